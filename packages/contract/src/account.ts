@@ -1,0 +1,76 @@
+import * as z from "zod/mini";
+import { endpoint } from "./endpoint.ts";
+import { SCOPES } from "./scopes.ts";
+import { chainAddress, label, openEnum, timestamp, uuid } from "./values.ts";
+
+/** Bytes and files an account holds, trash included. */
+const usage = z.object({ bytes: z.int(), files: z.int() });
+
+/** What the account's plan allows. All sizes in bytes. */
+const limits = z.object({
+  storageBytes: z.int(),
+  fileBytes: z.int(),
+  rawUploadBytes: z.int(),
+  vaults: z.int(),
+  apiKeys: z.int(),
+  folderDepth: z.int(),
+});
+
+export const account = z.object({
+  id: uuid,
+  email: z.string(),
+  emailVerified: z.boolean(),
+  name: z.nullable(z.string()),
+  accessLevel: openEnum(["owner", "agent"]),
+  chainAddress: z.nullable(chainAddress),
+  chainAddressSource: z.nullable(openEnum(["zklogin", "external"])),
+  plan: openEnum(["free", "pro"]),
+  usage,
+  limits,
+  createdAt: timestamp,
+});
+
+/** The credential of this very call: what it may do and until when. Never the secret. */
+export const credential = z.object({
+  kind: openEnum(["api-key", "development", "session"]),
+  id: z.nullable(uuid),
+  name: z.nullable(z.string()),
+  scopes: z.nullable(z.array(openEnum(SCOPES))),
+  vaultIds: z.nullable(z.array(uuid)),
+  expiresAt: z.nullable(timestamp),
+});
+
+export type Account = z.infer<typeof account>;
+export type Credential = z.infer<typeof credential>;
+
+export const accountGroup = {
+  get: endpoint({
+    id: "account.get",
+    method: "GET",
+    path: "/api/account",
+    auth: "credential",
+    access: "agent",
+    scope: null,
+    vaultLimit: "none",
+    effect: "read",
+    summary: "The account, the caller's access level and the credential of this call",
+    status: 200,
+    output: z.object({ account, credential }),
+    errors: [],
+  }),
+  update: endpoint({
+    id: "account.update",
+    method: "PATCH",
+    path: "/api/account",
+    auth: "credential",
+    access: "owner",
+    scope: "account:write",
+    vaultLimit: "none",
+    effect: "update",
+    summary: "Change the account's name",
+    body: z.strictObject({ name: z.optional(z.nullable(label)) }),
+    status: 200,
+    output: z.object({ account }),
+    errors: [],
+  }),
+} as const;

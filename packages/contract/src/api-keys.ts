@@ -1,0 +1,119 @@
+import * as z from "zod/mini";
+import { endpoint } from "./endpoint.ts";
+import { SCOPES } from "./scopes.ts";
+import { chainAddress, label, openEnum, pageOf, pageQuery, timestamp, uuid } from "./values.ts";
+
+const rights = {
+  /** null: everything the access level allows. */
+  scopes: z.nullable(z.array(openEnum(SCOPES))),
+  /** null: every vault of the account. */
+  vaultIds: z.nullable(z.array(uuid)),
+  chainAddress: z.nullable(chainAddress),
+};
+
+/** A key as it is listed: never the raw key (specification §2.4). */
+export const apiKey = z.object({
+  id: uuid,
+  name: z.string(),
+  prefix: z.string(),
+  last4: z.string(),
+  ...rights,
+  accessLevel: openEnum(["owner", "agent"]),
+  expiresAt: z.nullable(timestamp),
+  lastUsedAt: z.nullable(timestamp),
+  revokedAt: z.nullable(timestamp),
+  createdAt: timestamp,
+});
+
+/** A key just made: `key` is the full raw key, shown once. */
+export const createdApiKey = z.object({
+  id: uuid,
+  name: z.string(),
+  key: z.string(),
+  prefix: z.string(),
+  ...rights,
+  expiresAt: z.nullable(timestamp),
+  createdAt: timestamp,
+});
+
+export type ApiKey = z.infer<typeof apiKey>;
+export type CreatedApiKey = z.infer<typeof createdApiKey>;
+
+const keyParams = z.object({ keyId: uuid });
+const owned = { auth: "credential", access: "owner", vaultLimit: "none" } as const;
+
+export const apiKeysGroup = {
+  create: endpoint({
+    ...owned,
+    id: "apiKeys.create",
+    method: "POST",
+    path: "/api/auth/api-keys",
+    scope: "api-keys:write",
+    effect: "create",
+    summary: "Create an API key; the raw key is in this answer and nowhere else",
+    body: z.strictObject({
+      name: label,
+      scopes: z.optional(z.array(z.enum(SCOPES)).check(z.minLength(1), z.maxLength(SCOPES.length))),
+      vaultIds: z.optional(z.array(uuid).check(z.minLength(1), z.maxLength(1000))),
+      expiresInDays: z.optional(z.int().check(z.gte(1), z.lte(3650))),
+    }),
+    status: 201,
+    output: createdApiKey,
+    errors: ["not_found", "scope_too_wide", "limit_reached"],
+    secretResponse: true,
+  }),
+  list: endpoint({
+    ...owned,
+    id: "apiKeys.list",
+    method: "GET",
+    path: "/api/auth/api-keys",
+    scope: "api-keys:read",
+    effect: "read",
+    summary: "List API keys, revoked and expired ones included, newest first",
+    query: z.strictObject(pageQuery),
+    status: 200,
+    output: pageOf("apiKeys", apiKey),
+    errors: [],
+  }),
+  get: endpoint({
+    ...owned,
+    id: "apiKeys.get",
+    method: "GET",
+    path: "/api/auth/api-keys/{keyId}",
+    scope: "api-keys:read",
+    effect: "read",
+    summary: "One API key",
+    params: keyParams,
+    status: 200,
+    output: z.object({ apiKey }),
+    errors: ["not_found"],
+  }),
+  revoke: endpoint({
+    ...owned,
+    id: "apiKeys.revoke",
+    method: "DELETE",
+    path: "/api/auth/api-keys/{keyId}",
+    scope: "api-keys:write",
+    effect: "delete",
+    summary: "Revoke an API key at once; a second call changes nothing",
+    params: keyParams,
+    status: 204,
+    errors: ["not_found"],
+  }),
+  rotate: endpoint({
+    ...owned,
+    id: "apiKeys.rotate",
+    method: "POST",
+    path: "/api/auth/api-keys/{keyId}/rotate",
+    scope: "api-keys:write",
+    effect: "create",
+    summary: "Make a new key with the same rights; the old one ends after overlapHours (default 0: at once)",
+    params: keyParams,
+    body: z.strictObject({ overlapHours: z.optional(z.int().check(z.gte(0), z.lte(168))) }),
+    bodyOptional: true,
+    status: 201,
+    output: createdApiKey,
+    errors: ["not_found", "key_inactive", "limit_reached", "scope_too_wide"],
+    secretResponse: true,
+  }),
+} as const;

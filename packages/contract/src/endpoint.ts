@@ -1,0 +1,150 @@
+/**
+ * The contract machinery: an endpoint is a plain value, and everything else (routes, SDK methods, mocks, OpenAPI,
+ * permission matrix, conformance) is derived from it. No I/O and no framework here.
+ */
+import type * as z from "zod/mini";
+import type { ErrorCode } from "./errors.ts";
+import type { Scope } from "./scopes.ts";
+
+export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
+
+/**
+ * What a call does, which decides retries and tool annotations.
+ * - `read`: safe, may be repeated at will (RFC 9110 §9.2.1)
+ * - `create`: makes something new; repeated only with an Idempotency-Key
+ * - `update`, `delete`: idempotent by their meaning (RFC 9110 §9.2.2)
+ * - `append`: depends on an offset that the caller must learn anew before a repeat
+ */
+export type Effect = "read" | "create" | "update" | "delete" | "append";
+
+/**
+ * How an API key that is limited to vaults meets the endpoint.
+ * - `none`: vaults play no part
+ * - `object`: the object's vault must be in the list, else 404 (no disclosure)
+ * - `filter`: lists only what lies in the listed vaults
+ * - `refuse`: 403 for every key that is limited to vaults
+ */
+export type VaultLimit = "none" | "object" | "filter" | "refuse";
+
+/** Marks a body of raw bytes (a stream on both sides, never base64 in JSON). */
+export interface BytesMarker {
+  readonly kind: "bytes";
+  /** The media type the endpoint insists on; absent: any. */
+  readonly mediaType?: string;
+}
+
+type AnySchema = z.core.$ZodType;
+type ObjectSchema = z.core.$ZodObject;
+
+export interface EndpointDefinition {
+  /** `group.name`, the name of the endpoint everywhere. */
+  readonly id: `${string}.${string}`;
+  readonly method: Method;
+  /** Path template, parameters in braces: `/api/files/{fileId}`. */
+  readonly path: `/${string}`;
+  /** `none`: no credential is looked at. `credential`: specification section 5.2 or 5.6. */
+  readonly auth: "none" | "credential";
+  /** The lowest access level that may call (specification section 5.9): `owner` only, or `agent` and above. */
+  readonly access: "owner" | "agent" | "anyone";
+  readonly scope: Scope | null;
+  readonly vaultLimit: VaultLimit;
+  readonly effect: Effect;
+  readonly summary: string;
+  readonly params?: ObjectSchema;
+  readonly query?: ObjectSchema;
+  /** Request headers the endpoint reads, lower case. Others are ignored. */
+  readonly headers?: ObjectSchema;
+  readonly body?: AnySchema | BytesMarker;
+  /** The body may be left out. */
+  readonly bodyOptional?: boolean;
+  /** Success status, and the other statuses that are no error (206, 304 …). */
+  readonly status: number;
+  readonly otherStatuses?: readonly number[];
+  /** Absent: the response has no body. */
+  readonly output?: AnySchema | BytesMarker;
+  /** Error codes beyond those every endpoint of its kind can answer (see {@link errorsOf}). */
+  readonly errors: readonly ErrorCode[];
+  /** The answer carries a raw key or secret: it is never kept for an idempotent repeat (decisions §1). */
+  readonly secretResponse?: boolean;
+}
+
+/** Declares an endpoint. The value keeps its literal types. */
+export function endpoint<const Definition extends EndpointDefinition>(definition: Definition): Definition {
+  return definition;
+}
+
+export function bytes(mediaType?: string): BytesMarker {
+  return mediaType === undefined ? { kind: "bytes" } : { kind: "bytes", mediaType };
+}
+
+export function isBytes(body: AnySchema | BytesMarker | undefined): body is BytesMarker {
+  return body !== undefined && "kind" in body && body.kind === "bytes";
+}
+
+export type Group = Readonly<Record<string, EndpointDefinition>>;
+export type Api = Readonly<Record<string, Group>>;
+
+type Decoded<Part> = Part extends AnySchema ? z.core.output<Part> : never;
+type Section<E, Name extends string, Key extends keyof E> = E[Key] extends AnySchema
+  ? Record<never, never> extends Decoded<E[Key]>
+    ? { readonly [K in Name]?: Decoded<E[Key]> }
+    : { readonly [K in Name]: Decoded<E[Key]> }
+  : Record<never, never>;
+type BodySection<E, Bytes> = E extends { body: infer Body }
+  ? E extends { bodyOptional: true }
+    ? { readonly body?: Body extends AnySchema ? z.core.output<Body> : Bytes }
+    : { readonly body: Body extends AnySchema ? z.core.output<Body> : Bytes }
+  : Record<never, never>;
+
+/** What a caller passes: sections, decoded. `Bytes` is what stands for a byte body on that side. */
+export type CallInput<E extends EndpointDefinition, Bytes> = Section<E, "params", "params" & keyof E> &
+  Section<E, "query", "query" & keyof E> &
+  Section<E, "headers", "headers" & keyof E> &
+  BodySection<E, Bytes>;
+
+type Parsed<E, Name extends string, Key extends keyof E> = E[Key] extends AnySchema
+  ? { readonly [K in Name]: Decoded<E[Key]> }
+  : Record<never, never>;
+
+/** What a handler receives: every declared section, parsed. */
+export type HandlerInput<E extends EndpointDefinition, Bytes> = Parsed<E, "params", "params" & keyof E> &
+  Parsed<E, "query", "query" & keyof E> &
+  Parsed<E, "headers", "headers" & keyof E> &
+  (E extends { body: infer Body }
+    ? Body extends AnySchema
+      ? E extends { bodyOptional: true }
+        ? { readonly body: z.core.output<Body> | undefined }
+        : { readonly body: z.core.output<Body> }
+      : { readonly body: Bytes }
+    : Record<never, never>);
+
+/** What the endpoint answers on success: a JSON value, bytes, or nothing. */
+export type Output<E extends EndpointDefinition, Bytes> = E extends { output: infer Out }
+  ? Out extends AnySchema
+    ? z.core.output<Out>
+    : Bytes
+  : void;
+
+/** All endpoints of an api, flat, in declaration order. */
+export function endpointsOf(api: Api): EndpointDefinition[] {
+  return Object.values(api).flatMap((group) => Object.values(group));
+}
+
+const EVERY_ENDPOINT: readonly ErrorCode[] = ["internal", "unavailable", "rate_limited"];
+
+/** Every error code the endpoint may answer: its own and those that follow from its shape. */
+export function errorsOf(e: EndpointDefinition): ErrorCode[] {
+  const codes = new Set<ErrorCode>(e.errors);
+  if (e.params || e.query || e.headers || e.body) codes.add("validation_failed");
+  if (e.auth === "credential") codes.add("invalid_credential").add("development_origin");
+  if (e.access === "owner") codes.add("owner_only");
+  if (e.scope !== null) codes.add("missing_scope");
+  if (e.vaultLimit === "refuse") codes.add("vault_limited_key");
+  if (e.body && !isBytes(e.body)) codes.add("malformed_json").add("unsupported_media_type").add("body_too_large");
+  if (e.effect === "create" && e.method === "POST") {
+    codes.add("idempotency_in_progress").add("idempotency_mismatch");
+    if (e.secretResponse) codes.add("already_created");
+  }
+  for (const code of EVERY_ENDPOINT) codes.add(code);
+  return [...codes];
+}

@@ -1,0 +1,195 @@
+import * as z from "zod/mini";
+import { bytes, endpoint } from "./endpoint.ts";
+import { folderOrRoot } from "./folders.ts";
+import { booleanText, itemName, mediaType, pageOf, pageQuery, sha256Hex, timestamp, uuid } from "./values.ts";
+
+/** A file's metadata. `size` and `sha256` are of the stored bytes. */
+export const file = z.object({
+  id: uuid,
+  /** New for every content version. */
+  versionId: uuid,
+  name: z.string(),
+  size: z.int(),
+  contentType: z.string(),
+  sha256: sha256Hex,
+  vaultId: uuid,
+  /** null: at the top of the vault. */
+  folderId: z.nullable(uuid),
+  encrypted: z.boolean(),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+  trashedAt: z.nullable(timestamp),
+});
+
+export type File = z.infer<typeof file>;
+
+const fileParams = z.object({ fileId: uuid });
+const member = { auth: "credential", access: "agent", vaultLimit: "object" } as const;
+const write = { ...member, scope: "files:write" } as const;
+const read = { ...member, scope: "files:read" } as const;
+
+/** RFC 9110 §8.8.3 entity tag of a content: `"sha256-<base64url>"`; a list or `*` where a condition stands. */
+const condition = z.string().check(z.maxLength(2048));
+
+/** Digests a sender may add (RFC 9530); a mismatch stores nothing. */
+const digestHeaders = {
+  "content-type": z.optional(mediaType),
+  "content-digest": z.optional(z.string().check(z.maxLength(2048))),
+  "repr-digest": z.optional(z.string().check(z.maxLength(2048))),
+};
+
+const contentHeaders = z.object({
+  range: z.optional(z.string().check(z.maxLength(2048))),
+  "if-range": z.optional(condition),
+  "if-none-match": z.optional(condition),
+  "if-match": z.optional(condition),
+});
+
+const uploadErrors = [
+  "not_found",
+  "name_exists",
+  "precondition_failed",
+  "digest_mismatch",
+  "body_truncated",
+  "request_timeout",
+  "storage_quota",
+  "file_too_large",
+  "disk_full",
+] as const;
+
+export const filesGroup = {
+  upload: endpoint({
+    ...write,
+    id: "files.upload",
+    method: "POST",
+    path: "/api/files",
+    effect: "create",
+    summary: "Store the body as a new file; raw bytes of any media type, or one file part of multipart/form-data",
+    query: z.strictObject({
+      vaultId: z.optional(uuid),
+      folderId: z.optional(uuid),
+      /** May be left out in multipart, where the part's file name serves. */
+      name: z.optional(itemName),
+    }),
+    headers: z.object({ ...digestHeaders, "if-none-match": z.optional(z.literal("*")) }),
+    body: bytes(),
+    status: 201,
+    output: z.object({ file }),
+    errors: [...uploadErrors, "vault_required", "different_vault", "trashed"],
+  }),
+  list: endpoint({
+    ...read,
+    id: "files.list",
+    method: "GET",
+    path: "/api/files",
+    vaultLimit: "filter",
+    effect: "read",
+    summary: "List files, newest first",
+    query: z.strictObject({
+      ...pageQuery,
+      vaultId: z.optional(uuid),
+      folderId: z.optional(folderOrRoot),
+      trashed: z.optional(booleanText),
+      /** The exact name. */
+      name: z.optional(itemName),
+    }),
+    status: 200,
+    output: pageOf("files", file),
+    errors: ["not_found"],
+  }),
+  get: endpoint({
+    ...read,
+    id: "files.get",
+    method: "GET",
+    path: "/api/files/{fileId}",
+    effect: "read",
+    summary: "One file's metadata",
+    params: fileParams,
+    status: 200,
+    output: z.object({ file }),
+    errors: ["not_found"],
+  }),
+  content: endpoint({
+    ...read,
+    id: "files.content",
+    method: "GET",
+    path: "/api/files/{fileId}/content",
+    effect: "read",
+    summary: "The bytes, whole or one range (RFC 9110 §14)",
+    params: fileParams,
+    headers: contentHeaders,
+    status: 200,
+    otherStatuses: [206, 304],
+    output: bytes(),
+    errors: ["not_found", "range_not_satisfiable", "precondition_failed", "trashed"],
+  }),
+  contentHead: endpoint({
+    ...read,
+    id: "files.contentHead",
+    method: "HEAD",
+    path: "/api/files/{fileId}/content",
+    effect: "read",
+    summary: "The headers of the bytes: size, ETag, digest",
+    params: fileParams,
+    headers: contentHeaders,
+    status: 200,
+    otherStatuses: [206, 304],
+    errors: ["not_found", "range_not_satisfiable", "precondition_failed", "trashed"],
+  }),
+  replace: endpoint({
+    ...write,
+    id: "files.replace",
+    method: "PUT",
+    path: "/api/files/{fileId}/content",
+    effect: "update",
+    summary: "Store the body as the file's new version; If-Match guards against a lost update",
+    params: fileParams,
+    headers: z.object({ ...digestHeaders, "if-match": z.optional(condition) }),
+    body: bytes(),
+    status: 200,
+    output: z.object({ file }),
+    errors: [...uploadErrors, "trashed"],
+  }),
+  update: endpoint({
+    ...write,
+    id: "files.update",
+    method: "PATCH",
+    path: "/api/files/{fileId}",
+    effect: "update",
+    summary: "Rename a file, or move it inside its vault (folderId null: to the top)",
+    params: fileParams,
+    headers: z.object({ "if-match": z.optional(condition) }),
+    body: z.strictObject({ name: z.optional(itemName), folderId: z.optional(z.nullable(uuid)) }),
+    status: 200,
+    output: z.object({ file }),
+    errors: ["not_found", "name_exists", "precondition_failed", "different_vault", "trashed"],
+  }),
+  delete: endpoint({
+    ...write,
+    id: "files.delete",
+    method: "DELETE",
+    path: "/api/files/{fileId}",
+    effect: "delete",
+    summary: "Move a file to the trash; the owner may delete for good with permanent=true (204)",
+    params: fileParams,
+    query: z.strictObject({ permanent: z.optional(booleanText) }),
+    status: 200,
+    otherStatuses: [204],
+    output: z.object({ file }),
+    errors: ["not_found", "owner_only"],
+  }),
+  restore: endpoint({
+    ...write,
+    id: "files.restore",
+    method: "POST",
+    path: "/api/files/{fileId}/restore",
+    effect: "update",
+    summary: "Bring a file back from the trash; to the top of the vault when its folder is gone",
+    params: fileParams,
+    body: z.strictObject({ name: z.optional(itemName) }),
+    bodyOptional: true,
+    status: 200,
+    output: z.object({ file }),
+    errors: ["not_found", "not_trashed", "name_exists"],
+  }),
+} as const;

@@ -1,0 +1,117 @@
+import * as z from "zod/mini";
+import { endpoint } from "./endpoint.ts";
+import { booleanText, itemName, pageOf, pageQuery, timestamp, uuid } from "./values.ts";
+
+export const MAX_FOLDER_DEPTH = 32;
+
+/** `root` names the top of a vault where a folder id is expected. */
+export const folderOrRoot = z.union([z.literal("root"), uuid]);
+
+export const folder = z.object({
+  id: uuid,
+  name: z.string(),
+  vaultId: uuid,
+  /** null: at the top of the vault. */
+  parentId: z.nullable(uuid),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+  trashedAt: z.nullable(timestamp),
+});
+
+export type Folder = z.infer<typeof folder>;
+
+const folderParams = z.object({ folderId: uuid });
+const member = { auth: "credential", access: "agent" } as const;
+const write = { ...member, scope: "folders:write", vaultLimit: "object" } as const;
+
+export const foldersGroup = {
+  create: endpoint({
+    ...write,
+    id: "folders.create",
+    method: "POST",
+    path: "/api/folders",
+    effect: "create",
+    summary: "Create a folder at the top of a vault or in another folder",
+    body: z.strictObject({
+      name: itemName,
+      vaultId: z.optional(uuid),
+      parentId: z.optional(z.nullable(uuid)),
+    }),
+    status: 201,
+    output: z.object({ folder }),
+    errors: ["not_found", "vault_required", "different_vault", "name_exists", "too_deep"],
+  }),
+  list: endpoint({
+    ...member,
+    id: "folders.list",
+    method: "GET",
+    path: "/api/folders",
+    scope: "folders:read",
+    vaultLimit: "filter",
+    effect: "read",
+    summary: "List folders, newest first",
+    query: z.strictObject({
+      ...pageQuery,
+      vaultId: z.optional(uuid),
+      parentId: z.optional(folderOrRoot),
+      trashed: z.optional(booleanText),
+      name: z.optional(itemName),
+    }),
+    status: 200,
+    output: pageOf("folders", folder),
+    errors: ["not_found"],
+  }),
+  get: endpoint({
+    ...member,
+    id: "folders.get",
+    method: "GET",
+    path: "/api/folders/{folderId}",
+    scope: "folders:read",
+    vaultLimit: "object",
+    effect: "read",
+    summary: "One folder",
+    params: folderParams,
+    status: 200,
+    output: z.object({ folder }),
+    errors: ["not_found"],
+  }),
+  update: endpoint({
+    ...write,
+    id: "folders.update",
+    method: "PATCH",
+    path: "/api/folders/{folderId}",
+    effect: "update",
+    summary: "Rename a folder, or move it inside its vault (parentId null: to the top)",
+    params: folderParams,
+    body: z.strictObject({ name: z.optional(itemName), parentId: z.optional(z.nullable(uuid)) }),
+    status: 200,
+    output: z.object({ folder }),
+    errors: ["not_found", "name_exists", "too_deep", "folder_cycle", "different_vault", "trashed"],
+  }),
+  delete: endpoint({
+    ...write,
+    id: "folders.delete",
+    method: "DELETE",
+    path: "/api/folders/{folderId}",
+    effect: "delete",
+    summary: "Move a folder and all below it to the trash, in one act",
+    params: folderParams,
+    status: 200,
+    output: z.object({ folder }),
+    errors: ["not_found"],
+  }),
+  restore: endpoint({
+    ...write,
+    id: "folders.restore",
+    method: "POST",
+    path: "/api/folders/{folderId}/restore",
+    effect: "update",
+    summary: "Bring a folder back from the trash with all that went there with it",
+    params: folderParams,
+    body: z.strictObject({ name: z.optional(itemName) }),
+    bodyOptional: true,
+    status: 200,
+    output: z.object({ folder }),
+    errors: ["not_found", "not_trashed", "name_exists"],
+  }),
+} as const;

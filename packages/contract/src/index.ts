@@ -1,0 +1,42 @@
+/**
+ * `@coffer/contract`: the words and the endpoints of the Coffer service as typed values. No I/O.
+ * @packageDocumentation
+ */
+import { accountGroup } from "./account.ts";
+import { apiKeysGroup } from "./api-keys.ts";
+import { developmentGroup } from "./development.ts";
+import { filesGroup } from "./files.ts";
+import { foldersGroup } from "./folders.ts";
+import { systemGroup } from "./system.ts";
+import { trashGroup } from "./trash.ts";
+import { uploadsGroup } from "./uploads.ts";
+import { vaultsGroup } from "./vaults.ts";
+
+/** Every endpoint of the service, by group and name. */
+export const api = {
+  account: accountGroup,
+  development: developmentGroup,
+  apiKeys: apiKeysGroup,
+  vaults: vaultsGroup,
+  folders: foldersGroup,
+  files: filesGroup,
+  uploads: uploadsGroup,
+  trash: trashGroup,
+  system: systemGroup,
+} as const;
+
+export type CofferApi = typeof api;
+
+export type { Account, Credential } from "./account.ts";
+export type { ApiKey, CreatedApiKey } from "./api-keys.ts";
+export * from "./endpoint.ts";
+export { ERRORS, isErrorCode, type ErrorCode } from "./errors.ts";
+export type { File } from "./files.ts";
+export { MAX_FOLDER_DEPTH, type Folder } from "./folders.ts";
+export { HEADERS, MAX_IDEMPOTENCY_KEY } from "./headers.ts";
+export { isKeyText, KEY_PREFIX, KEY_SCANNING_REGEX, LEGACY_KEY_PREFIX, renderKey } from "./key-text.ts";
+export { AGENT_SCOPES, SCOPES, type AccessLevel, type Scope } from "./scopes.ts";
+export { TRASH_DAYS } from "./trash.ts";
+export { TUS_CHECKSUMS, TUS_EXTENSIONS, TUS_PART_TYPE, TUS_VERSION } from "./uploads.ts";
+export { DEFAULT_PAGE, MAX_NAME_BYTES, MAX_PAGE, nameProblem } from "./values.ts";
+export { VAULT_TYPES, type Vault } from "./vaults.ts";

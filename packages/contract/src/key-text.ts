@@ -1,0 +1,54 @@
+/**
+ * The text of an API key: `<prefix>_` + 43 base62 digits (256 bits) + 6 base62 digits of CRC-32 (decisions §4).
+ * The checksum lets scanners and clients drop typing errors without a look-up; it adds no security.
+ */
+
+export const KEY_PREFIX = "cof";
+export const LEGACY_KEY_PREFIX = "coffer";
+
+/** For secret scanners: matches every current key. */
+export const KEY_SCANNING_REGEX = /\bcof_[0-9A-Za-z]{49}\b/;
+
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const SECRET_DIGITS = 43;
+const CHECKSUM_DIGITS = 6;
+
+/** Renders 32 random bytes as the full key. Throws RangeError for another length. */
+export function renderKey(secret: Uint8Array): string {
+  if (secret.length !== 32) throw new RangeError("an API key holds 32 bytes");
+  const number = secret.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
+  const body = renderBase62(number, SECRET_DIGITS);
+  return `${KEY_PREFIX}_${body}${renderChecksum(body)}`;
+}
+
+/**
+ * Whether a text can be an API key: the current form with its checksum, or the legacy prefix, which had none.
+ * False means that no look-up is worth it; true means nothing about the key being known.
+ */
+export function isKeyText(text: string): boolean {
+  const current = /^cof_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/.exec(text);
+  if (current?.[1] !== undefined) return renderChecksum(current[1]) === current[2];
+  return /^coffer_[0-9A-Za-z]{16,128}$/.test(text);
+}
+
+function renderBase62(value: bigint, width: number): string {
+  let text = "";
+  for (let rest = value; text.length < width; rest /= 62n) text = DIGITS.charAt(Number(rest % 62n)) + text;
+  return text;
+}
+
+function renderChecksum(body: string): string {
+  let text = "";
+  for (let rest = crc32(body); text.length < CHECKSUM_DIGITS; rest = Math.floor(rest / 62)) text = DIGITS.charAt(rest % 62) + text;
+  return text;
+}
+
+/** CRC-32 of ISO 3309, as in zlib. Bitwise: keys are short and this file stays free of tables. */
+function crc32(text: string): number {
+  let crc = 0xffffffff;
+  for (let index = 0; index < text.length; index += 1) {
+    crc ^= text.charCodeAt(index);
+    for (let bit = 0; bit < 8; bit += 1) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
+  }
+  return (crc ^ 0xffffffff) >>> 0;
+}

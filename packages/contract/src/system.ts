@@ -1,0 +1,43 @@
+import * as z from "zod/mini";
+import { bytes, endpoint } from "./endpoint.ts";
+
+const open = { auth: "none", access: "anyone", scope: null, vaultLimit: "none", effect: "read", method: "GET" } as const;
+
+export const systemGroup = {
+  health: endpoint({
+    ...open,
+    id: "system.health",
+    path: "/healthz",
+    summary: "The process is alive",
+    status: 200,
+    output: z.object({ status: z.literal("ok"), version: z.string() }),
+    errors: [],
+  }),
+  ready: endpoint({
+    ...open,
+    id: "system.ready",
+    path: "/readyz",
+    summary: "Database and blob store answer; 503 while starting, stopping or broken",
+    status: 200,
+    output: z.object({ status: z.literal("ready") }),
+    errors: ["unavailable"],
+  }),
+  metrics: endpoint({
+    ...open,
+    id: "system.metrics",
+    path: "/metrics",
+    summary: "Prometheus text format; from loopback or with the metrics token",
+    status: 200,
+    output: bytes("text/plain"),
+    errors: ["not_found"],
+  }),
+  openapi: endpoint({
+    ...open,
+    id: "system.openapi",
+    path: "/openapi.json",
+    summary: "This contract as OpenAPI 3.1",
+    status: 200,
+    output: z.record(z.string(), z.unknown()),
+    errors: [],
+  }),
+} as const;

@@ -1,0 +1,85 @@
+/** The words that several groups share: ids, times, names, digests, pages. */
+import * as z from "zod/mini";
+
+/** RFC 9562 UUID, lower case. */
+export const uuid = z.string().check(
+  z.regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/, "Invalid UUID"),
+);
+
+/** RFC 3339 UTC with milliseconds: `2026-11-20T17:00:00.000Z`. */
+export const timestamp = z.string().check(z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, "Invalid timestamp"));
+
+/** Sui address: `0x` and 64 lower-case hex digits. */
+export const chainAddress = z.string().check(z.regex(/^0x[0-9a-f]{64}$/, "Invalid chain address"));
+
+/** SHA-256 as 64 lower-case hex digits. */
+export const sha256Hex = z.string().check(z.regex(/^[0-9a-f]{64}$/, "Invalid SHA-256"));
+
+export const MAX_NAME_BYTES = 255;
+
+/** A control character, a path separator, or a lone surrogate (which UTF-8 cannot carry). */
+const FORBIDDEN_IN_NAME = /[\u0000-\u001f\u007f/\\]|[\ud800-\udfff]/u;
+
+/** Why a text cannot be a file, folder or vault name; null when it can. */
+export function nameProblem(text: string): string | null {
+  if (text.length === 0) return "must not be empty";
+  if (text === "." || text === "..") return "must not be . or ..";
+  if (FORBIDDEN_IN_NAME.test(text)) return "must not contain control characters, / or \\";
+  if (text !== text.trim()) return "must not begin or end with white space";
+  if (new TextEncoder().encode(text.normalize("NFC")).length > MAX_NAME_BYTES) return "must be at most 255 bytes of UTF-8";
+  return null;
+}
+
+/** A name of a file, folder or vault: at most 255 bytes of UTF-8 in NFC; the parsed value is normalised. */
+export const itemName = z.string().check(
+  z.overwrite((text) => text.normalize("NFC")),
+  z.check((context) => {
+    const problem = nameProblem(context.value);
+    if (problem !== null) context.issues.push({ code: "custom", message: problem, input: context.value });
+  }),
+);
+
+/** A label for a person (key name, account name): 1 to 200 characters. */
+export const label = z.string().check(z.trim(), z.minLength(1), z.maxLength(200));
+
+/** RFC 9110 §8.3.1 media type, at most 255 characters. */
+export const mediaType = z.string().check(
+  z.maxLength(255),
+  z.regex(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(\s*;\s*[\w!#$&^.+-]+=("[^"\\\r\n]*"|[\w!#$&^.+-]+))*$/, "Invalid media type"),
+);
+
+/** An integer that travels as text in a query or a header. */
+export function integerText(minimum: number, maximum: number) {
+  return z.codec(z.string().check(z.regex(/^\d{1,16}$/, "Expected a whole number")), z.int().check(z.gte(minimum), z.lte(maximum)), {
+    decode: (text) => Number(text),
+    encode: (value) => String(value),
+  });
+}
+
+/** A boolean that travels as `true` or `false`. */
+export const booleanText = z.codec(z.enum(["true", "false"]), z.boolean(), {
+  decode: (text) => text === "true",
+  encode: (value) => (value ? "true" : "false"),
+});
+
+/** A value the server may extend: known words are typed, others pass. */
+export function openEnum<const Words extends readonly [string, ...string[]]>(words: Words) {
+  type Open = Words[number] | (string & Record<never, never>);
+  return z.string().check(z.meta({ "x-known-values": words })) as unknown as z.ZodMiniType<Open, Open>;
+}
+
+export const MAX_PAGE = 1000;
+export const DEFAULT_PAGE = 100;
+
+/** Paging of every list: keyset on (createdAt, id), newest first; `cursor` is opaque. */
+export const pageQuery = {
+  limit: z.optional(integerText(1, MAX_PAGE)),
+  cursor: z.optional(z.string().check(z.minLength(1), z.maxLength(512))),
+};
+
+/** `{ <plural>: [...], nextCursor }`. */
+export function pageOf<Name extends string, Item extends z.core.$ZodType>(name: Name, item: Item) {
+  return z.object({ [name]: z.array(item), nextCursor: z.nullable(z.string()) } as Record<Name, z.ZodMiniArray<Item>> & {
+    nextCursor: z.ZodMiniNullable<z.ZodMiniString>;
+  });
+}

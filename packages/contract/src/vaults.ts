@@ -1,0 +1,99 @@
+import * as z from "zod/mini";
+import { endpoint } from "./endpoint.ts";
+import { booleanText, chainAddress, itemName, openEnum, pageOf, pageQuery, timestamp, uuid } from "./values.ts";
+
+export const VAULT_TYPES = ["public", "shared"] as const;
+
+/** A vault. `chainObjectId` names the on-chain allowlist of a shared vault, null for a public one. */
+export const vault = z.object({
+  id: uuid,
+  name: z.string(),
+  type: openEnum(VAULT_TYPES),
+  chainObjectId: z.nullable(chainAddress),
+  /** The vault that takes files when none is named; it cannot be deleted. */
+  isDefault: z.boolean(),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+});
+
+export type Vault = z.infer<typeof vault>;
+
+const vaultParams = z.object({ vaultId: uuid });
+const owned = { auth: "credential", access: "owner", scope: "vaults:write" } as const;
+
+export const vaultsGroup = {
+  create: endpoint({
+    ...owned,
+    id: "vaults.create",
+    method: "POST",
+    path: "/api/vaults",
+    vaultLimit: "refuse",
+    effect: "create",
+    summary: "Create a vault",
+    body: z.strictObject({
+      name: itemName,
+      type: z.enum(VAULT_TYPES),
+      chainObjectId: z.optional(chainAddress),
+    }),
+    status: 201,
+    output: z.object({ vault }),
+    errors: ["name_exists", "limit_reached", "shared_vaults_unavailable"],
+  }),
+  list: endpoint({
+    id: "vaults.list",
+    method: "GET",
+    path: "/api/vaults",
+    auth: "credential",
+    access: "agent",
+    scope: null,
+    vaultLimit: "filter",
+    effect: "read",
+    summary: "List vaults, newest first",
+    query: z.strictObject({ ...pageQuery, type: z.optional(z.enum(VAULT_TYPES)) }),
+    status: 200,
+    output: pageOf("vaults", vault),
+    errors: [],
+  }),
+  get: endpoint({
+    id: "vaults.get",
+    method: "GET",
+    path: "/api/vaults/{vaultId}",
+    auth: "credential",
+    access: "agent",
+    scope: null,
+    vaultLimit: "object",
+    effect: "read",
+    summary: "One vault",
+    params: vaultParams,
+    status: 200,
+    output: z.object({ vault }),
+    errors: ["not_found"],
+  }),
+  update: endpoint({
+    ...owned,
+    id: "vaults.update",
+    method: "PATCH",
+    path: "/api/vaults/{vaultId}",
+    vaultLimit: "object",
+    effect: "update",
+    summary: "Rename a vault",
+    params: vaultParams,
+    body: z.strictObject({ name: z.optional(itemName) }),
+    status: 200,
+    output: z.object({ vault }),
+    errors: ["not_found", "name_exists"],
+  }),
+  delete: endpoint({
+    ...owned,
+    id: "vaults.delete",
+    method: "DELETE",
+    path: "/api/vaults/{vaultId}",
+    vaultLimit: "object",
+    effect: "delete",
+    summary: "Delete an empty vault; with force=true its files too, for good",
+    params: vaultParams,
+    query: z.strictObject({ force: z.optional(booleanText) }),
+    status: 204,
+    errors: ["not_found", "vault_not_empty", "default_vault"],
+  }),
+} as const;
