@@ -84,39 +84,42 @@ export function isBytes(body: AnySchema | BytesMarker | undefined): body is Byte
 export type Group = Readonly<Record<string, EndpointDefinition>>;
 export type Api = Readonly<Record<string, Group>>;
 
-type Decoded<Part> = Part extends AnySchema ? z.core.output<Part> : never;
-type Section<E, Name extends string, Key extends keyof E> = E[Key] extends AnySchema
-  ? Record<never, never> extends Decoded<E[Key]>
-    ? { readonly [K in Name]?: Decoded<E[Key]> }
-    : { readonly [K in Name]: Decoded<E[Key]> }
-  : Record<never, never>;
+type Nothing = Record<never, never>;
+type SectionName = "params" | "query" | "headers";
+
+/** A section that the endpoint declares; optional when all its fields are. */
+type Section<E, Name extends SectionName> = E extends { readonly [K in Name]: infer Schema extends AnySchema }
+  ? Nothing extends z.core.output<Schema>
+    ? { readonly [K in Name]?: z.core.output<Schema> }
+    : { readonly [K in Name]: z.core.output<Schema> }
+  : Nothing;
 type BodySection<E, Bytes> = E extends { body: infer Body }
   ? E extends { bodyOptional: true }
     ? { readonly body?: Body extends AnySchema ? z.core.output<Body> : Bytes }
     : { readonly body: Body extends AnySchema ? z.core.output<Body> : Bytes }
-  : Record<never, never>;
+  : Nothing;
 
 /** What a caller passes: sections, decoded. `Bytes` is what stands for a byte body on that side. */
-export type CallInput<E extends EndpointDefinition, Bytes> = Section<E, "params", "params" & keyof E> &
-  Section<E, "query", "query" & keyof E> &
-  Section<E, "headers", "headers" & keyof E> &
+export type CallInput<E extends EndpointDefinition, Bytes> = Section<E, "params"> &
+  Section<E, "query"> &
+  Section<E, "headers"> &
   BodySection<E, Bytes>;
 
-type Parsed<E, Name extends string, Key extends keyof E> = E[Key] extends AnySchema
-  ? { readonly [K in Name]: Decoded<E[Key]> }
-  : Record<never, never>;
+type Parsed<E, Name extends SectionName> = E extends { readonly [K in Name]: infer Schema extends AnySchema }
+  ? { readonly [K in Name]: z.core.output<Schema> }
+  : Nothing;
 
 /** What a handler receives: every declared section, parsed. */
-export type HandlerInput<E extends EndpointDefinition, Bytes> = Parsed<E, "params", "params" & keyof E> &
-  Parsed<E, "query", "query" & keyof E> &
-  Parsed<E, "headers", "headers" & keyof E> &
+export type HandlerInput<E extends EndpointDefinition, Bytes> = Parsed<E, "params"> &
+  Parsed<E, "query"> &
+  Parsed<E, "headers"> &
   (E extends { body: infer Body }
     ? Body extends AnySchema
       ? E extends { bodyOptional: true }
         ? { readonly body: z.core.output<Body> | undefined }
         : { readonly body: z.core.output<Body> }
       : { readonly body: Bytes }
-    : Record<never, never>);
+    : Nothing);
 
 /** What the endpoint answers on success: a JSON value, bytes, or nothing. */
 export type Output<E extends EndpointDefinition, Bytes> = E extends { output: infer Out }
