@@ -1,0 +1,69 @@
+/** The shape of a handler, derived from the contract: a missing or mistyped handler does not compile. */
+import type { AccessLevel, Api, EndpointDefinition, HandlerInput, Output, Scope } from "@coffer/contract";
+
+/** Who calls. Never holds the credential itself. */
+export interface Principal {
+  readonly kind: "api-key" | "development" | "session";
+  readonly accountId: string;
+  /** The API key's id, null for other credentials. */
+  readonly keyId: string | null;
+  readonly name: string | null;
+  readonly accessLevel: AccessLevel;
+  /** null: everything the access level allows. */
+  readonly scopes: ReadonlySet<Scope> | null;
+  /** null: every vault of the account. */
+  readonly vaultIds: ReadonlySet<string> | null;
+  readonly chainAddress: string | null;
+  readonly expiresAt: number | null;
+}
+
+/** A request body of raw bytes, as it arrives. Reading it to its end verifies the declared length. */
+export interface IncomingBytes {
+  readonly stream: AsyncIterable<Uint8Array>;
+  /** From Content-Length; null when the sender did not say. */
+  readonly length: number | null;
+  readonly contentType: string | null;
+}
+
+export interface RequestContext<Caller extends Principal | null> {
+  readonly principal: Caller;
+  readonly requestId: string;
+  /** Aborts when the client goes away or the server's shutdown grace is over. */
+  readonly signal: AbortSignal;
+  /**
+   * Rejects with `invalid_credential` when the credential has been revoked or has expired since. Called before a row is
+   * written for a long upload, and every 5 s or 64 MiB on a stream (decisions §4, "in-flight on revoke").
+   */
+  recheck(): Promise<void>;
+}
+
+/** A success that says more than its body. `status` must be one the endpoint declares. */
+export class Reply<Body> {
+  readonly body: Body;
+  readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  constructor(body: Body, more: { status?: number; headers?: Readonly<Record<string, string>> } = {}) {
+    this.body = body;
+    this.status = more.status;
+    this.headers = more.headers ?? {};
+  }
+}
+
+/** A response of raw bytes; chunks follow the lifetime rule of {@link ../ports/blob-store.ts}'s `open`. */
+export type OutgoingBytes = AsyncIterable<Uint8Array>;
+
+type CallerOf<E extends EndpointDefinition> = E["auth"] extends "none" ? null : Principal;
+type Answer<E extends EndpointDefinition> = Output<E, OutgoingBytes>;
+
+export type Handler<E extends EndpointDefinition> = (
+  input: HandlerInput<E, IncomingBytes>,
+  context: RequestContext<CallerOf<E>>,
+) => Promise<Answer<E> | Reply<Answer<E>> | (E extends { otherStatuses: readonly number[] } ? Reply<undefined> : never)>;
+
+export type GroupHandlers<Group extends Readonly<Record<string, EndpointDefinition>>> = {
+  readonly [Name in keyof Group]: Handler<Group[Name]>;
+};
+
+export type Handlers<Definition extends Api> = {
+  readonly [Group in keyof Definition]: GroupHandlers<Definition[Group]>;
+};

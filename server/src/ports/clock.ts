@@ -1,0 +1,7 @@
+/** Where time comes from. Tests inject their own; nothing else in the server reads the system clock. */
+export interface Clock {
+  /** Milliseconds since the Unix epoch. May step backwards when the system's clock is set. */
+  now(): number;
+}
+
+export const systemClock: Clock = { now: () => Date.now() };

@@ -1,0 +1,90 @@
+/**
+ * The database port. Kysely builds and types the queries and never runs them; a driver runs what was compiled.
+ * So the same queries serve SQLite and PostgreSQL, and a hot query is compiled once (see {@link prepared}).
+ */
+import type { Compilable, CompiledQuery, Kysely } from "kysely";
+import type { Tables } from "./tables.ts";
+
+/** Something that runs compiled queries: the database itself (committed state only) or one transaction. */
+export interface Session {
+  /** Builds and compiles for this driver's dialect; executing through it throws. */
+  readonly build: Kysely<Tables>;
+  all<Row>(query: Compilable<Row>): Promise<Row[]>;
+  /** The first row, or null. */
+  first<Row>(query: Compilable<Row>): Promise<Row | null>;
+  /** How many rows the statement changed. */
+  run(query: Compilable<unknown>): Promise<number>;
+}
+
+export interface DatabaseCapabilities {
+  readonly dialect: "sqlite" | "postgres";
+  /** Several processes may write at the same time without waiting for each other's transactions. */
+  readonly concurrentWriters: boolean;
+}
+
+/**
+ * Failure contract. A violated unique or check constraint rejects with {@link ConstraintError}; a full disk with
+ * {@link DatabaseFullError}; a database that cannot be reached or stays locked with {@link DatabaseUnavailableError};
+ * everything else is a defect and rejects with the driver's own error. `transaction` resolves only once the commit is
+ * durable (it survives kill -9 and power loss), rolls back when `work` rejects, and is serialised against other writers.
+ * `work` must not wait for anything but its own queries.
+ */
+export interface Database extends Session, AsyncDisposable {
+  readonly capabilities: DatabaseCapabilities;
+  transaction<Result>(work: (transaction: Session) => Promise<Result>): Promise<Result>;
+  /** Rejects when a trivial read fails. */
+  ping(): Promise<void>;
+}
+
+export class ConstraintError extends Error {
+  override readonly name = "ConstraintError";
+}
+
+export class DatabaseFullError extends Error {
+  override readonly name = "DatabaseFullError";
+}
+
+export class DatabaseUnavailableError extends Error {
+  override readonly name = "DatabaseUnavailableError";
+}
+
+/** Stands for a value that is filled in at each use of a prepared query. */
+class Placeholder {
+  readonly key: string;
+  constructor(key: string) {
+    this.key = key;
+  }
+}
+
+type Values = Readonly<Record<string, string | number | null>>;
+
+/**
+ * A query that is built and compiled once per driver. `define` receives placeholders with the types of the values.
+ * Only plain values may vary: a list or an optional condition needs a query built per use.
+ *
+ * @example
+ * const findVault = prepared((build, value: { id: string }) =>
+ *   build.selectFrom("vaults").selectAll().where("id", "=", value.id));
+ * const row = await session.first(findVault(session, { id }));
+ */
+export function prepared<Given extends Values, Row>(
+  define: (build: Kysely<Tables>, value: Given) => Compilable<Row>,
+): (session: Session, value: Given) => Compilable<Row> {
+  const compiled = new WeakMap<Kysely<Tables>, CompiledQuery<Row>>();
+  return (session, value) => ({
+    compile() {
+      let query = compiled.get(session.build);
+      if (query === undefined) {
+        query = define(session.build, placeholders<Given>()).compile();
+        compiled.set(session.build, query);
+      }
+      const parameters = query.parameters.map((slot) => (slot instanceof Placeholder ? value[slot.key] : slot));
+      return { ...query, parameters };
+    },
+  });
+}
+
+function placeholders<Given extends Values>(): Given {
+  // The proxy answers every name with its placeholder; Kysely carries it through as an opaque parameter.
+  return new Proxy({}, { get: (_, key) => new Placeholder(String(key)) }) as Given;
+}
