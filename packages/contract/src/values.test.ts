@@ -1,0 +1,66 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import * as z from "zod/mini";
+import { booleanText, integerText, itemName, nameProblem, timestamp, uuid } from "./values.ts";
+
+describe("names", () => {
+  it("normalises to NFC", () => {
+    expect(z.parse(itemName, "Cafe\u0301.txt")).toBe("Caf\u00e9.txt");
+  });
+
+  it.each([
+    ["", "empty"],
+    [".", ". or .."],
+    ["..", ". or .."],
+    ["a/b", "control characters"],
+    ["a\\b", "control characters"],
+    ["a\u0000b", "control characters"],
+    ["line\nbreak", "control characters"],
+    [" leading", "white space"],
+    ["trailing ", "white space"],
+    ["lone \ud800 surrogate", "control characters"],
+    ["é".repeat(128), "255 bytes"],
+  ])("refuses %j", (name, reason) => {
+    expect(nameProblem(name)).toContain(reason);
+    expect(z.safeParse(itemName, name).success).toBe(false);
+  });
+
+  it("counts bytes, not characters", () => {
+    expect(nameProblem("é".repeat(127))).toBeNull();
+    expect(nameProblem("a".repeat(255))).toBeNull();
+    expect(nameProblem("a".repeat(256))).not.toBeNull();
+  });
+
+  it("parses to the same name again", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme", maxLength: 60 }), (name) => {
+        const first = z.safeParse(itemName, name);
+        if (first.success) expect(z.parse(itemName, first.data)).toBe(first.data);
+      }),
+    );
+  });
+});
+
+describe("values that travel as text", () => {
+  it("round-trips integers and refuses what is none", () => {
+    const page = integerText(1, 1000);
+    expect(z.decode(page, "17")).toBe(17);
+    expect(z.encode(page, 17)).toBe("17");
+    for (const bad of ["0", "1001", "-1", "1.5", "1e2", "", " 3", "0x10"]) {
+      expect(z.safeDecode(page, bad).success, bad).toBe(false);
+    }
+  });
+
+  it("round-trips booleans and refuses what is none", () => {
+    expect(z.decode(booleanText, "true")).toBe(true);
+    expect(z.encode(booleanText, false)).toBe("false");
+    expect(z.safeParse(booleanText, "1").success).toBe(false);
+  });
+
+  it("takes UUIDs and timestamps in the one form that is sent", () => {
+    expect(z.safeParse(uuid, "3F2504E0-4F89-41D3-9A0C-0305E82C3301").success).toBe(false);
+    expect(z.safeParse(uuid, "3f2504e0-4f89-41d3-9a0c-0305e82c3301").success).toBe(true);
+    expect(z.safeParse(timestamp, "2026-11-20T17:00:00.000Z").success).toBe(true);
+    expect(z.safeParse(timestamp, "2026-11-20T17:00:00Z").success).toBe(false);
+  });
+});
