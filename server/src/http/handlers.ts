@@ -1,5 +1,6 @@
 /** The shape of a handler, derived from the contract: a missing or mistyped handler does not compile. */
 import type { AccessLevel, Api, EndpointDefinition, HandlerInput, Output, Scope } from "@coffer/contract";
+import type { Session } from "../ports/database.ts";
 
 /** Who calls. Never holds the credential itself. */
 export interface Principal {
@@ -37,6 +38,36 @@ export interface RequestContext<Caller extends Principal | null> {
   recheck(): Promise<void>;
 }
 
+/**
+ * The context of a POST that creates. Its handler ends its transaction with `record`, so that the effect and the answer
+ * to a repeat with the same Idempotency-Key commit together or not at all (docs/decisions/0003-idempotency.md).
+ */
+export interface CreationContext<Caller extends Principal | null> extends RequestContext<Caller> {
+  /**
+   * Writes the answer beside the effect, as the last statement of the effect's transaction, and wraps it for return.
+   * Rejects when another run of the same key has taken over: let it pass, the transaction must roll back.
+   * An answer with a secret is not kept: give it a `location` header, which a repeat is told.
+   */
+  record<Body>(transaction: Session, answer: Body | Reply<Body>): Promise<Recorded<Body>>;
+}
+
+/** An answer whose record lies in the effect's transaction; only {@link CreationContext.record} makes one. */
+export class Recorded<Body> {
+  readonly #reply: Reply<Body>;
+  constructor(reply: Reply<Body>) {
+    this.#reply = reply;
+  }
+  get reply(): Reply<Body> {
+    return this.#reply;
+  }
+  /** The same answer with more headers for this one caller; a repeat is answered without them. */
+  withHeaders(headers: Readonly<Record<string, string>>): Recorded<Body> {
+    const { body, status } = this.#reply;
+    const all = { ...this.#reply.headers, ...headers };
+    return new Recorded(new Reply(body, status === undefined ? { headers: all } : { status, headers: all }));
+  }
+}
+
 /** A success that says more than its body. `status` must be one the endpoint declares. */
 export class Reply<Body> {
   readonly body: Body;
@@ -55,10 +86,21 @@ export type OutgoingBytes = AsyncIterable<Uint8Array>;
 type CallerOf<E extends EndpointDefinition> = E["auth"] extends "none" ? null : Principal;
 type Answer<E extends EndpointDefinition> = Output<E, OutgoingBytes>;
 
+/** A POST that creates for an account takes an Idempotency-Key (decisions §1). */
+type TakesIdempotencyKey = { readonly method: "POST"; readonly effect: "create"; readonly auth: "credential" };
+
+type AnswerOf<E extends EndpointDefinition> = E extends TakesIdempotencyKey
+  ? Recorded<Answer<E>>
+  : Answer<E> | Reply<Answer<E>> | (E extends { otherStatuses: readonly number[] } ? Reply<undefined> : never);
+
+type ContextOf<E extends EndpointDefinition> = E extends TakesIdempotencyKey
+  ? CreationContext<CallerOf<E>>
+  : RequestContext<CallerOf<E>>;
+
 export type Handler<E extends EndpointDefinition> = (
   input: HandlerInput<E, IncomingBytes>,
-  context: RequestContext<CallerOf<E>>,
-) => Promise<Answer<E> | Reply<Answer<E>> | (E extends { otherStatuses: readonly number[] } ? Reply<undefined> : never)>;
+  context: ContextOf<E>,
+) => Promise<AnswerOf<E>>;
 
 export type GroupHandlers<Group extends Readonly<Record<string, EndpointDefinition>>> = {
   readonly [Name in keyof Group]: Handler<Group[Name]>;

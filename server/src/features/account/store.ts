@@ -1,0 +1,68 @@
+import { prepared, type Session } from "../../ports/database.ts";
+import type { AccountRow } from "../../ports/tables.ts";
+
+export const findAccount = prepared((build, value: { id: string }) =>
+  build.selectFrom("accounts").selectAll().where("id", "=", value.id),
+);
+
+export const findAccountByEmail = prepared((build, value: { email: string }) =>
+  build.selectFrom("accounts").select("id").where("email", "=", value.email),
+);
+
+export const renameAccount = prepared((build, value: { id: string; name: string | null; updated_at: number }) =>
+  build
+    .updateTable("accounts")
+    .set({ name: value.name, updated_at: value.updated_at })
+    .where("id", "=", value.id)
+    .returningAll(),
+);
+
+const addUsageBelow = prepared((build, value: { accountId: string; bytes: number; files: number; maximum: number }) =>
+  build
+    .updateTable("accounts")
+    .set((row) => ({
+      usage_bytes: row("usage_bytes", "+", value.bytes),
+      usage_files: row("usage_files", "+", value.files),
+    }))
+    .where("id", "=", value.accountId)
+    .where((row) => row(row("usage_bytes", "+", value.bytes), "<=", value.maximum)),
+);
+
+const addUsage = prepared((build, value: { accountId: string; bytes: number; files: number }) =>
+  build
+    .updateTable("accounts")
+    .set((row) => ({
+      usage_bytes: row("usage_bytes", "+", value.bytes),
+      usage_files: row("usage_files", "+", value.files),
+    }))
+    .where("id", "=", value.accountId),
+);
+
+/**
+ * Adds to (or, with negative numbers, takes from) what the account holds. One conditional UPDATE, so that parallel
+ * uploads can never pass the quota together. False: it would go above `maximum` bytes and nothing was changed.
+ * Taking away always succeeds, also for an account that a plan change left above its quota.
+ */
+export async function changeUsage(
+  transaction: Session,
+  change: { accountId: string; bytes: number; files: number; maximum: number },
+): Promise<boolean> {
+  const query = change.bytes > 0 ? addUsageBelow(transaction, { ...change }) : addUsage(transaction, { ...change });
+  return (await transaction.run(query)) === 1;
+}
+
+/** Inserts the account and its default vault "Files" (decisions §5). Rejects with ConstraintError on a taken e-mail. */
+export async function createAccount(transaction: Session, account: AccountRow): Promise<void> {
+  await transaction.run(transaction.build.insertInto("accounts").values(account));
+  await transaction.run(
+    transaction.build.insertInto("vaults").values({
+      id: account.default_vault_id,
+      account_id: account.id,
+      name: "Files",
+      type: "public",
+      chain_object_id: null,
+      created_at: account.created_at,
+      updated_at: account.updated_at,
+    }),
+  );
+}
