@@ -1,0 +1,76 @@
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { citationsIn, findCitations } from "./citations.ts";
+import { countBySection, coverageProblems } from "./coverage.ts";
+import { built, leftOpen, pending, section } from "./requirement.ts";
+import { REQUIREMENTS } from "./requirements.ts";
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+
+describe("requirements and tests", () => {
+  it("agree: no unknown, doubled, uncited or wrongly pending id", () => {
+    expect(coverageProblems(REQUIREMENTS, findCitations(ROOT))).toEqual([]);
+  });
+});
+
+describe("the rules bite", () => {
+  const lines = section("spec §0", [
+    built("S0-kept", "kept"),
+    pending("cli", "S0-later", "later"),
+    leftOpen("S0-open", "not shown", ["S0-kept"]),
+  ]);
+  const cite = (id: string) => ({ id, file: "a.test.ts", line: 1 });
+
+  it("passes when every built id is cited and nothing else is", () => {
+    expect(coverageProblems(lines, [cite("S0-kept")])).toEqual([]);
+  });
+
+  it("names a built id that nobody cites", () => {
+    expect(coverageProblems(lines, [])).toEqual(["S0-kept: built, but no test cites it (kept)"]);
+  });
+
+  it("names an unknown id", () => {
+    expect(coverageProblems(lines, [cite("S0-kept"), cite("S0-typo")]).join()).toContain("S0-typo: cited at a.test.ts:1");
+  });
+
+  it("names a pending and an open id that a test cites", () => {
+    const problems = coverageProblems(lines, [cite("S0-kept"), cite("S0-later"), cite("S0-open")]);
+    expect(problems.map((text) => text.split(":")[0])).toEqual(["S0-later", "S0-open"]);
+  });
+
+  it("names a doubled id, a malformed id and a decision that does not exist", () => {
+    const wrong = section("spec §0", [
+      built("S0-kept", "again"),
+      pending("cli", "S0 blank", "malformed"),
+      leftOpen("S0-lost", "not shown", ["D9-nowhere"]),
+    ]);
+    const problems = coverageProblems([...lines, ...wrong], [cite("S0-kept")]);
+    expect(problems.map((text) => text.split(":")[0])).toEqual(["S0 blank", "S0-kept", "S0-lost"]);
+  });
+
+  it("counts each section and the whole", () => {
+    expect(countBySection(lines)).toEqual([
+      { source: "spec §0", built: 1, pending: 1, open: 1, total: 3 },
+      { source: "all", built: 1, pending: 1, open: 1, total: 3 },
+    ]);
+  });
+});
+
+describe("citations", () => {
+  const idsOf = (text: string) => citationsIn("a.test.ts", text).map(({ id }) => id);
+  // Built from parts, so that the scan of this very file does not take the examples for citations.
+  const bracket = (...ids: string[]) => `[${ids.join(" ")}]`;
+
+  it("reads the titles of it, it.each and describe", () => {
+    const a = `it("x ${bracket("S3-key-revoked")}", () => {});`;
+    const b = `it.each([1])("y ${bracket("S2.4-name", "D1-dates")}", () => {});`;
+    const c = `describe("z ${bracket("D5-list")}", () => {});`;
+    expect(idsOf(a + b + c)).toEqual(["S3-key-revoked", "S2.4-name", "D1-dates", "D5-list"]);
+  });
+
+  it("ignores comments, variables, other calls and prose in brackets", () => {
+    const id = bracket("S3-key-revoked");
+    expect(idsOf(`// ${id}\nconst a = "${id}"; log("${id}"); it("stores on [S3 disks]", () => {});`)).toEqual([]);
+  });
+});

@@ -1,0 +1,59 @@
+import { built, pending, section } from "../requirement.ts";
+
+const UPLOADS = [
+  built("D5-upload-raw", "POST /api/files?vaultId&folderId&name with a raw body of any media type answers 201 { file }."),
+  built("D5-upload-multipart", "The same upload takes multipart."),
+  built("D5-upload-digest", "Content-Digest and Repr-Digest are verified."),
+  built("D5-upload-if-none-match", "If-None-Match: * guards against an existing name."),
+  built("D5-replace", "PUT /api/files/{fileId}/content makes a new version."),
+  built("D5-replace-if-match", "If-Match guards the new version."),
+  pending("webhooks", "D5-replace-event", "A new version emits file.updated."),
+  built("D5-replace-change", "A new version writes a file.updated change."),
+  built("D5-tus-file-id", "tus takes fileId in its metadata for a new version."),
+  built("D5-one-vault", "Every file and folder belongs to exactly one vault; folders do not cross vaults."),
+  built("D5-default-vault", 'An account gets a public vault "Files" at creation, used when vaultId is absent.'),
+  built("D5-vault-names-clear", "Vault names are in the clear."),
+  built("D5-tus", "tus 1.0.0 at /api/uploads: POST, HEAD, PATCH, DELETE."),
+  built("D5-tus-metadata", "Upload-Metadata: filename, filetype, vaultId, folderId."),
+  built("D5-tus-offset-conflict", "A wrong offset is 409."),
+  built("D5-tus-checksum", "A wrong checksum is 460."),
+  built("D5-tus-expired", "An upload expires after 24 h: 410."),
+  built("D5-tus-locked", "An upload that another request writes is 423."),
+  built("D5-tus-file-id-header", "A finished upload answers its file id in File-Id."),
+];
+
+const FILES = [
+  built("D5-list", "GET /api/files?vaultId&folderId&trashed=false&limit&cursor&name answers { files, nextCursor }."),
+  built("D5-file-shape", "GET /api/files/{fileId} answers { file } with id, versionId, name, size, contentType, sha256 …"),
+  built("D5-content-get", "GET and HEAD /api/files/{fileId}/content answer the bytes and their headers."),
+  built("D5-content-etag", 'The ETag is "sha256-<b64url>"; If-None-Match answers 304.'),
+  built("D5-content-range", "Range, If-Range and 416."),
+  built("D5-content-digest", "Repr-Digest is sent."),
+  built("D5-content-disposition", "Content-Disposition follows RFC 6266."),
+  built("D5-content-sandbox", "nosniff and a sandbox CSP are sent."),
+  built("D5-update", "PATCH /api/files/{fileId} { name?, folderId? } with If-Match answers { file }."),
+  built("D5-delete-soft", "DELETE /api/files/{fileId} is soft: 200 { file } with trashedAt."),
+  built("D5-delete-permanent", "The owner's ?permanent=true is 204."),
+  built("D5-restore", "POST /api/files/{fileId}/restore brings it back."),
+  built("D5-trash", "GET /api/trash lists; DELETE empties (owner)."),
+  built("D5-trash-purge", "The trash is purged after 30 days."),
+];
+
+const FOLDERS_AND_VAULTS = [
+  built("D5-folders-paths", "GET, POST /api/folders; GET, PATCH, DELETE /api/folders/{folderId}."),
+  built("D5-folder-delete", "Deleting a folder moves its subtree to the trash in one transaction."),
+  built("D5-vaults-paths", "GET, POST /api/vaults; GET, PATCH, DELETE /api/vaults/{vaultId}."),
+  built("D5-vault-delete", "Deleting a vault that is not empty is 409 unless ?force=true."),
+  built("D5-shared-unavailable", 'type "shared" before shared vaults exist: 400 "shared vaults are not available on this server".'),
+  built("D5-isolation-404", "Whoever has nothing to do with a vault gets 404."),
+  pending("shared-vaults", "D5-isolation-members", "A recorded member has an agent's rights; without membership 403 not_a_member."),
+  pending("shared-vaults", "D5-shared-names", "Names travel only inside encrypted metadata; name in a query or tus metadata is 400."),
+  pending("shared-vaults", "D5-shared-ciphertext", "Size, ETag and digest are of the ciphertext; content answers bytes with our magic or nothing."),
+  pending("shared-vaults", "D5-shared-authorised", "Non-owners are authorised against the chain object, at most 10 s old, refused when the chain is silent."),
+  pending("shared-vaults", "D5-shared-one-object", "One service vault per chain object, registered by the object's owner."),
+  pending("shared-vaults", "D5-shared-upload", "A shared upload carries statements, encrypted metadata, nameIndex and generation."),
+  pending("shared-vaults", "D5-vault-keys", "GET, POST /api/vaults/{vaultId}/keys: compare-and-set per generation."),
+  pending("shared-vaults", "D5-members", "GET, POST /api/vaults/{vaultId}/members, DELETE …/members/{chainAddress}."),
+];
+
+export const decisionsFiles = section("decisions §5", [...UPLOADS, ...FILES, ...FOLDERS_AND_VAULTS]);
