@@ -22,17 +22,26 @@ export interface DatabaseCapabilities {
   readonly concurrentWriters: boolean;
 }
 
+export interface TransactionOptions {
+  /**
+   * The work deletes more than it adds. When the medium is full, the driver opens the space it keeps in reserve, runs
+   * `work` once more from its beginning and makes the reserve again later: a full disk must not prevent deleting.
+   */
+  readonly freesSpace?: boolean;
+}
+
 /**
  * Failure contract. A violated unique or check constraint rejects with {@link ConstraintError}; a full disk with
  * {@link DatabaseFullError}; a database that cannot be reached or stays locked with {@link DatabaseUnavailableError};
  * everything else is a defect and rejects with the driver's own error. `transaction` resolves only once the commit is
  * durable (it survives kill -9 and power loss), rolls back when `work` rejects, and is serialised against other writers.
- * `work` must not wait for anything but its own queries.
+ * `work` must not wait for anything but its own queries, and uses the session it is given: a write through the database
+ * itself would wait for this very transaction, so it rejects at once. Reads outside the transaction see committed state.
  */
 export interface Database extends Session, AsyncDisposable {
   readonly capabilities: DatabaseCapabilities;
-  transaction<Result>(work: (transaction: Session) => Promise<Result>): Promise<Result>;
-  /** Rejects when a trivial read fails. */
+  transaction<Result>(work: (transaction: Session) => Promise<Result>, options?: TransactionOptions): Promise<Result>;
+  /** Rejects when a trivial read fails, and for ever after a failed flush. */
   ping(): Promise<void>;
 }
 
@@ -46,6 +55,12 @@ export class DatabaseFullError extends Error {
 
 export class DatabaseUnavailableError extends Error {
   override readonly name = "DatabaseUnavailableError";
+  /** Locked by another process: trying again later can succeed. */
+  readonly busy: boolean;
+  constructor(message: string, more: { cause?: unknown; busy?: boolean } = {}) {
+    super(message, more.cause === undefined ? undefined : { cause: more.cause });
+    this.busy = more.busy ?? false;
+  }
 }
 
 /** Stands for a value that is filled in at each use of a prepared query. */

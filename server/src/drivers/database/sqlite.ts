@@ -1,0 +1,181 @@
+/** The embedded database: SQLite in WAL mode through `node:sqlite`. Held by test/suites/database.ts. */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Compilable, CompiledQuery, Kysely } from "kysely";
+import {
+  type Database,
+  type DatabaseCapabilities,
+  DatabaseFullError,
+  DatabaseUnavailableError,
+  type Session,
+  type TransactionOptions,
+} from "../../ports/database.ts";
+import type { Tables } from "../../ports/tables.ts";
+import { compilerFor } from "./sqlite/compiler.ts";
+import { openConnection, type SqliteConnection } from "./sqlite/connection.ts";
+import { openReserve, type Reserve } from "./sqlite/reserve.ts";
+import { Turn } from "./sqlite/turn.ts";
+
+export interface SqliteOptions {
+  /** Of the database file; `-wal`, `-shm` and `-reserve` stand beside it. Its directory is made when missing. */
+  readonly path: string;
+  /** How much is kept free for deleting on a full disk; 0 for none. Default 8 MiB. */
+  readonly reserveBytes?: number;
+  /** How long to wait for another process's transaction, in attempts of 50 ms each. Default 100. */
+  readonly busyAttempts?: number;
+}
+
+/**
+ * Opens or creates the database. One connection writes, one transaction at a time; another reads what is committed.
+ * @throws DatabaseUnavailableError when the file cannot be opened or is no database.
+ */
+export async function openSqlite(options: SqliteOptions): Promise<Database> {
+  // 0700: the rows name every file of every account, and SQLite gives a new file the umask's mode.
+  mkdirSync(dirname(options.path), { recursive: true, mode: 0o700 });
+  const writer = openConnection(options.path, { readOnly: false });
+  try {
+    const reader = openConnection(options.path, { readOnly: true });
+    const reserve = await openReserve(`${options.path}-reserve`, options.reserveBytes ?? 8 * 1024 * 1024);
+    return new SqliteDatabase(writer, reader, reserve, options.busyAttempts ?? 100);
+  } catch (error) {
+    writer.close();
+    throw error;
+  }
+}
+
+class SqliteDatabase implements Database {
+  readonly capabilities: DatabaseCapabilities = { dialect: "sqlite", concurrentWriters: false };
+  readonly build: Kysely<Tables> = compilerFor<Tables>();
+  readonly #writer: SqliteConnection;
+  readonly #reader: SqliteConnection;
+  readonly #reserve: Reserve;
+  readonly #busyAttempts: number;
+  readonly #turn = new Turn();
+  /** Whether the caller stands inside a transaction's work; see {@link Database}. */
+  readonly #inside = new AsyncLocalStorage<{ open: boolean }>();
+
+  constructor(writer: SqliteConnection, reader: SqliteConnection, reserve: Reserve, busyAttempts: number) {
+    this.#writer = writer;
+    this.#reader = reader;
+    this.#reserve = reserve;
+    this.#busyAttempts = busyAttempts;
+  }
+
+  async all<Row>(query: Compilable<Row>): Promise<Row[]> {
+    const compiled = query.compile();
+    return isRead(compiled) ? this.#reader.all(compiled) : this.#write(() => this.#writer.all(compiled));
+  }
+
+  async first<Row>(query: Compilable<Row>): Promise<Row | null> {
+    const compiled = query.compile();
+    return isRead(compiled) ? this.#reader.first(compiled) : this.#write(() => this.#writer.first(compiled));
+  }
+
+  async run(query: Compilable<unknown>): Promise<number> {
+    const compiled = query.compile();
+    return this.#write(() => this.#writer.run(compiled));
+  }
+
+  async transaction<Result>(work: (transaction: Session) => Promise<Result>, options: TransactionOptions = {}): Promise<Result> {
+    using _turn = await this.#takeTurn();
+    try {
+      return await this.#attempt(work);
+    } catch (error) {
+      if (!(error instanceof DatabaseFullError) || options.freesSpace !== true) throw error;
+      if (!(await this.#reserve.release())) throw error;
+      return await this.#attempt(work);
+    }
+  }
+
+  async ping(): Promise<void> {
+    this.#writer.assertHealthy();
+    this.#reader.ping();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    using _turn = await this.#turn.take();
+    this.#reserve[Symbol.dispose]();
+    this.#reader.close();
+    this.#writer.close();
+  }
+
+  async #attempt<Result>(work: (transaction: Session) => Promise<Result>): Promise<Result> {
+    await this.#patiently(() => this.#writer.begin());
+    const marker = { open: true };
+    try {
+      const session = new SqliteTransaction(this.build, this.#writer, marker);
+      const result = await this.#inside.run(marker, () => work(session));
+      this.#writer.commit();
+      return result;
+    } catch (error) {
+      this.#writer.rollback();
+      throw error;
+    } finally {
+      marker.open = false;
+    }
+  }
+
+  async #write<Result>(statement: () => Result): Promise<Result> {
+    using _turn = await this.#takeTurn();
+    return await this.#patiently(statement);
+  }
+
+  async #takeTurn(): Promise<Disposable> {
+    if (this.#inside.getStore()?.open === true) {
+      throw new Error("A transaction's work must use the session it was given: this write would wait for itself");
+    }
+    return this.#turn.take();
+  }
+
+  /**
+   * Another process may hold the write lock. SQLite's own busy timeout would block the event loop for as long, so it is
+   * short and the waiting is done here.
+   */
+  async #patiently<Result>(step: () => Result): Promise<Result> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return step();
+      } catch (error) {
+        if (!(error instanceof DatabaseUnavailableError) || !error.busy || attempt >= this.#busyAttempts) throw error;
+        await sleep(25);
+      }
+    }
+  }
+}
+
+/** The session of one transaction; unusable once that is over. */
+class SqliteTransaction implements Session {
+  readonly build: Kysely<Tables>;
+  readonly #connection: SqliteConnection;
+  readonly #marker: { readonly open: boolean };
+
+  constructor(build: Kysely<Tables>, connection: SqliteConnection, marker: { readonly open: boolean }) {
+    this.build = build;
+    this.#connection = connection;
+    this.#marker = marker;
+  }
+
+  async all<Row>(query: Compilable<Row>): Promise<Row[]> {
+    return this.#live().all(query.compile());
+  }
+
+  async first<Row>(query: Compilable<Row>): Promise<Row | null> {
+    return this.#live().first(query.compile());
+  }
+
+  async run(query: Compilable<unknown>): Promise<number> {
+    return this.#live().run(query.compile());
+  }
+
+  #live(): SqliteConnection {
+    if (!this.#marker.open) throw new Error("The transaction is over");
+    return this.#connection;
+  }
+}
+
+/** Everything but a plain SELECT goes to the writer: `INSERT … RETURNING` answers rows as well. */
+function isRead(query: CompiledQuery<unknown>): boolean {
+  return query.query.kind === "SelectQueryNode";
+}

@@ -1,0 +1,165 @@
+/** One SQLite connection: its settings, its statements, and its errors in the port's words. */
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import type { CompiledQuery } from "kysely";
+import { ConstraintError, DatabaseFullError, DatabaseUnavailableError } from "../../../ports/database.ts";
+
+/** Fixed queries number a few hundred; those built per request must not push memory up without end. */
+const STATEMENTS_KEPT = 512;
+
+export interface SqliteConnection {
+  all<Row>(query: CompiledQuery<Row>): Row[];
+  first<Row>(query: CompiledQuery<Row>): Row | null;
+  /** How many rows the statement changed. */
+  run(query: CompiledQuery<unknown>): number;
+  begin(): void;
+  commit(): void;
+  /** Does nothing when SQLite has rolled back by itself. */
+  rollback(): void;
+  /** Throws after a failed flush. */
+  assertHealthy(): void;
+  ping(): void;
+  close(): void;
+}
+
+/** @throws DatabaseUnavailableError when the file cannot be opened or is no database. */
+export function openConnection(path: string, options: { readOnly: boolean }): SqliteConnection {
+  try {
+    const handle = new DatabaseSync(path, { readOnly: options.readOnly, timeout: 25 });
+    try {
+      // FULL: a commit is flushed before it is acknowledged. WAL alone would survive kill -9 but not power loss
+      // (sqlite.org/pragma.html#pragma_synchronous).
+      if (!options.readOnly) handle.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 33554432");
+      handle.exec("PRAGMA foreign_keys = ON; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY");
+      return new Connection(handle);
+    } catch (error) {
+      handle.close();
+      throw error;
+    }
+  } catch (error) {
+    throw new DatabaseUnavailableError(`The database ${path} cannot be opened`, { cause: error });
+  }
+}
+
+class Connection implements SqliteConnection {
+  readonly #handle: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+  #flushFailure: unknown = null;
+
+  constructor(handle: DatabaseSync) {
+    this.#handle = handle;
+  }
+
+  all<Row>(query: CompiledQuery<Row>): Row[] {
+    return this.#guard(() => this.#statement(query.sql).all(...(query.parameters as SQLInputValue[]))) as Row[];
+  }
+
+  first<Row>(query: CompiledQuery<Row>): Row | null {
+    return (this.#guard(() => this.#statement(query.sql).get(...(query.parameters as SQLInputValue[]))) ?? null) as Row | null;
+  }
+
+  run(query: CompiledQuery<unknown>): number {
+    return this.#guard(() => Number(this.#statement(query.sql).run(...(query.parameters as SQLInputValue[])).changes));
+  }
+
+  begin(): void {
+    this.assertHealthy();
+    this.#guard(() => this.#handle.exec("BEGIN IMMEDIATE"));
+  }
+
+  commit(): void {
+    this.#guard(() => this.#handle.exec("COMMIT"));
+  }
+
+  rollback(): void {
+    // A full disk or a failed flush makes SQLite roll back by itself (sqlite.org/lang_transaction.html §2.4).
+    if (this.#handle.isTransaction) this.#guard(() => this.#handle.exec("ROLLBACK"));
+  }
+
+  assertHealthy(): void {
+    if (this.#flushFailure !== null) {
+      throw new DatabaseUnavailableError("The database has stopped: a flush to the disk failed", { cause: this.#flushFailure });
+    }
+  }
+
+  ping(): void {
+    this.#guard(() => this.#statement("SELECT 1").get());
+  }
+
+  close(): void {
+    this.#statements.clear();
+    if (this.#handle.isOpen) this.#handle.close();
+  }
+
+  #statement(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#handle.prepare(sql);
+      this.#forgetOldest();
+    } else {
+      this.#statements.delete(sql);
+    }
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  #forgetOldest(): void {
+    if (this.#statements.size < STATEMENTS_KEPT) return;
+    for (const oldest of this.#statements.keys()) {
+      this.#statements.delete(oldest);
+      return;
+    }
+  }
+
+  #guard<Result>(step: () => Result): Result {
+    try {
+      return step();
+    } catch (error) {
+      const translated = translate(error);
+      if (isFlushFailure(error)) this.#flushFailure = error;
+      throw translated;
+    }
+  }
+}
+
+/** Result codes: sqlite.org/rescode.html; `errcode` is the extended one, its low byte the primary one. */
+const BUSY = 5;
+const LOCKED = 6;
+const IO_ERROR = 10;
+const FULL = 13;
+const CANNOT_OPEN = 14;
+const CONSTRAINT = 19;
+const IO_ERROR_FSYNC = 1034;
+const IO_ERROR_DIRECTORY_FSYNC = 1290;
+/** The shared-memory file could not grow: the way a full disk shows when the WAL begins anew. */
+const IO_ERROR_SHM_SIZE = 4874;
+
+function translate(error: unknown): unknown {
+  const code = sqliteCode(error);
+  if (code === null) return error;
+  const cause = { cause: error };
+  if (code === IO_ERROR_SHM_SIZE) return new DatabaseFullError("The disk of the database is full", cause);
+  switch (code & 0xff) {
+    case CONSTRAINT:
+      return new ConstraintError(error instanceof Error ? error.message : "constraint failed", cause);
+    case FULL:
+      return new DatabaseFullError("The disk of the database is full", cause);
+    case BUSY:
+    case LOCKED:
+      return new DatabaseUnavailableError("The database is locked by another process", { ...cause, busy: true });
+    case IO_ERROR:
+    case CANNOT_OPEN:
+      return new DatabaseUnavailableError("The database cannot be read or written", cause);
+    default:
+      return error;
+  }
+}
+
+function isFlushFailure(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code === IO_ERROR_FSYNC || code === IO_ERROR_DIRECTORY_FSYNC;
+}
+
+function sqliteCode(error: unknown): number | null {
+  if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return null;
+  return error.errcode;
+}

@@ -1,0 +1,72 @@
+/**
+ * Space kept back for a full disk. SQLite needs room even to delete (the WAL grows first), so a service whose disk is
+ * full could not be emptied; a file of real blocks is given up for that and made again once there is room.
+ */
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+
+const RETRY_MS = 30_000;
+
+export interface Reserve extends Disposable {
+  /** Gives the space up. False when there was none to give. */
+  release(): Promise<boolean>;
+}
+
+/** A disk that is full already when the service starts is no reason not to start: the reserve is tried again later. */
+export async function openReserve(path: string, bytes: number): Promise<Reserve> {
+  return new ReserveFile(path, bytes);
+}
+
+class ReserveFile implements Reserve {
+  readonly #path: string;
+  readonly #bytes: number;
+  #retry: NodeJS.Timeout | null = null;
+
+  constructor(path: string, bytes: number) {
+    this.#path = path;
+    this.#bytes = bytes;
+    this.#make();
+  }
+
+  async release(): Promise<boolean> {
+    if (!existsSync(this.#path)) return false;
+    rmSync(this.#path, { force: true });
+    this.#makeLater();
+    return true;
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#retry !== null) clearTimeout(this.#retry);
+  }
+
+  #makeLater(): void {
+    this.#retry = setTimeout(() => this.#make(), RETRY_MS);
+    this.#retry.unref();
+  }
+
+  #make(): void {
+    if (this.#bytes === 0 || isWhole(this.#path, this.#bytes)) return;
+    try {
+      fill(this.#path, this.#bytes);
+    } catch {
+      // Without room there is nothing to keep back; half a reserve would only take what others need.
+      rmSync(this.#path, { force: true });
+      this.#makeLater();
+    }
+  }
+}
+
+function isWhole(path: string, bytes: number): boolean {
+  return existsSync(path) && statSync(path).size === bytes;
+}
+
+/** Zeros are written, not only a length set: a sparse file holds no blocks. */
+function fill(path: string, bytes: number): void {
+  const zeros = Buffer.alloc(Math.min(bytes, 1024 * 1024));
+  const file = openSync(path, "w", 0o600);
+  try {
+    for (let written = 0; written < bytes; ) written += writeSync(file, zeros, 0, Math.min(zeros.length, bytes - written));
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

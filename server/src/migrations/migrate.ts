@@ -1,0 +1,63 @@
+/** Brings a database to the newest schema this server knows. */
+import { type Kysely, sql } from "kysely";
+import type { Database, Session } from "../ports/database.ts";
+import type { Tables } from "../ports/tables.ts";
+import { foundation } from "./0001-foundation.ts";
+
+/** A step of the schema: applied once, in its own transaction, never changed after a release. */
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  up(session: Session): Promise<void>;
+}
+
+const MIGRATIONS: readonly Migration[] = [foundation];
+
+interface MigrationRow {
+  version: number;
+  name: string;
+}
+
+/**
+ * Applies what is missing. Several processes may start at once: each step looks at the schema inside its transaction.
+ * @throws Error when the database was made by a newer server.
+ */
+export async function migrate(database: Database, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
+  const newest = migrations.at(-1)?.version ?? 0;
+  const found = await database.transaction((transaction) => readVersion(transaction));
+  if (found > newest) {
+    throw new Error(
+      `The database has schema ${found}, and this server knows schemas up to ${newest}: start a server at least as new as the one that made it`,
+    );
+  }
+  for (const migration of migrations) await apply(database, migration);
+}
+
+async function apply(database: Database, migration: Migration): Promise<void> {
+  await database.transaction(async (transaction) => {
+    if ((await readVersion(transaction)) >= migration.version) return;
+    await migration.up(transaction);
+    const row: MigrationRow = { version: migration.version, name: migration.name };
+    await transaction.run(withMigrations(transaction).insertInto("migrations").values(row));
+  });
+}
+
+/** 0: an empty database. */
+async function readVersion(transaction: Session): Promise<number> {
+  const build = withMigrations(transaction);
+  await transaction.run(
+    build.schema
+      .createTable("migrations")
+      .ifNotExists()
+      .addColumn("version", "integer", (column) => column.primaryKey())
+      .addColumn("name", "text", (column) => column.notNull()),
+  );
+  const row = await transaction.first(
+    build.selectFrom("migrations").select(sql<number>`coalesce(max(version), 0)`.as("version")),
+  );
+  return row?.version ?? 0;
+}
+
+function withMigrations(session: Session): Kysely<Tables & { migrations: MigrationRow }> {
+  return session.build.withTables<{ migrations: MigrationRow }>();
+}
