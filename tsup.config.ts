@@ -1,0 +1,72 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { defineConfig, type Options } from "tsup";
+
+// One build for every published package. `COFFER_BUILD=launcher` builds only the program that MCP clients start, which
+// is what the set-up needs; `npm run build` builds everything, declarations included.
+
+/** What the published packages promise to run on (their `engines`). */
+const TARGET = "node22.18";
+
+const packageDirectory = (name: string): string => path.join(import.meta.dirname, "packages", name);
+
+const library = (name: string, entry: Record<string, string>): Options => ({
+  name: `@coffer/${name}`,
+  entry: Object.fromEntries(Object.entries(entry).map(([out, file]) => [out, path.join(packageDirectory(name), file)])),
+  outDir: path.join(packageDirectory(name), "dist"),
+  tsconfig: path.join(import.meta.dirname, "tsconfig.json"),
+  format: "esm",
+  target: TARGET,
+  // Nothing is assumed of the runtime; `./node` entries import `node:` modules by name. All entries of a package are
+  // built together, so that they share one copy of every class.
+  platform: "neutral",
+  // tsup leaves to the consumer what the package.json of the working directory declares, and that is the repository's:
+  // name what this package declares.
+  external: [/^node:/, ...declared(name).map((dependency) => new RegExp(`^${dependency}($|/)`))],
+  skipNodeModulesBundle: true,
+  dts: { compilerOptions: { customConditions: ["coffer-source"] } },
+  sourcemap: true,
+  splitting: true,
+  // Chunks are named by their content, so old ones pile up; the launcher next to them is built by itself.
+  clean: ["!main.js", "!main.js.map"],
+  // tsup strips "node:" by default, and `sqlite` or `test` without it name packages of the registry.
+  removeNodeProtocol: false,
+});
+
+/** One file with everything in it: it starts without resolving a module, and needs no node_modules next to it. */
+const launcher: Options = {
+  name: "coffer-mcp",
+  entry: { main: path.join(packageDirectory("mcp"), "src/main.ts") },
+  outDir: path.join(packageDirectory("mcp"), "dist"),
+  tsconfig: path.join(import.meta.dirname, "tsconfig.json"),
+  format: "esm",
+  target: TARGET,
+  platform: "node",
+  noExternal: [/^[^.]/],
+  splitting: false,
+  sourcemap: true,
+  removeNodeProtocol: false,
+  // CommonJS dependencies inside an ES module still call require() for Node's own modules.
+  banner: {
+    js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+  },
+  esbuildOptions: (options) => {
+    options.conditions = ["coffer-source"];
+  },
+};
+
+const libraries: Options[] = [
+  library("contract", { index: "src/index.ts" }),
+  library("sdk", { index: "src/index.ts", "node/index": "src/node/index.ts", "testing/index": "src/testing/index.ts" }),
+  library("mcp", { index: "src/index.ts" }),
+];
+
+export default defineConfig(process.env["COFFER_BUILD"] === "launcher" ? launcher : [...libraries, launcher]);
+
+function declared(name: string): string[] {
+  const manifest = JSON.parse(readFileSync(path.join(packageDirectory(name), "package.json"), "utf8")) as {
+    dependencies?: Record<string, string>;
+    peerDependencies?: Record<string, string>;
+  };
+  return [...Object.keys(manifest.dependencies ?? {}), ...Object.keys(manifest.peerDependencies ?? {})];
+}
