@@ -30,6 +30,8 @@ export interface BlobStoreCapabilities {
   readonly partBytes: number;
   /** No other process can be writing here while this one runs its start-up clean-up (decided at open). */
   readonly exclusive: boolean;
+  /** Milliseconds since the Unix epoch. What was modified before was not written by this process. */
+  readonly openedAt: number;
 }
 
 /**
@@ -46,21 +48,25 @@ export interface BlobStoreCapabilities {
  */
 export interface BlobStore extends AsyncDisposable {
   readonly capabilities: BlobStoreCapabilities;
+  /** A chunk of `source` is copied before the next is asked for: the source may reuse its buffer. */
   put(key: BlobKey, source: AsyncIterable<Uint8Array>): Promise<BlobReceipt>;
   /**
-   * The bytes of a range (default: all). A yielded chunk is valid until the next-but-one is asked for: drivers reuse
-   * buffers. Ending the iteration early releases everything.
+   * The bytes of a range (default: all), cut where the blob ends. A yielded chunk is valid until the next-but-one is asked for: drivers reuse
+   * buffers. Ending the iteration early releases everything; an iteration that never begins holds nothing.
    */
   open(key: BlobKey, range?: BlobRange): Promise<AsyncIterable<Uint8Array> | null>;
   delete(key: BlobKey): Promise<void>;
 
   /** Begins a partial blob of length 0. */
   begin(key: BlobKey): Promise<void>;
-  /** Adds bytes at `offset`, which must be the partial's durable length, else rejects with a RangeError. */
+  /** Adds bytes at `offset`, which must be the partial's durable length and nobody else's append under way, else rejects with a RangeError. */
   append(key: BlobKey, offset: number, source: AsyncIterable<Uint8Array>, options?: { atomic?: boolean }): Promise<number>;
   /** Durable length of a partial, null when there is none under the key. */
   partialLength(key: BlobKey): Promise<number | null>;
-  /** Turns the partial into a blob. */
+  /**
+   * Turns the partial into a blob. Asked for again (the answer was lost in a crash) it answers the same; an unknown key
+   * rejects with a RangeError.
+   */
   complete(key: BlobKey): Promise<BlobReceipt>;
   /** Drops a partial and its bytes. */
   discard(key: BlobKey): Promise<void>;

@@ -1,0 +1,186 @@
+/** Blobs in a directory. Held by test/suites/blob-store.ts; the disk is reached through disk/file-system.ts alone. */
+import { join } from "node:path";
+import type { BlobKey, BlobRange, BlobReceipt, BlobStore, BlobStoreCapabilities, StoredBlob } from "../../ports/blob-store.ts";
+import { type Clock, systemClock } from "../../ports/clock.ts";
+import { BufferPool, sharedBuffer, unsharedBuffer } from "./disk/buffers.ts";
+import { diskFileSystem, type FileSystem } from "./disk/file-system.ts";
+import { type Hashing, openHashing } from "./disk/hashing.ts";
+import { Health } from "./disk/health.ts";
+import { assertKey, keyOfFile, type Layout, layoutOf } from "./disk/layout.ts";
+import { digestFile, Partials } from "./disk/partials.ts";
+import { enterProcess, type ProcessEntry } from "./disk/processes.ts";
+import { readRange } from "./disk/reading.ts";
+import { BatchWriter } from "./disk/writing.ts";
+
+export interface DiskBlobsOptions {
+  /** Made when missing, mode 0700. */
+  readonly directory: string;
+  readonly clock?: Clock;
+  /** Tests put a double here. */
+  readonly fileSystem?: FileSystem;
+}
+
+/** Large buffers out at once, for writing and for reading each: what bounds the memory of many transfers. */
+const BUFFERS = 32;
+
+/** Opens or creates a store. Several processes may use one directory; a key is only ever written by one of them. */
+export async function openDiskBlobs(options: DiskBlobsOptions): Promise<BlobStore> {
+  const files = options.fileSystem ?? diskFileSystem;
+  const layout = layoutOf(options.directory);
+  await makeDirectories(files, layout);
+  const entry = enterProcess(layout.processes);
+  const openedAt = (options.clock ?? systemClock).now();
+  return new DiskBlobStore(files, layout, openHashing(), entry, openedAt);
+}
+
+async function makeDirectories(files: FileSystem, layout: Layout): Promise<void> {
+  for (const directory of layout.directories) await files.makeDirectory(directory);
+  for (const parent of [join(layout.temporaries, ".."), join(layout.temporaries, "..", "blobs")]) await files.flushDirectory(parent);
+}
+
+class DiskBlobStore implements BlobStore {
+  readonly capabilities: BlobStoreCapabilities;
+  readonly #files: FileSystem;
+  readonly #layout: Layout;
+  readonly #hashing: Hashing;
+  readonly #entry: ProcessEntry;
+  readonly #health = new Health();
+  readonly #writeBuffers = new BufferPool(sharedBuffer, BUFFERS);
+  readonly #readBuffers = new BufferPool(unsharedBuffer, BUFFERS);
+  readonly #partials: Partials;
+  /** What `put` is writing in this process. */
+  readonly #writing = new Set<BlobKey>();
+
+  constructor(files: FileSystem, layout: Layout, hashing: Hashing, entry: ProcessEntry, openedAt: number) {
+    this.capabilities = { partBytes: 1, exclusive: entry.alone, openedAt };
+    this.#files = files;
+    this.#layout = layout;
+    this.#hashing = hashing;
+    this.#entry = entry;
+    this.#partials = new Partials({ files, layout, hashing, health: this.#health, pool: this.#writeBuffers });
+  }
+
+  async put(key: BlobKey, source: AsyncIterable<Uint8Array>): Promise<BlobReceipt> {
+    assertKey(key);
+    this.#health.assert();
+    const temporary = this.#layout.temporary(key);
+    const file = await this.#health.guard(this.#files.create(temporary));
+    this.#writing.add(key);
+    const digest = this.#hashing.start();
+    const writer = new BatchWriter(file, 0, digest, this.#writeBuffers);
+    try {
+      for await (const chunk of source) await this.#health.guard(writer.add(chunk));
+      await this.#health.guard(writer.finish());
+      await this.#health.flush(file.flush());
+      const sha256 = await digest.end();
+      await this.#publish(temporary, key);
+      return { size: writer.position, sha256 };
+    } catch (error) {
+      await writer.settle();
+      digest.drop();
+      throw error;
+    } finally {
+      await file.close();
+      await this.#files.remove(temporary);
+      this.#writing.delete(key);
+    }
+  }
+
+  async open(key: BlobKey, range?: BlobRange): Promise<AsyncIterable<Uint8Array> | null> {
+    assertKey(key);
+    const path = this.#layout.blob(key);
+    const facts = await this.#files.facts(path);
+    if (facts === null) return null;
+    const offset = Math.min(range?.offset ?? 0, facts.size);
+    const end = range === undefined ? facts.size : Math.min(offset + range.length, facts.size);
+    return readRange(this.#files, path, offset, end, this.#readBuffers);
+  }
+
+  async delete(key: BlobKey): Promise<void> {
+    assertKey(key);
+    await this.#files.remove(this.#layout.blob(key));
+  }
+
+  async begin(key: BlobKey): Promise<void> {
+    assertKey(key);
+    this.#health.assert();
+    await this.#partials.begin(key);
+  }
+
+  async append(key: BlobKey, offset: number, source: AsyncIterable<Uint8Array>, options: { atomic?: boolean } = {}): Promise<number> {
+    assertKey(key);
+    this.#health.assert();
+    return this.#partials.append(key, offset, source, options.atomic ?? false);
+  }
+
+  async partialLength(key: BlobKey): Promise<number | null> {
+    assertKey(key);
+    return this.#partials.length(key);
+  }
+
+  async complete(key: BlobKey): Promise<BlobReceipt> {
+    assertKey(key);
+    this.#health.assert();
+    const receipt = await this.#partials.complete(key, () => this.#publish(this.#layout.partial(key), key));
+    return receipt ?? (await this.#receiptOfBlob(key));
+  }
+
+  async discard(key: BlobKey): Promise<void> {
+    assertKey(key);
+    await this.#partials.discard(key);
+    if (!this.#writing.has(key)) await this.#files.remove(this.#layout.temporary(key));
+  }
+
+  async *list(): AsyncIterable<StoredBlob> {
+    for (const directory of this.#layout.blobs) yield* await this.#describe(directory, true);
+    for (const directory of [this.#layout.temporaries, this.#layout.partials]) yield* await this.#describe(directory, false);
+  }
+
+  async ping(): Promise<void> {
+    this.#health.assert();
+    for (const directory of [this.#layout.temporaries, this.#layout.partials]) {
+      if ((await this.#files.facts(directory)) === null) throw new Error(`The directory ${directory} is gone`);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#hashing[Symbol.asyncDispose]();
+    this.#entry[Symbol.dispose]();
+  }
+
+  /** Gives a flushed file its final name, durably. */
+  async #publish(path: string, key: BlobKey): Promise<void> {
+    await this.#health.guard(this.#files.link(path, this.#layout.blob(key)));
+    try {
+      await this.#health.flush(this.#files.flushDirectory(this.#layout.blobDirectory(key)));
+    } catch (error) {
+      await this.#files.remove(this.#layout.blob(key));
+      throw error;
+    }
+  }
+
+  /** A `complete` that was killed before its answer is asked for again. */
+  async #receiptOfBlob(key: BlobKey): Promise<BlobReceipt> {
+    const path = this.#layout.blob(key);
+    const facts = await this.#files.facts(path);
+    if (facts === null) throw new RangeError("There is no such partial blob");
+    const parts = { files: this.#files, hashing: this.#hashing, pool: this.#writeBuffers };
+    return { size: facts.size, sha256: await digestFile(parts, path, facts.size) };
+  }
+
+  async #describe(directory: string, complete: boolean): Promise<StoredBlob[]> {
+    const keys = new Set<BlobKey>();
+    for (const name of await this.#files.list(directory)) {
+      const key = keyOfFile(name);
+      if (key !== null && (complete || !this.#writing.has(key))) keys.add(key);
+    }
+    const found = await Promise.all([...keys].map((key) => this.#describeOne(directory, key, complete)));
+    return found.filter((blob) => blob !== null);
+  }
+
+  async #describeOne(directory: string, key: BlobKey, complete: boolean): Promise<StoredBlob | null> {
+    const path = join(directory, key);
+    const facts = (await this.#files.facts(path)) ?? (await this.#files.facts(`${path}.length`));
+    return facts === null ? null : { key, size: facts.size, modifiedAt: facts.modifiedAt, complete };
+  }
+}

@@ -1,0 +1,55 @@
+/** Where a blob lies below the store's directory. */
+import { hash } from "node:crypto";
+import { join } from "node:path";
+import type { BlobKey } from "../../../ports/blob-store.ts";
+
+export interface Layout {
+  /** Every directory, parents first. */
+  readonly directories: readonly string[];
+  readonly blobs: readonly string[];
+  readonly temporaries: string;
+  readonly partials: string;
+  readonly processes: string;
+  /** A complete blob. */
+  blob(key: BlobKey): string;
+  /** The directory of a complete blob. */
+  blobDirectory(key: BlobKey): string;
+  /** What `put` is writing. */
+  temporary(key: BlobKey): string;
+  partial(key: BlobKey): string;
+  /** The durable length of a partial, beside it. */
+  partialLength(key: BlobKey): string;
+}
+
+const LENGTH_SUFFIX = ".length";
+const KEY = /^[a-z0-9-]{8,64}$/;
+
+/** @throws RangeError on anything but a blob key: no other text ever becomes part of a path. */
+export function assertKey(key: BlobKey): void {
+  if (!KEY.test(key)) throw new RangeError("A blob key has 8 to 64 lower-case letters, digits and dashes");
+}
+
+/** The key a file in the temporary or partial area belongs to, null for a stranger. */
+export function keyOfFile(name: string): BlobKey | null {
+  const key = name.endsWith(LENGTH_SUFFIX) ? name.slice(0, -LENGTH_SUFFIX.length) : name;
+  return KEY.test(key) ? key : null;
+}
+
+export function layoutOf(root: string): Layout {
+  const area = (name: string) => join(root, name);
+  const blobs = Array.from({ length: 256 }, (_, index) => join(root, "blobs", index.toString(16).padStart(2, "0")));
+  // A hash spreads evenly whatever the keys look like (a common prefix, a time in front).
+  const blobDirectory = (key: BlobKey) => join(root, "blobs", hash("sha256", key, "hex").slice(0, 2));
+  return {
+    directories: [root, area("blobs"), ...blobs, area("temporary"), area("partial"), area("processes")],
+    blobs,
+    temporaries: area("temporary"),
+    partials: area("partial"),
+    processes: area("processes"),
+    blobDirectory,
+    blob: (key) => join(blobDirectory(key), key),
+    temporary: (key) => join(area("temporary"), key),
+    partial: (key) => join(area("partial"), key),
+    partialLength: (key) => join(area("partial"), key + LENGTH_SUFFIX),
+  };
+}

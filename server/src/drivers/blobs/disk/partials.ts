@@ -1,0 +1,277 @@
+/**
+ * Partial blobs: a file that grows, and beside it the length up to which it is durable. The file's own length is no
+ * proof: after a power loss it may cover bytes that were never written.
+ */
+import type { BlobKey, BlobReceipt } from "../../../ports/blob-store.ts";
+import { type BufferPool, LARGE } from "./buffers.ts";
+import { errorCode, type FileSystem, type OpenFile } from "./file-system.ts";
+import type { Hashing, RunningDigest } from "./hashing.ts";
+import type { Health } from "./health.ts";
+import type { Layout } from "./layout.ts";
+import { BatchWriter } from "./writing.ts";
+
+/** How much of a long append is made durable at a time: what a kill costs at most. */
+const CHECKPOINT = 64 * LARGE;
+/** Partials whose digest is kept between appends; of others it is computed again at the end. */
+const DIGESTS_KEPT = 1024;
+const LENGTH_DIGITS = 16;
+
+export interface PartialsParts {
+  readonly files: FileSystem;
+  readonly layout: Layout;
+  readonly health: Health;
+  readonly hashing: Hashing;
+  readonly pool: BufferPool;
+}
+
+export class Partials {
+  readonly #parts: PartialsParts;
+  /** Digest of the durable bytes of a partial, oldest use first. */
+  readonly #digests = new Map<BlobKey, { readonly length: number; readonly digest: RunningDigest }>();
+  readonly #busy = new Set<BlobKey>();
+
+  constructor(parts: PartialsParts) {
+    this.#parts = parts;
+  }
+
+  async begin(key: BlobKey): Promise<void> {
+    const { files, layout, health } = this.#parts;
+    const content = await health.guard(files.create(layout.partial(key)));
+    await content.close();
+    try {
+      const lengthFile = await health.guard(files.create(layout.partialLength(key)));
+      await this.#finally(lengthFile, () => this.#record(lengthFile, 0));
+      await health.flush(files.flushDirectory(layout.partials));
+    } catch (error) {
+      await this.#removeFiles(key);
+      throw error;
+    }
+  }
+
+  append(key: BlobKey, offset: number, source: AsyncIterable<Uint8Array>, atomic: boolean): Promise<number> {
+    return this.#exclusively(key, async () => {
+      const length = await this.length(key);
+      if (length === null) throw new RangeError("There is no such partial blob");
+      if (offset !== length) throw new RangeError(`The partial blob has ${length} bytes, not ${offset}`);
+      const { files, layout, health } = this.#parts;
+      const content = await health.guard(files.open(layout.partial(key), "write"));
+      return this.#finally(content, async () => {
+        const lengthFile = await health.guard(files.open(layout.partialLength(key), "write"));
+        return this.#finally(lengthFile, () => this.#grow(key, { content, lengthFile, length, atomic }, source));
+      });
+    });
+  }
+
+  /** null: no such partial. */
+  async length(key: BlobKey): Promise<number | null> {
+    const { files, layout } = this.#parts;
+    const text = Buffer.alloc(LENGTH_DIGITS);
+    try {
+      const file = await files.open(layout.partialLength(key), "read");
+      const count = await this.#finally(file, () => file.read(text, 0));
+      // The name was durable before the first digit was: the partial had begun and held nothing.
+      return count === LENGTH_DIGITS ? Number.parseInt(text.toString("latin1"), 10) : 0;
+    } catch (error) {
+      if (errorCode(error) === "ENOENT") return null;
+      throw error;
+    }
+  }
+
+  /** The caller moves the content to its final name in `move`; null when there is no such partial. */
+  complete(key: BlobKey, move: () => Promise<void>): Promise<BlobReceipt | null> {
+    return this.#exclusively(key, async () => {
+      const size = await this.length(key);
+      if (size === null) return null;
+      await this.#cut(key, size);
+      const sha256 = await this.#digestOf(key, size);
+      await move();
+      await this.#removeFiles(key);
+      return { size, sha256 };
+    });
+  }
+
+  discard(key: BlobKey): Promise<void> {
+    return this.#exclusively(key, async () => {
+      this.#forget(key);
+      await this.#removeFiles(key);
+    });
+  }
+
+  isBusy(key: BlobKey): boolean {
+    return this.#busy.has(key);
+  }
+
+  async #grow(key: BlobKey, partial: Growing, source: AsyncIterable<Uint8Array>): Promise<number> {
+    const { health, pool } = this.#parts;
+    const { content } = partial;
+    // What a killed append left behind the durable length would otherwise shine through a shorter one.
+    await health.guard(content.truncate(partial.length));
+    const digest = this.#takeDigest(key, partial.length);
+    const before = partial.atomic ? (digest?.copy() ?? null) : null;
+    const writer = new BatchWriter(content, partial.length, digest, pool);
+    let durable = partial.length;
+    const checkpoint = async (): Promise<void> => {
+      await health.guard(writer.finish());
+      await health.flush(content.flush());
+      await this.#record(partial.lengthFile, writer.position);
+      durable = writer.position;
+    };
+    try {
+      const failure = await this.#pour(source, writer, partial.atomic ? Number.POSITIVE_INFINITY : CHECKPOINT, checkpoint);
+      if (failure !== null && partial.atomic) throw failure.error;
+      await checkpoint();
+      if (digest !== null) this.#keep(key, durable, digest);
+      before?.drop();
+      if (failure !== null) throw new SourceFailure(failure.error);
+      return durable;
+    } catch (error) {
+      if (error instanceof SourceFailure) throw error.error;
+      await writer.settle();
+      digest?.drop();
+      if (before !== null) this.#keep(key, partial.length, before);
+      await content.truncate(durable).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Takes the whole source in. A failure of the source itself is returned, one of the medium thrown. */
+  async #pour(
+    source: AsyncIterable<Uint8Array>,
+    writer: BatchWriter,
+    interval: number,
+    checkpoint: () => Promise<void>,
+  ): Promise<{ readonly error: unknown } | null> {
+    const steps = source[Symbol.asyncIterator]();
+    let next = writer.position + interval;
+    for (;;) {
+      let step: IteratorResult<Uint8Array, unknown>;
+      try {
+        step = await steps.next();
+      } catch (error) {
+        return { error };
+      }
+      if (step.done === true) return null;
+      try {
+        await this.#parts.health.guard(writer.add(step.value));
+        if (writer.position < next) continue;
+        await checkpoint();
+        next = writer.position + interval;
+      } catch (error) {
+        await steps.return?.();
+        throw error;
+      }
+    }
+  }
+
+  async #record(lengthFile: OpenFile, length: number): Promise<void> {
+    // A few bytes in place: they lie in one sector, which a disk writes whole or not at all.
+    const text = Buffer.from(String(length).padStart(LENGTH_DIGITS, "0"), "latin1");
+    await this.#parts.health.guard(lengthFile.write(text, 0));
+    await this.#parts.health.flush(lengthFile.flush());
+  }
+
+  async #cut(key: BlobKey, length: number): Promise<void> {
+    const { files, layout, health } = this.#parts;
+    const facts = await files.facts(layout.partial(key));
+    if (facts !== null && facts.size === length) return;
+    const content = await health.guard(files.open(layout.partial(key), "write"));
+    await this.#finally(content, async () => {
+      await health.guard(content.truncate(length));
+      await health.flush(content.flush());
+    });
+  }
+
+  async #digestOf(key: BlobKey, size: number): Promise<string> {
+    const kept = this.#digests.get(key);
+    this.#digests.delete(key);
+    if (kept?.length === size) return kept.digest.end();
+    kept?.digest.drop();
+    return digestFile(this.#parts, this.#parts.layout.partial(key), size);
+  }
+
+  /** null: not known, to be computed at the end. */
+  #takeDigest(key: BlobKey, length: number): RunningDigest | null {
+    const kept = this.#digests.get(key);
+    this.#digests.delete(key);
+    if (kept?.length === length) return kept.digest;
+    kept?.digest.drop();
+    return length === 0 ? this.#parts.hashing.start() : null;
+  }
+
+  #keep(key: BlobKey, length: number, digest: RunningDigest): void {
+    this.#digests.set(key, { length, digest });
+    if (this.#digests.size <= DIGESTS_KEPT) return;
+    for (const oldest of this.#digests.keys()) {
+      this.#forget(oldest);
+      return;
+    }
+  }
+
+  #forget(key: BlobKey): void {
+    this.#digests.get(key)?.digest.drop();
+    this.#digests.delete(key);
+  }
+
+  async #removeFiles(key: BlobKey): Promise<void> {
+    const { files, layout } = this.#parts;
+    // The length first: without it the content is no partial any more.
+    await files.remove(layout.partialLength(key));
+    await files.remove(layout.partial(key));
+  }
+
+  async #exclusively<Result>(key: BlobKey, work: () => Promise<Result>): Promise<Result> {
+    if (this.#busy.has(key)) throw new RangeError("The partial blob is being changed by somebody else");
+    this.#busy.add(key);
+    try {
+      return await work();
+    } finally {
+      this.#busy.delete(key);
+    }
+  }
+
+  async #finally<Result>(file: OpenFile, work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+interface Growing {
+  readonly content: OpenFile;
+  readonly lengthFile: OpenFile;
+  readonly length: number;
+  readonly atomic: boolean;
+}
+
+/** Carries a source's own error past the clean-up for errors of the medium. */
+class SourceFailure extends Error {
+  readonly error: unknown;
+  constructor(error: unknown) {
+    super("source failed");
+    this.error = error;
+  }
+}
+
+/** SHA-256 of the first `size` bytes of a file, in hex. */
+export async function digestFile(parts: Pick<PartialsParts, "files" | "hashing" | "pool">, path: string, size: number): Promise<string> {
+  const file = await parts.files.open(path, "read");
+  const digest = parts.hashing.start();
+  const buffer = parts.pool.take();
+  try {
+    for (let position = 0; position < size; ) {
+      const count = await file.read(buffer.subarray(0, Math.min(buffer.length, size - position)), position);
+      if (count === 0) throw new Error(`${path} is shorter than its durable length`);
+      await digest.update(buffer.subarray(0, count));
+      position += count;
+    }
+  } catch (error) {
+    digest.drop();
+    throw error;
+  } finally {
+    parts.pool.giveBack(buffer);
+    await file.close();
+  }
+  return digest.end();
+}

@@ -1,0 +1,102 @@
+/**
+ * Which processes use a store's directory. Each writes a file named by its process id; one that has ended without
+ * removing its file (kill -9) is told apart by the start time of the process, as ids are used again.
+ */
+import { execFileSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+
+/** Another machine's or container's process cannot be looked up: its file counts for as long as it is kept fresh. */
+const FOREIGN_LIFETIME_MS = 10 * 60_000;
+const REFRESH_MS = 60_000;
+
+interface ProcessRecord {
+  readonly pid: number;
+  readonly startedAt: string;
+  readonly host: string;
+}
+
+export interface ProcessEntry extends Disposable {
+  /** Nobody else was using the directory when this process entered. */
+  readonly alone: boolean;
+}
+
+/** Enters this process, then looks for others: of two that start together at least one sees the other. */
+export function enterProcess(directory: string): ProcessEntry {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const own = join(directory, `${process.pid}-${randomUUID()}`);
+  const record: ProcessRecord = { pid: process.pid, startedAt: startOf(process.pid) ?? "", host: hostname() };
+  writeFileSync(own, JSON.stringify(record), { mode: 0o600 });
+  const others = readdirSync(directory).map((name) => join(directory, name)).filter((path) => path !== own && isAlive(path));
+  const refresh = setInterval(() => touch(own), REFRESH_MS);
+  refresh.unref();
+  return {
+    alone: others.length === 0,
+    [Symbol.dispose]() {
+      clearInterval(refresh);
+      rmSync(own, { force: true });
+    },
+  };
+}
+
+/** Removes the file of a process that has ended. */
+function isAlive(path: string): boolean {
+  const record = readRecord(path);
+  const alive = record === null || record.host !== hostname() ? isFresh(path) : startOf(record.pid) === record.startedAt;
+  if (!alive) rmSync(path, { force: true });
+  return alive;
+}
+
+/** null: half-written, or gone again. */
+function readRecord(path: string): ProcessRecord | null {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, "utf8"));
+    return isRecord(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isRecord(value: unknown): value is ProcessRecord {
+  if (typeof value !== "object" || value === null) return false;
+  const { pid, startedAt, host } = value as Partial<Record<keyof ProcessRecord, unknown>>;
+  return typeof pid === "number" && typeof startedAt === "string" && typeof host === "string";
+}
+
+function isFresh(path: string): boolean {
+  const facts = statSync(path, { throwIfNoEntry: false });
+  return facts !== undefined && Date.now() - facts.mtimeMs < FOREIGN_LIFETIME_MS;
+}
+
+function touch(path: string): void {
+  try {
+    utimesSync(path, new Date(), new Date());
+  } catch {
+    // Removed under us: the store's own health check reports a directory that is gone.
+  }
+}
+
+/** When a process started, in whatever words the system has; null when there is no such process. */
+function startOf(pid: number): string | null {
+  return process.platform === "linux" ? startFromProc(pid) : startFromPs(pid);
+}
+
+/** proc(5): field 22 of /proc/PID/stat is the start time; field 2, the name, may hold spaces and parentheses. */
+function startFromProc(pid: number): string | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return text.slice(text.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function startFromPs(pid: number): string | null {
+  try {
+    return execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim() || null;
+  } catch {
+    return null;
+  }
+}
