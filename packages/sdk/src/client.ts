@@ -1,0 +1,68 @@
+import type { CallInput, EndpointDefinition } from "@coffer/contract";
+import type { ByteBody } from "./byte-body.ts";
+import { send, type Answer, type CallOptions, type CallOutput } from "./call.ts";
+import { fileResource, type FileResource } from "./files.ts";
+import { openConnection, type ClientOptions, type Connection } from "./options.ts";
+import * as resources from "./resources.ts";
+
+type Arguments<E extends EndpointDefinition> =
+  Record<never, never> extends CallInput<E, ByteBody> ? [input?: CallInput<E, ByteBody>, options?: CallOptions] : [input: CallInput<E, ByteBody>, options?: CallOptions];
+
+/** A client of one service. It holds no sockets and no timers of its own: drop it when it is not needed. */
+export interface Client {
+  readonly baseUrl: string;
+  /** Any endpoint of the contract, typed by it. */
+  call<E extends EndpointDefinition>(endpoint: E, ...args: Arguments<E>): Promise<CallOutput<E>>;
+  /** Like {@link Client.call}, with the answer's status, headers and request id. */
+  request<E extends EndpointDefinition>(endpoint: E, ...args: Arguments<E>): Promise<Answer<E>>;
+  readonly account: resources.AccountResource;
+  readonly vaults: resources.VaultResource;
+  readonly folders: resources.FolderResource;
+  readonly files: FileResource;
+  readonly trash: resources.TrashResource;
+  readonly apiKeys: resources.ApiKeyResource;
+  readonly development: resources.DevelopmentResource;
+}
+
+const connections = new WeakMap<Client, Connection>();
+
+/**
+ * Opens a client. Sends nothing yet.
+ * @throws SdkError `configuration` when the base URL or the key cannot be used.
+ *
+ * @example
+ * ```ts
+ * const client = createClient({ baseUrl: "http://127.0.0.1:8787", credentials: { apiKey } });
+ * const { account } = await client.account.get();
+ * ```
+ */
+export function createClient(options: ClientOptions): Client {
+  const connection = openConnection(options);
+  const client: Client = Object.freeze({
+    baseUrl: connection.baseUrl,
+    call: async (endpoint, ...[input, callOptions]) => (await send(connection, endpoint, orEmpty(input), callOptions)).output,
+    request: (endpoint, ...[input, callOptions]) => send(connection, endpoint, orEmpty(input), callOptions),
+    account: resources.accountResource(connection),
+    vaults: resources.vaultResource(connection),
+    folders: resources.folderResource(connection),
+    files: fileResource(connection),
+    trash: resources.trashResource(connection),
+    apiKeys: resources.apiKeyResource(connection),
+    development: resources.developmentResource(connection),
+  } satisfies Client);
+  connections.set(client, connection);
+  return client;
+}
+
+/** The connection behind a client, for the other entries of this package. */
+export function connectionOf(client: Client): Connection {
+  const connection = connections.get(client);
+  if (connection === undefined) throw new TypeError("Expected a client made by createClient");
+  return connection;
+}
+
+/** No input stands for one without sections; the contract's schemas still decide whether that is enough. */
+function orEmpty<E extends EndpointDefinition>(input: CallInput<E, ByteBody> | undefined): CallInput<E, ByteBody> {
+  return input ?? ({} as CallInput<E, ByteBody>);
+}
+

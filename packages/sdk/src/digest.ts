@@ -1,0 +1,40 @@
+/** SHA-256 over chunks. `digest` ends it. */
+export interface Hasher {
+  update(chunk: Uint8Array): void;
+  digest(): Uint8Array;
+}
+
+/** The runtime's own SHA-256 where there is one that takes chunks (Node, Bun, Deno); else @noble/hashes, loaded then. WebCrypto has no chunked digest. */
+export async function createHasher(): Promise<Hasher> {
+  const native = globalThis.process?.getBuiltinModule?.("node:crypto");
+  if (native !== undefined) {
+    const hash = native.createHash("sha256");
+    return { update: (chunk) => void hash.update(chunk), digest: () => new Uint8Array(hash.digest()) };
+  }
+  const { sha256 } = await import("@noble/hashes/sha2.js");
+  const hash = sha256.create();
+  return { update: (chunk) => void hash.update(chunk), digest: () => hash.digest() };
+}
+
+/** The digest of one piece. */
+export async function digestOf(bytes: Uint8Array): Promise<Uint8Array> {
+  const hasher = await createHasher();
+  hasher.update(bytes);
+  return hasher.digest();
+}
+
+export function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Base64 with padding (RFC 4648 §4). */
+export function toBase64(bytes: Uint8Array): string {
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+}
+
+/** Base64 or base64url to lower-case hex; null when it is not 32 bytes. */
+export function sha256FromBase64(text: string): string | null {
+  if (!/^[\w+/-]{43}=?$/.test(text)) return null;
+  const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+  return toHex(Uint8Array.from(binary, (character) => character.charCodeAt(0)));
+}

@@ -1,0 +1,87 @@
+import { api } from "@coffer/contract";
+import { send, type ByteAnswer } from "../call.ts";
+import { createHasher } from "../digest.ts";
+import { ContractError, IntegrityError } from "../errors.ts";
+import type { Connection } from "../options.ts";
+import type { Progress } from "../upload/upload.ts";
+import { readContentFacts, type ByteRange, type ContentFacts } from "./content-facts.ts";
+import { openVerifiedStream } from "./verified-stream.ts";
+
+export interface DownloadOptions {
+  readonly range?: ByteRange | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** Repeats of a request that moved nothing. */
+  readonly retries?: number | undefined;
+}
+
+/** An open download. Read `stream` to its end, or cancel it. */
+export interface Download {
+  /** Bytes of the whole file. */
+  readonly size: number;
+  /** Of the whole file, hex. */
+  readonly sha256: string;
+  /** What `stream` carries. */
+  readonly range: { readonly offset: number; readonly length: number };
+  readonly contentType: string;
+  /** The file's name as the server says it. Foreign text: never use it as a path. */
+  readonly name: string | null;
+  readonly etag: string | null;
+  /**
+   * The bytes. Of a whole file the stream fails at its end with IntegrityError when length or digest are wrong, so keep what was
+   * read apart until then; of a range only the length is known. A broken connection is taken up again where it broke.
+   */
+  readonly stream: ReadableStream<Uint8Array>;
+  /** All of `stream` in memory, verified. */
+  bytes(): Promise<Uint8Array>;
+}
+
+export async function openDownload(connection: Connection, fileId: string, options: DownloadOptions = {}): Promise<Download> {
+  const { range, signal, retries } = options;
+  checkRange(range);
+  const open = async (from: ByteRange | undefined, etag: string | null): Promise<{ answer: ByteAnswer; facts: ContentFacts }> => {
+    const { output: answer } = await send(connection, api.files.content, { params: { fileId }, headers: contentHeaders(from, etag) }, { signal, retries });
+    try {
+      return { answer, facts: readContentFacts(answer, from) };
+    } catch (error) {
+      await answer.body.cancel();
+      throw error;
+    }
+  };
+  const { answer, facts } = await open(range, null);
+  const { size, start, length, sha256, etag, contentType, name } = facts;
+  if (sha256 === null) {
+    await answer.body.cancel();
+    throw new ContractError("response", api.files.content.id, ["headers.repr-digest: missing"]);
+  }
+  const whole = range === undefined ? { hasher: await createHasher(), sha256 } : null;
+  const stream = openVerifiedStream({ connection, options, facts, first: answer.body, whole, reopen: async (from) => (await open(from, etag)).answer.body });
+  return { size, sha256, range: { offset: start, length }, contentType, name, etag, stream, bytes: () => collect(stream, length) };
+}
+
+function contentHeaders(range: ByteRange | undefined, etag: string | null): { range?: string; "if-match"?: string } {
+  const last = range?.length === undefined ? "" : String((range.offset + range.length) - 1);
+  return {
+    ...(range === undefined ? {} : { range: `bytes=${String(range.offset)}-${last}` }),
+    // Going on in another version would mix two files: 412 instead (RFC 9110 §13.1.1).
+    ...(etag === null ? {} : { "if-match": etag }),
+  };
+}
+
+function checkRange(range: ByteRange | undefined): void {
+  if (range === undefined) return;
+  const { offset, length } = range;
+  const lengthFits = length === undefined || (Number.isSafeInteger(length) && length > 0);
+  if (!Number.isSafeInteger(offset) || offset < 0 || !lengthFits) throw new ContractError("request", api.files.content.id, ["range: expected offset >= 0 and length > 0"]);
+}
+
+async function collect(stream: ReadableStream<Uint8Array>, length: number): Promise<Uint8Array> {
+  const all = new Uint8Array(length);
+  let filled = 0;
+  for await (const chunk of stream) {
+    if (filled + chunk.length > length) throw new IntegrityError("More bytes came than were announced");
+    all.set(chunk, filled);
+    filled += chunk.length;
+  }
+  return all;
+}

@@ -1,0 +1,85 @@
+import { toHex, type Hasher } from "../digest.ts";
+import { ApiError, IntegrityError } from "../errors.ts";
+import type { Connection } from "../options.ts";
+import { isWorthRepeating, retryDelay } from "../retry.ts";
+import { pause } from "../watch.ts";
+import type { ByteRange, ContentFacts } from "./content-facts.ts";
+import type { DownloadOptions } from "./download.ts";
+
+interface Reading {
+  readonly connection: Connection;
+  readonly options: DownloadOptions;
+  readonly facts: ContentFacts;
+  readonly first: ReadableStream<Uint8Array>;
+  /** Of a whole read: what the bytes must hash to. */
+  readonly whole: { readonly hasher: Hasher; readonly sha256: string } | null;
+  /** Asks for the rest of the same version. */
+  readonly reopen: (from: ByteRange) => Promise<ReadableStream<Uint8Array>>;
+}
+
+/** The announced bytes, counted and hashed on the way; see {@link Download.stream}. */
+export function openVerifiedStream(reading: Reading): ReadableStream<Uint8Array> {
+  const { facts, options } = reading;
+  let reader = reading.first.getReader();
+  let received = 0;
+  let failures = 0;
+
+  async function next(): Promise<Uint8Array | null> {
+    for (;;) {
+      try {
+        const result = await reader.read();
+        if (result.done) return null;
+        failures = 0;
+        return result.value;
+      } catch (error) {
+        failures += 1;
+        reader = await goOn(reading, error, failures, received);
+      }
+    }
+  }
+
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const chunk = await next();
+        if (chunk === null) {
+          verify(reading, received);
+          controller.close();
+          return;
+        }
+        received += chunk.length;
+        if (received > facts.length) {
+          await reader.cancel();
+          throw new IntegrityError(`More than the announced ${String(facts.length)} bytes came`);
+        }
+        reading.whole?.hasher.update(chunk);
+        controller.enqueue(chunk);
+        options.onProgress?.({ bytes: received, total: facts.length });
+      },
+      async cancel(reason) {
+        await reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** After a broken connection: the rest of the same version, once the wait is over. Throws what cannot be cured. */
+async function goOn(reading: Reading, error: unknown, failures: number, received: number): Promise<ReadableStreamDefaultReader<Uint8Array>> {
+  const { connection, options, facts } = reading;
+  const limit = options.retries ?? connection.retry.limit;
+  const rest = facts.length - received;
+  if (failures > limit || facts.etag === null || rest === 0 || !isWorthRepeating(error) || !connection.budget.take()) throw error;
+  await pause(connection.clock, retryDelay(connection.retry, failures, error, () => connection.clock.random()), options.signal);
+  try {
+    return (await reading.reopen({ offset: facts.start + received, length: rest })).getReader();
+  } catch (failure) {
+    if (failure instanceof ApiError && failure.status === 412) throw new IntegrityError("The file was replaced while it was read");
+    throw failure;
+  }
+}
+
+function verify({ facts, whole }: Reading, received: number): void {
+  if (received !== facts.length) throw new IntegrityError(`The content ended after ${String(received)} of ${String(facts.length)} bytes`);
+  if (whole !== null && toHex(whole.hasher.digest()) !== whole.sha256) throw new IntegrityError("The bytes do not have the digest that the server announced");
+}

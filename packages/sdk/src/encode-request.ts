@@ -1,0 +1,88 @@
+import { isBytes, type CallInput, type EndpointDefinition } from "@coffer/contract";
+import * as z from "zod/mini";
+import type { ByteBody } from "./byte-body.ts";
+import { ContractError } from "./errors.ts";
+
+/** A request as the contract describes it: everything but credential, signal and the body's bytes. */
+export interface EncodedRequest {
+  readonly method: string;
+  /** Path and query, beginning with a slash. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON text, bytes, or nothing. */
+  readonly body: string | ByteBody | null;
+}
+
+type SectionName = "params" | "query" | "headers" | "body";
+type Sections = Readonly<Partial<Record<SectionName, unknown>>>;
+
+/** Checks the input against the endpoint's schemas and encodes it. Throws ContractError; nothing has been sent then. */
+export function encodeRequest<E extends EndpointDefinition>(endpoint: E, input: CallInput<E, ByteBody>): EncodedRequest {
+  const sections: Sections = input;
+  refuseUndeclared(endpoint, sections);
+  const params = encodeFields(endpoint, "params", sections.params);
+  const query = encodeFields(endpoint, "query", sections.query);
+  const headers = encodeFields(endpoint, "headers", sections.headers);
+  const body = encodeBody(endpoint, sections.body);
+  if (typeof body === "string") headers["content-type"] = "application/json";
+  else if (body !== null && isBytes(endpoint.body)) headers["content-type"] ??= endpoint.body.mediaType ?? "application/octet-stream";
+  return { method: endpoint.method, target: renderTarget(endpoint.path, params, query), headers, body };
+}
+
+function refuseUndeclared(endpoint: EndpointDefinition, sections: Sections): void {
+  const known: readonly string[] = ["params", "query", "headers", "body"];
+  const declared: Sections = endpoint;
+  const issues = Object.entries(sections)
+    .filter(([name, value]) => value !== undefined && (!known.includes(name) || declared[name as SectionName] === undefined))
+    .map(([name]) => `${name}: the endpoint takes none`);
+  if (issues.length > 0) throw new ContractError("request", endpoint.id, issues);
+}
+
+function encodeFields(endpoint: EndpointDefinition, name: "params" | "query" | "headers", value: unknown): Record<string, string> {
+  const schema = endpoint[name];
+  if (schema === undefined) return {};
+  const encoded = encode(endpoint, name, schema, withoutUndefined(value ?? {}));
+  const fields: Record<string, string> = {};
+  for (const [key, field] of Object.entries(encoded ?? {})) if (field !== undefined) fields[key] = String(field);
+  return fields;
+}
+
+function encodeBody(endpoint: EndpointDefinition, value: unknown): EncodedRequest["body"] {
+  const { body } = endpoint;
+  if (body === undefined || (value === undefined && endpoint.bodyOptional === true)) return null;
+  if (!isBytes(body)) return JSON.stringify(encode(endpoint, "body", body, withoutUndefined(value)));
+  if (isByteBody(value)) return value;
+  throw new ContractError("request", endpoint.id, ["body: expected bytes"]);
+}
+
+function isByteBody(value: unknown): value is ByteBody {
+  if (value instanceof Uint8Array || value instanceof Blob || value instanceof ReadableStream) return true;
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+}
+
+function encode<Schema extends z.core.$ZodType>(endpoint: EndpointDefinition, section: SectionName, schema: Schema, value: unknown): z.core.input<Schema> {
+  // The one place where a value enters its schema: what does not fit is an issue of the result, never a wrong type.
+  const result = z.safeEncode(schema, value as z.core.output<Schema>);
+  if (result.success) return result.data;
+  throw new ContractError("request", endpoint.id, describeIssues(result.error.issues, section));
+}
+
+/** `section.field: message`, at most ten; never a value. */
+export function describeIssues(issues: readonly z.core.$ZodIssue[], section: string): string[] {
+  return issues.slice(0, 10).map((issue) => {
+    const keys = issue.code === "unrecognized_keys" ? ` (${issue.keys.slice(0, 5).join(", ")})` : "";
+    return `${[section, ...issue.path.map(String)].join(".")}: ${issue.message}${keys}`;
+  });
+}
+
+/** Optional fields passed as `undefined` count as absent. */
+function withoutUndefined(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined));
+}
+
+function renderTarget(path: string, params: Readonly<Record<string, string>>, query: Readonly<Record<string, string>>): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
+  const search = new URLSearchParams(query).toString();
+  return search === "" ? filled : `${filled}?${search}`;
+}

@@ -1,0 +1,189 @@
+import { ERRORS, errorsOf, isErrorCode, type EndpointDefinition, type ErrorCode } from "@coffer/contract";
+import { redactText } from "./redaction.ts";
+import { INSPECT } from "./secret.ts";
+
+/** Codes of failures that the service did not answer itself. */
+export type ClientErrorCode =
+  | "unknown_error"
+  | "connection_failed"
+  | "timeout"
+  | "aborted"
+  | "contract_broken"
+  | "integrity_failed"
+  | "invalid_request"
+  | "configuration"
+  | "source_changed"
+  | "destination_exists"
+  | "not_resumable";
+
+/** What every error of the SDK tells, safe to log. */
+export interface ErrorFacts {
+  readonly code: ErrorCode | ClientErrorCode;
+  /** The same call may succeed later without any change. */
+  readonly retryable: boolean;
+  /** What the caller does about it: one sentence. */
+  readonly nextStep: string;
+}
+
+/** Any failure of the SDK. No field ever holds a credential, a header or a body. */
+export class SdkError extends Error implements ErrorFacts {
+  override readonly name: string = "SdkError";
+  readonly code: ErrorCode | ClientErrorCode;
+  readonly retryable: boolean;
+  readonly nextStep: string;
+
+  constructor(message: string, facts: ErrorFacts, cause?: Error) {
+    super(redactText(message), cause === undefined ? undefined : { cause });
+    this.code = facts.code;
+    this.retryable = facts.retryable;
+    this.nextStep = facts.nextStep;
+  }
+
+  /** The facts, without stack and cause. */
+  toJSON(): Record<string, unknown> {
+    const { name, message, code, retryable, nextStep } = this;
+    return { name, message, code, retryable, nextStep, ...this.details() };
+  }
+
+  [INSPECT](): string {
+    const frames = (this.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
+    return [`${this.name} [${this.code}]: ${this.message}`, `  ${JSON.stringify({ retryable: this.retryable, ...this.details() })}`, ...frames].join("\n");
+  }
+
+  protected details(): Record<string, unknown> {
+    return {};
+  }
+}
+
+/** What came with an error answer. */
+export interface ApiErrorFacts {
+  readonly status: number;
+  readonly requestId: string | null;
+  /** Milliseconds that the server asked to wait (`Retry-After`); null when it did not. */
+  readonly retryAfterMs: number | null;
+}
+
+/** The service answered with an error. `code` is from the contract's catalogue, or `unknown_error` for an answer that is not from it (a proxy). */
+export class ApiError<Code extends ErrorCode | "unknown_error" = ErrorCode | "unknown_error"> extends SdkError {
+  override readonly name = "ApiError";
+  declare readonly code: Code;
+  readonly status: number;
+  readonly requestId: string | null;
+  readonly retryAfterMs: number | null;
+
+  constructor(code: Code, message: string, facts: ApiErrorFacts) {
+    super(message, { code, ...apiErrorAdvice(code, facts.status) });
+    this.status = facts.status;
+    this.requestId = facts.requestId;
+    this.retryAfterMs = facts.retryAfterMs;
+  }
+
+  protected override details(): Record<string, unknown> {
+    return { status: this.status, requestId: this.requestId };
+  }
+}
+
+/** No answer came: refused, reset, name not found, TLS. The server may or may not have done the work. */
+export class ConnectionError extends SdkError {
+  override readonly name = "ConnectionError";
+  constructor(message: string, cause?: Error) {
+    super(message, { code: "connection_failed", retryable: true, nextStep: "Check the base URL and that the service runs; then repeat." }, cause);
+  }
+}
+
+/** A time limit passed: `attempt` (one request), `total` (all attempts) or `stall` (no byte moved). `afterMs` is that limit. */
+export class TimeoutError extends SdkError {
+  override readonly name = "TimeoutError";
+  readonly limit: "attempt" | "total" | "stall";
+  readonly afterMs: number;
+
+  constructor(limit: "attempt" | "total" | "stall", afterMs: number) {
+    const what = limit === "stall" ? "No byte moved for" : "No answer within";
+    super(`${what} ${String(afterMs)} ms`, { code: "timeout", retryable: true, nextStep: "Repeat it, or raise the time limit." });
+    this.limit = limit;
+    this.afterMs = afterMs;
+  }
+
+  protected override details(): Record<string, unknown> {
+    return { limit: this.limit, afterMs: this.afterMs };
+  }
+}
+
+/** The caller's `AbortSignal` ended the call. */
+export class AbortError extends SdkError {
+  override readonly name = "AbortError";
+  constructor(message = "The call was aborted") {
+    super(message, { code: "aborted", retryable: false, nextStep: "Call again when it is wanted." });
+  }
+}
+
+/** The answer, or the input, does not have the shape of the contract. `issues` name the fields, never their values. */
+export class ContractError extends SdkError {
+  override readonly name = "ContractError";
+  readonly issues: readonly string[];
+
+  constructor(side: "request" | "response", endpointId: string, issues: readonly string[]) {
+    const request = side === "request";
+    super(`${endpointId}: ${request ? "invalid input" : "the answer breaks the contract"}: ${issues.join("; ")}`, {
+      code: request ? "invalid_request" : "contract_broken",
+      retryable: false,
+      nextStep: request ? "Correct the field that the message names." : "Check that client and server are of compatible versions.",
+    });
+    this.issues = issues.map(redactText);
+  }
+
+  protected override details(): Record<string, unknown> {
+    return { issues: this.issues };
+  }
+}
+
+/** Bytes are not what they must be: wrong digest, short body. What was read so far must not be used. */
+export class IntegrityError extends SdkError {
+  override readonly name = "IntegrityError";
+  constructor(message: string) {
+    super(message, { code: "integrity_failed", retryable: true, nextStep: "Discard what was received and transfer it again." });
+  }
+}
+
+export type EndpointErrorCode<E extends EndpointDefinition> =
+  | E["errors"][number]
+  | "internal"
+  | "unavailable"
+  | "rate_limited"
+  | "validation_failed"
+  | (E["auth"] extends "credential" ? "invalid_credential" | "development_origin" : never)
+  | (E["access"] extends "owner" ? "owner_only" : never)
+  | (E["scope"] extends null ? never : "missing_scope")
+  | (E["vaultLimit"] extends "refuse" ? "vault_limited_key" : never)
+  | (E extends { body: unknown } ? "malformed_json" | "unsupported_media_type" | "body_too_large" : never)
+  | (E["effect"] extends "create" ? "idempotency_in_progress" | "idempotency_mismatch" | "already_created" : never);
+
+/**
+ * The error as one that this endpoint declares, or null. Narrow on `.code` afterwards.
+ *
+ * @example
+ * ```ts
+ * const failure = failureOf(api.files.get, error);
+ * if (failure?.code === "not_found") return null;
+ * ```
+ */
+export function failureOf<E extends EndpointDefinition>(endpoint: E, error: unknown): ApiError<EndpointErrorCode<E>> | null {
+  if (!(error instanceof ApiError)) return null;
+  return declares(endpoint, error) ? error : null;
+}
+
+function declares<E extends EndpointDefinition>(endpoint: E, error: ApiError): error is ApiError<EndpointErrorCode<E>> {
+  const code = error.code;
+  return code !== "unknown_error" && errorsOf(endpoint).includes(code);
+}
+
+function apiErrorAdvice(code: string, status: number): Pick<ErrorFacts, "retryable" | "nextStep"> {
+  if (isErrorCode(code)) return ERRORS[code];
+  return { retryable: isRetryableStatus(status), nextStep: "Check that the base URL is the service's own; report the request id if it stays." };
+}
+
+/** Statuses worth a repeat when no code explains them: 408, 425, 429 and server faults that pass. */
+function isRetryableStatus(status: number): boolean {
+  if (status === 408 || status === 425 || status === 429) return true;
+  return status >= 500 && status !== 501 && status !== 505;
+}

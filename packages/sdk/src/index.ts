@@ -1,0 +1,34 @@
+/**
+ * `@coffer/sdk`: a typed client of the Coffer service for any runtime with `fetch`. Files and configuration of this machine are
+ * in `@coffer/sdk/node`, mocks and a fake service in `@coffer/sdk/testing`.
+ * @packageDocumentation
+ */
+export { api, isErrorCode, type Account, type ApiKey, type CreatedApiKey, type Credential, type ErrorCode, type File, type Folder, type Vault } from "@coffer/contract";
+export type { ByteBody } from "./byte-body.ts";
+export type { Answer, ByteAnswer, CallOptions, CallOutput } from "./call.ts";
+export { createClient, type Client } from "./client.ts";
+export type { Clock } from "./clock.ts";
+export type { ByteRange } from "./download/content-facts.ts";
+export type { Download, DownloadOptions } from "./download/download.ts";
+export {
+  AbortError,
+  ApiError,
+  ConnectionError,
+  ContractError,
+  failureOf,
+  IntegrityError,
+  SdkError,
+  TimeoutError,
+  type ClientErrorCode,
+  type EndpointErrorCode,
+  type ErrorFacts,
+} from "./errors.ts";
+export type { FileChanges, FileResource } from "./files.ts";
+export { SDK_VERSION, type ClientOptions, type Credentials, type TimeLimits } from "./options.ts";
+export { PagePromise, type Page } from "./pages.ts";
+export { redactText } from "./redaction.ts";
+export type { AccountResource, ApiKeyResource, DevelopmentResource, FolderResource, TrashResource, VaultResource } from "./resources.ts";
+export type { RetryPolicy } from "./retry.ts";
+export { Secret } from "./secret.ts";
+export { inProcessTransport, kyTransport, type AttemptContext, type Middleware, type Transport } from "./transports.ts";
+export type { Progress, ReplaceInput, UploadInput, UploadOptions, UploadResult } from "./upload/upload.ts";

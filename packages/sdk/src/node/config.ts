@@ -1,0 +1,117 @@
+import { chmod, readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import * as z from "zod/mini";
+import { describeIssues } from "../encode-request.ts";
+import { SdkError } from "../errors.ts";
+import { configurationError } from "../options.ts";
+import { Secret } from "../secret.ts";
+import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
+import { acquireLock } from "./lock-file.ts";
+
+/** One service and the key for it. */
+export interface Profile {
+  readonly baseUrl: string;
+  readonly apiKey: Secret | null;
+}
+
+/** The content of config.json (version 1). */
+export interface Config {
+  readonly defaultProfile: string;
+  readonly profiles: Readonly<Record<string, Profile>>;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const LOCK_WAIT_MS = 5_000;
+const profileName = z.string().check(z.regex(/^[\w.-]{1,64}$/, "Invalid profile name"));
+const storedProfile = z.looseObject({ baseUrl: z.string(), apiKey: z.optional(z.string()) });
+/** Loose: what a later version adds survives a rewrite by this one. */
+const storedConfig = z.looseObject({
+  version: z.literal(1),
+  defaultProfile: profileName,
+  profiles: z.record(profileName, storedProfile),
+});
+
+type StoredConfig = z.infer<typeof storedConfig>;
+
+/** Where the configuration lives: `SERVICE_CONFIG_FILE`, else `config.json` in {@link configDirectory}. */
+export function configFile(env: Environment = process.env): string {
+  const file = present(env["SERVICE_CONFIG_FILE"]);
+  return file === null ? join(configDirectory(env), "config.json") : resolve(file);
+}
+
+/** `SERVICE_CONFIG_DIR`, else `$XDG_CONFIG_HOME/coffer`, else `~/.config/coffer`. */
+export function configDirectory(env: Environment = process.env): string {
+  const own = present(env["SERVICE_CONFIG_DIR"]);
+  if (own !== null) return resolve(own);
+  const xdg = present(env["XDG_CONFIG_HOME"]);
+  // The XDG base directory specification has relative paths ignored.
+  const parent = xdg?.startsWith("/") === true ? xdg : join(present(env["HOME"]) ?? homedir(), ".config");
+  return join(parent, "coffer");
+}
+
+/** The configuration; null when there is no file. @throws SdkError `configuration` when the file is not one (its content is never shown). */
+export async function readConfig(file: string = configFile()): Promise<Config | null> {
+  const stored = await readStored(file);
+  if (stored === null) return null;
+  const profiles = Object.entries(stored.profiles).map(([name, { baseUrl, apiKey }]): [string, Profile] => [name, { baseUrl, apiKey: apiKey === undefined ? null : new Secret(apiKey) }]);
+  return { defaultProfile: stored.defaultProfile, profiles: Object.fromEntries(profiles) };
+}
+
+/**
+ * Puts profiles into the file, under a lock and in one atomic replacement; other profiles and unknown fields stay. A null profile
+ * is removed. Directory 0700, file 0600.
+ */
+export async function writeConfig(changes: { readonly defaultProfile?: string; readonly profiles?: Readonly<Record<string, Profile | null>> }, file: string = configFile()): Promise<void> {
+  await makePrivateDirectory(dirname(file));
+  await using lock = await acquireLock(`${file}.lock`, LOCK_WAIT_MS);
+  if (lock === null) throw configurationError("Another process keeps the configuration locked");
+  const stored: StoredConfig = (await readStored(file)) ?? { version: 1, defaultProfile: "default", profiles: {} };
+  const profiles = { ...stored.profiles };
+  for (const [name, profile] of Object.entries(changes.profiles ?? {})) {
+    if (profile === null) Reflect.deleteProperty(profiles, name);
+    else profiles[name] = storeProfile(profiles[name], profile);
+  }
+  const next = { ...stored, defaultProfile: changes.defaultProfile ?? stored.defaultProfile, profiles };
+  parseStored(next, file);
+  await replaceFile(file, `${JSON.stringify(next, null, 2)}\n`);
+  await chmod(file, 0o600);
+}
+
+function storeProfile(former: StoredConfig["profiles"][string] | undefined, { baseUrl, apiKey }: Profile): StoredConfig["profiles"][string] {
+  const { apiKey: _replaced, ...rest } = former ?? {};
+  return { ...rest, baseUrl, ...(apiKey === null ? {} : { apiKey: apiKey.reveal() }) };
+}
+
+async function readStored(file: string): Promise<StoredConfig | null> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    if (fileErrorCode(error) === "ENOENT") return null;
+    throw unreadable(file, fileErrorCode(error) ?? "unreadable");
+  }
+  try {
+    return parseStored(JSON.parse(text), file);
+  } catch (error) {
+    // A JSON error quotes the text around it, which may be the key.
+    if (error instanceof SyntaxError) throw unreadable(file, "not JSON");
+    throw error;
+  }
+}
+
+function parseStored(value: unknown, file: string): StoredConfig {
+  const result = z.safeParse(storedConfig, value);
+  if (result.success) return result.data;
+  throw unreadable(file, describeIssues(result.error.issues, "config").join("; "));
+}
+
+function unreadable(file: string, why: string): SdkError {
+  return configurationError(`The configuration ${file} cannot be used: ${why}`);
+}
+
+/** Set and not empty: an empty variable counts as unset. */
+export function present(text: string | undefined): string | null {
+  return text === undefined || text === "" ? null : text;
+}

@@ -1,0 +1,109 @@
+import { createHash, randomUUID, type Hash } from "node:crypto";
+import { constants } from "node:fs";
+import { link, lstat, open, rename, rm, type FileHandle } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { connectionOf, type Client } from "../client.ts";
+import { openDownload, type DownloadOptions } from "../download/download.ts";
+import { SdkError } from "../errors.ts";
+import { fileErrorCode, syncDirectory } from "./durable-file.ts";
+
+export interface DownloadFileOptions extends DownloadOptions {
+  /** Replace what is at the destination. Without it an existing destination is never touched. */
+  readonly overwrite?: boolean | undefined;
+}
+
+/** `sha256` (hex) and `bytes` are of what was written; of a whole file they equal the server's. */
+export interface DownloadFileResult {
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/**
+ * Downloads to a file of mode 0600. The bytes go to a temporary name in the destination's directory and get their name only when
+ * they are verified and on disk: the destination is whole or absent. @throws SdkError `destination_exists`.
+ */
+export async function downloadFile(client: Client, fileId: string, destination: string, options: DownloadFileOptions = {}): Promise<DownloadFileResult> {
+  const path = resolve(destination);
+  const overwrite = options.overwrite === true;
+  if (!overwrite && (await exists(path))) throw destinationExists(path);
+  const temporary = join(dirname(path), `.coffer-${randomUUID()}.part`);
+  try {
+    const written = await receive(client, fileId, temporary, options);
+    await place(temporary, path, overwrite);
+    await syncDirectory(dirname(path));
+    return { path, ...written };
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+async function receive(client: Client, fileId: string, temporary: string, options: DownloadFileOptions): Promise<{ bytes: number; sha256: string }> {
+  const download = await openDownload(connectionOf(client), fileId, options);
+  let file: FileHandle;
+  try {
+    file = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+  } catch (error) {
+    await download.stream.cancel();
+    throw error;
+  }
+  try {
+    // The stream has verified a whole file against its digest; of a range only we can tell the digest.
+    const hash = options.range === undefined ? null : createHash("sha256");
+    const bytes = await writeAll(download.stream, file, hash);
+    await file.sync();
+    return { bytes, sha256: hash?.digest("hex") ?? download.sha256 };
+  } finally {
+    await file.close();
+  }
+}
+
+async function writeAll(stream: ReadableStream<Uint8Array>, file: FileHandle, hash: Hash | null): Promise<number> {
+  let total = 0;
+  for await (const chunk of stream) {
+    hash?.update(chunk);
+    for (let offset = 0; offset < chunk.length; ) offset += (await file.write(chunk, offset, chunk.length - offset)).bytesWritten;
+    total += chunk.length;
+  }
+  return total;
+}
+
+/** `link` fails when the name exists, where `rename` would silently replace it. */
+async function place(temporary: string, path: string, overwrite: boolean): Promise<void> {
+  if (overwrite) {
+    await rename(temporary, path);
+    return;
+  }
+  try {
+    await link(temporary, path);
+  } catch (error) {
+    const code = fileErrorCode(error);
+    if (code === "EEXIST") throw destinationExists(path);
+    if (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP" && code !== "EMLINK") throw error;
+    await placeWithoutLinks(temporary, path);
+  }
+}
+
+/** File systems without hard links (FAT): claim the name, then move onto the claim. */
+async function placeWithoutLinks(temporary: string, path: string): Promise<void> {
+  try {
+    await (await open(path, "wx", 0o600)).close();
+  } catch (error) {
+    throw fileErrorCode(error) === "EEXIST" ? destinationExists(path) : error;
+  }
+  await rename(temporary, path);
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (fileErrorCode(error) === "ENOENT") return false;
+    throw error;
+  }
+}
+
+function destinationExists(path: string): SdkError {
+  return new SdkError(`${path} exists`, { code: "destination_exists", retryable: false, nextStep: "Choose another destination, or allow overwriting." });
+}

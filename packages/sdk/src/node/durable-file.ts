@@ -1,0 +1,58 @@
+import { randomUUID } from "node:crypto";
+import { constants } from "node:fs";
+import { mkdir, open, realpath, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+/** Node's error code of a failed file operation; null for another kind of error. */
+export function fileErrorCode(error: unknown): string | null {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : null;
+}
+
+/** Makes a directory that only its owner can enter; an existing one stays as it is. */
+export async function makePrivateDirectory(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+}
+
+/**
+ * Writes a file so that a crash leaves the old or the new content, never a mixture: temporary file of mode 0600, fsync, rename,
+ * fsync of the directory. A symbolic link keeps pointing; its target is replaced.
+ */
+export async function replaceFile(path: string, content: string): Promise<void> {
+  const target = await resolveLink(path);
+  const directory = dirname(target);
+  const temporary = join(directory, `.coffer-${randomUUID()}.tmp`);
+  try {
+    const file = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    try {
+      await file.writeFile(content);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, target);
+    await syncDirectory(directory);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** Makes a rename or a link in the directory durable. Windows cannot open directories and needs none of it. */
+export async function syncDirectory(path: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const directory = await open(path, constants.O_RDONLY);
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+async function resolveLink(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (fileErrorCode(error) === "ENOENT") return path;
+    throw error;
+  }
+}

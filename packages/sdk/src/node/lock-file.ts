@@ -1,0 +1,88 @@
+import { randomUUID } from "node:crypto";
+import { link, open, readFile, rename, rm } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileErrorCode } from "./durable-file.ts";
+
+const POLL_MS = 25;
+
+/** A held lock; dispose it to let the next one in. */
+export class LockFile {
+  readonly #path: string;
+  readonly #token: string;
+
+  constructor(path: string, token: string) {
+    this.#path = path;
+    this.#token = token;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if ((await readLock(this.#path)) === this.#token) await rm(this.#path, { force: true });
+  }
+}
+
+/**
+ * Takes the lock that `path` stands for, among the processes of this machine. Waits up to `waitMs`, then answers null.
+ * A lock whose process is gone is taken over.
+ */
+export async function acquireLock(path: string, waitMs: number): Promise<LockFile | null> {
+  const token = `${String(process.pid)} ${randomUUID()}`;
+  const deadline = performance.now() + waitMs;
+  for (;;) {
+    if (await createLock(path, token)) return new LockFile(path, token);
+    const holder = await readLock(path);
+    if (holder !== null && !isAlive(holder)) await removeStale(path, holder);
+    else if (performance.now() >= deadline) return null;
+    else await sleep(POLL_MS);
+  }
+}
+
+/** The lock appears with its content at once: a name that is linked, never a file that is still empty. */
+async function createLock(path: string, token: string): Promise<boolean> {
+  const draft = `${path}.${randomUUID()}`;
+  try {
+    const file = await open(draft, "wx", 0o600);
+    await file.writeFile(token);
+    await file.close();
+    await link(draft, path);
+    return true;
+  } catch (error) {
+    if (fileErrorCode(error) === "EEXIST") return false;
+    throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+async function readLock(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (fileErrorCode(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** Moves the stale lock aside; when another process was faster and its fresh lock was moved, puts that one back. */
+async function removeStale(path: string, stale: string): Promise<void> {
+  const aside = `${path}.${randomUUID()}`;
+  try {
+    await rename(path, aside);
+    if ((await readLock(aside)) !== stale) await link(aside, path);
+  } catch (error) {
+    const code = fileErrorCode(error);
+    if (code !== "ENOENT" && code !== "EEXIST") throw error;
+  } finally {
+    await rm(aside, { force: true });
+  }
+}
+
+function isAlive(holder: string): boolean {
+  const pid = Number(holder.split(" ", 1)[0]);
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return fileErrorCode(error) === "EPERM";
+  }
+}

@@ -1,0 +1,66 @@
+import { configurationError } from "../options.ts";
+import { Secret } from "../secret.ts";
+import { configFile, present, readConfig, type Environment, type Profile } from "./config.ts";
+
+/** Values of command-line flags; absent ones fall through to the environment and the profile. */
+export interface SettingsFlags {
+  readonly baseUrl?: string | undefined;
+  readonly apiKey?: string | Secret | undefined;
+  readonly profile?: string | undefined;
+  readonly configFile?: string | undefined;
+}
+
+export type SettingSource = "flag" | "environment" | "profile";
+
+export interface Settings {
+  readonly baseUrl: string | null;
+  readonly apiKey: Secret | null;
+  /** The profile's name; it need not exist when flags or environment say everything. */
+  readonly profile: string;
+  readonly configFile: string;
+  /** Where each value came from; null when it is not set. */
+  readonly sources: { readonly baseUrl: SettingSource | null; readonly apiKey: SettingSource | null };
+}
+
+/**
+ * Base URL and key, flag before environment (`SERVICE_BASE_URL`, `SERVICE_API_KEY`, `SERVICE_PROFILE`) before profile.
+ * A profile's key is used only with the origin of the profile's own base URL: pointing the client elsewhere must not send it there.
+ * @throws SdkError `configuration` for a named profile that does not exist, or an unusable file.
+ */
+export async function resolveSettings(env: Environment = process.env, flags: SettingsFlags = {}): Promise<Settings> {
+  const file = present(flags.configFile) ?? configFile(env);
+  const config = await readConfig(file);
+  const named = present(flags.profile) ?? present(env["SERVICE_PROFILE"]);
+  const profileName = named ?? config?.defaultProfile ?? "default";
+  const profile = config !== null && Object.hasOwn(config.profiles, profileName) ? (config.profiles[profileName] ?? null) : null;
+  if (named !== null && profile === null) throw configurationError(`The configuration ${file} has no profile "${named}"`);
+  const baseUrl = firstOf(flags.baseUrl, env["SERVICE_BASE_URL"], profile?.baseUrl);
+  const flagKey = flags.apiKey instanceof Secret ? flags.apiKey.reveal() : flags.apiKey;
+  const apiKey = firstOf(flagKey, env["SERVICE_API_KEY"], profileKey(profile, baseUrl.value));
+  return {
+    baseUrl: baseUrl.value,
+    apiKey: apiKey.value === null ? null : new Secret(apiKey.value),
+    profile: profileName,
+    configFile: file,
+    sources: { baseUrl: baseUrl.source, apiKey: apiKey.source },
+  };
+}
+
+function firstOf(flag: string | undefined, environment: string | undefined, profile: string | undefined): { value: string | null; source: SettingSource | null } {
+  const candidates = [
+    ["flag", flag],
+    ["environment", environment],
+    ["profile", profile],
+  ] as const;
+  for (const [source, text] of candidates) {
+    const value = present(text);
+    if (value !== null) return { value, source };
+  }
+  return { value: null, source: null };
+}
+
+function profileKey(profile: Profile | null, baseUrl: string | null): string | undefined {
+  if (profile?.apiKey == null || baseUrl === null) return undefined;
+  const [own, used] = [URL.parse(profile.baseUrl), URL.parse(baseUrl)];
+  return own !== null && used !== null && own.origin === used.origin ? profile.apiKey.reveal() : undefined;
+}

@@ -1,0 +1,82 @@
+import { api, TUS_VERSION } from "@coffer/contract";
+import type { FileHandle } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { connectionOf, type Client } from "../client.ts";
+import { SdkError } from "../errors.ts";
+import type { Connection } from "../options.ts";
+import { callOn } from "../resources.ts";
+import { PART_BYTES, uploadSource, type Target, type UploadOptions, type UploadResult } from "../upload/upload.ts";
+import { configDirectory } from "./config.ts";
+import { openFileSource, type FileSource } from "./file-source.ts";
+import { openJournal, type Journal } from "./journal.ts";
+
+export interface UploadFileOptions extends UploadOptions {
+  readonly vaultId?: string | undefined;
+  readonly folderId?: string | undefined;
+  /** The file's own name when absent. */
+  readonly name?: string | undefined;
+  readonly contentType?: string | undefined;
+  /** Write a new version of this file instead of a new file. */
+  readonly fileId?: string | undefined;
+  /** Entity tag that the version to replace must have; with `fileId` only. */
+  readonly ifMatch?: string | undefined;
+  readonly ifAbsent?: boolean | undefined;
+  /** Where journals of interrupted uploads are kept: `uploads` in the configuration directory when absent. */
+  readonly journalDirectory?: string | undefined;
+  /** The file, already opened by the caller (closed here); `path` then only names it. */
+  readonly handle?: FileHandle | undefined;
+}
+
+/**
+ * Uploads a file of this machine. Above a part's size (8 MiB) it is resumable: a call that was cut off, by a crash too, is taken up by
+ * the next call with the same file and place. `source_changed` when the file changes meanwhile; nothing is stored then.
+ * An abort ends the upload on the server and forgets it. Memory: about one part.
+ */
+export async function uploadFile(client: Client, path: string, options: UploadFileOptions = {}): Promise<UploadResult> {
+  const connection = connectionOf(client);
+  const source = await openFileSource(path, options.handle);
+  const target = targetOf(path, options);
+  if (source.size <= (options.partBytes ?? PART_BYTES)) return uploadSource(connection, target, source, options);
+  return uploadJournaled(connection, path, target, source, options);
+}
+
+async function uploadJournaled(connection: Connection, path: string, target: Target, source: FileSource, options: UploadFileOptions): Promise<UploadResult> {
+  await using journal = await openSafely(connection, path, target, source, options);
+  if (journal?.outdated != null) await endOutdated(connection, journal.outdated);
+  try {
+    const result = await uploadSource(connection, target, source, options, journal ?? undefined);
+    await journal?.remove();
+    return result;
+  } catch (error) {
+    if (journal?.survives(error) === false) await journal.remove();
+    throw error;
+  }
+}
+
+/** The journal, or null when another process works at the same upload. Closes the source when it fails. */
+async function openSafely(connection: Connection, path: string, target: Target, source: FileSource, options: UploadFileOptions): Promise<Journal | null> {
+  try {
+    const directory = options.journalDirectory ?? join(configDirectory(), "uploads");
+    const purpose = JSON.stringify({ baseUrl: connection.baseUrl, path: await realpath(path), target });
+    return await openJournal(directory, purpose, source.identity, options.idempotencyKey);
+  } catch (error) {
+    await source.close();
+    throw error;
+  }
+}
+
+function targetOf(path: string, options: UploadFileOptions): Target {
+  const { fileId, ifMatch, vaultId, folderId, contentType, ifAbsent } = options;
+  if (fileId !== undefined) return { kind: "version", fileId, contentType, ifMatch };
+  return { kind: "file", name: options.name ?? basename(path), vaultId, folderId, contentType, ifAbsent };
+}
+
+/** As well as it goes: a session that cannot be ended expires by itself. */
+async function endOutdated(connection: Connection, uploadId: string): Promise<void> {
+  try {
+    await callOn(connection, api.uploads.terminate, { params: { uploadId }, headers: { "tus-resumable": TUS_VERSION } }, { retries: 0, attemptMs: 5_000 });
+  } catch (error) {
+    if (!(error instanceof SdkError)) throw error;
+  }
+}

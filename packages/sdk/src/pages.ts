@@ -1,0 +1,75 @@
+import { ContractError } from "./errors.ts";
+
+/** One page of a list: the contract's answer; `items` names its list whatever the resource (not in JSON). */
+export type Page<Name extends string, Item> = { readonly [K in Name]: Item[] } & {
+  readonly nextCursor: string | null;
+  readonly items: readonly Item[];
+};
+
+type Loaded<Name extends string, Item> = { readonly [K in Name]: Item[] } & { readonly nextCursor: string | null };
+
+/**
+ * A list call. Nothing is sent until it is awaited or iterated.
+ *
+ * @example
+ * ```ts
+ * const page = await client.files.list({ limit: 50 }); // one page
+ * for await (const file of client.files.list()) console.log(file.name); // every item
+ * for await (const page of client.files.list().pages()) console.log(page.items.length);
+ * ```
+ */
+export class PagePromise<Name extends string, Item> implements PromiseLike<Page<Name, Item>>, AsyncIterable<Item> {
+  readonly #name: Name;
+  readonly #load: (cursor: string | undefined) => Promise<Loaded<Name, Item>>;
+  readonly #start: string | undefined;
+  #first: Promise<Page<Name, Item>> | null = null;
+
+  constructor(name: Name, load: (cursor: string | undefined) => Promise<Loaded<Name, Item>>, start: string | undefined) {
+    this.#name = name;
+    this.#load = load;
+    this.#start = start;
+  }
+
+  then<Value = Page<Name, Item>, Failure = never>(
+    onPage?: ((page: Page<Name, Item>) => Value | PromiseLike<Value>) | null,
+    onError?: ((error: unknown) => Failure | PromiseLike<Failure>) | null,
+  ): Promise<Value | Failure> {
+    return this.#firstPage().then(onPage, onError);
+  }
+
+  catch<Failure = never>(onError: (error: unknown) => Failure | PromiseLike<Failure>): Promise<Page<Name, Item> | Failure> {
+    return this.#firstPage().catch(onError);
+  }
+
+  finally(onEnd: () => void): Promise<Page<Name, Item>> {
+    return this.#firstPage().finally(onEnd);
+  }
+
+  /** Page after page until the last one. */
+  async *pages(): AsyncGenerator<Page<Name, Item>, void, undefined> {
+    let page = await this.#firstPage();
+    let from = this.#start;
+    yield page;
+    while (page.nextCursor !== null) {
+      // A server that repeats its cursor would keep us here for ever.
+      if (page.nextCursor === from) throw new ContractError("response", this.#name, ["body.nextCursor: the same again"]);
+      from = page.nextCursor;
+      page = await this.#page(from);
+      yield page;
+    }
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
+    for await (const page of this.pages()) yield* page.items;
+  }
+
+  #firstPage(): Promise<Page<Name, Item>> {
+    return (this.#first ??= this.#page(this.#start));
+  }
+
+  async #page(cursor: string | undefined): Promise<Page<Name, Item>> {
+    const loaded = await this.#load(cursor);
+    const items: readonly Item[] = loaded[this.#name];
+    return Object.defineProperty({ ...loaded, items }, "items", { value: items, enumerable: false });
+  }
+}

@@ -1,0 +1,45 @@
+import { KEY_PREFIX, LEGACY_KEY_PREFIX } from "@coffer/contract";
+import { REDACTED } from "./secret.ts";
+
+const LONGEST_FOREIGN_TEXT = 500;
+const KEY_TEXT = new RegExp(`\\b(?:${KEY_PREFIX}|${LEGACY_KEY_PREFIX})_[0-9A-Za-z]{16,128}`, "g");
+const BEARER = /\bBearer\s+[^\s"',;]+/gi;
+const CREDENTIALS_IN_URL = /:\/\/[^/\s@]+@/g;
+/** Controls, and the marks that reorder text on a screen (Unicode TR #36 §3). */
+const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** Text from outside made fit for an error message: no credential, no control character, at most 500 characters. */
+export function redactText(text: string): string {
+  const safe = text
+    .replace(KEY_TEXT, REDACTED)
+    .replace(BEARER, `Bearer ${REDACTED}`)
+    .replace(CREDENTIALS_IN_URL, `://${REDACTED}@`)
+    .replace(UNPRINTABLE, " ");
+  return safe.length > LONGEST_FOREIGN_TEXT ? `${safe.slice(0, LONGEST_FOREIGN_TEXT)}…` : safe;
+}
+
+/**
+ * What may be kept of a foreign error as a `cause`: name, message and code. Transport errors carry requests, options and
+ * with them the bearer token (ky `HTTPError.request`), so nothing else is copied.
+ */
+export function sanitizeCause(error: unknown): Error {
+  const source = deepest(error);
+  const safe = new Error(redactText(source instanceof Error ? source.message : String(source)));
+  safe.name = source instanceof Error ? redactText(source.name) : "Error";
+  const code = errorCode(error);
+  return code === null ? safe : Object.assign(safe, { code });
+}
+
+/** The system's error code (`ECONNREFUSED` …) of an error or of what caused it; null when there is none. */
+export function errorCode(error: unknown): string | null {
+  for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth += 1) {
+    if ("code" in current && typeof current.code === "string" && /^[A-Z][A-Z0-9_]{1,63}$/.test(current.code)) return current.code;
+  }
+  return null;
+}
+
+function deepest(error: unknown): unknown {
+  let current = error;
+  for (let depth = 0; current instanceof Error && current.cause instanceof Error && depth < 5; depth += 1) current = current.cause;
+  return current;
+}

@@ -1,0 +1,74 @@
+import { ApiError, SdkError, TimeoutError } from "./errors.ts";
+
+export interface RetryPolicy {
+  /** Repeats after the first attempt. */
+  readonly limit: number;
+  /** The first wait lies between 0 and this; it doubles with every attempt up to `maxDelayMs` (full jitter). */
+  readonly baseDelayMs: number;
+  readonly maxDelayMs: number;
+  /** Longest wait that a `Retry-After` can impose. */
+  readonly maxRetryAfterMs: number;
+  /** Repeats that the client may make in a row of failures over all calls; every success gives `budgetRefund` back. */
+  readonly budget: number;
+  readonly budgetRefund: number;
+}
+
+export const DEFAULT_RETRY: RetryPolicy = {
+  limit: 4,
+  baseDelayMs: 250,
+  maxDelayMs: 8_000,
+  maxRetryAfterMs: 60_000,
+  budget: 20,
+  budgetRefund: 0.2,
+};
+
+/** A token bucket over all calls of a client: when a service is down, callers do not multiply its load. */
+export class RetryBudget {
+  readonly #capacity: number;
+  readonly #refund: number;
+  #tokens: number;
+
+  constructor(policy: Pick<RetryPolicy, "budget" | "budgetRefund">) {
+    this.#capacity = policy.budget;
+    this.#refund = policy.budgetRefund;
+    this.#tokens = policy.budget;
+  }
+
+  /** Takes one repeat out; false when there is none left. */
+  take(): boolean {
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+
+  succeeded(): void {
+    this.#tokens = Math.min(this.#capacity, this.#tokens + this.#refund);
+  }
+}
+
+/** Whether a repeat can help. An unknown error (a bug, a middleware's throw) is never repeated. */
+export function isWorthRepeating(error: unknown): boolean {
+  if (!(error instanceof SdkError) || !error.retryable) return false;
+  if (error instanceof TimeoutError) return error.limit !== "total";
+  return error.code !== "integrity_failed";
+}
+
+/** Whether the failed attempt may have been carried out: then a 404 on a repeated delete means that it was. */
+export function mayHaveBeenDone(error: unknown): boolean {
+  return error instanceof ApiError ? error.status >= 500 : true;
+}
+
+/** Milliseconds to wait before attempt `attempt + 1`. The server's `Retry-After` wins, up to the cap. */
+export function retryDelay(policy: RetryPolicy, attempt: number, error: unknown, random: () => number): number {
+  const asked = error instanceof ApiError ? error.retryAfterMs : null;
+  if (asked !== null) return Math.min(asked, policy.maxRetryAfterMs);
+  return random() * Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** (attempt - 1));
+}
+
+/** RFC 9110 §10.2.3: seconds or a date, as milliseconds from now; null when absent or not understood. */
+export function parseRetryAfter(text: string | null, nowEpochMs: number): number | null {
+  if (text === null) return null;
+  if (/^\d{1,9}(\.\d{1,3})?$/.test(text.trim())) return Number(text) * 1000;
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? null : Math.max(0, date - nowEpochMs);
+}

@@ -1,0 +1,84 @@
+import { iterate, type ByteBody } from "../byte-body.ts";
+import { SdkError } from "../errors.ts";
+
+/** Where an upload's bytes come from. */
+export interface Source {
+  /** Bytes in all; null when only the end will tell. */
+  readonly size: number | null;
+  /** Fills `target` from `offset`; less than its length only at the end. A one-way source takes no earlier offset than the last one's end. */
+  read(offset: number, target: Uint8Array): Promise<number>;
+  /** Ends the use of the source, also in the middle. */
+  close(): Promise<void>;
+}
+
+/** Opens what the caller gave. `size` counts only where the body does not know it. */
+export function openSource(body: ByteBody, size: number | undefined): Source {
+  if (body instanceof Uint8Array) return memorySource(body);
+  if (body instanceof Blob) return blobSource(body);
+  return oneWaySource(body, size ?? null);
+}
+
+export function sourceChanged(message: string): SdkError {
+  return new SdkError(message, { code: "source_changed", retryable: false, nextStep: "Wait until nothing writes to the source, then upload it again." });
+}
+
+function memorySource(bytes: Uint8Array): Source {
+  return {
+    size: bytes.length,
+    read: (offset, target) => {
+      const slice = bytes.subarray(offset, offset + target.length);
+      target.set(slice);
+      return Promise.resolve(slice.length);
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+function blobSource(blob: Blob): Source {
+  return {
+    size: blob.size,
+    read: async (offset, target) => {
+      const slice = new Uint8Array(await blob.slice(offset, offset + target.length).arrayBuffer());
+      target.set(slice);
+      return slice.length;
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+function oneWaySource(stream: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>, size: number | null): Source {
+  const chunks = iterate(stream);
+  let rest: Uint8Array = new Uint8Array(0);
+  let position = 0;
+  return {
+    size,
+    read: async (offset, target) => {
+      if (offset !== position) throw notResumable();
+      let filled = 0;
+      while (filled < target.length) {
+        if (rest.length === 0) {
+          const next = await chunks.next();
+          if (next.done === true) break;
+          rest = next.value;
+        }
+        const slice = rest.subarray(0, target.length - filled);
+        target.set(slice, filled);
+        rest = rest.subarray(slice.length);
+        filled += slice.length;
+      }
+      position += filled;
+      return filled;
+    },
+    close: async () => {
+      await chunks.return?.();
+    },
+  };
+}
+
+export function notResumable(): SdkError {
+  return new SdkError("The server lost bytes that it had acknowledged, and the source cannot be read again", {
+    code: "not_resumable",
+    retryable: false,
+    nextStep: "Start the upload again from the beginning.",
+  });
+}

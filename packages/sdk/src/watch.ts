@@ -1,0 +1,111 @@
+import type { Clock } from "./clock.ts";
+import { AbortError, type SdkError, TimeoutError } from "./errors.ts";
+
+/**
+ * The life of one attempt: its signal aborts when the caller aborts, when a wall limit passes, or when no byte moved for
+ * too long. Dispose it when the attempt is over; then no timer and no listener on the caller's signal is left.
+ */
+export class Watch {
+  readonly #clock: Clock;
+  readonly #caller: AbortSignal | undefined;
+  readonly #controller = new AbortController();
+  readonly #onAbort = (): void => {
+    this.#end(new AbortError());
+  };
+  #cancelLimit: (() => void) | null = null;
+  #cancelStall: (() => void) | null = null;
+  #movedAt = 0;
+  #failure: SdkError | null = null;
+
+  constructor(clock: Clock, caller: AbortSignal | undefined) {
+    this.#clock = clock;
+    this.#caller = caller;
+    if (caller?.aborted === true) this.#end(new AbortError());
+    else caller?.addEventListener("abort", this.#onAbort);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Why the attempt was ended from here; null while it runs. */
+  get failure(): SdkError | null {
+    return this.#failure;
+  }
+
+  /** Ends the attempt after `ms` of wall time. A second call replaces the first; null removes the limit. */
+  limit(ms: number | null, limit: "attempt" | "total" = "attempt"): void {
+    this.#cancelLimit?.();
+    this.#cancelLimit =
+      ms === null
+        ? null
+        : this.#clock.after(ms, () => {
+            this.#end(new TimeoutError(limit, ms));
+          });
+  }
+
+  /** Ends the attempt when {@link moved} was not called for `ms`; null stops watching. */
+  watchStall(ms: number | null): void {
+    this.#cancelStall?.();
+    this.#cancelStall = null;
+    if (ms === null || this.#failure !== null) return;
+    this.#movedAt = this.#clock.now();
+    this.#armStall(ms, ms);
+  }
+
+  /** A byte moved. */
+  moved(): void {
+    this.#movedAt = this.#clock.now();
+  }
+
+  /** The value, or the watch's failure as soon as it ends, also when what is waited for ignores the signal. */
+  async race<Value>(pending: Promise<Value>): Promise<Value> {
+    const { signal } = this;
+    return new Promise((resolve, reject) => {
+      const stop = (): void => {
+        reject(this.#failure ?? new AbortError());
+      };
+      if (signal.aborted) stop();
+      else signal.addEventListener("abort", stop, { once: true });
+      pending.then(resolve, reject).finally(() => {
+        signal.removeEventListener("abort", stop);
+      });
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.limit(null);
+    this.watchStall(null);
+    this.#caller?.removeEventListener("abort", this.#onAbort);
+  }
+
+  #armStall(wait: number, ms: number): void {
+    this.#cancelStall = this.#clock.after(wait, () => {
+      const quiet = this.#clock.now() - this.#movedAt;
+      if (quiet >= ms) this.#end(new TimeoutError("stall", ms));
+      else this.#armStall(ms - quiet, ms);
+    });
+  }
+
+  #end(failure: SdkError): void {
+    if (this.#failure !== null) return;
+    this.#failure = failure;
+    this[Symbol.dispose]();
+    this.#controller.abort(failure);
+  }
+}
+
+/** Waits `ms`, or rejects with AbortError as soon as the caller aborts. */
+export async function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
+  using watch = new Watch(clock, signal);
+  let cancel = (): void => undefined;
+  try {
+    await watch.race(
+      new Promise<void>((resolve) => {
+        cancel = clock.after(ms, resolve);
+      }),
+    );
+  } finally {
+    cancel();
+  }
+}
