@@ -1,0 +1,158 @@
+import { api, type File } from "@coffer/contract";
+import type { Flow, Subject } from "../subject.ts";
+import { walkPages } from "../paging.ts";
+import { digestField, sampleBytes, sha256Hex } from "../samples.ts";
+
+const BYTES = sampleBytes(70_001);
+const { get, list, upload } = api.files;
+
+export const filesFlow: Flow = async (subject) => {
+  const file = await uploads(subject);
+  await refusals(subject, file);
+  await listings(subject);
+  await changes(subject, file);
+  await trash(subject, file);
+};
+
+async function uploads({ owner, name, vaultId }: Subject): Promise<File> {
+  owner.step("raw bytes with their digest become a file");
+  const title = `${name("re\u0301sume\u0301")} ö 漢.txt`;
+  const headers = { "content-type": "text/plain; charset=utf-8", "content-digest": digestField(BYTES) };
+  const { file } = (await owner.call(upload, { query: { vaultId, name: title }, headers, body: BYTES })).value();
+  owner.check(
+    upload,
+    file.sha256 === sha256Hex(BYTES) && file.size === BYTES.length,
+    "sha256 or size is not that of the bytes",
+  );
+  owner.check(upload, file.name === title.normalize("NFC"), "the name is not the NFC form of the one sent");
+  owner.check(
+    upload,
+    file.contentType === headers["content-type"] && file.folderId === null,
+    "contentType or folderId is wrong",
+  );
+  const read = (await owner.call(get, { params: { fileId: file.id } })).value().file;
+  owner.check(
+    get,
+    JSON.stringify(read) === JSON.stringify(file),
+    "the file reads differently from what its upload answered",
+  );
+
+  owner.step("an empty body is an empty file, and Repr-Digest is a digest too");
+  const none = new Uint8Array(0);
+  const empty = { query: { vaultId, name: name("empty") }, headers: { "repr-digest": digestField(none) }, body: none };
+  owner.check(upload, (await owner.call(upload, empty)).value().file.size === 0, "the size is not 0");
+
+  owner.step("one file part of multipart/form-data, named by the part");
+  const boundary = "conformance-boundary";
+  const partName = name("part");
+  const head = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${partName}"\r\ncontent-type: image/png\r\n\r\n`;
+  const body = new Uint8Array(Buffer.concat([Buffer.from(head), BYTES, Buffer.from(`\r\n--${boundary}--\r\n`)]));
+  const form = { query: { vaultId }, headers: { "content-type": `multipart/form-data; boundary=${boundary}` }, body };
+  const part = (await owner.call(upload, form)).value().file;
+  owner.check(
+    upload,
+    part.name === partName && part.contentType === "image/png" && part.sha256 === sha256Hex(BYTES),
+    "name, contentType or sha256 is not the part's",
+  );
+  return file;
+}
+
+async function refusals({ owner, name, vaultId }: Subject, file: File): Promise<void> {
+  owner.step("a wrong digest stores nothing");
+  const refused = name("refused");
+  const wrong = {
+    query: { vaultId, name: refused },
+    headers: { "content-digest": digestField(new Uint8Array(3)) },
+    body: BYTES,
+  };
+  await owner.call(upload, wrong, { expect: "digest_mismatch" });
+  const after = (await owner.call(list, { query: { vaultId, name: refused } })).value().files;
+  owner.check(upload, after.length === 0, "the file is there all the same");
+
+  owner.step("a taken name, an absent name, a folder or vault of nobody");
+  const body = new Uint8Array([1]);
+  const unknown = "00000000-0000-4000-8000-000000000000";
+  await owner.call(upload, { query: { vaultId, name: file.name }, headers: {}, body }, { expect: "name_exists" });
+  await owner.call(
+    upload,
+    { query: { vaultId, name: file.name }, headers: { "if-none-match": "*" }, body },
+    { expect: "precondition_failed" },
+  );
+  await owner.call(upload, { query: { vaultId }, headers: {}, body }, { expect: "validation_failed" });
+  await owner.call(
+    upload,
+    { query: { vaultId, folderId: unknown, name: "a" }, headers: {}, body },
+    { expect: "not_found" },
+  );
+  await owner.call(upload, { query: { vaultId: unknown, name: "a" }, headers: {}, body }, { expect: "not_found" });
+}
+
+async function listings({ owner, name, vaultId }: Subject): Promise<void> {
+  owner.step("pages of two, newest first, each file once; a broken cursor is refused");
+  const made: string[] = [];
+  for (let at = 0; at < 5; at += 1) {
+    const input = { query: { vaultId, name: name(`page${String(at)}`) }, headers: {}, body: new Uint8Array([at]) };
+    made.push((await owner.call(upload, input)).value().file.id);
+  }
+  const all = await walkPages(
+    async (cursor) => (await owner.call(list, { query: { vaultId, limit: 2, ...cursor } })).value(),
+    (page) => page.files,
+  );
+  const ids = all.map(({ id }) => id);
+  owner.check(
+    list,
+    new Set(ids).size === ids.length && made.every((id) => ids.includes(id)),
+    "a file is missing or came twice",
+  );
+  owner.check(
+    list,
+    all.every((file, at) => at === 0 || file.createdAt <= (all[at - 1]?.createdAt ?? "")),
+    "not newest first",
+  );
+  const { nextCursor } = (await owner.call(list, { query: { vaultId, limit: 2 } })).value();
+  owner.check(list, nextCursor !== null, "no cursor although more files are there");
+  await owner.call(list, { query: { vaultId, cursor: `${nextCursor ?? ""}x` } }, { expect: "validation_failed" });
+}
+
+async function changes({ owner, name, vaultId }: Subject, file: File): Promise<void> {
+  const params = { fileId: file.id };
+  owner.step("a file is moved and renamed; conditions guard it");
+  const folder = (await owner.call(api.folders.create, { body: { name: name("home"), vaultId } })).value().folder;
+  const etag = (await owner.call(api.files.contentHead, { params })).headers.get("etag") ?? "";
+  const stale = { params, headers: { "if-match": '"sha256-stale"' }, body: { name: "never" } };
+  await owner.call(api.files.update, stale, { expect: "precondition_failed" });
+  const change = { params, headers: { "if-match": etag }, body: { name: name("moved"), folderId: folder.id } };
+  const moved = (await owner.call(api.files.update, change)).value().file;
+  owner.check(
+    api.files.update,
+    moved.folderId === folder.id && moved.versionId === file.versionId,
+    "folderId is old, or versionId changed without new content",
+  );
+  const inside = (await owner.call(list, { query: { folderId: folder.id } })).value().files;
+  owner.check(list, inside.length === 1 && inside[0]?.id === file.id, "the folder's list does not hold the moved file");
+  const back = (await owner.call(api.files.update, { params, body: { folderId: null } })).value().file;
+  owner.check(api.files.update, back.folderId === null, "null did not move the file to the top");
+
+  owner.step("files do not cross vaults");
+  const other = (await owner.call(api.vaults.create, { body: { name: name("else"), type: "public" } })).value().vault;
+  const foreign = (await owner.call(api.folders.create, { body: { name: "foreign", vaultId: other.id } })).value()
+    .folder;
+  await owner.call(api.files.update, { params, body: { folderId: foreign.id } }, { expect: "different_vault" });
+  await owner.call(api.vaults.delete, { params: { vaultId: other.id }, query: { force: true } });
+}
+
+async function trash({ owner, name }: Subject, file: File): Promise<void> {
+  const params = { fileId: file.id };
+  owner.step("to the trash and back");
+  await owner.call(api.files.restore, { params }, { expect: "not_trashed" });
+  const trashed = (await owner.call(api.files.delete, { params })).value().file;
+  owner.check(api.files.delete, trashed.trashedAt !== null, "trashedAt is null");
+  await owner.call(api.files.content, { params }, { expect: "trashed" });
+  await owner.call(api.files.update, { params, body: { name: "never" } }, { expect: "trashed" });
+  const restored = (await owner.call(api.files.restore, { params, body: { name: name("back") } })).value().file;
+  owner.check(api.files.restore, restored.trashedAt === null && restored.id === file.id, "the file did not come back");
+
+  owner.step("for good");
+  await owner.call(api.files.delete, { params, query: { permanent: true } }, { expect: 204 });
+  await owner.call(get, { params }, { expect: "not_found" });
+}

@@ -1,0 +1,76 @@
+import { api, endpointsOf, isBytes, TUS_VERSION, type EndpointDefinition } from "@coffer/contract";
+import type { Flow, Subject } from "../subject.ts";
+import { renderPath } from "../wire.ts";
+import { tusMetadata } from "../samples.ts";
+
+type Ids = Readonly<Record<string, string>>;
+
+/** Every endpoint that takes an id answers 404 for ids of nobody and of another account, and 400 for what is no id. */
+export const isolationFlow: Flow = async (subject) => {
+  const { owner, ownerKey, stranger } = subject;
+  const ids = await makeOneOfEach(subject);
+  const withIds = endpointsOf(api).filter((e) => e.params !== undefined);
+  owner.step("an id of nobody");
+  const nobody: Ids = Object.fromEntries(
+    Object.keys(ids).map((name) => [name, "5f0c1d9e-0000-4000-8000-0123456789ab"]),
+  );
+  for (const e of withIds) await owner.send(e, minimalRequest(owner.baseUrl, e, nobody, ownerKey), "not_found");
+  owner.step("what is no id");
+  const broken: Ids = Object.fromEntries(Object.keys(ids).map((name) => [name, "not-an-id"]));
+  for (const e of withIds) await owner.send(e, minimalRequest(owner.baseUrl, e, broken, ownerKey), "validation_failed");
+  if (stranger === null) return;
+  stranger.step("an id of another account");
+  const key = (await stranger.call(api.apiKeys.create, { body: { name: "stranger" } })).value().key;
+  for (const e of withIds) await stranger.send(e, minimalRequest(stranger.baseUrl, e, ids, key), "not_found");
+  stranger.step("another account's vault or folder in query, body and metadata");
+  const { vaultId = "", folderId = "" } = ids;
+  const refused = { expect: "not_found" } as const;
+  await stranger.call(api.files.list, { query: { vaultId } }, refused);
+  await stranger.call(api.folders.list, { query: { parentId: folderId } }, refused);
+  await stranger.call(api.trash.list, { query: { vaultId } }, refused);
+  await stranger.call(api.trash.empty, { query: { vaultId } }, refused);
+  await stranger.call(api.folders.create, { body: { name: "theirs", vaultId } }, refused);
+  await stranger.call(api.apiKeys.create, { body: { name: "theirs", vaultIds: [vaultId] } }, refused);
+  await stranger.call(
+    api.files.upload,
+    { query: { vaultId, name: "theirs" }, headers: {}, body: new Uint8Array(1) },
+    refused,
+  );
+  const metadata = tusMetadata({ filename: "theirs", vaultId });
+  await stranger.call(
+    api.uploads.create,
+    { headers: { "tus-resumable": TUS_VERSION, "upload-length": 3, "upload-metadata": metadata } },
+    refused,
+  );
+  owner.step("nothing of it changed anything");
+  const vault = (await owner.call(api.vaults.get, { params: { vaultId } })).value().vault;
+  owner.check(api.vaults.get, vault.id === vaultId, "the vault is gone");
+};
+
+async function makeOneOfEach({ owner, name, vaultId }: Subject): Promise<Ids> {
+  owner.step("one object of each kind");
+  const { folder } = (await owner.call(api.folders.create, { body: { name: name("mine"), vaultId } })).value();
+  const upload = { query: { vaultId, name: name("mine") }, headers: {}, body: new Uint8Array([7]) };
+  const { file } = (await owner.call(api.files.upload, upload)).value();
+  const { id: keyId } = (await owner.call(api.apiKeys.create, { body: { name: name("mine") } })).value();
+  const metadata = tusMetadata({ filename: name("mine"), vaultId });
+  const begun = await owner.call(api.uploads.create, {
+    headers: { "tus-resumable": TUS_VERSION, "upload-length": 3, "upload-metadata": metadata },
+  });
+  const uploadId = (begun.headers.get("location") ?? "").split("/").at(-1) ?? "";
+  return { vaultId, folderId: folder.id, fileId: file.id, keyId, uploadId };
+}
+
+/** The least that is valid apart from the ids. */
+export function minimalRequest(baseUrl: string, e: EndpointDefinition, ids: Ids, key: string): Request {
+  const headers = new Headers({ authorization: `Bearer ${key}` });
+  if (e.path.startsWith("/api/uploads")) headers.set("tus-resumable", TUS_VERSION);
+  if (e === api.uploads.append) headers.set("upload-offset", "0");
+  if (e === api.uploads.create) headers.set("upload-length", "3");
+  if (e.body !== undefined && !e.bodyOptional) {
+    const type = isBytes(e.body) ? (e.body.mediaType ?? "application/octet-stream") : "application/json";
+    headers.set("content-type", type);
+  }
+  const body = e.body === undefined || e.bodyOptional ? null : isBytes(e.body) ? new Uint8Array([1]) : "{}";
+  return new Request(new URL(renderPath(e, ids), baseUrl), { method: e.method, headers, body });
+}

@@ -1,0 +1,65 @@
+/** Runs the whole contract against one live server, or anything that answers like one. */
+import { randomUUID } from "node:crypto";
+import { openConversation, StepFailed, type Conversation } from "./conversation.ts";
+import { accountFlow } from "./flows/account.ts";
+import { apiKeysFlow } from "./flows/api-keys.ts";
+import { contentFlow } from "./flows/content.ts";
+import { conventionsFlow } from "./flows/conventions.ts";
+import { filesFlow } from "./flows/files.ts";
+import { foldersFlow } from "./flows/folders.ts";
+import { idempotencyFlow } from "./flows/idempotency.ts";
+import { isolationFlow } from "./flows/isolation.ts";
+import { systemFlow } from "./flows/system.ts";
+import { trashFlow } from "./flows/trash.ts";
+import { uploadsFlow } from "./flows/uploads.ts";
+import { vaultsFlow } from "./flows/vaults.ts";
+import { openRecorder, type Report } from "./report.ts";
+import { closeSubject, openSubject, type Flow, type Subject } from "./subject.ts";
+import type { Transport } from "./wire.ts";
+
+export interface ConformanceOptions {
+  /** `http://127.0.0.1:7443`; paths of the contract are relative to it. */
+  readonly baseUrl: string;
+  /** Default: the built-in fetch. */
+  readonly transport?: Transport;
+  /** An owner's key without limits. Default: a new account by dev-signup. */
+  readonly apiKey?: string;
+}
+
+const FLOWS: readonly Flow[] = [
+  systemFlow,
+  accountFlow,
+  apiKeysFlow,
+  vaultsFlow,
+  foldersFlow,
+  filesFlow,
+  contentFlow,
+  uploadsFlow,
+  trashFlow,
+  idempotencyFlow,
+  isolationFlow,
+  conventionsFlow,
+];
+
+/** Never throws for what the server answers: that is in the report. Rejects when the transport cannot reach it. */
+export async function runConformance(options: ConformanceOptions): Promise<Report> {
+  const recorder = openRecorder();
+  const line = { baseUrl: options.baseUrl, transport: options.transport ?? fetch, recorder };
+  const talk = openConversation(line, null);
+  const subject = await guarded(talk, () => openSubject(talk, { apiKey: options.apiKey, fresh: randomUUID }));
+  if (subject === null) return recorder.report();
+  for (const flow of FLOWS) await guarded(subject.owner, () => flow(subject));
+  await guarded(subject.owner, () => closeSubject(subject satisfies Subject));
+  return recorder.report();
+}
+
+/** A flow that cannot go on is itself a finding, and the others still run. */
+async function guarded<Result>(talk: Conversation, work: () => Promise<Result>): Promise<Result | null> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    talk.check(null, false, `the flow stopped: ${error.message}`);
+    return null;
+  }
+}
