@@ -121,7 +121,7 @@ class DiskBlobStore implements BlobStore {
   async complete(key: BlobKey): Promise<BlobReceipt> {
     assertKey(key);
     this.#health.assert();
-    const receipt = await this.#partials.complete(key, () => this.#publish(this.#layout.partial(key), key));
+    const receipt = await this.#partials.complete(key, () => this.#publishPartial(key));
     return receipt ?? (await this.#receiptOfBlob(key));
   }
 
@@ -157,6 +157,12 @@ class DiskBlobStore implements BlobStore {
       await this.#files.remove(this.#layout.blob(key));
       throw error;
     }
+  }
+
+  /** A kill may have come between the final name and the removal of the partial one: then the name is there already. */
+  async #publishPartial(key: BlobKey): Promise<void> {
+    if ((await this.#files.facts(this.#layout.blob(key))) === null) return this.#publish(this.#layout.partial(key), key);
+    await this.#health.flush(this.#files.flushDirectory(this.#layout.blobDirectory(key)));
   }
 
   /** A `complete` that was killed before its answer is asked for again. */

@@ -47,7 +47,7 @@ export function openMemoryBlobs(options: { clock?: Clock } = {}): BlobStore {
     },
     async begin(key) {
       assertKey(key);
-      if (partials.has(key)) throw new Error("The key is taken");
+      if (partials.has(key) || blobs.has(key)) throw new Error("The key is taken");
       partials.set(key, item(Buffer.alloc(0)));
     },
     async append(key, offset, source, { atomic = false } = {}) {

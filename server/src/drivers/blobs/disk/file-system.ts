@@ -57,7 +57,7 @@ export const diskFileSystem: FileSystem = {
   async facts(path) {
     try {
       const facts = await promised<fs.Stats>((done) => fs.stat(path, done));
-      return { size: facts.size, modifiedAt: facts.mtimeMs };
+      return { size: facts.size, modifiedAt: Math.floor(facts.mtimeMs) };
     } catch (error) {
       if (errorCode(error) === "ENOENT") return null;
       throw error;

@@ -1,0 +1,41 @@
+/** The server's work without a request: what has expired goes, and what a crash left behind is cleaned up. */
+import type { Deps } from "../deps.ts";
+import { deleteQueuedBlobs } from "./blob-deletions.ts";
+import { expireIdempotency, expireUploads } from "./expiry.ts";
+import { type JobLog, schedule } from "./schedule.ts";
+import { sweepOrphans } from "./sweep.ts";
+import { purgeTrash } from "./trash-purge.ts";
+
+export type JobDeps = Pick<Deps, "database" | "blobs" | "clock" | "random"> & { readonly log: JobLog };
+
+const HOUR = 60 * 60_000;
+/** Deleted content should be gone soon, above all on a full disk; an empty look costs one index probe. */
+const DELETION_PAUSE = 15_000;
+
+/**
+ * Starts the jobs: each runs once now (the sweep then knows that what it finds was left by an earlier process, see
+ * {@link sweepOrphans}), afterwards at its own pace. Never throws.
+ * @returns stops them; resolves when the running one has ended.
+ */
+export function startJobs(deps: JobDeps): () => Promise<void> {
+  const { log } = deps;
+  let atStart = true;
+  return schedule(
+    [
+      { name: "expire uploads", pause: HOUR, run: (signal) => expireUploads(deps, signal) },
+      { name: "expire idempotency keys", pause: HOUR, run: () => expireIdempotency(deps) },
+      { name: "purge trash", pause: HOUR, run: (signal) => purgeTrash(deps, signal) },
+      { name: "delete blobs", pause: DELETION_PAUSE, run: (signal) => deleteQueuedBlobs(deps, signal) },
+      {
+        name: "sweep orphans",
+        pause: HOUR,
+        run: (signal) => {
+          const options = { atStart, signal };
+          atStart = false;
+          return sweepOrphans({ ...deps, log }, options);
+        },
+      },
+    ],
+    log,
+  );
+}

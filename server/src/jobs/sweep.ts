@@ -1,0 +1,112 @@
+/**
+ * Finds what a crash left behind: blobs without a row. They are removed. Rows without a blob cannot come from a crash
+ * (the blob is durable before its row is written); they are counted and reported and never touched.
+ */
+import type { StoredBlob } from "../ports/blob-store.ts";
+import { prepared } from "../ports/database.ts";
+import type { JobDeps } from "./start-jobs.ts";
+
+/** Longer than any request takes from its last byte to its row. */
+const SAFE_AGE = 60 * 60_000;
+const BATCH = 500;
+/** Named in the log; all are counted. */
+const DANGLING_NAMED = 20;
+
+type Sweeping = Pick<JobDeps, "database" | "blobs" | "clock" | "log">;
+
+export interface SweepOptions {
+  /** The first run of this process. */
+  readonly atStart: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * A blob may be waiting for its row in a running request, so only old ones are candidates. When this process is alone
+ * with the store, everything older than its opening was left by a process that has ended: no age limit then.
+ */
+export async function sweepOrphans(deps: Sweeping, options: SweepOptions): Promise<{ orphans: number; dangling: number }> {
+  const { exclusive, openedAt } = deps.blobs.capabilities;
+  const newest = options.atStart && exclusive ? openedAt : deps.clock.now() - SAFE_AGE;
+  const rows = (await deps.database.first(countFiles(deps.database, {})))?.count ?? 0;
+  let orphans = 0;
+  let filesFound = 0;
+  for await (const batch of batches(deps.blobs.list(), BATCH)) {
+    if (options.signal?.aborted === true) return { orphans, dangling: 0 };
+    const known = await classify(deps, batch);
+    filesFound += known.filesFound;
+    const candidates = known.orphans.filter((blob) => blob.modifiedAt <= newest);
+    for (const blob of candidates) if (await remove(deps, blob)) orphans += 1;
+  }
+  // Every row counted before the listing has its blob in the listing, or was deleted meanwhile: then look closely.
+  const dangling = filesFound < rows ? await reportDangling(deps, options.signal) : 0;
+  return { orphans, dangling };
+}
+
+const countFiles = prepared((build, _: Record<never, never>) =>
+  build.selectFrom("files").select(({ fn }) => fn.countAll<number>().as("count")),
+);
+
+async function classify(deps: Sweeping, batch: readonly StoredBlob[]): Promise<{ orphans: StoredBlob[]; filesFound: number }> {
+  const keys = batch.map((blob) => blob.key);
+  const [files, uploads, deletions] = await Promise.all(
+    (["files", "uploads", "blob_deletions"] as const).map((table) => keysIn(deps, table, keys)),
+  );
+  // A queued deletion has its own time; a partial belongs to an upload alone.
+  const isKnown = (blob: StoredBlob): boolean =>
+    uploads?.has(blob.key) === true || deletions?.has(blob.key) === true || (blob.complete && files?.has(blob.key) === true);
+  return {
+    orphans: batch.filter((blob) => !isKnown(blob)),
+    filesFound: batch.filter((blob) => blob.complete && files?.has(blob.key) === true).length,
+  };
+}
+
+async function keysIn(deps: Sweeping, table: "files" | "uploads" | "blob_deletions", keys: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await deps.database.all(deps.database.build.selectFrom(table).select("blob_key").where("blob_key", "in", keys));
+  return new Set(rows.map((row) => row.blob_key));
+}
+
+async function remove(deps: Sweeping, blob: StoredBlob): Promise<boolean> {
+  try {
+    await (blob.complete ? deps.blobs.delete(blob.key) : deps.blobs.discard(blob.key));
+    return true;
+  } catch (error) {
+    deps.log.error({ err: error, blobKey: blob.key }, "an orphan could not be removed");
+    return false;
+  }
+}
+
+const filesAfter = prepared((build, value: { after: string }) =>
+  build.selectFrom("files").select(["id", "blob_key"]).where("blob_key", ">", value.after).orderBy("blob_key").limit(BATCH),
+);
+
+const fileWithBlob = prepared((build, value: { id: string; blobKey: string }) =>
+  build.selectFrom("files").select("id").where("id", "=", value.id).where("blob_key", "=", value.blobKey),
+);
+
+/** Looks every row's blob up, and the row again where there is none: it may have been deleted in between. */
+async function reportDangling(deps: Sweeping, signal: AbortSignal | undefined): Promise<number> {
+  const ids: string[] = [];
+  let after = "";
+  while (signal?.aborted !== true) {
+    const rows = await deps.database.all(filesAfter(deps.database, { after }));
+    for (const { id, blob_key: blobKey } of rows) {
+      if ((await deps.blobs.open(blobKey, { offset: 0, length: 0 })) !== null) continue;
+      if ((await deps.database.first(fileWithBlob(deps.database, { id, blobKey }))) !== null) ids.push(id);
+    }
+    if (rows.length < BATCH) break;
+    after = rows.at(-1)?.blob_key ?? after;
+  }
+  if (ids.length > 0) deps.log.error({ count: ids.length, fileIds: ids.slice(0, DANGLING_NAMED) }, "files without content");
+  return ids.length;
+}
+
+async function* batches<Item>(items: AsyncIterable<Item>, size: number): AsyncGenerator<Item[]> {
+  let batch: Item[] = [];
+  for await (const item of items) {
+    batch.push(item);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
