@@ -1,0 +1,142 @@
+/**
+ * What a tool answers when it fails: a code a program can branch on, a sentence, the next step, and whether the same
+ * call may succeed later. Every failure of a tool becomes one of these; nothing else reaches the model.
+ */
+import { ERRORS, isErrorCode, type ErrorCode } from "@coffer/contract";
+import { untrusted, type Untrusted } from "./fence.ts";
+
+interface FailureEntry {
+  readonly retryable: boolean;
+  readonly message: string;
+  readonly nextStep: string;
+}
+
+const entry = (retryable: boolean, message: string, nextStep: string): FailureEntry => ({ retryable, message, nextStep });
+
+/** Failures that arise on this side of the wire. The service's own codes are in the contract's catalogue. */
+export const LOCAL_FAILURES = {
+  signed_out: entry(
+    false,
+    "This server has no working credential",
+    "Ask the user to set SERVICE_API_KEY in this server's environment, or to put a key into the config file that status_check names. Never ask for a key in the conversation.",
+  ),
+  invalid_arguments: entry(false, "The arguments are not valid", "Correct the argument that the message names and call again."),
+  path_not_allowed: entry(
+    false,
+    "The path is outside the folders this server may touch",
+    "Use a path inside an allowed folder (status_check lists them), or ask the user to start the server with --allow DIR.",
+  ),
+  file_not_found: entry(false, "There is no such local file", "Check the path; the folder must exist too."),
+  not_a_file: entry(false, "The local path is not a regular file", "Name a regular file."),
+  destination_exists: entry(
+    false,
+    "The destination exists and was left unchanged",
+    "Choose another destPath, or pass overwrite: true if it may be replaced.",
+  ),
+  local_io: entry(true, "The local file system refused", "Check free space and permissions of the folder, then call again."),
+  integrity_failed: entry(
+    true,
+    "The bytes do not match their digest; nothing was kept",
+    "Call again; if it repeats, the stored file is damaged: tell the user.",
+  ),
+  unreachable: entry(true, "The service did not answer", "Check the base URL with status_check, then call again."),
+  not_configured: entry(false, "The configuration cannot be used", "Correct the setting that the detail names, then call again."),
+  source_changed: entry(true, "The local file changed while it was read; nothing was kept", "Call again when the file is at rest."),
+  unexpected_answer: entry(false, "The answer does not come from a compatible service", "Check the base URL with status_check and tell the user."),
+  cancelled: entry(true, "The call was cancelled; nothing was finished", "Call again when it is wanted."),
+  unexpected: entry(false, "The tool failed in an unforeseen way", "Tell the user; details are in this server's log."),
+} as const satisfies Record<string, FailureEntry>;
+
+export type FailureCode = keyof typeof LOCAL_FAILURES | ErrorCode;
+
+export interface FailureDetails {
+  /** Replaces the catalogue's sentence. Trusted text only. */
+  readonly message?: string;
+  readonly nextStep?: string;
+  /** Words from outside that help: fenced when shown. */
+  readonly detail?: Untrusted;
+  readonly requestId?: string;
+  readonly cause?: unknown;
+}
+
+/** A failure as the model is to read it. */
+export class ToolFailure extends Error {
+  override readonly name = "ToolFailure";
+  readonly code: FailureCode;
+  readonly nextStep: string;
+  readonly retryable: boolean;
+  readonly detail: Untrusted | null;
+  readonly requestId: string | null;
+
+  constructor(code: FailureCode, details: FailureDetails = {}) {
+    const known = isLocal(code) ? LOCAL_FAILURES[code] : ERRORS[code];
+    super(details.message ?? known.message, { cause: details.cause });
+    this.code = code;
+    this.nextStep = details.nextStep ?? known.nextStep;
+    this.retryable = known.retryable;
+    this.detail = details.detail ?? null;
+    this.requestId = details.requestId ?? null;
+  }
+}
+
+function isLocal(code: FailureCode): code is keyof typeof LOCAL_FAILURES {
+  return Object.hasOwn(LOCAL_FAILURES, code);
+}
+
+/** Turns whatever was thrown into a failure. Errors of the SDK are told by their fields: the SDK is loaded lazily. */
+export function toFailure(thrown: unknown, signal?: AbortSignal): ToolFailure {
+  if (thrown instanceof ToolFailure) return thrown;
+  if (signal?.aborted === true) return new ToolFailure("cancelled", { cause: thrown });
+  if (!(thrown instanceof Error)) return new ToolFailure("unexpected", { cause: thrown });
+  return fromSdkError(thrown) ?? fromSystemError(thrown);
+}
+
+/** The SDK's own codes, as a tool answers them. A few say the same in other words. */
+const SDK_CODES: Readonly<Record<string, FailureCode>> = {
+  connection_failed: "unreachable",
+  timeout: "unreachable",
+  aborted: "cancelled",
+  integrity_failed: "integrity_failed",
+  destination_exists: "destination_exists",
+  source_changed: "source_changed",
+  configuration: "not_configured",
+  invalid_request: "invalid_arguments",
+  contract_broken: "unexpected_answer",
+  unknown_error: "unexpected_answer",
+};
+
+/** Their messages describe the file or the setting at fault; the others say no more than the catalogue. */
+const TELLING = new Set<FailureCode>(["not_configured", "invalid_arguments"]);
+
+function fromSdkError(error: Error): ToolFailure | null {
+  const code = textField(error, "code");
+  if (code === undefined || !("nextStep" in error)) return null;
+  const requestId = textField(error, "requestId");
+  const facts = { cause: error, ...(requestId === undefined ? {} : { requestId }) };
+  if (code === "invalid_credential" || ("status" in error && error.status === 401)) {
+    return new ToolFailure("signed_out", { ...facts, message: "The service did not accept this server's credential" });
+  }
+  if (isErrorCode(code)) return new ToolFailure(code, error.message === ERRORS[code].message ? facts : { ...facts, detail: untrusted(error.message) });
+  const own = SDK_CODES[code];
+  if (own === undefined) return new ToolFailure("unexpected", facts);
+  return new ToolFailure(own, TELLING.has(own) ? { ...facts, detail: untrusted(error.message) } : facts);
+}
+
+const SYSTEM_CODES: Readonly<Record<string, FailureCode>> = {
+  ENOENT: "file_not_found",
+  ENOTDIR: "file_not_found",
+  EEXIST: "destination_exists",
+  EISDIR: "not_a_file",
+  ELOOP: "path_not_allowed",
+};
+
+function fromSystemError(error: Error): ToolFailure {
+  const code = textField(error, "code");
+  if (code === undefined || !("syscall" in error)) return new ToolFailure("unexpected", { cause: error });
+  return new ToolFailure(SYSTEM_CODES[code] ?? "local_io", { cause: error });
+}
+
+function textField(error: Error, name: string): string | undefined {
+  const value: unknown = Object.getOwnPropertyDescriptor(error, name)?.value;
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,56 @@
+import { delimiter } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parseFlags, type Launch } from "./flags.ts";
+
+function launched(args: string[], env: Record<string, string> = {}): Launch {
+  const parsed = parseFlags(args, env, "1");
+  if (parsed.kind !== "serve") throw new Error(JSON.stringify(parsed));
+  return parsed.launch;
+}
+
+describe("parseFlags", () => {
+  it("takes nothing", () => {
+    expect(launched([])).toEqual({ profile: null, tools: null, excludeTools: [], readOnly: false, vaultId: null, configFile: null, allowedFolders: [] });
+  });
+
+  it("takes everything", () => {
+    const vault = "0b6d5e0e-6a3b-4f0f-9e0a-1c2d3e4f5a6b";
+    const args = ["--profile", "owner", "--tools", "file_list, file_get", "--exclude-tools=file_get", "--read-only", "--vault", vault, "--config", "/c.json", "--allow", "/a", "--allow", "/b"];
+    expect(launched(args)).toEqual({
+      profile: "owner",
+      tools: ["file_list", "file_get"],
+      excludeTools: ["file_get"],
+      readOnly: true,
+      vaultId: vault,
+      configFile: "/c.json",
+      allowedFolders: ["/a", "/b"],
+    });
+  });
+
+  it("prefers the flag to the environment", () => {
+    const env = { SERVICE_ALLOWED_DIRS: ["/x", "/y"].join(delimiter), SERVICE_CONFIG_FILE: "/e.json" };
+    expect(launched([], env)).toMatchObject({ allowedFolders: ["/x", "/y"], configFile: "/e.json" });
+    expect(launched(["--allow", "/a", "--config", "/c.json"], env)).toMatchObject({ allowedFolders: ["/a"], configFile: "/c.json" });
+  });
+
+  it.each([
+    [["--readonly"], "--readonly"],
+    [["--alow", "/a"], "--alow"],
+    [["serve"], "serve"],
+    [["--profile", "admin"], "admin"],
+    [["--tools", "file_lst"], "file_lst"],
+    [["--exclude-tools", "everything"], "everything"],
+    [["--vault", "mine"], "--vault"],
+    [["--read-only=no"], "--read-only"],
+    [["--allow"], "--allow"],
+  ])("refuses %j and names it", (args, named) => {
+    const parsed = parseFlags(args, {}, "1");
+    expect(parsed.kind).toBe("refuse");
+    expect(JSON.stringify(parsed)).toContain(named);
+  });
+
+  it("explains itself", () => {
+    expect(parseFlags(["--help"], {}, "1")).toMatchObject({ kind: "print" });
+    expect(parseFlags(["--version"], {}, "1.2.3")).toEqual({ kind: "print", text: "1.2.3" });
+  });
+});

@@ -1,0 +1,105 @@
+/** The command line and the environment of the server. What cannot be understood is refused: a typing error must not widen what a model may do. */
+import { delimiter } from "node:path";
+import { parseArgs } from "node:util";
+import { TOOL_NAMES } from "./registry.ts";
+
+export const PROFILES = ["agent", "owner", "read"] as const;
+export type Profile = (typeof PROFILES)[number];
+
+export interface Launch {
+  /** null: by the key's access level, so an owner's key gets the owner's tools. */
+  readonly profile: Profile | null;
+  /** Only these tools; null: all of the profile. */
+  readonly tools: readonly string[] | null;
+  readonly excludeTools: readonly string[];
+  readonly readOnly: boolean;
+  /** The only vault this server serves. */
+  readonly vaultId: string | null;
+  readonly configFile: string | null;
+  readonly allowedFolders: readonly string[];
+}
+
+export type ParsedFlags =
+  | { readonly kind: "serve"; readonly launch: Launch }
+  | { readonly kind: "print"; readonly text: string }
+  | { readonly kind: "refuse"; readonly sentence: string };
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const OPTIONS = {
+  profile: { type: "string" },
+  tools: { type: "string" },
+  "exclude-tools": { type: "string" },
+  "read-only": { type: "boolean" },
+  vault: { type: "string" },
+  config: { type: "string" },
+  allow: { type: "string", multiple: true },
+  help: { type: "boolean" },
+  version: { type: "boolean" },
+} as const;
+
+export function parseFlags(args: readonly string[], env: Environment, version: string): ParsedFlags {
+  let values;
+  try {
+    values = parseArgs({ args: [...args], options: OPTIONS, strict: true, allowPositionals: false }).values;
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message.split("\n")[0] ?? "Unknown option" : "Unknown option");
+  }
+  if (values.help === true) return { kind: "print", text: HELP };
+  if (values.version === true) return { kind: "print", text: version };
+  const problem = problemOf(values.profile, values.vault, [...namesIn(values.tools), ...namesIn(values["exclude-tools"])]);
+  if (problem !== null) return refuse(problem);
+  return {
+    kind: "serve",
+    launch: {
+      profile: findProfile(values.profile),
+      tools: values.tools === undefined ? null : namesIn(values.tools),
+      excludeTools: namesIn(values["exclude-tools"]),
+      readOnly: values["read-only"] ?? false,
+      vaultId: values.vault?.toLowerCase() ?? null,
+      configFile: values.config ?? filled(env["SERVICE_CONFIG_FILE"]),
+      allowedFolders: values.allow ?? (env["SERVICE_ALLOWED_DIRS"] ?? "").split(delimiter).filter((part) => part !== ""),
+    },
+  };
+}
+
+function refuse(sentence: string): ParsedFlags {
+  return { kind: "refuse", sentence: `${sentence.replace(/\.?$/, ".")} Run with --help for the options.` };
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+function problemOf(profile: string | undefined, vault: string | undefined, toolNames: readonly string[]): string | null {
+  if (profile !== undefined && findProfile(profile) === null) return `Unknown profile ${JSON.stringify(profile)}: use ${PROFILES.join(", ")}`;
+  if (vault !== undefined && !UUID.test(vault)) return "--vault needs a vault's id";
+  const unknown = toolNames.find((name) => !TOOL_NAMES.includes(name));
+  return unknown === undefined ? null : `Unknown tool ${JSON.stringify(unknown)}: use ${TOOL_NAMES.join(", ")}`;
+}
+
+function findProfile(word: string | undefined): Profile | null {
+  return PROFILES.find((profile) => profile === word) ?? null;
+}
+
+function namesIn(list: string | undefined): string[] {
+  return (list ?? "").split(",").map((name) => name.trim()).filter((name) => name !== "");
+}
+
+function filled(text: string | undefined): string | null {
+  return text === undefined || text === "" ? null : text;
+}
+
+const HELP = `coffer-mcp: Coffer storage as MCP tools over stdio
+
+  --allow DIR            a folder whose files the tools may read and write; repeat for more
+                         (else SERVICE_ALLOWED_DIRS, separated by "${delimiter}"; none: no file leaves or enters)
+  --profile NAME         agent, owner or read; else what the key is good for
+  --tools A,B            only these tools
+  --exclude-tools A,B    all but these
+  --read-only            no tool that changes anything in the account; wins over all else
+                         (file_download stays: it writes into the allowed folders only)
+  --vault ID             serve one vault; the tools lose their vaultId argument
+  --config FILE          the config file (else SERVICE_CONFIG_FILE, else the user's own)
+  --help, --version
+
+Credentials come from SERVICE_API_KEY or the config file, never from the command line.
+Service address: SERVICE_BASE_URL or the config file.`;

@@ -1,0 +1,53 @@
+#!/usr/bin/env node
+/** The process: flags and environment in, one client on stdio served, gone when the client is. */
+import { enableCompileCache } from "node:module";
+import { parseFlags, type Launch } from "./flags.ts";
+import { resolveFolders } from "./paths/allowed-folders.ts";
+import { ownConfiguration } from "./paths/denied.ts";
+import { createRedaction, type Redaction } from "./redaction.ts";
+import { createServer, SERVER_VERSION } from "./server.ts";
+import { createSession } from "./session.ts";
+import { keepStdoutForProtocol, serveStreams } from "./stdio.ts";
+
+/** Time for downloads to remove what they began. After stdin ends a host expects the process gone (250 ms). */
+const GRACE_MS = 100;
+
+async function main(): Promise<void> {
+  const parsed = parseFlags(process.argv.slice(2), process.env, SERVER_VERSION);
+  if (parsed.kind === "print") {
+    process.stdout.write(`${parsed.text}\n`);
+    return;
+  }
+  keepStdoutForProtocol();
+  if (parsed.kind === "refuse") return refuse(parsed.sentence);
+  enableCompileCache();
+  const redaction = createRedaction();
+  for (const name of ["SERVICE_API_KEY", "SERVICE_CHAIN_PRIVATE_KEY"]) redaction.register(process.env[name]);
+  await serve(parsed.launch, redaction);
+}
+
+async function serve(launch: Launch, redaction: Redaction): Promise<void> {
+  const log = (line: string): void => { process.stderr.write(`coffer-mcp: ${redaction.redact(line)}\n`); };
+  let folders;
+  try {
+    folders = { folders: await resolveFolders(launch.allowedFolders), denied: ownConfiguration(process.env, launch.configFile) };
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : "An allowed folder cannot be opened");
+  }
+  const stop = new AbortController();
+  const session = createSession({ env: process.env, configFile: launch.configFile, redaction, application: `coffer-mcp/${SERVER_VERSION}` });
+  const end = (): void => {
+    stop.abort();
+    setTimeout(() => process.exit(0), GRACE_MS);
+  };
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, end);
+  const server = () => createServer({ launch, session, folders, stop: stop.signal, log });
+  serveStreams(server, { input: process.stdin, output: process.stdout }, redaction, { onHangUp: end, log });
+}
+
+function refuse(sentence: string): void {
+  process.stderr.write(`coffer-mcp: ${sentence}\n`);
+  process.exitCode = 2;
+}
+
+await main();

@@ -1,0 +1,142 @@
+/**
+ * The folders a model may name paths in. A path is judged by where it really lies: its parent folder is resolved
+ * through every symlink, and the last component is never followed.
+ */
+import type { Stats } from "node:fs";
+import { lstat, realpath } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ToolFailure } from "../failure.ts";
+import { isDenied, type DenyList } from "./denied.ts";
+
+export interface AllowedFolders {
+  /** Real paths. Empty: no path is allowed. */
+  readonly folders: readonly string[];
+  readonly denied: DenyList;
+}
+
+/** Where a path really lies, and what is there. */
+export interface Place {
+  /** Real path of the parent, then the last component as given. */
+  readonly path: string;
+  readonly parent: string;
+  readonly name: string;
+  /** null: nothing is there. Symlinks are not followed. */
+  readonly found: Stats | null;
+}
+
+/** Resolves the configured folders. Throws Error with a sentence for the operator when one is missing or no folder. */
+export async function resolveFolders(directories: readonly string[]): Promise<string[]> {
+  const folders = await Promise.all(directories.map(resolveFolder));
+  return [...new Set(folders)];
+}
+
+async function resolveFolder(directory: string): Promise<string> {
+  try {
+    const real = await realpath(directory);
+    if ((await lstat(real)).isDirectory()) return real;
+  } catch (error) {
+    throw new Error(`The allowed folder ${JSON.stringify(directory)} cannot be opened`, { cause: error });
+  }
+  throw new Error(`The allowed folder ${JSON.stringify(directory)} is not a folder`);
+}
+
+/**
+ * The configured folders cut down to what the client's roots name as well; roots never add anything.
+ * An empty list of roots names nothing and changes nothing; roots that resolve nowhere leave no folder.
+ */
+export async function narrowByRoots(allowed: AllowedFolders, rootUris: readonly string[]): Promise<AllowedFolders> {
+  if (rootUris.length === 0) return allowed;
+  const roots = (await Promise.all(rootUris.map(realPathOfRoot))).filter((root) => root !== null);
+  const folders = allowed.folders.flatMap((folder) => roots.flatMap((root) => intersection(folder, root)));
+  return { ...allowed, folders: [...new Set(folders)] };
+}
+
+async function realPathOfRoot(uri: string): Promise<string | null> {
+  try {
+    return await realpath(fileURLToPath(uri));
+  } catch {
+    return null;
+  }
+}
+
+function intersection(folder: string, root: string): string[] {
+  if (contains(folder, root)) return [root];
+  return contains(root, folder) ? [folder] : [];
+}
+
+export function contains(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+/** Whether a real path may be touched: inside a folder, and not denied by name. */
+export function isAllowed(allowed: AllowedFolders, path: string): boolean {
+  return allowed.folders.some((folder) => contains(folder, path)) && !isDenied(allowed.denied, path);
+}
+
+/**
+ * Finds where a given path lies. A relative path counts from the first allowed folder.
+ * Throws ToolFailure `path_not_allowed`, or `file_not_found` when its folder, inside the allowed ones, does not exist.
+ * Outside the allowed folders nothing is said about what exists.
+ */
+export async function findPlace(allowed: AllowedFolders, given: string): Promise<Place> {
+  const first = allowed.folders[0];
+  if (first === undefined) throw new ToolFailure("path_not_allowed", { message: "No folder is allowed on this server" });
+  const problem = textProblem(given);
+  if (problem !== null) throw new ToolFailure("path_not_allowed", { message: problem });
+  const path = isAbsolute(given) ? resolve(given) : resolve(first, given);
+  const parent = await realParent(allowed, path);
+  const name = basename(path);
+  const place = join(parent, name);
+  if (!isAllowed(allowed, place)) throw new ToolFailure("path_not_allowed");
+  return { path: place, parent, name, found: await findStats(place) };
+}
+
+const LONGEST_PATH = 4096;
+
+/** Forms that other programs would read as something else than a plain path. */
+function textProblem(given: string): string | null {
+  if (given === "") return "The path is empty";
+  if (given.length > LONGEST_PATH) return "The path is too long";
+  if (given.includes("\0")) return "The path holds a NUL character";
+  if (/^[a-z][a-z0-9+.-]+:/i.test(given)) return "Give a plain path, not a URI";
+  if (given.startsWith("~")) return "The path must not start with ~; give the full path";
+  if (process.platform === "win32" && isWindowsSpecial(given)) return "Network, device and stream paths are refused";
+  return null;
+}
+
+/** UNC and device prefixes, alternate data streams, and trailing dots or spaces, which Windows drops. */
+function isWindowsSpecial(given: string): boolean {
+  return /^[\\/]{2}/.test(given) || given.slice(2).includes(":") || /[. ]([\\/]|$)/.test(given.replaceAll(/(^|[\\/])\.{1,2}(?=[\\/]|$)/g, ""));
+}
+
+/** The real path of the parent; for a missing one, judges the nearest folder that exists. */
+async function realParent(allowed: AllowedFolders, path: string): Promise<string> {
+  const parent = dirname(path);
+  try {
+    return await realpath(parent);
+  } catch (error) {
+    const nearest = await nearestExisting(parent);
+    const inside = nearest !== null && isAllowed(allowed, nearest);
+    throw new ToolFailure(inside ? "file_not_found" : "path_not_allowed", { cause: error });
+  }
+}
+
+async function nearestExisting(path: string): Promise<string | null> {
+  for (let current = path; ; current = dirname(current)) {
+    try {
+      return await realpath(current);
+    } catch {
+      if (dirname(current) === current) return null;
+    }
+  }
+}
+
+async function findStats(path: string): Promise<Stats | null> {
+  try {
+    return await lstat(path);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR")) return null;
+    throw error;
+  }
+}

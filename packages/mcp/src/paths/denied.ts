@@ -1,0 +1,59 @@
+/** What no model may read or write even inside an allowed folder: credentials, keys, and this product's own settings. */
+import { realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { basename, dirname, join, resolve, sep } from "node:path";
+
+export interface DenyList {
+  /** Folders of this product's own configuration. */
+  readonly folders: readonly string[];
+  /** Files of this product's own configuration; what lies beside one under a name that starts alike is denied too. */
+  readonly files: readonly string[];
+}
+
+const DENIED_FOLDERS = new Set([".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".coffer", ".password-store"]);
+
+const DENIED_FILES: readonly RegExp[] = [
+  /^\.env(\..+)?$/,
+  /^\.(netrc|npmrc|pypirc|pgpass|git-credentials|htpasswd|vault-token)$/,
+  /^_netrc$/,
+  /^id_(rsa|dsa|ecdsa|ed25519)(_sk)?(\..+)?$/,
+  /\.(pem|key|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg|age)$/,
+];
+
+/** An example is written to be read. */
+const EXAMPLE = /^\.env\.(example|sample|template)$/;
+
+/** Names are compared in lower case: some file systems do not tell the cases apart. */
+export function isDenied(list: DenyList, path: string): boolean {
+  const parts = path.toLowerCase().split(sep);
+  if (parts.some(isDeniedName)) return true;
+  return list.folders.some((folder) => path === folder || path.startsWith(folder + sep)) || list.files.some((file) => isBeside(file, path));
+}
+
+function isDeniedName(name: string): boolean {
+  return DENIED_FOLDERS.has(name) || (!EXAMPLE.test(name) && DENIED_FILES.some((pattern) => pattern.test(name)));
+}
+
+/** The file itself, its lock, its temporary copies. */
+function isBeside(file: string, path: string): boolean {
+  return dirname(path) === dirname(file) && basename(path).includes(basename(file));
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where this product keeps its settings (decisions §0), as real paths where they exist. */
+export function ownConfiguration(env: Environment, configFile: string | null): DenyList {
+  const usual = join(env["XDG_CONFIG_HOME"] ?? join(homedir(), ".config"), "coffer");
+  const named = env["SERVICE_CONFIG_DIR"] ?? "";
+  const folders = [usual, ...(named === "" ? [] : [named])].map((folder) => resolve(folder));
+  const files = configFile === null ? [] : [resolve(configFile)];
+  return { folders: folders.flatMap(withReal), files: files.flatMap(withReal) };
+}
+
+function withReal(path: string): string[] {
+  try {
+    return [path, realpathSync(path)];
+  } catch {
+    return [path];
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * Opens a local file for reading, and prepares the place of a download, inside the allowed folders only.
+ *
+ * Between a check and a use the tree can change. On Linux the opened descriptor is judged again by where it really
+ * lies, and what is handed on is a path through that descriptor (`/proc/self/fd`, proc(5)), so a folder swapped for a
+ * symlink afterwards changes nothing. Elsewhere the path is judged a second time after the open.
+ */
+import { constants, type Stats } from "node:fs";
+import { lstat, open, readlink, realpath, type FileHandle } from "node:fs/promises";
+import { join } from "node:path";
+import { ToolFailure } from "../failure.ts";
+import { findPlace, isAllowed, type AllowedFolders } from "./allowed-folders.ts";
+
+/** A local file that stays open until disposed. */
+export interface SourceFile extends AsyncDisposable {
+  /** Another handle on the very file that was judged, whatever happened to its name. The caller closes it. */
+  reopen(): Promise<FileHandle>;
+  /** Its real path, for people. */
+  readonly path: string;
+  readonly name: string;
+  /** Bytes at the time of opening. */
+  readonly size: number;
+}
+
+export interface Destination extends AsyncDisposable {
+  /** Where to write: in the very folder that was judged. */
+  readonly writePath: string;
+  readonly path: string;
+}
+
+/** O_NONBLOCK: opening a FIFO must not wait for a writer. */
+const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const FOLDER_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIRECTORY;
+
+/** Throws ToolFailure `path_not_allowed`, `file_not_found` or `not_a_file`. */
+export async function openSource(allowed: AllowedFolders, given: string): Promise<SourceFile> {
+  const place = await findPlace(allowed, given);
+  if (place.found === null) throw new ToolFailure("file_not_found");
+  if (place.found.isSymbolicLink()) throw new ToolFailure("path_not_allowed", { message: "The path is a symbolic link" });
+  if (!place.found.isFile()) throw new ToolFailure("not_a_file");
+  const handle = await open(place.path, READ_FLAGS);
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw new ToolFailure("not_a_file");
+    const real = await judgeOpened(allowed, handle, place.path, stats);
+    return {
+      reopen: () => reopen(handle, real, stats),
+      path: real,
+      name: place.name,
+      size: stats.size,
+      [Symbol.asyncDispose]: async () => {
+        await handle.close();
+      },
+    };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/**
+ * The place for a new file, in an existing folder.
+ * Throws ToolFailure `path_not_allowed`, `file_not_found` (no such folder), `destination_exists` or `not_a_file`.
+ */
+export async function openDestination(allowed: AllowedFolders, given: string, overwrite: boolean): Promise<Destination> {
+  const place = await findPlace(allowed, given);
+  if (place.found !== null) judgeExisting(place.found, overwrite);
+  const folder = await open(place.parent, FOLDER_FLAGS);
+  try {
+    const real = await judgeOpened(allowed, folder, place.parent, await folder.stat());
+    return {
+      writePath: join(pathThrough(folder, real), place.name),
+      path: join(real, place.name),
+      [Symbol.asyncDispose]: async () => {
+        await folder.close();
+      },
+    };
+  } catch (error) {
+    await folder.close();
+    throw error;
+  }
+}
+
+function judgeExisting(found: Stats, overwrite: boolean): void {
+  if (found.isSymbolicLink()) throw new ToolFailure("path_not_allowed", { message: "The destination is a symbolic link" });
+  if (found.isDirectory()) {
+    throw new ToolFailure("not_a_file", { message: "The destination is a folder", nextStep: "Name the file as well: folder/file." });
+  }
+  if (!found.isFile()) throw new ToolFailure("not_a_file");
+  if (!overwrite) throw new ToolFailure("destination_exists");
+}
+
+const THROUGH_PROC = process.platform === "linux";
+
+function pathThrough(handle: FileHandle, real: string): string {
+  return THROUGH_PROC ? `/proc/self/fd/${String(handle.fd)}` : real;
+}
+
+async function reopen(handle: FileHandle, real: string, stats: Stats): Promise<FileHandle> {
+  const again = await open(pathThrough(handle, real), THROUGH_PROC ? constants.O_RDONLY : READ_FLAGS);
+  const now = await again.stat();
+  if (now.ino === stats.ino && now.dev === stats.dev) return again;
+  await again.close();
+  throw new ToolFailure("source_changed");
+}
+
+/** Where the descriptor really lies, now that it can no longer be exchanged. Throws ToolFailure `path_not_allowed`. */
+async function judgeOpened(allowed: AllowedFolders, handle: FileHandle, path: string, stats: Stats): Promise<string> {
+  const real = THROUGH_PROC ? await readlink(`/proc/self/fd/${String(handle.fd)}`) : await realpath(path);
+  if (!isAllowed(allowed, real)) throw new ToolFailure("path_not_allowed");
+  if (THROUGH_PROC) return real;
+  const now = await lstat(real);
+  if (now.ino !== stats.ino || now.dev !== stats.dev) throw new ToolFailure("path_not_allowed");
+  return real;
+}

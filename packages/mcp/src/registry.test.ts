@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+import { INSTRUCTIONS } from "./instructions.ts";
+import { chooseTools, TOOLS, type KnownAccess } from "./registry.ts";
+import type { Tool } from "./tool.ts";
+
+const all = { profile: null, tools: null, excludeTools: [], readOnly: false, vaultId: null } as const;
+const names = (tools: readonly Tool[]) => tools.map((tool) => tool.name);
+const chosen = (choice: Partial<Parameters<typeof chooseTools>[0]>, access: KnownAccess) => names(chooseTools({ ...all, ...choice }, access));
+
+/** What a model reads of one tool. */
+function visible(tool: Tool): unknown {
+  const { name, title, description, annotations, outputSchema } = tool;
+  return { name, title, description, inputSchema: tool.inputSchema(false), ...(outputSchema === null ? {} : { outputSchema }), annotations };
+}
+
+describe("what a model reads", () => {
+  it("stays as it is", () => {
+    expect(TOOLS.map(visible)).toMatchSnapshot();
+    expect(INSTRUCTIONS).toMatchSnapshot();
+  });
+
+  it("costs at most 150 tokens a tool, and no description is long", () => {
+    const bytes = Buffer.byteLength(JSON.stringify(TOOLS.map(visible)));
+    expect(bytes / 4 / TOOLS.length).toBeLessThanOrEqual(150);
+    for (const tool of TOOLS) expect(tool.description.length).toBeLessThanOrEqual(400);
+  });
+
+  it("has instructions of at most 2 KB", () => {
+    expect(Buffer.byteLength(INSTRUCTIONS)).toBeLessThanOrEqual(2048);
+  });
+
+  it("uses names that every host takes", () => {
+    for (const tool of TOOLS) expect(tool.name).toMatch(/^[a-z]+(_[a-z]+)+$/);
+    expect(new Set(names(TOOLS)).size).toBe(TOOLS.length);
+  });
+});
+
+describe("annotations", () => {
+  it("follow from what the endpoints do", () => {
+    const hints = Object.fromEntries(
+      TOOLS.map(({ name, annotations: { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } }) => [
+        name,
+        [readOnlyHint && "reads", destructiveHint && "destroys", idempotentHint && "repeats", openWorldHint && "open"].filter((word) => word !== false).join(" "),
+      ]),
+    );
+    expect(hints).toEqual({
+      account_get: "reads repeats",
+      status_check: "reads repeats",
+      vault_list: "reads repeats",
+      vault_create: "",
+      file_list: "reads repeats",
+      file_get: "reads repeats",
+      file_delete: "destroys repeats",
+      file_upload: "destroys",
+      file_download: "destroys repeats",
+      file_verify: "reads repeats",
+      trash_restore: "repeats",
+    });
+  });
+});
+
+describe("chooseTools", () => {
+  it("never shows an agent's key an owner tool", () => {
+    for (const profile of ["agent", "owner", "read", null] as const) {
+      expect(chosen({ profile, tools: ["vault_create", "file_list"] }, "agent")).not.toContain("vault_create");
+      expect(chosen({ profile }, "unknown")).not.toContain("vault_create");
+    }
+  });
+
+  it("shows an owner's key all, unless the agent profile is asked for", () => {
+    expect(chosen({}, "owner")).toEqual(names(TOOLS));
+    expect(chosen({ profile: "agent" }, "owner")).not.toContain("vault_create");
+  });
+
+  it("without a key lists what the profile names", () => {
+    expect(chosen({ profile: "owner" }, "none")).toContain("vault_create");
+    expect(chosen({}, "none")).not.toContain("vault_create");
+  });
+
+  it("read-only wins over all else", () => {
+    const reading = ["account_get", "status_check", "vault_list", "file_list", "file_get", "file_download", "file_verify"];
+    expect(chosen({ readOnly: true, profile: "owner" }, "owner")).toEqual(reading);
+    expect(chosen({ profile: "read" }, "owner")).toEqual(reading);
+    expect(chosen({ readOnly: true, tools: ["file_upload", "file_get"] }, "owner")).toEqual(["file_get"]);
+  });
+
+  it("takes single tools in and out", () => {
+    expect(chosen({ tools: ["file_get", "file_list"] }, "owner")).toEqual(["file_list", "file_get"]);
+    expect(chosen({ excludeTools: ["file_delete"] }, "owner")).not.toContain("file_delete");
+  });
+
+  it("for one vault drops vaultId from the schemas and vault_create from the list", () => {
+    const tools = chooseTools({ ...all, vaultId: "v" }, "owner");
+    expect(names(tools)).not.toContain("vault_create");
+    for (const tool of tools) expect(JSON.stringify(tool.inputSchema(true))).not.toContain("vaultId");
+  });
+});

@@ -1,0 +1,38 @@
+/** JSON Schema for a model: composed from contract fragments, and as short as it can be without losing meaning. */
+import * as z from "zod/mini";
+
+export type JsonObject = { [name: string]: unknown };
+
+/**
+ * Renders the input schema of a tool. Long patterns cost a model tokens and teach it nothing: identifiers say
+ * `format: uuid`, other patterns are dropped. The parser still enforces the whole fragment.
+ */
+export function renderInputSchema(
+  input: z.core.$ZodObject,
+  describe: Readonly<Record<string, string | undefined>>,
+  leaveOut: readonly string[],
+): JsonObject {
+  const rendered = z.toJSONSchema(input, { io: "input", override: ({ jsonSchema }) => { shorten(jsonSchema); } });
+  const properties: JsonObject = {};
+  for (const [name, property] of Object.entries(rendered.properties ?? {})) {
+    if (leaveOut.includes(name) || typeof property !== "object") continue;
+    const description = describe[name];
+    properties[name] = description === undefined ? property : { ...property, description };
+  }
+  const required = (rendered.required ?? []).filter((name) => !leaveOut.includes(name));
+  return {
+    type: "object",
+    properties,
+    ...(required.length === 0 ? {} : { required }),
+    additionalProperties: false,
+  };
+}
+
+function shorten(schema: z.core.JSONSchema.BaseSchema): void {
+  if (schema.pattern?.startsWith("^[0-9a-f]{8}-") === true) schema.format = "uuid";
+  delete schema.pattern;
+  if (schema.type === "string") {
+    delete schema.minLength;
+    delete schema.maxLength;
+  }
+}

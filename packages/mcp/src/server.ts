@@ -1,0 +1,157 @@
+/** Binds tools to the protocol. With stdio.ts the only place that knows an MCP library. */
+import { CLIENT_CAPABILITIES_META_KEY, inputRequired, McpServer, ProtocolError, ProtocolErrorCode, type CallToolResult, type InputRequiredResult, type ServerContext } from "@modelcontextprotocol/server";
+import type { Call } from "./call.ts";
+import { toFailure } from "./failure.ts";
+import type { Launch } from "./flags.ts";
+import { INSTRUCTIONS } from "./instructions.ts";
+import { narrowByRoots, type AllowedFolders } from "./paths/allowed-folders.ts";
+import { chooseTools } from "./registry.ts";
+import { shapeFailure, shapeOutcome } from "./result.ts";
+import type { Session } from "./session.ts";
+import type { Tool } from "./tool.ts";
+
+export const SERVER_NAME = "coffer";
+export const SERVER_VERSION = "0.1.0";
+
+export interface ServerParts {
+  readonly launch: Launch;
+  readonly session: Session;
+  readonly folders: AllowedFolders;
+  /** Aborts when the process is about to end: downloads remove what they had begun. */
+  readonly stop: AbortSignal;
+  /** One line for the operator, about a failure nobody foresaw. */
+  readonly log: (line: string) => void;
+}
+
+/** How long the first list waits to learn what the key may do; then owner tools stay out. */
+const ACCESS_WAIT_MS = 1_500;
+
+/** A server for one connection of either protocol era. The tools are chosen once and never change. */
+export function createServer(parts: ServerParts): McpServer {
+  const mcp = new McpServer(
+    { name: SERVER_NAME, version: SERVER_VERSION, title: "Coffer" },
+    { instructions: INSTRUCTIONS, capabilities: { tools: { listChanged: false } } },
+  );
+  let choice: Promise<readonly Tool[]> | undefined;
+  const chosen = (): Promise<readonly Tool[]> => (choice ??= chooseOnce(parts));
+  mcp.server.setRequestHandler("tools/list", async () => ({ tools: (await chosen()).map((tool) => listed(tool, parts)) }));
+  mcp.server.setRequestHandler("tools/call", async (request, context) => {
+    const tool = (await chosen()).find((candidate) => candidate.name === request.params.name);
+    if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Unknown tool; tools/list names those of this server");
+    return await answer(tool, request.params.arguments, parts, context, mcp);
+  });
+  return mcp;
+}
+
+async function chooseOnce(parts: ServerParts): Promise<readonly Tool[]> {
+  return chooseTools(parts.launch, await parts.session.access(ACCESS_WAIT_MS));
+}
+
+type ListedTool = Pick<Tool, "name" | "title" | "description" | "annotations"> & {
+  inputSchema: { type: "object"; [name: string]: unknown };
+  outputSchema?: { type: "object"; [name: string]: unknown };
+};
+
+/** The schemas go out as they are: what a library would add costs every model tokens in every session. */
+function listed(tool: Tool, { launch }: ServerParts): ListedTool {
+  const { name, title, description, annotations, outputSchema } = tool;
+  return {
+    name,
+    title,
+    description,
+    inputSchema: { ...tool.inputSchema(launch.vaultId !== null), type: "object" },
+    ...(outputSchema === null ? {} : { outputSchema: { ...outputSchema, type: "object" as const } }),
+    annotations,
+  };
+}
+
+async function answer(
+  tool: Tool,
+  args: unknown,
+  parts: ServerParts,
+  context: ServerContext,
+  mcp: McpServer,
+): Promise<CallToolResult | InputRequiredResult> {
+  const signal = signalOf(tool, context.mcpReq.signal, parts.stop);
+  try {
+    const roots = tool.touchesFiles ? await clientRoots(mcp, context) : [];
+    if (roots === "ask") return inputRequired({ inputRequests: { roots: inputRequired.listRoots() } });
+    const call: Call = {
+      signal,
+      progress: progressSender(context),
+      client: () => parts.session.client(),
+      folders: await narrowByRoots(parts.folders, roots),
+      pinnedVault: parts.launch.vaultId,
+      setup: () => parts.session.setup(),
+    };
+    return { ...shapeOutcome(await tool.invoke(args, call)) };
+  } catch (thrown) {
+    const failure = toFailure(thrown, signal);
+    if (failure.code === "signed_out") parts.session.forget();
+    if (failure.code === "unexpected") parts.log(`${tool.name}: ${describe(failure.cause)}`);
+    return { ...shapeFailure(failure) };
+  }
+}
+
+/**
+ * When the client hangs up, the library aborts every call. One that can be resumed is left alone then: an abort would
+ * end its upload on the service, where the same call could have gone on later.
+ */
+function signalOf(tool: Tool, cancelled: AbortSignal, stop: AbortSignal): AbortSignal {
+  if (!tool.resumes) return AbortSignal.any([cancelled, stop]);
+  const own = new AbortController();
+  cancelled.addEventListener("abort", () => { if (!stop.aborted) own.abort(cancelled.reason); }, { once: true });
+  return own.signal;
+}
+
+function describe(cause: unknown): string {
+  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+}
+
+const ROOTS_WAIT_MS = 5_000;
+
+/**
+ * The client's roots. A 2025-era client is asked over the connection; a 2026-era one answers in the next round of the
+ * same call ("ask"). A client that declares roots and does not tell them narrows to nothing: failing here must not widen.
+ */
+async function clientRoots(mcp: McpServer, context: ServerContext): Promise<readonly string[] | "ask"> {
+  const envelope = context.mcpReq.envelope;
+  if (envelope === undefined) {
+    if (mcp.server.getClientCapabilities()?.roots === undefined) return [];
+    const told = await mcp.server.listRoots(undefined, { timeout: ROOTS_WAIT_MS }).catch(() => ({ roots: [{ uri: NOWHERE }] }));
+    return told.roots.map((root) => root.uri);
+  }
+  if (!declaresRoots(Object.entries(envelope))) return [];
+  const responses = context.mcpReq.inputResponses;
+  return responses === undefined ? "ask" : rootUris(responses["roots"]);
+}
+
+function declaresRoots(envelope: readonly [string, unknown][]): boolean {
+  const capabilities = envelope.find(([key]) => key === CLIENT_CAPABILITIES_META_KEY)?.[1];
+  return typeof capabilities === "object" && capabilities !== null && "roots" in capabilities;
+}
+
+/** A root that resolves to no folder. */
+const NOWHERE = "none:";
+
+/** What came back was not checked by the library: anything but a list of roots narrows to nothing. */
+function rootUris(response: unknown): string[] {
+  if (typeof response !== "object" || response === null || !("roots" in response) || !Array.isArray(response.roots)) return [NOWHERE];
+  return response.roots.map((root: unknown) =>
+    typeof root === "object" && root !== null && "uri" in root && typeof root.uri === "string" ? root.uri : NOWHERE,
+  );
+}
+
+const PROGRESS_EVERY_BYTES = 1 << 20;
+
+/** Sends `notifications/progress` when the client asked for them: on every MiB and at the end, always rising. */
+function progressSender(context: ServerContext): (done: number, total: number) => void {
+  const progressToken = context.mcpReq._meta?.progressToken;
+  let last = -1;
+  return (done, total) => {
+    const due = done >= last + PROGRESS_EVERY_BYTES || (done === total && done > last);
+    if (progressToken === undefined || !due) return;
+    last = done;
+    context.mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress: done, total } }).catch(() => undefined);
+  };
+}

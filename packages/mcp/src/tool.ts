@@ -1,0 +1,126 @@
+/** What a tool is: plain data and a function. Nothing here knows an MCP library, so results and lists can be tested bare. */
+import type { Effect, EndpointDefinition } from "@coffer/contract";
+import * as z from "zod/mini";
+import type { Call } from "./call.ts";
+import { ToolFailure } from "./failure.ts";
+import type { Outcome } from "./result.ts";
+import { renderInputSchema, type JsonObject } from "./schema.ts";
+
+/** The four hints of the protocol; hosts use them to decide what needs the user's consent. */
+export interface Annotations {
+  readonly readOnlyHint: boolean;
+  readonly destructiveHint: boolean;
+  readonly idempotentHint: boolean;
+  readonly openWorldHint: boolean;
+}
+
+export interface Tool {
+  /** `noun_verb`. */
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** The endpoints it calls: access level and annotations follow from them. */
+  readonly endpoints: readonly EndpointDefinition[];
+  readonly annotations: Annotations;
+  /** Only an account owner may use it (specification §5.9): some endpoint is owner-only. */
+  readonly ownerOnly: boolean;
+  /** It changes nothing in the account; a download still writes a local file. */
+  readonly readsOnly: boolean;
+  readonly takesVault: boolean;
+  /** It leads outside one vault, so a server for one vault does not offer it. */
+  readonly makesVaults: boolean;
+  /** It opens local paths. */
+  readonly touchesFiles: boolean;
+  /** When the process ends it is left where it stands: the same call later goes on there. Cancelling still ends it. */
+  readonly resumes: boolean;
+  /** The input schema; with a pinned vault, `vaultId` is left out. */
+  inputSchema(vaultPinned: boolean): JsonObject;
+  readonly outputSchema: JsonObject | null;
+  /** Parses the arguments and runs. Throws ToolFailure, or an error of the SDK or the file system. */
+  invoke(args: unknown, call: Call): Promise<Outcome>;
+}
+
+interface ToolDefinition<Shape extends z.core.$ZodShape> {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly endpoints: readonly EndpointDefinition[];
+  /** Its own words on what it does beside the service, where the effect does not say it. */
+  readonly hints?: Partial<Annotations>;
+  readonly touchesFiles?: boolean;
+  readonly resumes?: boolean;
+  readonly input: Shape;
+  /** What each argument is for; only where its name does not say it. */
+  readonly describe?: { readonly [Name in keyof Shape]?: string };
+  readonly outputSchema?: JsonObject;
+  run(args: z.core.output<z.ZodMiniObject<Shape, z.core.$strict>>, call: Call): Promise<Outcome>;
+}
+
+export function defineTool<const Shape extends z.core.$ZodShape>(definition: ToolDefinition<Shape>): Tool {
+  const { name, title, description, endpoints } = definition;
+  const input = z.strictObject(definition.input);
+  const takesVault = "vaultId" in definition.input;
+  return {
+    name,
+    title,
+    description,
+    endpoints,
+    annotations: { ...annotationsOf(endpoints), ...definition.hints },
+    ownerOnly: endpoints.some((endpoint) => endpoint.access === "owner"),
+    readsOnly: endpoints.every((endpoint) => endpoint.effect === "read"),
+    takesVault,
+    makesVaults: endpoints.some((endpoint) => endpoint.id === "vaults.create"),
+    touchesFiles: definition.touchesFiles ?? false,
+    resumes: definition.resumes ?? false,
+    inputSchema: (vaultPinned) => renderInputSchema(input, definition.describe ?? {}, vaultPinned ? ["vaultId"] : []),
+    outputSchema: definition.outputSchema ?? null,
+    invoke: async (args, call) => {
+      const parsed = input.safeParse(withPinnedVault(args, takesVault ? call.pinnedVault : null));
+      if (!parsed.success) throw new ToolFailure("invalid_arguments", { message: sentenceOf(parsed.error) });
+      return await definition.run(parsed.data, call);
+    },
+  };
+}
+
+/** The cautious union of what the endpoints do: one that changes makes the tool a change. */
+export function annotationsOf(endpoints: readonly EndpointDefinition[]): Annotations {
+  const hints = endpoints.map((endpoint) => EFFECT_HINTS[endpoint.effect]);
+  return {
+    readOnlyHint: hints.every((hint) => hint.readOnlyHint),
+    destructiveHint: hints.some((hint) => hint.destructiveHint),
+    idempotentHint: hints.every((hint) => hint.idempotentHint),
+    openWorldHint: false,
+  };
+}
+
+const EFFECT_HINTS: Readonly<Record<Effect, Omit<Annotations, "openWorldHint">>> = {
+  read: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
+  create: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+  update: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  delete: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  append: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+};
+
+/** With a pinned vault the argument does not exist: naming it is an error like any unknown argument. */
+function withPinnedVault(args: unknown, vaultId: string | null): unknown {
+  const given: unknown = args ?? {};
+  if (vaultId === null || typeof given !== "object" || given === null) return given;
+  if ("vaultId" in given) throw new ToolFailure("invalid_arguments", { message: "vaultId is fixed for this server; leave it out" });
+  return { ...given, vaultId };
+}
+
+const KINDS: Readonly<Record<string, string>> = { int: "a whole number", number: "a number", string: "a string", boolean: "true or false", object: "an object" };
+
+/** Names the argument and the fault, never the value: the value may be anything. */
+function sentenceOf(error: z.core.$ZodError): string {
+  const sentences = error.issues.map((issue) => {
+    const path = issue.path.map(String).join(".");
+    if (issue.code === "unrecognized_keys") return "there is an argument this tool does not have";
+    if (issue.code === "invalid_type") return `${path || "arguments"} must be ${KINDS[issue.expected] ?? issue.expected}`;
+    if (issue.code === "invalid_value") return `${path} must be one of ${issue.values.map(String).join(", ")}`;
+    if (issue.code === "too_big") return `${path} must be at most ${String(issue.maximum)}`;
+    if (issue.code === "too_small") return `${path} must be at least ${String(issue.minimum)}`;
+    return `${path}: ${issue.message}`;
+  });
+  return sentences.join("; ");
+}

@@ -1,0 +1,93 @@
+import { api, type File } from "@coffer/contract";
+import * as z from "zod/mini";
+import type { Call } from "../call.ts";
+import { ToolFailure } from "../failure.ts";
+import { untrusted } from "../fence.ts";
+import type { Fact } from "../result.ts";
+import { defineTool } from "../tool.ts";
+import { moment, token } from "../words.ts";
+import { fileFacts, findOwnFile } from "./own-file.ts";
+import { pageInput } from "./page-input.ts";
+
+const query = api.files.list.query.shape;
+
+export const fileTools = [
+  defineTool({
+    name: "file_list",
+    title: "List files",
+    description: "Files with id, size, time and name, newest first.",
+    endpoints: [api.files.list],
+    input: {
+      vaultId: query.vaultId,
+      folderId: query.folderId,
+      nameContains: z.optional(z.string().check(z.minLength(1), z.maxLength(255))),
+      ...pageInput,
+    },
+    describe: { folderId: "a folder's id, or root for the top of the vault" },
+    run: async ({ nameContains, limit, cursor, ...place }, call) => {
+      const found = await listFiles(call, place, { nameContains: nameContains ?? null, limit, cursor: cursor ?? null });
+      return {
+        summary: `${String(found.files.length)} files${nameContains === undefined ? "" : ` among ${String(found.seen)} looked at`}.`,
+        facts: { nextCursor: token(found.nextCursor) },
+        table: { name: "files", columns: ["fileId", "bytes", "modified", "name"], rows: found.files.map(rowOf) },
+      };
+    },
+  }),
+  defineTool({
+    name: "file_get",
+    title: "Look at a file",
+    description: "One file's metadata: name, size, SHA-256, type, place, times. Not its content.",
+    endpoints: [api.files.get],
+    input: { fileId: api.files.get.params.shape.fileId },
+    run: async ({ fileId }, call) => ({ summary: "Found.", facts: fileFacts(await findOwnFile(call, fileId)) }),
+  }),
+  defineTool({
+    name: "file_delete",
+    title: "Move a file to the trash",
+    description: "Moves a file to the trash, where it stays 30 days. trash_restore brings it back.",
+    endpoints: [api.files.get, api.files.delete],
+    input: { fileId: api.files.delete.params.shape.fileId },
+    run: async ({ fileId }, call) => {
+      await findOwnFile(call, fileId);
+      const client = await call.client();
+      const file = await client.files.delete(fileId, { signal: call.signal });
+      if (file === null) throw new ToolFailure("unexpected_answer");
+      return { summary: "The file is in the trash.", facts: fileFacts(file) };
+    },
+  }),
+] as const;
+
+type Place = { readonly vaultId?: string | undefined; readonly folderId?: string | undefined };
+type Search = { readonly nameContains: string | null; readonly limit: number; readonly cursor: string | null };
+
+/** A search by part of a name is done here, page by page; this many requests at most, then the cursor goes on. */
+const MOST_PAGES = 20;
+
+async function listFiles(call: Call, place: Place, search: Search): Promise<{ files: File[]; nextCursor: string | null; seen: number }> {
+  const client = await call.client();
+  const files: File[] = [];
+  let cursor = search.cursor;
+  let seen = 0;
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const query = { ...given(place), limit: search.limit - files.length, ...(cursor === null ? {} : { cursor }) };
+    const answer = await client.files.list(query, { signal: call.signal });
+    seen += answer.files.length;
+    files.push(...answer.files.filter((file) => matches(file, search.nameContains)));
+    cursor = answer.nextCursor;
+    if (cursor === null || files.length >= search.limit || search.nameContains === null) break;
+  }
+  return { files, nextCursor: cursor, seen };
+}
+
+function given(place: Place): { vaultId?: string; folderId?: string } {
+  const { vaultId, folderId } = place;
+  return { ...(vaultId === undefined ? {} : { vaultId }), ...(folderId === undefined ? {} : { folderId }) };
+}
+
+function matches(file: File, part: string | null): boolean {
+  return part === null || file.name.toLowerCase().includes(part.normalize("NFC").toLowerCase());
+}
+
+function rowOf(file: File): Fact[] {
+  return [file.id, file.size, moment(file.updatedAt), untrusted(file.name)];
+}

@@ -1,0 +1,29 @@
+import type { File } from "@coffer/contract";
+import type { Call } from "../call.ts";
+import { ToolFailure } from "../failure.ts";
+import { untrusted } from "../fence.ts";
+import type { Fact } from "../result.ts";
+import { moment } from "../words.ts";
+
+/** The file's metadata. With a pinned vault, a file of another one is not found, as for a key limited to the vault. */
+export async function findOwnFile(call: Call, fileId: string): Promise<File> {
+  const client = await call.client();
+  const file = await client.files.get(fileId, { signal: call.signal });
+  if (call.pinnedVault !== null && file.vaultId !== call.pinnedVault) throw new ToolFailure("not_found");
+  return file;
+}
+
+export function fileFacts(file: File): Record<string, Fact> {
+  return {
+    fileId: file.id,
+    name: untrusted(file.name),
+    bytes: file.size,
+    sha256: file.sha256,
+    contentType: untrusted(file.contentType),
+    vaultId: file.vaultId,
+    folderId: file.folderId,
+    created: moment(file.createdAt),
+    modified: moment(file.updatedAt),
+    trashed: file.trashedAt === null ? null : moment(file.trashedAt),
+  };
+}

@@ -1,0 +1,47 @@
+import { api } from "@coffer/contract";
+import { toFailure, ToolFailure } from "../failure.ts";
+import type { Call } from "../call.ts";
+import type { Fact } from "../result.ts";
+import { defineTool } from "../tool.ts";
+import { word } from "../words.ts";
+
+export const statusTools = [
+  defineTool({
+    name: "status_check",
+    title: "Check the setup",
+    description: "Is this server set up? Service address, config file, sign-in, allowed folders, and the next step if something is wrong. No secrets.",
+    endpoints: [api.account.get],
+    input: {},
+    run: async (_args, call) => {
+      const setup = await call.setup();
+      const signIn = await signInFacts(call);
+      const folders = call.folders.folders;
+      return {
+        summary: signIn.ready && folders.length > 0 ? "Everything is in place." : "Something is missing.",
+        facts: {
+          ...signIn.facts,
+          allowedFolders: folders,
+          ...(folders.length > 0 ? {} : { folderStep: "Ask the user to start this server with --allow DIR, or to set SERVICE_ALLOWED_DIRS." }),
+          vaultId: call.pinnedVault,
+          ...setup,
+        },
+      };
+    },
+  }),
+] as const;
+
+async function signInFacts(call: Call): Promise<{ ready: boolean; facts: Record<string, Fact> }> {
+  try {
+    const client = await call.client();
+    const { account } = await client.account.get({ signal: call.signal });
+    return { ready: true, facts: { signedIn: true, accessLevel: word(account.accessLevel) } };
+  } catch (thrown) {
+    const failure = toFailure(thrown, call.signal);
+    if (failure.code === "cancelled" || failure.code === "unexpected") throw failure;
+    return { ready: false, facts: { signedIn: false, ...problemFacts(failure) } };
+  }
+}
+
+function problemFacts(failure: ToolFailure): Record<string, Fact> {
+  return { problem: failure.code, problemMessage: failure.message, detail: failure.detail, nextStep: failure.nextStep };
+}

@@ -1,0 +1,155 @@
+import { createHash } from "node:crypto";
+import { api } from "@coffer/contract";
+import * as z from "zod/mini";
+import type { Call } from "../call.ts";
+import { untrusted } from "../fence.ts";
+import { openDestination, openSource } from "../paths/local-files.ts";
+import type { Fact } from "../result.ts";
+import { defineTool } from "../tool.ts";
+import { findOwnFile } from "./own-file.ts";
+import { uploadSource } from "./upload-source.ts";
+
+const fileId = api.files.content.params.shape.fileId;
+const localPath = z.string().check(z.minLength(1), z.maxLength(4096));
+const upload = api.files.upload;
+
+/** Nothing is required: clients hold failures against the schema too. */
+const receipt = {
+  type: "object",
+  properties: { fileId: { type: "string" }, bytes: { type: "integer" }, sha256: { type: "string" } },
+};
+
+export const transferTools = [
+  defineTool({
+    name: "file_upload",
+    title: "Upload a local file",
+    description: "Stores a local file in a vault. Answers with a receipt: fileId, bytes, sha256. Safe to repeat with the same idempotencyKey.",
+    endpoints: [api.account.get, api.files.list, api.files.upload, api.files.replace],
+    touchesFiles: true,
+    resumes: true,
+    input: {
+      path: localPath,
+      vaultId: api.files.get.output.shape.file.shape.vaultId,
+      folderId: upload.query.shape.folderId,
+      name: upload.query.shape.name,
+      mimeType: upload.headers.shape["content-type"],
+      ifExists: z._default(z.enum(["error", "version", "rename"]), "error"),
+      idempotencyKey: z.optional(z.string().check(z.regex(/^[\x21-\x7e]{1,200}$/, "must be 1 to 200 visible ASCII characters"))),
+    },
+    describe: { name: "else the file's own", ifExists: "when the name is taken: fail, replace the content, or number the name" },
+    outputSchema: receipt,
+    run: async (args, call) => {
+      await using source = await openSource(call.folders, args.path);
+      const { file, bytes, sha256, replaced } = await uploadSource(call, source, args);
+      return {
+        summary: replaced ? "Stored as the file's new version." : "Stored.",
+        facts: { fileId: file.id, bytes, sha256, vaultId: file.vaultId, folderId: file.folderId, name: untrusted(file.name) },
+      };
+    },
+  }),
+  defineTool({
+    name: "file_download",
+    title: "Download a file",
+    description: "Writes a file, or the part from offset of length bytes, to a new local path in an existing folder. The bytes are verified first. Answers with bytes and sha256.",
+    endpoints: [api.files.get, api.files.content],
+    // The service is only read, but a local file is written, with overwrite over another.
+    hints: { readOnlyHint: false, destructiveHint: true },
+    touchesFiles: true,
+    input: {
+      fileId,
+      destPath: localPath,
+      overwrite: z._default(z.boolean(), false),
+      offset: z.optional(z.int().check(z.gte(0))),
+      length: z.optional(z.int().check(z.gte(1))),
+    },
+    outputSchema: receipt,
+    run: async (args, call) => {
+      const file = await findOwnFile(call, args.fileId);
+      await using destination = await openDestination(call.folders, args.destPath, args.overwrite);
+      const { downloadFile } = await import("@coffer/sdk/node");
+      const part = rangeOf(args.offset, args.length);
+      const done = await downloadFile(await call.client(), file.id, destination.writePath, {
+        overwrite: args.overwrite,
+        ...(part === null ? {} : { range: part }),
+        signal: call.signal,
+        onProgress: ({ bytes, total }) => { call.progress(bytes, total ?? file.size); },
+      });
+      return {
+        summary: part === null ? "Downloaded and verified." : "Downloaded the part.",
+        facts: { fileId: file.id, path: untrusted(destination.path), bytes: done.bytes, sha256: done.sha256, fileBytes: file.size },
+      };
+    },
+  }),
+  defineTool({
+    name: "file_verify",
+    title: "Verify a file",
+    description: "Reads the stored bytes and tells whether they are intact; with path, also whether a local file is equal.",
+    endpoints: [api.files.get, api.files.content],
+    touchesFiles: true,
+    input: { fileId, path: z.optional(localPath) },
+    run: async ({ fileId, path }, call) => {
+      const file = await findOwnFile(call, fileId);
+      const local = path === undefined ? null : await digestLocal(call, path);
+      const stored = await digestStored(call, file.id, file.size);
+      const intact = stored.sha256 === file.sha256 && stored.bytes === file.size;
+      const equal = local === null ? null : local.sha256 === file.sha256 && local.bytes === file.size;
+      return { summary: verdict(intact, equal), facts: verifyFacts(file, intact, equal, stored, local) };
+    },
+  }),
+] as const;
+
+interface Digest {
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+function rangeOf(offset: number | undefined, length: number | undefined): { offset: number; length?: number } | null {
+  if (offset === undefined && length === undefined) return null;
+  return { offset: offset ?? 0, ...(length === undefined ? {} : { length }) };
+}
+
+function verdict(intact: boolean, equal: boolean | null): string {
+  if (!intact) return "The stored file is damaged.";
+  if (equal === null) return "The stored file is intact.";
+  return equal ? "Intact, and equal to the local file." : "Intact, but the local file differs.";
+}
+
+function verifyFacts(file: { id: string; size: number; sha256: string }, intact: boolean, equal: boolean | null, stored: Digest, local: Digest | null): Record<string, Fact> {
+  return {
+    fileId: file.id,
+    intact,
+    equal,
+    bytes: file.size,
+    sha256: file.sha256,
+    ...(intact ? {} : { storedBytes: stored.bytes, storedSha256: stored.sha256 }),
+    ...(local === null ? {} : { localBytes: local.bytes, localSha256: local.sha256 }),
+  };
+}
+
+async function digestLocal(call: Call, path: string): Promise<Digest> {
+  await using source = await openSource(call.folders, path);
+  const handle = await source.reopen();
+  return await digest(handle.createReadStream({ signal: call.signal }), () => undefined);
+}
+
+/** The SDK ends a damaged stream with an error; here damage is an answer, with what was read. */
+async function digestStored(call: Call, id: string, size: number): Promise<Digest> {
+  const client = await call.client();
+  const content = await client.files.download(id, { signal: call.signal });
+  return await digest(content.stream, (done) => { call.progress(done, size); });
+}
+
+async function digest(chunks: AsyncIterable<Uint8Array>, progress: (done: number) => void): Promise<Digest> {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  try {
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      bytes += chunk.length;
+      progress(bytes);
+    }
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== "IntegrityError") throw error;
+  }
+  return { bytes, sha256: hash.digest("hex") };
+}

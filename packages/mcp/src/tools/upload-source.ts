@@ -1,0 +1,136 @@
+/** The decisions of an upload: is there room, what is it called, what if the name is taken. */
+import { nameProblem, type File } from "@coffer/contract";
+import type { Call } from "../call.ts";
+import { ToolFailure, toFailure } from "../failure.ts";
+import type { SourceFile } from "../paths/local-files.ts";
+
+export interface UploadWish {
+  readonly vaultId: string;
+  readonly folderId?: string | undefined;
+  readonly name?: string | undefined;
+  readonly mimeType?: string | undefined;
+  readonly ifExists: "error" | "version" | "rename";
+  readonly idempotencyKey?: string | undefined;
+}
+
+export interface Stored {
+  readonly file: File;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly replaced: boolean;
+}
+
+/**
+ * Uploads an open local file. Refuses before any byte is sent when it cannot fit.
+ * Throws ToolFailure `file_too_large`, `storage_quota`, `name_exists`, `invalid_arguments`, `integrity_failed`.
+ */
+export async function uploadSource(call: Call, source: SourceFile, wish: UploadWish): Promise<Stored> {
+  const name = nameOf(source, wish.name);
+  await judgeRoom(call, source.size);
+  if (wish.ifExists === "version") return await uploadVersion(call, source, wish, name);
+  if (wish.ifExists === "rename") return await uploadRenamed(call, source, wish, name);
+  // A repeat under its key finds its own file: only the service can tell it from a stranger's, so nothing is asked before.
+  const taken = wish.idempotencyKey === undefined ? await findByName(call, wish, name) : null;
+  if (taken !== null) throw nameTaken(taken);
+  return await send(call, source, { wish, name, key: wish.idempotencyKey, replaces: null });
+}
+
+function nameOf(source: SourceFile, wished: string | undefined): string {
+  if (wished !== undefined) return wished;
+  const problem = nameProblem(source.name);
+  if (problem === null) return source.name.normalize("NFC");
+  throw new ToolFailure("invalid_arguments", { message: `The file's own name ${problem}`, nextStep: "Pass name." });
+}
+
+async function judgeRoom(call: Call, size: number): Promise<void> {
+  const client = await call.client();
+  const { account } = await client.account.get({ signal: call.signal });
+  const { fileBytes, storageBytes } = account.limits;
+  if (size > fileBytes) {
+    throw new ToolFailure("file_too_large", { message: `The file has ${String(size)} bytes, the plan allows ${String(fileBytes)} a file; nothing was sent` });
+  }
+  const free = storageBytes - account.usage.bytes;
+  if (size > free) {
+    throw new ToolFailure("storage_quota", { message: `The file has ${String(size)} bytes, ${String(Math.max(free, 0))} are free; nothing was sent` });
+  }
+}
+
+async function findByName(call: Call, wish: UploadWish, name: string): Promise<File | null> {
+  const client = await call.client();
+  const query = { vaultId: wish.vaultId, folderId: wish.folderId ?? "root", name, limit: 1 };
+  const page = await client.files.list(query, { signal: call.signal });
+  return page.files[0] ?? null;
+}
+
+function nameTaken(file: File): ToolFailure {
+  return new ToolFailure("name_exists", {
+    nextStep: `Pass another name, ifExists: rename, or ifExists: version to replace the content of file ${file.id}.`,
+  });
+}
+
+/** A file of that name may come or go between the look and the upload; a second look settles it. */
+async function uploadVersion(call: Call, source: SourceFile, wish: UploadWish, name: string): Promise<Stored> {
+  for (let attempt = 0; ; attempt += 1) {
+    const existing = await findByName(call, wish, name);
+    try {
+      return await send(call, source, { wish, name, key: existing === null ? wish.idempotencyKey : undefined, replaces: existing });
+    } catch (thrown) {
+      const failure = toFailure(thrown, call.signal);
+      const moved = failure.code === "name_exists" || failure.code === "not_found" || failure.code === "trashed";
+      if (!moved || attempt > 0) throw failure;
+    }
+  }
+}
+
+const MOST_NUMBERS = 100;
+
+/** Each number has its own key, derived from the given one: a repeat goes the same way and finds the same file. */
+async function uploadRenamed(call: Call, source: SourceFile, wish: UploadWish, name: string): Promise<Stored> {
+  for (let number = 0; number <= MOST_NUMBERS; number += 1) {
+    const numbered = number === 0 ? name : numberedName(name, number);
+    const key = wish.idempotencyKey === undefined ? undefined : `${wish.idempotencyKey}#${String(number)}`;
+    if (key === undefined && (await findByName(call, wish, numbered)) !== null) continue;
+    try {
+      return await send(call, source, { wish, name: numbered, key, replaces: null });
+    } catch (thrown) {
+      const failure = toFailure(thrown, call.signal);
+      if (failure.code !== "name_exists") throw failure;
+    }
+  }
+  throw new ToolFailure("name_exists", { message: `The name and ${String(MOST_NUMBERS)} numbered ones are taken` });
+}
+
+const MAX_STEM_BYTES = 180;
+
+/** `report.pdf` → `report (2).pdf`; a long stem is cut so that the name stays valid. */
+export function numberedName(name: string, number: number): string {
+  const dot = name.lastIndexOf(".");
+  const cut = dot > 0 && name.length - dot <= 20 ? dot : name.length;
+  let stem = name.slice(0, cut);
+  while (Buffer.byteLength(stem) > MAX_STEM_BYTES) stem = Array.from(stem).slice(0, -1).join("");
+  return `${stem.trimEnd()} (${String(number)})${name.slice(cut)}`;
+}
+
+interface Sending {
+  readonly wish: UploadWish;
+  readonly name: string;
+  readonly key: string | undefined;
+  readonly replaces: File | null;
+}
+
+async function send(call: Call, source: SourceFile, { wish, name, key, replaces }: Sending): Promise<Stored> {
+  const { uploadFile } = await import("@coffer/sdk/node");
+  const place = replaces === null
+    ? { vaultId: wish.vaultId, name, ...(wish.folderId === undefined ? {} : { folderId: wish.folderId }) }
+    : { fileId: replaces.id };
+  const done = await uploadFile(await call.client(), source.path, {
+    ...place,
+    handle: await source.reopen(),
+    ...(wish.mimeType === undefined ? {} : { contentType: wish.mimeType }),
+    ...(key === undefined ? {} : { idempotencyKey: key }),
+    signal: call.signal,
+    onProgress: ({ bytes, total }) => { call.progress(bytes, total ?? source.size); },
+  });
+  if (done.bytes !== done.file.size || done.sha256 !== done.file.sha256) throw new ToolFailure("integrity_failed");
+  return { file: done.file, bytes: done.bytes, sha256: done.sha256, replaced: replaces !== null };
+}

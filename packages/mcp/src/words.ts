@@ -1,0 +1,22 @@
+/** Values of the service as facts: what has a narrow form stands as it is, any other text is fenced. */
+import { untrusted, type Untrusted } from "./fence.ts";
+
+/** A word of the service's own vocabulary, which it may extend. */
+export function word(text: string): string | Untrusted {
+  return /^[a-z][a-z0-9:_-]{0,40}$/.test(text) ? text : untrusted(text);
+}
+
+/** An opaque token to hand back, like a cursor: never cut, so only its alphabet is judged. */
+export function token(text: string | null): string | Untrusted | null {
+  if (text === null) return null;
+  return /^[\w.~+/=:-]{1,512}$/.test(text) ? text : untrusted(text);
+}
+
+/** Seconds are enough for a reader: `2026-11-20T17:00:00Z`. */
+export function moment(timestamp: string): string {
+  return timestamp.replace(/\.\d{3}Z$/, "Z");
+}
+
+export function byteCount(bytes: number): string {
+  return `${String(bytes)} bytes`;
+}
