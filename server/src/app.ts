@@ -1,1 +1,176 @@
+/** The application: a Fastify instance made of its parts. It reads no environment and does not listen. */
+import { api, ERRORS, HEADERS } from "@coffer/contract";
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { Socket } from "node:net";
+import type { Logger } from "pino";
+import type { Deps } from "./deps.ts";
+import { createHandlers, served } from "./features/index.ts";
+import type { Readiness } from "./features/system/handlers.ts";
+import { createAuthenticator } from "./http/authentication.ts";
+import { Call } from "./http/call.ts";
+import { codeOfClientError, describeFailure, JSON_TYPE, renderFailureBody, renderRawFailure } from "./http/failures.ts";
+import { createGuards } from "./http/guards.ts";
+import { negotiateVersion, requestIdOf, setStandardHeaders } from "./http/headers.ts";
+import { createIdempotency } from "./http/idempotency.ts";
+import { implement, type Pipeline } from "./http/implement.ts";
+import { createMetrics } from "./http/metrics.ts";
+import { logFault, logRequest } from "./http/request-log.ts";
+import { Transfers } from "./http/transfers.ts";
+import { discardUnreadBody } from "./http/unread-bodies.ts";
+import { createUnmatched } from "./http/unmatched.ts";
+
 export type { Deps } from "./deps.ts";
+
+export interface AppOptions {
+  readonly log: Logger;
+  readonly readiness: Readiness;
+  /** Aborts when running requests must end: the grace of a shutdown is over. */
+  readonly stopping: AbortSignal;
+}
+
+const MAX_HEADER_BYTES = 16 * 1024;
+/** Slow headers are cut (CWE-400); bodies have their own limits, because a large upload may take hours. */
+const HEADERS_TIMEOUT = 15_000;
+const KEEP_ALIVE_TIMEOUT = 72_000;
+
+declare module "fastify" {
+  interface FastifyInstance {
+    /** Logs a fault of a request whose answer is already on its way. */
+    noteFault: (error: unknown, request: FastifyRequest) => void;
+  }
+}
+
+/** Builds the app over `deps`. Closing it writes down what it collected, and leaves `deps` open. */
+export function buildApp(deps: Deps, options: AppOptions): FastifyInstance {
+  const app = createServer(deps, options.log);
+  const transfers = new Transfers(deps.settings.timing.recheck);
+  const metrics = createMetrics(api, transfers);
+  const authenticator = createAuthenticator(deps);
+  const idempotency = createIdempotency(deps);
+  const { settings } = deps;
+  const { stopping, log } = options;
+  const pipeline: Pipeline = {
+    settings,
+    authenticator,
+    idempotency,
+    transfers,
+    stopping,
+    guards: createGuards(settings),
+  };
+  app.decorate("noteFault", (error: unknown, request: FastifyRequest) => {
+    logFault(log, error, { requestId: request.id, endpoint: request.call.endpointId });
+  });
+  observeRequests(app, log, metrics);
+  answerFailures(app);
+  implement(app, served, createHandlers({ ...deps, readiness: options.readiness, metrics }), pipeline);
+  flushLastUse(app, deps, authenticator.lastUsed, log);
+  stopping.addEventListener("abort", () => transfers.abortAll(), { once: true });
+  app.addHook("onReady", async () => {
+    if (deps.blobs.capabilities.exclusive) await idempotency.dropAbandoned();
+  });
+  return app;
+}
+
+function createServer(deps: Deps, log: Logger): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
+    http: { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT },
+    // Not a limit on the whole request: see HEADERS_TIMEOUT, json-body.ts and byte-bodies.ts.
+    requestTimeout: 0,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
+    return503OnClosing: false,
+    forceCloseConnections: "idle",
+    genReqId: (raw) => requestIdOf(raw.headers["x-request-id"]) ?? deps.random.uuid(),
+    frameworkErrors: (error, request, reply) => {
+      begin(request, reply);
+      answerFailure(error, request, reply);
+    },
+    clientErrorHandler: (error, socket) => {
+      answerMalformed(error, socket, deps.random.uuid(), log);
+    },
+  });
+  // Bodies are read by the endpoints themselves: here nothing is parsed, buffered or refused.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
+  return app;
+}
+
+function begin(request: FastifyRequest, reply: FastifyReply): void {
+  request.call = new Call(performance.now());
+  setStandardHeaders(request, reply);
+}
+
+function observeRequests(app: FastifyInstance, log: Logger, metrics: ReturnType<typeof createMetrics>): void {
+  // Declared so that every request object has the same shape; `begin` fills it in.
+  app.decorateRequest("call");
+  app.addHook("onRequest", (request, reply, done) => {
+    begin(request, reply);
+    try {
+      negotiateVersion(request, reply);
+    } catch (error) {
+      return done(error as Error);
+    }
+    done();
+  });
+  app.addHook("onResponse", (request, reply, done) => {
+    const now = performance.now();
+    metrics.observe(request.call, reply.raw.statusCode, now - request.call.startedAt);
+    logRequest(log, request, reply, now);
+    done();
+  });
+}
+
+function answerFailures(app: FastifyInstance): void {
+  const unmatched = createUnmatched(api);
+  app.setErrorHandler(answerFailure);
+  app.setNotFoundHandler((request, reply) => {
+    answerFailure(unmatched(request.url.split("?", 1)[0] ?? ""), request, reply);
+  });
+}
+
+function answerFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const failure = describeFailure(error);
+  request.call.errorCode = failure.code;
+  if (failure.unexpected) request.server.noteFault(error, request);
+  reply.code(failure.status).headers(failure.headers);
+  reply.headers({ "content-type": JSON_TYPE, [HEADERS.errorCode]: failure.code });
+  discardUnreadBody(request.raw);
+  void reply.send(renderFailureBody(failure));
+}
+
+/** What the parser of `node:http` refuses never becomes a request: the answer goes to the socket as text. */
+function answerMalformed(error: Error & { code?: string }, socket: Socket, requestId: string, log: Logger): void {
+  if (error.code === "ECONNRESET" || socket.destroyed || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const code = codeOfClientError(error);
+  log.info({ event: "request", requestId, endpoint: null, status: ERRORS[code].status, errorCode: code });
+  socket.end(renderRawFailure(code, requestId), () => socket.destroy());
+}
+
+function flushLastUse(
+  app: FastifyInstance,
+  { database, settings }: Deps,
+  lastUsed: ReturnType<typeof createAuthenticator>["lastUsed"],
+  log: Logger,
+): void {
+  const flush = async (): Promise<void> => {
+    try {
+      await lastUsed.flush(database);
+    } catch (error) {
+      logFault(log, error, { task: "last-used" });
+    }
+  };
+  let timer: NodeJS.Timeout | null = null;
+  app.addHook("onReady", (done) => {
+    timer = setInterval(() => void flush(), settings.timing.lastUsedFlush).unref();
+    done();
+  });
+  app.addHook("onClose", async () => {
+    if (timer !== null) clearInterval(timer);
+    await flush();
+  });
+}

@@ -133,6 +133,11 @@ export function endpointsOf(api: Api): EndpointDefinition[] {
   return Object.values(api).flatMap((group) => Object.values(group));
 }
 
+/** Whether an Idempotency-Key means anything there: on every POST that creates for an account (decisions §1). */
+export function takesIdempotencyKey({ method, effect, auth }: EndpointDefinition): boolean {
+  return method === "POST" && effect === "create" && auth === "credential";
+}
+
 const EVERY_ENDPOINT: readonly ErrorCode[] = ["internal", "unavailable", "rate_limited"];
 
 /** Every error code the endpoint may answer: its own and those that follow from its shape. */
@@ -143,8 +148,9 @@ export function errorsOf(e: EndpointDefinition): ErrorCode[] {
   if (e.access === "owner") codes.add("owner_only");
   if (e.scope !== null) codes.add("missing_scope");
   if (e.vaultLimit === "refuse") codes.add("vault_limited_key");
-  if (e.body && !isBytes(e.body)) codes.add("malformed_json").add("unsupported_media_type").add("body_too_large");
-  if (e.effect === "create" && e.method === "POST") {
+  if (e.body) codes.add("unsupported_media_type").add("body_truncated").add("request_timeout");
+  if (e.body && !isBytes(e.body)) codes.add("malformed_json").add("body_too_large");
+  if (takesIdempotencyKey(e)) {
     codes.add("idempotency_in_progress").add("idempotency_mismatch");
     if (e.secretResponse) codes.add("already_created");
   }

@@ -10,7 +10,11 @@ export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  constructor(code: ErrorCode, message?: string, more: { headers?: Readonly<Record<string, string>>; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message?: string,
+    more: { headers?: Readonly<Record<string, string>>; cause?: unknown } = {},
+  ) {
     super(message ?? ERRORS[code].message, more.cause === undefined ? undefined : { cause: more.cause });
     this.code = code;
     this.status = ERRORS[code].status;

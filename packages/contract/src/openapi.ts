@@ -1,0 +1,144 @@
+/**
+ * `@coffer/contract/openapi`: the contract as OpenAPI 3.1, made from the endpoints and nothing else.
+ * @packageDocumentation
+ */
+import * as z from "zod/mini";
+import { type Api, type EndpointDefinition, endpointsOf, errorsOf, isBytes, takesIdempotencyKey } from "./endpoint.ts";
+import { ERRORS, type ErrorCode } from "./errors.ts";
+import { HEADERS, MAX_IDEMPOTENCY_KEY } from "./headers.ts";
+
+type Json = Record<string, unknown>;
+
+/** The version of the interface: additive changes only below `/api` (decisions §1). */
+export const API_VERSION = "0.1.0";
+
+/** A complete OpenAPI 3.1 document. The same contract always gives the same text. */
+export function renderOpenApi(api: Api): Json {
+  const paths: Record<string, Json> = {};
+  for (const endpoint of endpointsOf(api)) {
+    (paths[endpoint.path] ??= {})[endpoint.method.toLowerCase()] = renderOperation(endpoint);
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Coffer",
+      version: API_VERSION,
+      description:
+        "Encrypted file storage that AI agents can use safely. Every failure is `{ error }` with its code in X-Error-Code.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    paths,
+    components: {
+      securitySchemes: {
+        credential: { type: "http", scheme: "bearer", description: "An API key (specification 5.2)" },
+      },
+      schemas: { Error: ERROR_SCHEMA },
+    },
+  };
+}
+
+const ERROR_SCHEMA = {
+  type: "object",
+  properties: { error: { type: "string" } },
+  required: ["error"],
+  additionalProperties: false,
+};
+
+function renderOperation(endpoint: EndpointDefinition): Json {
+  const operation: Json = {
+    operationId: endpoint.id,
+    tags: [endpoint.id.split(".", 1)[0]],
+    summary: endpoint.summary,
+    security: endpoint.auth === "none" ? [] : [{ credential: [] }],
+    parameters: renderParameters(endpoint),
+    responses: { ...renderSuccesses(endpoint), ...renderFailures(errorsOf(endpoint)) },
+    "x-access": endpoint.access,
+    "x-scope": endpoint.scope,
+    "x-vault-limit": endpoint.vaultLimit,
+    "x-effect": endpoint.effect,
+  };
+  if (endpoint.body !== undefined) {
+    operation["requestBody"] = {
+      required: endpoint.bodyOptional !== true,
+      content: renderContent(endpoint.body, "input"),
+    };
+  }
+  return operation;
+}
+
+const PLACES = { params: "path", query: "query", headers: "header" } as const;
+
+function renderParameters(endpoint: EndpointDefinition): Json[] {
+  const declared = (["params", "query", "headers"] as const).flatMap((section) => {
+    const schema = endpoint[section];
+    if (schema === undefined) return [];
+    const { properties = {}, required = [] } = renderSchema(schema, "input") as {
+      properties?: Record<string, Json>;
+      required?: string[];
+    };
+    return Object.entries(properties)
+      .filter(([name]) => section !== "headers" || name !== "content-type") // OpenAPI 3.1 §4.8.12: it is the media type
+      .map(([name, property]) => ({
+        name,
+        in: PLACES[section],
+        required: section === "params" || required.includes(name),
+        schema: property,
+      }));
+  });
+  return takesIdempotencyKey(endpoint) ? [...declared, IDEMPOTENCY_KEY] : declared;
+}
+
+const IDEMPOTENCY_KEY = {
+  name: HEADERS.idempotencyKey,
+  in: "header",
+  required: false,
+  schema: { type: "string", minLength: 1, maxLength: MAX_IDEMPOTENCY_KEY },
+};
+
+function renderSuccesses(endpoint: EndpointDefinition): Json {
+  const { output } = endpoint;
+  const responses: Json = {
+    [endpoint.status]:
+      output === undefined
+        ? { description: "Done" }
+        : { description: "Done", content: renderContent(output, "output") },
+  };
+  for (const status of endpoint.otherStatuses ?? []) {
+    // A part (206) is bytes like the whole; the others have no body.
+    const content = status === 206 && output !== undefined ? { content: renderContent(output, "output") } : {};
+    responses[status] = { description: "Done", ...content };
+  }
+  return responses;
+}
+
+/** One response per status: the codes behind it are what X-Error-Code can hold. */
+function renderFailures(codes: readonly ErrorCode[]): Json {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes) {
+    const { status } = ERRORS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const responses: Json = {};
+  for (const [status, those] of [...byStatus].sort(([left], [right]) => left - right)) {
+    responses[status] = {
+      description: those.map((code) => ERRORS[code].message).join("; "),
+      headers: { [HEADERS.errorCode]: { schema: { type: "string", enum: those } } },
+      content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+    };
+  }
+  return responses;
+}
+
+function renderContent(body: NonNullable<EndpointDefinition["body"]>, io: "input" | "output"): Json {
+  if (isBytes(body)) return { [body.mediaType ?? "*/*"]: {} };
+  return { "application/json": { schema: renderSchema(body, io) } };
+}
+
+function renderSchema(schema: z.core.$ZodType, io: "input" | "output"): Json {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: "any",
+    target: "draft-2020-12",
+  });
+  return rest;
+}

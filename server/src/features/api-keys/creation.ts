@@ -1,0 +1,94 @@
+import type { CreatedApiKey } from "@coffer/contract";
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
+import { type Principal, Reply } from "../../http/handlers.ts";
+import type { Session } from "../../ports/database.ts";
+import type { ApiKeyRow } from "../../ports/tables.ts";
+import { toTimestamp } from "../acting.ts";
+import { recordChange } from "../changes/store.ts";
+import { mintKey, type Rights } from "./rules.ts";
+import { countLiveKeys, insertKey } from "./store.ts";
+
+type Needs = Pick<Deps, "clock" | "random" | "settings">;
+
+export interface WantedKey {
+  readonly accountId: string;
+  readonly name: string;
+  readonly rights: Rights;
+  readonly chainAddress: string | null;
+}
+
+/**
+ * Mints a key and writes its row, hash only, with the change beside it. The answer holds the raw key: it exists nowhere
+ * else. Throws `limit_reached` when the account has its maximum of live keys. `maker` null: the account itself, new.
+ */
+export async function addKey(
+  deps: Needs,
+  transaction: Session,
+  maker: Principal | null,
+  wanted: WantedKey,
+): Promise<Reply<CreatedApiKey>> {
+  const now = deps.clock.now();
+  const maximum = deps.settings.limits.apiKeys;
+  const count = await transaction.first(countLiveKeys(transaction, { accountId: wanted.accountId, now }));
+  if ((count?.live ?? 0) >= maximum) {
+    throw new ServiceError("limit_reached", `An account holds at most ${maximum} live API keys`);
+  }
+  const minted = mintKey(deps.random);
+  const row = toRow(wanted, {
+    id: deps.random.uuid(),
+    hash: minted.hash,
+    prefix: minted.prefix,
+    last4: minted.last4,
+    now,
+  });
+  await insertKey(transaction, row);
+  await recordKeyChange(deps, transaction, "api_key.created", maker, row);
+  const body = {
+    ...{ id: row.id, name: row.name, key: minted.text, prefix: row.prefix },
+    scopes: wanted.rights.scopes === null ? null : [...wanted.rights.scopes],
+    vaultIds: wanted.rights.vaultIds === null ? null : [...wanted.rights.vaultIds],
+    chainAddress: row.chain_address,
+    expiresAt: row.expires_at === null ? null : toTimestamp(row.expires_at),
+    createdAt: toTimestamp(row.created_at),
+  };
+  return new Reply(body, { headers: { Location: `/api/auth/api-keys/${row.id}` } });
+}
+
+export async function recordKeyChange(
+  deps: Needs,
+  transaction: Session,
+  action: "api_key.created" | "api_key.revoked",
+  actor: Principal | null,
+  row: Pick<ApiKeyRow, "id" | "account_id">,
+): Promise<void> {
+  await recordChange(transaction, {
+    accountId: row.account_id,
+    action,
+    actor,
+    target: { kind: "api_key", id: row.id },
+    occurredAt: deps.clock.now(),
+    id: deps.random.uuid(),
+  });
+}
+
+function toRow(
+  { accountId, name, rights, chainAddress }: WantedKey,
+  made: { id: string; hash: string; prefix: string; last4: string; now: number },
+): ApiKeyRow {
+  return {
+    id: made.id,
+    account_id: accountId,
+    name,
+    hash: made.hash,
+    prefix: made.prefix,
+    last4: made.last4,
+    scopes_json: rights.scopes === null ? null : JSON.stringify(rights.scopes),
+    vault_ids_json: rights.vaultIds === null ? null : JSON.stringify(rights.vaultIds),
+    chain_address: chainAddress,
+    expires_at: rights.expiresAt,
+    last_used_at: null,
+    revoked_at: null,
+    created_at: made.now,
+  };
+}

@@ -1,0 +1,98 @@
+import type { api } from "@coffer/contract";
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
+import type { GroupHandlers, Principal } from "../../http/handlers.ts";
+import type { Session } from "../../ports/database.ts";
+import type { ApiKeyRow } from "../../ports/tables.ts";
+import { findAccount } from "../account/store.ts";
+import { notFound } from "../acting.ts";
+import { parsePage, toPage } from "../paging.ts";
+import { addKey, recordKeyChange } from "./creation.ts";
+import { DAY, HOUR, isLiveKey, parseRights, requireNoWider, type Rights, toApiKey } from "./rules.ts";
+import { countVaults, endKeyAt, findKey, listKeys, revokeKey } from "./store.ts";
+
+type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
+
+export const apiKeysHandlers = (deps: Needs): GroupHandlers<typeof api.apiKeys> => ({
+  async create({ body }, context) {
+    const { principal } = context;
+    const now = deps.clock.now();
+    const rights: Rights = {
+      scopes: body.scopes === undefined ? inherited(principal.scopes) : [...new Set(body.scopes)],
+      vaultIds: body.vaultIds === undefined ? inherited(principal.vaultIds) : [...new Set(body.vaultIds)],
+      expiresAt: body.expiresInDays === undefined ? principal.expiresAt : now + body.expiresInDays * DAY,
+    };
+    requireNoWider(rights, principal);
+    return deps.database.transaction(async (transaction) => {
+      if (rights.vaultIds !== null) await requireVaults(transaction, principal, rights.vaultIds);
+      const wanted = { accountId: principal.accountId, name: body.name, rights, chainAddress: null };
+      return context.record(transaction, await addKey(deps, transaction, principal, wanted));
+    });
+  },
+
+  async list({ query }, { principal }) {
+    const request = parsePage("apiKeys", query);
+    const { chain_address } = await readAccount(deps.database, principal);
+    const { rows, nextCursor } = toPage(await listKeys(deps.database, principal.accountId, request), request);
+    return { apiKeys: rows.map((row) => toApiKey(row, chain_address)), nextCursor };
+  },
+
+  async get({ params }, { principal }) {
+    const { chain_address } = await readAccount(deps.database, principal);
+    const row = await readKey(deps.database, principal, params.keyId);
+    return { apiKey: toApiKey(row, chain_address) };
+  },
+
+  async revoke({ params }, { principal }) {
+    await deps.database.transaction(
+      async (transaction) => {
+        const row = await readKey(transaction, principal, params.keyId);
+        if (row.revoked_at === null) await endKey(deps, transaction, principal, row);
+      },
+      // A key that leaks must be revocable on a full disk too.
+      { freesSpace: true },
+    );
+  },
+
+  async rotate({ params, body }, context) {
+    const { principal } = context;
+    const now = deps.clock.now();
+    const overlap = (body?.overlapHours ?? 0) * HOUR;
+    return deps.database.transaction(async (transaction) => {
+      const row = await readKey(transaction, principal, params.keyId);
+      if (!isLiveKey(row, now)) throw new ServiceError("key_inactive");
+      const rights = parseRights(row);
+      requireNoWider(rights, principal);
+      if (overlap === 0) await endKey(deps, transaction, principal, row);
+      else await transaction.run(endKeyAt(transaction, { accountId: row.account_id, id: row.id, at: now + overlap }));
+      const wanted = { accountId: row.account_id, name: row.name, rights, chainAddress: row.chain_address };
+      return context.record(transaction, await addKey(deps, transaction, principal, wanted));
+    });
+  },
+});
+
+function inherited<Item>(held: ReadonlySet<Item> | null): readonly Item[] | null {
+  return held === null ? null : [...held];
+}
+
+async function readAccount(session: Session, { accountId }: Principal) {
+  const account = await session.first(findAccount(session, { id: accountId }));
+  if (account === null) throw new ServiceError("invalid_credential");
+  return account;
+}
+
+async function readKey(session: Session, { accountId }: Principal, id: string): Promise<ApiKeyRow> {
+  const row = await session.first(findKey(session, { accountId, id }));
+  if (row === null) throw notFound("API key");
+  return row;
+}
+
+async function requireVaults(session: Session, { accountId }: Principal, vaultIds: readonly string[]): Promise<void> {
+  if ((await countVaults(session, accountId, vaultIds)) !== vaultIds.length) throw notFound("Vault");
+}
+
+async function endKey(deps: Needs, transaction: Session, principal: Principal, row: ApiKeyRow): Promise<void> {
+  const now = deps.clock.now();
+  await transaction.run(revokeKey(transaction, { accountId: row.account_id, id: row.id, now }));
+  await recordKeyChange(deps, transaction, "api_key.revoked", principal, row);
+}

@@ -1,0 +1,63 @@
+import type { api } from "@coffer/contract";
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
+import type { GroupHandlers } from "../../http/handlers.ts";
+import { ConstraintError, type Session } from "../../ports/database.ts";
+import { createAccount, findAccountByEmail } from "../account/store.ts";
+import { addKey } from "../api-keys/creation.ts";
+import { recordChange } from "../changes/store.ts";
+
+type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
+
+const WARNING =
+  "Store this key now: it is shown once. Accounts made this way have no password and exist for development only.";
+
+/** Outside development the route answers 404 before it comes here (http/guards.ts). */
+export const developmentHandlers = (deps: Needs): GroupHandlers<typeof api.development> => ({
+  async signup({ body }) {
+    try {
+      return await deps.database.transaction((transaction) => signUp(deps, transaction, body));
+    } catch (error) {
+      // Another process took the address between the look and the insert.
+      if (error instanceof ConstraintError) throw new ServiceError("email_exists", undefined, { cause: error });
+      throw error;
+    }
+  },
+});
+
+/** Account, default vault, key and their changes: all in one transaction, so that half an account never exists. */
+async function signUp(
+  deps: Needs,
+  transaction: Session,
+  { email, name }: { email: string; name?: string | undefined },
+) {
+  if ((await transaction.first(findAccountByEmail(transaction, { email }))) !== null)
+    throw new ServiceError("email_exists");
+  const now = deps.clock.now();
+  const id = deps.random.uuid();
+  const vaultId = deps.random.uuid();
+  await createAccount(transaction, {
+    ...{
+      id,
+      email,
+      email_verified: 0,
+      name: name ?? null,
+      idp_id: null,
+      chain_address: null,
+      chain_address_source: null,
+    },
+    ...{ plan: "pro", default_vault_id: vaultId, usage_bytes: 0, usage_files: 0, sequence: 0 },
+    ...{ created_at: now, updated_at: now },
+  });
+  await recordChange(transaction, {
+    accountId: id,
+    action: "vault.created",
+    actor: null,
+    target: { kind: "vault", id: vaultId, vaultId },
+    occurredAt: now,
+    id: deps.random.uuid(),
+  });
+  const rights = { scopes: null, vaultIds: null, expiresAt: null };
+  const key = await addKey(deps, transaction, null, { accountId: id, name: "dev-signup", rights, chainAddress: null });
+  return { id, email, apiKey: key.body.key, warning: WARNING };
+}

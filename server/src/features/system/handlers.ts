@@ -1,0 +1,54 @@
+import { api } from "@coffer/contract";
+import { renderOpenApi } from "@coffer/contract/openapi";
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
+import { type GroupHandlers, Reply } from "../../http/handlers.ts";
+import type { Metrics } from "../../http/metrics.ts";
+
+export const VERSION = "0.1.0";
+
+/** What the process says of itself; anything but `ready` is 503. */
+export interface Readiness {
+  readonly state: "starting" | "ready" | "stopping";
+}
+
+export interface SystemParts {
+  readonly readiness: Readiness;
+  readonly metrics: Metrics;
+}
+
+type Needs = Pick<Deps, "database" | "blobs"> & SystemParts;
+
+export const systemHandlers = (deps: Needs): GroupHandlers<typeof api.system> => ({
+  async health() {
+    return { status: "ok", version: VERSION };
+  },
+
+  async ready() {
+    const { state } = deps.readiness;
+    if (state !== "ready") throw new ServiceError("unavailable", `The server is ${state}`);
+    try {
+      await Promise.all([deps.database.ping(), deps.blobs.ping()]);
+    } catch (cause) {
+      throw new ServiceError("unavailable", "The database or the blob store does not answer", { cause });
+    }
+    return { status: "ready" };
+  },
+
+  async metrics() {
+    const { text, contentType } = await deps.metrics.render();
+    return new Reply(single(text), { headers: { "Content-Type": contentType } });
+  },
+
+  async openapi() {
+    document ??= renderOpenApi(api);
+    return document;
+  },
+});
+
+/** Made on first use: it depends on the contract alone. */
+let document: Record<string, unknown> | null = null;
+
+async function* single(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}

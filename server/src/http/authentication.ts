@@ -1,0 +1,96 @@
+/** Who calls: an API key in the Authorization header, or in development a header or nobody (specification §5). */
+import { hash } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import { isKeyText } from "@coffer/contract";
+import type { Deps } from "../deps.ts";
+import {
+  type CredentialRow,
+  findAccountForDevelopment,
+  findCredential,
+  findFirstAccount,
+  findKeyLife,
+} from "../features/api-keys/credentials.ts";
+import { accessLevelOf, isLiveKey, parseRights } from "../features/api-keys/rules.ts";
+import { authorizeDevelopmentRequest } from "./development-origin.ts";
+import { ServiceError } from "./errors.ts";
+import type { Principal } from "./handlers.ts";
+import { LastUsed } from "./last-used.ts";
+
+export interface Authenticator {
+  /** Rejects with `invalid_credential`, the same for every reason (specification §5.3). */
+  authenticate(headers: IncomingHttpHeaders): Promise<Principal>;
+  /** Rejects when the principal's key was revoked or has expired since. */
+  recheck(principal: Principal): Promise<void>;
+  /** When keys were last used, to be written off the request path. */
+  readonly lastUsed: LastUsed;
+}
+
+type Needs = Pick<Deps, "database" | "clock" | "settings">;
+
+const BEARER = /^Bearer +([\w.~+/=-]+) *$/i;
+
+export function createAuthenticator(deps: Needs): Authenticator {
+  const lastUsed = new LastUsed();
+  const development = deps.settings.mode === "development";
+  return {
+    lastUsed,
+    async authenticate(headers) {
+      const { authorization } = headers;
+      if (authorization === undefined && development) return authenticateDevelopment(deps, headers);
+      const text = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1];
+      // The checksum spares the look-up of texts that cannot be keys; the answer is the same.
+      if (text === undefined || !isKeyText(text)) throw new ServiceError("invalid_credential");
+      const row = await deps.database.first(findCredential(deps.database, { hash: hash("sha256", text, "hex") }));
+      const now = deps.clock.now();
+      if (row === null || !isLiveKey(row, now)) throw new ServiceError("invalid_credential");
+      lastUsed.touch(row.id, now);
+      return renderPrincipal(row);
+    },
+    async recheck(principal) {
+      if (principal.keyId === null) return;
+      const row = await deps.database.first(findKeyLife(deps.database, { id: principal.keyId }));
+      if (row === null || !isLiveKey(row, deps.clock.now())) throw new ServiceError("invalid_credential");
+    },
+  };
+}
+
+function renderPrincipal(row: CredentialRow): Principal {
+  const { scopes, vaultIds } = parseRights(row);
+  return {
+    kind: "api-key",
+    accountId: row.account_id,
+    keyId: row.id,
+    name: row.name,
+    accessLevel: accessLevelOf(row.chain_address, row.account_chain_address),
+    scopes: scopes === null ? null : new Set(scopes),
+    vaultIds: vaultIds === null ? null : new Set(vaultIds),
+    chainAddress: row.chain_address,
+    expiresAt: row.expires_at,
+  };
+}
+
+/** Decisions §7: X-Dev-User-Id, X-Dev-Idp-Id, else the first user; unknown, or an empty database, is 401. */
+async function authenticateDevelopment(deps: Needs, headers: IncomingHttpHeaders): Promise<Principal> {
+  authorizeDevelopmentRequest(headers);
+  const account = await findDevelopmentAccount(deps, headers);
+  if (account === null) throw new ServiceError("invalid_credential");
+  return {
+    kind: "development",
+    accountId: account.id,
+    keyId: null,
+    name: null,
+    accessLevel: "owner",
+    scopes: null,
+    vaultIds: null,
+    chainAddress: account.chain_address,
+    expiresAt: null,
+  };
+}
+
+function findDevelopmentAccount({ database }: Needs, headers: IncomingHttpHeaders) {
+  const userId = headers["x-dev-user-id"];
+  if (typeof userId === "string") return database.first(findAccountForDevelopment.byId(database, { id: userId }));
+  const idpId = headers["x-dev-idp-id"];
+  if (typeof idpId === "string") return database.first(findAccountForDevelopment.byIdp(database, { idpId }));
+  return database.first(findFirstAccount(database, {}));
+}

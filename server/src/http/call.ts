@@ -1,0 +1,82 @@
+/** One request on its way through: what the log and the metrics say of it, and what its handler may ask. */
+import type { EndpointDefinition } from "@coffer/contract";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Session } from "../ports/database.ts";
+import type { Authenticator } from "./authentication.ts";
+import { type CreationContext, type Principal, Recorded, Reply } from "./handlers.ts";
+import type { Reservation } from "./idempotency.ts";
+import { renderAnswer } from "./output.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    call: Call;
+  }
+}
+
+/** Filled in as the request goes on; the log line is made of it and of nothing else. */
+export class Call {
+  readonly startedAt: number;
+  endpointId: string | null = null;
+  principal: Principal | null = null;
+  errorCode: string | null = null;
+  bytesIn = 0;
+  bytesOut = 0;
+  constructor(startedAt: number) {
+    this.startedAt = startedAt;
+  }
+}
+
+/** What a handler sees of its request. `signal` is made on first use: most handlers never look. */
+export class CallContext implements CreationContext<Principal | null> {
+  readonly principal: Principal | null;
+  readonly requestId: string;
+  readonly #endpoint: EndpointDefinition;
+  readonly #reply: FastifyReply;
+  readonly #authenticator: Authenticator;
+  readonly #stopping: AbortSignal;
+  readonly #reservation: Reservation | null;
+  #signal: AbortSignal | null = null;
+
+  constructor(
+    endpoint: EndpointDefinition,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    surroundings: { authenticator: Authenticator; stopping: AbortSignal; reservation: Reservation | null },
+  ) {
+    this.principal = request.call.principal;
+    this.requestId = request.id;
+    this.#endpoint = endpoint;
+    this.#reply = reply;
+    this.#authenticator = surroundings.authenticator;
+    this.#stopping = surroundings.stopping;
+    this.#reservation = surroundings.reservation;
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= AbortSignal.any([this.#stopping, abortOnClose(this.#reply)]);
+    return this.#signal;
+  }
+
+  async recheck(): Promise<void> {
+    if (this.principal !== null) await this.#authenticator.recheck(this.principal);
+  }
+
+  async record<Body>(transaction: Session, answer: Body | Reply<Body>): Promise<Recorded<Body>> {
+    const reply = answer instanceof Reply ? answer : new Reply(answer);
+    if (this.#reservation !== null) {
+      await this.#reservation.complete(transaction, renderAnswer(this.#endpoint, reply));
+    }
+    return new Recorded(reply);
+  }
+}
+
+/** Aborts when the connection closes before the answer is complete. */
+function abortOnClose(reply: FastifyReply): AbortSignal {
+  const controller = new AbortController();
+  const { raw } = reply;
+  if (raw.destroyed && !raw.writableFinished) controller.abort();
+  raw.once("close", () => {
+    if (!raw.writableFinished) controller.abort();
+  });
+  return controller.signal;
+}

@@ -1,0 +1,97 @@
+/** Every error becomes one of the catalogue here, and is rendered as exactly `{ error: string }` (specification §7). */
+import { ERRORS, type ErrorCode, HEADERS } from "@coffer/contract";
+import { BlobStoreFullError } from "../ports/blob-store.ts";
+import { DatabaseFullError, DatabaseUnavailableError } from "../ports/database.ts";
+import { ServiceError } from "./errors.ts";
+
+/** What goes to the caller. `unexpected` failures are defects or faults: their cause is logged, never sent. */
+export interface Failure {
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly unexpected: boolean;
+}
+
+export const JSON_TYPE = "application/json; charset=utf-8";
+
+/** Never throws, and never lets the message of an unexpected error through. */
+export function describeFailure(error: unknown): Failure {
+  if (error instanceof ServiceError) {
+    const unexpected = error.status >= 500;
+    const message = error.code === "internal" ? ERRORS.internal.message : error.message;
+    return {
+      status: error.status,
+      code: error.code,
+      message,
+      headers: headersOf(error.code, error.headers),
+      unexpected,
+    };
+  }
+  const code = codeOf(error);
+  const { status, message } = ERRORS[code];
+  return { status, code, message, headers: headersOf(code, {}), unexpected: status >= 500 };
+}
+
+export function renderFailureBody(failure: Pick<Failure, "message">): string {
+  return JSON.stringify({ error: failure.message });
+}
+
+/** A whole response for a socket that never got as far as a request object. */
+export function renderRawFailure(code: ErrorCode, requestId: string): string {
+  const failure = describeFailure(new ServiceError(code));
+  const body = renderFailureBody(failure);
+  const headers = {
+    "Content-Type": JSON_TYPE,
+    "Content-Length": String(Buffer.byteLength(body)),
+    Connection: "close",
+    [HEADERS.errorCode]: code,
+    [HEADERS.requestId]: requestId,
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${failure.status} ${code}\r\n${lines.join("")}\r\n${body}`;
+}
+
+/** The catalogue code of a parser error of `node:http`. */
+export function codeOfClientError(error: { readonly code?: string }): ErrorCode {
+  if (error.code === "HPE_HEADER_OVERFLOW") return "headers_too_large";
+  if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") return "request_timeout";
+  if (error.code === "HPE_CHUNK_EXTENSIONS_OVERFLOW") return "body_too_large";
+  return "malformed_request";
+}
+
+/** Errors of Fastify that are the caller's. Others of its codes are defects of ours. */
+const FASTIFY_CODES: Readonly<Record<string, ErrorCode>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: "unsupported_media_type",
+  FST_ERR_CTP_BODY_TOO_LARGE: "body_too_large",
+  FST_ERR_BAD_URL: "malformed_request",
+  FST_ERR_MAX_PARAM_LENGTH: "not_found",
+  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: "malformed_request",
+};
+
+/** Too many open files, in this process or in the system: it passes (open(2)). */
+const EXHAUSTED: ReadonlySet<string> = new Set(["EMFILE", "ENFILE"]);
+
+function codeOf(error: unknown): ErrorCode {
+  if (error instanceof DatabaseFullError || error instanceof BlobStoreFullError) return "disk_full";
+  if (error instanceof DatabaseUnavailableError) return "unavailable";
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (EXHAUSTED.has(code)) return "unavailable";
+  return FASTIFY_CODES[code] ?? "internal";
+}
+
+const RETRY_AFTER: Partial<Record<ErrorCode, string>> = {
+  idempotency_in_progress: "1",
+  unavailable: "1",
+  disk_full: "60",
+  upload_locked: "1",
+};
+
+function headersOf(code: ErrorCode, given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const headers: Record<string, string> = {};
+  // RFC 6750 §3: the challenge names the scheme and why the credential was refused.
+  if (code === "invalid_credential") headers["WWW-Authenticate"] = 'Bearer error="invalid_token"';
+  const retryAfter = RETRY_AFTER[code];
+  if (retryAfter !== undefined) headers["Retry-After"] = retryAfter;
+  return Object.assign(headers, given);
+}

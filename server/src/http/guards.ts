@@ -1,0 +1,36 @@
+/** What some endpoints check before they look at caller or body. */
+import { hash, timingSafeEqual } from "node:crypto";
+import type { FastifyRequest } from "fastify";
+import { isLoopbackHost, type Settings } from "../config.ts";
+import { ServiceError } from "./errors.ts";
+import type { Guard } from "./implement.ts";
+
+/** Guards by endpoint id. */
+export function createGuards(settings: Pick<Settings, "mode" | "metricsToken">): Readonly<Record<string, Guard>> {
+  return {
+    /** Outside development the endpoint does not exist, whatever the body holds (decisions §7). */
+    "development.signup": () => {
+      if (settings.mode !== "development") throw new ServiceError("not_found");
+    },
+    /** To everyone else it does not exist either. */
+    "system.metrics": (request) => {
+      if (!mayReadMetrics(request, settings.metricsToken)) throw new ServiceError("not_found");
+    },
+  };
+}
+
+function mayReadMetrics(request: FastifyRequest, token: string | null): boolean {
+  const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
+  if (token !== null && bearer !== undefined && isSame(bearer, token)) return true;
+  return isLoopbackHost(request.ip.replace(/^::ffff:/, "")) && !isForwarded(request);
+}
+
+/** A proxy on this machine makes every caller look like loopback. */
+function isForwarded({ headers }: FastifyRequest): boolean {
+  return headers["forwarded"] !== undefined || headers["x-forwarded-for"] !== undefined || headers["via"] !== undefined;
+}
+
+/** Compares digests, so that neither content nor length shows in the time it takes. */
+function isSame(left: string, right: string): boolean {
+  return timingSafeEqual(hash("sha256", left, "buffer"), hash("sha256", right, "buffer"));
+}

@@ -1,0 +1,245 @@
+/**
+ * Idempotency-Key on every POST that creates (decisions §1, draft-ietf-httpapi-idempotency-key-header-07): a key is
+ * reserved before the handler runs, and the handler's own transaction turns the reservation into the kept answer
+ * (docs/decisions/0003-idempotency.md). So after a crash a repeat either replays or runs for the first time.
+ */
+import { hash } from "node:crypto";
+import { type EndpointDefinition, HEADERS, MAX_IDEMPOTENCY_KEY } from "@coffer/contract";
+import type { Deps } from "../deps.ts";
+import { ConstraintError, prepared, type Session } from "../ports/database.ts";
+import type { IdempotencyRow } from "../ports/tables.ts";
+import { ServiceError } from "./errors.ts";
+import type { RenderedAnswer } from "./output.ts";
+
+/** What a repeat must agree in. A byte body counts by length and media type: it cannot be read twice. */
+export interface Payload {
+  readonly method: string;
+  /** Path and query as sent. */
+  readonly url: string;
+  readonly body: string;
+}
+
+export interface Reservation {
+  /** Turns the reservation into the kept answer; part of the effect's transaction. Rejects when it was taken over. */
+  complete(transaction: Session, answer: RenderedAnswer): Promise<void>;
+  /** The request is over. After a failure the key is free again; what was completed stays. */
+  end(outcome: "answered" | "failed"): Promise<void>;
+}
+
+export type Outcome =
+  | { readonly kind: "reserved"; readonly reservation: Reservation }
+  | { readonly kind: "replay"; readonly answer: RenderedAnswer };
+
+export interface Idempotency {
+  /** Rejects with `idempotency_in_progress`, `idempotency_mismatch` or `already_created`. */
+  reserve(endpoint: EndpointDefinition, accountId: string, key: string, payload: Payload): Promise<Outcome>;
+  /** Drops what earlier runs of this server left running. Only when no other process can be running them. */
+  dropAbandoned(): Promise<void>;
+}
+
+/** How long a reservation of another process is believed to be running. Being wrong costs work, never a second effect. */
+const FOREIGN_LEASE = 60_000;
+
+const findRow = prepared((build, value: { accountId: string; key: string }) =>
+  build.selectFrom("idempotency").selectAll().where("account_id", "=", value.accountId).where("key", "=", value.key),
+);
+
+const insertRow = prepared(
+  (
+    build,
+    value: { accountId: string; key: string; fingerprint: string; owner: string; now: number; expiresAt: number },
+  ) =>
+    build.insertInto("idempotency").values({
+      account_id: value.accountId,
+      key: value.key,
+      fingerprint: value.fingerprint,
+      state: "running",
+      resource: null,
+      status: null,
+      headers_json: null,
+      body: null,
+      owner: value.owner,
+      created_at: value.now,
+      expires_at: value.expiresAt,
+    }),
+);
+
+/** The owner is the fencing token: whoever no longer holds it cannot commit. */
+const completeRow = prepared(
+  (
+    build,
+    value: {
+      accountId: string;
+      key: string;
+      owner: string;
+      status: number;
+      headers: string;
+      body: string | null;
+      resource: string | null;
+    },
+  ) =>
+    build
+      .updateTable("idempotency")
+      .set({
+        state: "done",
+        status: value.status,
+        headers_json: value.headers,
+        body: value.body,
+        resource: value.resource,
+      })
+      .where("account_id", "=", value.accountId)
+      .where("key", "=", value.key)
+      .where("owner", "=", value.owner)
+      .where("state", "=", "running"),
+);
+
+const deleteRow = prepared((build, value: { accountId: string; key: string; owner: string; state: string }) =>
+  build
+    .deleteFrom("idempotency")
+    .where("account_id", "=", value.accountId)
+    .where("key", "=", value.key)
+    .where("owner", "=", value.owner)
+    .where("state", "=", value.state),
+);
+
+const deleteRunning = prepared((build, _none: Record<never, never>) =>
+  build.deleteFrom("idempotency").where("state", "=", "running"),
+);
+
+interface Slot {
+  readonly accountId: string;
+  readonly key: string;
+  readonly owner: string;
+}
+
+type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
+
+export function createIdempotency(deps: Needs): Idempotency {
+  const running = new RunningOwners(deps.random.uuid());
+  return {
+    async reserve(endpoint, accountId, key, payload) {
+      requireKeyForm(key);
+      const fingerprint = fingerprintOf(payload);
+      const slot = { accountId, key, owner: running.add(deps.random.uuid()) };
+      try {
+        const kept = await takeSlot(deps, slot, running, fingerprint);
+        if (kept === null) return { kind: "reserved", reservation: createReservation(deps, endpoint, slot, running) };
+        running.delete(slot.owner);
+        return { kind: "replay", answer: replay(kept, fingerprint) };
+      } catch (error) {
+        running.delete(slot.owner);
+        throw error;
+      }
+    },
+    async dropAbandoned() {
+      await deps.database.run(deleteRunning(deps.database, {}));
+    },
+  };
+}
+
+/** Tells a request that is still running from one that a crash has cut off. */
+class RunningOwners {
+  readonly #instance: string;
+  readonly #running = new Set<string>();
+
+  constructor(instance: string) {
+    this.#instance = instance;
+  }
+
+  add(request: string): string {
+    const owner = `${this.#instance}/${request}`;
+    this.#running.add(owner);
+    return owner;
+  }
+
+  delete(owner: string): void {
+    this.#running.delete(owner);
+  }
+
+  /** Of this process it is known; of another one it is believed for the lease. */
+  isRunning({ owner, created_at }: IdempotencyRow, now: number): boolean {
+    return owner.startsWith(`${this.#instance}/`) ? this.#running.has(owner) : created_at + FOREIGN_LEASE > now;
+  }
+}
+
+/** Null when the slot is now ours, else the row that holds it. */
+async function takeSlot(
+  deps: Needs,
+  slot: Slot,
+  running: RunningOwners,
+  fingerprint: string,
+): Promise<IdempotencyRow | null> {
+  try {
+    return await deps.database.transaction(async (transaction) => {
+      const row = await transaction.first(findRow(transaction, { accountId: slot.accountId, key: slot.key }));
+      const now = deps.clock.now();
+      const isVacant =
+        row === null || row.expires_at <= now || (row.state === "running" && !running.isRunning(row, now));
+      if (!isVacant) return row;
+      if (row !== null) {
+        await transaction.run(deleteRow(transaction, { ...slot, owner: row.owner, state: row.state }));
+      }
+      const expiresAt = now + deps.settings.timing.idempotency;
+      await transaction.run(insertRow(transaction, { ...slot, fingerprint, now, expiresAt }));
+      return null;
+    });
+  } catch (error) {
+    // Two processes inserted at the same time, and the other one won.
+    if (error instanceof ConstraintError)
+      throw new ServiceError("idempotency_in_progress", undefined, { cause: error });
+    throw error;
+  }
+}
+
+function createReservation(deps: Needs, endpoint: EndpointDefinition, slot: Slot, running: RunningOwners): Reservation {
+  return {
+    async complete(transaction, answer) {
+      const changed = await transaction.run(completeRow(transaction, { ...slot, ...keptPartOf(endpoint, answer) }));
+      if (changed !== 1) throw new ServiceError("idempotency_in_progress");
+    },
+    async end(outcome) {
+      running.delete(slot.owner);
+      if (outcome === "failed") await deps.database.run(deleteRow(deps.database, { ...slot, state: "running" }));
+    },
+  };
+}
+
+/** A raw key or secret is never kept: only where the thing that was created is found. */
+function keptPartOf(endpoint: EndpointDefinition, answer: RenderedAnswer) {
+  const resource = answer.headers["Location"] ?? null;
+  if (endpoint.secretResponse === true) return { status: answer.status, headers: "{}", body: null, resource };
+  const body = typeof answer.body === "string" ? answer.body : null;
+  return { status: answer.status, headers: JSON.stringify(answer.headers), body, resource };
+}
+
+function replay(row: IdempotencyRow, fingerprint: string): RenderedAnswer {
+  if (row.fingerprint !== fingerprint) throw new ServiceError("idempotency_mismatch");
+  if (row.state !== "done" || row.status === null) throw new ServiceError("idempotency_in_progress");
+  const headers = JSON.parse(row.headers_json ?? "{}") as Record<string, string>;
+  if (row.body === null && row.resource !== null && row.headers_json === "{}") throw alreadyCreated(row.resource);
+  return { status: row.status, headers: { ...headers, [HEADERS.idempotentReplay]: "true" }, body: row.body };
+}
+
+function alreadyCreated(resource: string): ServiceError {
+  const id = resource.slice(resource.lastIndexOf("/") + 1);
+  return new ServiceError(
+    "already_created",
+    `This key was used before and created ${id}; its secret is shown only once`,
+    {
+      headers: { Location: resource },
+    },
+  );
+}
+
+function fingerprintOf({ method, url, body }: Payload): string {
+  return hash("sha256", JSON.stringify([method, url, body]), "hex");
+}
+
+/** 1 to 255 visible ASCII characters; the draft's quoted string form counts with its quotes. */
+function requireKeyForm(key: string): void {
+  if (key.length <= MAX_IDEMPOTENCY_KEY && /^[\x21-\x7e]+$/.test(key)) return;
+  throw new ServiceError(
+    "validation_failed",
+    `headers.idempotency-key: must be 1 to ${MAX_IDEMPOTENCY_KEY} visible ASCII characters`,
+  );
+}

@@ -1,0 +1,240 @@
+/** Fastify ↔ contract: every endpoint of an api becomes a route that parses, authorises, calls and renders. */
+import { type Api, type EndpointDefinition, isBytes, takesIdempotencyKey } from "@coffer/contract";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Settings } from "../config.ts";
+import type { Authenticator } from "./authentication.ts";
+import { openByteBody } from "./byte-bodies.ts";
+import { CallContext } from "./call.ts";
+import { ServiceError } from "./errors.ts";
+import type { Handlers, IncomingBytes, OutgoingBytes } from "./handlers.ts";
+import { type Idempotency, type Payload, type Reservation } from "./idempotency.ts";
+import { parseSection, parseSections, requiredMediaType } from "./input.ts";
+import { announcesBody, readJsonBody } from "./json-body.ts";
+import { type RenderedAnswer, renderAnswer } from "./output.ts";
+import { authorize } from "./permissions.ts";
+import { sendBytes } from "./send-bytes.ts";
+import type { Transfers } from "./transfers.ts";
+import { discardUnreadBody } from "./unread-bodies.ts";
+
+/** Throws what an endpoint answers before it looks at its caller or its body. */
+export type Guard = (request: FastifyRequest) => void;
+
+export interface Pipeline {
+  readonly settings: Settings;
+  readonly authenticator: Authenticator;
+  readonly idempotency: Idempotency;
+  readonly transfers: Transfers;
+  /** Aborts when running requests must end. */
+  readonly stopping: AbortSignal;
+  readonly guards: Readonly<Record<string, Guard>>;
+}
+
+type AnyHandler = (input: Record<string, unknown>, context: CallContext) => Promise<unknown>;
+
+interface Route {
+  readonly endpoint: EndpointDefinition;
+  readonly handler: AnyHandler;
+  readonly guard: Guard | undefined;
+  readonly takesKey: boolean;
+}
+
+/** Registers a route for every endpoint. The types hold `handlers` to the contract; here they are only called. */
+export function implement<Definition extends Api>(
+  app: FastifyInstance,
+  api: Definition,
+  handlers: Handlers<Definition>,
+  pipeline: Pipeline,
+): void {
+  for (const [groupName, group] of Object.entries(api)) {
+    const groupHandlers = groupsOf(handlers)[groupName] ?? {};
+    for (const [name, endpoint] of Object.entries(group)) {
+      const handler = groupHandlers[name];
+      if (handler === undefined) throw new Error(`${endpoint.id} has no handler`);
+      const guard = pipeline.guards[endpoint.id];
+      register(app, { endpoint, handler, guard, takesKey: takesIdempotencyKey(endpoint) }, pipeline);
+    }
+  }
+}
+
+/** Which handler takes which input is settled by {@link Handlers}; past this point they are called by name. */
+function groupsOf<Definition extends Api>(
+  handlers: Handlers<Definition>,
+): Readonly<Record<string, Record<string, AnyHandler>>> {
+  return handlers as unknown as Readonly<Record<string, Record<string, AnyHandler>>>;
+}
+
+/** `/api/files/{fileId}` in Fastify's words. */
+export function routePathOf(endpoint: Pick<EndpointDefinition, "path">): string {
+  return endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1");
+}
+
+function register(app: FastifyInstance, route: Route, pipeline: Pipeline): void {
+  app.route({
+    method: route.endpoint.method,
+    url: routePathOf(route.endpoint),
+    onRequest: (request, _reply, done) => admit(route, request, pipeline, done),
+    handler: (request, reply) => {
+      serve(route, request, reply, pipeline).catch((error: unknown) => reply.send(error));
+    },
+  });
+}
+
+/** Before any byte of the body: who calls, and whether they may. */
+function admit(route: Route, request: FastifyRequest, pipeline: Pipeline, done: (error?: Error) => void): void {
+  const { endpoint } = route;
+  request.call.endpointId = endpoint.id;
+  try {
+    route.guard?.(request);
+  } catch (error) {
+    return done(error as Error);
+  }
+  if (endpoint.auth === "none") return done();
+  pipeline.authenticator
+    .authenticate(request.headers)
+    .then((principal) => {
+      request.call.principal = principal;
+      authorize(endpoint, principal);
+    })
+    .then(() => done(), done);
+}
+
+/** One admitted request, with what its parts need. */
+interface Exchange {
+  readonly route: Route;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly pipeline: Pipeline;
+  /** The parsed sections; the body is added last. */
+  readonly input: Record<string, unknown>;
+}
+
+async function serve(route: Route, request: FastifyRequest, reply: FastifyReply, pipeline: Pipeline): Promise<void> {
+  const { endpoint } = route;
+  const exchange = { route, request, reply, pipeline, input: parseSections(endpoint, request) };
+  if (isBytes(endpoint.body)) return serveByteBody(exchange);
+  if (endpoint.body === undefined) return answer(exchange, "");
+  const json = await readJsonBody(request.raw, {
+    bytes: pipeline.settings.limits.jsonBodyBytes,
+    milliseconds: pipeline.settings.timing.jsonBody,
+  });
+  request.call.bytesIn += json?.text.length ?? 0;
+  if (json === null && endpoint.bodyOptional !== true) {
+    throw new ServiceError("validation_failed", "body: A JSON body is required");
+  }
+  exchange.input["body"] = json === null ? undefined : parseSection("body", endpoint.body, json.value);
+  await answer(exchange, json?.text ?? "");
+}
+
+/** `body` stands for the request's body in a fingerprint. */
+async function answer(exchange: Exchange, body: string): Promise<void> {
+  const { route, request } = exchange;
+  const key = route.takesKey ? request.headers["idempotency-key"] : undefined;
+  if (key === undefined) return run(exchange, null);
+  await answerOnce(exchange, String(key), body);
+}
+
+/** With an Idempotency-Key: the kept answer, or one run whose answer is kept. */
+async function answerOnce(exchange: Exchange, key: string, body: string): Promise<void> {
+  const { route, request, reply, pipeline } = exchange;
+  const { principal } = request.call;
+  if (principal === null) throw new Error(`${route.endpoint.id} takes an Idempotency-Key without a caller`);
+  const payload: Payload = { method: request.method, url: request.url, body };
+  const outcome = await pipeline.idempotency.reserve(route.endpoint, principal.accountId, key, payload);
+  if (outcome.kind === "replay") return sendText(request, reply, outcome.answer);
+  try {
+    await run(exchange, outcome.reservation);
+    await outcome.reservation.end("answered");
+  } catch (error) {
+    await outcome.reservation.end("failed");
+    throw error;
+  }
+}
+
+async function run(
+  { route, request, reply, pipeline, input }: Exchange,
+  reservation: Reservation | null,
+): Promise<void> {
+  const { authenticator, stopping } = pipeline;
+  const context = new CallContext(route.endpoint, request, reply, { authenticator, stopping, reservation });
+  const rendered = renderAnswer(route.endpoint, await route.handler(input, context));
+  if (rendered.body === null || typeof rendered.body === "string") return sendText(request, reply, rendered);
+  await sendStream(request, reply, rendered, rendered.body, context, pipeline.transfers);
+}
+
+async function serveByteBody(exchange: Exchange): Promise<void> {
+  const { route, request, pipeline, input } = exchange;
+  const { call } = request;
+  requireMediaType(route.endpoint, request);
+  const recheck = async (): Promise<void> => {
+    if (call.principal !== null) await pipeline.authenticator.recheck(call.principal);
+  };
+  const onBytes = (count: number): void => {
+    call.bytesIn += count;
+  };
+  const body = openByteBody(request.raw, { idle: pipeline.settings.timing.idleBody, onBytes, recheck });
+  const finished = pipeline.transfers.add({ keyId: call.principal?.keyId ?? null, recheck, abort: body.abort });
+  const { stream, length, contentType } = body;
+  try {
+    input["body"] = { stream, length, contentType };
+    await answer(exchange, describeByteBody(input["headers"], body));
+  } finally {
+    finished();
+  }
+}
+
+/** Stands for a byte body in a fingerprint: its length, its media type, and the headers that shape what is made of it. */
+function describeByteBody(headers: unknown, { length, contentType }: IncomingBytes): string {
+  // The boundary of multipart is new in every attempt.
+  const mediaType = (contentType ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+  return JSON.stringify([length, { ...(headers as Record<string, unknown> | undefined), "content-type": mediaType }]);
+}
+
+function requireMediaType(endpoint: EndpointDefinition, request: FastifyRequest): void {
+  if (!announcesBody(request.raw)) return;
+  const encoding = request.headers["content-encoding"];
+  if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
+    throw new ServiceError("unsupported_media_type", "Content-Encoding is not supported");
+  }
+  const required = requiredMediaType(endpoint);
+  if (required === null) return;
+  const given = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
+  if (given !== required) throw new ServiceError("unsupported_media_type", `Unsupported media type: send ${required}`);
+}
+
+function sendText(request: FastifyRequest, reply: FastifyReply, answer: RenderedAnswer): void {
+  reply.code(answer.status).headers(answer.headers);
+  discardUnreadBody(request.raw);
+  if (typeof answer.body === "string") request.call.bytesOut += answer.body.length;
+  void reply.send(answer.body ?? undefined);
+}
+
+/** Past Fastify's own streaming: the driver's buffers go to the connection as they are. */
+async function sendStream(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { status, headers }: RenderedAnswer,
+  body: OutgoingBytes,
+  context: CallContext,
+  transfers: Transfers,
+): Promise<void> {
+  const { raw } = reply;
+  const { call } = request;
+  reply.code(status).headers(headers);
+  const allHeaders = reply.getHeaders();
+  reply.hijack();
+  raw.writeHead(status, allHeaders as Record<string, string>);
+  const recheck = (): Promise<void> => context.recheck();
+  const onBytes = (count: number): void => {
+    call.bytesOut += count;
+  };
+  const finished = transfers.add({ keyId: call.principal?.keyId ?? null, recheck, abort: () => raw.destroy() });
+  try {
+    await sendBytes(raw, body, { onBytes, recheck });
+  } catch (error) {
+    // The status has been sent: all that is left is to say so in the log.
+    call.errorCode = error instanceof ServiceError ? error.code : "internal";
+    request.server.noteFault(error, request);
+  } finally {
+    finished();
+  }
+}

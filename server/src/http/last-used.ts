@@ -1,0 +1,32 @@
+import { prepared, type Database } from "../ports/database.ts";
+
+const touchKey = prepared((build, value: { id: string; at: number }) =>
+  build.updateTable("api_keys").set({ last_used_at: value.at }).where("id", "=", value.id),
+);
+
+/**
+ * When keys were last used. A write per request would make every read a write, so the times are collected here and
+ * written together now and then; a crash loses at most one interval.
+ */
+export class LastUsed {
+  #times = new Map<string, number>();
+
+  touch(keyId: string, at: number): void {
+    this.#times.set(keyId, at);
+  }
+
+  /** Writes what was collected, in one transaction; what could not be written is kept for the next time. */
+  async flush(database: Database): Promise<void> {
+    if (this.#times.size === 0) return;
+    const times = this.#times;
+    this.#times = new Map();
+    try {
+      await database.transaction(async (transaction) => {
+        for (const [id, at] of times) await transaction.run(touchKey(transaction, { id, at }));
+      });
+    } catch (error) {
+      for (const [id, at] of times) if (!this.#times.has(id)) this.#times.set(id, at);
+      throw error;
+    }
+  }
+}

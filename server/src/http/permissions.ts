@@ -1,0 +1,15 @@
+import type { EndpointDefinition } from "@coffer/contract";
+import { ServiceError } from "./errors.ts";
+import type { Principal } from "./handlers.ts";
+
+/**
+ * The permission matrix of specification §5.9 and decisions §4, read from the endpoint's data: access level, then
+ * scope, then the vault limit `refuse`. What depends on the object (`object`, `filter`) is the handler's to hold.
+ */
+export function authorize(endpoint: EndpointDefinition, principal: Principal): void {
+  if (endpoint.access === "owner" && principal.accessLevel !== "owner") throw new ServiceError("owner_only");
+  if (endpoint.scope !== null && principal.scopes !== null && !principal.scopes.has(endpoint.scope)) {
+    throw new ServiceError("missing_scope", `The key lacks the scope ${endpoint.scope}`);
+  }
+  if (endpoint.vaultLimit === "refuse" && principal.vaultIds !== null) throw new ServiceError("vault_limited_key");
+}

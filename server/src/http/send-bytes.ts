@@ -1,0 +1,70 @@
+/** Response bodies of raw bytes, written straight to the connection. */
+import type { ServerResponse } from "node:http";
+import type { OutgoingBytes } from "./handlers.ts";
+import { RECHECK_BYTES } from "./byte-bodies.ts";
+
+export interface SendOptions {
+  readonly onBytes: (count: number) => void;
+  /** Rejects when the reader's credential has ended; the connection is then cut (decisions §4). */
+  readonly recheck: () => Promise<void>;
+}
+
+/**
+ * Writes all chunks and ends the response. One write is in flight while the next chunk is read, and a chunk is never
+ * asked for before the last-but-one has left for the kernel: drivers reuse their buffers (ports/blob-store.ts).
+ * A source that fails, or ends before the declared length, destroys the connection: a short body must not look whole.
+ * Resolves true when everything was sent.
+ */
+export async function sendBytes(raw: ServerResponse, source: OutgoingBytes, options: SendOptions): Promise<boolean> {
+  const declared = raw.getHeader("content-length");
+  let sent = 0;
+  let sinceCheck = 0;
+  let pending: Promise<void> = Promise.resolve();
+  try {
+    for await (const chunk of source) {
+      await pending;
+      if (raw.destroyed) return false;
+      pending = write(raw, chunk);
+      sent += chunk.byteLength;
+      sinceCheck += chunk.byteLength;
+      options.onBytes(chunk.byteLength);
+      if (sinceCheck >= RECHECK_BYTES) {
+        sinceCheck = 0;
+        await options.recheck();
+      }
+    }
+    await pending;
+    if (declared !== undefined && Number(declared) !== sent) throw new Error("the content ended before its length");
+    raw.end();
+    return !raw.destroyed;
+  } catch (error) {
+    pending.catch(ignore);
+    raw.destroy();
+    throw error;
+  }
+}
+
+/** Resolves when the connection has taken the bytes, or is gone. */
+function write(raw: ServerResponse, chunk: Uint8Array): Promise<void> {
+  return new Promise((resolve) => {
+    const finish = (): void => {
+      raw.off("close", finish);
+      raw.off("drain", onDrain);
+      resolve();
+    };
+    let flushed = false;
+    let drained = false;
+    const onDrain = (): void => {
+      drained = true;
+      if (flushed) finish();
+    };
+    raw.on("close", finish);
+    const accepted = raw.write(chunk, () => {
+      flushed = true;
+      if (accepted || drained) finish();
+    });
+    if (!accepted) raw.on("drain", onDrain);
+  });
+}
+
+function ignore(): void {}

@@ -1,0 +1,67 @@
+/** Bodies on their way in or out. They are cut when their key ends or when the grace of a shutdown is over. */
+import { ServiceError } from "./errors.ts";
+
+export interface Transfer {
+  /** Transfers of one key are checked together; null: nothing to check. */
+  readonly keyId: string | null;
+  readonly recheck: () => Promise<void>;
+  readonly abort: (reason: ServiceError) => void;
+}
+
+/** Owns the timer that checks running transfers. */
+export class Transfers implements Disposable {
+  readonly #running = new Set<Transfer>();
+  readonly #interval: number;
+  #timer: NodeJS.Timeout | null = null;
+
+  /** `interval` in milliseconds; a revoked key's transfers end within it (decisions §4: 5 s). */
+  constructor(interval: number) {
+    this.#interval = interval;
+  }
+
+  get size(): number {
+    return this.#running.size;
+  }
+
+  /** Follows the transfer until the returned function is called. */
+  add(transfer: Transfer): () => void {
+    this.#running.add(transfer);
+    this.#timer ??= setInterval(() => void this.#check(), this.#interval).unref();
+    return () => {
+      this.#running.delete(transfer);
+      if (this.#running.size === 0) this[Symbol.dispose]();
+    };
+  }
+
+  /** Ends all of them, for a shutdown whose grace is over. */
+  abortAll(): void {
+    for (const transfer of this.#running) transfer.abort(new ServiceError("unavailable", "The server is stopping"));
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  async #check(): Promise<void> {
+    const verdicts = new Map<string, Promise<ServiceError | null>>();
+    const checks = [...this.#running].map(async (transfer) => {
+      if (transfer.keyId === null) return;
+      const verdict = verdicts.get(transfer.keyId) ?? judge(transfer);
+      verdicts.set(transfer.keyId, verdict);
+      const refusal = await verdict;
+      if (refusal !== null) transfer.abort(refusal);
+    });
+    await Promise.all(checks);
+  }
+}
+
+/** Only a refused credential ends a transfer; a database that does not answer is asked again next time. */
+async function judge(transfer: Transfer): Promise<ServiceError | null> {
+  try {
+    await transfer.recheck();
+    return null;
+  } catch (error) {
+    return error instanceof ServiceError && error.code === "invalid_credential" ? error : null;
+  }
+}
