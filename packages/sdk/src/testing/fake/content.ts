@@ -1,0 +1,116 @@
+/** Bytes in the fake: storing them as files and versions, conditions, digests and ranges. */
+import { HEADERS, type File } from "@coffer/contract";
+import { digestOf, toBase64, toHex } from "../../digest.ts";
+import { Failure, Reply } from "../handlers.ts";
+import { findPlace, readRow, timestamp, type Caller, type FileRow, type State } from "./state.ts";
+
+export interface NewContent {
+  readonly bytes: Uint8Array;
+  readonly contentType: string | undefined;
+}
+
+export async function createFile(
+  state: State,
+  caller: Caller,
+  place: { readonly vaultId: string | undefined; readonly folderId: string | undefined; readonly name: string; readonly ifAbsent: boolean },
+  { bytes, contentType }: NewContent,
+): Promise<File> {
+  const { vaultId, folderId } = findPlace(state, caller, place.vaultId, place.folderId);
+  refuseTakenName(state, { vaultId, folderId, name: place.name }, null, place.ifAbsent ? "precondition_failed" : "name_exists");
+  const createdAt = timestamp(state);
+  const sha256 = toHex(await digestOf(bytes));
+  const file: File = {
+    ...{ id: crypto.randomUUID(), versionId: crypto.randomUUID(), name: place.name, size: bytes.length, contentType: contentType ?? "application/octet-stream" },
+    ...{ sha256, vaultId, folderId, encrypted: false, createdAt, updatedAt: createdAt, trashedAt: null },
+  };
+  state.files.set(file.id, { accountId: caller.accountId, sequence: state.next(), value: file, bytes, trashedWith: null });
+  return file;
+}
+
+export async function replaceContent(state: State, caller: Caller, fileId: string, ifMatch: string | null, { bytes, contentType }: NewContent): Promise<File> {
+  const row = readRow(state.files, caller, fileId, "File");
+  if (row.value.trashedAt !== null) throw new Failure("trashed");
+  refuseUnmatched(row.value, ifMatch);
+  const sha256 = toHex(await digestOf(bytes));
+  row.value = { ...row.value, versionId: crypto.randomUUID(), size: bytes.length, sha256, contentType: contentType ?? row.value.contentType, updatedAt: timestamp(state) };
+  row.bytes = bytes;
+  return row.value;
+}
+
+export function refuseTakenName(state: State, place: Pick<File, "vaultId" | "folderId" | "name">, except: string | null, code: "name_exists" | "precondition_failed" = "name_exists"): void {
+  for (const { value } of state.files.values()) {
+    const same = value.vaultId === place.vaultId && value.folderId === place.folderId && value.name === place.name;
+    if (same && value.trashedAt === null && value.id !== except) throw new Failure(code);
+  }
+}
+
+/** RFC 9530 `Content-Digest` and `Repr-Digest`: each SHA-256 in them must be that of the bytes. */
+export async function checkDigests(bytes: Uint8Array, fields: readonly (string | undefined)[]): Promise<void> {
+  const expected = toBase64(await digestOf(bytes));
+  for (const field of fields) {
+    const given = /(?:^|,)\s*sha-256=:([^:]*):/.exec(field ?? "")?.[1];
+    if (given !== undefined && given !== expected) throw new Failure("digest_mismatch");
+  }
+}
+
+export function etagOf(file: File): string {
+  const bytes = Uint8Array.from(file.sha256.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+  return `"sha256-${toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace("=", "")}"`;
+}
+
+/** RFC 9110 §13.1.1. */
+export function refuseUnmatched(file: File, ifMatch: string | null): void {
+  if (ifMatch !== null && ifMatch !== "*" && !tagsOf(ifMatch).includes(etagOf(file))) throw new Failure("precondition_failed");
+}
+
+interface Conditions {
+  readonly range?: string | undefined;
+  readonly "if-range"?: string | undefined;
+  readonly "if-none-match"?: string | undefined;
+  readonly "if-match"?: string | undefined;
+}
+
+/** The answer to GET of a content: whole, one range, or 304. */
+export async function answerContent(row: FileRow, conditions: Conditions): Promise<Reply<Uint8Array> | Reply<undefined>> {
+  const { value: file, bytes } = row;
+  if (file.trashedAt !== null) throw new Failure("trashed");
+  refuseUnmatched(file, conditions["if-match"] ?? null);
+  const headers = contentHeaders(file, toBase64(await digestOf(bytes)));
+  const none = conditions["if-none-match"];
+  if (none !== undefined && (none === "*" || tagsOf(none.replaceAll("W/", "")).includes(headers.etag))) return new Reply(undefined, { status: 304, headers });
+  const fits = conditions["if-range"] === undefined || conditions["if-range"] === headers.etag;
+  const span = fits ? parseRange(conditions.range, bytes.length) : null;
+  if (span === null) return new Reply(bytes, { headers: { ...headers, "content-length": String(bytes.length) } });
+  const part = bytes.subarray(span.first, span.last + 1);
+  const contentRange = `bytes ${String(span.first)}-${String(span.last)}/${String(bytes.length)}`;
+  return new Reply(part, { status: 206, headers: { ...headers, "content-range": contentRange, "content-length": String(part.length) } });
+}
+
+function contentHeaders(file: File, digest: string) {
+  return {
+    etag: etagOf(file),
+    "repr-digest": `sha-256=:${digest}:`,
+    "content-type": file.contentType,
+    "accept-ranges": "bytes",
+    "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(file.name)}`,
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "sandbox; default-src 'none'",
+    [HEADERS.fileId]: file.id,
+  };
+}
+
+/** RFC 9110 §14.1.2, one range; null when the field is to be ignored. */
+function parseRange(field: string | undefined, size: number): { first: number; last: number } | null {
+  const match = /^bytes=(\d*)-(\d*)$/.exec(field ?? "");
+  const [from = "", to = ""] = [match?.[1], match?.[2]];
+  if (match === null || (from === "" && to === "")) return null;
+  const first = from === "" ? Math.max(0, size - Number(to)) : Number(from);
+  const last = from === "" || to === "" ? size - 1 : Math.min(Number(to), size - 1);
+  if (from !== "" && to !== "" && Number(to) < first) return null;
+  if (first >= size || last < first) throw new Failure("range_not_satisfiable", undefined, { "content-range": `bytes */${String(size)}` });
+  return { first, last };
+}
+
+function tagsOf(field: string): string[] {
+  return field.split(",").map((tag) => tag.trim());
+}

@@ -1,0 +1,103 @@
+import type { api, File } from "@coffer/contract";
+import { Failure, Reply, type GroupHandlers } from "../handlers.ts";
+import { answerContent, checkDigests, createFile, refuseTakenName, refuseUnmatched, replaceContent, type NewContent } from "./content.ts";
+import { isLiveFolder } from "./folders.ts";
+import { parseFormFile } from "./form-file.ts";
+import { findPlace, hasScope, pageOf, reaches, readRow, readVault, timestamp, type Caller, type FileRow, type State } from "./state.ts";
+
+export function fileHandlers(state: State): GroupHandlers<typeof api.files, Caller> {
+  const read = (caller: Caller, id: string): FileRow => readRow(state.files, caller, id, "File");
+  return {
+    upload: async ({ query, headers, body }, caller) => {
+      const part = await parseFormFile(body, headers["content-type"]);
+      const name = query.name ?? part.name;
+      if (name === null) throw new Failure("validation_failed", "query.name: required");
+      await checkDigests(body, [headers["content-digest"], headers["repr-digest"]]);
+      const place = { vaultId: query.vaultId, folderId: query.folderId, name, ifAbsent: headers["if-none-match"] === "*" };
+      return { file: await createFile(state, caller, place, part) };
+    },
+    list: ({ query }, caller) => {
+      if (query.vaultId !== undefined) readVault(state, caller, query.vaultId);
+      if (query.folderId !== undefined && query.folderId !== "root") readRow(state.folders, caller, query.folderId, "Folder");
+      const { items, nextCursor } = pageOf([...state.files.values()].filter((row) => matches(row, caller, query)), query);
+      return { files: items, nextCursor };
+    },
+    get: ({ params }, caller) => ({ file: read(caller, params.fileId).value }),
+    content: ({ params, headers }, caller) => answerContent(read(caller, params.fileId), headers),
+    contentHead: async ({ params, headers }, caller) => {
+      const { status, headers: answered } = await answerContent(read(caller, params.fileId), headers);
+      return new Reply(undefined, { ...(status === undefined ? {} : { status }), headers: answered });
+    },
+    replace: async ({ params, headers, body }, caller) => {
+      read(caller, params.fileId);
+      await checkDigests(body, [headers["content-digest"], headers["repr-digest"]]);
+      const content: NewContent = { bytes: body, contentType: headers["content-type"] };
+      return { file: await replaceContent(state, caller, params.fileId, headers["if-match"] ?? null, content) };
+    },
+    update: ({ params, headers, body }, caller) => {
+      const row = read(caller, params.fileId);
+      if (row.value.trashedAt !== null) throw new Failure("trashed");
+      refuseUnmatched(row.value, headers["if-match"] ?? null);
+      row.value = moved(state, caller, row.value, body);
+      return { file: row.value };
+    },
+    delete: ({ params, query }, caller) => {
+      const row = read(caller, params.fileId);
+      if (query.permanent === true) {
+        if (!hasScope(caller, "files:write")) throw new Failure("owner_only");
+        state.files.delete(params.fileId);
+        return new Reply(undefined, { status: 204 });
+      }
+      row.value = { ...row.value, trashedAt: row.value.trashedAt ?? timestamp(state) };
+      return { file: row.value };
+    },
+    restore: ({ params, body }, caller) => {
+      const row = read(caller, params.fileId);
+      if (row.value.trashedAt === null) throw new Failure("not_trashed");
+      const folderId = isLiveFolder(state, row.value.folderId) ? row.value.folderId : null;
+      const next: File = { ...row.value, name: body?.name ?? row.value.name, folderId, trashedAt: null };
+      refuseTakenName(state, next, next.id);
+      row.value = next;
+      row.trashedWith = null;
+      return { file: next };
+    },
+  };
+}
+
+export function trashHandlers(state: State): GroupHandlers<typeof api.trash, Caller> {
+  const trashed = (caller: Caller, vaultId: string | undefined): FileRow[] => {
+    if (vaultId !== undefined) readVault(state, caller, vaultId);
+    return [...state.files.values()].filter((row) => matches(row, caller, { vaultId, trashed: true }));
+  };
+  return {
+    list: ({ query }, caller) => {
+      const { items, nextCursor } = pageOf(trashed(caller, query.vaultId), query);
+      return { files: items, nextCursor };
+    },
+    empty: ({ query }, caller) => {
+      for (const row of trashed(caller, query.vaultId)) state.files.delete(row.value.id);
+    },
+  };
+}
+
+interface Filter {
+  readonly vaultId?: string | undefined;
+  readonly folderId?: string | undefined;
+  readonly trashed?: boolean | undefined;
+  readonly name?: string | undefined;
+}
+
+function matches({ accountId, value }: FileRow, caller: Caller, filter: Filter): boolean {
+  if (accountId !== caller.accountId || !reaches(caller, value.vaultId)) return false;
+  if ((value.trashedAt !== null) !== (filter.trashed ?? false)) return false;
+  if (filter.vaultId !== undefined && filter.vaultId !== value.vaultId) return false;
+  if (filter.folderId !== undefined && (filter.folderId === "root" ? null : filter.folderId) !== value.folderId) return false;
+  return filter.name === undefined || filter.name === value.name;
+}
+
+function moved(state: State, caller: Caller, file: File, change: { readonly name?: string | undefined; readonly folderId?: string | null | undefined }): File {
+  const folderId = change.folderId === undefined ? file.folderId : findPlace(state, caller, file.vaultId, change.folderId).folderId;
+  const next = { ...file, name: change.name ?? file.name, folderId, updatedAt: timestamp(state) };
+  refuseTakenName(state, next, file.id);
+  return next;
+}

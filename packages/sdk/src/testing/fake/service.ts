@@ -1,0 +1,144 @@
+/** The fake service: every endpoint of the contract over memory, behind one fetch-like function. */
+import { api, endpointsOf, HEADERS, MAX_IDEMPOTENCY_KEY, type CofferApi, type EndpointDefinition } from "@coffer/contract";
+import { digestOf, toHex } from "../../digest.ts";
+import { Failure, Reply, type Handler, type Outcome } from "../handlers.ts";
+import { parseInput, renderFailure, renderOutcome } from "../respond.ts";
+import { accountHandlers, apiKeyHandlers, developmentHandlers } from "./account.ts";
+import { fileHandlers, trashHandlers } from "./files.ts";
+import { folderHandlers } from "./folders.ts";
+import { authenticate, createState, hasScope, type Caller, type State } from "./state.ts";
+import { announceTus, uploadHandlers } from "./uploads.ts";
+import { vaultHandlers } from "./vaults.ts";
+
+/** Handlers of the fake. Those of open endpoints get null for the caller. */
+export type FakeHandlers = {
+  readonly [Group in keyof CofferApi]: {
+    readonly [Name in keyof CofferApi[Group]]: CofferApi[Group][Name] extends infer E extends EndpointDefinition ? Handler<E, E["auth"] extends "none" ? null : Caller> : never;
+  };
+};
+
+export interface Fake {
+  /** Answers any request to the service, whatever its origin. */
+  readonly fetch: (request: Request) => Promise<Response>;
+  /** What the service holds; a test may look at it. */
+  readonly state: State;
+}
+
+/** Opens an empty service. `now` (milliseconds since 1970) is the system's clock when absent. */
+export function createFake({ now = Date.now }: { readonly now?: () => number } = {}): Fake {
+  const state = createState(now);
+  const routes = compileRoutes(createHandlers(state));
+  const replays = new Map<string, Replay>();
+  return {
+    state,
+    fetch: async (request) => {
+      try {
+        const { route, params } = findRoute(routes, request);
+        return await answer(state, route, params, request, replays);
+      } catch (error) {
+        if (error instanceof Failure) return renderFailure(request, error);
+        throw error;
+      }
+    },
+  };
+}
+
+function createHandlers(state: State): FakeHandlers {
+  return {
+    account: accountHandlers(state),
+    development: developmentHandlers(state),
+    apiKeys: apiKeyHandlers(state),
+    vaults: vaultHandlers(state),
+    folders: folderHandlers(state),
+    files: fileHandlers(state),
+    uploads: { ...uploadHandlers(state), options: () => announceTus() },
+    trash: trashHandlers(state),
+    system: {
+      health: () => ({ status: "ok", version: "0.0.0-fake" }),
+      ready: () => ({ status: "ready" }),
+      metrics: () => new Reply(new TextEncoder().encode("# TYPE fake gauge\nfake 1\n"), { headers: { "content-type": "text/plain; version=0.0.4" } }),
+      openapi: () => ({ openapi: "3.1.0", info: { title: "Coffer (fake)", version: "0.0.0" }, paths: {} }),
+    },
+  };
+}
+
+type AnyHandler = (input: never, context: never) => unknown;
+
+interface Route {
+  readonly endpoint: EndpointDefinition;
+  readonly pattern: RegExp;
+  readonly handler: AnyHandler;
+}
+
+function compileRoutes(handlers: FakeHandlers): Route[] {
+  const byId = new Map<string, AnyHandler>(
+    Object.entries(handlers).flatMap(([group, members]) => Object.entries(members).map(([name, handler]): [string, AnyHandler] => [`${group}.${name}`, handler])),
+  );
+  return endpointsOf(api).map((endpoint) => {
+    const handler = byId.get(endpoint.id);
+    if (handler === undefined) throw new Error(`no handler for ${endpoint.id}`);
+    const pattern = new RegExp(`^${endpoint.path.replaceAll(/\{(\w+)\}/g, "(?<$1>[^/]+)")}/?$`);
+    return { endpoint, pattern, handler };
+  });
+}
+
+function findRoute(routes: readonly Route[], request: Request): { route: Route; params: Record<string, string> } {
+  const { pathname } = new URL(request.url);
+  const here = routes.filter((route) => route.pattern.test(pathname));
+  const route = here.find(({ endpoint }) => endpoint.method === request.method);
+  if (route !== undefined) return { route, params: { ...route.pattern.exec(pathname)?.groups } };
+  if (here.length === 0) throw new Failure("not_found");
+  throw new Failure("method_not_allowed", undefined, { allow: here.map(({ endpoint }) => endpoint.method).join(", ") });
+}
+
+interface Replay {
+  readonly fingerprint: string;
+  readonly endpoint: EndpointDefinition;
+  readonly response: Response;
+}
+
+async function answer(state: State, route: Route, params: Readonly<Record<string, string>>, request: Request, replays: Map<string, Replay>): Promise<Response> {
+  const { endpoint } = route;
+  const caller = endpoint.auth === "none" ? null : authenticate(state, request);
+  if (caller !== null) authorize(endpoint, caller);
+  const run = async (): Promise<Response> => {
+    const input = await parseInput(endpoint, request, params);
+    const outcome = (await route.handler(input as never, caller as never)) as Outcome<EndpointDefinition>;
+    return renderOutcome(endpoint, request, outcome);
+  };
+  const key = request.headers.get(HEADERS.idempotencyKey);
+  if (key === null || endpoint.effect !== "create") return run();
+  if (key.length > MAX_IDEMPOTENCY_KEY || key === "") throw new Failure("validation_failed", "headers.idempotency-key: 1 to 255 characters");
+  return once(replays, `${caller?.accountId ?? ""} ${key}`, endpoint, request, run);
+}
+
+/** Decisions §1: the same key and request answer the first response again; an answer with a secret is not kept. */
+async function once(replays: Map<string, Replay>, key: string, endpoint: EndpointDefinition, request: Request, run: () => Promise<Response>): Promise<Response> {
+  const url = new URL(request.url);
+  const body = toHex(await digestOf(new Uint8Array(await request.clone().arrayBuffer())));
+  const fingerprint = [request.method, url.pathname, url.search, body].join(" ");
+  const kept = replays.get(key);
+  if (kept === undefined) {
+    const response = await run();
+    replays.set(key, { fingerprint, endpoint, response: response.clone() });
+    return response;
+  }
+  if (kept.fingerprint !== fingerprint) throw new Failure("idempotency_mismatch");
+  const repeat = kept.response.clone();
+  if (endpoint.secretResponse === true) throw new Failure("already_created", `This key made ${idIn(await repeat.text())}`);
+  const headers = new Headers(repeat.headers);
+  headers.set(HEADERS.idempotentReplay, "true");
+  return new Response(repeat.body, { status: repeat.status, headers });
+}
+
+function idIn(text: string): string {
+  const value: unknown = JSON.parse(text);
+  return typeof value === "object" && value !== null && "id" in value && typeof value.id === "string" ? value.id : "something";
+}
+
+function authorize(endpoint: EndpointDefinition, caller: Caller): void {
+  if (endpoint.access === "owner" && caller.key.value.accessLevel !== "owner") throw new Failure("owner_only");
+  if (endpoint.scope !== null && !hasScope(caller, endpoint.scope)) throw new Failure("missing_scope", `The key lacks the scope ${endpoint.scope}`);
+  if (endpoint.vaultLimit === "refuse" && caller.key.value.vaultIds !== null) throw new Failure("vault_limited_key");
+}
+

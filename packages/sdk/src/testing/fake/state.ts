@@ -1,0 +1,140 @@
+/** What the fake service holds, all in memory, and the reads that several groups need. */
+import type { Account, ApiKey, File, Folder, Scope, Vault } from "@coffer/contract";
+import { Failure } from "../handlers.ts";
+
+/** A row of any kind: whose it is, and its place in the order of creation. */
+export interface Row<Value> {
+  readonly accountId: string;
+  readonly sequence: number;
+  value: Value;
+}
+
+export interface FileRow extends Row<File> {
+  bytes: Uint8Array;
+  /** The folder whose deletion brought it to the trash; null when it went alone. */
+  trashedWith: string | null;
+}
+
+export interface FolderRow extends Row<Folder> {
+  trashedWith: string | null;
+}
+
+export interface KeyRow extends Row<ApiKey> {
+  readonly text: string;
+}
+
+export interface UploadRow {
+  readonly accountId: string;
+  readonly id: string;
+  readonly length: number;
+  readonly metadata: ReadonlyMap<string, string>;
+  readonly conditions: { readonly ifAbsent: boolean; readonly ifMatch: string | null };
+  bytes: Uint8Array;
+  fileId: string | null;
+}
+
+/** Who calls, as the fake's handlers see it. */
+export interface Caller {
+  readonly accountId: string;
+  readonly key: KeyRow;
+}
+
+export interface State {
+  readonly accounts: Map<string, Account>;
+  readonly keys: Map<string, KeyRow>;
+  readonly vaults: Map<string, Row<Vault>>;
+  readonly folders: Map<string, FolderRow>;
+  readonly files: Map<string, FileRow>;
+  readonly uploads: Map<string, UploadRow>;
+  /** Milliseconds since 1970. */
+  now(): number;
+  next(): number;
+}
+
+export function createState(now: () => number): State {
+  let sequence = 0;
+  const state = { accounts: new Map(), keys: new Map(), vaults: new Map(), folders: new Map(), files: new Map(), uploads: new Map() };
+  return { ...state, now, next: () => (sequence += 1) };
+}
+
+export function timestamp(state: State): string {
+  return new Date(state.now()).toISOString();
+}
+
+export function notFound(what: string): Failure {
+  return new Failure("not_found", `${what} not found`);
+}
+
+export function reaches(caller: Caller, vaultId: string): boolean {
+  const { vaultIds } = caller.key.value;
+  return vaultIds === null || vaultIds.includes(vaultId);
+}
+
+/** A row of the caller's within its key's reach, else 404: whether it exists is not disclosed. */
+export function readRow<Value extends { readonly vaultId: string }, Found extends Row<Value>>(rows: ReadonlyMap<string, Found>, caller: Caller, id: string, what: string): Found {
+  const row = rows.get(id);
+  if (row === undefined || row.accountId !== caller.accountId || !reaches(caller, row.value.vaultId)) throw notFound(what);
+  return row;
+}
+
+export function readVault(state: State, caller: Caller, vaultId: string): Row<Vault> {
+  const row = state.vaults.get(vaultId);
+  if (row === undefined || row.accountId !== caller.accountId || !reaches(caller, vaultId)) throw notFound("Vault");
+  return row;
+}
+
+/** The vault and folder where something new goes. */
+export function findPlace(state: State, caller: Caller, vaultId: string | undefined, folderId: string | null | undefined): { vaultId: string; folderId: string | null } {
+  if (vaultId !== undefined) readVault(state, caller, vaultId);
+  if (folderId === undefined || folderId === null) return { vaultId: vaultId ?? defaultVault(state, caller), folderId: null };
+  const { value } = readRow(state.folders, caller, folderId, "Folder");
+  if (vaultId !== undefined && value.vaultId !== vaultId) throw new Failure("different_vault");
+  if (value.trashedAt !== null) throw new Failure("trashed");
+  return { vaultId: value.vaultId, folderId };
+}
+
+function defaultVault(state: State, caller: Caller): string {
+  const vault = [...state.vaults.values()].find((row) => row.accountId === caller.accountId && row.value.isDefault);
+  if (vault === undefined || !reaches(caller, vault.value.id)) throw new Failure("vault_required");
+  return vault.value.id;
+}
+
+/** Bytes and files of an account, trash included. */
+export function usageOf(state: State, accountId: string): { bytes: number; files: number } {
+  const files = [...state.files.values()].filter((row) => row.accountId === accountId);
+  return { bytes: files.reduce((sum, row) => sum + row.value.size, 0), files: files.length };
+}
+
+/** One page of rows, newest first. The cursor is opaque to callers: the sequence of the last row, with a check. */
+export function pageOf<Value>(rows: Iterable<Row<Value>>, query: { readonly limit?: number | undefined; readonly cursor?: string | undefined }): { items: Value[]; nextCursor: string | null } {
+  const before = query.cursor === undefined ? Number.POSITIVE_INFINITY : parseCursor(query.cursor);
+  const found = [...rows].filter((row) => row.sequence < before).sort((a, b) => b.sequence - a.sequence);
+  const page = found.slice(0, query.limit ?? 100);
+  const last = page.at(-1);
+  return { items: page.map((row) => row.value), nextCursor: last !== undefined && found.length > page.length ? `s${String(last.sequence)}.` : null };
+}
+
+function parseCursor(text: string): number {
+  const sequence = /^s(\d{1,15})\.$/.exec(text)?.[1];
+  if (sequence === undefined) throw new Failure("validation_failed", "query.cursor: Invalid cursor");
+  return Number(sequence);
+}
+
+/** The caller of a request; a key that is unknown, revoked or expired is 401. */
+export function authenticate(state: State, request: Request): Caller {
+  const text = /^Bearer (\S+)$/.exec(request.headers.get("authorization") ?? "")?.[1];
+  const key = [...state.keys.values()].find((row) => row.text === text);
+  if (text === undefined || key === undefined || !isLive(state, key)) throw new Failure("invalid_credential");
+  key.value = { ...key.value, lastUsedAt: timestamp(state) };
+  return { accountId: key.accountId, key };
+}
+
+export function isLive(state: State, key: KeyRow): boolean {
+  const { revokedAt, expiresAt } = key.value;
+  return (revokedAt === null || revokedAt > timestamp(state)) && (expiresAt === null || expiresAt > timestamp(state));
+}
+
+export function hasScope(caller: Caller, scope: Scope): boolean {
+  return caller.key.value.scopes === null || caller.key.value.scopes.includes(scope);
+}
+

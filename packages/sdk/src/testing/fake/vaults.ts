@@ -1,0 +1,50 @@
+import type { api, Vault } from "@coffer/contract";
+import { Failure, type GroupHandlers } from "../handlers.ts";
+import { pageOf, reaches, readVault, timestamp, type Caller, type State } from "./state.ts";
+
+const MAX_VAULTS = 1000;
+
+export function vaultHandlers(state: State): GroupHandlers<typeof api.vaults, Caller> {
+  return {
+    create: ({ body }, { accountId }) => {
+      if (body.type === "shared" || body.chainObjectId !== undefined) throw new Failure("shared_vaults_unavailable");
+      if (ownVaults(state, accountId).length >= MAX_VAULTS) throw new Failure("limit_reached");
+      refuseTaken(state, accountId, body.name, null);
+      const createdAt = timestamp(state);
+      const vault: Vault = { id: crypto.randomUUID(), name: body.name, type: "public", chainObjectId: null, isDefault: false, createdAt, updatedAt: createdAt };
+      state.vaults.set(vault.id, { accountId, sequence: state.next(), value: vault });
+      return { vault };
+    },
+    list: ({ query }, caller) => {
+      const rows = ownVaults(state, caller.accountId).filter((row) => reaches(caller, row.value.id) && (query.type === undefined || row.value.type === query.type));
+      const { items, nextCursor } = pageOf(rows, query);
+      return { vaults: items, nextCursor };
+    },
+    get: ({ params }, caller) => ({ vault: readVault(state, caller, params.vaultId).value }),
+    update: ({ params, body }, caller) => {
+      const row = readVault(state, caller, params.vaultId);
+      if (body.name !== undefined && body.name !== row.value.name) {
+        refuseTaken(state, caller.accountId, body.name, params.vaultId);
+        row.value = { ...row.value, name: body.name, updatedAt: timestamp(state) };
+      }
+      return { vault: row.value };
+    },
+    delete: ({ params, query }, caller) => {
+      const { vaultId } = params;
+      if (readVault(state, caller, vaultId).value.isDefault) throw new Failure("default_vault");
+      const contents = [state.files, state.folders] as const;
+      const holds = contents.some((rows) => [...rows.values()].some((row) => row.value.vaultId === vaultId));
+      if (holds && query.force !== true) throw new Failure("vault_not_empty");
+      for (const rows of contents) for (const [id, row] of rows) if (row.value.vaultId === vaultId) rows.delete(id);
+      state.vaults.delete(vaultId);
+    },
+  };
+}
+
+function ownVaults(state: State, accountId: string) {
+  return [...state.vaults.values()].filter((row) => row.accountId === accountId);
+}
+
+function refuseTaken(state: State, accountId: string, name: string, except: string | null): void {
+  if (ownVaults(state, accountId).some((row) => row.value.name === name && row.value.id !== except)) throw new Failure("name_exists");
+}

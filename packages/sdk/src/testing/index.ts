@@ -1,0 +1,8 @@
+/**
+ * `@coffer/sdk/testing`: stand-ins for the service in tests of code that uses the SDK. `createFake` behaves like the service, over
+ * memory; `mock` answers one endpoint as a test says; both are typed by the contract.
+ * @packageDocumentation
+ */
+export { createFake, type Fake, type FakeHandlers } from "./fake/service.ts";
+export { Failure, Reply, type GroupHandlers, type Handler, type Handlers, type Input, type Outcome } from "./handlers.ts";
+export { handlers, mock, type Resolver } from "./mock.ts";

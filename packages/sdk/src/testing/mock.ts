@@ -1,0 +1,45 @@
+import type { EndpointDefinition } from "@coffer/contract";
+import { http, type HttpHandler } from "msw/http";
+import type { Fake } from "./fake/service.ts";
+import { Failure, type Input, type Outcome } from "./handlers.ts";
+import { parseInput, renderFailure, renderOutcome } from "./respond.ts";
+
+/** `*`: whatever the origin. */
+const ANY_ORIGIN = "*";
+
+/** Answers one call; throw a {@link Failure} for an error of the catalogue. */
+export type Resolver<E extends EndpointDefinition> = (input: Input<E>, request: Request) => Outcome<E> | Promise<Outcome<E>>;
+
+/**
+ * An MSW 3 handler for one endpoint, typed by the contract: the request is parsed as the server would (400 otherwise) and an answer
+ * outside the contract is an error of the test. Credentials are not looked at.
+ *
+ * With MSW 3 pass `onUnhandledFrame: "error"` to `listen`: the former `onUnhandledRequest` is ignored and calls would go to the network.
+ *
+ * @example
+ * ```ts
+ * const server = setupServer(mock(api.files.get, () => { throw new Failure("not_found"); }));
+ * server.listen({ onUnhandledFrame: "error" });
+ * ```
+ */
+export function mock<E extends EndpointDefinition>(endpoint: E, resolver: Resolver<E>, { baseUrl = ANY_ORIGIN }: { readonly baseUrl?: string } = {}): HttpHandler {
+  const path = `${baseUrl}${endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1")}`;
+  return http.all(path, async ({ request, params }) => {
+    if (request.method !== endpoint.method) return undefined;
+    try {
+      return renderOutcome(endpoint, request, await resolver(await parseInput(endpoint, request, textOf(params)), request));
+    } catch (error) {
+      if (error instanceof Failure) return renderFailure(request, error);
+      throw error;
+    }
+  });
+}
+
+/** MSW 3 handlers that put a fake behind every path of an origin. */
+export function handlers(fake: Fake, { baseUrl = ANY_ORIGIN }: { readonly baseUrl?: string } = {}): HttpHandler[] {
+  return [http.all(`${baseUrl}/*`, ({ request }) => fake.fetch(request))];
+}
+
+function textOf(params: Readonly<Record<string, string | readonly string[] | undefined>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(params).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : [])));
+}
