@@ -79,7 +79,7 @@ function summarise(
 export function renderReport(report: Report): string {
   const lines = report.endpoints.flatMap((e) => [
     `${e.findings.length === 0 ? "ok  " : "FAIL"}  ${e.id.padEnd(20)} ${String(e.calls).padStart(4)} calls ${String(e.checks).padStart(5)} checks`,
-    ...e.findings.map((finding) => `        ${finding.step}: ${finding.problem}`),
+    ...counted(e.findings.map((finding) => `        ${finding.step}: ${finding.problem}`)),
   ]);
   const total = (pick: (e: EndpointReport) => number) => String(report.endpoints.reduce((sum, e) => sum + pick(e), 0));
   const counts = `${String(report.endpoints.length - 1)} endpoints, ${total((e) => e.calls)} calls, ${total((e) => e.checks)} checks, `;
@@ -88,4 +88,11 @@ export function renderReport(report: Report): string {
     ...report.notes.map((note) => `note: ${note}`),
     `${counts}${String(report.findings.length)} findings`,
   ].join("\n");
+}
+
+/** One line for what was found several times. */
+function counted(lines: readonly string[]): string[] {
+  const times = new Map<string, number>();
+  for (const line of lines) times.set(line, (times.get(line) ?? 0) + 1);
+  return [...times].map(([line, count]) => (count === 1 ? line : `${line} (${String(count)} times)`));
 }

@@ -1,0 +1,66 @@
+/** What earlier answers made: ids, tags and cursors, so that later requests reach real objects. */
+import type { Received } from "../conformance/judge.ts";
+import { parseJson } from "../conformance/judge.ts";
+import type { Draw } from "./draw.ts";
+
+/** Names a kind of thing by the field that carries it. */
+export type Kind = "vaultId" | "folderId" | "fileId" | "uploadId" | "keyId" | "cursor" | "etag";
+
+export interface Pool {
+  add(kind: Kind, value: string): void;
+  draw(kind: Kind, draw: Draw): string | undefined;
+  /** Takes in what an answer made. */
+  harvest(answer: Received): void;
+}
+
+const KIND_OF_FIELD: Readonly<Record<string, Kind>> = {
+  vault: "vaultId",
+  vaults: "vaultId",
+  folder: "folderId",
+  folders: "folderId",
+  file: "fileId",
+  files: "fileId",
+  apiKey: "keyId",
+  apiKeys: "keyId",
+};
+/** Newer objects live longer than older ones; old ids are dropped. */
+const KEPT = 60;
+
+/** `untouched` are ids that no request may use: the keys that the run itself works with. */
+export function openPool(untouched: ReadonlySet<string>): Pool {
+  const known = new Map<Kind, string[]>();
+  const add = (kind: Kind, value: string) => {
+    if (untouched.has(value)) return;
+    const values = (known.get(kind) ?? []).filter((other) => other !== value);
+    known.set(kind, [...values, value].slice(-KEPT));
+  };
+  const addObject = (kind: Kind, object: unknown) => {
+    if (typeof object === "object" && object !== null && "id" in object && typeof object.id === "string")
+      add(kind, object.id);
+  };
+  return {
+    add,
+    draw: (kind, draw) => draw.any(known.get(kind) ?? []),
+    harvest(answer) {
+      harvestHeaders(answer.headers, add);
+      const value = answer.status < 300 ? parseJson(answer.body) : undefined;
+      if (typeof value !== "object" || value === null) return;
+      for (const [field, content] of Object.entries(value)) {
+        const kind = KIND_OF_FIELD[field];
+        if (field === "nextCursor" && typeof content === "string") add("cursor", content);
+        else if (kind !== undefined)
+          for (const object of Array.isArray(content) ? content.slice(0, 3) : [content]) addObject(kind, object);
+      }
+      if ("key" in value) addObject("keyId", value);
+    },
+  };
+}
+
+function harvestHeaders(headers: Headers, add: (kind: Kind, value: string) => void): void {
+  const etag = headers.get("etag");
+  if (etag !== null) add("etag", etag);
+  const upload = /\/api\/uploads\/([0-9a-f-]{36})$/.exec(headers.get("location") ?? "")?.[1];
+  if (upload !== undefined) add("uploadId", upload);
+  const file = headers.get("file-id");
+  if (file !== null) add("fileId", file);
+}

@@ -1,0 +1,170 @@
+/** Thousands of valid and mutated requests over every operation; the server must answer each by the rules. */
+import { randomUUID } from "node:crypto";
+import { api, endpointsOf, HEADERS } from "@coffer/contract";
+import { judge, parseJson, receive, type Received } from "../conformance/judge.ts";
+import { sampleBytes, sameBytes } from "../conformance/samples.ts";
+import { renderRequest } from "../conformance/wire.ts";
+import { openDraw, type Draw } from "./draw.ts";
+import { describe, endpointAt, type Message } from "./message.ts";
+import { mutate } from "./mutations.ts";
+import { openPool, type Pool } from "./pool.ts";
+import { RAW_CASES, tryRawCase } from "./raw-socket.ts";
+import { openSender, type Sender } from "./send.ts";
+import { validMessage, type Sources } from "./valid.ts";
+
+export interface FuzzOptions {
+  readonly baseUrl: string;
+  readonly count: number;
+  readonly seed: number;
+}
+
+export interface FuzzReport {
+  readonly sent: number;
+  /** Operation → status and error code → how often. */
+  readonly outcomes: ReadonlyMap<string, ReadonlyMap<string, number>>;
+  readonly findings: readonly string[];
+}
+
+/** Requests that are under way together. */
+const WIDTH = 8;
+/** After this many requests new accounts begin, so that limits of old ones do not shadow the rest. */
+const EPOCH = 2_000;
+/** More of one kind teaches nothing. */
+const MAX_FINDINGS = 200;
+
+export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
+  const draw = openDraw(options.seed);
+  const state = { outcomes: new Map<string, Map<string, number>>(), findings: [] as string[], sent: 0 };
+  const canary = await plantCanary(options.baseUrl);
+  using sender = openSender(options.baseUrl);
+  while (state.sent < options.count && state.findings.length < MAX_FINDINGS) {
+    const sources = await openSources(options.baseUrl, draw);
+    const end = Math.min(options.count, state.sent + EPOCH);
+    while (state.sent < end) {
+      const batch = Array.from({ length: Math.min(WIDTH, end - state.sent) }, () => nextMessage(sources));
+      state.sent += batch.length;
+      await Promise.all(batch.map((message) => tryMessage(sender, message, sources.pool, state)));
+    }
+    await tryRawCases(options.baseUrl, state);
+  }
+  state.findings.push(...(await canary()));
+  return state;
+}
+
+interface State {
+  readonly outcomes: Map<string, Map<string, number>>;
+  readonly findings: string[];
+  sent: number;
+}
+
+const ENDPOINTS = endpointsOf(api);
+
+function nextMessage(sources: Sources): Message {
+  const e = sources.draw.any(ENDPOINTS) ?? api.files.list;
+  return mutate(validMessage(e, sources), sources.draw);
+}
+
+async function tryMessage(sender: Sender, message: Message, pool: Pool, state: State): Promise<void> {
+  try {
+    const answer = await sender.send(message);
+    pool.harvest(answer);
+    count(state, message.origin.id, `${String(answer.status)} ${answer.headers.get(HEADERS.errorCode) ?? ""}`.trim());
+    for (const problem of judgeFuzzed(message, answer)) state.findings.push(`${problem}\n    ${describe(message)}`);
+  } catch (error) {
+    count(state, message.origin.id, "no answer");
+    state.findings.push(`no answer (${String(error)})\n    ${describe(message)}`);
+  }
+}
+
+function judgeFuzzed(message: Message, answer: Received): string[] {
+  const e = endpointAt(message.method, message.target);
+  const problems = judge(e, message.method, answer);
+  return answer.status >= 500 ? [`status ${String(answer.status)}`, ...problems] : problems;
+}
+
+function count(state: State, operation: string, outcome: string): void {
+  const outcomes = state.outcomes.get(operation) ?? new Map<string, number>();
+  outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+  state.outcomes.set(operation, outcomes);
+}
+
+async function tryRawCases(baseUrl: string, state: State): Promise<void> {
+  for (const [name, bytes] of Object.entries(RAW_CASES)) {
+    const problems = await tryRawCase(baseUrl, bytes);
+    count(state, "raw socket", problems.length === 0 ? "ok" : "problem");
+    state.findings.push(...problems.map((problem) => `${problem}\n    raw socket: ${name}`));
+  }
+}
+
+/** Two accounts; the first has an owner's key and narrower ones, and the pool never holds the ids of these keys. */
+async function openSources(baseUrl: string, draw: Draw): Promise<Sources> {
+  const owner = await signup(baseUrl);
+  const made: { id: string; key: string }[] = [];
+  for (const body of [
+    { name: "reader", scopes: ["files:read" as const] },
+    { name: "files", scopes: ["files:read" as const, "files:write" as const] },
+  ]) {
+    made.push(await answerOf(baseUrl, renderRequest(baseUrl, api.apiKeys.create, { body }, { key: owner.key })));
+  }
+  const other = await signup(baseUrl);
+  const pool = openPool(new Set([owner.keyId, ...made.map(({ id }) => id)]));
+  const foreign = openPool(new Set([other.keyId]));
+  foreign.add("vaultId", other.vaultId);
+  pool.add("vaultId", owner.vaultId);
+  const upload = renderRequest(
+    baseUrl,
+    api.files.upload,
+    { query: { name: "foreign" }, headers: {}, body: new Uint8Array(9) },
+    { key: other.key },
+  );
+  foreign.add("fileId", (await answerOf<{ file: { id: string } }>(baseUrl, upload)).file.id);
+  return { draw, pool, foreign, keys: [owner.key, ...made.map(({ key }) => key)] };
+}
+
+async function signup(baseUrl: string): Promise<{ key: string; keyId: string; vaultId: string }> {
+  const body = { email: `fuzz-${randomUUID()}@example.com` };
+  const { apiKey: key } = await answerOf<{ apiKey: string }>(
+    baseUrl,
+    renderRequest(baseUrl, api.development.signup, { body }, {}),
+  );
+  const { credential } = await answerOf<{ credential: { id: string } }>(
+    baseUrl,
+    renderRequest(baseUrl, api.account.get, {}, { key }),
+  );
+  const { vaults } = await answerOf<{ vaults: { id: string }[] }>(
+    baseUrl,
+    renderRequest(baseUrl, api.vaults.list, {}, { key }),
+  );
+  return { key, keyId: credential.id, vaultId: vaults[0]?.id ?? "" };
+}
+
+async function answerOf<Value>(baseUrl: string, request: Request): Promise<Value> {
+  const answer = await receive(await fetch(request));
+  if (answer.status >= 300)
+    throw new Error(`${baseUrl}: ${request.method} ${request.url} answered ${String(answer.status)}`);
+  return parseJson(answer.body) as Value;
+}
+
+/** A file of an account that nothing else uses; the returned check tells whether it and the server are well. */
+async function plantCanary(baseUrl: string): Promise<() => Promise<string[]>> {
+  const { key } = await signup(baseUrl);
+  const bytes = sampleBytes(100_000, 11);
+  const upload = renderRequest(
+    baseUrl,
+    api.files.upload,
+    { query: { name: "canary" }, headers: {}, body: bytes },
+    { key },
+  );
+  const { file } = await answerOf<{ file: { id: string } }>(baseUrl, upload);
+  return async () => {
+    const ready = await fetch(new URL("/readyz", baseUrl));
+    const answer = await receive(
+      await fetch(renderRequest(baseUrl, api.files.content, { params: { fileId: file.id } }, { key })),
+    );
+    const intact = answer.status === 200 && sameBytes(answer.body, bytes);
+    return [
+      ...(ready.status === 200 ? [] : ["the server is not ready at the end"]),
+      ...(intact ? [] : ["the canary file is not intact"]),
+    ];
+  };
+}

@@ -1,0 +1,57 @@
+/** Sends messages with Node's own client, which lets more through than fetch does. */
+import { Agent, request } from "node:http";
+import type { Received } from "../conformance/judge.ts";
+import type { Message } from "./message.ts";
+
+/** A request that has no answer after this long counts as unanswered. */
+const PATIENCE_MS = 20_000;
+
+export interface Sender extends Disposable {
+  /** Rejects when no answer comes. */
+  send(message: Message): Promise<Received>;
+}
+
+export function openSender(baseUrl: string): Sender {
+  const { hostname, port } = new URL(baseUrl);
+  const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  return {
+    send: (message) => exchange({ hostname, port, agent }, message),
+    [Symbol.dispose]: () => {
+      agent.destroy();
+    },
+  };
+}
+
+function exchange(to: { hostname: string; port: string; agent: Agent }, message: Message): Promise<Received> {
+  return new Promise((resolve, reject) => {
+    const length = message.body === null ? [] : ["content-length", String(message.body.length)];
+    const headers = ["host", `${to.hostname}:${to.port}`, ...message.headers.flat(), ...length];
+    const options = {
+      ...to,
+      method: message.method,
+      path: message.target,
+      headers,
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    };
+    const sent = request(options, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("error", reject);
+      response.on("end", () => {
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: asHeaders(response.rawHeaders),
+          body: new Uint8Array(Buffer.concat(chunks)),
+        });
+      });
+    });
+    sent.on("error", reject);
+    sent.end(message.body ?? undefined);
+  });
+}
+
+function asHeaders(raw: readonly string[]): Headers {
+  const headers = new Headers();
+  for (let at = 0; at + 1 < raw.length; at += 2) headers.append(raw[at] ?? "", raw[at + 1] ?? "");
+  return headers;
+}

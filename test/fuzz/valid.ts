@@ -1,0 +1,152 @@
+/** Schema-valid messages for an endpoint, with ids that lead somewhere. */
+import { isBytes, TUS_PART_TYPE, TUS_VERSION, type EndpointDefinition } from "@coffer/contract";
+import type * as z from "zod/mini";
+import { digestField, tusChecksum, tusMetadata } from "../conformance/samples.ts";
+import { arbitraryOf } from "./arbitrary.ts";
+import type { Draw } from "./draw.ts";
+import type { Message } from "./message.ts";
+import type { Kind, Pool } from "./pool.ts";
+
+export interface Sources {
+  readonly draw: Draw;
+  readonly pool: Pool;
+  /** What another account made. */
+  readonly foreign: Pool;
+  /** Bearer keys, the likeliest first. */
+  readonly keys: readonly [string, ...string[]];
+}
+
+type Fields = Record<string, unknown>;
+
+export function validMessage(e: EndpointDefinition, sources: Sources): Message {
+  const params = section(e.params, sources);
+  const query = new URLSearchParams(textFields(section(e.query, sources)));
+  const body = drawBody(e, sources);
+  const path = e.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
+  return {
+    method: e.method,
+    target: query.size === 0 ? path : `${path}?${query.toString()}`,
+    headers: drawHeaders(e, sources, body),
+    body,
+    origin: e,
+    mutations: [],
+  };
+}
+
+function section(schema: z.core.$ZodType | undefined, sources: Sources): Fields {
+  if (schema === undefined) return {};
+  return ground(sources.draw.value(arbitraryOf(schema)) as Fields, sources);
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  vaultId: "vaultId",
+  folderId: "folderId",
+  parentId: "folderId",
+  fileId: "fileId",
+  uploadId: "uploadId",
+  keyId: "keyId",
+  cursor: "cursor",
+};
+
+/** Puts real ids where the schema drew some: mostly the account's own, sometimes another's, sometimes nobody's. */
+function ground(fields: Fields, { draw, pool, foreign }: Sources): Fields {
+  const real = (kind: Kind) => (draw.chance(0.85) ? pool : foreign).draw(kind, draw);
+  const entries = Object.entries(fields).map(([name, value]): [string, unknown] => {
+    if (name === "vaultIds" && Array.isArray(value)) return [name, [real("vaultId") ?? value[0]]];
+    const kind = KINDS[name];
+    if (kind === undefined || value === null || value === "root" || draw.chance(0.08)) return [name, value];
+    return [name, real(kind) ?? value];
+  });
+  return Object.fromEntries(entries);
+}
+
+function textFields(fields: Fields): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(fields)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [name, String(value)]),
+  );
+}
+
+function drawBody(e: EndpointDefinition, sources: Sources): Buffer | null {
+  const { draw } = sources;
+  if (e.body === undefined || (e.bodyOptional && draw.chance(0.5))) return null;
+  if (isBytes(e.body)) return draw.bytes(draw.pick([0, 1, 10, 10, 300, 300, 3000]));
+  return Buffer.from(JSON.stringify(ground(draw.value(arbitraryOf(e.body)) as Fields, sources)));
+}
+
+function drawHeaders(e: EndpointDefinition, sources: Sources, body: Buffer | null): [string, string][] {
+  const { draw, keys } = sources;
+  const drawn = textFields(section(e.headers, sources));
+  const fields: Record<string, string> = { ...drawn };
+  for (const name of Object.keys(drawn)) fields[name] = meaningful(name, drawn[name] ?? "", sources, body);
+  if (e.auth === "credential") fields.authorization = `Bearer ${draw.chance(0.85) ? keys[0] : draw.pick(keys)}`;
+  if (body !== null && e.body !== undefined) {
+    if (!isBytes(e.body)) fields["content-type"] = "application/json";
+    else if (e.body.mediaType !== undefined) fields["content-type"] = TUS_PART_TYPE;
+  }
+  if (e.effect === "create" && draw.chance(0.2)) fields["idempotency-key"] = `"fuzz-${String(draw.int(40))}"`;
+  return Object.entries(fields).map(([name, value]) => [name, asHeader(value)]);
+}
+
+const RANGES = [
+  "bytes=0-0",
+  "bytes=1-5",
+  "bytes=0-",
+  "bytes=-1",
+  "bytes=-0",
+  "bytes=9-1",
+  "bytes=0-1,3-4",
+  "bytes=99999999999999999999-",
+  "bytes=99999999-",
+  "lines=1-2",
+] as const;
+
+/** Headers whose schema is wide (any text) mostly get a value that means something. */
+function meaningful(name: string, drawn: string, { draw, pool, foreign }: Sources, body: Buffer | null): string {
+  if (draw.chance(0.1)) return drawn;
+  const bytes = body ?? Buffer.alloc(0);
+  switch (name) {
+    case "range":
+      return draw.pick(RANGES);
+    case "if-range":
+    case "if-match":
+      return draw.chance(0.8) ? (pool.draw("etag", draw) ?? drawn) : draw.pick(["*", drawn, 'W/"x"']);
+    case "if-none-match":
+      return drawn === "*" ? drawn : (pool.draw("etag", draw) ?? drawn);
+    case "content-digest":
+    case "repr-digest":
+      return draw.pick([digestField(bytes), digestField(bytes), "sha-256=:AAAA:", "md5=:AAAA:", drawn]);
+    case "upload-checksum":
+      return draw.pick([tusChecksum("sha256", bytes), tusChecksum("sha1", bytes), "sha256 AAAA", "md5 AAAA", drawn]);
+    case "tus-resumable":
+      return TUS_VERSION;
+    case "upload-length":
+      return draw.chance(0.8) ? String(draw.pick([0, 1, 10, 300, 310, 3000])) : drawn;
+    case "upload-offset":
+      return draw.chance(0.8) ? String(draw.pick([0, 0, 0, 1, 10, 300])) : drawn;
+    case "upload-metadata":
+      return metadata(draw, draw.chance(0.85) ? pool : foreign);
+    default:
+      return drawn;
+  }
+}
+
+function metadata(draw: Draw, pool: Pool): string {
+  const fields: Record<string, string> = {};
+  if (draw.chance(0.85)) fields.filename = `f${String(draw.int(1_000_000))}.bin`;
+  if (draw.chance(0.3)) fields.filetype = draw.pick(["text/plain", "x", "image/png"]);
+  const add = (kind: "vaultId" | "folderId" | "fileId", probability: number) => {
+    const id = draw.chance(probability) ? pool.draw(kind, draw) : undefined;
+    if (id !== undefined) fields[kind] = id;
+  };
+  add("vaultId", 0.4);
+  add("folderId", 0.2);
+  add("fileId", 0.15);
+  return tusMetadata(fields);
+}
+
+/** What a header can carry at all: Node's client refuses the rest (the raw-socket cases send it). */
+function asHeader(value: string): string {
+  return value.replace(/[^\t\u0020-\u007e\u0080-\u00ff]/g, "?");
+}
