@@ -31,7 +31,9 @@ describe("the rules bite", () => {
   });
 
   it("names an unknown id", () => {
-    expect(coverageProblems(lines, [cite("S0-kept"), cite("S0-typo")]).join()).toContain("S0-typo: cited at a.test.ts:1");
+    expect(coverageProblems(lines, [cite("S0-kept"), cite("S0-typo")]).join()).toContain(
+      "S0-typo: cited at a.test.ts:1",
+    );
   });
 
   it("names a pending and an open id that a test cites", () => {

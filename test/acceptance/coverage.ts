@@ -60,7 +60,12 @@ export interface SectionCount {
 /** The counts by source, in the order in which the sources appear, and their sum last. */
 export function countBySection(requirements: readonly Requirement[]): SectionCount[] {
   const sources = [...new Set(requirements.map(({ source }) => source))];
-  const rows = sources.map((source) => countOf(source, requirements.filter((line) => line.source === source)));
+  const rows = sources.map((source) =>
+    countOf(
+      source,
+      requirements.filter((line) => line.source === source),
+    ),
+  );
   return [...rows, countOf("all", requirements)];
 }
 

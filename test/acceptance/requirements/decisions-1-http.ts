@@ -22,37 +22,62 @@ const CONVENTIONS = [
   built("D1-missing-scope-403", "A missing scope is 403 { error }."),
   built("D1-foreign-object-404", "An object outside the account is 404, no disclosure."),
   built("D1-vault-limit-404", "An object outside the key's vault list is 404, no disclosure."),
-  pending("billing", "D1-unverified-billing-403", 'Billing without a verified e-mail is 403 { error: "Email verification required" }.'),
+  pending(
+    "billing",
+    "D1-unverified-billing-403",
+    'Billing without a verified e-mail is 403 { error: "Email verification required" }.',
+  ),
   built("D1-conflict-409", "A taken name, a wrong upload offset and a running idempotent request are 409."),
   built("D1-precondition-412", "A failed If-Match is 412."),
   built("D1-gone-410-upload", "An expired upload is 410."),
   pending("invites", "D1-gone-410-invite", "A used, expired or revoked invite is 410."),
-  pending("identity", "D1-rate-limited", "Rate limited is 429 { error } with Retry-After, RateLimit-Policy and RateLimit."),
+  pending(
+    "identity",
+    "D1-rate-limited",
+    "Rate limited is 429 { error } with Retry-After, RateLimit-Policy and RateLimit.",
+  ),
   built("D1-file-over-maximum-413", "A file over the maximum size is 413."),
   built("D1-quota-403", 'Over the account quota is 403 { error: "Storage quota exceeded" }.'),
   built("D1-disk-full-507", "The server's full disk is 507 with Retry-After."),
-  built("D1-server-error-500", 'A server error is 500 { error: "Internal error" } with X-Request-Id, never the message.'),
+  built(
+    "D1-server-error-500",
+    'A server error is 500 { error: "Internal error" } with X-Request-Id, never the message.',
+  ),
   built("D1-error-shape", "An error body is exactly { error: string }."),
   built("D1-error-code-header", "The machine code of an error is in X-Error-Code."),
 ];
 
 const IDEMPOTENCY_AND_VERSIONS = [
-  built("D1-idempotency-repeat", "Idempotency-Key is accepted on every POST that creates: a repeat answers the first response."),
+  built(
+    "D1-idempotency-repeat",
+    "Idempotency-Key is accepted on every POST that creates: a repeat answers the first response.",
+  ),
   built("D1-idempotency-secrets", "Responses with a raw key are never kept: a repeat answers 409 with the id."),
   built("D1-idempotency-24h", "Idempotency records are kept 24 h per (account, key)."),
-  built("D1-idempotency-fingerprint", "The fingerprint is over method, path, query and body; another request with the key is 422."),
+  built(
+    "D1-idempotency-fingerprint",
+    "The fingerprint is over method, path, query and body; another request with the key is 422.",
+  ),
   built("D1-idempotency-bytes", "A byte body counts by length and type in the fingerprint."),
   built("D1-idempotency-ignored", "Idempotency-Key is ignored on PATCH and DELETE."),
   built("D1-idempotency-running", "A repeat while the first still runs is 409."),
   built("D1-versioning", "API-Version: YYYY-MM-DD is optional and echoed."),
   built("D1-openapi-semver", "OpenAPI info.version is a semantic version."),
-  pending("webhooks", "D1-deprecation", "Deprecation and Sunset headers mark what will go; changes in /api are additive only."),
+  pending(
+    "webhooks",
+    "D1-deprecation",
+    "Deprecation and Sunset headers mark what will go; changes in /api are additive only.",
+  ),
   built("D1-request-id", "X-Request-Id goes in and out (uuid)."),
 ];
 
 const OPEN_OPERATIONS = [
   built("D1-open-dev-signup", "dev-signup needs no credential."),
-  pending("identity", "D1-open-sign-in", "signup, login, refresh, logout, password and mail operations, access codes and provider operations need no credential."),
+  pending(
+    "identity",
+    "D1-open-sign-in",
+    "signup, login, refresh, logout, password and mail operations, access codes and provider operations need no credential.",
+  ),
   pending("invites", "D1-open-redeem", "Invite redeem needs no credential."),
   pending("billing", "D1-open-billing-events", "Billing events need no credential (they are signed)."),
   built("D1-open-health", "Health needs no credential."),
@@ -62,11 +87,18 @@ const OPEN_OPERATIONS = [
 ];
 
 const AT_REST = [
-  pending("identity", "D1-mail-tokens", "Mail tokens are minted when the mail is sent, never queued; the development outbox is files."),
+  pending(
+    "identity",
+    "D1-mail-tokens",
+    "Mail tokens are minted when the mail is sent, never queued; the development outbox is files.",
+  ),
   pending("webhooks", "D1-webhook-secrets", "Webhook secrets are encrypted under SERVICE_MASTER_KEY."),
   built("D1-hashes", "Keys are kept as SHA-256 hashes."),
   pending("identity", "D1-hashes-codes", "Codes and tokens are kept as SHA-256 hashes."),
-  built("D1-changes-row", "One changes row is written in the transaction of every change: actor, key id, chain address, action, target."),
+  built(
+    "D1-changes-row",
+    "One changes row is written in the transaction of every change: actor, key id, chain address, action, target.",
+  ),
   built("D1-changes-sequence", "The changes rows carry a per-account sequence without gaps."),
   pending("audit", "D1-changes-audit", "The audit log chains the changes rows."),
   pending("webhooks", "D1-changes-readers", "Webhooks deliver the changes rows, the event feed streams them."),

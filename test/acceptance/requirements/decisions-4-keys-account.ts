@@ -1,12 +1,22 @@
 import { built, pending, section } from "../requirement.ts";
 
 const KEYS = [
-  built("D4-keys-create", "POST /api/auth/api-keys { name, scopes?, vaultIds?, expiresInDays? (1–3650) } answers 201 with the flat key."),
-  pending("identity", "D4-keys-create-chain", "A chain address other than the account's linked one needs its proof of possession."),
+  built(
+    "D4-keys-create",
+    "POST /api/auth/api-keys { name, scopes?, vaultIds?, expiresInDays? (1–3650) } answers 201 with the flat key.",
+  ),
+  pending(
+    "identity",
+    "D4-keys-create-chain",
+    "A chain address other than the account's linked one needs its proof of possession.",
+  ),
   built("D4-keys-list", "GET /api/auth/api-keys answers { apiKeys: [{ id, name, prefix, last4, … }] }."),
   built("D4-keys-get", "GET /api/auth/api-keys/{keyId} answers { apiKey }."),
   built("D4-keys-revoke", "DELETE /api/auth/api-keys/{keyId} is 204, sets revoked_at and keeps the row."),
-  built("D4-keys-rotate", "POST …/rotate { overlapHours? 0–168, default 0 } answers 201: a new id, the same rights, owner only."),
+  built(
+    "D4-keys-rotate",
+    "POST …/rotate { overlapHours? 0–168, default 0 } answers 201: a new id, the same rights, owner only.",
+  ),
   built("D4-key-text", "A key is the prefix, 43 base62 digits (256 bit) and 6 base62 digits of CRC32."),
   built("D4-key-legacy", "The legacy prefix is accepted without a checksum."),
   built("D4-key-scanning", "A scanning regex is published."),
@@ -25,10 +35,18 @@ const LEVELS = [
   pending("invites", "D4-owner-only-invites", "Invites are owner only."),
   pending("audit", "D4-owner-only-audit", "Audit log and event feed are owner only."),
   pending("identity", "D4-owner-only-sessions", "link-chain and sessions are owner only."),
-  pending("shared-vaults", "D4-owner-only-members", "Member changes are owner only; owner and agent see the member list."),
+  pending(
+    "shared-vaults",
+    "D4-owner-only-members",
+    "Member changes are owner only; owner and agent see the member list.",
+  ),
   built("D4-restore-both", "Restore from the trash: owner and agent."),
   built("D4-level-owner", "A key without a chain address, or with the owner's, is owner."),
-  pending("invites", "D4-level-agent-for-ever", "An invite-redeemed key stays agent; linking an address that a live key or another account holds is 409."),
+  pending(
+    "invites",
+    "D4-level-agent-for-ever",
+    "An invite-redeemed key stays agent; linking an address that a live key or another account holds is 409.",
+  ),
   built("D4-chain-null", "chainAddress and chainAddressSource are null until linked."),
   pending("shared-vaults", "D4-relink", "Relinking needs every shared vault transferred first (409)."),
   built("D4-in-flight-recheck", "The key is checked again before the row is written."),
@@ -36,13 +54,32 @@ const LEVELS = [
 ];
 
 const INVITES_AND_ACCOUNT = [
-  pending("invites", "D4-invite-create", "POST /api/auth/invites answers 201 { id, name, code, scopes, vaultIds, expiresAt, createdAt }."),
+  pending(
+    "invites",
+    "D4-invite-create",
+    "POST /api/auth/invites answers 201 { id, name, code, scopes, vaultIds, expiresAt, createdAt }.",
+  ),
   pending("invites", "D4-invites-list", "GET /api/auth/invites lists with status created, used, revoked or expired."),
   pending("invites", "D4-invite-revoke", "DELETE /api/auth/invites/{inviteId} is 204."),
-  pending("invites", "D4-invite-redeem", "POST /api/auth/invites/redeem: 201 with the key; 404, 410, 409, 400 clock_skew; signed personal message."),
-  pending("invites", "D4-invite-secret", "The client prints codes as <code>.<secret>; the secret never reaches the service."),
-  pending("identity", "D4-link-chain", "link-chain/challenge and link-chain: nonce 10 min, single use, bound; answers { account }, source external."),
-  built("D4-account-shape", "GET /api/account answers { account: { id, email, …, plan, usage: { bytes, files }, limits, createdAt } }."),
+  pending(
+    "invites",
+    "D4-invite-redeem",
+    "POST /api/auth/invites/redeem: 201 with the key; 404, 410, 409, 400 clock_skew; signed personal message.",
+  ),
+  pending(
+    "invites",
+    "D4-invite-secret",
+    "The client prints codes as <code>.<secret>; the secret never reaches the service.",
+  ),
+  pending(
+    "identity",
+    "D4-link-chain",
+    "link-chain/challenge and link-chain: nonce 10 min, single use, bound; answers { account }, source external.",
+  ),
+  built(
+    "D4-account-shape",
+    "GET /api/account answers { account: { id, email, …, plan, usage: { bytes, files }, limits, createdAt } }.",
+  ),
   pending("audit", "D4-audit-log", "GET /api/audit-log: owner; events; 365 days; hash-chained rows."),
 ];
 

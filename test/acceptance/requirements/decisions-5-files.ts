@@ -1,7 +1,10 @@
 import { built, pending, section } from "../requirement.ts";
 
 const UPLOADS = [
-  built("D5-upload-raw", "POST /api/files?vaultId&folderId&name with a raw body of any media type answers 201 { file }."),
+  built(
+    "D5-upload-raw",
+    "POST /api/files?vaultId&folderId&name with a raw body of any media type answers 201 { file }.",
+  ),
   built("D5-upload-multipart", "The same upload takes multipart."),
   built("D5-upload-digest", "Content-Digest and Repr-Digest are verified."),
   built("D5-upload-if-none-match", "If-None-Match: * guards against an existing name."),
@@ -24,7 +27,10 @@ const UPLOADS = [
 
 const FILES = [
   built("D5-list", "GET /api/files?vaultId&folderId&trashed=false&limit&cursor&name answers { files, nextCursor }."),
-  built("D5-file-shape", "GET /api/files/{fileId} answers { file } with id, versionId, name, size, contentType, sha256 …"),
+  built(
+    "D5-file-shape",
+    "GET /api/files/{fileId} answers { file } with id, versionId, name, size, contentType, sha256 …",
+  ),
   built("D5-content-get", "GET and HEAD /api/files/{fileId}/content answer the bytes and their headers."),
   built("D5-content-etag", 'The ETag is "sha256-<b64url>"; If-None-Match answers 304.'),
   built("D5-content-range", "Range, If-Range and 416."),
@@ -44,14 +50,41 @@ const FOLDERS_AND_VAULTS = [
   built("D5-folder-delete", "Deleting a folder moves its subtree to the trash in one transaction."),
   built("D5-vaults-paths", "GET, POST /api/vaults; GET, PATCH, DELETE /api/vaults/{vaultId}."),
   built("D5-vault-delete", "Deleting a vault that is not empty is 409 unless ?force=true."),
-  built("D5-shared-unavailable", 'type "shared" before shared vaults exist: 400 "shared vaults are not available on this server".'),
+  built(
+    "D5-shared-unavailable",
+    'type "shared" before shared vaults exist: 400 "shared vaults are not available on this server".',
+  ),
   built("D5-isolation-404", "Whoever has nothing to do with a vault gets 404."),
-  pending("shared-vaults", "D5-isolation-members", "A recorded member has an agent's rights; without membership 403 not_a_member."),
-  pending("shared-vaults", "D5-shared-names", "Names travel only inside encrypted metadata; name in a query or tus metadata is 400."),
-  pending("shared-vaults", "D5-shared-ciphertext", "Size, ETag and digest are of the ciphertext; content answers bytes with our magic or nothing."),
-  pending("shared-vaults", "D5-shared-authorised", "Non-owners are authorised against the chain object, at most 10 s old, refused when the chain is silent."),
-  pending("shared-vaults", "D5-shared-one-object", "One service vault per chain object, registered by the object's owner."),
-  pending("shared-vaults", "D5-shared-upload", "A shared upload carries statements, encrypted metadata, nameIndex and generation."),
+  pending(
+    "shared-vaults",
+    "D5-isolation-members",
+    "A recorded member has an agent's rights; without membership 403 not_a_member.",
+  ),
+  pending(
+    "shared-vaults",
+    "D5-shared-names",
+    "Names travel only inside encrypted metadata; name in a query or tus metadata is 400.",
+  ),
+  pending(
+    "shared-vaults",
+    "D5-shared-ciphertext",
+    "Size, ETag and digest are of the ciphertext; content answers bytes with our magic or nothing.",
+  ),
+  pending(
+    "shared-vaults",
+    "D5-shared-authorised",
+    "Non-owners are authorised against the chain object, at most 10 s old, refused when the chain is silent.",
+  ),
+  pending(
+    "shared-vaults",
+    "D5-shared-one-object",
+    "One service vault per chain object, registered by the object's owner.",
+  ),
+  pending(
+    "shared-vaults",
+    "D5-shared-upload",
+    "A shared upload carries statements, encrypted metadata, nameIndex and generation.",
+  ),
   pending("shared-vaults", "D5-vault-keys", "GET, POST /api/vaults/{vaultId}/keys: compare-and-set per generation."),
   pending("shared-vaults", "D5-members", "GET, POST /api/vaults/{vaultId}/members, DELETE …/members/{chainAddress}."),
 ];

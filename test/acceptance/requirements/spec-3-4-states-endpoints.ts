@@ -25,7 +25,11 @@ export const specStatesAndEndpoints = [
   ...section("spec §4.1", [
     pending("webhooks", "S4.1-list", "GET /api/webhooks/ answers 200 { webhooks }."),
     pending("webhooks", "S4.1-get", "GET /api/webhooks/{webhookId} answers 200 { webhook } or 404 { error }."),
-    pending("webhooks", "S4.1-test", "POST /api/webhooks/{webhookId}/test, no body, answers 200 { delivery } or 404 { error }."),
+    pending(
+      "webhooks",
+      "S4.1-test",
+      "POST /api/webhooks/{webhookId}/test, no body, answers 200 { delivery } or 404 { error }.",
+    ),
     pending("webhooks", "S4.1-test-sends", "The test operation sends a test delivery to the endpoint."),
     leftOpen("S4.1-open-changes", "Requests for creating, changing and deleting endpoints (owner-only): not shown.", [
       "D6-create",
@@ -37,26 +41,51 @@ export const specStatesAndEndpoints = [
     built("S4.2-dev-signup-email", "dev-signup: email is required and must be an e-mail address."),
     built("S4.2-dev-signup-404", "dev-signup answers 404 { error }."),
     built("S4.2-dev-signup-409", "dev-signup answers 409 { error }."),
-    built("S4.2-create-key", "POST /api/auth/api-keys { name, scopes?, expiresInDays? } answers the created key with field key, shown once."),
+    built(
+      "S4.2-create-key",
+      "POST /api/auth/api-keys { name, scopes?, expiresInDays? } answers the created key with field key, shown once.",
+    ),
     pending("identity", "S4.2-refresh", "POST /api/auth/refresh: a new access token and a rotated refresh token."),
     pending("identity", "S4.2-forgot-password", "POST /api/auth/forgot-password: always 200; rate-limited per IP."),
     pending("identity", "S4.2-reset-password", "POST /api/auth/reset-password { token, newPassword }."),
     pending("identity", "S4.2-verify-email", "POST /api/auth/verify-email { token }."),
-    pending("identity", "S4.2-resend-verification", "POST /api/auth/resend-verification { email }: rate-limited per IP."),
-    pending("identity", "S4.2-check-access-code", "POST /api/auth/check-access-code { code } validates a signup access code."),
+    pending(
+      "identity",
+      "S4.2-resend-verification",
+      "POST /api/auth/resend-verification { email }: rate-limited per IP.",
+    ),
+    pending(
+      "identity",
+      "S4.2-check-access-code",
+      "POST /api/auth/check-access-code { code } validates a signup access code.",
+    ),
     pending("identity", "S4.2-idp", "GET /api/auth/idp: an authorization URL."),
-    pending("identity", "S4.2-idp-zklogin", "GET /api/auth/idp/zklogin: an authorization URL of the zero-knowledge flow."),
-    pending("identity", "S4.2-idp-callback", "POST /api/auth/idp/callback: tokens; finds or creates the user; no chain keypair is derived."),
-    pending("identity", "S4.2-zklogin-auth", 'POST /api/auth/idp/zklogin-auth: combined login; sets chainAddressSource "zklogin".'),
-    pending("identity", "S4.2-zklogin-two-step", "POST /idp/zklogin-token then /idp/zklogin-auth: the two-step equivalent."),
+    pending(
+      "identity",
+      "S4.2-idp-zklogin",
+      "GET /api/auth/idp/zklogin: an authorization URL of the zero-knowledge flow.",
+    ),
+    pending(
+      "identity",
+      "S4.2-idp-callback",
+      "POST /api/auth/idp/callback: tokens; finds or creates the user; no chain keypair is derived.",
+    ),
+    pending(
+      "identity",
+      "S4.2-zklogin-auth",
+      'POST /api/auth/idp/zklogin-auth: combined login; sets chainAddressSource "zklogin".',
+    ),
+    pending(
+      "identity",
+      "S4.2-zklogin-two-step",
+      "POST /idp/zklogin-token then /idp/zklogin-auth: the two-step equivalent.",
+    ),
     pending("identity", "S4.2-bare-paths", "The two-step pair is written without the /api/auth prefix."),
-    leftOpen("S4.2-open-paths", "Other auth bodies, signup and sign-in paths, key revoke, list and detail: not shown.", [
-      "D3-signup",
-      "D3-login",
-      "D4-keys-list",
-      "D4-keys-get",
-      "D4-keys-revoke",
-    ]),
+    leftOpen(
+      "S4.2-open-paths",
+      "Other auth bodies, signup and sign-in paths, key revoke, list and detail: not shown.",
+      ["D3-signup", "D3-login", "D4-keys-list", "D4-keys-get", "D4-keys-revoke"],
+    ),
   ]),
   ...section("spec §4.3", [
     built("S4.3-account", "GET /api/account returns the account including accessLevel."),

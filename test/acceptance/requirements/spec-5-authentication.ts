@@ -14,23 +14,50 @@ const PERMISSIONS = [
 
 const SIGN_UP = [
   pending("identity", "S5.5-access-code", "Every new signup requires an access code during the early access period."),
-  pending("web-console", "S5.5-code-parameter", "The code can be passed as a query parameter named code on the signup page."),
+  pending(
+    "web-console",
+    "S5.5-code-parameter",
+    "The code can be passed as a query parameter named code on the signup page.",
+  ),
   pending("identity", "S5.5-sign-in", "Sign-in is by e-mail and password, or by an identity-provider login."),
-  pending("identity", "S5.5-zklogin-address", 'The zero-knowledge flow derives a chain address; chainAddressSource is then "zklogin".'),
-  pending("web-console", "S5.5-prover-production", "Production uses a hosted prover; its key is a client build variable VITE_<PROVER>_API_KEY."),
+  pending(
+    "identity",
+    "S5.5-zklogin-address",
+    'The zero-knowledge flow derives a chain address; chainAddressSource is then "zklogin".',
+  ),
+  pending(
+    "web-console",
+    "S5.5-prover-production",
+    "Production uses a hosted prover; its key is a client build variable VITE_<PROVER>_API_KEY.",
+  ),
   pending("identity", "S5.5-prover-development", "Development uses the prover vendor's development prover."),
-  pending("identity", "S5.5-prover-mismatch", "A mismatch of network and prover silently yields proofs that the verifier rejects."),
-  pending("identity", "S5.5-tokens", "Reset and verification tokens are single-use, e-mailed, valid only within their window."),
+  pending(
+    "identity",
+    "S5.5-prover-mismatch",
+    "A mismatch of network and prover silently yields proofs that the verifier rejects.",
+  ),
+  pending(
+    "identity",
+    "S5.5-tokens",
+    "Reset and verification tokens are single-use, e-mailed, valid only within their window.",
+  ),
   built("S5.5-unverified-may-store", "E-mail verification is not required for uploads, downloads or vault operations."),
   pending("billing", "S5.5-unverified-may-not-pay", "E-mail verification is required for billing operations."),
-  built("S5.5-dev-signup", "dev-signup is development-only, needs no Authorization header, creates an account and an API key."),
+  built(
+    "S5.5-dev-signup",
+    "dev-signup is development-only, needs no Authorization header, creates an account and an API key.",
+  ),
 ];
 
 export const specAuthentication = [
   ...section("spec §5.1", [
     built("S5.1-account-identity", "An account gives identity."),
     built("S5.1-key-access", "An API key is the credential for every call outside web sessions."),
-    pending("shared-vaults", "S5.1-chain-key-client-only", "A chain Ed25519 key is used only on the client; the server knows only the address."),
+    pending(
+      "shared-vaults",
+      "S5.1-chain-key-client-only",
+      "A chain Ed25519 key is used only on the client; the server knows only the address.",
+    ),
     pending("invites", "S5.1-invites-tie", "Invite codes tie the three layers together."),
   ]),
   ...section("spec §5.2", [
@@ -44,11 +71,27 @@ export const specAuthentication = [
     pending("cli", "S5.3-cli-variable", "The CLI reads the key from SERVICE_API_KEY."),
   ]),
   ...section("spec §5.4", [
-    pending("identity", "S5.4-access-token", "The access token is an HS256 JWT, 15 minutes, in the Authorization header."),
-    pending("identity", "S5.4-refresh-token", "The refresh token is valid 30 days and rotated by POST /api/auth/refresh."),
+    pending(
+      "identity",
+      "S5.4-access-token",
+      "The access token is an HS256 JWT, 15 minutes, in the Authorization header.",
+    ),
+    pending(
+      "identity",
+      "S5.4-refresh-token",
+      "The refresh token is valid 30 days and rotated by POST /api/auth/refresh.",
+    ),
     pending("identity", "S5.4-family-reuse", "Rotation uses family-based reuse detection."),
-    pending("web-console", "S5.4-silent-refresh", "The web app refreshes silently; an ended refresh token logs the user out."),
-    pending("identity", "S5.4-earlier-edition", "An earlier edition carried an identity provider's JWT in the same header."),
+    pending(
+      "web-console",
+      "S5.4-silent-refresh",
+      "The web app refreshes silently; an ended refresh token logs the user out.",
+    ),
+    pending(
+      "identity",
+      "S5.4-earlier-edition",
+      "An earlier edition carried an identity provider's JWT in the same header.",
+    ),
   ]),
   ...section("spec §5.5", SIGN_UP),
   ...section("spec §5.6", [
@@ -65,14 +108,30 @@ export const specAuthentication = [
     pending("shared-vaults", "S5.7-grant-access", "Granting or revoking vault access needs both keys."),
     built("S5.7-list", "Listing files, account information and the like need an API key only."),
     pending("shared-vaults", "S5.7-on-allowlist", "The chain key must match an address on the vault's allowlist."),
-    pending("cli", "S5.7-client-storage", "The key is stored in config.json, SERVICE_CHAIN_PRIVATE_KEY (precedence), a tool-server config or a wallet."),
+    pending(
+      "cli",
+      "S5.7-client-storage",
+      "The key is stored in config.json, SERVICE_CHAIN_PRIVATE_KEY (precedence), a tool-server config or a wallet.",
+    ),
     pending("shared-vaults", "S5.7-never-reaches-server", "The chain key never reaches the server."),
-    pending("identity", "S5.7-link-chain", "The chain public address is linked to the account by a link-chain operation."),
+    pending(
+      "identity",
+      "S5.7-link-chain",
+      "The chain public address is linked to the account by a link-chain operation.",
+    ),
   ]),
   ...section("spec §5.8", [
     pending("invites", "S5.8-owner-creates", "The owner creates an invite code."),
-    pending("invites", "S5.8-agent-redeems", "The agent redeems it with the login command, generates a keypair, receives an API key, stores both."),
-    pending("shared-vaults", "S5.8-owner-adds", "The owner adds the agent's address as a member; the agent can then encrypt and decrypt."),
+    pending(
+      "invites",
+      "S5.8-agent-redeems",
+      "The agent redeems it with the login command, generates a keypair, receives an API key, stores both.",
+    ),
+    pending(
+      "shared-vaults",
+      "S5.8-owner-adds",
+      "The owner adds the agent's address as a member; the agent can then encrypt and decrypt.",
+    ),
   ]),
   ...section("spec §5.9", PERMISSIONS),
 ];

@@ -3,11 +3,23 @@ import { built, leftOpen, pending, section } from "../requirement.ts";
 export const specEventsErrorsLimits = [
   ...section("spec §6", [
     pending("webhooks", "S6-subscribed-events", "Endpoints receive deliveries of the event kinds they subscribe to."),
-    pending("webhooks", "S6-test-record", "The test operation produces a delivery record with its fields and timestamps."),
+    pending(
+      "webhooks",
+      "S6-test-record",
+      "The test operation produces a delivery record with its fields and timestamps.",
+    ),
     pending("webhooks", "S6-attempts-bounded", "A delivery's attempt counter is bounded by maxAttempts."),
-    pending("webhooks", "S6-endpoint-reflects", "failureCount, lastDeliveryStatus and lastDeliveryAt reflect recent outcomes."),
+    pending(
+      "webhooks",
+      "S6-endpoint-reflects",
+      "failureCount, lastDeliveryStatus and lastDeliveryAt reflect recent outcomes.",
+    ),
     leftOpen("S6-open-kinds", "The list of event kind names: not shown.", ["D6-event-kinds"]),
-    leftOpen("S6-open-delivery", "Payload, signing, headers and retry schedule: not shown.", ["D6-payload", "D6-headers", "D6-schedule"]),
+    leftOpen("S6-open-delivery", "Payload, signing, headers and retry schedule: not shown.", [
+      "D6-payload",
+      "D6-headers",
+      "D6-schedule",
+    ]),
   ]),
   ...section("spec §7", [
     built("S7-error-shape", "Error bodies have the shape { error: string }."),

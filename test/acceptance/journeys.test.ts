@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import { JOURNEYS } from "./journeys/catalogue.ts";
+import type { Journey } from "./journeys/observable.ts";
+import { PROGRAMS } from "./journeys/programs.ts";
+import { renderOutcome, runJourney, type Outcome } from "./journeys/run.ts";
+import { REQUIREMENT_ID } from "./requirement.ts";
+
+/** Starting a stack, a second server and a tool server takes its time on a busy machine. Milliseconds. */
+const LIMIT = 180_000;
+
+const observables = JOURNEYS.flatMap((journey) => journey.observables.map((observable) => ({ journey, observable })));
+
+describe("the catalogue of journeys", () => {
+  it("names J1 to J19, in order", () => {
+    expect(JOURNEYS.map(({ name }) => name)).toEqual(Array.from({ length: 19 }, (_, index) => `J${index + 1}`));
+  });
+
+  it("gives every observable a well-formed id of its journey, once", () => {
+    const ids = observables.map(({ observable }) => observable.id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const wrong = observables.filter(
+      ({ journey, observable: { id } }) => !REQUIREMENT_ID.test(id) || !id.startsWith(`${journey.name}-`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it("has a program for exactly the journeys with something built", () => {
+    expect(Object.keys(PROGRAMS)).toEqual(JOURNEYS.filter(hasBuilt).map(({ name }) => name));
+  });
+});
+
+describe("a run says everything", () => {
+  const journey: Journey = {
+    name: "J0",
+    title: "made up",
+    observables: [{ id: "J0-later", tag: "cli", text: "later", status: "pending", issue: "cli" }],
+  };
+
+  it("lists what is pending, with the reason", async () => {
+    const outcomes = await runJourney(journey, undefined, () => undefined);
+    expect(outcomes.map(renderOutcome)).toEqual(["pending J0-later [cli] later (waits for cli)"]);
+  });
+
+  it("fails a built observable that has no program", async () => {
+    const built: Journey = { ...journey, observables: [{ id: "J0-now", tag: "api", text: "now", status: "built" }] };
+    const outcomes = await runJourney(built, undefined, () => undefined);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(["failed"]);
+  });
+});
+
+describe("journeys against a fresh stack", () => {
+  it.each(JOURNEYS.filter(hasBuilt))(
+    "$name: $title",
+    async (journey) => {
+      const outcomes = await runJourney(journey, PROGRAMS[journey.name], () => undefined);
+      expect(outcomes.filter(isFailed).map(renderOutcome)).toEqual([]);
+    },
+    LIMIT,
+  );
+});
+
+function hasBuilt(journey: Journey): boolean {
+  return journey.observables.some(({ status }) => status === "built");
+}
+
+function isFailed(outcome: Outcome): boolean {
+  return outcome.kind === "failed";
+}

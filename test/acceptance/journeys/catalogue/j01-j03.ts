@@ -1,0 +1,89 @@
+import { builtObservable, pendingObservable, type Journey } from "../observable.ts";
+
+const signUp: Journey = {
+  name: "J1",
+  title: "Owner signs up",
+  observables: [
+    pendingObservable("identity", "J1-signup", "api", "signup with an access code answers 2xx"),
+    pendingObservable("identity", "J1-signup-owner", "api", "the new account is owner and its e-mail unverified"),
+    pendingObservable(
+      "identity",
+      "J1-signup-no-code",
+      "api",
+      "without or with a wrong code it is refused and leaves no account row",
+    ),
+    pendingObservable(
+      "identity",
+      "J1-access-code",
+      "api",
+      "check-access-code succeeds for a valid code and does not consume it",
+    ),
+    builtObservable(
+      "J1-dev-signup",
+      "api",
+      "dev-signup answers 200 with id, email, a key of the current prefix and a warning",
+    ),
+    builtObservable(
+      "J1-dev-signup-owner",
+      "api",
+      'the account of that key says accessLevel "owner" and emailVerified false',
+    ),
+    builtObservable("J1-unverified-upload", "api", "an unverified owner can upload"),
+    pendingObservable("billing", "J1-unverified-checkout", "api", "an unverified owner cannot check out (403)"),
+    builtObservable("J1-dev-signup-409", "api", "the same e-mail again is 409 { error }"),
+    builtObservable("J1-production-404", "api", "with SERVICE_ENV=production dev-signup is 404 { error }"),
+    builtObservable("J1-sdk-account", "sdk", "the SDK with that key reads the same account"),
+    builtObservable("J1-mcp-account", "mcp", "the tool server with that key reports the owner, never the key"),
+    builtObservable("J1-hash-only", "api", "the database holds the SHA-256 of the key"),
+    builtObservable(
+      "J1-key-nowhere",
+      "api",
+      "the raw key appears nowhere in the data directory or in what the server printed",
+    ),
+  ],
+};
+
+const sharedVault: Journey = {
+  name: "J2",
+  title: "Owner creates a shared vault",
+  observables: [
+    pendingObservable("identity", "J2-link-first", "cli", "the chain address is linked first"),
+    pendingObservable("shared-vaults", "J2-create-shared", "cli", "vaults create --shared prints the vault id"),
+    pendingObservable(
+      "shared-vaults",
+      "J2-allowlist",
+      "api",
+      "the allowlist object is on the chain with exactly the owner's address",
+    ),
+    pendingObservable(
+      "shared-vaults",
+      "J2-chain-step-fails",
+      "api",
+      "when the chain step fails no half-made vault is listed, or a re-run finishes it",
+    ),
+    builtObservable("J2-public-no-chain-key", "api", "a public vault needs no chain key"),
+    pendingObservable(
+      "cli",
+      "J2-no-chain-key",
+      "cli",
+      "without a chain key: exit 4 or 2, a message naming SERVICE_CHAIN_PRIVATE_KEY, and no request",
+    ),
+  ],
+};
+
+const invite: Journey = {
+  name: "J3",
+  title: "Owner invites an agent",
+  observables: [
+    pendingObservable("cli", "J3-create", "cli", "invites create prints the code with the invite prefix once"),
+    pendingObservable("cli", "J3-list", "cli", "invites list shows state created and no code"),
+    pendingObservable("invites", "J3-default-lifetime", "api", "the default lifetime is 1 h (expires at +3600 s ±1)"),
+    pendingObservable("cli", "J3-expires-73", "cli", "--expires 73 is refused"),
+    pendingObservable("cli", "J3-expires-72", "cli", "--expires 72 is accepted"),
+    pendingObservable("invites", "J3-hash-only", "api", "the database holds only the SHA-256 of the code"),
+    pendingObservable("tools", "J3-mcp-file", "mcp", "invite_create answers a file path of mode 0600"),
+    pendingObservable("tools", "J3-mcp-no-code", "mcp", "the code does not occur in the JSON-RPC stream"),
+  ],
+};
+
+export const journeys1to3: readonly Journey[] = [signUp, sharedVault, invite];

@@ -1,0 +1,143 @@
+import { builtObservable, pendingObservable, type Journey } from "../observable.ts";
+
+const redeem: Journey = {
+  name: "J4",
+  title: "Agent redeems",
+  observables: [
+    pendingObservable(
+      "cli",
+      "J4-login",
+      "cli",
+      "login --invite-code makes a key file of mode 0600, stores the API key, prints the address",
+    ),
+    pendingObservable(
+      "invites",
+      "J4-account",
+      "api",
+      'the account of that key says "agent", the agent\'s address, scopes and vaults as invited',
+    ),
+    pendingObservable("invites", "J4-second-redeem", "api", "a second redeem is refused"),
+    pendingObservable("invites", "J4-parallel", "api", "two parallel redeems, 100 times: exactly one key each time"),
+    pendingObservable("invites", "J4-expired", "api", "after one hour the code is refused as expired"),
+    pendingObservable("invites", "J4-revoked", "api", "a revoked code is refused"),
+    pendingObservable(
+      "invites",
+      "J4-no-private-key",
+      "api",
+      "no 32-byte private key in hex, base64 or bech32 on the wire, here and in every later journey",
+    ),
+    pendingObservable("invites", "J4-replay", "api", "the redeem body replayed with another address is refused"),
+    pendingObservable(
+      "invites",
+      "J4-owner-address",
+      "api",
+      'a key whose address equals the owner\'s says accessLevel "owner"',
+    ),
+  ],
+};
+
+const blind: Journey = {
+  name: "J5",
+  title: "Before membership the agent is blind",
+  observables: [
+    pendingObservable("invites", "J5-vault-list", "mcp", "vault_list shows the invited vault alone"),
+    pendingObservable("tools", "J5-vault-get", "mcp", "vault_get of another vault is refused"),
+    pendingObservable(
+      "shared-vaults",
+      "J5-not-a-member",
+      "mcp",
+      "file_download of a shared file: isError, not_a_member, next step with address and owner command",
+    ),
+    pendingObservable("shared-vaults", "J5-no-destination", "mcp", "the destination file does not exist"),
+    pendingObservable("tools", "J5-access-check", "mcp", "vault_access_check says api: no, chain: no"),
+  ],
+};
+
+const addMember: Journey = {
+  name: "J6",
+  title: "Owner adds the agent's address",
+  observables: [
+    pendingObservable(
+      "shared-vaults",
+      "J6-transaction",
+      "cli",
+      "vaults members add makes a transaction; the allowlist is {owner, agent}",
+    ),
+    pendingObservable("shared-vaults", "J6-listed", "api", "the member is listed with both layers active"),
+    pendingObservable("webhooks", "J6-webhook", "webhook", "vault.member_added arrives at the sink"),
+    pendingObservable("shared-vaults", "J6-again", "api", "adding again: the same member, no second transaction"),
+    pendingObservable("shared-vaults", "J6-malformed", "api", "a malformed address is 400 before any signing"),
+    pendingObservable(
+      "shared-vaults",
+      "J6-hostile",
+      "sdk",
+      "the client refuses to sign a transaction that adds a different address",
+    ),
+  ],
+};
+
+const transfer: Journey = {
+  name: "J7",
+  title: "Agent uploads and downloads through MCP",
+  observables: [
+    builtObservable(
+      "J7-upload-receipt",
+      "mcp",
+      "file_upload of 5 MiB of random bytes answers fileId, bytes and sha256 of exactly those bytes",
+    ),
+    builtObservable("J7-owner-download", "api", "the owner's download over plain HTTP has the identical SHA-256"),
+    builtObservable("J7-sdk-download", "sdk", "the SDK's download has the identical SHA-256"),
+    pendingObservable(
+      "shared-vaults",
+      "J7-ciphertext",
+      "api",
+      "in a shared vault no 16-byte window of the plaintext is stored; size is plaintext + overhead",
+    ),
+    builtObservable(
+      "J7-download-receipt",
+      "mcp",
+      "file_download answers path, bytes and sha256, and the file holds those bytes",
+    ),
+    builtObservable("J7-download-mode", "mcp", "the downloaded file has mode 0600"),
+    builtObservable("J7-existing-refused", "mcp", "an existing destination is refused and unchanged"),
+    builtObservable("J7-overwrite", "mcp", "overwrite: true replaces it"),
+    builtObservable("J7-outside-refused", "mcp", "a path outside the allowed folders is refused"),
+    builtObservable("J7-dotdot-refused", "mcp", "a path with ../ that leaves them is refused"),
+    builtObservable(
+      "J7-symlink-folder-refused",
+      "mcp",
+      "a path through a symbolic link that leaves the root is refused",
+    ),
+    builtObservable("J7-symlink-last-refused", "mcp", "a symbolic link as the last component is refused"),
+    builtObservable("J7-nothing-read", "mcp", "after the refused uploads the vault holds no new file"),
+    builtObservable("J7-no-canary", "mcp", "the JSON-RPC stream holds neither the key nor any content"),
+    builtObservable("J7-idempotency", "mcp", "the same idempotencyKey twice makes one file"),
+    pendingObservable(
+      "shared-vaults",
+      "J7-tampering",
+      "mcp",
+      "bit flip, chunk swap, truncation, foreign chunk or header: an error and no destination file",
+    ),
+    builtObservable(
+      "J7-corrupt-download",
+      "mcp",
+      "bytes corrupted on the way are an error and leave no destination file",
+    ),
+    pendingObservable(
+      "shared-vaults",
+      "J7-range",
+      "mcp",
+      "1 MiB at offset 1.5 GiB of a 2 GiB file: correct bytes, peak RSS under 64 MiB above idle",
+    ),
+    pendingObservable(
+      "tools",
+      "J7-reveal-off",
+      "mcp",
+      'file_read_text on a shared vault is refused with "reveal is off"',
+    ),
+    pendingObservable("tools", "J7-reveal-fenced", "mcp", "after the operator's opt-in the text is fenced"),
+    builtObservable("J7-quota", "mcp", "an upload larger than the quota is refused before bytes are sent"),
+  ],
+};
+
+export const journeys4to7: readonly Journey[] = [redeem, blind, addMember, transfer];

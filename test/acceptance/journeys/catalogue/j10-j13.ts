@@ -1,0 +1,102 @@
+import { builtObservable, pendingObservable, type Journey } from "../observable.ts";
+
+const removed: Journey = {
+  name: "J10",
+  title: "Member removed (the cascade)",
+  observables: [
+    pendingObservable(
+      "shared-vaults",
+      "J10-report",
+      "cli",
+      "agents revoke reports: key revoked, removed on chain, generation n→n+1, a fresh vault key",
+    ),
+    pendingObservable("shared-vaults", "J10-fresh-client", "sdk", "a fresh key-server client's key request is refused"),
+    pendingObservable(
+      "shared-vaults",
+      "J10-warm-new",
+      "sdk",
+      "a warm client with a new key cannot decrypt what was uploaded after the removal",
+    ),
+    pendingObservable(
+      "shared-vaults",
+      "J10-warm-old",
+      "api",
+      "old files: the service answers 403 or 404 to it at once",
+    ),
+    pendingObservable(
+      "shared-vaults",
+      "J10-still-has",
+      "cli",
+      "what it had downloaded it still has; output and docs say so",
+    ),
+    pendingObservable("shared-vaults", "J10-others-read", "sdk", "owner and remaining members read everything"),
+    pendingObservable(
+      "shared-vaults",
+      "J10-killed",
+      "cli",
+      "killed between chain step and key step, a re-run finishes",
+    ),
+    pendingObservable(
+      "shared-vaults",
+      "J10-reader-loop",
+      "sdk",
+      "no file is unreadable for remaining members at any moment",
+    ),
+    pendingObservable("webhooks", "J10-webhook", "webhook", "vault.member_removed arrives at the sink"),
+  ],
+};
+
+const session: Journey = {
+  name: "J11",
+  title: "Web session",
+  observables: [
+    pendingObservable("identity", "J11-jwt", "api", "sign-in answers an HS256 JWT with exp = +900 s"),
+    pendingObservable("identity", "J11-jwt-expired", "api", "at +901 s it is 401"),
+    pendingObservable("identity", "J11-refresh", "api", "refresh answers a new pair"),
+    pendingObservable(
+      "identity",
+      "J11-reuse",
+      "api",
+      "the old refresh token again: the whole family is dead, the newest included",
+    ),
+    pendingObservable("identity", "J11-30-days", "api", "after 30 days it is 401"),
+    pendingObservable(
+      "identity",
+      "J11-forgot",
+      "api",
+      "forgot-password: identical body and comparable time for a known and an unknown e-mail",
+    ),
+    pendingObservable("identity", "J11-forgot-limit", "api", "the per-IP limit answers 429 with Retry-After"),
+    pendingObservable("identity", "J11-single-use", "api", "reset and verify tokens are single-use"),
+  ],
+};
+
+const development: Journey = {
+  name: "J12",
+  title: "Development headers",
+  observables: [
+    builtObservable("J12-user-id", "api", "X-Dev-User-Id acts as that user"),
+    builtObservable("J12-idp-id", "api", "X-Dev-Idp-Id acts as the user with that identity-provider id"),
+    builtObservable("J12-first-user", "api", "neither header acts as the first user"),
+    builtObservable("J12-production", "api", "in production the same headers are ignored: 401"),
+  ],
+};
+
+const headless: Journey = {
+  name: "J13",
+  title: "Headless / CI",
+  observables: [
+    pendingObservable(
+      "cli",
+      "J13-one-document",
+      "cli",
+      "upload dir --json prints exactly one JSON document, progress nowhere",
+    ),
+    pendingObservable("cli", "J13-partial", "cli", "1 of 10 files unreadable: exit 5, 9 uploaded, the summary says so"),
+    pendingObservable("cli", "J13-repeat", "cli", "interrupted, then repeated: the rest only"),
+    pendingObservable("cli", "J13-api-down", "cli", "API down: exit 8, no stack trace"),
+    pendingObservable("cli", "J13-help", "cli", "every command with --help exits 0 offline"),
+  ],
+};
+
+export const journeys10to13: readonly Journey[] = [removed, session, development, headless];

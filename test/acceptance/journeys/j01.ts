@@ -1,0 +1,90 @@
+/** J1: an owner signs up. */
+import { createClient } from "@coffer/sdk";
+import assert from "node:assert/strict";
+import { createHash, randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { assertError, fieldsOf, freshEmail, objectAt, signUp } from "../kit/account.ts";
+import { databasePath, filesHolding } from "../kit/data-directory.ts";
+import { send } from "../kit/http.ts";
+import type { Checks, World } from "./run.ts";
+import { startServerProcess } from "../kit/server-process.ts";
+import { textOf, type Stack } from "../kit/stack.ts";
+import { startToolServer, writeCredentials } from "../kit/tool-server.ts";
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+export async function ownerSignsUp({ stack, scratch, cleanup }: World): Promise<Checks> {
+  const email = freshEmail();
+  const owner = await signUp(stack.baseUrl, email);
+  return {
+    "J1-dev-signup": () => checkSignup(stack),
+    "J1-dev-signup-owner": async () => {
+      const answer = await send(stack.baseUrl, "/api/account", { key: owner.apiKey });
+      const account = objectAt(fieldsOf(answer), "account");
+      assert.equal(account["id"], owner.id);
+      assert.equal(account["accessLevel"], "owner");
+      assert.equal(account["emailVerified"], false);
+    },
+    "J1-unverified-upload": async () => {
+      const body = randomBytes(1000);
+      const upload = { method: "POST", key: owner.apiKey, body };
+      assert.equal((await send(stack.baseUrl, "/api/files?name=first.bin", upload)).status, 201);
+    },
+    "J1-dev-signup-409": async () => {
+      assertError(await send(stack.baseUrl, "/api/auth/dev-signup", { method: "POST", body: { email } }), 409);
+    },
+    "J1-production-404": () => checkProduction(scratch),
+    "J1-sdk-account": async () => {
+      const client = createClient({ baseUrl: stack.baseUrl, credentials: { apiKey: owner.apiKey } });
+      const { account } = await client.account.get();
+      assert.equal(account.id, owner.id);
+      assert.equal(account.accessLevel, "owner");
+    },
+    "J1-mcp-account": async () => {
+      const credentialsFile = await writeCredentials(join(scratch, "agent"), stack.baseUrl, owner.apiKey);
+      const tools = cleanup.use(await startToolServer({ credentialsFile, folder: scratch }));
+      const answer = await tools.call("account_get");
+      assert.equal(answer.isError, false, answer.wire);
+      assert.ok(answer.wire.includes("owner"), answer.wire);
+      assert.ok(!tools.stream().includes(owner.apiKey), "the key is in the stream");
+    },
+    "J1-hash-only": async () => {
+      const hash = createHash("sha256").update(owner.apiKey).digest("hex");
+      const holders = await filesHolding(stack.dataDirectory, hash);
+      const database = await databasePath(stack.dataDirectory);
+      assert.ok(holders.length > 0 && holders.every((path) => path.startsWith(database)), holders.join());
+    },
+    "J1-key-nowhere": async () => {
+      assert.deepEqual(await filesHolding(stack.dataDirectory, owner.apiKey), []);
+      assert.deepEqual(
+        (await filesHolding(stack.dataDirectory, stack.apiKey)).filter((path) => path !== stack.credentialsFile),
+        [],
+      );
+      assert.ok(!stack.printed().includes(owner.apiKey), "a key was printed");
+      assert.ok(!stack.printed().includes(stack.apiKey), "the stack's key was printed");
+    },
+  };
+}
+
+async function checkSignup(stack: Stack): Promise<void> {
+  const email = freshEmail();
+  const answer = await send(stack.baseUrl, "/api/auth/dev-signup", { method: "POST", body: { email } });
+  assert.equal(answer.status, 200);
+  const fields = fieldsOf(answer);
+  assert.deepEqual(Object.keys(fields).sort(), ["apiKey", "email", "id", "warning"]);
+  assert.match(textOf(fields, "id"), UUID);
+  assert.equal(fields["email"], email);
+  assert.match(textOf(fields, "apiKey"), /^cof_[0-9A-Za-z]{49}$/);
+  assert.notEqual(textOf(fields, "warning"), "");
+}
+
+async function checkProduction(scratch: string): Promise<void> {
+  await using server = await startServerProcess({
+    SERVICE_ENV: "production",
+    SERVICE_MASTER_KEY: randomBytes(32).toString("hex"),
+    SERVICE_DATA_DIR: join(scratch, "production"),
+  });
+  const call = { method: "POST", body: { email: freshEmail() } };
+  assertError(await send(server.baseUrl, "/api/auth/dev-signup", call), 404);
+  assertError(await send(server.baseUrl, "/api/auth/dev-signup", { method: "POST", body: { email: 7 } }), 404);
+}

@@ -1,0 +1,73 @@
+/** A copy of the workspace with one thing changed, and what its suites say of it. */
+import { execFile } from "node:child_process";
+import { cp, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { parseObject, REPOSITORY } from "../kit/stack.ts";
+
+const COPIED = ["packages", "server", "test", "docs", "package.json", "tsconfig.json", "vitest.config.ts"];
+const LEFT_OUT = new Set(["node_modules", "dist", ".coffer"]);
+
+/** Copies the workspace into `directory`. Third-party packages are linked, the workspace's own come from the copy. */
+export async function copyWorkspace(directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  const filter = (source: string): boolean => !LEFT_OUT.has(basename(source));
+  for (const name of COPIED) await cp(join(REPOSITORY, name), join(directory, name), { recursive: true, filter });
+  const [theirs, ours] = [join(REPOSITORY, "node_modules"), join(directory, "node_modules")];
+  await mkdir(join(ours, "@coffer"), { recursive: true });
+  for (const name of await readdir(theirs)) if (name !== "@coffer") await symlink(join(theirs, name), join(ours, name));
+  for (const name of await readdir(join(directory, "packages"))) {
+    await symlink(join(directory, "packages", name), join(ours, "@coffer", name));
+  }
+  await symlink(join(directory, "server"), join(ours, "@coffer", "server"));
+}
+
+/** Replaces `before`, which must stand exactly once in the file. */
+export async function changeOnce(file: string, before: string, after: string): Promise<void> {
+  const text = await readFile(file, "utf8");
+  const parts = text.split(before);
+  if (parts.length !== 2) throw new Error(`${basename(file)} holds ${parts.length - 1} times: ${before}`);
+  await writeFile(file, parts.join(after));
+}
+
+/** One test of a run. `file` is relative to the copy; a file that could not be loaded counts as one failed test. */
+export interface TestOutcome {
+  readonly file: string;
+  readonly passed: boolean;
+}
+
+/** Runs the test files below these folders in the copy. */
+export async function runSuites(directory: string, folders: readonly string[]): Promise<TestOutcome[]> {
+  const report = join(directory, "report.json");
+  const vitest = join(directory, "node_modules", "vitest", "vitest.mjs");
+  await runProgram(directory, [vitest, "run", "--reporter=json", `--outputFile=${report}`, ...folders]);
+  const { testResults } = parseObject(await readFile(report, "utf8"));
+  if (!Array.isArray(testResults)) throw new TypeError("the report has no testResults");
+  return testResults.flatMap((result: unknown) => outcomesOf(directory, parseObject(JSON.stringify(result))));
+}
+
+function outcomesOf(directory: string, result: Readonly<Record<string, unknown>>): TestOutcome[] {
+  const file = String(result["name"]).replace(`${directory}/`, "");
+  const tests = Array.isArray(result["assertionResults"]) ? result["assertionResults"] : [];
+  if (tests.length === 0) return [{ file, passed: result["status"] === "passed" }];
+  return tests.map((test: unknown) => ({ file, passed: parseObject(JSON.stringify(test))["status"] === "passed" }));
+}
+
+/** What the type checker says of the copy. */
+export async function checkTypes(directory: string): Promise<string> {
+  const checker = join(directory, "node_modules", "typescript-native", "bin", "tsc");
+  return runProgram(directory, [checker, "-p", "tsconfig.json"]);
+}
+
+/** Runs a Node program and answers what it printed, whatever its exit code. */
+export function runProgram(
+  directory: string,
+  programArguments: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  // Only what a program needs: a test runner's own variables would change the run inside.
+  const env = { PATH: process.env["PATH"], HOME: process.env["HOME"], ...variables };
+  const options = { cwd: directory, env, maxBuffer: 64 * 1024 * 1024 };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [...programArguments], options, (_error, stdout, stderr) => resolve(stdout + stderr));
+  });
+}

@@ -1,0 +1,53 @@
+/** Looks into a stack's data directory from outside, as an operator would with `find`, `grep` and `sqlite3`. */
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+/** Paths of all regular files below `directory`. */
+export async function filesBelow(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
+
+/** Which files below `directory` hold these bytes. */
+export async function filesHolding(directory: string, text: string): Promise<string[]> {
+  const paths = await filesBelow(directory);
+  const hits = await Promise.all(paths.map(async (path) => ((await readFile(path)).includes(text) ? [path] : [])));
+  return hits.flat();
+}
+
+/** The sum of all file sizes below `directory` without the database, in bytes. */
+export async function blobBytes(directory: string): Promise<number> {
+  const paths = (await filesBelow(directory)).filter((path) => !/\.sqlite(-\w+)?$/.test(path));
+  const sizes = await Promise.all(paths.map((path) => sizeOf(path)));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** A file may vanish between the listing and the look. */
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch {
+    return 0;
+  }
+}
+
+/** The one database file below `directory`. */
+export async function databasePath(directory: string): Promise<string> {
+  const found = (await filesBelow(directory)).filter((path) => path.endsWith(".sqlite"));
+  const [path] = found;
+  if (path === undefined || found.length > 1) throw new Error(`${found.length} databases below ${directory}`);
+  return path;
+}
+
+/** Runs one statement against the stack's database, beside the running server. */
+export async function runSql(directory: string, statement: string, ...values: (string | number)[]): Promise<void> {
+  const database = new DatabaseSync(await databasePath(directory));
+  try {
+    database.exec("PRAGMA busy_timeout = 5000");
+    const { changes } = database.prepare(statement).run(...values);
+    if (Number(changes) !== 1) throw new Error(`the statement met ${changes} rows: ${statement}`);
+  } finally {
+    database.close();
+  }
+}

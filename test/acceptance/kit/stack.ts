@@ -1,0 +1,114 @@
+/** Starts the stack as a script would: one command, one JSON document on stdout, SIGTERM to stop. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const REPOSITORY = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
+
+/** The longest that a start may take here, in milliseconds. */
+const START_LIMIT = 60_000;
+
+/** A running stack. Disposing of it stops the process and waits for its end. */
+export interface Stack extends AsyncDisposable {
+  readonly baseUrl: string;
+  /** The key that the stack made for its owner. */
+  readonly apiKey: string;
+  /** A file in the format of config.json. */
+  readonly credentialsFile: string;
+  readonly dataDirectory: string;
+  /** Everything the stack printed up to now, both streams. */
+  printed(): string;
+}
+
+/** Starts a stack on its own data. Rejects with what it printed when it does not get ready. */
+export async function startStack(options: { readonly dataDirectory: string }): Promise<Stack> {
+  const child = spawn(process.execPath, startArguments(options.dataDirectory), {
+    cwd: REPOSITORY,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const output = collectOutput(child);
+  try {
+    const document = await readyDocument(child, output);
+    const credentials = parseObject(await readFile(document.credentialsFile, "utf8"));
+    return {
+      baseUrl: document.baseUrl,
+      apiKey: textOf(credentials, "apiKey"),
+      credentialsFile: document.credentialsFile,
+      dataDirectory: options.dataDirectory,
+      printed: () => output.stdout + output.stderr,
+      [Symbol.asyncDispose]: () => stopProcess(child),
+    };
+  } catch (thrown) {
+    await stopProcess(child);
+    throw thrown;
+  }
+}
+
+/** What `npm start` runs, without npm's own start-up. */
+function startArguments(dataDirectory: string): string[] {
+  const program = "packages/devstack/src/start.ts";
+  return ["--conditions=coffer-source", program, "--json", "--port", "0", "--data", dataDirectory];
+}
+
+interface Output {
+  stdout: string;
+  stderr: string;
+}
+
+/** Gathers what a child prints while it runs. */
+export function collectOutput(child: ChildProcess): Output {
+  const output: Output = { stdout: "", stderr: "" };
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
+  return output;
+}
+
+async function readyDocument(
+  child: ChildProcess,
+  output: Output,
+): Promise<{ readonly baseUrl: string; readonly credentialsFile: string }> {
+  const deadline = AbortSignal.timeout(START_LIMIT);
+  while (!isDocument(output.stdout)) {
+    if (child.exitCode !== null || deadline.aborted) {
+      throw new Error(`the stack did not get ready: ${output.stderr.slice(-2000)}${output.stdout.slice(-500)}`);
+    }
+    await Promise.race([once(child.stdout ?? child, "data"), once(child, "exit"), once(deadline, "abort")]);
+  }
+  const document = parseObject(output.stdout);
+  return { baseUrl: textOf(document, "baseUrl"), credentialsFile: textOf(document, "credentialsFile") };
+}
+
+function isDocument(text: string): boolean {
+  try {
+    parseObject(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** SIGTERM, and SIGKILL when that does not end it within ten seconds. */
+export async function stopProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, "exit");
+  child.kill("SIGTERM");
+  const timer = setTimeout(() => child.kill("SIGKILL"), 10_000);
+  await ended;
+  clearTimeout(timer);
+}
+
+/** Parses a JSON object or throws. */
+export function parseObject(text: string): Readonly<Record<string, unknown>> {
+  const value: unknown = JSON.parse(text);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new TypeError("not a JSON object");
+  return Object.fromEntries(Object.entries(value));
+}
+
+/** The text at `name` of a parsed object, or throws. */
+export function textOf(object: Readonly<Record<string, unknown>>, name: string): string {
+  const value = object[name];
+  if (typeof value !== "string") throw new TypeError(`${name} is not a string`);
+  return value;
+}

@@ -1,0 +1,71 @@
+/** A real MCP client that starts the tool server over stdio, as an agent's host does. */
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { REPOSITORY } from "./stack.ts";
+
+/** What a tool answered: its structured half, and whether it is an error. */
+export interface ToolAnswer {
+  readonly isError: boolean;
+  readonly facts: Readonly<Record<string, unknown>>;
+  /** Both halves as they went over the wire. */
+  readonly wire: string;
+}
+
+export interface ToolServer extends AsyncDisposable {
+  call(tool: string, toolArguments?: Readonly<Record<string, unknown>>): Promise<ToolAnswer>;
+  toolNames(): Promise<readonly string[]>;
+  /** Every message of the server so far, and what it wrote on stderr. */
+  stream(): string;
+}
+
+export interface ToolServerOptions {
+  /** A file in the format of config.json. */
+  readonly credentialsFile: string;
+  /** The folder the tools may touch. */
+  readonly folder: string;
+}
+
+export async function startToolServer({ credentialsFile, folder }: ToolServerOptions): Promise<ToolServer> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: ["--conditions=coffer-source", "packages/mcp/src/main.ts", "--config", credentialsFile, "--allow", folder],
+    cwd: REPOSITORY,
+    stderr: "pipe",
+  });
+  let stream = "";
+  transport.stderr?.on("data", (chunk: Uint8Array) => (stream += new TextDecoder().decode(chunk)));
+  const client = new Client({ name: "coffer-journeys", version: "1.0.0" });
+  await client.connect(transport);
+  const deliver = transport.onmessage;
+  transport.onmessage = (message) => {
+    stream += `${JSON.stringify(message)}\n`;
+    deliver?.(message);
+  };
+  return {
+    call: async (name, toolArguments = {}) =>
+      readAnswer(await client.callTool({ name, arguments: { ...toolArguments } })),
+    toolNames: async () => (await client.listTools()).tools.map(({ name }) => name),
+    stream: () => stream,
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
+
+function readAnswer(result: Awaited<ReturnType<Client["callTool"]>>): ToolAnswer {
+  const facts: unknown = result["structuredContent"] ?? {};
+  if (typeof facts !== "object" || facts === null) throw new TypeError("structuredContent is no object");
+  return {
+    isError: result["isError"] === true,
+    facts: Object.fromEntries(Object.entries(facts)),
+    wire: JSON.stringify(result),
+  };
+}
+
+/** Writes a config.json for this server and key into `directory`. */
+export async function writeCredentials(directory: string, baseUrl: string, apiKey: string): Promise<string> {
+  const file = join(directory, "config.json");
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await writeFile(file, JSON.stringify({ baseUrl, apiKey }), { mode: 0o600 });
+  return file;
+}
