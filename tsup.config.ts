@@ -10,9 +10,10 @@ const TARGET = "node22.18";
 
 const packageDirectory = (name: string): string => path.join(import.meta.dirname, "packages", name);
 
-const library = (name: string, entry: Record<string, string>): Options => ({
+/** The entries are the package's own `exports`: each source is built to the file that its export names. */
+const library = (name: string): Options => ({
   name: `@coffer/${name}`,
-  entry: Object.fromEntries(Object.entries(entry).map(([out, file]) => [out, path.join(packageDirectory(name), file)])),
+  entry: entriesOf(name),
   outDir: path.join(packageDirectory(name), "dist"),
   tsconfig: path.join(import.meta.dirname, "tsconfig.json"),
   format: "esm",
@@ -55,18 +56,31 @@ const launcher: Options = {
   },
 };
 
-const libraries: Options[] = [
-  library("contract", { index: "src/index.ts" }),
-  library("sdk", { index: "src/index.ts", "node/index": "src/node/index.ts", "testing/index": "src/testing/index.ts" }),
-  library("mcp", { index: "src/index.ts" }),
-];
+const libraries = ["contract", "sdk", "mcp"].map(library);
 
 export default defineConfig(process.env["COFFER_BUILD"] === "launcher" ? launcher : [...libraries, launcher]);
 
+interface Manifest {
+  readonly exports: Readonly<Record<string, { readonly "coffer-source": string; readonly import: string }>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+}
+
+function entriesOf(name: string): Record<string, string> {
+  const targets = Object.values(readManifest(name).exports);
+  return Object.fromEntries(
+    targets.map((target) => [
+      target.import.replace(/^\.\/dist\//, "").replace(/\.js$/, ""),
+      path.join(packageDirectory(name), target["coffer-source"]),
+    ]),
+  );
+}
+
 function declared(name: string): string[] {
-  const manifest = JSON.parse(readFileSync(path.join(packageDirectory(name), "package.json"), "utf8")) as {
-    dependencies?: Record<string, string>;
-    peerDependencies?: Record<string, string>;
-  };
-  return [...Object.keys(manifest.dependencies ?? {}), ...Object.keys(manifest.peerDependencies ?? {})];
+  const { dependencies = {}, peerDependencies = {} } = readManifest(name);
+  return [...Object.keys(dependencies), ...Object.keys(peerDependencies)];
+}
+
+function readManifest(name: string): Manifest {
+  return JSON.parse(readFileSync(path.join(packageDirectory(name), "package.json"), "utf8")) as Manifest;
 }

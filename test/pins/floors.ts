@@ -1,0 +1,71 @@
+/**
+ * The floors of ARCHITECTURE.md as data: what each workspace may depend on, and which files may touch what. Workspaces
+ * that come later are named already, so that their first import is held to their floor.
+ */
+
+/** Which workspaces a workspace may depend on. A workspace that is not named here is an error. */
+export const ALLOWED_WORKSPACES: Readonly<Record<string, readonly string[]>> = {
+  "@coffer/contract": [],
+  "@coffer/crypto": [],
+  "@coffer/chain": ["@coffer/crypto", "@coffer/contract"],
+  "@coffer/sdk": ["@coffer/contract", "@coffer/crypto", "@coffer/chain"],
+  "@coffer/localnet": ["@coffer/chain"],
+  "@coffer/mcp": ["@coffer/sdk", "@coffer/contract"],
+  "@coffer/cli": ["@coffer/mcp", "@coffer/sdk", "@coffer/contract"],
+  // Never crypto, sdk or chain: "the server cannot decrypt" is a property of this graph.
+  "@coffer/server": ["@coffer/contract"],
+  "@coffer/devstack": ["@coffer/server", "@coffer/localnet", "@coffer/sdk", "@coffer/mcp", "@coffer/contract"],
+};
+
+/** Third-party packages of a workspace, where the list is closed. */
+export const ALLOWED_PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  "@coffer/contract": ["zod"],
+};
+
+/** Entries that run without Node: nothing they reach may import a `node:` module. */
+export const RUNTIME_NEUTRAL_ENTRIES: readonly string[] = [
+  "packages/contract/src/index.ts",
+  "packages/crypto/src/index.ts",
+  "packages/sdk/src/index.ts",
+];
+
+/** The only files that read `process.env`; everything else is given its settings. */
+export const ENVIRONMENT_READERS: readonly RegExp[] = [
+  /^server\/src\/(config|main)\.ts$/,
+  /^packages\/sdk\/src\/node\/(config|settings)\.ts$/,
+  /^packages\/(mcp|cli)\/src\/main\.ts$/,
+  /^packages\/(devstack|localnet)\/src\/(start|main)\.ts$/,
+];
+
+export interface FileRule {
+  readonly name: string;
+  /** The import specifiers the rule is about. */
+  readonly imports: RegExp;
+  /** The files it holds in; a path from the repository's root. */
+  readonly within: RegExp;
+  /** The files among them that may. */
+  readonly allowedIn: RegExp;
+}
+
+export const FILE_RULES: readonly FileRule[] = [
+  {
+    name: "fastify only in app.ts and http/",
+    imports: /^(fastify|@fastify\/(?!busboy$).+)(\/|$)/,
+    within: /^server\/src\//,
+    allowedIn: /^server\/src\/(app\.ts$|http\/)/,
+  },
+  {
+    name: "SQL only in stores, migrations and the database driver",
+    imports: /^kysely(\/|$)/,
+    within: /^server\/src\//,
+    allowedIn:
+      /^server\/src\/((features|jobs)\/([^/]+\/)*store\.ts$|migrations\/|drivers\/database\/|ports\/database\.ts$)/,
+  },
+  {
+    name: "vendor SDKs only in drivers/",
+    imports:
+      /^(node:sqlite|better-sqlite3|pg|@electric-sql\/.+|@aws-sdk\/.+|nodemailer|@mysten\/.+|jose|openid-client)(\/|$)/,
+    within: /^server\/src\//,
+    allowedIn: /^server\/src\/drivers\//,
+  },
+];
