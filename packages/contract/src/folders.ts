@@ -39,7 +39,7 @@ export const foldersGroup = {
     }),
     status: 201,
     output: z.object({ folder }),
-    errors: ["not_found", "vault_required", "different_vault", "name_exists", "too_deep"],
+    errors: ["not_found", "vault_required", "different_vault", "name_exists", "too_deep", "trashed"],
   }),
   list: endpoint({
     ...member,

@@ -38,5 +38,5 @@ export { isKeyText, KEY_PREFIX, KEY_SCANNING_REGEX, LEGACY_KEY_PREFIX, renderKey
 export { AGENT_SCOPES, SCOPES, type AccessLevel, type Scope } from "./scopes.ts";
 export { TRASH_DAYS } from "./trash.ts";
 export { TUS_CHECKSUMS, TUS_EXTENSIONS, TUS_PART_TYPE, TUS_VERSION } from "./uploads.ts";
-export { DEFAULT_PAGE, MAX_NAME_BYTES, MAX_PAGE, nameProblem } from "./values.ts";
+export { DEFAULT_PAGE, itemName, MAX_NAME_BYTES, MAX_PAGE, mediaType, nameProblem, uuid } from "./values.ts";
 export { VAULT_TYPES, type Vault } from "./vaults.ts";

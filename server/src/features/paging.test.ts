@@ -27,7 +27,9 @@ test("every altered cursor, and one of another list, is refused with 400", () =>
     { id: "0b9f3a34-5c0e-4a53-9d7f-3f1f7f0d9a12", created_at: 1 },
   ];
   const cursor = toPage(rows, parsePage("files", { limit: 1 })).nextCursor ?? "";
-  const altered = [...cursor].map((letter, index) => cursor.slice(0, index) + (letter === "A" ? "B" : "A") + cursor.slice(index + 1));
+  const altered = [...cursor].map(
+    (letter, index) => cursor.slice(0, index) + (letter === "A" ? "B" : "A") + cursor.slice(index + 1),
+  );
   for (const text of [...altered, cursor.slice(1), `${cursor}A`, `${cursor}=`, ` ${cursor}`, "x", ""]) {
     expect(() => parsePage("files", { cursor: text }), text).toThrow(ServiceError);
   }
@@ -40,7 +42,11 @@ test("newest first, then the greater id, is a total order", () => {
       const sorted = rows.toSorted(newestFirst);
       for (const [index, current] of sorted.slice(1).entries()) {
         const before = sorted[index];
-        expect(before && (before.created_at > current.created_at || (before.created_at === current.created_at && before.id >= current.id))).toBe(true);
+        expect(
+          before &&
+            (before.created_at > current.created_at ||
+              (before.created_at === current.created_at && before.id >= current.id)),
+        ).toBe(true);
       }
     }),
   );

@@ -79,5 +79,9 @@ function decodeCursor(list: string, cursor: string): Position {
 }
 
 function checksum(list: string, bytes: Buffer): Buffer {
-  return createHash("sha256").update(list).update(bytes.subarray(0, TIME_BYTES + ID_BYTES)).digest().subarray(0, CHECKSUM_BYTES);
+  return createHash("sha256")
+    .update(list)
+    .update(bytes.subarray(0, TIME_BYTES + ID_BYTES))
+    .digest()
+    .subarray(0, CHECKSUM_BYTES);
 }

@@ -1,0 +1,57 @@
+/** What the handlers that change something have in common: who acts, what they may reach, and the row that says so. */
+import type { Deps } from "../deps.ts";
+import { ServiceError } from "../http/errors.ts";
+import type { Principal } from "../http/handlers.ts";
+import type { Session } from "../ports/database.ts";
+import { recordChange } from "./changes/store.ts";
+
+/** The slice every changing handler needs. */
+export type ActingDeps = Pick<Deps, "database" | "clock" | "random">;
+
+export interface Target {
+  readonly kind: "vault" | "folder" | "file";
+  readonly id: string;
+  readonly vaultId: string;
+}
+
+/** Writes the change's row in its own transaction (decisions §1); `action` is an event kind of decisions §6. */
+export async function noteChange(
+  transaction: Session,
+  deps: ActingDeps,
+  principal: Principal,
+  action: string,
+  target: Target,
+): Promise<void> {
+  await recordChange(transaction, {
+    id: deps.random.uuid(),
+    accountId: principal.accountId,
+    action,
+    actor: principal,
+    target,
+    occurredAt: deps.clock.now(),
+  });
+}
+
+/** Whether a key's vault limit lets it see what lies in the vault. */
+export function reaches(principal: Principal, vaultId: string): boolean {
+  return principal.vaultIds === null || principal.vaultIds.has(vaultId);
+}
+
+/** The row if the caller may see it, else 404: whether it exists is not disclosed (decisions §1). */
+export function visible<Row extends { readonly vault_id: string }>(
+  principal: Principal,
+  row: Row | null,
+  kind: string,
+): Row {
+  if (row === null || !reaches(principal, row.vault_id)) throw notFound(kind);
+  return row;
+}
+
+export function notFound(kind: string): ServiceError {
+  return new ServiceError("not_found", `${kind} not found`);
+}
+
+/** RFC 3339 UTC with milliseconds. */
+export function toTimestamp(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

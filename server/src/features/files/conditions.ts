@@ -1,0 +1,49 @@
+/** Preconditions on entity tags (RFC 9110 §13.1). */
+import { ServiceError } from "../../http/errors.ts";
+
+/** One tag of a list: optional weakness mark, then the opaque text in quotes (RFC 9110 §8.8.3). */
+const TAG = /\s*(W\/)?("[\x21\x23-\x7e\x80-\xff]*")\s*(?:,|$)/y;
+
+/**
+ * If-Match with the strong comparison it demands (RFC 9110 §13.1.1): a weak tag never matches.
+ * Throws `validation_failed` for what is no list of tags.
+ */
+export function ifMatchHolds(header: string, etag: string): boolean {
+  return header.trim() === "*" || parseTags("if-match", header).some((tag) => !tag.weak && tag.text === etag);
+}
+
+/** Throws `precondition_failed` unless the condition is absent or holds. */
+export function requireMatch(header: string | undefined, etag: string): void {
+  if (header !== undefined && !ifMatchHolds(header, etag)) {
+    throw new ServiceError("precondition_failed", "The content has changed: If-Match does not name its version");
+  }
+}
+
+/** If-None-Match with the weak comparison (RFC 9110 §13.1.2): true when the client's copy is current. */
+export function ifNoneMatchNames(header: string, etag: string): boolean {
+  return header.trim() === "*" || parseTags("if-none-match", header).some((tag) => tag.text === etag);
+}
+
+/**
+ * If-Range (RFC 9110 §13.1.5): whether the range may be answered. A tag must match strongly; a date must be exactly
+ * Last-Modified, and old enough that a second change within the same second is ruled out (§8.8.2.2).
+ */
+export function ifRangeHolds(header: string, content: { etag: string; modifiedAt: number }, now: number): boolean {
+  const given = header.trim();
+  if (given.startsWith('"') || given.startsWith("W/")) return given === content.etag;
+  const sameSecond = Date.parse(given) === Math.floor(content.modifiedAt / 1000) * 1000;
+  return sameSecond && now - content.modifiedAt >= 1000;
+}
+
+function parseTags(name: string, header: string): { weak: boolean; text: string }[] {
+  const tags: { weak: boolean; text: string }[] = [];
+  TAG.lastIndex = 0;
+  while (TAG.lastIndex < header.length) {
+    const match = TAG.exec(header);
+    if (match?.[2] === undefined)
+      throw new ServiceError("validation_failed", `headers.${name}: not a list of entity tags`);
+    tags.push({ weak: match[1] !== undefined, text: match[2] });
+  }
+  if (tags.length === 0) throw new ServiceError("validation_failed", `headers.${name}: not a list of entity tags`);
+  return tags;
+}

@@ -1,0 +1,112 @@
+/** `multipart/form-data` with one file (RFC 7578), read as a stream: the file is never held in memory. */
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { mediaType, nameProblem } from "@coffer/contract";
+import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
+import * as z from "zod/mini";
+import { ServiceError } from "../../http/errors.ts";
+
+export interface FilePart {
+  readonly name: string | null;
+  readonly contentType: string | null;
+  readonly stream: AsyncIterable<Uint8Array>;
+}
+
+interface OpenPart extends FilePart {
+  readonly stream: BusboyFileStream;
+}
+
+/** Beside the file a form may carry a few small fields; they mean nothing here. */
+const LIMITS = { files: 2, fields: 16, parts: 18, fieldSize: 64 * 1024, headerSize: 16 * 1024 } as const;
+
+const INPUT_BYTES = 256 * 1024;
+
+export function isMultipart(contentType: string | null): contentType is string {
+  return contentType !== null && /^\s*multipart\/form-data\s*(;|$)/i.test(contentType);
+}
+
+/**
+ * Resolves once the file's part begins. Its stream ends only when the form is complete and held no second file, so what
+ * is stored is the whole of one file. Rejects with `validation_failed` for a form without a file or a malformed one; an
+ * error of the source passes unchanged.
+ */
+export async function openMultipart(contentType: string, source: AsyncIterable<Uint8Array>): Promise<FilePart> {
+  const form = openForm(contentType);
+  const sender = { failed: false };
+  const input = Readable.from(noting(source, sender), { objectMode: false, highWaterMark: INPUT_BYTES });
+  const files: OpenPart[] = [];
+  const begun = new Promise<void>((resolve) => {
+    form.on("file", (_field, stream, fileName, _encoding, type) => {
+      files.push({ name: parseName(fileName), contentType: parseType(type), stream });
+      // The part can fail before anyone reads it; what went wrong is told by the form.
+      stream.on("error", ignore);
+      if (files.length > 1) stream.resume();
+      resolve();
+    });
+  });
+  const done = pipeline(input, form).catch((cause: unknown) => {
+    throw sender.failed ? cause : malformed(cause);
+  });
+  await Promise.race([begun, done]);
+  const [part] = files;
+  if (part === undefined) throw new ServiceError("validation_failed", "body: the form holds no file");
+  return { ...part, stream: readPart(part, { input, done, files }) };
+}
+
+interface OpenForm {
+  readonly input: Readable;
+  /** Settles when the form has ended or failed. */
+  readonly done: Promise<void>;
+  readonly files: readonly OpenPart[];
+}
+
+function openForm(contentType: string): BusboyInstance {
+  try {
+    return new Busboy({ headers: { "content-type": contentType }, limits: LIMITS, preservePath: false });
+  } catch (cause) {
+    throw malformed(cause);
+  }
+}
+
+async function* readPart({ stream }: OpenPart, { input, done, files }: OpenForm): AsyncGenerator<Uint8Array> {
+  done.catch((cause: unknown) => stream.destroy(cause as Error));
+  try {
+    for await (const chunk of stream) yield chunk as Uint8Array;
+    await done;
+    if (files.length > 1) throw new ServiceError("validation_failed", "body: the form holds more than one file");
+  } catch (cause) {
+    input.destroy();
+    // Rejects with the better account of it, where there is one.
+    await done;
+    throw cause;
+  } finally {
+    // The reader may have stopped early: nothing more is taken from the sender.
+    input.destroy();
+  }
+}
+
+/** Tells a failing sender from a form that cannot be read. */
+async function* noting(source: AsyncIterable<Uint8Array>, sender: { failed: boolean }): AsyncGenerator<Uint8Array> {
+  try {
+    yield* source;
+  } catch (error) {
+    sender.failed = true;
+    throw error;
+  }
+}
+
+/** A form's file name is a hint of its sender (RFC 7578 §4.2): what cannot be a name is as good as none. */
+function parseName(fileName: string | undefined): string | null {
+  const name = fileName?.normalize("NFC") ?? "";
+  return nameProblem(name) === null ? name : null;
+}
+
+function parseType(type: string): string | null {
+  return z.safeParse(mediaType, type).success ? type : null;
+}
+
+function malformed(cause: unknown): ServiceError {
+  return new ServiceError("validation_failed", "body: not a complete multipart/form-data document", { cause });
+}
+
+function ignore(): void {}

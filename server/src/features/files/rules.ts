@@ -1,0 +1,29 @@
+/** What holds for files, without any I/O. */
+import type { File } from "@coffer/contract";
+import { toTimestamp } from "../acting.ts";
+import type { FileRow } from "../../ports/tables.ts";
+
+/** What a body without a media type is taken for (RFC 9110 §8.3). */
+export const DEFAULT_CONTENT_TYPE = "application/octet-stream";
+
+export function toFile(row: FileRow): File {
+  return {
+    id: row.id,
+    versionId: row.version_id,
+    name: row.name,
+    size: row.size,
+    contentType: row.content_type,
+    sha256: row.sha256,
+    vaultId: row.vault_id,
+    folderId: row.folder_id,
+    encrypted: row.encrypted === 1,
+    createdAt: toTimestamp(row.created_at),
+    updatedAt: toTimestamp(row.updated_at),
+    trashedAt: row.trashed_at === null ? null : toTimestamp(row.trashed_at),
+  };
+}
+
+/** The strong entity tag of a content (RFC 9110 §8.8.3): the same bytes have the same tag. */
+export function etagOf(row: Pick<FileRow, "sha256">): string {
+  return `"sha256-${Buffer.from(row.sha256, "hex").toString("base64url")}"`;
+}

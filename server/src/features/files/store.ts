@@ -1,0 +1,136 @@
+/** The SQL of files. Every look-up from outside is by id and account (no row of another account can come back). */
+import { sql } from "kysely";
+import { prepared, type Session } from "../../ports/database.ts";
+import type { AccountRow, FileRow } from "../../ports/tables.ts";
+import type { Position } from "../paging.ts";
+
+/**
+ * How long a blob outlives its row: a download that has read the row may not have opened the blob yet.
+ * Milliseconds.
+ */
+export const BLOB_GRACE_MS = 60_000;
+
+export type Quota = Pick<AccountRow, "plan" | "usage_bytes" | "default_vault_id">;
+
+const quotaOf = prepared((build, value: { accountId: string }) =>
+  build.selectFrom("accounts").select(["plan", "usage_bytes", "default_vault_id"]).where("id", "=", value.accountId),
+);
+
+export async function readQuota(session: Session, accountId: string): Promise<Quota> {
+  const quota = await session.first(quotaOf(session, { accountId }));
+  if (quota === null) throw new Error("the account of a request does not exist");
+  return quota;
+}
+
+const byId = prepared((build, value: { id: string; accountId: string }) =>
+  build.selectFrom("files").selectAll().where("id", "=", value.id).where("account_id", "=", value.accountId),
+);
+
+export function findFile(session: Session, value: { id: string; accountId: string }): Promise<FileRow | null> {
+  return session.first(byId(session, value));
+}
+
+/** Where a file or folder lies: `parent_id` null at the top of the vault. */
+export interface Place {
+  readonly vaultId: string;
+  readonly folderId: string | null;
+}
+
+/** The expression of the unique index `files_live_name`. */
+const folderOrNone = sql<string>`coalesce(folder_id, '')`;
+
+const liveByName = prepared((build, value: { vaultId: string; folderId: string; name: string }) =>
+  build
+    .selectFrom("files")
+    .select("id")
+    .where("vault_id", "=", value.vaultId)
+    .where(folderOrNone, "=", value.folderId)
+    .where("name", "=", value.name)
+    .where("trashed_at", "is", null),
+);
+
+/** The id of the live file of that name in the place, null when the name is free. */
+export async function findFileIdByName(
+  session: Session,
+  { vaultId, folderId }: Place,
+  name: string,
+): Promise<string | null> {
+  return (await session.first(liveByName(session, { vaultId, folderId: folderId ?? "", name })))?.id ?? null;
+}
+
+export interface FileFilter {
+  readonly accountId: string;
+  /** null: wherever in the account. */
+  readonly vaultId: string | null;
+  /** null: the top of the vault; undefined: anywhere. */
+  readonly folderId: string | null | undefined;
+  readonly name: string | undefined;
+  readonly trashed: boolean;
+}
+
+/** At most `count` rows, newest first. The conditions follow the indexes `files_{account,vault,folder}_{live,trashed}`. */
+export function listFiles(
+  session: Session,
+  filter: FileFilter,
+  after: Position | null,
+  count: number,
+): Promise<FileRow[]> {
+  let query = session.build.selectFrom("files").selectAll().where("account_id", "=", filter.accountId);
+  if (filter.vaultId !== null) query = query.where("vault_id", "=", filter.vaultId);
+  if (filter.folderId === null) query = query.where("folder_id", "is", null);
+  else if (filter.folderId !== undefined) query = query.where("folder_id", "=", filter.folderId);
+  if (filter.name !== undefined) query = query.where("name", "=", filter.name);
+  query = query.where("trashed_at", filter.trashed ? "is not" : "is", null);
+  if (after !== null) {
+    query = query.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.createdAt, after.id)));
+  }
+  return session.all(query.orderBy("created_at", "desc").orderBy("id", "desc").limit(count));
+}
+
+const insert = prepared((build, row: { [Column in keyof FileRow]: FileRow[Column] }) =>
+  build.insertInto("files").values({
+    id: row.id,
+    account_id: row.account_id,
+    vault_id: row.vault_id,
+    folder_id: row.folder_id,
+    version_id: row.version_id,
+    blob_key: row.blob_key,
+    name: row.name,
+    size: row.size,
+    content_type: row.content_type,
+    sha256: row.sha256,
+    encrypted: row.encrypted,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+    trashed_at: row.trashed_at,
+    trashed_with: row.trashed_with,
+  }),
+);
+
+/** Rejects with ConstraintError when the name was taken meanwhile. */
+export async function insertFile(transaction: Session, row: FileRow): Promise<void> {
+  await transaction.run(insert(transaction, { ...row }));
+}
+
+/** Writes what may change of a file: its content, name, place and trash state. Rejects with ConstraintError on a taken name. */
+export async function updateFile(transaction: Session, row: FileRow): Promise<void> {
+  const { id, account_id: _account, created_at: _created, ...changing } = row;
+  await transaction.run(transaction.build.updateTable("files").set(changing).where("id", "=", id));
+}
+
+export async function deleteFileRow(transaction: Session, id: string): Promise<void> {
+  await transaction.run(transaction.build.deleteFrom("files").where("id", "=", id));
+}
+
+/** Hands a blob to the job that deletes what no row needs. */
+export async function queueBlobDeletion(
+  transaction: Session,
+  value: { blobKey: string; notBefore: number },
+): Promise<void> {
+  await transaction.run(
+    transaction.build
+      .insertInto("blob_deletions")
+      .values({ blob_key: value.blobKey, not_before: value.notBefore })
+      .onConflict((conflict) => conflict.column("blob_key").doNothing()),
+  );
+}

@@ -1,0 +1,184 @@
+/**
+ * New content becomes a file or a file's new version: the bytes are durable before the row exists, and the row, the
+ * usage and the change are one transaction (the order every crash must leave intact).
+ */
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
+import type { Principal } from "../../http/handlers.ts";
+import type { BlobReceipt } from "../../ports/blob-store.ts";
+import { ConstraintError, DatabaseFullError, type Session } from "../../ports/database.ts";
+import type { FileRow } from "../../ports/tables.ts";
+import { limitsOf } from "../account/rules.ts";
+import { changeUsage } from "../account/store.ts";
+import { noteChange, visible } from "../acting.ts";
+import { findPlace, type WantedPlace } from "../placing.ts";
+import { requireMatch } from "./conditions.ts";
+import { requireDigests } from "./digests.ts";
+import type { Incoming, Room } from "./incoming.ts";
+import { etagOf } from "./rules.ts";
+import {
+  BLOB_GRACE_MS,
+  findFile,
+  findFileIdByName,
+  insertFile,
+  queueBlobDeletion,
+  readQuota,
+  updateFile,
+  type Place,
+} from "./store.ts";
+
+export type StoringDeps = Pick<Deps, "database" | "blobs" | "clock" | "random" | "settings">;
+
+export interface StoredContent extends BlobReceipt {
+  readonly blobKey: string;
+}
+
+/**
+ * Puts the bytes into the blob store, then runs `commit` in a transaction. When that fails for certain, the blob is
+ * deleted; when it may have been committed all the same, the blob stays and the sweep decides by the row.
+ */
+export async function storeThenCommit<Result>(
+  deps: StoringDeps,
+  incoming: Incoming,
+  recheck: () => Promise<void>,
+  commit: (transaction: Session, content: StoredContent) => Promise<Result>,
+): Promise<Result> {
+  const blobKey = deps.random.uuid();
+  const receipt = await deps.blobs.put(blobKey, incoming.stream);
+  try {
+    requireDigests(incoming.digests, receipt.sha256);
+    await recheck();
+    return await deps.database.transaction((transaction) => commit(transaction, { blobKey, ...receipt }));
+  } catch (error) {
+    if (rolledBack(error)) await deps.blobs.delete(blobKey).catch(ignore);
+    throw error;
+  }
+}
+
+function rolledBack(error: unknown): boolean {
+  return error instanceof ServiceError || error instanceof ConstraintError || error instanceof DatabaseFullError;
+}
+
+/** The blob has no row, so the hourly sweep removes what could not be deleted here. */
+function ignore(): void {}
+
+export interface NewFile extends WantedPlace {
+  readonly name: string;
+  readonly contentType: string;
+  readonly ifNoneMatch: boolean;
+}
+
+/** Throws what {@link findPlace} throws, `name_exists` or `precondition_failed`, and `storage_quota`. */
+export async function addFile(
+  transaction: Session,
+  deps: StoringDeps,
+  principal: Principal,
+  file: NewFile,
+  content: StoredContent,
+): Promise<FileRow> {
+  const { vaultId, folderId } = await findPlace(transaction, principal, file);
+  await refuseTakenName(transaction, { vaultId, folderId }, file);
+  await charge(transaction, deps, principal, { bytes: content.size, files: 1 });
+  const now = deps.clock.now();
+  const row: FileRow = {
+    ...{ id: deps.random.uuid(), account_id: principal.accountId, vault_id: vaultId, folder_id: folderId },
+    ...{ version_id: deps.random.uuid(), blob_key: content.blobKey, name: file.name, size: content.size },
+    ...{ content_type: file.contentType, sha256: content.sha256, encrypted: 0 },
+    ...{ created_at: now, updated_at: now, trashed_at: null, trashed_with: null },
+  };
+  await nameOrConflict(insertFile(transaction, row), file.ifNoneMatch);
+  await noteChange(transaction, deps, principal, "file.uploaded", { kind: "file", id: row.id, vaultId });
+  return row;
+}
+
+export interface NewVersion {
+  readonly fileId: string;
+  /** null: what the file has. */
+  readonly contentType: string | null;
+  readonly ifMatch: string | undefined;
+}
+
+/** Throws `not_found`, `trashed`, `precondition_failed` and `storage_quota`. The old content's blob is given up. */
+export async function addVersion(
+  transaction: Session,
+  deps: StoringDeps,
+  principal: Principal,
+  version: NewVersion,
+  content: StoredContent,
+): Promise<FileRow> {
+  const old = await readReplaceable(transaction, principal, version);
+  await charge(transaction, deps, principal, { bytes: content.size - old.size, files: 0 });
+  const now = deps.clock.now();
+  const row: FileRow = {
+    ...old,
+    ...{ version_id: deps.random.uuid(), blob_key: content.blobKey, size: content.size, sha256: content.sha256 },
+    ...{ content_type: version.contentType ?? old.content_type, updated_at: now },
+  };
+  await updateFile(transaction, row);
+  await queueBlobDeletion(transaction, { blobKey: old.blob_key, notBefore: now + BLOB_GRACE_MS });
+  await noteChange(transaction, deps, principal, "file.updated", { kind: "file", id: row.id, vaultId: row.vault_id });
+  return row;
+}
+
+/** The file that a new version is for: live, and in the state that If-Match names. */
+export async function readReplaceable(
+  session: Session,
+  principal: Principal,
+  { fileId, ifMatch }: Pick<NewVersion, "fileId" | "ifMatch">,
+): Promise<FileRow> {
+  const row = visible(principal, await findFile(session, { id: fileId, accountId: principal.accountId }), "File");
+  if (row.trashed_at !== null) throw new ServiceError("trashed", "The file is in the trash");
+  requireMatch(ifMatch, etagOf(row));
+  return row;
+}
+
+/** How much the account may still send; `freed` bytes are given back by the same act. */
+export async function readRoom(
+  session: Session,
+  deps: Pick<Deps, "settings">,
+  principal: Principal,
+  freed = 0,
+): Promise<Room & { resumableBytes: number }> {
+  const { plan, usage_bytes } = await readQuota(session, principal.accountId);
+  const limits = limitsOf(plan, deps.settings);
+  return {
+    fileBytes: limits.rawUploadBytes,
+    resumableBytes: limits.fileBytes,
+    storageBytes: Math.max(0, limits.storageBytes - usage_bytes + freed),
+  };
+}
+
+/** Also called before any byte is read, so that most senders learn early; the transaction has the last word. */
+export async function refuseTakenName(
+  session: Session,
+  place: Place,
+  file: Pick<NewFile, "name" | "ifNoneMatch">,
+): Promise<void> {
+  if ((await findFileIdByName(session, place, file.name)) !== null) throw nameTaken(file.ifNoneMatch);
+}
+
+/** Where writers run side by side, the unique index has the last word. */
+export async function nameOrConflict(write: Promise<void>, ifNoneMatch = false): Promise<void> {
+  try {
+    await write;
+  } catch (cause) {
+    throw cause instanceof ConstraintError ? nameTaken(ifNoneMatch, cause) : cause;
+  }
+}
+
+function nameTaken(ifNoneMatch: boolean, cause?: unknown): ServiceError {
+  const message = "A file of this name exists in this place";
+  return new ServiceError(ifNoneMatch ? "precondition_failed" : "name_exists", message, { cause });
+}
+
+async function charge(
+  transaction: Session,
+  deps: StoringDeps,
+  principal: Principal,
+  change: { bytes: number; files: number },
+): Promise<void> {
+  const { plan } = await readQuota(transaction, principal.accountId);
+  const maximum = limitsOf(plan, deps.settings).storageBytes;
+  if (!(await changeUsage(transaction, { accountId: principal.accountId, ...change, maximum })))
+    throw new ServiceError("storage_quota");
+}

@@ -1,0 +1,37 @@
+/** Folders over HTTP (decisions §5). */
+import type { api } from "@coffer/contract";
+import type { Deps } from "../../deps.ts";
+import type { GroupHandlers } from "../../http/handlers.ts";
+import { parsePage, toPage } from "../paging.ts";
+import { readFolder } from "../placing.ts";
+import { changeFolder, createFolder } from "./changing.ts";
+import { listPage } from "./listing.ts";
+import { toFolder } from "./rules.ts";
+import { restoreFolder, trashFolder } from "./trashing.ts";
+
+export type FolderDeps = Pick<Deps, "database" | "clock" | "random" | "settings">;
+
+export const foldersHandlers = (deps: FolderDeps): GroupHandlers<typeof api.folders> => ({
+  create: ({ body }, context) =>
+    deps.database.transaction(async (transaction) => {
+      const row = await createFolder(transaction, deps, context.principal, body);
+      return context.record(transaction, { folder: toFolder(row) });
+    }),
+  list: async ({ query }, { principal }) => {
+    const page = parsePage("folders", query);
+    const { rows, nextCursor } = toPage(await listPage(deps.database, principal, query, page), page);
+    return { folders: rows.map(toFolder), nextCursor };
+  },
+  get: async ({ params }, { principal }) => ({
+    folder: toFolder(await readFolder(deps.database, principal, params.folderId)),
+  }),
+  update: async ({ params, body }, { principal }) => ({
+    folder: toFolder(await changeFolder(deps, principal, { folderId: params.folderId, ...body })),
+  }),
+  delete: async ({ params }, { principal }) => ({
+    folder: toFolder(await trashFolder(deps, principal, params.folderId)),
+  }),
+  restore: async ({ params, body }, { principal }) => ({
+    folder: toFolder(await restoreFolder(deps, principal, params.folderId, body?.name)),
+  }),
+});

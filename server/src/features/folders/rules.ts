@@ -1,0 +1,16 @@
+/** What holds for folders, without any I/O. */
+import type { Folder } from "@coffer/contract";
+import type { FolderRow } from "../../ports/tables.ts";
+import { toTimestamp } from "../acting.ts";
+
+export function toFolder(row: FolderRow): Folder {
+  return {
+    id: row.id,
+    name: row.name,
+    vaultId: row.vault_id,
+    parentId: row.parent_id,
+    createdAt: toTimestamp(row.created_at),
+    updatedAt: toTimestamp(row.updated_at),
+    trashedAt: row.trashed_at === null ? null : toTimestamp(row.trashed_at),
+  };
+}

@@ -1,0 +1,174 @@
+/** The SQL of folders and of the trees below them. Every look-up from outside is by id and account. */
+import { sql, type Expression } from "kysely";
+import { prepared, type Session } from "../../ports/database.ts";
+import type { FolderRow } from "../../ports/tables.ts";
+import type { Position } from "../paging.ts";
+
+const byId = prepared((build, value: { id: string; accountId: string }) =>
+  build.selectFrom("folders").selectAll().where("id", "=", value.id).where("account_id", "=", value.accountId),
+);
+
+export function findFolder(session: Session, value: { id: string; accountId: string }): Promise<FolderRow | null> {
+  return session.first(byId(session, value));
+}
+
+/** Where a folder lies: `parentId` null at the top of the vault. */
+export interface FolderPlace {
+  readonly vaultId: string;
+  readonly parentId: string | null;
+}
+
+/** The expression of the unique index `folders_live_name`. */
+const parentOrNone = sql<string>`coalesce(parent_id, '')`;
+
+const liveByName = prepared((build, value: { vaultId: string; parentId: string; name: string }) =>
+  build
+    .selectFrom("folders")
+    .select("id")
+    .where("vault_id", "=", value.vaultId)
+    .where(parentOrNone, "=", value.parentId)
+    .where("name", "=", value.name)
+    .where("trashed_at", "is", null),
+);
+
+/** The id of the live folder of that name in the place, null when the name is free. */
+export async function findFolderIdByName(
+  session: Session,
+  { vaultId, parentId }: FolderPlace,
+  name: string,
+): Promise<string | null> {
+  return (await session.first(liveByName(session, { vaultId, parentId: parentId ?? "", name })))?.id ?? null;
+}
+
+export interface FolderFilter {
+  readonly accountId: string;
+  /** null: wherever in the account. */
+  readonly vaultId: string | null;
+  /** null: the top of the vault; undefined: anywhere. */
+  readonly parentId: string | null | undefined;
+  readonly name: string | undefined;
+  readonly trashed: boolean;
+}
+
+/** At most `count` rows, newest first. The conditions follow the indexes `folders_{account,vault,parent}_{live,trashed}`. */
+export function listFolders(
+  session: Session,
+  filter: FolderFilter,
+  after: Position | null,
+  count: number,
+): Promise<FolderRow[]> {
+  let query = session.build.selectFrom("folders").selectAll().where("account_id", "=", filter.accountId);
+  if (filter.vaultId !== null) query = query.where("vault_id", "=", filter.vaultId);
+  if (filter.parentId === null) query = query.where("parent_id", "is", null);
+  else if (filter.parentId !== undefined) query = query.where("parent_id", "=", filter.parentId);
+  if (filter.name !== undefined) query = query.where("name", "=", filter.name);
+  query = query.where("trashed_at", filter.trashed ? "is not" : "is", null);
+  if (after !== null) {
+    query = query.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.createdAt, after.id)));
+  }
+  return session.all(query.orderBy("created_at", "desc").orderBy("id", "desc").limit(count));
+}
+
+/** Rejects with ConstraintError when the name was taken meanwhile. */
+export async function insertFolder(transaction: Session, row: FolderRow): Promise<void> {
+  await transaction.run(transaction.build.insertInto("folders").values(row));
+}
+
+/** Writes name, place and trash state. Rejects with ConstraintError on a taken name. */
+export async function updateFolder(transaction: Session, row: FolderRow): Promise<void> {
+  const { id, account_id: _account, vault_id: _vault, created_at: _created, ...changing } = row;
+  await transaction.run(transaction.build.updateTable("folders").set(changing).where("id", "=", id));
+}
+
+/** Which rows of a tree an operation is about: those in the trash through one deletion, the live ones, or all. */
+export type TreePart = { readonly trashedWith: string } | "live" | "all";
+
+/** The ids of a folder and of all folders below it that belong to the part. */
+function tree(session: Session, rootId: string, part: TreePart) {
+  return session.build.withRecursive("tree(id, depth)", (build) =>
+    build
+      .selectFrom("folders")
+      .select(["id", "depth"])
+      .where("id", "=", rootId)
+      .unionAll(
+        build
+          .selectFrom("folders")
+          .innerJoin("tree", "tree.id", "folders.parent_id")
+          .select(["folders.id", "folders.depth"])
+          .where(inPart("folders", part)),
+      ),
+  );
+}
+
+function inPart(table: "folders" | "files", part: TreePart): Expression<boolean> {
+  if (part === "all") return sql<boolean>`1 = 1`;
+  if (part === "live") return sql<boolean>`${sql.ref(`${table}.trashed_at`)} is null`;
+  return sql<boolean>`${sql.ref(`${table}.trashed_with`)} = ${part.trashedWith}`;
+}
+
+/** Whether `folderId` is `rootId` or lies anywhere below it. */
+export async function liesWithin(session: Session, rootId: string, folderId: string): Promise<boolean> {
+  const found = await session.first(
+    tree(session, rootId, "all").selectFrom("tree").select("id").where("id", "=", folderId),
+  );
+  return found !== null;
+}
+
+/** The greatest depth in the part of the tree, its root included. */
+export async function readDeepest(session: Session, rootId: string, part: TreePart): Promise<number> {
+  const row = await session.first(
+    tree(session, rootId, part)
+      .selectFrom("tree")
+      .select((eb) => eb.fn.max<number | string | null>("depth").as("deepest")),
+  );
+  return Number(row?.deepest ?? 0);
+}
+
+/** Moves every folder below `rootId`, trashed ones too, up or down with it. */
+export async function shiftDepths(transaction: Session, rootId: string, by: number): Promise<void> {
+  if (by === 0) return;
+  await transaction.run(
+    tree(transaction, rootId, "all")
+      .updateTable("folders")
+      .set((eb) => ({ depth: eb("depth", "+", by) }))
+      .where("id", "in", (eb) => eb.selectFrom("tree").select("tree.id"))
+      .where("id", "!=", rootId),
+  );
+}
+
+/** Sends a folder and all that is live below it to the trash; each row remembers with whom it went. */
+export async function trashTree(transaction: Session, rootId: string, at: number): Promise<void> {
+  const gone = { trashed_at: at, trashed_with: rootId };
+  // Files first: the walk to them goes over folders that are live until the second statement.
+  await transaction.run(
+    tree(transaction, rootId, "live")
+      .updateTable("files")
+      .set(gone)
+      .where("folder_id", "in", (eb) => eb.selectFrom("tree").select("tree.id"))
+      .where("trashed_at", "is", null),
+  );
+  await transaction.run(
+    tree(transaction, rootId, "live")
+      .updateTable("folders")
+      .set(gone)
+      .where("id", "in", (eb) => eb.selectFrom("tree").select("tree.id")),
+  );
+}
+
+/** Brings back what went to the trash through one deletion, from `rootId` down. Rejects with ConstraintError on a taken name. */
+export async function restoreTree(transaction: Session, rootId: string, trashedWith: string): Promise<void> {
+  const back = { trashed_at: null, trashed_with: null };
+  await transaction.run(
+    tree(transaction, rootId, { trashedWith })
+      .updateTable("files")
+      .set(back)
+      .where("folder_id", "in", (eb) => eb.selectFrom("tree").select("tree.id"))
+      .where("trashed_with", "=", trashedWith),
+  );
+  await transaction.run(
+    tree(transaction, rootId, { trashedWith })
+      .updateTable("folders")
+      .set(back)
+      .where("id", "in", (eb) => eb.selectFrom("tree").select("tree.id")),
+  );
+}

@@ -1,0 +1,164 @@
+/** The SQL of vaults. Every look-up is by id and account (no row of another account can come back). */
+import { prepared, type Session } from "../../ports/database.ts";
+import type { VaultRow } from "../../ports/tables.ts";
+import type { PageRequest } from "../paging.ts";
+
+/** A vault's row with the account's default vault beside it. */
+export interface OwnedVault extends VaultRow {
+  default_vault_id: string;
+}
+
+export interface VaultContents {
+  readonly files: number;
+  readonly folders: number;
+  readonly trashedFiles: number;
+  readonly trashedFolders: number;
+  /** Of all files, trash included. */
+  readonly bytes: number;
+}
+
+/** SQLite counts in numbers, PostgreSQL in bigints, which its driver gives as text. */
+type Count = number | string;
+
+const byId = prepared((build, value: { id: string; accountId: string }) =>
+  build
+    .selectFrom("vaults")
+    .innerJoin("accounts", "accounts.id", "vaults.account_id")
+    .selectAll("vaults")
+    .select("accounts.default_vault_id")
+    .where("vaults.id", "=", value.id)
+    .where("vaults.account_id", "=", value.accountId),
+);
+
+export function findVault(session: Session, value: { id: string; accountId: string }): Promise<OwnedVault | null> {
+  return session.first(byId(session, value));
+}
+
+const byName = prepared((build, value: { name: string; accountId: string }) =>
+  build.selectFrom("vaults").select("id").where("account_id", "=", value.accountId).where("name", "=", value.name),
+);
+
+export async function findVaultIdByName(
+  session: Session,
+  value: { name: string; accountId: string },
+): Promise<string | null> {
+  return (await session.first(byName(session, value)))?.id ?? null;
+}
+
+const counting = prepared((build, value: { accountId: string }) =>
+  build
+    .selectFrom("vaults")
+    .select((eb) => eb.fn.countAll<Count>().as("count"))
+    .where("account_id", "=", value.accountId),
+);
+
+export async function countVaults(session: Session, accountId: string): Promise<number> {
+  return Number((await session.first(counting(session, { accountId })))?.count ?? 0);
+}
+
+export interface VaultFilter {
+  readonly accountId: string;
+  /** null: all of the account. */
+  readonly vaultIds: ReadonlySet<string> | null;
+  readonly type: string | undefined;
+}
+
+/** One more row than the page holds; at most 1,000 vaults belong to an account, so a list of ids stays small. */
+export function listVaults(
+  session: Session,
+  filter: VaultFilter,
+  { after, limit }: PageRequest,
+): Promise<OwnedVault[]> {
+  let query = session.build
+    .selectFrom("vaults")
+    .innerJoin("accounts", "accounts.id", "vaults.account_id")
+    .selectAll("vaults")
+    .select("accounts.default_vault_id")
+    .where("vaults.account_id", "=", filter.accountId);
+  if (filter.vaultIds !== null) query = query.where("vaults.id", "in", [...filter.vaultIds]);
+  if (filter.type !== undefined) query = query.where("vaults.type", "=", filter.type);
+  if (after !== null) {
+    query = query.where((eb) =>
+      eb(eb.refTuple("vaults.created_at", "vaults.id"), "<", eb.tuple(after.createdAt, after.id)),
+    );
+  }
+  return session.all(
+    query
+      .orderBy("vaults.created_at", "desc")
+      .orderBy("vaults.id", "desc")
+      .limit(limit + 1),
+  );
+}
+
+export async function insertVault(transaction: Session, row: VaultRow): Promise<void> {
+  await transaction.run(transaction.build.insertInto("vaults").values(row));
+}
+
+export async function renameVault(
+  transaction: Session,
+  value: { id: string; name: string; at: number },
+): Promise<void> {
+  await transaction.run(
+    transaction.build.updateTable("vaults").set({ name: value.name, updated_at: value.at }).where("id", "=", value.id),
+  );
+}
+
+export async function readVaultContents(session: Session, vaultId: string): Promise<VaultContents> {
+  const files = await session.first(
+    session.build
+      .selectFrom("files")
+      .select((eb) => [
+        eb.fn.countAll<Count>().as("all"),
+        eb.fn.count<Count>("trashed_at").as("trashed"),
+        eb.fn.sum<Count | null>("size").as("bytes"),
+      ])
+      .where("vault_id", "=", vaultId),
+  );
+  const folders = await session.first(
+    session.build
+      .selectFrom("folders")
+      .select((eb) => [eb.fn.countAll<Count>().as("all"), eb.fn.count<Count>("trashed_at").as("trashed")])
+      .where("vault_id", "=", vaultId),
+  );
+  return {
+    files: Number(files?.all ?? 0) - Number(files?.trashed ?? 0),
+    folders: Number(folders?.all ?? 0) - Number(folders?.trashed ?? 0),
+    trashedFiles: Number(files?.trashed ?? 0),
+    trashedFolders: Number(folders?.trashed ?? 0),
+    bytes: Number(files?.bytes ?? 0),
+  };
+}
+
+/** Deletes the vault and everything in it; all blobs, those of unfinished uploads too, go to the deletion queue. */
+export async function deleteVaultWithContents(
+  transaction: Session,
+  value: { id: string; notBefore: number },
+): Promise<void> {
+  const { build } = transaction;
+  for (const table of ["files", "uploads"] as const) {
+    await transaction.run(
+      build
+        .insertInto("blob_deletions")
+        .columns(["blob_key", "not_before"])
+        .expression(
+          build
+            .selectFrom(table)
+            .select((eb) => ["blob_key", eb.val(value.notBefore).as("not_before")])
+            .where("vault_id", "=", value.id),
+        )
+        // A finished upload and its file name the same blob.
+        .onConflict((conflict) => conflict.column("blob_key").doNothing()),
+    );
+    await transaction.run(build.deleteFrom(table).where("vault_id", "=", value.id));
+  }
+  await transaction.run(build.deleteFrom("folders").where("vault_id", "=", value.id));
+  await transaction.run(build.deleteFrom("vaults").where("id", "=", value.id));
+}
+
+const idsOf = prepared((build, value: { accountId: string }) =>
+  build.selectFrom("vaults").select("id").where("account_id", "=", value.accountId),
+);
+
+export async function listVaultIds(session: Session, accountId: string): Promise<string[]> {
+  return (await session.all(idsOf(session, { accountId }))).map((row) => row.id);
+}
