@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 /** The process: flags and environment in, one client on stdio served, gone when the client is. */
-import { enableCompileCache } from "node:module";
 import { parseFlags, type Launch } from "./flags.ts";
 import { resolveFolders } from "./paths/allowed-folders.ts";
 import { ownConfiguration } from "./paths/denied.ts";
@@ -20,7 +19,6 @@ async function main(): Promise<void> {
   }
   keepStdoutForProtocol();
   if (parsed.kind === "refuse") return refuse(parsed.sentence);
-  enableCompileCache();
   const redaction = createRedaction();
   for (const name of ["SERVICE_API_KEY", "SERVICE_CHAIN_PRIVATE_KEY"]) redaction.register(process.env[name]);
   await serve(parsed.launch, redaction);

@@ -64,8 +64,8 @@ export const transferTools = [
     },
     outputSchema: receipt,
     run: async (args, call) => {
-      const file = await findOwnFile(call, args.fileId);
       await using destination = await openDestination(call.folders, args.destPath, args.overwrite);
+      const file = await findOwnFile(call, args.fileId);
       const { downloadFile } = await import("@coffer/sdk/node");
       const part = rangeOf(args.offset, args.length);
       const done = await downloadFile(await call.client(), file.id, destination.writePath, {

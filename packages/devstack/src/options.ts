@@ -1,0 +1,71 @@
+/** The command line of `npm start`. What cannot be understood is refused. */
+import { isAbsolute, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+
+export interface StartOptions {
+  /** null: the default port, or the next that is free. */
+  readonly port: number | null;
+  readonly dataDirectory: string;
+  readonly folder: string;
+  readonly once: boolean;
+  readonly json: boolean;
+}
+
+export type ParsedStart =
+  | { readonly kind: "start"; readonly options: StartOptions }
+  | { readonly kind: "help" }
+  | { readonly kind: "refuse"; readonly sentence: string };
+
+export interface StartSurroundings {
+  /** Where the user stood when npm was called: relative paths count from there (npm sets INIT_CWD). */
+  readonly workingDirectory: string;
+  readonly repository: string;
+}
+
+const OPTIONS = {
+  port: { type: "string" },
+  data: { type: "string" },
+  folder: { type: "string" },
+  once: { type: "boolean" },
+  json: { type: "boolean" },
+  help: { type: "boolean" },
+} as const;
+
+export function parseStart(args: readonly string[], { workingDirectory, repository }: StartSurroundings): ParsedStart {
+  let values;
+  try {
+    values = parseArgs({ args: [...args], options: OPTIONS, strict: true, allowPositionals: false }).values;
+  } catch (error) {
+    return { kind: "refuse", sentence: error instanceof Error ? (error.message.split("\n")[0] ?? "") : "Unknown option" };
+  }
+  if (values.help === true) return { kind: "help" };
+  const port = values.port === undefined ? null : /^\d{1,5}$/.test(values.port) ? Number(values.port) : NaN;
+  if (port !== null && !(port <= 65535)) return { kind: "refuse", sentence: "--port needs a number from 0 to 65535" };
+  const at = (given: string | undefined, fallback: string): string => {
+    if (given === undefined) return join(repository, fallback);
+    return isAbsolute(given) ? resolve(given) : resolve(workingDirectory, given);
+  };
+  if (values.data === "" || values.folder === "") return { kind: "refuse", sentence: "A path is empty" };
+  return {
+    kind: "start",
+    options: {
+      port,
+      dataDirectory: at(values.data, ".coffer"),
+      folder: at(values.folder, "docs"),
+      once: values.once ?? false,
+      json: values.json ?? false,
+    },
+  };
+}
+
+export const HELP = `npm start [-- OPTIONS]: starts the whole stack and runs the main job once on a real folder
+
+  --folder PATH   the folder to store, fetch back and compare (default: the repository's docs)
+  --data DIR      where accounts, files and the key are kept (default: .coffer in the repository)
+  --port N        the service's port; 0 takes any (default: 8787, or the next that is free)
+  --once          end after the job: 0 when every byte came back, 1 when not
+  --json          one JSON document on stdout once ready, all else on stderr
+                  (npm start --silent -- --json: npm prints a banner otherwise)
+  --help
+
+Relative paths count from where you stand. Stop it with Ctrl-C.`;

@@ -1,0 +1,51 @@
+/** What `npm start` prints when the stack is ready. */
+import { clientConfiguration } from "./launcher.ts";
+import type { JobReport } from "./main-job.ts";
+import type { Stack } from "./stack.ts";
+
+/** The one document of `--json`. */
+export function renderDocument(stack: Stack, job: JobReport): string {
+  const { baseUrl, credentialsFile, dataDirectory, newAccount } = stack;
+  return `${JSON.stringify({ baseUrl, credentialsFile, dataDirectory, newAccount, job, mcp: clientConfiguration(credentialsFile, job.folder) }, null, 2)}\n`;
+}
+
+export function renderTable(stack: Stack, job: JobReport): string {
+  const lines = [
+    "",
+    ...table([
+      ["folder", shown(job.folder)],
+      ["vault", job.vaultId],
+      ["files", `${String(job.files)} in ${String(job.folders + 1)} folders`],
+      ["bytes", job.bytes.toLocaleString("en-US")],
+      ["upload", speed(job.uploadSeconds, job.bytes)],
+      ["download", speed(job.downloadSeconds, job.bytes)],
+      ["verified", `${String(job.verified)} of ${String(job.files)} files, every byte`],
+    ]),
+    ...job.skipped.map(({ path, reason }) => `  left out  ${shown(path)}: ${reason}`),
+    ...job.failed.map(({ path, reason }) => `  FAILED    ${shown(path)}: ${reason}`),
+    "",
+    ...table([
+      ["service", stack.baseUrl],
+      ["key", `${stack.credentialsFile} (${stack.newAccount ? "a new account" : "the account of an earlier run"})`],
+    ]),
+    "",
+    "For your MCP client:",
+    JSON.stringify(clientConfiguration(stack.credentialsFile, job.folder), null, 2),
+    "",
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function table(rows: readonly (readonly [string, string])[]): string[] {
+  return rows.map(([name, value]) => `  ${name.padEnd(10)}${value}`);
+}
+
+function speed(seconds: number, bytes: number): string {
+  const mebibytes = bytes / 1024 / 1024;
+  return `${seconds.toFixed(2)} s (${(mebibytes / Math.max(seconds, 0.001)).toFixed(1)} MiB/s)`;
+}
+
+/** A local name may hold what moves a cursor: it is spelled out. */
+export function shown(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => JSON.stringify(character).slice(1, -1));
+}
