@@ -158,7 +158,7 @@ function openBytes(connection: Connection, response: Response, watch: Watch): By
 async function readOutput(connection: Connection, endpoint: EndpointDefinition, response: Response): Promise<unknown> {
   const { output } = endpoint;
   if (output === undefined || isBytes(output) || response.status === 204) {
-    await response.body?.cancel();
+    response.body?.cancel().catch(() => undefined); // Nothing is wanted of it.
     return undefined;
   }
   return decodeJson(endpoint, output, response, connection.contractBroken);

@@ -7,7 +7,8 @@ import { AbortError, type SdkError, TimeoutError } from "./errors.ts";
  */
 export class Watch {
   readonly #clock: Clock;
-  readonly #caller: AbortSignal | undefined;
+  /** The caller's signal as long as this listens to it. */
+  #caller: AbortSignal | null = null;
   readonly #controller = new AbortController();
   readonly #onAbort = (): void => {
     this.#end(new AbortError());
@@ -19,9 +20,11 @@ export class Watch {
 
   constructor(clock: Clock, caller: AbortSignal | undefined) {
     this.#clock = clock;
-    this.#caller = caller;
     if (caller?.aborted === true) this.#end(new AbortError());
-    else caller?.addEventListener("abort", this.#onAbort);
+    else if (caller !== undefined) {
+      this.#caller = caller;
+      caller.addEventListener("abort", this.#onAbort);
+    }
   }
 
   get signal(): AbortSignal {
@@ -77,6 +80,7 @@ export class Watch {
     this.limit(null);
     this.watchStall(null);
     this.#caller?.removeEventListener("abort", this.#onAbort);
+    this.#caller = null;
   }
 
   #armStall(wait: number, ms: number): void {

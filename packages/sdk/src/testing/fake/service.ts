@@ -91,10 +91,12 @@ function findRoute(routes: readonly Route[], request: Request): { route: Route; 
   throw new Failure("method_not_allowed", undefined, { allow: here.map(({ endpoint }) => endpoint.method).join(", ") });
 }
 
+/** A first answer, kept for repeats. */
 interface Replay {
   readonly fingerprint: string;
-  readonly endpoint: EndpointDefinition;
-  readonly response: Response;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Uint8Array<ArrayBuffer>;
 }
 
 async function answer(state: State, route: Route, params: Readonly<Record<string, string>>, request: Request, replays: Map<string, Replay>): Promise<Response> {
@@ -119,20 +121,21 @@ async function once(replays: Map<string, Replay>, key: string, endpoint: Endpoin
   const fingerprint = [request.method, url.pathname, url.search, body].join(" ");
   const kept = replays.get(key);
   if (kept === undefined) {
-    const response = await run();
-    replays.set(key, { fingerprint, endpoint, response: response.clone() });
-    return response;
+    const first = await run();
+    const { status, headers } = first;
+    const body = new Uint8Array(await first.arrayBuffer());
+    replays.set(key, { fingerprint, status, headers, body });
+    return new Response(body, { status, headers });
   }
   if (kept.fingerprint !== fingerprint) throw new Failure("idempotency_mismatch");
-  const repeat = kept.response.clone();
-  if (endpoint.secretResponse === true) throw new Failure("already_created", `This key made ${idIn(await repeat.text())}`);
-  const headers = new Headers(repeat.headers);
+  if (endpoint.secretResponse === true) throw new Failure("already_created", `This key made ${idIn(kept.body)}`);
+  const headers = new Headers(kept.headers);
   headers.set(HEADERS.idempotentReplay, "true");
-  return new Response(repeat.body, { status: repeat.status, headers });
+  return new Response(kept.body, { status: kept.status, headers });
 }
 
-function idIn(text: string): string {
-  const value: unknown = JSON.parse(text);
+function idIn(body: Uint8Array): string {
+  const value: unknown = JSON.parse(new TextDecoder().decode(body));
   return typeof value === "object" && value !== null && "id" in value && typeof value.id === "string" ? value.id : "something";
 }
 

@@ -1,0 +1,79 @@
+import { createHash } from "node:crypto";
+import { expect, it } from "vitest";
+import { sampleBytes, type Accounts } from "./client-subject.ts";
+
+const BYTES = sampleBytes(200_001);
+const SHA256 = createHash("sha256").update(BYTES).digest("hex");
+const ETAG = `"sha256-${createHash("sha256").update(BYTES).digest("base64url")}"`;
+
+/** Files as rows and as bytes that fit into one request. */
+export function filesSuite(accounts: () => Accounts): void {
+  it("stores bytes and gives them back with their digest [D5-content-get] [D5-content-digest] [D5-content-disposition] [D5-default-vault]", async () => {
+    const { client } = await accounts().signup();
+    const name = "Ré sumé – 漢字 (1).txt";
+    const { file, bytes, sha256 } = await client.files.upload({ name, contentType: "text/plain", body: BYTES });
+    expect({ bytes, sha256 }).toEqual({ bytes: BYTES.length, sha256: SHA256 });
+    expect(file).toMatchObject({ name, contentType: "text/plain", size: BYTES.length, sha256: SHA256, folderId: null });
+    const download = await client.files.download(file.id);
+    expect(download).toMatchObject({ size: BYTES.length, sha256: SHA256, name, range: { offset: 0, length: BYTES.length }, etag: ETAG });
+    expect(Buffer.compare(await download.bytes(), BYTES)).toBe(0);
+  });
+
+  it("stores an empty file", async () => {
+    const { client } = await accounts().signup();
+    const { file } = await client.files.upload({ name: "empty", body: new Uint8Array(0) });
+    expect(file.size).toBe(0);
+    expect(await (await client.files.download(file.id)).bytes()).toHaveLength(0);
+  });
+
+  it("reads ranges [D5-content-range]", async () => {
+    const { client } = await accounts().signup();
+    const { file } = await client.files.upload({ name: "ranged", body: BYTES });
+    const read = async (offset: number, length?: number) => (await client.files.download(file.id, { range: { offset, length } })).bytes();
+    expect(Buffer.compare(await read(0, 1), BYTES.subarray(0, 1))).toBe(0);
+    expect(Buffer.compare(await read(70_000, 1000), BYTES.subarray(70_000, 71_000))).toBe(0);
+    expect(Buffer.compare(await read(200_000), BYTES.subarray(200_000))).toBe(0);
+    expect(Buffer.compare(await read(199_000, 9_999_999), BYTES.subarray(199_000))).toBe(0);
+    await expect(read(BYTES.length)).rejects.toMatchObject({ code: "range_not_satisfiable" });
+  });
+
+  it("takes every form of body", async () => {
+    const { client } = await accounts().signup();
+    async function* chunks(): AsyncGenerator<Uint8Array> {
+      for (let offset = 0; offset < BYTES.length; offset += 30_000) yield BYTES.subarray(offset, offset + 30_000);
+    }
+    const blob = new Blob([BYTES as Uint8Array<ArrayBuffer>]);
+    const bodies = { bytes: BYTES, blob, stream: blob.stream(), iterable: chunks() };
+    for (const [name, body] of Object.entries(bodies)) expect((await client.files.upload({ name, body })).sha256).toBe(SHA256);
+    const long = await client.files.upload({ name: "unknown size", body: chunks() }, { partBytes: 50_000 });
+    expect(long).toMatchObject({ bytes: BYTES.length, sha256: SHA256 });
+  });
+
+  it("refuses a taken name, and writes versions guarded by the entity tag [D5-upload-if-none-match] [D5-replace] [D5-replace-if-match] [D1-precondition-412]", async () => {
+    const { client } = await accounts().signup();
+    const { file } = await client.files.upload({ name: "taken", body: BYTES });
+    const body = new Uint8Array([1, 2, 3]);
+    await expect(client.files.upload({ name: "taken", body })).rejects.toMatchObject({ code: "name_exists" });
+    await expect(client.files.upload({ name: "taken", body, ifAbsent: true })).rejects.toMatchObject({ code: "precondition_failed" });
+    const { file: next } = await client.files.replace(file.id, { body, ifMatch: ETAG });
+    expect(next.id).toBe(file.id);
+    expect(next.versionId).not.toBe(file.versionId);
+    await expect(client.files.replace(file.id, { body, ifMatch: ETAG })).rejects.toMatchObject({ code: "precondition_failed" });
+    expect((await client.files.list({ name: "taken" })).files).toHaveLength(1);
+  });
+
+  it("renames, moves, trashes, restores and deletes for good [D5-update] [D5-delete-soft] [D5-restore] [D5-delete-permanent] [D5-trash]", async () => {
+    const { client } = await accounts().signup();
+    const folder = await client.folders.create({ name: "home" });
+    const { file } = await client.files.upload({ name: "wanders", body: BYTES });
+    expect(await client.files.update(file.id, { name: "moved", folderId: folder.id })).toMatchObject({ name: "moved", folderId: folder.id });
+    expect((await client.files.list({ folderId: folder.id })).files).toHaveLength(1);
+    expect((await client.files.delete(file.id))?.trashedAt).not.toBeNull();
+    expect((await client.trash.list()).files.map(({ id }) => id)).toEqual([file.id]);
+    expect((await client.files.restore(file.id)).trashedAt).toBeNull();
+    expect(await client.files.delete(file.id, { permanent: true })).toBeNull();
+    await client.files.upload({ name: "binned", body: BYTES }).then((result) => client.files.delete(result.file.id));
+    await client.trash.empty();
+    expect((await client.trash.list()).files).toEqual([]);
+  });
+}

@@ -1,0 +1,95 @@
+import { api, ApiError, failureOf, inProcessTransport } from "@coffer/sdk";
+import { expect, it } from "vitest";
+import type { Accounts } from "./client-subject.ts";
+
+const NOBODY = "5f0c1d9e-0000-4000-8000-0123456789ab";
+
+/** Account, vaults, folders, keys, pages, errors. */
+export function resourcesSuite(accounts: () => Accounts): void {
+  it("reads the account and what its key may do [D4-level-owner] [D4-chain-null]", async () => {
+    const { client } = await accounts().signup();
+    const { account, credential } = await client.account.get();
+    expect(account).toMatchObject({ accessLevel: "owner", chainAddress: null, chainAddressSource: null });
+    expect(credential).toMatchObject({ kind: "api-key", scopes: null, vaultIds: null });
+    expect((await client.account.update({ name: "Ada" })).name).toBe("Ada");
+  });
+
+  it("makes, renames and deletes vaults [D5-vaults-paths] [D5-vault-delete]", async () => {
+    const { client } = await accounts().signup();
+    const vault = await client.vaults.create({ name: "Papers", type: "public" });
+    expect((await client.vaults.get(vault.id)).name).toBe("Papers");
+    expect((await client.vaults.update(vault.id, { name: "Notes" })).name).toBe("Notes");
+    await client.files.upload({ vaultId: vault.id, name: "a", body: new Uint8Array(1) });
+    await expect(client.vaults.delete(vault.id)).rejects.toMatchObject({ code: "vault_not_empty", status: 409 });
+    await client.vaults.delete(vault.id, { force: true });
+    await expect(client.vaults.get(vault.id)).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  it("moves folders to the trash and back [D5-folders-paths] [D5-folder-delete]", async () => {
+    const { client } = await accounts().signup();
+    const outer = await client.folders.create({ name: "outer" });
+    const inner = await client.folders.create({ name: "inner", parentId: outer.id });
+    expect((await client.folders.update(inner.id, { name: "renamed" })).name).toBe("renamed");
+    expect((await client.folders.delete(outer.id)).trashedAt).not.toBeNull();
+    expect((await client.folders.get(inner.id)).trashedAt).not.toBeNull();
+    await client.folders.restore(outer.id);
+    const found = await client.folders.list({ parentId: outer.id });
+    expect(found.folders.map(({ id }) => id)).toEqual([inner.id]);
+  });
+
+  it("reads a list by page, by item and page after page [D1-list-cursor]", async () => {
+    const { client } = await accounts().signup();
+    for (const name of ["a", "b", "c", "d"]) await client.vaults.create({ name, type: "public" });
+    const page = await client.vaults.list({ limit: 2 });
+    expect(page.items).toBe(page.vaults);
+    expect(page.vaults).toHaveLength(2);
+    expect(page.nextCursor).not.toBeNull();
+    const names: string[] = [];
+    for await (const vault of client.vaults.list({ limit: 2 })) names.push(vault.name);
+    expect(names).toEqual(["d", "c", "b", "a", "Files"]);
+    const sizes: number[] = [];
+    for await (const each of client.vaults.list({ limit: 2 }).pages()) sizes.push(each.items.length);
+    expect(sizes).toEqual([2, 2, 1]);
+  });
+
+  it("makes, rotates and revokes keys; a revoked one is refused once and for all [D4-keys-list] [D4-keys-get] [D4-keys-revoke] [D1-second-delete-kept]", async () => {
+    const { client } = await accounts().signup();
+    const made = await client.apiKeys.create({ name: "reader", scopes: ["files:read"] });
+    expect((await client.apiKeys.get(made.id)).scopes).toEqual(["files:read"]);
+    const reader = accounts().connect(made.key);
+    await expect(reader.folders.list()).rejects.toMatchObject({ code: "missing_scope", status: 403 });
+    const rotated = await client.apiKeys.rotate(made.id);
+    await expect(reader.account.get()).rejects.toMatchObject({ code: "invalid_credential", status: 401, retryable: false });
+    await client.apiKeys.revoke(rotated.id);
+    await client.apiKeys.revoke(rotated.id);
+    expect((await client.apiKeys.list()).items.find(({ id }) => id === rotated.id)?.revokedAt).not.toBeNull();
+  });
+
+  it("shows an account nothing of another [D1-foreign-object-404]", async () => {
+    const { client } = await accounts().signup();
+    const { client: stranger } = await accounts().signup();
+    const { file } = await client.files.upload({ name: "mine", body: new Uint8Array(3) });
+    await expect(stranger.files.get(file.id)).rejects.toMatchObject({ code: "not_found" });
+    await expect(stranger.files.download(file.id)).rejects.toMatchObject({ code: "not_found" });
+    await expect(stranger.vaults.get(file.vaultId)).rejects.toMatchObject({ code: "not_found" });
+    expect((await stranger.files.list()).files).toEqual([]);
+  });
+
+  it("types failures by what the endpoint declares", async () => {
+    const { client } = await accounts().signup();
+    const error: unknown = await client.files.get(NOBODY).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ApiError);
+    const failure = failureOf(api.files.get, error);
+    expect(failure?.code).toBe("not_found");
+    expect(failure?.requestId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(failure?.nextStep).not.toBe("");
+    expect(failureOf(api.account.get, error)).toBeNull();
+  });
+
+  it("sends nothing when the input breaks the contract", async () => {
+    const client = accounts().connect(null, { transport: inProcessTransport(() => Promise.reject(new Error("sent"))) });
+    await expect(client.files.get("no-id")).rejects.toMatchObject({ code: "invalid_request", issues: ["params.fileId: Invalid UUID"] });
+    await expect(client.vaults.create({ name: "a/b", type: "public" })).rejects.toMatchObject({ code: "invalid_request" });
+    await expect(client.files.list({ limit: 5000 })).rejects.toMatchObject({ code: "invalid_request" });
+  });
+}

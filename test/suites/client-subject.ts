@@ -1,0 +1,115 @@
+/** What the client suite works on, and how it meddles with the wire. */
+import { createClient, type Client, type ClientOptions, type Middleware, type Transport } from "@coffer/sdk";
+import { randomUUID } from "node:crypto";
+
+/** A service that the SDK's client can reach. It offers dev-signup. */
+export interface ClientSubject extends AsyncDisposable {
+  readonly baseUrl: string;
+  /** Absent: the client's own, over the network. */
+  readonly transport?: Transport;
+}
+
+/** Opens clients of fresh accounts. */
+export interface Accounts {
+  /** A new account with its owner's key. */
+  signup(options?: Partial<ClientOptions>): Promise<{ client: Client; apiKey: string }>;
+  /** Another client with this key. */
+  connect(apiKey: string | null, options?: Partial<ClientOptions>): Client;
+}
+
+export function accountsOf(subject: ClientSubject): Accounts {
+  // Short waits: the suite is about what is repeated, not about when.
+  const retry = { baseDelayMs: 1, maxDelayMs: 2 };
+  const connect = (apiKey: string | null, options: Partial<ClientOptions> = {}): Client =>
+    createClient({
+      baseUrl: subject.baseUrl,
+      transport: subject.transport,
+      credentials: apiKey === null ? null : { apiKey },
+      retry,
+      ...options,
+    });
+  return {
+    connect,
+    signup: async (options) => {
+      const { apiKey } = await connect(null).development.signup({ email: `client-${randomUUID()}@example.com` });
+      return { client: connect(apiKey, options), apiKey };
+    },
+  };
+}
+
+/** Bytes that no compression or repetition makes alike: a linear congruence. */
+export function sampleBytes(length: number, seed = 1): Uint8Array {
+  const bytes = new Uint8Array(length);
+  let state = seed;
+  for (let index = 0; index < length; index += 1) {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0;
+    bytes[index] = state >>> 24;
+  }
+  return bytes;
+}
+
+/** Keeps every request's method and path. */
+export function recorder(): { middleware: Middleware; sent: string[]; requests: Request[] } {
+  const sent: string[] = [];
+  const requests: Request[] = [];
+  const middleware: Middleware = (request, next) => {
+    sent.push(`${request.method} ${new URL(request.url).pathname}`);
+    requests.push(request);
+    return next(request);
+  };
+  return { middleware, sent, requests };
+}
+
+/** Lets the first `times` matching requests reach the service and loses their answers. */
+export function loseAnswers(matches: (request: Request) => boolean, times = 1): Middleware {
+  let left = times;
+  return async (request, next) => {
+    const lose = left > 0 && matches(request);
+    if (lose) left -= 1;
+    const response = await next(request);
+    if (!lose) return response;
+    await response.body?.cancel();
+    throw new TypeError("connection lost");
+  };
+}
+
+/** Turns one bit of the first matching request's body. */
+export function corruptOnce(matches: (request: Request) => boolean): Middleware {
+  let done = false;
+  return async (request, next) => {
+    if (done || !matches(request)) return next(request);
+    done = true;
+    const body = new Uint8Array(await request.arrayBuffer());
+    body[0] = (body[0] ?? 0) ^ 1;
+    return next(new Request(request.url, { method: request.method, headers: request.headers, body, signal: request.signal }));
+  };
+}
+
+/** Passes answers of matching requests through `change`. */
+export function changeBodies(matches: (request: Request) => boolean, change: (body: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>, times = 1): Middleware {
+  let left = times;
+  return async (request, next) => {
+    const response = await next(request);
+    if (left === 0 || response.body === null || !matches(request)) return response;
+    left -= 1;
+    return new Response(change(response.body), { status: response.status, headers: response.headers });
+  };
+}
+
+/** An `AbortSignal` that counts listeners. */
+export function countedSignal(): { controller: AbortController; listeners: () => number } {
+  const controller = new AbortController();
+  const { signal } = controller;
+  let count = 0;
+  const add = signal.addEventListener.bind(signal);
+  const remove = signal.removeEventListener.bind(signal);
+  signal.addEventListener = (...given: Parameters<typeof add>) => {
+    count += 1;
+    add(...given);
+  };
+  signal.removeEventListener = (...given: Parameters<typeof remove>) => {
+    count -= 1;
+    remove(...given);
+  };
+  return { controller, listeners: () => count };
+}
