@@ -16,7 +16,7 @@ export function fetchHandler(app: FastifyInstance): (request: Request) => Promis
     const answer = await app.inject({
       method: request.method as "GET",
       url: url.pathname + url.search,
-      headers: { host: url.host, ...Object.fromEntries(request.headers) },
+      headers: { host: url.host, ...framingOf(request), ...Object.fromEntries(request.headers) },
       ...(request.body === null ? {} : { payload: Readable.fromWeb(request.body as NodeReadableStream<Uint8Array>) }),
       payloadAsStream: true,
       signal: request.signal,
@@ -29,6 +29,11 @@ export function fetchHandler(app: FastifyInstance): (request: Request) => Promis
       headers: toHeaders(answer.headers),
     });
   };
+}
+
+/** A Request does not show its body's length; without framing the server would see no body (RFC 9112 §6.3). */
+function framingOf(request: Request): Record<string, string> {
+  return request.body === null || request.headers.has("content-length") ? {} : { "transfer-encoding": "chunked" };
 }
 
 function toHeaders(headers: Readonly<Record<string, number | string | string[] | undefined>>): Headers {
