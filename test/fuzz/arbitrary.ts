@@ -58,7 +58,7 @@ function texts(schema: z.core.$ZodString): fc.Arbitrary<unknown> {
     (check) => check.check === "string_format" && "pattern" in check && check.format === "regex",
   );
   if (pattern !== undefined && "pattern" in pattern && pattern.pattern instanceof RegExp)
-    return fc.stringMatching(pattern.pattern);
+    return fc.stringMatching(pattern.pattern).filter((text) => z.safeParse(schema, text).success);
   if (checks.some((check) => check.check === "string_format" && check.format === "email")) return emails();
   const units = fc.oneof(
     fc.string({ minLength: 1, maxLength: 30 }),
@@ -73,12 +73,16 @@ function emails(): fc.Arbitrary<string> {
 }
 
 function numbers(schema: z.core.$ZodNumber): fc.Arbitrary<number> {
-  const { maximum, minimum } = schema._zod.bag;
-  const low = Math.max(minimum ?? -1000, Number.MIN_SAFE_INTEGER);
-  const high = Math.min(maximum ?? 1000, Number.MAX_SAFE_INTEGER);
+  const checks = (schema._zod.def.checks ?? []).map((check) => (check as z.core.$ZodChecks)._zod.def);
+  let low = -1000;
+  let high = 1000;
+  for (const check of checks) {
+    if (check.check === "greater_than") low = Number(check.value);
+    if (check.check === "less_than") high = Number(check.value);
+  }
   return fc.oneof(
     fc.integer({ min: low, max: Math.min(high, low + 100) }),
-    fc.maxSafeInteger().filter((value) => value >= low && value <= high),
+    fc.nat({ max: 2 ** 31 - 1 }).map((offset) => low + Math.round((offset / 2 ** 31) * (high - low))),
     fc.constantFrom(low, high),
   );
 }

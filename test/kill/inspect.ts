@@ -1,0 +1,68 @@
+/** Looks into a server's data directory from outside: every row has its bytes, and all bytes have a row. */
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+interface Rows {
+  readonly files: { blob_key: string; size: number }[];
+  readonly uploads: { blob_key: string; finished_file_id: string | null }[];
+  readonly deletions: { blob_key: string }[];
+}
+
+/** Problems of a directory whose server is idle; empty when all is well. */
+export async function inspectData(directory: string): Promise<string[]> {
+  const rows = readRows(join(directory, "coffer.sqlite"));
+  const blobs = await listBlobs(join(directory, "blobs", "blobs"));
+  const partials = await names(join(directory, "blobs", "partial"));
+  const temporaries = await names(join(directory, "blobs", "temporary"));
+  const known = new Set([...rows.files, ...rows.uploads, ...rows.deletions].map((row) => row.blob_key));
+  const unfinished = new Set(rows.uploads.filter((row) => row.finished_file_id === null).map((row) => row.blob_key));
+  const problems = [
+    ...rows.files
+      .filter((row) => blobs.get(row.blob_key) !== row.size)
+      .map(
+        (row) => `dangling row: ${row.blob_key} has ${String(blobs.get(row.blob_key))} of ${String(row.size)} bytes`,
+      ),
+    ...[...blobs.keys()].filter((key) => !known.has(key)).map((key) => `orphan blob: ${key}`),
+    ...temporaries.map((name) => `temporary file: ${name}`),
+    ...partials
+      .filter((name) => !unfinished.has(name.replace(/\.length$/, "")))
+      .map((name) => `orphan partial: ${name}`),
+    ...[...unfinished]
+      .filter((key) => !partials.includes(key) && !blobs.has(key))
+      .map((key) => `upload without bytes: ${key}`),
+  ];
+  return problems;
+}
+
+export function countFiles(directory: string): number {
+  return readRows(join(directory, "coffer.sqlite")).files.length;
+}
+
+function readRows(path: string): Rows {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
+  try {
+    const check = database.prepare("pragma integrity_check").get();
+    if (check?.integrity_check !== "ok") throw new Error(`integrity_check: ${JSON.stringify(check)}`);
+    return {
+      files: database.prepare("select blob_key, size from files").all() as unknown as Rows["files"],
+      uploads: database.prepare("select blob_key, finished_file_id from uploads").all() as unknown as Rows["uploads"],
+      deletions: database.prepare("select blob_key from blob_deletions").all() as unknown as Rows["deletions"],
+    };
+  } finally {
+    database.close();
+  }
+}
+
+/** Key to size of every complete blob. */
+async function listBlobs(root: string): Promise<Map<string, number>> {
+  const sizes = new Map<string, number>();
+  for (const area of await names(root)) {
+    for (const key of await names(join(root, area))) sizes.set(key, (await stat(join(root, area, key))).size);
+  }
+  return sizes;
+}
+
+async function names(directory: string): Promise<string[]> {
+  return (await readdir(directory)).sort();
+}

@@ -1,0 +1,162 @@
+/** kill -9 at random points of mixed uploads: what was acknowledged is there, and nothing else is left behind. */
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { api } from "@coffer/contract";
+import { parseJson, receive } from "../conformance/judge.ts";
+import { sha256Hex } from "../conformance/samples.ts";
+import { renderRequest } from "../conformance/wire.ts";
+import { openDraw, type Draw } from "../fuzz/draw.ts";
+import { runClient } from "./client.ts";
+import { countFiles, inspectData } from "./inspect.ts";
+import { createGate, openLedger, type Gate, type Ledger, type Promised } from "./ledger.ts";
+import { startServerProcess, type LogLine, type ServerProcess } from "./server-process.ts";
+
+export interface KillOptions {
+  readonly kills: number;
+  readonly seed: number;
+  /** The store has at least this many files when recovery is measured. */
+  readonly files: number;
+  readonly say?: (line: string) => void;
+}
+
+export interface KillReport {
+  readonly ledger: Ledger;
+  readonly kills: number;
+  readonly files: number;
+  /** Of the last start: from opening the storage to listening with everything cleaned up. Milliseconds. */
+  readonly recoveryMs: number;
+}
+
+/** Clients mint keys all the time, and revoke none. */
+const ENVIRONMENT = { SERVICE_MAX_API_KEYS: "100000" };
+const CLIENTS = 4;
+/** Clients work for up to this long between kills. */
+const LONGEST_LIFE_MS = 500;
+/** How many older files are read again after each restart; at the end all are. */
+const RECHECKED = 20;
+
+interface Scene {
+  readonly directory: string;
+  readonly draw: Draw;
+  readonly ledger: Ledger;
+  readonly gate: Gate;
+  server: ServerProcess;
+  key: string;
+}
+
+export async function runKills(options: KillOptions): Promise<KillReport> {
+  const directory = await mkdtemp(join(tmpdir(), "coffer-kill-"));
+  const draw = openDraw(options.seed);
+  const server = await startServerProcess({ directory, environment: ENVIRONMENT });
+  const scene: Scene = {
+    directory,
+    draw,
+    ledger: openLedger(),
+    gate: createGate(),
+    server,
+    key: await signup(server.baseUrl),
+  };
+  try {
+    await killAgainAndAgain(scene, options);
+    await fill(scene, options.files);
+    const recoveryMs = await restart(scene);
+    await verifyFiles(scene, scene.ledger.files);
+    await verifyKeys(scene);
+    return { ledger: scene.ledger, kills: options.kills, files: countFiles(directory), recoveryMs };
+  } finally {
+    await scene.server[Symbol.asyncDispose]();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function killAgainAndAgain(scene: Scene, { kills, say, seed }: KillOptions): Promise<void> {
+  const { draw, gate, key, ledger } = scene;
+  const stop = new AbortController();
+  const clients = Array.from({ length: CLIENTS }, (_, at) => {
+    const name = `client${String(at)}`;
+    const { baseUrl } = scene.server;
+    return runClient({ baseUrl, key, gate, ledger, name, draw: openDraw(seed + at + 1), stopping: stop.signal });
+  });
+  for (let kill = 1; kill <= kills; kill += 1) {
+    const verified = ledger.files.length;
+    gate.open();
+    await pause(10 + draw.int(LONGEST_LIFE_MS));
+    gate.shut();
+    const recoveryMs = await restart(scene);
+    await verifyFiles(scene, [...ledger.files.slice(verified), ...sample(scene, ledger.files.slice(0, verified))]);
+    say?.(
+      `kill ${String(kill)}: ${String(ledger.files.length)} files acknowledged, recovered in ${recoveryMs.toFixed(0)} ms, ${String(ledger.findings.length)} findings`,
+    );
+  }
+  stop.abort();
+  gate.open();
+  await Promise.all(clients);
+}
+
+/** Kills the server, starts it on the same port, waits for its clean-up, and looks into its data. */
+async function restart(scene: Scene): Promise<number> {
+  await scene.server.end("SIGKILL");
+  scene.server = await startServerProcess({
+    directory: scene.directory,
+    environment: ENVIRONMENT,
+    port: scene.server.port,
+  });
+  const listening = await scene.server.waitForLine((line) => line.event === "listening");
+  const cleaned = await scene.server.waitForLine((line) => line.event === "job" && line.job === "start-up");
+  scene.ledger.findings.push(...(await inspectData(scene.directory)), ...faultsIn(scene.server.log));
+  return Number(listening.recoveryMs) + Number(cleaned.milliseconds);
+}
+
+/** pino: 50 is error. */
+function faultsIn(log: readonly LogLine[]): string[] {
+  return log.filter((line) => Number(line.level) >= 50).map((line) => `logged: ${JSON.stringify(line)}`);
+}
+
+function sample({ draw }: Scene, files: readonly Promised[]): Promised[] {
+  return Array.from({ length: Math.min(RECHECKED, files.length) }, () => draw.any(files)).filter(
+    (file) => file !== undefined,
+  );
+}
+
+async function verifyFiles({ server, key, ledger }: Scene, files: readonly Promised[]): Promise<void> {
+  for (const { fileId, name, sha256 } of files) {
+    const answer = await receive(
+      await fetch(renderRequest(server.baseUrl, api.files.content, { params: { fileId } }, { key })),
+    );
+    if (answer.status !== 200) ledger.findings.push(`lost: ${name} (${fileId}) answers ${String(answer.status)}`);
+    else if (sha256Hex(answer.body) !== sha256) ledger.findings.push(`corrupt: ${name} (${fileId})`);
+  }
+}
+
+/** Each Idempotency-Key had one effect, whatever was cut off and repeated. */
+async function verifyKeys({ server, key, ledger }: Scene): Promise<void> {
+  const names: string[] = [];
+  let query: { limit: number; cursor?: string } | null = { limit: 1000 };
+  while (query !== null) {
+    const answer = await receive(await fetch(renderRequest(server.baseUrl, api.apiKeys.list, { query }, { key })));
+    const page = parseJson(answer.body) as { apiKeys: { name: string }[]; nextCursor: string | null };
+    names.push(...page.apiKeys.map(({ name }) => name));
+    query = page.nextCursor === null ? null : { limit: 1000, cursor: page.nextCursor };
+  }
+  for (const name of ledger.keys) {
+    const times = names.filter((other) => other === name).length;
+    if (times !== 1) ledger.findings.push(`${String(times)} API keys for one Idempotency-Key: ${name}`);
+  }
+}
+
+async function fill({ server, key, directory, draw }: Scene, files: number): Promise<void> {
+  for (let count = countFiles(directory); count < files; count += 1) {
+    const input = { query: { name: `fill-${String(count)}` }, headers: {}, body: new Uint8Array(draw.bytes(100)) };
+    const { status } = await fetch(renderRequest(server.baseUrl, api.files.upload, input, { key }));
+    if (status !== 201) throw new Error(`filling the store answered ${String(status)}`);
+  }
+}
+
+async function signup(baseUrl: string): Promise<string> {
+  const body = { email: `kill-${randomUUID()}@example.com` };
+  const answer = await receive(await fetch(renderRequest(baseUrl, api.development.signup, { body }, {})));
+  return (parseJson(answer.body) as { apiKey: string }).apiKey;
+}
