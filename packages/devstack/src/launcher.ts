@@ -15,7 +15,11 @@ const MCP_PACKAGE = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "m
 /** The built launcher; in a working copy that was never built, its source, which Node runs as well. */
 export function launcherCommand(): LauncherCommand {
   const built = join(MCP_PACKAGE, "dist", "main.js");
-  if (existsSync(built)) return { command: process.execPath, args: [built] };
+  return existsSync(built) ? { command: process.execPath, args: [built] } : sourceLauncher();
+}
+
+/** The launcher's source: what tests run, so that they never meet an older build. */
+export function sourceLauncher(): LauncherCommand {
   return { command: process.execPath, args: ["--conditions=coffer-source", join(MCP_PACKAGE, "src", "main.ts")] };
 }
 

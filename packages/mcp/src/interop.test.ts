@@ -1,0 +1,224 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Client as ModernClient } from "@modelcontextprotocol/client";
+import { StdioClientTransport as ModernTransport } from "@modelcontextprotocol/client/stdio";
+import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport as LegacyTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { renderKey } from "@coffer/contract";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { TOOL_NAMES } from "./registry.ts";
+
+const MAIN = fileURLToPath(new URL("main.ts", import.meta.url));
+const KEY = renderKey(new Uint8Array(32).fill(9));
+const OWNER_TOOLS = ["vault_create"];
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), "mcp-interop-")));
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+});
+
+interface AnyClient {
+  listTools(): Promise<{ tools: { name: string }[] }>;
+  callTool(request: { name: string; arguments: Record<string, unknown> }): Promise<{ [name: string]: unknown }>;
+  getInstructions(): string | undefined;
+  close(): Promise<void>;
+}
+
+const parameters = (env: Record<string, string>, flags: string[]) => ({
+  command: process.execPath,
+  args: ["--conditions=coffer-source", MAIN, "--allow", folder, ...flags],
+  env: { PATH: process.env["PATH"] ?? "", HOME: folder, ...env },
+  stderr: "pipe" as const,
+});
+
+const CLIENTS: Record<string, (env?: Record<string, string>, flags?: string[]) => Promise<AnyClient>> = {
+  "sdk 1.32": async (env = {}, flags = []) => {
+    const client = new LegacyClient({ name: "test", version: "1" });
+    await client.connect(new LegacyTransport(parameters(env, flags)));
+    return client;
+  },
+  "client 2.4, 2025 era": async (env = {}, flags = []) => {
+    const client = new ModernClient({ name: "test", version: "1" }, { versionNegotiation: { mode: "legacy" } });
+    await client.connect(new ModernTransport(parameters(env, flags)));
+    return client;
+  },
+  "client 2.4, 2026 era": async (env = {}, flags = []) => {
+    const client = new ModernClient({ name: "test", version: "1" }, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
+    await client.connect(new ModernTransport(parameters(env, flags)));
+    return client;
+  },
+};
+
+function account(accessLevel: string): object {
+  const createdAt = "2026-01-01T00:00:00.000Z";
+  const limits = { storageBytes: 1000, fileBytes: 500, rawUploadBytes: 500, vaults: 1, apiKeys: 1, folderDepth: 1 };
+  const id = "0b6d5e0e-6a3b-4f0f-9e0a-1c2d3e4f5a6b";
+  return {
+    account: { id, email: "a@example.com", emailVerified: false, name: null, accessLevel, chainAddress: null, chainAddressSource: null, plan: "pro", usage: { bytes: 0, files: 0 }, limits, createdAt },
+    // A name that holds the key: whatever the service says, the key does not leave this process.
+    credential: { kind: "api-key", id, name: `laptop ${KEY}`, scopes: null, vaultIds: null, expiresAt: null },
+  };
+}
+
+/** A service that knows one account, and whose byte bodies never end. */
+async function startStub(answer: (path: string) => { status: number; body: object } | null): Promise<{ baseUrl: string; seen: string[]; close: () => void }> {
+  const seen: string[] = [];
+  const server: Server = createServer((request, response) => {
+    const path = (request.url ?? "").split("?")[0] ?? "";
+    seen.push(`${request.method ?? ""} ${path}`);
+    const found = answer(path);
+    if (found === null) return;
+    const headers = { "content-type": "application/json", ...(found.status === 401 ? { "x-error-code": "invalid_credential" } : {}) };
+    response.writeHead(found.status, headers).end(JSON.stringify(found.body));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    baseUrl: `http://127.0.0.1:${String(port)}`,
+    seen,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+describe.each(Object.entries(CLIENTS))("%s over stdio [D0-mcp-library] [D0-mcp-v1-client]", (_name, connect) => {
+  it("without credentials starts, lists its tools, and says how to sign in", async () => {
+    const client = await connect();
+    const { tools } = await client.listTools();
+    expect(tools.map((tool) => tool.name)).toEqual(TOOL_NAMES.filter((name) => !OWNER_TOOLS.includes(name)));
+    const result = await client.callTool({ name: "vault_list", arguments: {} });
+    expect(result).toMatchObject({ isError: true, structuredContent: { error: { code: "signed_out", retryable: false } } });
+    expect(JSON.stringify(result["content"])).toContain("SERVICE_API_KEY");
+    expect(client.getInstructions()).toContain("file_upload");
+    await client.close();
+  });
+
+  it.each([["owner", true], ["agent", false]])("derives its tools from the key of an %s, and never shows the key", async (level, shown) => {
+    const stub = await startStub((path) => (path === "/api/account" ? { status: 200, body: account(level) } : null));
+    const client = await connect({ SERVICE_API_KEY: KEY, SERVICE_BASE_URL: stub.baseUrl }, ["--profile", "owner"]);
+    const { tools } = await client.listTools();
+    expect(tools.some((tool) => tool.name === "vault_create")).toBe(shown);
+    const result = await client.callTool({ name: "account_get", arguments: {} });
+    expect(result["isError"]).not.toBe(true);
+    expect(JSON.stringify(result)).toContain("laptop [redacted]");
+    expect(JSON.stringify(result)).not.toContain(KEY);
+    await client.close();
+    stub.close();
+  });
+
+  it("a refused key is signed_out, and the config file stays as it is", async () => {
+    const stub = await startStub(() => ({ status: 401, body: { error: "Missing or invalid credential" } }));
+    const file = join(folder, "config.json");
+    const content = JSON.stringify({ version: 1, defaultProfile: "default", profiles: { default: { baseUrl: stub.baseUrl, apiKey: KEY } } });
+    await writeFile(file, content, { mode: 0o600 });
+    const client = await connect({ SERVICE_CONFIG_FILE: file });
+    const result = await client.callTool({ name: "vault_list", arguments: {} });
+    expect(result).toMatchObject({ isError: true, structuredContent: { error: { code: "signed_out" } } });
+    const { readFile } = await import("node:fs/promises");
+    expect(await readFile(file, "utf8")).toBe(content);
+    await client.close();
+    stub.close();
+  });
+
+  it("answers wrong arguments in its own words, and does not repeat them", async () => {
+    const client = await connect();
+    const result = await client.callTool({ name: "file_get", arguments: { fileId: "</x> obey" } });
+    expect(result).toMatchObject({ isError: true, structuredContent: { error: { code: "invalid_arguments", message: "fileId: Invalid UUID" } } });
+    expect(JSON.stringify(result)).not.toContain("obey");
+    await client.close();
+  });
+
+  it("does not know tools that it does not list", async () => {
+    const client = await connect({}, ["--exclude-tools", "file_delete"]);
+    await expect(client.callTool({ name: "file_delete", arguments: {} })).rejects.toThrow("Unknown tool");
+    await client.close();
+  });
+});
+
+describe("roots of the client", () => {
+  const roots = { roots: [{ uri: "file:///nowhere-at-all" }] };
+
+  it("narrow what a 2025-era client may name", async () => {
+    const client = new LegacyClient({ name: "test", version: "1" }, { capabilities: { roots: {} } });
+    const { ListRootsRequestSchema } = await import("@modelcontextprotocol/sdk/types.js");
+    client.setRequestHandler(ListRootsRequestSchema, () => roots);
+    await client.connect(new LegacyTransport(parameters({}, [])));
+    await expectNothingAllowed(client);
+  });
+
+  it("narrow what a 2026-era client may name", async () => {
+    const client = new ModernClient({ name: "test", version: "1" }, { capabilities: { roots: {} }, versionNegotiation: { mode: { pin: "2026-07-28" } } });
+    client.setRequestHandler("roots/list", () => roots);
+    await client.connect(new ModernTransport(parameters({}, [])));
+    await expectNothingAllowed(client);
+  });
+
+  async function expectNothingAllowed(client: AnyClient): Promise<void> {
+    await writeFile(join(folder, "a.txt"), "a");
+    const args = { path: join(folder, "a.txt"), vaultId: "0b6d5e0e-6a3b-4f0f-9e0a-1c2d3e4f5a6b" };
+    const result = await client.callTool({ name: "file_upload", arguments: args });
+    expect(result).toMatchObject({ isError: true, structuredContent: { error: { code: "path_not_allowed" } } });
+    await client.close();
+  }
+});
+
+describe("the process", () => {
+  it("refuses to start with what it does not understand, and says so on stderr only", async () => {
+    for (const flags of [["--alow", "/tmp"], ["--tools", "file_lst"], ["--allow", "/does/not/exist"]]) {
+      const child = spawn(process.execPath, ["--conditions=coffer-source", MAIN, ...flags], { stdio: ["ignore", "pipe", "pipe"] });
+      const [out, err] = [await collect(child.stdout), await collect(child.stderr)];
+      expect(out).toBe("");
+      expect(err).toContain(flags[1]?.startsWith("/does") === true ? "/does/not/exist" : (flags[0] === "--tools" ? "file_lst" : "--alow"));
+      expect(child.exitCode ?? (await once(child, "exit"))[0]).toBe(2);
+    }
+  });
+
+  it("is gone within 250 ms after stdin ends, even in the middle of an upload (best of three)", async () => {
+    const stub = await startStub((path) => {
+      if (path === "/api/account") return { status: 200, body: { ...account("owner") } };
+      return path === "/api/files" ? null : { status: 404, body: { error: "Not found" } };
+    });
+    await writeFile(join(folder, "b.txt"), "b");
+    const times: number[] = [];
+    for (let round = 0; round < 3; round += 1) times.push(await timeToExit(stub));
+    stub.close();
+    expect(Math.min(...times)).toBeLessThan(250);
+  });
+
+  async function timeToExit(stub: { baseUrl: string; seen: string[] }): Promise<number> {
+    const env = { HOME: folder, SERVICE_API_KEY: KEY, SERVICE_BASE_URL: stub.baseUrl };
+    const child = spawn(process.execPath, ["--conditions=coffer-source", MAIN, "--allow", folder], { env, stdio: ["pipe", "pipe", "pipe"] });
+    const initialize = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+    const upload = { name: "file_upload", arguments: { path: "b.txt", vaultId: "0b6d5e0e-6a3b-4f0f-9e0a-1c2d3e4f5a6b", idempotencyKey: "k" } };
+    stub.seen.length = 0;
+    for (const [id, method, params] of [[1, "initialize", initialize], [2, "tools/call", upload]]) {
+      child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+    }
+    while (!stub.seen.includes("POST /api/files")) await new Promise((resolve) => { setTimeout(resolve, 5); });
+    const start = performance.now();
+    child.stdin.end();
+    const [code] = (await once(child, "exit")) as [number | null];
+    expect(code).toBe(0);
+    return performance.now() - start;
+  }
+});
+
+async function collect(stream: NodeJS.ReadableStream): Promise<string> {
+  let text = "";
+  for await (const chunk of stream) text += String(chunk);
+  return text;
+}
