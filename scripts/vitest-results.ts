@@ -1,0 +1,40 @@
+import { writeFileSync } from "node:fs";
+import type { SerializedError } from "vitest";
+import type { Reporter, TestModule, TestSuite } from "vitest/node";
+
+/** What one vitest run came to, as `scripts/test.ts` adds it up. */
+export interface VitestResults {
+  readonly passed: number;
+  /** Failed tests, files and suites that could not be set up, and errors outside of any test. */
+  readonly failed: number;
+  readonly skipped: readonly { readonly title: string; readonly reason: string }[];
+}
+
+/** A vitest reporter that writes {@link VitestResults} as JSON to the file that `COFFER_TEST_RESULTS` names. */
+export default class ResultsReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
+    const file = process.env["COFFER_TEST_RESULTS"];
+    if (file === undefined) throw new Error("COFFER_TEST_RESULTS names no file to write the results to");
+    writeFileSync(file, JSON.stringify(resultsOf(modules, unhandled.length)));
+  }
+}
+
+function resultsOf(modules: readonly TestModule[], unhandled: number): VitestResults {
+  const tests = modules.flatMap((module) => [...module.children.allTests()].map((test) => ({ module, test })));
+  const states = tests.map(({ test }) => test.result().state);
+  const broken = modules.flatMap((module): (TestModule | TestSuite)[] => [module, ...module.children.allSuites()]);
+  return {
+    passed: states.filter((state) => state === "passed").length,
+    failed:
+      states.filter((state) => state === "failed").length +
+      broken.filter((part) => part.errors().length > 0).length +
+      unhandled,
+    // A test that never got its turn ("pending") did not run either.
+    skipped: tests.flatMap(({ module, test }) => {
+      const result = test.result();
+      if (result.state === "passed" || result.state === "failed") return [];
+      const reason = (result.state === "skipped" ? result.note : undefined) ?? `${result.state}, no reason given`;
+      return [{ title: `${module.relativeModuleId} > ${test.fullName}`, reason }];
+    }),
+  };
+}
