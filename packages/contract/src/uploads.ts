@@ -77,7 +77,17 @@ export const uploadsGroup = {
     params: uploadParams,
     headers: z.object(tusResumable),
     status: 200,
-    errors: ["not_found", "upload_expired", "unsupported_tus_version"],
+    /** An upload whose bytes are all there makes its file now, if a kill or a refusal kept it from doing so. */
+    errors: [
+      "not_found",
+      "upload_expired",
+      "upload_locked",
+      "unsupported_tus_version",
+      "name_exists",
+      "precondition_failed",
+      "storage_quota",
+      "trashed",
+    ],
   }),
   append: endpoint({
     ...write,

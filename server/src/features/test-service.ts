@@ -16,6 +16,7 @@ import { createAccount } from "./account/store.ts";
 import { filesHandlers } from "./files/handlers.ts";
 import { foldersHandlers } from "./folders/handlers.ts";
 import { trashHandlers } from "./trash/handlers.ts";
+import { uploadsHandlers } from "./uploads/handlers.ts";
 import { vaultsHandlers } from "./vaults/handlers.ts";
 
 export interface TestClock {
@@ -42,6 +43,7 @@ function handlersOf(deps: Parts) {
     vaults: vaultsHandlers(deps),
     folders: foldersHandlers(deps),
     files: filesHandlers(deps),
+    uploads: uploadsHandlers(deps),
     trash: trashHandlers(deps),
   };
 }

@@ -95,6 +95,7 @@ export interface UploadRow {
   if_none_match: number;
   if_match: string | null;
   created_at: number;
+  /** When row and bytes are removed; the upload is over an hour earlier and answers 410 in between. */
   expires_at: number;
   /** Set in the transaction that made the file, so that a repeated last part answers it again. */
   finished_file_id: string | null;

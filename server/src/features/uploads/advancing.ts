@@ -1,0 +1,151 @@
+/** Adding bytes to an upload, and making its file once all are there. The caller holds the upload's lock. */
+import { ServiceError } from "../../http/errors.ts";
+import type { IncomingBytes, Principal, RequestContext } from "../../http/handlers.ts";
+import type { BlobStore } from "../../ports/blob-store.ts";
+import type { UploadRow } from "../../ports/tables.ts";
+import { notFound } from "../acting.ts";
+import { addFile, addVersion, type StoringDeps } from "../files/storing.ts";
+import { checking, type ExpectedChecksum } from "./checksum.ts";
+import type { Progress } from "./rules.ts";
+import { findUpload, markFinished } from "./store.ts";
+
+export interface Part {
+  readonly offset: number;
+  /** null: no bytes, which finishes an upload that only lacks its file. */
+  readonly body: IncomingBytes | null;
+  readonly checksum: ExpectedChecksum | null;
+}
+
+/** Throws `offset_mismatch`, `checksum_mismatch` (nothing of the part is kept), and what making the file throws. */
+export async function advance(
+  deps: StoringDeps,
+  context: RequestContext<Principal>,
+  upload: UploadRow,
+  part: Part,
+): Promise<Progress> {
+  if (upload.finished_file_id !== null) return repeatLast(deps.blobs, upload, upload.finished_file_id, part);
+  const durable = await readOffset(deps.blobs, upload);
+  if (part.offset !== durable) throw offsetMismatch(durable);
+  const left = upload.length - durable;
+  if (part.body !== null && (part.body.length ?? 0) > left) throw tooLong();
+  const offset = left === 0 && part.checksum === null ? durable : await append(deps.blobs, upload, durable, part);
+  return offset === upload.length ? { offset, fileId: await finish(deps, context, upload) } : { offset, fileId: null };
+}
+
+/** Durable bytes. Bytes that are all there but without their file count whole. Throws `upload_expired` when they are gone. */
+export async function readOffset(blobs: BlobStore, upload: UploadRow): Promise<number> {
+  const partial = await blobs.partialLength(upload.blob_key);
+  if (partial !== null) return partial;
+  // A kill between completing the blob and writing the row leaves the blob without a partial.
+  if ((await blobs.open(upload.blob_key, { offset: 0, length: 0 })) !== null) return upload.length;
+  throw new ServiceError("upload_expired", "The bytes of the upload are gone");
+}
+
+/** Makes the file or the new version; the id of what was made. A second call answers the same id. */
+export async function finish(
+  deps: StoringDeps,
+  context: RequestContext<Principal>,
+  upload: UploadRow,
+): Promise<string> {
+  const receipt = await deps.blobs.complete(upload.blob_key);
+  if (receipt.size !== upload.length)
+    throw new Error(`upload ${upload.id} has ${receipt.size} bytes and not ${upload.length}`);
+  await context.recheck();
+  const { principal } = context;
+  return deps.database.transaction(async (transaction) => {
+    const current = await findUpload(transaction, { id: upload.id, accountId: upload.account_id });
+    if (current === null) throw notFound("Upload");
+    if (current.finished_file_id !== null) return current.finished_file_id;
+    const content = { blobKey: upload.blob_key, ...receipt };
+    const { id } =
+      upload.file_id === null
+        ? await addFile(transaction, deps, principal, newFileOf(upload), content)
+        : await addVersion(transaction, deps, principal, newVersionOf(upload, upload.file_id), content);
+    await markFinished(transaction, { id: upload.id, fileId: id });
+    return id;
+  });
+}
+
+function newFileOf(upload: UploadRow) {
+  const place = { vaultId: upload.vault_id, folderId: upload.folder_id };
+  return { ...place, name: upload.name, contentType: upload.content_type, ifNoneMatch: upload.if_none_match === 1 };
+}
+
+function newVersionOf(upload: UploadRow, fileId: string) {
+  return { fileId, contentType: upload.content_type, ifMatch: upload.if_match ?? undefined };
+}
+
+async function append(blobs: BlobStore, upload: UploadRow, offset: number, { body, checksum }: Part): Promise<number> {
+  const limited = within(body?.stream ?? nothing(), upload.length - offset);
+  const source = checksum === null ? limited : checking(limited, checksum);
+  try {
+    return await blobs.append(upload.blob_key, offset, source, { atomic: checksum !== null });
+  } catch (error) {
+    // Another process was faster: the partial is longer than it was a moment ago.
+    if (error instanceof RangeError) throw new ServiceError("offset_mismatch", undefined, { cause: error });
+    throw error;
+  }
+}
+
+/**
+ * The answer to the last part was lost and the part is sent again: the same bytes at the same place are answered the
+ * same, anything else is a part at a wrong offset.
+ */
+async function repeatLast(
+  blobs: BlobStore,
+  upload: UploadRow,
+  fileId: string,
+  { offset, body }: Part,
+): Promise<Progress> {
+  const done = { offset: upload.length, fileId };
+  if (offset > upload.length) throw offsetMismatch(upload.length);
+  const stored = await blobs.open(upload.blob_key, { offset, length: upload.length - offset });
+  const sent = body?.stream ?? nothing();
+  if (offset < upload.length && (stored === null || !(await equal(sent, stored)))) throw offsetMismatch(upload.length);
+  return done;
+}
+
+async function equal(sent: AsyncIterable<Uint8Array>, stored: AsyncIterable<Uint8Array>): Promise<boolean> {
+  const reader = stored[Symbol.asyncIterator]();
+  let rest: Uint8Array = new Uint8Array(0);
+  const take = async (): Promise<boolean> => {
+    const step = await reader.next();
+    if (step.done !== true) rest = step.value;
+    return step.done !== true;
+  };
+  try {
+    for await (const chunk of sent) {
+      for (let at = 0; at < chunk.length;) {
+        if (rest.length === 0 && !(await take())) return false;
+        const count = Math.min(rest.length, chunk.length - at);
+        if (Buffer.compare(rest.subarray(0, count), chunk.subarray(at, at + count)) !== 0) return false;
+        rest = rest.subarray(count);
+        at += count;
+      }
+    }
+    return rest.length === 0 && !(await take());
+  } finally {
+    await reader.return?.();
+  }
+}
+
+async function* within(source: AsyncIterable<Uint8Array>, most: number): AsyncGenerator<Uint8Array> {
+  let left = most;
+  for await (const chunk of source) {
+    if (chunk.length > left) throw tooLong();
+    left -= chunk.length;
+    yield chunk;
+  }
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+function offsetMismatch(durable: number): ServiceError {
+  return new ServiceError("offset_mismatch", `The upload stands at ${durable}`, {
+    headers: { "Upload-Offset": String(durable) },
+  });
+}
+
+function tooLong(): ServiceError {
+  return new ServiceError("validation_failed", "body: goes beyond Upload-Length");
+}

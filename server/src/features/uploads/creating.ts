@@ -1,0 +1,143 @@
+/** Beginning a resumable upload, perhaps with its first bytes. */
+import type { api, HandlerInput } from "@coffer/contract";
+import { ServiceError } from "../../http/errors.ts";
+import { type CreationContext, type IncomingBytes, type Principal, type Recorded, Reply } from "../../http/handlers.ts";
+import type { UploadRow } from "../../ports/tables.ts";
+import { requireRoom } from "../files/incoming.ts";
+import { DEFAULT_CONTENT_TYPE } from "../files/rules.ts";
+import { readReplaceable, readRoom, refuseTakenName, type StoringDeps } from "../files/storing.ts";
+import { findPlace } from "../placing.ts";
+import { advance } from "./advancing.ts";
+import { parseChecksum } from "./checksum.ts";
+import type { Locks } from "./locks.ts";
+import { parseMetadata, type UploadMetadata } from "./metadata.ts";
+import { creationHeaders, KEPT_AFTER_EXPIRY_MS, locationOf, uploadHeaders } from "./rules.ts";
+import { insertUpload } from "./store.ts";
+
+type Creation = HandlerInput<typeof api.uploads.create, IncomingBytes>;
+
+export async function createUpload(
+  deps: StoringDeps,
+  locks: Locks,
+  { headers, body }: Creation,
+  context: CreationContext<Principal>,
+): Promise<Recorded<void>> {
+  const checksum = parseChecksum(headers["upload-checksum"]);
+  const metadata = parseMetadata(headers["upload-metadata"]);
+  const upload = await planUpload(deps, context.principal, headers, metadata);
+  const recorded = await beginUpload(deps, upload, context);
+  // Bytes that come along have a media type (tus 1.0.0, "Creation With Upload").
+  const bringsBytes = body.contentType !== null && body.length !== 0;
+  if (!bringsBytes && upload.length > 0) {
+    return recorded.withHeaders(uploadHeaders(upload, { offset: 0, fileId: null }));
+  }
+  using _lock = locks.take(upload.id);
+  try {
+    const progress = await advance(deps, context, upload, { offset: 0, body: bringsBytes ? body : null, checksum });
+    return recorded.withHeaders(uploadHeaders(upload, progress));
+  } catch (error) {
+    // The upload stands, and the sender can go on with it: it must learn where.
+    if (!(error instanceof ServiceError)) throw error;
+    throw new ServiceError(error.code, error.message, {
+      headers: { ...error.headers, Location: locationOf(upload) },
+      cause: error.cause,
+    });
+  }
+}
+
+/** Everything that can be refused is refused here, before any byte; the finish decides it again. */
+async function planUpload(
+  deps: StoringDeps,
+  principal: Principal,
+  headers: Creation["headers"],
+  metadata: UploadMetadata,
+): Promise<UploadRow> {
+  const target =
+    metadata.fileId === undefined
+      ? await planFile(deps, principal, headers, metadata)
+      : await planVersion(deps, principal, headers, { fileId: metadata.fileId, filetype: metadata.filetype });
+  const { freed, ...columns } = target;
+  const length = headers["upload-length"];
+  const room = await readRoom(deps.database, deps, principal, freed);
+  requireRoom(length, { ...room, fileBytes: room.resumableBytes });
+  const now = deps.clock.now();
+  return {
+    ...{ id: deps.random.uuid(), account_id: principal.accountId, key_id: principal.keyId, ...columns, length },
+    ...{ blob_key: deps.random.uuid(), created_at: now, finished_file_id: null },
+    expires_at: now + deps.settings.timing.uploadLifetime + KEPT_AFTER_EXPIRY_MS,
+  };
+}
+
+type Target = Pick<
+  UploadRow,
+  "vault_id" | "folder_id" | "file_id" | "name" | "content_type" | "if_none_match" | "if_match"
+> & {
+  /** Bytes that the finished upload gives back. */
+  readonly freed: number;
+};
+
+async function planFile(
+  deps: StoringDeps,
+  principal: Principal,
+  headers: Creation["headers"],
+  metadata: UploadMetadata,
+): Promise<Target> {
+  // RFC 9110 §13.1.1: If-Match is false when there is nothing yet that could match.
+  if (headers["if-match"] !== undefined)
+    throw new ServiceError("precondition_failed", "If-Match needs a file: name it in fileId");
+  const { vaultId, folderId } = await findPlace(deps.database, principal, {
+    vaultId: metadata.vaultId,
+    folderId: metadata.folderId,
+  });
+  const name = metadata.filename ?? "";
+  const ifNoneMatch = headers["if-none-match"] !== undefined;
+  await refuseTakenName(deps.database, { vaultId, folderId }, { name, ifNoneMatch });
+  return {
+    ...{
+      vault_id: vaultId,
+      folder_id: folderId,
+      file_id: null,
+      name,
+      content_type: metadata.filetype ?? DEFAULT_CONTENT_TYPE,
+    },
+    ...{ if_none_match: ifNoneMatch ? 1 : 0, if_match: null, freed: 0 },
+  };
+}
+
+async function planVersion(
+  deps: StoringDeps,
+  principal: Principal,
+  headers: Creation["headers"],
+  { fileId, filetype }: { fileId: string; filetype: string | undefined },
+): Promise<Target> {
+  const ifMatch = headers["if-match"];
+  const file = await readReplaceable(deps.database, principal, { fileId, ifMatch });
+  if (headers["if-none-match"] !== undefined)
+    throw new ServiceError("precondition_failed", "The file exists: If-None-Match refuses it");
+  return {
+    ...{ vault_id: file.vault_id, folder_id: file.folder_id, file_id: fileId, name: file.name },
+    ...{ content_type: filetype ?? file.content_type, if_none_match: 0, if_match: ifMatch ?? null, freed: file.size },
+  };
+}
+
+/** The empty partial first: a row promises that its bytes have a place. */
+async function beginUpload(
+  deps: StoringDeps,
+  upload: UploadRow,
+  context: CreationContext<Principal>,
+): Promise<Recorded<void>> {
+  await deps.blobs.begin(upload.blob_key);
+  try {
+    return await deps.database.transaction(async (transaction) => {
+      await insertUpload(transaction, upload);
+      return context.record(transaction, new Reply<void>(undefined, { headers: creationHeaders(upload) }));
+    });
+  } catch (error) {
+    // Should the row stand all the same, the sender does not know it: without its partial it answers 410.
+    await deps.blobs.discard(upload.blob_key).catch(ignore);
+    throw error;
+  }
+}
+
+/** The partial has no row, so the sweep removes what could not be discarded here. */
+function ignore(): void {}

@@ -1,0 +1,94 @@
+/** Resumable uploads over HTTP: tus 1.0.0 (decisions §5). */
+import { type api, TUS_CHECKSUMS, TUS_EXTENSIONS, TUS_VERSION } from "@coffer/contract";
+import { ServiceError } from "../../http/errors.ts";
+import { type GroupHandlers, type Principal, Reply, type RequestContext } from "../../http/handlers.ts";
+import type { UploadRow } from "../../ports/tables.ts";
+import { visible } from "../acting.ts";
+import { BLOB_GRACE_MS, queueBlobDeletion } from "../files/store.ts";
+import type { StoringDeps } from "../files/storing.ts";
+import { advance, finish, readOffset } from "./advancing.ts";
+import { parseChecksum } from "./checksum.ts";
+import { createUpload } from "./creating.ts";
+import { createLocks, type Locks } from "./locks.ts";
+import { expiryOf, type Progress, speakTus, statusHeaders, uploadHeaders } from "./rules.ts";
+import { deleteUploadRow, findUpload } from "./store.ts";
+
+export const uploadsHandlers = (deps: StoringDeps): GroupHandlers<typeof api.uploads> => {
+  const locks = createLocks();
+  return {
+    options: () => Promise.resolve(new Reply(undefined, { headers: describeServer(deps) })),
+    create: (input, context) =>
+      speakTus(input.headers["tus-resumable"], () => createUpload(deps, locks, input, context)),
+    head: ({ params, headers }, context) =>
+      speakTus(headers["tus-resumable"], async () => {
+        const upload = await readLive(deps, context.principal, params.uploadId);
+        const progress = await readProgress(deps, locks, context, upload);
+        return new Reply(undefined, { headers: statusHeaders(upload, progress) });
+      }),
+    append: ({ params, headers, body }, context) =>
+      speakTus(headers["tus-resumable"], async () => {
+        const checksum = parseChecksum(headers["upload-checksum"]);
+        await readLive(deps, context.principal, params.uploadId);
+        using _lock = locks.take(params.uploadId);
+        // Again, now that nobody else can be finishing it.
+        const upload = await readLive(deps, context.principal, params.uploadId);
+        const progress = await advance(deps, context, upload, { offset: headers["upload-offset"], body, checksum });
+        return new Reply(undefined, { headers: uploadHeaders(upload, progress) });
+      }),
+    terminate: ({ params, headers }, { principal }) =>
+      speakTus(headers["tus-resumable"], async () => {
+        const upload = await readLive(deps, principal, params.uploadId);
+        using _lock = locks.take(upload.id);
+        await terminate(deps, upload);
+        return new Reply(undefined, { headers: { "Tus-Resumable": TUS_VERSION } });
+      }),
+  };
+};
+
+function describeServer({ settings }: StoringDeps): Record<string, string> {
+  return {
+    "Tus-Resumable": TUS_VERSION,
+    "Tus-Version": TUS_VERSION,
+    "Tus-Extension": TUS_EXTENSIONS.join(","),
+    "Tus-Checksum-Algorithm": TUS_CHECKSUMS.join(","),
+    "Tus-Max-Size": String(settings.limits.resumableUploadBytes),
+  };
+}
+
+/** A finished upload goes on answering until its row goes. Throws `not_found` and `upload_expired`. */
+async function readLive(deps: StoringDeps, principal: Principal, id: string): Promise<UploadRow> {
+  const upload = visible(principal, await findUpload(deps.database, { id, accountId: principal.accountId }), "Upload");
+  if (upload.finished_file_id === null && expiryOf(upload) <= deps.clock.now())
+    throw new ServiceError("upload_expired");
+  return upload;
+}
+
+/**
+ * A client that reads an offset equal to the length takes the upload for done, so that is only said once the file
+ * exists: bytes that are all there without it (a kill in between, a name that was taken) get another try here.
+ */
+async function readProgress(
+  deps: StoringDeps,
+  locks: Locks,
+  context: RequestContext<Principal>,
+  upload: UploadRow,
+): Promise<Progress> {
+  if (upload.finished_file_id !== null) return { offset: upload.length, fileId: upload.finished_file_id };
+  const offset = await readOffset(deps.blobs, upload);
+  if (offset < upload.length) return { offset, fileId: null };
+  using _lock = locks.take(upload.id);
+  return { offset, fileId: await finish(deps, context, upload) };
+}
+
+/** The bytes of a finished upload are its file's and stay. */
+async function terminate(deps: StoringDeps, upload: UploadRow): Promise<void> {
+  await deps.database.transaction(
+    async (transaction) => {
+      const current = await findUpload(transaction, { id: upload.id, accountId: upload.account_id });
+      await deleteUploadRow(transaction, upload.id);
+      if (current === null || current.finished_file_id !== null) return;
+      await queueBlobDeletion(transaction, { blobKey: upload.blob_key, notBefore: deps.clock.now() + BLOB_GRACE_MS });
+    },
+    { freesSpace: true },
+  );
+}

@@ -1,0 +1,83 @@
+/** What holds for resumable uploads, without any I/O. */
+import { HEADERS, TUS_VERSION } from "@coffer/contract";
+import { ServiceError } from "../../http/errors.ts";
+import type { UploadRow } from "../../ports/tables.ts";
+import { renderMetadata } from "./metadata.ts";
+
+/**
+ * How long the row of an upload that is over is kept, so that a late client learns why (410) and does not take it for a
+ * wrong address (404). Milliseconds.
+ */
+export const KEPT_AFTER_EXPIRY_MS = 60 * 60_000;
+
+/** When the upload is over: its row goes later. */
+export function expiryOf(upload: Pick<UploadRow, "expires_at">): number {
+  return upload.expires_at - KEPT_AFTER_EXPIRY_MS;
+}
+
+const VERSION_HEADER = { "Tus-Resumable": TUS_VERSION };
+
+/**
+ * Holds a request to the protocol's version and puts `Tus-Resumable` on errors too; answers carry it through
+ * {@link uploadHeaders}. Throws `unsupported_tus_version` with the version that is spoken.
+ */
+export async function speakTus<Result>(version: string | undefined, work: () => Promise<Result>): Promise<Result> {
+  if (version !== TUS_VERSION) {
+    throw new ServiceError("unsupported_tus_version", undefined, {
+      headers: { ...VERSION_HEADER, "Tus-Version": TUS_VERSION },
+    });
+  }
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    throw new ServiceError(error.code, error.message, {
+      headers: { ...error.headers, ...VERSION_HEADER },
+      cause: error.cause,
+    });
+  }
+}
+
+export interface Progress {
+  /** Durable bytes. */
+  readonly offset: number;
+  /** Set once the upload has made its file. */
+  readonly fileId: string | null;
+}
+
+/** What every answer about an upload says. */
+export function uploadHeaders(upload: UploadRow, { offset, fileId }: Progress): Record<string, string> {
+  return {
+    ...VERSION_HEADER,
+    "Upload-Offset": String(offset),
+    "Upload-Expires": new Date(expiryOf(upload)).toUTCString(),
+    ...(fileId === null ? {} : { [HEADERS.fileId]: fileId }),
+  };
+}
+
+/** What the answer to the creation says, the offset aside: a repeat is answered the same. */
+export function creationHeaders(upload: UploadRow): Record<string, string> {
+  return {
+    ...VERSION_HEADER,
+    Location: locationOf(upload),
+    "Upload-Expires": new Date(expiryOf(upload)).toUTCString(),
+  };
+}
+
+export function locationOf(upload: Pick<UploadRow, "id">): string {
+  return `/api/uploads/${upload.id}`;
+}
+
+/** The answer to HEAD. Never cached: the offset moves (tus 1.0.0, "HEAD"). */
+export function statusHeaders(upload: UploadRow, progress: Progress): Record<string, string> {
+  const place =
+    upload.file_id === null
+      ? { filename: upload.name, vaultId: upload.vault_id, folderId: upload.folder_id }
+      : { fileId: upload.file_id };
+  return {
+    ...uploadHeaders(upload, progress),
+    "Upload-Length": String(upload.length),
+    "Upload-Metadata": renderMetadata({ ...place, filetype: upload.content_type }),
+    "Cache-Control": "no-store",
+  };
+}

@@ -1,0 +1,26 @@
+/** The SQL of resumable uploads. Every look-up is by id and account. */
+import { prepared, type Session } from "../../ports/database.ts";
+import type { UploadRow } from "../../ports/tables.ts";
+
+const byId = prepared((build, value: { id: string; accountId: string }) =>
+  build.selectFrom("uploads").selectAll().where("id", "=", value.id).where("account_id", "=", value.accountId),
+);
+
+export function findUpload(session: Session, value: { id: string; accountId: string }): Promise<UploadRow | null> {
+  return session.first(byId(session, value));
+}
+
+export async function insertUpload(transaction: Session, row: UploadRow): Promise<void> {
+  await transaction.run(transaction.build.insertInto("uploads").values(row));
+}
+
+/** Written with the file, so that a repeated last part is answered the same. */
+export async function markFinished(transaction: Session, value: { id: string; fileId: string }): Promise<void> {
+  await transaction.run(
+    transaction.build.updateTable("uploads").set({ finished_file_id: value.fileId }).where("id", "=", value.id),
+  );
+}
+
+export async function deleteUploadRow(transaction: Session, id: string): Promise<void> {
+  await transaction.run(transaction.build.deleteFrom("uploads").where("id", "=", id));
+}

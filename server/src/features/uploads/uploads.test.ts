@@ -1,0 +1,317 @@
+import { createHash } from "node:crypto";
+import { expect, test } from "vitest";
+import { ServiceError } from "../../http/errors.ts";
+import type { IncomingBytes, Principal } from "../../http/handlers.ts";
+import {
+  answerOf,
+  bodyOf,
+  codeOf,
+  contextOf,
+  openTestService,
+  outcomes,
+  readAll,
+  type TestService,
+} from "../test-service.ts";
+import { renderMetadata } from "./metadata.ts";
+
+const TUS = { "tus-resumable": "1.0.0" };
+const PART = { contentType: "application/offset+octet-stream" };
+const HOUR = 3_600_000;
+
+interface Created {
+  readonly id: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface CreateOptions {
+  readonly headers?: Partial<Parameters<TestService["handlers"]["uploads"]["create"]>[0]["headers"]>;
+  readonly metadata?: Record<string, string>;
+  readonly body?: IncomingBytes;
+  readonly as?: Principal;
+}
+
+async function create(service: TestService, length: number, options: CreateOptions = {}): Promise<Created> {
+  const metadata = options.metadata ?? { filename: "a.bin" };
+  const headers = { ...TUS, "upload-length": length, "upload-metadata": renderMetadata(metadata), ...options.headers };
+  const body = options.body ?? bodyOf("", { length: null });
+  const recorded = await service.handlers.uploads.create({ headers, body }, contextOf(options.as ?? service.owner));
+  const answer = recorded.reply.headers;
+  return { id: String(answer["Location"]).replace("/api/uploads/", ""), headers: answer };
+}
+
+interface PatchOptions {
+  readonly checksum?: string;
+  readonly length?: number | null;
+  readonly recheck?: () => Promise<void>;
+}
+
+async function patch(
+  service: TestService,
+  id: string,
+  offset: number,
+  bytes: string | Buffer,
+  options: PatchOptions = {},
+) {
+  const headers = {
+    ...TUS,
+    "upload-offset": offset,
+    ...(options.checksum === undefined ? {} : { "upload-checksum": options.checksum }),
+  };
+  const body = bodyOf(bytes, { ...PART, ...(options.length === undefined ? {} : { length: options.length }) });
+  return headersOf(
+    await service.handlers.uploads.append(
+      { params: { uploadId: id }, headers, body },
+      contextOf(service.owner, options),
+    ),
+  );
+}
+
+async function head(service: TestService, id: string, as?: Principal) {
+  return headersOf(
+    await service.handlers.uploads.head({ params: { uploadId: id }, headers: TUS }, contextOf(as ?? service.owner)),
+  );
+}
+
+function headersOf(answer: unknown): Readonly<Record<string, string>> {
+  return (answer as { headers: Record<string, string> }).headers;
+}
+
+async function contentOf(service: TestService, fileId: string): Promise<string> {
+  const answer = answerOf(
+    await service.handlers.files.content({ params: { fileId }, headers: {} }, contextOf(service.owner)),
+  );
+  return (await readAll(answer)).toString();
+}
+
+async function countBlobs(service: TestService): Promise<number> {
+  let count = 0;
+  for await (const _blob of service.blobs.list()) count += 1;
+  return count;
+}
+
+test("parts at their offsets make a file; its id is answered again to HEAD and to a repeated last part", async () => {
+  await using service = await openTestService();
+  const { id, headers } = await create(service, 10, { metadata: { filename: "ä.txt", filetype: "text/plain" } });
+  expect(headers).toMatchObject({
+    "Tus-Resumable": "1.0.0",
+    "Upload-Offset": "0",
+    "Upload-Expires": "Wed, 02 Jan 2030 00:00:00 GMT",
+  });
+  expect(await patch(service, id, 0, "hello")).toMatchObject({ "Upload-Offset": "5", "Tus-Resumable": "1.0.0" });
+  expect(await head(service, id)).toMatchObject({
+    "Upload-Offset": "5",
+    "Upload-Length": "10",
+    "Cache-Control": "no-store",
+  });
+  const last = await patch(service, id, 5, "world");
+  const fileId = last["File-Id"] ?? "";
+  expect(last["Upload-Offset"]).toBe("10");
+  expect(await contentOf(service, fileId)).toBe("helloworld");
+  const file = answerOf(await service.handlers.files.get({ params: { fileId } }, contextOf(service.owner))).file;
+  expect(file).toMatchObject({ name: "ä.txt", contentType: "text/plain", size: 10 });
+  expect((await head(service, id))["File-Id"]).toBe(fileId);
+  expect((await patch(service, id, 5, "world"))["File-Id"]).toBe(fileId);
+  expect((await patch(service, id, 10, ""))["File-Id"]).toBe(fileId);
+  for (const [offset, bytes] of [
+    [5, "wORLD"],
+    [5, "worl"],
+    [5, "worldx"],
+    [0, "hello"],
+    [11, ""],
+  ] as const) {
+    expect(await codeOf(patch(service, id, offset, bytes)), bytes).toBe("offset_mismatch");
+  }
+});
+
+test("creation-with-upload: all bytes, some of them, and none for an empty file", async () => {
+  await using service = await openTestService();
+  const whole = await create(service, 5, { body: bodyOf("hello", PART), metadata: { filename: "whole" } });
+  expect(whole.headers["Upload-Offset"]).toBe("5");
+  expect(await contentOf(service, whole.headers["File-Id"] ?? "")).toBe("hello");
+  const some = await create(service, 5, { body: bodyOf("he", PART), metadata: { filename: "some" } });
+  expect(some.headers["Upload-Offset"]).toBe("2");
+  expect(some.headers["File-Id"]).toBeUndefined();
+  expect((await patch(service, some.id, 2, "llo"))["File-Id"]).toBeDefined();
+  const empty = await create(service, 0, { metadata: { filename: "empty" } });
+  expect(await contentOf(service, empty.headers["File-Id"] ?? "")).toBe("");
+});
+
+test("a wrong offset is 409 and says where the upload stands; bytes beyond the length are refused", async () => {
+  await using service = await openTestService();
+  const { id } = await create(service, 10);
+  await patch(service, id, 0, "12345");
+  const wrong = await patch(service, id, 0, "12345").catch((error: unknown) => error);
+  expect(wrong).toMatchObject({ code: "offset_mismatch", headers: { "Upload-Offset": "5", "Tus-Resumable": "1.0.0" } });
+  expect(await codeOf(patch(service, id, 5, "678901"))).toBe("validation_failed");
+  expect(await codeOf(patch(service, id, 5, "678901", { length: null }))).toBe("validation_failed");
+  const { "Upload-Offset": offset } = await head(service, id);
+  const rest = "67890".slice(Number(offset) - 5);
+  expect((await patch(service, id, Number(offset), rest))["File-Id"]).toBeDefined();
+});
+
+test("a part with a wrong checksum does not count; one with a right one does", async () => {
+  await using service = await openTestService();
+  const { id } = await create(service, 10);
+  for (const algorithm of ["sha256", "sha1"] as const) {
+    const digest = (text: string) => `${algorithm} ${createHash(algorithm).update(text).digest("base64")}`;
+    const offset = algorithm === "sha256" ? 0 : 5;
+    expect(await codeOf(patch(service, id, offset, "hello", { checksum: digest("hellO") }))).toBe("checksum_mismatch");
+    expect((await head(service, id))["Upload-Offset"]).toBe(String(offset));
+    expect((await patch(service, id, offset, "hello", { checksum: digest("hello") }))["Upload-Offset"]).toBe(
+      String(offset + 5),
+    );
+  }
+  for (const checksum of ["md5 AAAA", "sha256", "sha256 AAAA", "sha1 !!", "sha256  "]) {
+    expect(await codeOf(patch(service, id, 10, "", { checksum })), checksum).toBe("validation_failed");
+  }
+});
+
+test("another version of the protocol is refused with the one spoken", async () => {
+  await using service = await openTestService();
+  for (const version of [undefined, "0.2.2", "1.0"]) {
+    const headers = { "upload-length": 1, ...(version === undefined ? {} : { "tus-resumable": version }) };
+    const error = await service.handlers.uploads
+      .create({ headers, body: bodyOf("") }, contextOf(service.owner))
+      .catch((cause: unknown) => cause);
+    expect(error).toMatchObject({
+      code: "unsupported_tus_version",
+      headers: { "Tus-Version": "1.0.0", "Tus-Resumable": "1.0.0" },
+    });
+  }
+  const options = headersOf(
+    await service.handlers.uploads.options({}, { ...contextOf(service.owner), principal: null }),
+  );
+  expect(options).toMatchObject({
+    "Tus-Version": "1.0.0",
+    "Tus-Extension": "creation,creation-with-upload,checksum,termination,expiration",
+  });
+});
+
+test("metadata is read strictly", async () => {
+  await using service = await openTestService();
+  const refused = [
+    ["no file name", ""],
+    ["unknown key", "filename YQ==,colour cmVk"],
+    ["not base64", "filename a"],
+    ["base64 with a wrong tail", "filename YR=="],
+    ["not UTF-8", "filename /w=="],
+    ["twice", "filename YQ==,filename YQ=="],
+    ["three words", "filename YQ== x"],
+    ["bad name", `filename ${Buffer.from("a/b").toString("base64")}`],
+    ["bad type", `filename YQ==,filetype ${Buffer.from("x").toString("base64")}`],
+    ["bad id", "filename YQ==,vaultId YQ=="],
+    ["empty id", "filename YQ==,vaultId"],
+    ["file and name", `filename YQ==,fileId ${Buffer.from("6f1f1c7e-9d0b-4d6e-8f4f-2f6f0c3c9d11").toString("base64")}`],
+  ] as const;
+  for (const [reason, text] of refused) {
+    const headers = { ...TUS, "upload-length": 1, "upload-metadata": text };
+    const creation = service.handlers.uploads.create({ headers, body: bodyOf("") }, contextOf(service.owner));
+    expect(await codeOf(creation), reason).toBe("validation_failed");
+  }
+  expect(await countBlobs(service)).toBe(0);
+});
+
+test("an upload is over after 24 hours (410), is nobody else's (404), and can be given up", async () => {
+  await using service = await openTestService();
+  const stranger = await service.addAccount();
+  const { id } = await create(service, 10);
+  await patch(service, id, 0, "12345");
+  expect(await codeOf(head(service, id, stranger))).toBe("not_found");
+  expect(await codeOf(head(service, id, { ...service.owner, vaultIds: new Set() }))).toBe("not_found");
+  service.clock.advance(24 * HOUR - 1);
+  expect(await codeOf(head(service, id))).toBe("ok");
+  service.clock.advance(1);
+  expect(await codeOf(head(service, id))).toBe("upload_expired");
+  expect(await codeOf(patch(service, id, 5, "67890"))).toBe("upload_expired");
+  const other = await create(service, 10);
+  await service.handlers.uploads.terminate({ params: { uploadId: other.id }, headers: TUS }, contextOf(service.owner));
+  expect(await codeOf(head(service, other.id))).toBe("not_found");
+});
+
+test("giving up a finished upload keeps its file", async () => {
+  await using service = await openTestService();
+  const { id, headers } = await create(service, 5, { body: bodyOf("hello", PART) });
+  await service.handlers.uploads.terminate({ params: { uploadId: id }, headers: TUS }, contextOf(service.owner));
+  expect(await contentOf(service, headers["File-Id"] ?? "")).toBe("hello");
+  const queued = await service.database.all(service.database.build.selectFrom("blob_deletions").selectAll());
+  expect(queued).toEqual([]);
+});
+
+test("an upload with fileId makes a new version, guarded by If-Match", async () => {
+  await using service = await openTestService();
+  const first = await create(service, 5, { body: bodyOf("hello", PART) });
+  const fileId = first.headers["File-Id"] ?? "";
+  const file = answerOf(await service.handlers.files.get({ params: { fileId } }, contextOf(service.owner))).file;
+  const etag = `"sha256-${Buffer.from(file.sha256, "hex").toString("base64url")}"`;
+  const version = (headers: CreateOptions["headers"]) =>
+    create(service, 3, { metadata: { fileId }, ...(headers ? { headers } : {}) });
+  expect(await codeOf(version({ "if-match": '"sha256-other"' }))).toBe("precondition_failed");
+  expect(await codeOf(version({ "if-none-match": "*" }))).toBe("precondition_failed");
+  const [early, late] = [await version({ "if-match": etag }), await version({ "if-match": etag })];
+  expect((await patch(service, early.id, 0, "new"))["File-Id"]).toBe(fileId);
+  expect(await codeOf(patch(service, late.id, 0, "old"))).toBe("precondition_failed");
+  expect(await contentOf(service, fileId)).toBe("new");
+  const usage = await service.database.first(
+    service.database.build.selectFrom("accounts").select(["usage_bytes", "usage_files"]),
+  );
+  expect(usage).toEqual({ usage_bytes: 3, usage_files: 1 });
+});
+
+test("bytes that are all there without their file get it at the next HEAD, which says why when it cannot be", async () => {
+  await using service = await openTestService();
+  const { id } = await create(service, 5);
+  const blocking = await create(service, 1, { body: bodyOf("x", PART) });
+  expect(await codeOf(patch(service, id, 0, "hello"))).toBe("name_exists");
+  expect(await codeOf(head(service, id))).toBe("name_exists");
+  const params = { fileId: blocking.headers["File-Id"] ?? "" };
+  await service.handlers.files.update({ params, headers: {}, body: { name: "moved away" } }, contextOf(service.owner));
+  const status = await head(service, id);
+  expect(status["Upload-Offset"]).toBe("5");
+  expect(await contentOf(service, status["File-Id"] ?? "")).toBe("hello");
+});
+
+test("a key revoked on the way makes no file; the bytes wait for a live one", async () => {
+  await using service = await openTestService();
+  const { id } = await create(service, 5);
+  const recheck = () => Promise.reject(new ServiceError("invalid_credential"));
+  expect(await codeOf(patch(service, id, 0, "hello", { recheck }))).toBe("invalid_credential");
+  expect((await head(service, id))["File-Id"]).toBeDefined();
+});
+
+test("too large an upload, and one beyond the quota, are refused at its creation", async () => {
+  const environment = { SERVICE_PRO_FILE_BYTES: "100", SERVICE_PRO_STORAGE_BYTES: "150" };
+  await using service = await openTestService({ environment });
+  expect(await codeOf(create(service, 101))).toBe("file_too_large");
+  await create(service, 100, { body: bodyOf("x".repeat(100), PART) });
+  expect(await codeOf(create(service, 51, { metadata: { filename: "b" } }))).toBe("storage_quota");
+});
+
+test("the quota holds at the finish too, whatever was begun before", async () => {
+  await using service = await openTestService({ environment: { SERVICE_PRO_STORAGE_BYTES: "1000" } });
+  const begun = await Promise.all(
+    Array.from({ length: 50 }, (_, index) => create(service, 300, { metadata: { filename: `${index}` } })),
+  );
+  expect(await outcomes(begun.map(({ id }) => patch(service, id, 0, "x".repeat(300))))).toEqual({
+    ok: 3,
+    storage_quota: 47,
+  });
+});
+
+/** `npm run test:full` sets the count that the issue names. */
+const ROUNDS = process.env["COFFER_TEST_COUNTS"] === "full" ? 1000 : 50;
+
+test(`two writers at one offset: exactly one goes on, ${ROUNDS} rounds, and the bytes are right`, async () => {
+  await using service = await openTestService();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const { id } = await create(service, 8, { metadata: { filename: `round ${round}` } });
+    for (const offset of [0, 4]) {
+      const codes = await outcomes([
+        patch(service, id, offset, `A${offset}aa`),
+        patch(service, id, offset, `B${offset}bb`),
+      ]);
+      const refused = (codes["upload_locked"] ?? 0) + (codes["offset_mismatch"] ?? 0);
+      expect({ ok: codes["ok"], refused }).toEqual({ ok: 1, refused: 1 });
+    }
+    expect(await contentOf(service, (await head(service, id))["File-Id"] ?? "")).toMatch(/^(A0aa|B0bb)(A4aa|B4bb)$/);
+  }
+});
