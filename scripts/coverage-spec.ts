@@ -1,5 +1,6 @@
 /**
- * `npm run coverage:spec`: which lines of the specification and of the decisions are built, pending or left open.
+ * `npm run coverage:spec`: which lines of the specification and of the decisions, and which observables of the journeys,
+ * are built, pending or left open.
  * `-- --verbose` adds where each built id is cited, and what each pending one waits for; `-- --ids` prints the built ids.
  * Exits 1 when requirements and tests disagree, with the reasons on stderr.
  */
@@ -8,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { findCitations, type Citation } from "../test/acceptance/citations.ts";
 import { countBySection, coverageProblems, type SectionCount } from "../test/acceptance/coverage.ts";
+import { OBSERVABLES } from "../test/acceptance/journeys/observable-requirements.ts";
 import { REQUIREMENTS } from "../test/acceptance/requirements.ts";
 import type { Requirement } from "../test/acceptance/requirement.ts";
 
@@ -20,14 +22,18 @@ if (options.ids) printIds();
 else printCoverage(findCitations(ROOT));
 
 function printIds(): void {
-  const lines = REQUIREMENTS.filter(({ status }) => status === "built").map(({ id, text }) => `${id.padEnd(32)} ${text}`);
+  const lines = REQUIREMENTS.filter(({ status }) => status === "built").map(
+    ({ id, text }) => `${id.padEnd(32)} ${text}`,
+  );
   console.log(lines.join("\n"));
 }
 
 function printCoverage(citations: readonly Citation[]): void {
   console.log(countBySection(REQUIREMENTS).map(renderRow).join("\n"));
-  if (options.verbose) console.log(REQUIREMENTS.map((requirement) => renderDetail(requirement, citations)).join("\n"));
-  const problems = coverageProblems(REQUIREMENTS, citations);
+  console.log(`\n${countBySection(OBSERVABLES).map(renderRow).join("\n")}`);
+  const everything = [...REQUIREMENTS, ...OBSERVABLES];
+  if (options.verbose) console.log(everything.map((requirement) => renderDetail(requirement, citations)).join("\n"));
+  const problems = coverageProblems(everything, citations);
   if (problems.length === 0) return;
   console.error(`\n${problems.length} disagreements between requirements and tests:\n${problems.join("\n")}`);
   process.exitCode = 1;
@@ -35,7 +41,13 @@ function printCoverage(citations: readonly Citation[]): void {
 
 function renderRow({ source, built, pending, open, total }: SectionCount): string {
   const cell = (count: number, word: string): string => `${String(count).padStart(4)} ${word}`;
-  return [source.padEnd(14), cell(built, "built"), cell(pending, "pending"), cell(open, "left open"), cell(total, "total")].join(" ");
+  return [
+    source.padEnd(14),
+    cell(built, "built"),
+    cell(pending, "pending"),
+    cell(open, "left open"),
+    cell(total, "total"),
+  ].join(" ");
 }
 
 function renderDetail(requirement: Requirement, citations: readonly Citation[]): string {

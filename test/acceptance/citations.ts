@@ -1,6 +1,7 @@
 /**
  * Finds the requirement ids that tests cite in their titles. The files are parsed, not searched: an id in a comment or
  * in a variable proves nothing, only the title of `it`, `test` or `describe`, or a built observable of a journey counts.
+ * An observable is itself cited by the check of that name in its journey's program.
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,6 +17,7 @@ export interface Citation {
 const TITLED_CALLS = new Set(["it", "test", "describe", "builtObservable"]);
 /** What looks like an id; anything else in brackets is prose. */
 const CITED_ID = /^[SDJ]\d+(?:\.\d+)?-/;
+const JOURNEY_PROGRAM = /\btest\/acceptance\/journeys\/j\d\d\.ts$/;
 const SOURCES = ["packages/*/src/**/*.ts", "server/src/**/*.ts", "test/**/*.ts", "examples/**/*.ts", "scripts/**/*.ts"];
 
 /** Every citation under `root`, in order of file and line. */
@@ -26,15 +28,19 @@ export function findCitations(root: string): Citation[] {
 
 /** The citations of one source text. */
 export function citationsIn(file: string, text: string): Citation[] {
-  if (!/\[\s*[SDJ]\d/.test(text)) return [];
+  const isProgram = JOURNEY_PROGRAM.test(file);
+  if (!isProgram && !/\[\s*[SDJ]\d/.test(text)) return [];
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const found: Citation[] = [];
+  const add = (id: string, node: ts.Node): void => {
+    found.push({ id, file, line: source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1 });
+  };
   const visit = (node: ts.Node): void => {
     if (ts.isCallExpression(node) && TITLED_CALLS.has(rootName(node.expression))) {
-      for (const title of titlesOf(node)) {
-        const line = source.getLineAndCharacterOfPosition(title.getStart(source)).line + 1;
-        for (const id of idsIn(title.getText(source))) found.push({ id, file, line });
-      }
+      for (const title of titlesOf(node)) for (const id of idsIn(title.getText(source))) add(id, title);
+    }
+    if (isProgram && ts.isPropertyAssignment(node) && ts.isStringLiteral(node.name) && CITED_ID.test(node.name.text)) {
+      add(node.name.text, node);
     }
     ts.forEachChild(node, visit);
   };

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { citationsIn, findCitations } from "./citations.ts";
 import { countBySection, coverageProblems } from "./coverage.ts";
+import { OBSERVABLES } from "./journeys/observable-requirements.ts";
 import { built, leftOpen, pending, section } from "./requirement.ts";
 import { REQUIREMENTS } from "./requirements.ts";
 
@@ -10,7 +11,7 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 
 describe("requirements and tests", () => {
   it("agree: no unknown, doubled, uncited or wrongly pending id", () => {
-    expect(coverageProblems(REQUIREMENTS, findCitations(ROOT))).toEqual([]);
+    expect(coverageProblems([...REQUIREMENTS, ...OBSERVABLES], findCitations(ROOT))).toEqual([]);
   });
 });
 
@@ -69,6 +70,12 @@ describe("citations", () => {
     const b = `it.each([1])("y ${bracket("S2.4-name", "D1-dates")}", () => {});`;
     const c = `describe("z ${bracket("D5-list")}", () => {});`;
     expect(idsOf(a + b + c)).toEqual(["S3-key-revoked", "S2.4-name", "D1-dates", "D5-list"]);
+  });
+
+  it("reads the names of a journey's checks, in its program alone", () => {
+    const text = 'return { "J9-expired": async () => undefined };';
+    expect(citationsIn("test/acceptance/journeys/j09.ts", text).map(({ id }) => id)).toEqual(["J9-expired"]);
+    expect(idsOf(text)).toEqual([]);
   });
 
   it("ignores comments, variables, other calls and prose in brackets", () => {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { runSql } from "../kit/data-directory.ts";
+import { blobBytes, runSql } from "../kit/data-directory.ts";
 import { openUpload, type Answer } from "../kit/http.ts";
 import { expectError, expectStatus, fieldsAt, objectIn, textIn, useService, UUID } from "./service.ts";
 
@@ -108,12 +108,15 @@ describe("a tus 1.0.0 upload", () => {
   });
 
   it("is 423 while another request writes to it [D5-tus-locked]", async () => {
-    const { server, owner } = service();
-    const path = await begin(10_000, { filename: "locked.bin" });
+    const { server, owner, dataDirectory } = service();
+    const piece = new Uint8Array(256 * 1024);
+    const path = await begin(10 * piece.length, { filename: "locked.bin" });
+    const before = await blobBytes(dataDirectory);
     const headers = { ...TUS, "content-type": "application/offset+octet-stream", "upload-offset": "0" };
-    const slow = openUpload(server.baseUrl, path, owner.apiKey, new Uint8Array(1000), 10, headers, "PATCH");
+    const slow = openUpload(server.baseUrl, path, owner.apiKey, piece, 10, headers, "PATCH");
     await slow.sendPieces(1);
-    await expect.poll(() => append(path, 0, new Uint8Array(10_000)).then(({ status }) => status)).toBe(423);
+    await expect.poll(() => blobBytes(dataDirectory)).toBeGreaterThan(before);
+    expectError(await append(path, 0, piece), 423, "upload_locked");
     await slow.sendPieces(9);
     expect(await slow.outcome).toMatchObject({ status: 204 });
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { signUp } from "../kit/account.ts";
 import { expectError, expectStatus, fieldsAt, listIn, objectIn, textIn, useService } from "./service.ts";
 
 const service = useService({ SERVICE_MAX_VAULTS: "5", SERVICE_MAX_API_KEYS: "4" });
@@ -89,9 +90,10 @@ describe("vaults", () => {
 
 describe("the number of things", () => {
   it("of vaults and API keys in an account is limited, by environment [D2-vaults D2-api-keys D2-environment]", async () => {
+    const { apiKey: key } = await signUp(service().server.baseUrl);
     const fill = async (path: string, body: (index: number) => object): Promise<number> => {
       for (let index = 0; index < 10; index += 1) {
-        const answer = await service().ask("POST", path, { body: body(index) });
+        const answer = await service().ask("POST", path, { key, body: body(index) });
         if (answer.status === 201) continue;
         expectError(answer, 403, "limit_reached");
         return index;

@@ -31,10 +31,9 @@ export async function startStack(options: { readonly dataDirectory: string }): P
   const output = collectOutput(child);
   try {
     const document = await readyDocument(child, output);
-    const credentials = parseObject(await readFile(document.credentialsFile, "utf8"));
     return {
       baseUrl: document.baseUrl,
-      apiKey: textOf(credentials, "apiKey"),
+      apiKey: keyIn(await readFile(document.credentialsFile, "utf8")),
       credentialsFile: document.credentialsFile,
       dataDirectory: options.dataDirectory,
       printed: () => output.stdout + output.stderr,
@@ -44,6 +43,13 @@ export async function startStack(options: { readonly dataDirectory: string }): P
     await stopProcess(child);
     throw thrown;
   }
+}
+
+/** The key of the default profile of a config.json. */
+function keyIn(text: string): string {
+  const config = parseObject(text);
+  const profiles = parseObject(JSON.stringify(config["profiles"]));
+  return textOf(parseObject(JSON.stringify(profiles[textOf(config, "defaultProfile")])), "apiKey");
 }
 
 /** What `npm start` runs, without npm's own start-up. */

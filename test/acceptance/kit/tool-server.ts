@@ -66,6 +66,7 @@ function readAnswer(result: Awaited<ReturnType<Client["callTool"]>>): ToolAnswer
 export async function writeCredentials(directory: string, baseUrl: string, apiKey: string): Promise<string> {
   const file = join(directory, "config.json");
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  await writeFile(file, JSON.stringify({ baseUrl, apiKey }), { mode: 0o600 });
+  const config = { version: 1, defaultProfile: "default", profiles: { default: { baseUrl, apiKey } } };
+  await writeFile(file, JSON.stringify(config), { mode: 0o600 });
   return file;
 }

@@ -1,0 +1,39 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { expect, describe, it } from "vitest";
+import { createKey, fileNames, revokeKey } from "../kit/account.ts";
+import { openUpload } from "../kit/http.ts";
+import { useService } from "./service.ts";
+
+const service = useService();
+const KIB = 1024;
+
+describe("an upload whose key is revoked on the way", () => {
+  it("fails with 401 although all its bytes arrive: the key is checked before the row [D4-in-flight-recheck S3-key-revoked-in-flight]", async () => {
+    const { server, owner } = service();
+    const key = await createKey(server.baseUrl, owner.apiKey, { name: "last byte" });
+    const upload = openUpload(server.baseUrl, "/api/files?name=recheck.bin", key.key, new Uint8Array(KIB), 10);
+    await upload.sendPieces(9);
+    await revokeKey(server.baseUrl, owner.apiKey, key.id);
+    await upload.sendPieces(1);
+    expect(await upload.outcome).toMatchObject({ status: 401, body: expect.stringMatching(/^\{"error":"[^"]+"\}$/) });
+    expect(await fileNames(server.baseUrl, owner.apiKey)).not.toContain("recheck.bin");
+  });
+
+  it("is cut within seconds although it has only begun [D4-in-flight-cut S3-key-revoked-in-flight]", async () => {
+    const { server, owner } = service();
+    const key = await createKey(server.baseUrl, owner.apiKey, { name: "long" });
+    const pieces = 10_000;
+    const upload = openUpload(server.baseUrl, "/api/files?name=cut.bin", key.key, new Uint8Array(KIB), pieces);
+    await upload.sendPieces(10);
+    await revokeKey(server.baseUrl, owner.apiKey, key.id);
+    const progress = { answered: false };
+    const outcome = upload.outcome.finally(() => (progress.answered = true));
+    // At this pace the whole body would take eight minutes.
+    for (let sent = 10; sent < pieces && !progress.answered; sent += 1) {
+      await upload.sendPieces(1);
+      await wait(50);
+    }
+    expect(await outcome).toMatchObject({ status: 401 });
+    expect(await fileNames(server.baseUrl, owner.apiKey)).not.toContain("cut.bin");
+  });
+});
