@@ -1,10 +1,10 @@
 /** Blobs in a directory. Held by test/suites/blob-store.ts; the disk is reached through disk/file-system.ts alone. */
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { BlobKey, BlobRange, BlobReceipt, BlobStore, BlobStoreCapabilities, StoredBlob } from "../../ports/blob-store.ts";
 import { type Clock, systemClock } from "../../ports/clock.ts";
-import { BufferPool, sharedBuffer, unsharedBuffer } from "./disk/buffers.ts";
+import { BufferPool } from "./disk/buffers.ts";
 import { diskFileSystem, type FileSystem } from "./disk/file-system.ts";
-import { type Hashing, openHashing } from "./disk/hashing.ts";
 import { Health } from "./disk/health.ts";
 import { assertKey, keyOfFile, type Layout, layoutOf } from "./disk/layout.ts";
 import { digestFile, Partials } from "./disk/partials.ts";
@@ -30,7 +30,7 @@ export async function openDiskBlobs(options: DiskBlobsOptions): Promise<BlobStor
   await makeDirectories(files, layout);
   const entry = enterProcess(layout.processes);
   const openedAt = (options.clock ?? systemClock).now();
-  return new DiskBlobStore(files, layout, openHashing(), entry, openedAt);
+  return new DiskBlobStore(files, layout, entry, openedAt);
 }
 
 async function makeDirectories(files: FileSystem, layout: Layout): Promise<void> {
@@ -42,22 +42,20 @@ class DiskBlobStore implements BlobStore {
   readonly capabilities: BlobStoreCapabilities;
   readonly #files: FileSystem;
   readonly #layout: Layout;
-  readonly #hashing: Hashing;
   readonly #entry: ProcessEntry;
   readonly #health = new Health();
-  readonly #writeBuffers = new BufferPool(sharedBuffer, BUFFERS);
-  readonly #readBuffers = new BufferPool(unsharedBuffer, BUFFERS);
+  readonly #writeBuffers = new BufferPool(BUFFERS);
+  readonly #readBuffers = new BufferPool(BUFFERS);
   readonly #partials: Partials;
   /** What `put` is writing in this process. */
   readonly #writing = new Set<BlobKey>();
 
-  constructor(files: FileSystem, layout: Layout, hashing: Hashing, entry: ProcessEntry, openedAt: number) {
+  constructor(files: FileSystem, layout: Layout, entry: ProcessEntry, openedAt: number) {
     this.capabilities = { partBytes: 1, exclusive: entry.alone, openedAt };
     this.#files = files;
     this.#layout = layout;
-    this.#hashing = hashing;
     this.#entry = entry;
-    this.#partials = new Partials({ files, layout, hashing, health: this.#health, pool: this.#writeBuffers });
+    this.#partials = new Partials({ files, layout, health: this.#health, pool: this.#writeBuffers });
   }
 
   async put(key: BlobKey, source: AsyncIterable<Uint8Array>): Promise<BlobReceipt> {
@@ -66,18 +64,18 @@ class DiskBlobStore implements BlobStore {
     const temporary = this.#layout.temporary(key);
     const file = await this.#health.guard(this.#files.create(temporary));
     this.#writing.add(key);
-    const digest = this.#hashing.start();
-    const writer = new BatchWriter(file, 0, digest, this.#writeBuffers);
+    const digest = createHash("sha256");
+    const flush = (): Promise<void> => this.#health.flush(file.flush());
+    const writer = new BatchWriter({ file, position: 0, digest, pool: this.#writeBuffers, flush });
     try {
       for await (const chunk of source) await this.#health.guard(writer.add(chunk));
       await this.#health.guard(writer.finish());
-      await this.#health.flush(file.flush());
-      const sha256 = await digest.end();
+      await flush();
+      const sha256 = digest.digest("hex");
       await this.#publish(temporary, key);
       return { size: writer.position, sha256 };
     } catch (error) {
       await writer.settle();
-      digest.drop();
       throw error;
     } finally {
       await file.close();
@@ -144,7 +142,6 @@ class DiskBlobStore implements BlobStore {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#hashing[Symbol.asyncDispose]();
     this.#entry[Symbol.dispose]();
   }
 
@@ -170,7 +167,7 @@ class DiskBlobStore implements BlobStore {
     const path = this.#layout.blob(key);
     const facts = await this.#files.facts(path);
     if (facts === null) throw new RangeError("There is no such partial blob");
-    const parts = { files: this.#files, hashing: this.#hashing, pool: this.#writeBuffers };
+    const parts = { files: this.#files, pool: this.#writeBuffers };
     return { size: facts.size, sha256: await digestFile(parts, path, facts.size) };
   }
 

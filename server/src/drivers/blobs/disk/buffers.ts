@@ -8,36 +8,29 @@ export const SMALL = 64 * 1024;
  * hold little memory and nobody waits for anybody.
  */
 export class BufferPool {
-  readonly #make: (size: number) => Uint8Array<ArrayBufferLike>;
   readonly #limit: number;
-  readonly #idle: Uint8Array<ArrayBufferLike>[] = [];
+  readonly #idle: Buffer[] = [];
   #out = 0;
 
-  constructor(make: (size: number) => Uint8Array<ArrayBufferLike>, limit: number) {
-    this.#make = make;
+  constructor(limit: number) {
     this.#limit = limit;
   }
 
-  take(): Uint8Array<ArrayBufferLike> {
-    if (this.#out >= this.#limit) return this.#make(SMALL);
+  take(): Buffer {
+    if (this.#out >= this.#limit) return Buffer.allocUnsafeSlow(SMALL);
     this.#out += 1;
-    return this.#idle.pop() ?? this.#make(LARGE);
+    return this.#idle.pop() ?? Buffer.allocUnsafeSlow(LARGE);
   }
 
   /** Only when nobody can be reading it any more. */
-  giveBack(buffer: Uint8Array<ArrayBufferLike>): void {
+  giveBack(buffer: Buffer): void {
     if (buffer.length !== LARGE) return;
     this.#out -= 1;
     this.#idle.push(buffer);
   }
 
   /** For a buffer that somebody may still be reading: it is left to the garbage collector. */
-  letGo(buffer: Uint8Array<ArrayBufferLike>): void {
+  letGo(buffer: Buffer): void {
     if (buffer.length === LARGE) this.#out -= 1;
   }
 }
-
-export const unsharedBuffer = (size: number): Uint8Array<ArrayBufferLike> => Buffer.allocUnsafeSlow(size);
-
-/** Readable by another thread without a copy. */
-export const sharedBuffer = (size: number): Uint8Array<ArrayBufferLike> => new Uint8Array(new SharedArrayBuffer(size));

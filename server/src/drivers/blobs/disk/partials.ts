@@ -2,10 +2,10 @@
  * Partial blobs: a file that grows, and beside it the length up to which it is durable. The file's own length is no
  * proof: after a power loss it may cover bytes that were never written.
  */
+import { createHash, type Hash } from "node:crypto";
 import type { BlobKey, BlobReceipt } from "../../../ports/blob-store.ts";
 import { type BufferPool, LARGE } from "./buffers.ts";
 import { errorCode, type FileSystem, type OpenFile } from "./file-system.ts";
-import type { Hashing, RunningDigest } from "./hashing.ts";
 import type { Health } from "./health.ts";
 import type { Layout } from "./layout.ts";
 import { BatchWriter } from "./writing.ts";
@@ -20,14 +20,13 @@ export interface PartialsParts {
   readonly files: FileSystem;
   readonly layout: Layout;
   readonly health: Health;
-  readonly hashing: Hashing;
   readonly pool: BufferPool;
 }
 
 export class Partials {
   readonly #parts: PartialsParts;
   /** Digest of the durable bytes of a partial, oldest use first. */
-  readonly #digests = new Map<BlobKey, { readonly length: number; readonly digest: RunningDigest }>();
+  readonly #digests = new Map<BlobKey, { readonly length: number; readonly digest: Hash }>();
   readonly #busy = new Set<BlobKey>();
 
   constructor(parts: PartialsParts) {
@@ -93,7 +92,7 @@ export class Partials {
 
   discard(key: BlobKey): Promise<void> {
     return this.#exclusively(key, async () => {
-      this.#forget(key);
+      this.#digests.delete(key);
       await this.#removeFiles(key);
     });
   }
@@ -109,11 +108,12 @@ export class Partials {
     await health.guard(content.truncate(partial.length));
     const digest = this.#takeDigest(key, partial.length);
     const before = partial.atomic ? (digest?.copy() ?? null) : null;
-    const writer = new BatchWriter(content, partial.length, digest, pool);
+    const flush = (): Promise<void> => health.flush(content.flush());
+    const writer = new BatchWriter({ file: content, position: partial.length, digest, pool, flush });
     let durable = partial.length;
     const checkpoint = async (): Promise<void> => {
       await health.guard(writer.finish());
-      await health.flush(content.flush());
+      await flush();
       await this.#record(partial.lengthFile, writer.position);
       durable = writer.position;
     };
@@ -122,13 +122,11 @@ export class Partials {
       if (failure !== null && partial.atomic) throw failure.error;
       await checkpoint();
       if (digest !== null) this.#keep(key, durable, digest);
-      before?.drop();
       if (failure !== null) throw new SourceFailure(failure.error);
       return durable;
     } catch (error) {
       if (error instanceof SourceFailure) throw error.error;
       await writer.settle();
-      digest?.drop();
       if (before !== null) this.#keep(key, partial.length, before);
       await content.truncate(durable).catch(() => undefined);
       throw error;
@@ -185,32 +183,25 @@ export class Partials {
   async #digestOf(key: BlobKey, size: number): Promise<string> {
     const kept = this.#digests.get(key);
     this.#digests.delete(key);
-    if (kept?.length === size) return kept.digest.end();
-    kept?.digest.drop();
+    if (kept?.length === size) return kept.digest.digest("hex");
     return digestFile(this.#parts, this.#parts.layout.partial(key), size);
   }
 
   /** null: not known, to be computed at the end. */
-  #takeDigest(key: BlobKey, length: number): RunningDigest | null {
+  #takeDigest(key: BlobKey, length: number): Hash | null {
     const kept = this.#digests.get(key);
     this.#digests.delete(key);
     if (kept?.length === length) return kept.digest;
-    kept?.digest.drop();
-    return length === 0 ? this.#parts.hashing.start() : null;
+    return length === 0 ? createHash("sha256") : null;
   }
 
-  #keep(key: BlobKey, length: number, digest: RunningDigest): void {
+  #keep(key: BlobKey, length: number, digest: Hash): void {
     this.#digests.set(key, { length, digest });
     if (this.#digests.size <= DIGESTS_KEPT) return;
     for (const oldest of this.#digests.keys()) {
-      this.#forget(oldest);
+      this.#digests.delete(oldest);
       return;
     }
-  }
-
-  #forget(key: BlobKey): void {
-    this.#digests.get(key)?.digest.drop();
-    this.#digests.delete(key);
   }
 
   async #removeFiles(key: BlobKey): Promise<void> {
@@ -256,23 +247,20 @@ class SourceFailure extends Error {
 }
 
 /** SHA-256 of the first `size` bytes of a file, in hex. */
-export async function digestFile(parts: Pick<PartialsParts, "files" | "hashing" | "pool">, path: string, size: number): Promise<string> {
+export async function digestFile(parts: Pick<PartialsParts, "files" | "pool">, path: string, size: number): Promise<string> {
   const file = await parts.files.open(path, "read");
-  const digest = parts.hashing.start();
+  const digest = createHash("sha256");
   const buffer = parts.pool.take();
   try {
     for (let position = 0; position < size; ) {
       const count = await file.read(buffer.subarray(0, Math.min(buffer.length, size - position)), position);
       if (count === 0) throw new Error(`${path} is shorter than its durable length`);
-      await digest.update(buffer.subarray(0, count));
+      digest.update(buffer.subarray(0, count));
       position += count;
     }
-  } catch (error) {
-    digest.drop();
-    throw error;
+    return digest.digest("hex");
   } finally {
     parts.pool.giveBack(buffer);
     await file.close();
   }
-  return digest.end();
 }

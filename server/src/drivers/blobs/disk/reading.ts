@@ -23,8 +23,8 @@ class RangeReader implements AsyncIterableIterator<Uint8Array> {
   #file: OpenFile | null = null;
   #finished = false;
   /** Lent to the consumer: the older one is free to be written over at the next step. */
-  #older: Uint8Array<ArrayBufferLike> | null = null;
-  #newer: Uint8Array<ArrayBufferLike> | null = null;
+  #older: Buffer | null = null;
+  #newer: Buffer | null = null;
 
   constructor(files: FileSystem, path: string, offset: number, end: number, pool: BufferPool) {
     this.#files = files;
@@ -67,7 +67,7 @@ class RangeReader implements AsyncIterableIterator<Uint8Array> {
   }
 
   /** The buffer whose chunk the consumer has finished with becomes the newer one. */
-  #turn(): Uint8Array<ArrayBufferLike> {
+  #turn(): Buffer {
     const buffer = this.#older ?? this.#pool.take();
     this.#older = this.#newer;
     this.#newer = buffer;
@@ -75,7 +75,7 @@ class RangeReader implements AsyncIterableIterator<Uint8Array> {
   }
 
   /** After an early end the consumer may still be sending what it holds, so those buffers are not used again. */
-  async #close(free: (buffer: Uint8Array<ArrayBufferLike>) => void = (buffer) => this.#pool.letGo(buffer)): Promise<void> {
+  async #close(free: (buffer: Buffer) => void = (buffer) => this.#pool.letGo(buffer)): Promise<void> {
     this.#finished = true;
     for (const buffer of [this.#older, this.#newer]) if (buffer !== null) free(buffer);
     this.#older = null;

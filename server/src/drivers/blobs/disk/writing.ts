@@ -1,31 +1,45 @@
-/** Writing a stream to a file in large batches, hashed on the way. */
-import { type BufferPool, LARGE, SMALL, sharedBuffer } from "./buffers.ts";
+/**
+ * Writing a stream to a file in large batches, hashed on the way: a batch is hashed here while another thread writes it.
+ * (Hashing in a worker thread was tried over shared memory and lost on two cores, with and without SHA instructions.)
+ */
+import type { Hash } from "node:crypto";
+import { type BufferPool, LARGE, SMALL } from "./buffers.ts";
 import type { OpenFile } from "./file-system.ts";
-import type { RunningDigest } from "./hashing.ts";
 
-/** Batches of one stream that are being written and hashed while the next is filled. */
+/** Batches of one stream that are being written while the next is filled. */
 const IN_FLIGHT = 2;
+/** Written bytes are flushed this often while more arrive, so that the flush at the end has little left to wait for. */
+const FLUSH_EVERY = 32 * LARGE;
+
+export interface BatchWriterParts {
+  readonly file: OpenFile;
+  readonly position: number;
+  /** null: not hashed. */
+  readonly digest: Hash | null;
+  readonly pool: BufferPool;
+  /** Flushes the file. */
+  readonly flush: () => Promise<void>;
+}
 
 /**
  * Takes chunks in, writes them in batches. The bytes of a chunk are copied, so its owner may use it again at once.
  * After any rejection only {@link BatchWriter.settle} may be called.
  */
 export class BatchWriter {
-  readonly #file: OpenFile;
-  readonly #digest: RunningDigest | null;
-  readonly #pool: BufferPool;
+  readonly #parts: BatchWriterParts;
   readonly #inFlight: Promise<void>[] = [];
-  #batch: Uint8Array<ArrayBufferLike> | null = null;
+  #batch: Buffer | null = null;
   #filled = 0;
   #started = false;
   #position: number;
+  #flushedTo: number;
+  #flushing: Promise<void> = Promise.resolve();
   #failure: { readonly error: unknown } | null = null;
 
-  constructor(file: OpenFile, position: number, digest: RunningDigest | null, pool: BufferPool) {
-    this.#file = file;
-    this.#position = position;
-    this.#digest = digest;
-    this.#pool = pool;
+  constructor(parts: BatchWriterParts) {
+    this.#parts = parts;
+    this.#position = parts.position;
+    this.#flushedTo = parts.position;
   }
 
   /** Where the next batch goes: all before it has been handed to the file. */
@@ -55,17 +69,18 @@ export class BatchWriter {
   /** Waits for what is under way, never rejects, and gives the buffers back. */
   async settle(): Promise<void> {
     await Promise.all(this.#inFlight.splice(0));
-    if (this.#batch !== null) this.#pool.giveBack(this.#batch);
+    await this.#flushing;
+    if (this.#batch !== null) this.#parts.pool.giveBack(this.#batch);
     this.#batch = null;
   }
 
   /** A stream starts with a small buffer, so that small files and idle clients hold no large one. */
-  async #roomy(): Promise<Uint8Array<ArrayBufferLike>> {
+  async #roomy(): Promise<Buffer> {
     if (this.#batch === null) {
-      this.#batch = this.#started ? this.#pool.take() : sharedBuffer(SMALL);
+      this.#batch = this.#started ? this.#parts.pool.take() : Buffer.allocUnsafeSlow(SMALL);
       this.#started = true;
     } else if (this.#filled === this.#batch.length) {
-      const next = this.#pool.take();
+      const next = this.#parts.pool.take();
       if (next.length > this.#filled) next.set(this.#batch);
       else await this.#dispatch();
       this.#batch = next;
@@ -77,20 +92,32 @@ export class BatchWriter {
     const batch = this.#batch;
     if (batch === null) return;
     const bytes = batch.subarray(0, this.#filled);
-    const position = this.#position;
+    this.#inFlight.push(this.#store(batch, bytes, this.#position));
     this.#batch = null;
     this.#filled = 0;
     this.#position += bytes.length;
-    this.#inFlight.push(this.#store(batch, bytes, position));
+    if (this.#position - this.#flushedTo >= FLUSH_EVERY) this.#flushEarly();
     if (this.#inFlight.length > IN_FLIGHT) await this.#inFlight.shift();
     if (this.#failure !== null) throw this.#failure.error;
   }
 
-  async #store(batch: Uint8Array<ArrayBufferLike>, bytes: Uint8Array<ArrayBufferLike>, position: number): Promise<void> {
-    const written = this.#file.write(bytes, position);
-    const hashed = this.#digest === null ? null : this.#digest.update(bytes);
-    const outcomes = await Promise.allSettled([written, hashed]);
-    this.#pool.giveBack(batch);
-    for (const outcome of outcomes) if (outcome.status === "rejected") this.#failure ??= { error: outcome.reason };
+  async #store(batch: Buffer, bytes: Buffer, position: number): Promise<void> {
+    const { file, digest, pool } = this.#parts;
+    try {
+      const written = file.write(bytes, position);
+      digest?.update(bytes);
+      await written;
+    } catch (error) {
+      this.#failure ??= { error };
+    } finally {
+      pool.giveBack(batch);
+    }
+  }
+
+  #flushEarly(): void {
+    this.#flushedTo = this.#position;
+    this.#flushing = this.#flushing.then(() => this.#parts.flush()).catch((error: unknown) => {
+      this.#failure ??= { error };
+    });
   }
 }
