@@ -2,6 +2,7 @@ import { ERRORS, HEADERS, isErrorCode, type EndpointDefinition, type ErrorCode }
 import * as z from "zod/mini";
 import { describeIssues } from "./encode-request.ts";
 import { ApiError, ContractError } from "./errors.ts";
+import { redactText } from "./redaction.ts";
 import { parseRetryAfter } from "./retry.ts";
 
 const LONGEST_ERROR_BODY = 64 * 1024;
@@ -41,7 +42,7 @@ export async function decodeError(response: Response, nowEpochMs: number): Promi
 /** The server's id for the request; null when it gave none that looks like one. */
 export function requestIdOf(response: Response): string | null {
   const id = response.headers.get(HEADERS.requestId);
-  return id !== null && /^[\w.:-]{1,128}$/.test(id) ? id : null;
+  return id !== null && /^[\w.:-]{1,128}$/.test(id) ? redactText(id) : null;
 }
 
 /** A code counts only with the status that the catalogue gives it; HEAD answers and proxies may carry none. */

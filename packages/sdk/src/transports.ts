@@ -1,5 +1,3 @@
-import ky from "ky";
-
 /**
  * The SDK's one port to the network. Resolves with any answer, error statuses included; rejects only when no answer came.
  * It follows `request.signal`, never follows redirects (a credential must not travel to another origin) and never retries.
@@ -16,7 +14,11 @@ export function kyTransport(options: { readonly fetch?: (request: Request, init?
     // `window: null` together with `redirect: "error"` keeps undici from teeing a streamed body into memory (undici #4058).
     return (options.fetch ?? globalThis.fetch)(request, { ...init, window: null });
   };
-  return async (request) => ky(request, { fetch: send, retry: 0, timeout: false, throwHttpErrors: false, redirect: "error" });
+  return async (request) => {
+    // Loaded with the first call: a client with a transport of its own never pays for it.
+    const { default: ky } = await import("ky");
+    return ky(request, { fetch: send, retry: 0, timeout: false, throwHttpErrors: false, redirect: "error" });
+  };
 }
 
 /**

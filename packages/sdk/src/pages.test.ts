@@ -1,0 +1,40 @@
+import { expect, it } from "vitest";
+import { ContractError } from "./errors.ts";
+import { ID, json, scripted, VAULT } from "./test-transport.ts";
+
+it("sends nothing before it is awaited, and once for all awaits of the same page", async () => {
+  const { client, requests } = scripted([json({ vaults: [VAULT], nextCursor: null })]);
+  const list = client.vaults.list();
+  expect(requests).toHaveLength(0);
+  expect((await list).vaults).toHaveLength(1);
+  expect((await list).items[0]?.id).toBe(ID);
+  expect(requests).toHaveLength(1);
+  expect(JSON.parse(JSON.stringify(await list))).toEqual({ vaults: [VAULT], nextCursor: null });
+});
+
+it("begins at the cursor it is given and goes on with those of the server", async () => {
+  const { client, requests } = scripted([json({ vaults: [VAULT], nextCursor: "two" }), json({ vaults: [], nextCursor: null })]);
+  const found: string[] = [];
+  for await (const vault of client.vaults.list({ cursor: "one", limit: 7 })) found.push(vault.id);
+  expect(found).toEqual([ID]);
+  expect(requests.map(({ url }) => new URL(url).searchParams.get("cursor"))).toEqual(["one", "two"]);
+  expect(requests.every(({ url }) => new URL(url).searchParams.get("limit") === "7")).toBe(true);
+});
+
+it("ends on a server that repeats its cursor", async () => {
+  const { client, requests } = scripted([json({ vaults: [VAULT], nextCursor: "same" })]);
+  const all = (async () => {
+    for await (const page of client.vaults.list().pages()) expect(page.items).toHaveLength(1);
+  })();
+  await expect(all).rejects.toThrow(ContractError);
+  expect(requests).toHaveLength(2);
+});
+
+it("stops asking when the reader stops", async () => {
+  const { client, requests } = scripted([json({ vaults: [VAULT], nextCursor: "more" })]);
+  for await (const vault of client.vaults.list()) {
+    expect(vault.id).toBe(ID);
+    break;
+  }
+  expect(requests).toHaveLength(1);
+});
