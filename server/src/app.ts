@@ -1,28 +1,28 @@
 /** The application: a Fastify instance made of its parts. It reads no environment and does not listen. */
-import { api, ERRORS, HEADERS } from "@coffer/contract";
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { api, ERRORS } from "@coffer/contract";
+import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Socket } from "node:net";
-import type { Logger } from "pino";
 import type { Deps } from "./deps.ts";
-import { createHandlers, served } from "./features/index.ts";
+import { createHandlers } from "./features/index.ts";
 import type { Readiness } from "./features/system/handlers.ts";
 import { createAuthenticator } from "./http/authentication.ts";
 import { Call } from "./http/call.ts";
-import { codeOfClientError, describeFailure, JSON_TYPE, renderFailureBody, renderRawFailure } from "./http/failures.ts";
+import { codeOfClientError, renderRawFailure } from "./http/failures.ts";
 import { createGuards } from "./http/guards.ts";
-import { negotiateVersion, requestIdOf, setStandardHeaders } from "./http/headers.ts";
+import { requestIdOf } from "./http/headers.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { implement, type Pipeline } from "./http/implement.ts";
 import { createMetrics } from "./http/metrics.ts";
-import { logFault, logRequest } from "./http/request-log.ts";
+import { type Log, logFault } from "./http/log.ts";
+import { logRequest } from "./http/request-log.ts";
+import { answerFailure } from "./http/responses.ts";
 import { Transfers } from "./http/transfers.ts";
-import { discardUnreadBody } from "./http/unread-bodies.ts";
 import { createUnmatched } from "./http/unmatched.ts";
 
 export type { Deps } from "./deps.ts";
 
 export interface AppOptions {
-  readonly log: Logger;
+  readonly log: Log;
   readonly readiness: Readiness;
   /** Aborts when running requests must end: the grace of a shutdown is over. */
   readonly stopping: AbortSignal;
@@ -62,7 +62,7 @@ export function buildApp(deps: Deps, options: AppOptions): FastifyInstance {
   });
   observeRequests(app, log, metrics);
   answerFailures(app);
-  implement(app, served, createHandlers({ ...deps, readiness: options.readiness, metrics }), pipeline);
+  implement(app, api, createHandlers({ ...deps, readiness: options.readiness, metrics }), pipeline);
   flushLastUse(app, deps, authenticator.lastUsed, log);
   stopping.addEventListener("abort", () => transfers.abortAll(), { once: true });
   app.addHook("onReady", async () => {
@@ -71,7 +71,7 @@ export function buildApp(deps: Deps, options: AppOptions): FastifyInstance {
   return app;
 }
 
-function createServer(deps: Deps, log: Logger): FastifyInstance {
+function createServer(deps: Deps, log: Log): FastifyInstance {
   const app = Fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -84,7 +84,7 @@ function createServer(deps: Deps, log: Logger): FastifyInstance {
     forceCloseConnections: "idle",
     genReqId: (raw) => requestIdOf(raw.headers["x-request-id"]) ?? deps.random.uuid(),
     frameworkErrors: (error, request, reply) => {
-      begin(request, reply);
+      begin(request);
       answerFailure(error, request, reply);
     },
     clientErrorHandler: (error, socket) => {
@@ -97,27 +97,21 @@ function createServer(deps: Deps, log: Logger): FastifyInstance {
   return app;
 }
 
-function begin(request: FastifyRequest, reply: FastifyReply): void {
+function begin(request: FastifyRequest): void {
   request.call = new Call(performance.now());
-  setStandardHeaders(request, reply);
 }
 
-function observeRequests(app: FastifyInstance, log: Logger, metrics: ReturnType<typeof createMetrics>): void {
+function observeRequests(app: FastifyInstance, log: Log, metrics: ReturnType<typeof createMetrics>): void {
   // Declared so that every request object has the same shape; `begin` fills it in.
   app.decorateRequest("call");
-  app.addHook("onRequest", (request, reply, done) => {
-    begin(request, reply);
-    try {
-      negotiateVersion(request, reply);
-    } catch (error) {
-      return done(error as Error);
-    }
+  app.addHook("onRequest", (request, _reply, done) => {
+    begin(request);
     done();
   });
   app.addHook("onResponse", (request, reply, done) => {
-    const now = performance.now();
-    metrics.observe(request.call, reply.raw.statusCode, now - request.call.startedAt);
-    logRequest(log, request, reply, now);
+    const elapsed = performance.now() - request.call.startedAt;
+    metrics.observe(request.call, reply.raw.statusCode, elapsed);
+    logRequest(log, request, reply, elapsed);
     done();
   });
 }
@@ -130,24 +124,14 @@ function answerFailures(app: FastifyInstance): void {
   });
 }
 
-function answerFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const failure = describeFailure(error);
-  request.call.errorCode = failure.code;
-  if (failure.unexpected) request.server.noteFault(error, request);
-  reply.code(failure.status).headers(failure.headers);
-  reply.headers({ "content-type": JSON_TYPE, [HEADERS.errorCode]: failure.code });
-  discardUnreadBody(request.raw);
-  void reply.send(renderFailureBody(failure));
-}
-
 /** What the parser of `node:http` refuses never becomes a request: the answer goes to the socket as text. */
-function answerMalformed(error: Error & { code?: string }, socket: Socket, requestId: string, log: Logger): void {
+function answerMalformed(error: Error & { code?: string }, socket: Socket, requestId: string, log: Log): void {
   if (error.code === "ECONNRESET" || socket.destroyed || !socket.writable) {
     socket.destroy();
     return;
   }
   const code = codeOfClientError(error);
-  log.info({ event: "request", requestId, endpoint: null, status: ERRORS[code].status, errorCode: code });
+  log.events.info({ event: "request", requestId, endpoint: null, status: ERRORS[code].status, errorCode: code });
   socket.end(renderRawFailure(code, requestId), () => socket.destroy());
 }
 
@@ -155,7 +139,7 @@ function flushLastUse(
   app: FastifyInstance,
   { database, settings }: Deps,
   lastUsed: ReturnType<typeof createAuthenticator>["lastUsed"],
-  log: Logger,
+  log: Log,
 ): void {
   const flush = async (): Promise<void> => {
     try {

@@ -1,13 +1,13 @@
 /** The server as a library: start one on an address, or call an app in process. */
 import type { FastifyInstance } from "fastify";
-import { destination, type Logger, pino } from "pino";
 import { buildApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { openDiskBlobs } from "./drivers/blobs/disk.ts";
 import { openSqlite } from "./drivers/database/sqlite.ts";
 import { type Readiness, VERSION } from "./features/system/handlers.ts";
-import { logFault } from "./http/request-log.ts";
+import { type LineSink, type Log, logFault, openLog } from "./http/log.ts";
+import { startJobs } from "./jobs/start-jobs.ts";
 import { migrate } from "./migrations/migrate.ts";
 import { systemClock } from "./ports/clock.ts";
 import { systemRandom } from "./ports/random.ts";
@@ -32,8 +32,8 @@ export interface RunningServer {
 }
 
 export interface StartOptions {
-  /** Takes the log instead of standard error. */
-  readonly log?: Logger;
+  /** Takes the log's lines instead of standard error. */
+  readonly logSink?: LineSink;
 }
 
 /** How long aborted requests may take to answer before their connections are cut. */
@@ -44,32 +44,47 @@ const ABORT_GRACE = 1_000;
  * everything released, when storage cannot be opened or the address is taken (`EADDRINUSE`).
  */
 export async function startServer(config: Config, options: StartOptions = {}): Promise<RunningServer> {
-  const log = options.log ?? pino({ level: config.log.level, base: null }, destination({ dest: 2, sync: false }));
+  const log = openLog(config.log.level, options.logSink);
   const stack = new AsyncDisposableStack();
+  const began = performance.now();
   try {
     const deps = await openStorage(config, stack);
     const stopping = new AbortController();
     const readiness: { state: Readiness["state"] } = { state: "starting" };
     const app = buildApp(deps, { log, readiness, stopping: stopping.signal });
     stack.defer(() => app.close());
+    stack.defer(startJobs({ ...deps, log: jobLog(log) }));
     await app.listen(config.listen);
     readiness.state = "ready";
     const address = addressOf(app, config.listen.host);
-    log.info({ event: "listening", ...address, mode: config.environment.mode, version: VERSION });
+    const recoveryMs = performance.now() - began;
+    log.events.info({ event: "listening", ...address, recoveryMs, mode: config.environment.mode, version: VERSION });
     let closed: Promise<void> | null = null;
     const close = async (): Promise<void> => {
       readiness.state = "stopping";
-      log.info({ event: "stopping" });
+      log.events.info({ event: "stopping" });
       await drain(app, stopping, config.settings.timing.shutdownGrace, log);
       await stack.disposeAsync();
-      log.info({ event: "stopped" });
+      log.events.info({ event: "stopped" });
       log.flush();
     };
     return { baseUrl: baseUrlOf(address), address, app, close: () => (closed ??= close()) };
   } catch (error) {
     await stack.disposeAsync();
+    log.flush();
     throw error;
   }
+}
+
+/** Job errors go through the same redaction as those of requests. */
+function jobLog(log: Log): Parameters<typeof startJobs>[0]["log"] {
+  return {
+    info: (fields, message) => log.events.info({ event: "job", ...fields }, message),
+    error: ({ err, ...fields }, message) => {
+      if (err === undefined) log.events.error({ event: "job", ...fields }, message);
+      else logFault(log, err, { task: String(fields["job"] ?? message) });
+    },
+  };
 }
 
 async function openStorage(config: Config, stack: AsyncDisposableStack): Promise<Deps> {
@@ -80,7 +95,7 @@ async function openStorage(config: Config, stack: AsyncDisposableStack): Promise
 }
 
 /** `app.close` waits for running requests; when the grace is over they are aborted, and then cut. */
-async function drain(app: FastifyInstance, stopping: AbortController, grace: number, log: Logger): Promise<void> {
+async function drain(app: FastifyInstance, stopping: AbortController, grace: number, log: Log): Promise<void> {
   const abort = setTimeout(() => stopping.abort(), grace);
   const cut = setTimeout(() => app.server.closeAllConnections(), grace + ABORT_GRACE);
   try {

@@ -40,7 +40,7 @@ export interface RequestContext<Caller extends Principal | null> {
 
 /**
  * The context of a POST that creates. Its handler ends its transaction with `record`, so that the effect and the answer
- * to a repeat with the same Idempotency-Key commit together or not at all (docs/decisions/0003-idempotency.md).
+ * to a repeat with the same Idempotency-Key commit together or not at all (docs/decisions/0007-idempotency-commits-with-the-effect.md).
  */
 export interface CreationContext<Caller extends Principal | null> extends RequestContext<Caller> {
   /**

@@ -1,7 +1,7 @@
 /**
  * Idempotency-Key on every POST that creates (decisions §1, draft-ietf-httpapi-idempotency-key-header-07): a key is
  * reserved before the handler runs, and the handler's own transaction turns the reservation into the kept answer
- * (docs/decisions/0003-idempotency.md). So after a crash a repeat either replays or runs for the first time.
+ * (docs/decisions/0007-idempotency-commits-with-the-effect.md). So after a crash a repeat either replays or runs for the first time.
  */
 import { hash } from "node:crypto";
 import { type EndpointDefinition, HEADERS, MAX_IDEMPOTENCY_KEY } from "@coffer/contract";

@@ -7,6 +7,8 @@ export interface SendOptions {
   readonly onBytes: (count: number) => void;
   /** Rejects when the reader's credential has ended; the connection is then cut (decisions §4). */
   readonly recheck: () => Promise<void>;
+  /** A reader that takes no byte for this long is cut: it holds buffers that others wait for (CWE-400). Milliseconds. */
+  readonly idle: number;
 }
 
 /**
@@ -17,6 +19,10 @@ export interface SendOptions {
  */
 export async function sendBytes(raw: ServerResponse, source: OutgoingBytes, options: SendOptions): Promise<boolean> {
   const declared = raw.getHeader("content-length");
+  // Node counts bytes that left for the kernel as activity, also within one large write. Nothing to send: our own wait.
+  raw.setTimeout(options.idle, () => {
+    if (raw.writableLength > 0) raw.destroy();
+  });
   let sent = 0;
   let sinceCheck = 0;
   let pending: Promise<void> = Promise.resolve();

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { announcesBody } from "./json-body.ts";
 
 const MAX_DISCARDED = 64 * 1024 * 1024;
 const MAX_WAIT = 5_000;
@@ -9,7 +10,7 @@ const MAX_WAIT = 5_000;
  * (RFC 9112 §9.6).
  */
 export function discardUnreadBody(raw: IncomingMessage): void {
-  if (raw.complete || raw.destroyed) return;
+  if (raw.complete || raw.destroyed || !announcesBody(raw)) return;
   let left = MAX_DISCARDED;
   const cut = (): void => {
     raw.destroy();

@@ -1,0 +1,65 @@
+/** Answers on their way out: text straight to the connection, failures in their one form. */
+import { HEADERS } from "@coffer/contract";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { describeFailure, JSON_TYPE, renderFailureBody } from "./failures.ts";
+import { requestHeadersOf, SECURITY_HEADERS } from "./headers.ts";
+import { JSON_HEADERS, type RenderedAnswer } from "./output.ts";
+import { discardUnreadBody } from "./unread-bodies.ts";
+
+/** What an answer sets wins over what every answer carries. */
+export function allHeadersOf(
+  request: FastifyRequest,
+  headers: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const all: Record<string, string> = {};
+  const place = new Map<string, string>();
+  for (const part of [SECURITY_HEADERS, requestHeadersOf(request.id, request.headers["api-version"]), headers]) {
+    for (const [name, value] of Object.entries(part)) {
+      const known = place.get(name.toLowerCase()) ?? name;
+      place.set(name.toLowerCase(), known);
+      all[known] = value;
+    }
+  }
+  return all;
+}
+
+const FIXED_JSON_HEADERS = Object.entries({ ...SECURITY_HEADERS, ...JSON_HEADERS }).flat();
+
+/** JSON text or no body. The common case is one flat list of headers, written at once. */
+export function sendText(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { status, headers, body }: RenderedAnswer,
+): void {
+  const { raw } = reply;
+  discardUnreadBody(request.raw);
+  reply.hijack();
+  if (typeof body !== "string") {
+    raw.writeHead(status, allHeadersOf(request, headers)).end();
+    return;
+  }
+  const length = Buffer.byteLength(body);
+  request.call.bytesOut += length;
+  if (headers === JSON_HEADERS && request.headers["api-version"] === undefined) {
+    const own = [HEADERS.requestId, request.id, "Content-Length", String(length)];
+    raw.writeHead(status, FIXED_JSON_HEADERS.concat(own));
+  } else {
+    raw.writeHead(status, { ...allHeadersOf(request, headers), "Content-Length": String(length) });
+  }
+  raw.end(body);
+}
+
+/** Every failure of every kind, in the one form of specification §7. */
+export function answerFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const failure = describeFailure(error);
+  request.call.errorCode = failure.code;
+  if (failure.unexpected) request.server.noteFault(error, request);
+  if (reply.raw.headersSent || reply.raw.destroyed) {
+    // The answer had begun: it must not look whole.
+    reply.hijack();
+    reply.raw.destroy();
+    return;
+  }
+  const headers = { ...failure.headers, "Content-Type": JSON_TYPE, [HEADERS.errorCode]: failure.code };
+  sendText(request, reply, { status: failure.status, headers, body: renderFailureBody(failure) });
+}
