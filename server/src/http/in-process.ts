@@ -24,11 +24,29 @@ export function fetchHandler(app: FastifyInstance): (request: Request) => Promis
     const hasBody = request.method !== "HEAD" && !NO_BODY.has(answer.statusCode);
     const stream = answer.stream();
     if (!hasBody) stream.resume();
-    return new Response(hasBody ? (Readable.toWeb(stream) as ReadableStream<Uint8Array>) : null, {
+    return new Response(hasBody ? readableOf(stream) : null, {
       status: answer.statusCode,
       headers: toHeaders(answer.headers),
     });
   };
+}
+
+/** Not `Readable.toWeb`, which throws out of band when data comes after a cancel. */
+function readableOf(source: Readable): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const chunks: AsyncIterator<Uint8Array<ArrayBuffer>> = source[Symbol.asyncIterator]();
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const next = await chunks.next();
+        if (next.done === true) controller.close();
+        else controller.enqueue(next.value);
+      },
+      async cancel() {
+        await chunks.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 /** A Request does not show its body's length; without framing the server would see no body (RFC 9112 §6.3). */
