@@ -155,7 +155,7 @@ export async function trashTree(transaction: Session, rootId: string, at: number
   );
 }
 
-/** Brings back what went to the trash through one deletion, from `rootId` down. Rejects with ConstraintError on a taken name. */
+/** Brings back what went to the trash through one deletion below `rootId`; the root itself may get another name and place. */
 export async function restoreTree(transaction: Session, rootId: string, trashedWith: string): Promise<void> {
   const back = { trashed_at: null, trashed_with: null };
   await transaction.run(
@@ -169,6 +169,7 @@ export async function restoreTree(transaction: Session, rootId: string, trashedW
     tree(transaction, rootId, { trashedWith })
       .updateTable("folders")
       .set(back)
-      .where("id", "in", (eb) => eb.selectFrom("tree").select("tree.id")),
+      .where("id", "in", (eb) => eb.selectFrom("tree").select("tree.id"))
+      .where("id", "!=", rootId),
   );
 }

@@ -48,7 +48,7 @@ export function restoreFolder(
       updated_at: deps.clock.now(),
     };
     await refuseTakenFolderName(transaction, { vaultId: row.vault_id, parentId: row.parent_id }, row.name);
-    await folderNameOrConflict(restoreTree(transaction, row.id, old.trashed_with));
+    await restoreTree(transaction, row.id, old.trashed_with);
     await folderNameOrConflict(updateFolder(transaction, row));
     await shiftDepths(transaction, row.id, row.depth - old.depth);
     // There is no event kind `folder.restored` (decisions §6).

@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import { answerOf, bodyOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";
+
+async function upload(service: TestService, name: string, query: { vaultId?: string; folderId?: string } = {}) {
+  const recorded = await service.handlers.files.upload(
+    { query: { name, ...query }, headers: {}, body: bodyOf("12345") },
+    contextOf(service.owner),
+  );
+  return recorded.reply.body.file;
+}
+
+async function trash(service: TestService, fileId: string) {
+  await service.handlers.files.delete({ params: { fileId }, query: {} }, contextOf(service.owner));
+}
+
+async function names(service: TestService, vaultIds: ReadonlySet<string> | null = null) {
+  const page = answerOf(await service.handlers.trash.list({ query: {} }, contextOf({ ...service.owner, vaultIds })));
+  return page.files.map(({ name }) => name).sort();
+}
+
+test("the trash lists what is in it, for a limited key only its vaults", async () => {
+  await using service = await openTestService();
+  const vault = (
+    await service.handlers.vaults.create({ body: { name: "V", type: "public" } }, contextOf(service.owner))
+  ).reply.body.vault;
+  const [a, b] = [await upload(service, "a"), await upload(service, "b", { vaultId: vault.id })];
+  await upload(service, "live");
+  await trash(service, a.id);
+  await trash(service, b.id);
+  expect(await names(service)).toEqual(["a", "b"]);
+  expect(await names(service, new Set([vault.id]))).toEqual(["b"]);
+});
+
+test("emptying one vault's trash, then all: live items stay, whole trees go, more than one batch", async () => {
+  await using service = await openTestService();
+  const vault = (
+    await service.handlers.vaults.create({ body: { name: "V", type: "public" } }, contextOf(service.owner))
+  ).reply.body.vault;
+  const top = (
+    await service.handlers.folders.create({ body: { name: "top", vaultId: vault.id } }, contextOf(service.owner))
+  ).reply.body.folder;
+  const sub = (
+    await service.handlers.folders.create({ body: { name: "sub", parentId: top.id } }, contextOf(service.owner))
+  ).reply.body.folder;
+  for (let index = 0; index < 250; index += 1)
+    await upload(service, `${index}`, { folderId: index % 2 === 0 ? top.id : sub.id });
+  const [elsewhere] = [await upload(service, "elsewhere"), await upload(service, "live", { vaultId: vault.id })];
+  await trash(service, elsewhere.id);
+  await service.handlers.folders.delete({ params: { folderId: top.id } }, contextOf(service.owner));
+  const empty = (query: { vaultId?: string }) => service.handlers.trash.empty({ query }, contextOf(service.owner));
+  await empty({ vaultId: vault.id });
+  expect(await names(service)).toEqual(["elsewhere"]);
+  expect(await codeOf(service.handlers.folders.get({ params: { folderId: sub.id } }, contextOf(service.owner)))).toBe(
+    "not_found",
+  );
+  await empty({});
+  await empty({});
+  expect(await names(service)).toEqual([]);
+  const { database } = service;
+  expect(await database.first(database.build.selectFrom("accounts").select(["usage_bytes", "usage_files"]))).toEqual({
+    usage_bytes: 5,
+    usage_files: 1,
+  });
+  expect(await database.all(database.build.selectFrom("blob_deletions").select("blob_key"))).toHaveLength(251);
+  const actions = await database.all(
+    database.build.selectFrom("changes").select("action").where("action", "like", "%.deleted"),
+  );
+  expect(actions.filter(({ action }) => action === "file.deleted")).toHaveLength(251);
+  expect(actions.filter(({ action }) => action === "folder.deleted")).toHaveLength(2);
+  const stranger = await service.addAccount();
+  expect(await codeOf(service.handlers.trash.empty({ query: { vaultId: vault.id } }, contextOf(stranger)))).toBe(
+    "not_found",
+  );
+});

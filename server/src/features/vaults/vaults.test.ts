@@ -1,0 +1,123 @@
+import { expect, test } from "vitest";
+import type { Principal } from "../../http/handlers.ts";
+import { answerOf, bodyOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
+
+async function create(service: TestService, name: string, as: Principal = service.owner) {
+  return (await service.handlers.vaults.create({ body: { name, type: "public" } }, contextOf(as))).reply.body.vault;
+}
+
+async function list(service: TestService, as: Principal = service.owner) {
+  return answerOf(await service.handlers.vaults.list({ query: {} }, contextOf(as))).vaults;
+}
+
+async function upload(service: TestService, name: string, query: { vaultId?: string; folderId?: string }) {
+  const recorded = await service.handlers.files.upload(
+    { query: { name, ...query }, headers: {}, body: bodyOf("12345") },
+    contextOf(service.owner),
+  );
+  return recorded.reply.body.file;
+}
+
+function remove(service: TestService, vaultId: string, force?: boolean) {
+  return service.handlers.vaults.delete(
+    { params: { vaultId }, query: force === undefined ? {} : { force } },
+    contextOf(service.owner),
+  );
+}
+
+test("an account begins with its default vault, which cannot be deleted", async () => {
+  await using service = await openTestService();
+  const [files] = await list(service);
+  expect(files).toMatchObject({ name: "Files", type: "public", isDefault: true, chainObjectId: null });
+  for (const force of [undefined, true])
+    expect(await codeOf(remove(service, files?.id ?? "", force))).toBe("default_vault");
+});
+
+test("create, rename, list and delete; names are unique per account", async () => {
+  await using service = await openTestService();
+  const vault = await create(service, "V");
+  expect(vault).toMatchObject({ name: "V", isDefault: false });
+  expect(await codeOf(create(service, "V"))).toBe("name_exists");
+  expect(await codeOf(create(service, "V", await service.addAccount()))).toBe("ok");
+  const rename = async (name: string) =>
+    answerOf(
+      await service.handlers.vaults.update({ params: { vaultId: vault.id }, body: { name } }, contextOf(service.owner)),
+    ).vault;
+  expect(await codeOf(rename("Files"))).toBe("name_exists");
+  expect(await rename("W")).toMatchObject({ id: vault.id, name: "W" });
+  expect((await list(service)).map(({ name }) => name).sort()).toEqual(["Files", "W"]);
+  await remove(service, vault.id);
+  expect(await codeOf(remove(service, vault.id))).toBe("not_found");
+  const actions = await service.database.all(
+    service.database.build
+      .selectFrom("changes")
+      .select("action")
+      .where("account_id", "=", service.owner.accountId)
+      .orderBy("sequence"),
+  );
+  expect(actions.map(({ action }) => action)).toEqual(["vault.created", "vault.updated", "vault.deleted"]);
+});
+
+test("shared vaults are refused by name until there are any", async () => {
+  await using service = await openTestService();
+  const shared = service.handlers.vaults.create({ body: { name: "S", type: "shared" } }, contextOf(service.owner));
+  await expect(shared).rejects.toMatchObject({
+    code: "shared_vaults_unavailable",
+    message: "shared vaults are not available on this server",
+  });
+});
+
+test("the limit of vaults holds for many at the same time", async () => {
+  await using service = await openTestService({ environment: { SERVICE_MAX_VAULTS: "5" } });
+  expect(await outcomes(Array.from({ length: 20 }, (_, index) => create(service, `v${index}`)))).toEqual({
+    ok: 4,
+    limit_reached: 16,
+  });
+});
+
+test("a limited key sees its vaults and no others", async () => {
+  await using service = await openTestService();
+  const [mine, other] = [await create(service, "mine"), await create(service, "other")];
+  const limited = { ...service.owner, vaultIds: new Set([mine.id]) };
+  expect((await list(service, limited)).map(({ id }) => id)).toEqual([mine.id]);
+  expect(await codeOf(service.handlers.vaults.get({ params: { vaultId: other.id } }, contextOf(limited)))).toBe(
+    "not_found",
+  );
+  expect(await list(service, { ...limited, vaultIds: new Set() })).toEqual([]);
+});
+
+test("a vault with content, trash included, is only deleted by force, and the message says what is in it", async () => {
+  await using service = await openTestService();
+  const vault = await create(service, "V");
+  const folder = (
+    await service.handlers.folders.create({ body: { name: "f", vaultId: vault.id } }, contextOf(service.owner))
+  ).reply.body.folder;
+  const [kept, trashed] = [
+    await upload(service, "a", { folderId: folder.id }),
+    await upload(service, "b", { vaultId: vault.id }),
+  ];
+  await service.handlers.files.delete({ params: { fileId: trashed.id }, query: {} }, contextOf(service.owner));
+  await expect(remove(service, vault.id)).rejects.toMatchObject({
+    code: "vault_not_empty",
+    message: "The vault is not empty: it holds 1 file, 1 folder and 1 file in the trash",
+  });
+  await service.handlers.folders.delete({ params: { folderId: folder.id } }, contextOf(service.owner));
+  await expect(remove(service, vault.id)).rejects.toMatchObject({
+    message: "The vault is not empty: it holds 2 files in the trash and 1 folder in the trash",
+  });
+  const outside = await upload(service, "outside", {});
+  await remove(service, vault.id, true);
+  for (const file of [kept, trashed])
+    expect(await codeOf(service.handlers.files.get({ params: { fileId: file.id } }, contextOf(service.owner)))).toBe(
+      "not_found",
+    );
+  expect(await codeOf(service.handlers.files.get({ params: { fileId: outside.id } }, contextOf(service.owner)))).toBe(
+    "ok",
+  );
+  const { database } = service;
+  expect(await database.first(database.build.selectFrom("accounts").select(["usage_bytes", "usage_files"]))).toEqual({
+    usage_bytes: 5,
+    usage_files: 1,
+  });
+  expect(await database.all(database.build.selectFrom("blob_deletions").select("blob_key"))).toHaveLength(2);
+});
