@@ -7,6 +7,7 @@ import { createHandlers } from "./features/index.ts";
 import type { Readiness } from "./features/system/handlers.ts";
 import { createAuthenticator } from "./http/authentication.ts";
 import { Call } from "./http/call.ts";
+import { ServiceError } from "./http/errors.ts";
 import { codeOfClientError, renderRawFailure } from "./http/failures.ts";
 import { createGuards } from "./http/guards.ts";
 import { requestIdOf } from "./http/headers.ts";
@@ -76,7 +77,8 @@ function createServer(deps: Deps, log: Log): FastifyInstance {
     logger: false,
     exposeHeadRoutes: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
-    http: { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT },
+    // Node would answer a missing Host itself, without our error body: observeRequests does it.
+    http: { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT, requireHostHeader: false },
     // Not a limit on the whole request: see HEADERS_TIMEOUT, json-body.ts and byte-bodies.ts.
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
@@ -91,6 +93,8 @@ function createServer(deps: Deps, log: Log): FastifyInstance {
       answerMalformed(error, socket, deps.random.uuid(), log);
     },
   });
+  // RFC 9110 §10.1.1 lets a server ignore expectations it does not know; Node's own 417 has no error body.
+  app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   // Bodies are read by the endpoints themselves: here nothing is parsed, buffered or refused.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
@@ -106,7 +110,10 @@ function observeRequests(app: FastifyInstance, log: Log, metrics: ReturnType<typ
   app.decorateRequest("call");
   app.addHook("onRequest", (request, _reply, done) => {
     begin(request);
-    done();
+    // RFC 9112 §3.2: an HTTP/1.1 request without Host is answered with 400.
+    if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
+      done(new ServiceError("malformed_request", "The Host header is missing"));
+    } else done();
   });
   app.addHook("onResponse", (request, reply, done) => {
     const elapsed = performance.now() - request.call.startedAt;
@@ -124,15 +131,24 @@ function answerFailures(app: FastifyInstance): void {
   });
 }
 
+interface ParserError {
+  readonly code?: string;
+  /** The packet that the parser refused, a Buffer (whatever Fastify's types say). */
+  readonly rawPacket?: unknown;
+}
+
 /** What the parser of `node:http` refuses never becomes a request: the answer goes to the socket as text. */
-function answerMalformed(error: Error & { code?: string }, socket: Socket, requestId: string, log: Log): void {
+function answerMalformed(error: ParserError, socket: Socket, requestId: string, log: Log): void {
   if (error.code === "ECONNRESET" || socket.destroyed || !socket.writable) {
     socket.destroy();
     return;
   }
   const code = codeOfClientError(error);
   log.events.info({ event: "request", requestId, endpoint: null, status: ERRORS[code].status, errorCode: code });
-  socket.end(renderRawFailure(code, requestId), () => socket.destroy());
+  // RFC 9110 §9.3.2: HEAD is answered without a body. The method is known when its packet is the one refused.
+  const packet = Buffer.isBuffer(error.rawPacket) ? error.rawPacket : Buffer.alloc(0);
+  const isHead = packet.subarray(0, 5).toString("latin1") === "HEAD ";
+  socket.end(renderRawFailure(code, requestId, { body: !isHead }), () => socket.destroy());
 }
 
 function flushLastUse(

@@ -21,12 +21,17 @@ export async function receive(response: Response): Promise<Received> {
   return { status: response.status, headers: response.headers, body: await response.bytes() };
 }
 
-/** Codes that may answer any request, because they are about HTTP itself. */
+/**
+ * Codes that may answer any request, because they are about HTTP itself: its framing, its size, a Content-Type that is no
+ * media type, an API-Version that is no date.
+ */
 const ABOUT_HTTP: readonly ErrorCode[] = [
   "malformed_request",
   "headers_too_large",
   "request_timeout",
   "body_truncated",
+  "unsupported_media_type",
+  "validation_failed",
 ];
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

@@ -57,7 +57,8 @@ interface State {
   sent: number;
 }
 
-const ENDPOINTS = endpointsOf(api);
+/** Creations come thrice, so that there is something to read, change and delete. */
+const ENDPOINTS = endpointsOf(api).flatMap((e) => (e.effect === "create" || e.effect === "append" ? [e, e, e] : [e]));
 
 function nextMessage(sources: Sources): Message {
   const e = sources.draw.any(ENDPOINTS) ?? api.files.list;

@@ -24,7 +24,7 @@ export function openSender(baseUrl: string): Sender {
 
 function exchange(to: { hostname: string; port: string; agent: Agent }, message: Message): Promise<Received> {
   return new Promise((resolve, reject) => {
-    const length = message.body === null ? [] : ["content-length", String(message.body.length)];
+    const length = ["content-length", String(message.body?.length ?? 0)];
     const headers = ["host", `${to.hostname}:${to.port}`, ...message.headers.flat(), ...length];
     const options = {
       ...to,

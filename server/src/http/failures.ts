@@ -38,7 +38,7 @@ export function renderFailureBody(failure: Pick<Failure, "message">): string {
 }
 
 /** A whole response for a socket that never got as far as a request object. */
-export function renderRawFailure(code: ErrorCode, requestId: string): string {
+export function renderRawFailure(code: ErrorCode, requestId: string, parts: { readonly body: boolean }): string {
   const failure = describeFailure(new ServiceError(code));
   const body = renderFailureBody(failure);
   const headers = {
@@ -49,7 +49,7 @@ export function renderRawFailure(code: ErrorCode, requestId: string): string {
     [HEADERS.requestId]: requestId,
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${failure.status} ${code}\r\n${lines.join("")}\r\n${body}`;
+  return `HTTP/1.1 ${failure.status} ${code}\r\n${lines.join("")}\r\n${parts.body ? body : ""}`;
 }
 
 /** The catalogue code of a parser error of `node:http`. */

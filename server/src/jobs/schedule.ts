@@ -32,7 +32,9 @@ export function schedule(jobs: readonly Job[], log: JobLog): () => Promise<void>
     timers.set(job, setTimeout(() => track(runAndComeBack(job)), job.pause).unref());
   };
   const runAll = async (): Promise<void> => {
+    const began = performance.now();
     for (const job of jobs) if (!stopping.signal.aborted) await runAndComeBack(job);
+    log.info({ job: "start-up", milliseconds: performance.now() - began }, "first round done");
   };
   track(runAll());
   return async () => {
