@@ -2,7 +2,16 @@ import { createHash, randomBytes } from "node:crypto";
 import { mkdtemp, readFile, readdir, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { numberFact, openToolClient, sourceLauncher, startStack, textFact, type Stack, type ToolAnswer, type ToolClient } from "@coffer/devstack";
+import {
+  numberFact,
+  openToolClient,
+  sourceLauncher,
+  startStack,
+  textFact,
+  type Stack,
+  type ToolAnswer,
+  type ToolClient,
+} from "@coffer/devstack";
 import { createClient } from "@coffer/sdk";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
@@ -29,7 +38,13 @@ afterAll(async () => {
 
 function open(flags: readonly string[] = []): Promise<ToolClient> {
   const environment = { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client") };
-  return openToolClient({ credentialsFile: stack.credentialsFile, folders: [folder], launcher: sourceLauncher(), environment, flags });
+  return openToolClient({
+    credentialsFile: stack.credentialsFile,
+    folders: [folder],
+    launcher: sourceLauncher(),
+    environment,
+    flags,
+  });
 }
 
 async function place(name: string, content: Uint8Array | string): Promise<string> {
@@ -45,7 +60,12 @@ async function upload(name: string, content: Uint8Array | string, more: object =
 const sha256 = (content: Uint8Array | string): string => createHash("sha256").update(content).digest("hex");
 
 describe("a file through the tools", () => {
-  it.each([["empty", 0], ["one byte", 1], ["small", 100_000], ["in parts", 20 * MIB]])("goes up and comes back: %s", async (name, size) => {
+  it.each([
+    ["empty", 0],
+    ["one byte", 1],
+    ["small", 100_000],
+    ["in parts", 20 * MIB],
+  ])("goes up and comes back: %s", async (name, size) => {
     const content = randomBytes(size);
     const receipt = await upload(`${name}.bin`, content);
     expect(receipt.facts).toMatchObject({ bytes: size, sha256: sha256(content), vaultId });
@@ -58,9 +78,15 @@ describe("a file through the tools", () => {
     expect((await stat(destPath)).mode & 0o777).toBe(0o600);
     expect(seen).toEqual(seen.toSorted((a, b) => a - b));
     if (size > MIB) expect(seen.length).toBeGreaterThan(5);
-    expect((await tools.call("file_verify", { fileId, path: destPath })).facts).toMatchObject({ intact: true, equal: true });
+    expect((await tools.call("file_verify", { fileId, path: destPath })).facts).toMatchObject({
+      intact: true,
+      equal: true,
+    });
     await writeFile(destPath, "other");
-    expect((await tools.call("file_verify", { fileId, path: destPath })).facts).toMatchObject({ intact: true, equal: false });
+    expect((await tools.call("file_verify", { fileId, path: destPath })).facts).toMatchObject({
+      intact: true,
+      equal: false,
+    });
   });
 
   it("comes back in part", async () => {
@@ -77,7 +103,11 @@ describe("a file through the tools", () => {
     const fileId = textFact(await upload("kept.txt", "kept"), "fileId");
     const list = await tools.call("file_list", { vaultId, nameContains: "KEPT" });
     expect(list.facts["files"]).toEqual([[fileId, 4, expect.any(String), expect.stringContaining("kept.txt")]]);
-    expect((await tools.call("file_get", { fileId })).facts).toMatchObject({ fileId, bytes: 4, sha256: sha256("kept") });
+    expect((await tools.call("file_get", { fileId })).facts).toMatchObject({
+      fileId,
+      bytes: 4,
+      sha256: sha256("kept"),
+    });
     expect((await tools.call("file_delete", { fileId })).facts).toMatchObject({ trashed: expect.any(String) });
     expect((await tools.call("file_list", { vaultId, nameContains: "kept" })).facts["files"]).toEqual([]);
     expect((await tools.call("trash_restore", { fileId })).isError).toBe(false);
@@ -87,12 +117,17 @@ describe("a file through the tools", () => {
   it("is listed page by page", async () => {
     const paged = textFact(await tools.call("vault_create", { name: "Pages" }), "vaultId");
     const path = await place("page.txt", "x");
-    for (let number = 0; number < 7; number += 1) await tools.call("file_upload", { path, vaultId: paged, name: `page-${String(number)}.txt` });
+    for (let number = 0; number < 7; number += 1)
+      await tools.call("file_upload", { path, vaultId: paged, name: `page-${String(number)}.txt` });
     const ids = new Set<unknown>();
     let cursor: unknown;
     let pages = 0;
     do {
-      const page = await tools.call("file_list", { vaultId: paged, limit: 3, ...(cursor === undefined ? {} : { cursor }) });
+      const page = await tools.call("file_list", {
+        vaultId: paged,
+        limit: 3,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
       for (const row of page.facts["files"] as unknown[][]) ids.add(row[0]);
       cursor = page.facts["nextCursor"];
       pages += 1;
@@ -113,14 +148,19 @@ describe("names that are taken", () => {
     const first = await upload("version.txt", "one", { ifExists: "version" });
     const second = await upload("version.txt", "two", { ifExists: "version" });
     expect(second.facts["fileId"]).toBe(first.facts["fileId"]);
-    expect((await tools.call("file_get", { fileId: textFact(first, "fileId") })).facts).toMatchObject({ sha256: sha256("two") });
+    expect((await tools.call("file_get", { fileId: textFact(first, "fileId") })).facts).toMatchObject({
+      sha256: sha256("two"),
+    });
   });
 
   it("are numbered when asked", async () => {
     await upload("many.txt", "0", { ifExists: "rename" });
     const second = await upload("many.txt", "1", { ifExists: "rename" });
     const third = await upload("many.txt", "2", { ifExists: "rename" });
-    expect([second.text, third.text].map((text) => /many \(\d\)\.txt/.exec(text)?.[0])).toEqual(["many (1).txt", "many (2).txt"]);
+    expect([second.text, third.text].map((text) => /many \(\d\)\.txt/.exec(text)?.[0])).toEqual([
+      "many (1).txt",
+      "many (2).txt",
+    ]);
   });
 
   it.each(["error", "version", "rename"])("with the same idempotencyKey make one file (%s)", async (ifExists) => {
@@ -162,8 +202,12 @@ describe("refusals", () => {
   it("keep paths inside the allowed folders, before the service is asked", async () => {
     const nobody = "0b6d5e0e-6a3b-4f0f-9e0a-1c2d3e4f5a6b";
     expect((await tools.call("file_upload", { path: "/etc/hostname", vaultId: nobody })).code).toBe("path_not_allowed");
-    expect((await tools.call("file_download", { fileId: nobody, destPath: "/tmp/out.bin" })).code).toBe("path_not_allowed");
-    expect((await tools.call("file_upload", { path: await place(".env", "KEY=1"), vaultId })).code).toBe("path_not_allowed");
+    expect((await tools.call("file_download", { fileId: nobody, destPath: "/tmp/out.bin" })).code).toBe(
+      "path_not_allowed",
+    );
+    expect((await tools.call("file_upload", { path: await place(".env", "KEY=1"), vaultId })).code).toBe(
+      "path_not_allowed",
+    );
   });
 
   it("name what does not exist", async () => {
@@ -179,10 +223,15 @@ describe("damage on the disk of the service", () => {
     const content = randomBytes(50_000);
     const fileId = textFact(await upload("fragile.bin", content), "fileId");
     await flipOneByte(join(stack.dataDirectory, "blobs"), content);
-    expect((await tools.call("file_verify", { fileId })).facts).toMatchObject({ intact: false, sha256: sha256(content) });
+    expect((await tools.call("file_verify", { fileId })).facts).toMatchObject({
+      intact: false,
+      sha256: sha256(content),
+    });
     const destPath = join(folder, "fragile.back");
     expect((await tools.call("file_download", { fileId, destPath })).code).toBe("integrity_failed");
-    expect((await readdir(folder)).filter((name) => name.includes("fragile.back") || name.startsWith(".coffer"))).toEqual([]);
+    expect(
+      (await readdir(folder)).filter((name) => name.includes("fragile.back") || name.startsWith(".coffer")),
+    ).toEqual([]);
   });
 
   async function flipOneByte(directory: string, content: Uint8Array): Promise<void> {
@@ -239,7 +288,16 @@ describe("a cancelled upload", () => {
   it("answers nothing and leaves no file", async () => {
     const path = await place("cancelled.bin", randomBytes(20 * MIB));
     const cancel = new AbortController();
-    const call = tools.call("file_upload", { path, vaultId }, { signal: cancel.signal, onProgress: () => { cancel.abort(); } });
+    const call = tools.call(
+      "file_upload",
+      { path, vaultId },
+      {
+        signal: cancel.signal,
+        onProgress: () => {
+          cancel.abort();
+        },
+      },
+    );
     await expect(call).rejects.toThrow();
     const list = await tools.call("file_list", { vaultId, nameContains: "cancelled" });
     expect(list.facts["files"]).toEqual([]);
@@ -249,7 +307,13 @@ describe("a cancelled upload", () => {
 describe("status_check", () => {
   it("tells that all is well, without a secret", async () => {
     const status = await tools.call("status_check");
-    expect(status.facts).toMatchObject({ signedIn: true, accessLevel: "owner", allowedFolders: [folder], baseUrl: stack.baseUrl, configFile: stack.credentialsFile });
+    expect(status.facts).toMatchObject({
+      signedIn: true,
+      accessLevel: "owner",
+      allowedFolders: [folder],
+      baseUrl: stack.baseUrl,
+      configFile: stack.credentialsFile,
+    });
     expect(JSON.stringify(status)).not.toContain(stack.apiKey);
   });
 
@@ -262,7 +326,11 @@ describe("status_check", () => {
       launcher: sourceLauncher(),
       environment: { SERVICE_API_KEY: created.key, SERVICE_BASE_URL: stack.baseUrl },
     });
-    expect((await limited.call("account_get")).facts["key"]).toMatchObject({ scopes: ["files:read"], vaultIds: [vaultId], expires: "never" });
+    expect((await limited.call("account_get")).facts["key"]).toMatchObject({
+      scopes: ["files:read"],
+      vaultIds: [vaultId],
+      expires: "never",
+    });
     const denied = await limited.call("file_upload", { path: await place("denied.txt", "x"), vaultId });
     expect(denied.code).toBe("missing_scope");
   });
@@ -270,6 +338,8 @@ describe("status_check", () => {
   it("counts what is used", async () => {
     const account = await tools.call("account_get");
     expect(account.facts["usage"]).toMatchObject({ files: expect.any(Number) });
-    expect(numberFact({ ...account, facts: account.facts["usage"] as Record<string, unknown> }, "bytes")).toBeGreaterThan(0);
+    expect(
+      numberFact({ ...account, facts: account.facts["usage"] as Record<string, unknown> }, "bytes"),
+    ).toBeGreaterThan(0);
   });
 });

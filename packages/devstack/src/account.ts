@@ -33,6 +33,9 @@ async function isLive(baseUrl: string, apiKey: Secret): Promise<boolean> {
 /** example.com is reserved (RFC 2606 §3): no mail to it ever reaches a person. */
 async function signUp(baseUrl: string): Promise<Secret> {
   const client = createClient({ baseUrl, credentials: null });
-  const { apiKey } = await client.development.signup({ email: `owner-${randomUUID()}@example.com`, name: "Development owner" });
+  const { apiKey } = await client.development.signup({
+    email: `owner-${randomUUID()}@example.com`,
+    name: "Development owner",
+  });
   return new Secret(apiKey);
 }

@@ -4,4 +4,11 @@
  */
 export { launcherCommand, sourceLauncher, type LauncherCommand } from "./launcher.ts";
 export { startStack, type Stack, type StackOptions } from "./stack.ts";
-export { numberFact, openToolClient, textFact, type ToolAnswer, type ToolClient, type ToolClientOptions } from "./tool-client.ts";
+export {
+  numberFact,
+  openToolClient,
+  textFact,
+  type ToolAnswer,
+  type ToolClient,
+  type ToolClientOptions,
+} from "./tool-client.ts";

@@ -65,7 +65,9 @@ export async function runMainJob(options: JobOptions): Promise<JobReport> {
       folders: [folder, scratch],
       // Journals of large uploads go to the stack's data, not into the user's own configuration.
       environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client") },
-      onLog: (text) => { say(text.trimEnd()); },
+      onLog: (text) => {
+        say(text.trimEnd());
+      },
     });
     const vaultId = await createVault(tools, folder);
     const job: Job = { ...options, tools, vaultId, scratch, skipped: [...tree.skipped], failed: [] };
@@ -113,14 +115,18 @@ async function uploadAll(job: Job, tree: FolderTree): Promise<StoredFile[]> {
   const stored: StoredFile[] = [];
   await inLanes(job, tree.files, async (local) => {
     const folderId = folderIds.get(keyOf(local.parts.slice(0, -1)));
-    const answer = await job.tools.call("file_upload", {
-      path: local.path,
-      vaultId: job.vaultId,
-      name: storableName(local.parts.at(-1) ?? ""),
-      // Two local names can become one: by replaced characters, or in Unicode's NFC.
-      ifExists: "rename",
-      ...(folderId === undefined ? {} : { folderId }),
-    }, { signal: job.signal });
+    const answer = await job.tools.call(
+      "file_upload",
+      {
+        path: local.path,
+        vaultId: job.vaultId,
+        name: storableName(local.parts.at(-1) ?? ""),
+        // Two local names can become one: by replaced characters, or in Unicode's NFC.
+        ifExists: "rename",
+        ...(folderId === undefined ? {} : { folderId }),
+      },
+      { signal: job.signal },
+    );
     if (answer.isError) noteFailure(job, local, answer);
     else stored.push({ local, fileId: textFact(answer, "fileId"), bytes: numberFact(answer, "bytes") });
   });
@@ -141,7 +147,11 @@ async function mirrorFolders(job: Job, tree: FolderTree): Promise<Map<string, st
 async function createFolder(client: Client, vaultId: string, parentId: string | null, name: string): Promise<string> {
   for (let number = 1; ; number += 1) {
     try {
-      const folder = await client.folders.create({ vaultId, parentId, name: number === 1 ? name : `${name} (${String(number)})` });
+      const folder = await client.folders.create({
+        vaultId,
+        parentId,
+        name: number === 1 ? name : `${name} (${String(number)})`,
+      });
       return folder.id;
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== "name_exists" || number > 50) throw error;
@@ -154,7 +164,11 @@ async function listAll(job: Job, stored: readonly StoredFile[]): Promise<StoredF
   const sizes = new Map<string, number>();
   let cursor: string | null = null;
   do {
-    const answer: ToolAnswer = await job.tools.call("file_list", { vaultId: job.vaultId, limit: 100, ...(cursor === null ? {} : { cursor }) });
+    const answer: ToolAnswer = await job.tools.call("file_list", {
+      vaultId: job.vaultId,
+      limit: 100,
+      ...(cursor === null ? {} : { cursor }),
+    });
     if (answer.isError) throw new Error(`The files could not be listed: ${answer.text}`);
     for (const [fileId, bytes] of rowsOf(answer)) sizes.set(fileId, bytes);
     cursor = typeof answer.facts["nextCursor"] === "string" ? answer.facts["nextCursor"] : null;
@@ -171,7 +185,8 @@ function rowsOf(answer: ToolAnswer): [string, number][] {
   if (!Array.isArray(rows)) throw new TypeError("The list has no files");
   return rows.map((row: unknown) => {
     const [fileId, bytes] = Array.isArray(row) ? (row as unknown[]) : [];
-    if (typeof fileId !== "string" || typeof bytes !== "number") throw new TypeError("A row of the list has another form");
+    if (typeof fileId !== "string" || typeof bytes !== "number")
+      throw new TypeError("A row of the list has another form");
     return [fileId, bytes];
   });
 }
@@ -202,7 +217,8 @@ async function verifyAll(job: Job, fetched: readonly StoredFile[]): Promise<numb
 function noteFailure(job: Job, local: LocalFile, answer: ToolAnswer): void {
   const path = local.parts.join("/");
   if (answer.code === "path_not_allowed") job.skipped.push({ path, reason: "looks like a credential or key" });
-  else if (answer.code === "file_too_large" || answer.code === "storage_quota") job.skipped.push({ path, reason: firstLine(answer) });
+  else if (answer.code === "file_too_large" || answer.code === "storage_quota")
+    job.skipped.push({ path, reason: firstLine(answer) });
   else job.failed.push({ path, reason: firstLine(answer) });
 }
 

@@ -36,7 +36,10 @@ export function parseStart(args: readonly string[], { workingDirectory, reposito
   try {
     values = parseArgs({ args: [...args], options: OPTIONS, strict: true, allowPositionals: false }).values;
   } catch (error) {
-    return { kind: "refuse", sentence: error instanceof Error ? (error.message.split("\n")[0] ?? "") : "Unknown option" };
+    return {
+      kind: "refuse",
+      sentence: error instanceof Error ? (error.message.split("\n")[0] ?? "") : "Unknown option",
+    };
   }
   if (values.help === true) return { kind: "help" };
   const port = values.port === undefined ? null : /^\d{1,5}$/.test(values.port) ? Number(values.port) : NaN;

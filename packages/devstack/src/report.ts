@@ -15,7 +15,7 @@ export function renderTable(stack: Stack, job: JobReport): string {
     ...table([
       ["folder", shown(job.folder)],
       ["vault", job.vaultId],
-      ["files", `${String(job.files)} in ${String(job.folders + 1)} folders`],
+      ["files", `${String(job.files)}, ${String(job.folders)} folders below the top`],
       ["bytes", job.bytes.toLocaleString("en-US")],
       ["upload", speed(job.uploadSeconds, job.bytes)],
       ["download", speed(job.downloadSeconds, job.bytes)],

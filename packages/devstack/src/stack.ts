@@ -41,7 +41,12 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     await mkdir(dataDirectory, { recursive: true });
     await chmod(dataDirectory, 0o700);
     server = await startServer(parseConfig(serverEnvironment(dataDirectory, options)));
-    return describeStack(server, dataDirectory, await ensureAccount(server.baseUrl, join(dataDirectory, "credentials.json")), discard);
+    return describeStack(
+      server,
+      dataDirectory,
+      await ensureAccount(server.baseUrl, join(dataDirectory, "credentials.json")),
+      discard,
+    );
   } catch (error) {
     await server?.close();
     await discard();
@@ -49,7 +54,10 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   }
 }
 
-function serverEnvironment(dataDirectory: string, { port, environment }: StackOptions): Record<string, string | undefined> {
+function serverEnvironment(
+  dataDirectory: string,
+  { port, environment }: StackOptions,
+): Record<string, string | undefined> {
   return {
     SERVICE_LOG_LEVEL: "warn",
     ...environment,
@@ -60,7 +68,12 @@ function serverEnvironment(dataDirectory: string, { port, environment }: StackOp
   };
 }
 
-function describeStack(server: RunningServer, dataDirectory: string, account: Awaited<ReturnType<typeof ensureAccount>>, discard: () => Promise<void>): Stack {
+function describeStack(
+  server: RunningServer,
+  dataDirectory: string,
+  account: Awaited<ReturnType<typeof ensureAccount>>,
+  discard: () => Promise<void>,
+): Stack {
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => (closed ??= server.close().then(discard));
   return {

@@ -24,15 +24,24 @@ const stop = new AbortController();
 await main();
 
 async function main(): Promise<void> {
-  const parsed = parseStart(process.argv.slice(2), { workingDirectory: process.env["INIT_CWD"] ?? process.cwd(), repository: REPOSITORY });
-  if (parsed.kind === "help") return void process.stdout.write(`${HELP}\n`);
-  if (parsed.kind === "refuse") return fail(`${parsed.sentence}. See npm start -- --help`, EXIT_USAGE);
+  const parsed = parseStart(process.argv.slice(2), {
+    workingDirectory: process.env["INIT_CWD"] ?? process.cwd(),
+    repository: REPOSITORY,
+  });
+  if (parsed.kind === "help") {
+    process.stdout.write(`${HELP}\n`);
+    return;
+  }
+  if (parsed.kind === "refuse") {
+    fail(`${parsed.sentence}. See npm start -- --help`, EXIT_USAGE);
+    return;
+  }
   stopOnSignals();
   try {
     process.exitCode = await run(parsed.options);
   } catch (error) {
-    if (stop.signal.aborted) return fail("stopped before it was ready", EXIT_INTERRUPTED);
-    return fail(error instanceof StartError ? error.message : String(error instanceof Error ? error.stack : error), 1);
+    if (stop.signal.aborted) fail("stopped before it was ready", EXIT_INTERRUPTED);
+    else fail(sentenceOf(error), 1);
   }
 }
 
@@ -40,12 +49,20 @@ async function run(options: StartOptions): Promise<number> {
   const folder = await openFolder(options.folder);
   say(`starting the service on ${shown(options.dataDirectory)}`);
   await using stack = await startOnPort(options);
-  say(`service ready at ${stack.baseUrl}; ${stack.newAccount ? "signed up an account" : "using the account of an earlier run"}`);
+  say(
+    `service ready at ${stack.baseUrl}; ${stack.newAccount ? "signed up an account" : "using the account of an earlier run"}`,
+  );
   const job = await runMainJob({ stack, folder, signal: stop.signal, say });
   process.stdout.write(options.json ? renderDocument(stack, job) : renderTable(stack, job));
   say(verdict(job));
   if (!options.once) await untilStopped();
   return options.once && !job.ok ? 1 : 0;
+}
+
+/** A stack trace only for what nobody foresaw. */
+function sentenceOf(error: unknown): string {
+  if (error instanceof StartError) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 async function openFolder(given: string): Promise<string> {
@@ -65,8 +82,12 @@ async function startOnPort({ port, dataDirectory }: StartOptions): Promise<Stack
       return await startStack({ dataDirectory, port: candidate, environment: process.env });
     } catch (error) {
       if (!(error instanceof Error) || !("code" in error) || error.code !== "EADDRINUSE") throw error;
-      if (port !== null) throw new StartError(`Port ${String(port)} is in use. Choose another with --port, or leave it out`, { cause: error });
-      if (candidate >= DEFAULT_PORT + PORTS_TO_TRY) throw new StartError(`Ports ${String(DEFAULT_PORT)} to ${String(candidate)} are in use`, { cause: error });
+      if (port !== null)
+        throw new StartError(`Port ${String(port)} is in use. Choose another with --port, or leave it out`, {
+          cause: error,
+        });
+      if (candidate >= DEFAULT_PORT + PORTS_TO_TRY)
+        throw new StartError(`Ports ${String(DEFAULT_PORT)} to ${String(candidate)} are in use`, { cause: error });
       say(`port ${String(candidate)} is in use, trying the next`);
     }
   }
@@ -92,7 +113,9 @@ function stopOnSignals(): void {
 async function untilStopped(): Promise<void> {
   say("up until Ctrl-C");
   if (stop.signal.aborted) return;
-  await new Promise((resolve) => { stop.signal.addEventListener("abort", resolve, { once: true }); });
+  await new Promise((resolve) => {
+    stop.signal.addEventListener("abort", resolve, { once: true });
+  });
 }
 
 function say(line: string): void {

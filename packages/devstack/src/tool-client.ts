@@ -30,7 +30,11 @@ export interface ToolAnswer {
 }
 
 export interface ToolClient extends AsyncDisposable {
-  call(tool: string, args?: Readonly<Record<string, unknown>>, options?: { readonly signal?: AbortSignal; readonly onProgress?: (done: number) => void }): Promise<ToolAnswer>;
+  call(
+    tool: string,
+    args?: Readonly<Record<string, unknown>>,
+    options?: { readonly signal?: AbortSignal; readonly onProgress?: (done: number) => void },
+  ): Promise<ToolAnswer>;
   toolNames(): Promise<string[]>;
   /** What the server says about itself to the model. */
   readonly instructions: string;
@@ -72,8 +76,21 @@ export async function openToolClient(options: ToolClientOptions): Promise<ToolCl
 
 /** What a program needs to run, and no credential of the surrounding shell. */
 function inheritedEnvironment(): Record<string, string> {
-  const kept = ["HOME", "PATH", "TMPDIR", "LANG", "XDG_CONFIG_HOME", "SYSTEMROOT", "APPDATA", "LOCALAPPDATA", "USERPROFILE", "TEMP"];
-  return Object.fromEntries(kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+  const kept = [
+    "HOME",
+    "PATH",
+    "TMPDIR",
+    "LANG",
+    "XDG_CONFIG_HOME",
+    "SYSTEMROOT",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "USERPROFILE",
+    "TEMP",
+  ];
+  return Object.fromEntries(
+    kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  );
 }
 
 function readAnswer(result: ReturnType<typeof CallToolResultSchema.parse>): ToolAnswer {

@@ -11,7 +11,11 @@ interface FailureEntry {
   readonly nextStep: string;
 }
 
-const entry = (retryable: boolean, message: string, nextStep: string): FailureEntry => ({ retryable, message, nextStep });
+const entry = (retryable: boolean, message: string, nextStep: string): FailureEntry => ({
+  retryable,
+  message,
+  nextStep,
+});
 
 /** Failures that arise on this side of the wire. The service's own codes are in the contract's catalogue. */
 export const LOCAL_FAILURES = {
@@ -20,7 +24,11 @@ export const LOCAL_FAILURES = {
     "This server has no working credential",
     "Ask the user to set SERVICE_API_KEY in this server's environment, or to put a key into the config file that status_check names. Never ask for a key in the conversation.",
   ),
-  invalid_arguments: entry(false, "The arguments are not valid", "Correct the argument that the message names and call again."),
+  invalid_arguments: entry(
+    false,
+    "The arguments are not valid",
+    "Correct the argument that the message names and call again.",
+  ),
   path_not_allowed: entry(
     false,
     "The path is outside the folders this server may touch",
@@ -33,16 +41,32 @@ export const LOCAL_FAILURES = {
     "The destination exists and was left unchanged",
     "Choose another destPath, or pass overwrite: true if it may be replaced.",
   ),
-  local_io: entry(true, "The local file system refused", "Check free space and permissions of the folder, then call again."),
+  local_io: entry(
+    true,
+    "The local file system refused",
+    "Check free space and permissions of the folder, then call again.",
+  ),
   integrity_failed: entry(
     true,
     "The bytes do not match their digest; nothing was kept",
     "Call again; if it repeats, the stored file is damaged: tell the user.",
   ),
   unreachable: entry(true, "The service did not answer", "Check the base URL with status_check, then call again."),
-  not_configured: entry(false, "The configuration cannot be used", "Correct the setting that the detail names, then call again."),
-  source_changed: entry(true, "The local file changed while it was read; nothing was kept", "Call again when the file is at rest."),
-  unexpected_answer: entry(false, "The answer does not come from a compatible service", "Check the base URL with status_check and tell the user."),
+  not_configured: entry(
+    false,
+    "The configuration cannot be used",
+    "Correct the setting that the detail names, then call again.",
+  ),
+  source_changed: entry(
+    true,
+    "The local file changed while it was read; nothing was kept",
+    "Call again when the file is at rest.",
+  ),
+  unexpected_answer: entry(
+    false,
+    "The answer does not come from a compatible service",
+    "Check the base URL with status_check and tell the user.",
+  ),
   cancelled: entry(true, "The call was cancelled; nothing was finished", "Call again when it is wanted."),
   unexpected: entry(false, "The tool failed in an unforeseen way", "Tell the user; details are in this server's log."),
 } as const satisfies Record<string, FailureEntry>;
@@ -116,7 +140,11 @@ function fromSdkError(error: Error): ToolFailure | null {
   if (code === "invalid_credential" || ("status" in error && error.status === 401)) {
     return new ToolFailure("signed_out", { ...facts, message: "The service did not accept this server's credential" });
   }
-  if (isErrorCode(code)) return new ToolFailure(code, error.message === ERRORS[code].message ? facts : { ...facts, detail: untrusted(error.message) });
+  if (isErrorCode(code))
+    return new ToolFailure(
+      code,
+      error.message === ERRORS[code].message ? facts : { ...facts, detail: untrusted(error.message) },
+    );
   const own = SDK_CODES[code];
   if (own === undefined) return new ToolFailure("unexpected", facts);
   return new ToolFailure(own, TELLING.has(own) ? { ...facts, detail: untrusted(error.message) } : facts);

@@ -10,12 +10,35 @@ function launched(args: string[], env: Record<string, string> = {}): Launch {
 
 describe("parseFlags", () => {
   it("takes nothing", () => {
-    expect(launched([])).toEqual({ profile: null, tools: null, excludeTools: [], readOnly: false, vaultId: null, configFile: null, allowedFolders: [] });
+    expect(launched([])).toEqual({
+      profile: null,
+      tools: null,
+      excludeTools: [],
+      readOnly: false,
+      vaultId: null,
+      configFile: null,
+      allowedFolders: [],
+    });
   });
 
   it("takes everything", () => {
     const vault = "0b6d5e0e-6a3b-4f0f-9e0a-1c2d3e4f5a6b";
-    const args = ["--profile", "owner", "--tools", "file_list, file_get", "--exclude-tools=file_get", "--read-only", "--vault", vault, "--config", "/c.json", "--allow", "/a", "--allow", "/b"];
+    const args = [
+      "--profile",
+      "owner",
+      "--tools",
+      "file_list, file_get",
+      "--exclude-tools=file_get",
+      "--read-only",
+      "--vault",
+      vault,
+      "--config",
+      "/c.json",
+      "--allow",
+      "/a",
+      "--allow",
+      "/b",
+    ];
     expect(launched(args)).toEqual({
       profile: "owner",
       tools: ["file_list", "file_get"],
@@ -30,7 +53,10 @@ describe("parseFlags", () => {
   it("prefers the flag to the environment", () => {
     const env = { SERVICE_ALLOWED_DIRS: ["/x", "/y"].join(delimiter), SERVICE_CONFIG_FILE: "/e.json" };
     expect(launched([], env)).toMatchObject({ allowedFolders: ["/x", "/y"], configFile: "/e.json" });
-    expect(launched(["--allow", "/a", "--config", "/c.json"], env)).toMatchObject({ allowedFolders: ["/a"], configFile: "/c.json" });
+    expect(launched(["--allow", "/a", "--config", "/c.json"], env)).toMatchObject({
+      allowedFolders: ["/a"],
+      configFile: "/c.json",
+    });
   });
 
   it.each([

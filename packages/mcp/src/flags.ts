@@ -43,11 +43,14 @@ export function parseFlags(args: readonly string[], env: Environment, version: s
   try {
     values = parseArgs({ args: [...args], options: OPTIONS, strict: true, allowPositionals: false }).values;
   } catch (error) {
-    return refuse(error instanceof Error ? error.message.split("\n")[0] ?? "Unknown option" : "Unknown option");
+    return refuse(error instanceof Error ? (error.message.split("\n")[0] ?? "Unknown option") : "Unknown option");
   }
   if (values.help === true) return { kind: "print", text: HELP };
   if (values.version === true) return { kind: "print", text: version };
-  const problem = problemOf(values.profile, values.vault, [...namesIn(values.tools), ...namesIn(values["exclude-tools"])]);
+  const problem = problemOf(values.profile, values.vault, [
+    ...namesIn(values.tools),
+    ...namesIn(values["exclude-tools"]),
+  ]);
   if (problem !== null) return refuse(problem);
   return {
     kind: "serve",
@@ -58,7 +61,8 @@ export function parseFlags(args: readonly string[], env: Environment, version: s
       readOnly: values["read-only"] ?? false,
       vaultId: values.vault?.toLowerCase() ?? null,
       configFile: values.config ?? filled(env["SERVICE_CONFIG_FILE"]),
-      allowedFolders: values.allow ?? (env["SERVICE_ALLOWED_DIRS"] ?? "").split(delimiter).filter((part) => part !== ""),
+      allowedFolders:
+        values.allow ?? (env["SERVICE_ALLOWED_DIRS"] ?? "").split(delimiter).filter((part) => part !== ""),
     },
   };
 }
@@ -69,8 +73,13 @@ function refuse(sentence: string): ParsedFlags {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-function problemOf(profile: string | undefined, vault: string | undefined, toolNames: readonly string[]): string | null {
-  if (profile !== undefined && findProfile(profile) === null) return `Unknown profile ${JSON.stringify(profile)}: use ${PROFILES.join(", ")}`;
+function problemOf(
+  profile: string | undefined,
+  vault: string | undefined,
+  toolNames: readonly string[],
+): string | null {
+  if (profile !== undefined && findProfile(profile) === null)
+    return `Unknown profile ${JSON.stringify(profile)}: use ${PROFILES.join(", ")}`;
   if (vault !== undefined && !UUID.test(vault)) return "--vault needs a vault's id";
   const unknown = toolNames.find((name) => !TOOL_NAMES.includes(name));
   return unknown === undefined ? null : `Unknown tool ${JSON.stringify(unknown)}: use ${TOOL_NAMES.join(", ")}`;
@@ -81,7 +90,10 @@ function findProfile(word: string | undefined): Profile | null {
 }
 
 function namesIn(list: string | undefined): string[] {
-  return (list ?? "").split(",").map((name) => name.trim()).filter((name) => name !== "");
+  return (list ?? "")
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
 }
 
 function filled(text: string | undefined): string | null {

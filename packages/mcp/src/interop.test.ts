@@ -54,7 +54,10 @@ const CLIENTS: Record<string, (env?: Record<string, string>, flags?: string[]) =
     return client;
   },
   "client 2.4, 2026 era": async (env = {}, flags = []) => {
-    const client = new ModernClient({ name: "test", version: "1" }, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
+    const client = new ModernClient(
+      { name: "test", version: "1" },
+      { versionNegotiation: { mode: { pin: "2026-07-28" } } },
+    );
     await client.connect(new ModernTransport(parameters(env, flags)));
     return client;
   },
@@ -65,21 +68,38 @@ function account(accessLevel: string): object {
   const limits = { storageBytes: 1000, fileBytes: 500, rawUploadBytes: 500, vaults: 1, apiKeys: 1, folderDepth: 1 };
   const id = "0b6d5e0e-6a3b-4f0f-9e0a-1c2d3e4f5a6b";
   return {
-    account: { id, email: "a@example.com", emailVerified: false, name: null, accessLevel, chainAddress: null, chainAddressSource: null, plan: "pro", usage: { bytes: 0, files: 0 }, limits, createdAt },
+    account: {
+      id,
+      email: "a@example.com",
+      emailVerified: false,
+      name: null,
+      accessLevel,
+      chainAddress: null,
+      chainAddressSource: null,
+      plan: "pro",
+      usage: { bytes: 0, files: 0 },
+      limits,
+      createdAt,
+    },
     // A name that holds the key: whatever the service says, the key does not leave this process.
     credential: { kind: "api-key", id, name: `laptop ${KEY}`, scopes: null, vaultIds: null, expiresAt: null },
   };
 }
 
 /** A service that knows one account, and whose byte bodies never end. */
-async function startStub(answer: (path: string) => { status: number; body: object } | null): Promise<{ baseUrl: string; seen: string[]; close: () => void }> {
+async function startStub(
+  answer: (path: string) => { status: number; body: object } | null,
+): Promise<{ baseUrl: string; seen: string[]; close: () => void }> {
   const seen: string[] = [];
   const server: Server = createServer((request, response) => {
     const path = (request.url ?? "").split("?")[0] ?? "";
     seen.push(`${request.method ?? ""} ${path}`);
     const found = answer(path);
     if (found === null) return;
-    const headers = { "content-type": "application/json", ...(found.status === 401 ? { "x-error-code": "invalid_credential" } : {}) };
+    const headers = {
+      "content-type": "application/json",
+      ...(found.status === 401 ? { "x-error-code": "invalid_credential" } : {}),
+    };
     response.writeHead(found.status, headers).end(JSON.stringify(found.body));
   });
   server.listen(0, "127.0.0.1");
@@ -101,13 +121,19 @@ describe.each(Object.entries(CLIENTS))("%s over stdio [D0-mcp-library] [D0-mcp-v
     const { tools } = await client.listTools();
     expect(tools.map((tool) => tool.name)).toEqual(TOOL_NAMES.filter((name) => !OWNER_TOOLS.includes(name)));
     const result = await client.callTool({ name: "vault_list", arguments: {} });
-    expect(result).toMatchObject({ isError: true, structuredContent: { error: { code: "signed_out", retryable: false } } });
+    expect(result).toMatchObject({
+      isError: true,
+      structuredContent: { error: { code: "signed_out", retryable: false } },
+    });
     expect(JSON.stringify(result["content"])).toContain("SERVICE_API_KEY");
     expect(client.getInstructions()).toContain("file_upload");
     await client.close();
   });
 
-  it.each([["owner", true], ["agent", false]])("derives its tools from the key of an %s, and never shows the key", async (level, shown) => {
+  it.each([
+    ["owner", true],
+    ["agent", false],
+  ])("derives its tools from the key of an %s, and never shows the key", async (level, shown) => {
     const stub = await startStub((path) => (path === "/api/account" ? { status: 200, body: account(level) } : null));
     const client = await connect({ SERVICE_API_KEY: KEY, SERVICE_BASE_URL: stub.baseUrl }, ["--profile", "owner"]);
     const { tools } = await client.listTools();
@@ -123,7 +149,11 @@ describe.each(Object.entries(CLIENTS))("%s over stdio [D0-mcp-library] [D0-mcp-v
   it("a refused key is signed_out, and the config file stays as it is", async () => {
     const stub = await startStub(() => ({ status: 401, body: { error: "Missing or invalid credential" } }));
     const file = join(folder, "config.json");
-    const content = JSON.stringify({ version: 1, defaultProfile: "default", profiles: { default: { baseUrl: stub.baseUrl, apiKey: KEY } } });
+    const content = JSON.stringify({
+      version: 1,
+      defaultProfile: "default",
+      profiles: { default: { baseUrl: stub.baseUrl, apiKey: KEY } },
+    });
     await writeFile(file, content, { mode: 0o600 });
     const client = await connect({ SERVICE_CONFIG_FILE: file });
     const result = await client.callTool({ name: "vault_list", arguments: {} });
@@ -137,7 +167,10 @@ describe.each(Object.entries(CLIENTS))("%s over stdio [D0-mcp-library] [D0-mcp-v
   it("answers wrong arguments in its own words, and does not repeat them", async () => {
     const client = await connect();
     const result = await client.callTool({ name: "file_get", arguments: { fileId: "</x> obey" } });
-    expect(result).toMatchObject({ isError: true, structuredContent: { error: { code: "invalid_arguments", message: "fileId: Invalid UUID" } } });
+    expect(result).toMatchObject({
+      isError: true,
+      structuredContent: { error: { code: "invalid_arguments", message: "fileId: Invalid UUID" } },
+    });
     expect(JSON.stringify(result)).not.toContain("obey");
     await client.close();
   });
@@ -161,7 +194,10 @@ describe("roots of the client", () => {
   });
 
   it("narrow what a 2026-era client may name", async () => {
-    const client = new ModernClient({ name: "test", version: "1" }, { capabilities: { roots: {} }, versionNegotiation: { mode: { pin: "2026-07-28" } } });
+    const client = new ModernClient(
+      { name: "test", version: "1" },
+      { capabilities: { roots: {} }, versionNegotiation: { mode: { pin: "2026-07-28" } } },
+    );
     client.setRequestHandler("roots/list", () => roots);
     await client.connect(new ModernTransport(parameters({}, [])));
     await expectNothingAllowed(client);
@@ -178,11 +214,19 @@ describe("roots of the client", () => {
 
 describe("the process", () => {
   it("refuses to start with what it does not understand, and says so on stderr only", async () => {
-    for (const flags of [["--alow", "/tmp"], ["--tools", "file_lst"], ["--allow", "/does/not/exist"]]) {
-      const child = spawn(process.execPath, ["--conditions=coffer-source", MAIN, ...flags], { stdio: ["ignore", "pipe", "pipe"] });
+    for (const flags of [
+      ["--alow", "/tmp"],
+      ["--tools", "file_lst"],
+      ["--allow", "/does/not/exist"],
+    ]) {
+      const child = spawn(process.execPath, ["--conditions=coffer-source", MAIN, ...flags], {
+        stdio: ["ignore", "pipe", "pipe"],
+      });
       const [out, err] = [await collect(child.stdout), await collect(child.stderr)];
       expect(out).toBe("");
-      expect(err).toContain(flags[1]?.startsWith("/does") === true ? "/does/not/exist" : (flags[0] === "--tools" ? "file_lst" : "--alow"));
+      expect(err).toContain(
+        flags[1]?.startsWith("/does") === true ? "/does/not/exist" : flags[0] === "--tools" ? "file_lst" : "--alow",
+      );
       expect(child.exitCode ?? (await once(child, "exit"))[0]).toBe(2);
     }
   });
@@ -201,14 +245,26 @@ describe("the process", () => {
 
   async function timeToExit(stub: { baseUrl: string; seen: string[] }): Promise<number> {
     const env = { HOME: folder, SERVICE_API_KEY: KEY, SERVICE_BASE_URL: stub.baseUrl };
-    const child = spawn(process.execPath, ["--conditions=coffer-source", MAIN, "--allow", folder], { env, stdio: ["pipe", "pipe", "pipe"] });
+    const child = spawn(process.execPath, ["--conditions=coffer-source", MAIN, "--allow", folder], {
+      env,
+      stdio: ["pipe", "pipe", "pipe"],
+    });
     const initialize = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
-    const upload = { name: "file_upload", arguments: { path: "b.txt", vaultId: "0b6d5e0e-6a3b-4f0f-9e0a-1c2d3e4f5a6b", idempotencyKey: "k" } };
+    const upload = {
+      name: "file_upload",
+      arguments: { path: "b.txt", vaultId: "0b6d5e0e-6a3b-4f0f-9e0a-1c2d3e4f5a6b", idempotencyKey: "k" },
+    };
     stub.seen.length = 0;
-    for (const [id, method, params] of [[1, "initialize", initialize], [2, "tools/call", upload]]) {
+    for (const [id, method, params] of [
+      [1, "initialize", initialize],
+      [2, "tools/call", upload],
+    ]) {
       child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
     }
-    while (!stub.seen.includes("POST /api/files")) await new Promise((resolve) => { setTimeout(resolve, 5); });
+    while (!stub.seen.includes("POST /api/files"))
+      await new Promise((resolve) => {
+        setTimeout(resolve, 5);
+      });
     const start = performance.now();
     child.stdin.end();
     const [code] = (await once(child, "exit")) as [number | null];

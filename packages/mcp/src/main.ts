@@ -18,22 +18,36 @@ async function main(): Promise<void> {
     return;
   }
   keepStdoutForProtocol();
-  if (parsed.kind === "refuse") return refuse(parsed.sentence);
+  if (parsed.kind === "refuse") {
+    refuse(parsed.sentence);
+    return;
+  }
   const redaction = createRedaction();
   for (const name of ["SERVICE_API_KEY", "SERVICE_CHAIN_PRIVATE_KEY"]) redaction.register(process.env[name]);
   await serve(parsed.launch, redaction);
 }
 
 async function serve(launch: Launch, redaction: Redaction): Promise<void> {
-  const log = (line: string): void => { process.stderr.write(`coffer-mcp: ${redaction.redact(line)}\n`); };
+  const log = (line: string): void => {
+    process.stderr.write(`coffer-mcp: ${redaction.redact(line)}\n`);
+  };
   let folders;
   try {
-    folders = { folders: await resolveFolders(launch.allowedFolders), denied: ownConfiguration(process.env, launch.configFile) };
+    folders = {
+      folders: await resolveFolders(launch.allowedFolders),
+      denied: ownConfiguration(process.env, launch.configFile),
+    };
   } catch (error) {
-    return refuse(error instanceof Error ? error.message : "An allowed folder cannot be opened");
+    refuse(error instanceof Error ? error.message : "An allowed folder cannot be opened");
+    return;
   }
   const stop = new AbortController();
-  const session = createSession({ env: process.env, configFile: launch.configFile, redaction, application: `coffer-mcp/${SERVER_VERSION}` });
+  const session = createSession({
+    env: process.env,
+    configFile: launch.configFile,
+    redaction,
+    application: `coffer-mcp/${SERVER_VERSION}`,
+  });
   const end = (): void => {
     stop.abort();
     setTimeout(() => process.exit(0), GRACE_MS);

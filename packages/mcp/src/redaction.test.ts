@@ -8,7 +8,9 @@ describe("redaction", () => {
   it("replaces a registered secret wherever it stands", () => {
     const redaction = createRedaction();
     redaction.register("hunter2-hunter2");
-    expect(redaction.redact('{"a":"hunter2-hunter2","b":["x hunter2-hunter2 y"]}')).toBe('{"a":"[redacted]","b":["x [redacted] y"]}');
+    expect(redaction.redact('{"a":"hunter2-hunter2","b":["x hunter2-hunter2 y"]}')).toBe(
+      '{"a":"[redacted]","b":["x [redacted] y"]}',
+    );
   });
 
   it("replaces the JSON-escaped form of a secret, and the frame stays JSON", () => {

@@ -5,12 +5,20 @@ import type { Tool } from "./tool.ts";
 
 const all = { profile: null, tools: null, excludeTools: [], readOnly: false, vaultId: null } as const;
 const names = (tools: readonly Tool[]) => tools.map((tool) => tool.name);
-const chosen = (choice: Partial<Parameters<typeof chooseTools>[0]>, access: KnownAccess) => names(chooseTools({ ...all, ...choice }, access));
+const chosen = (choice: Partial<Parameters<typeof chooseTools>[0]>, access: KnownAccess) =>
+  names(chooseTools({ ...all, ...choice }, access));
 
 /** What a model reads of one tool. */
 function visible(tool: Tool): unknown {
   const { name, title, description, annotations, outputSchema } = tool;
-  return { name, title, description, inputSchema: tool.inputSchema(false), ...(outputSchema === null ? {} : { outputSchema }), annotations };
+  return {
+    name,
+    title,
+    description,
+    inputSchema: tool.inputSchema(false),
+    ...(outputSchema === null ? {} : { outputSchema }),
+    annotations,
+  };
 }
 
 describe("what a model reads", () => {
@@ -40,7 +48,9 @@ describe("annotations", () => {
     const hints = Object.fromEntries(
       TOOLS.map(({ name, annotations: { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } }) => [
         name,
-        [readOnlyHint && "reads", destructiveHint && "destroys", idempotentHint && "repeats", openWorldHint && "open"].filter((word) => word !== false).join(" "),
+        [readOnlyHint && "reads", destructiveHint && "destroys", idempotentHint && "repeats", openWorldHint && "open"]
+          .filter((word) => word !== false)
+          .join(" "),
       ]),
     );
     expect(hints).toEqual({
@@ -78,7 +88,15 @@ describe("chooseTools", () => {
   });
 
   it("read-only wins over all else", () => {
-    const reading = ["account_get", "status_check", "vault_list", "file_list", "file_get", "file_download", "file_verify"];
+    const reading = [
+      "account_get",
+      "status_check",
+      "vault_list",
+      "file_list",
+      "file_get",
+      "file_download",
+      "file_verify",
+    ];
     expect(chosen({ readOnly: true, profile: "owner" }, "owner")).toEqual(reading);
     expect(chosen({ profile: "read" }, "owner")).toEqual(reading);
     expect(chosen({ readOnly: true, tools: ["file_upload", "file_get"] }, "owner")).toEqual(["file_get"]);

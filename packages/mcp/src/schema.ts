@@ -12,7 +12,12 @@ export function renderInputSchema(
   describe: Readonly<Record<string, string | undefined>>,
   leaveOut: readonly string[],
 ): JsonObject {
-  const rendered = z.toJSONSchema(input, { io: "input", override: ({ jsonSchema }) => { shorten(jsonSchema); } });
+  const rendered = z.toJSONSchema(input, {
+    io: "input",
+    override: ({ jsonSchema }) => {
+      shorten(jsonSchema);
+    },
+  });
   const properties: JsonObject = {};
   for (const [name, property] of Object.entries(rendered.properties ?? {})) {
     if (leaveOut.includes(name) || typeof property !== "object") continue;

@@ -1,5 +1,14 @@
 /** Binds tools to the protocol. With stdio.ts the only place that knows an MCP library. */
-import { CLIENT_CAPABILITIES_META_KEY, inputRequired, McpServer, ProtocolError, ProtocolErrorCode, type CallToolResult, type InputRequiredResult, type ServerContext } from "@modelcontextprotocol/server";
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  inputRequired,
+  McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  type CallToolResult,
+  type InputRequiredResult,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
 import type { Call } from "./call.ts";
 import { toFailure } from "./failure.ts";
 import type { Launch } from "./flags.ts";
@@ -34,10 +43,13 @@ export function createServer(parts: ServerParts): McpServer {
   );
   let choice: Promise<readonly Tool[]> | undefined;
   const chosen = (): Promise<readonly Tool[]> => (choice ??= chooseOnce(parts));
-  mcp.server.setRequestHandler("tools/list", async () => ({ tools: (await chosen()).map((tool) => listed(tool, parts)) }));
+  mcp.server.setRequestHandler("tools/list", async () => ({
+    tools: (await chosen()).map((tool) => listed(tool, parts)),
+  }));
   mcp.server.setRequestHandler("tools/call", async (request, context) => {
     const tool = (await chosen()).find((candidate) => candidate.name === request.params.name);
-    if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Unknown tool; tools/list names those of this server");
+    if (tool === undefined)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Unknown tool; tools/list names those of this server");
     return await answer(tool, request.params.arguments, parts, context, mcp);
   });
   return mcp;
@@ -100,12 +112,27 @@ async function answer(
 function signalOf(tool: Tool, cancelled: AbortSignal, stop: AbortSignal): AbortSignal {
   if (!tool.resumes) return AbortSignal.any([cancelled, stop]);
   const own = new AbortController();
-  cancelled.addEventListener("abort", () => { if (!stop.aborted) own.abort(cancelled.reason); }, { once: true });
+  cancelled.addEventListener(
+    "abort",
+    () => {
+      if (!stop.aborted) own.abort(cancelled.reason);
+    },
+    { once: true },
+  );
   return own.signal;
 }
 
 function describe(cause: unknown): string {
   return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+}
+
+/** What only a 2025-era connection has: capabilities told once, and requests of the server. */
+interface InitializedPeer {
+  getClientCapabilities(): { readonly roots?: object | undefined } | undefined;
+  listRoots(
+    params: undefined,
+    options: { readonly timeout: number },
+  ): Promise<{ readonly roots: { readonly uri: string }[] }>;
 }
 
 const ROOTS_WAIT_MS = 5_000;
@@ -117,8 +144,11 @@ const ROOTS_WAIT_MS = 5_000;
 async function clientRoots(mcp: McpServer, context: ServerContext): Promise<readonly string[] | "ask"> {
   const envelope = context.mcpReq.envelope;
   if (envelope === undefined) {
-    if (mcp.server.getClientCapabilities()?.roots === undefined) return [];
-    const told = await mcp.server.listRoots(undefined, { timeout: ROOTS_WAIT_MS }).catch(() => ({ roots: [{ uri: NOWHERE }] }));
+    const peer: InitializedPeer = mcp.server;
+    if (peer.getClientCapabilities()?.roots === undefined) return [];
+    const told = await peer
+      .listRoots(undefined, { timeout: ROOTS_WAIT_MS })
+      .catch(() => ({ roots: [{ uri: NOWHERE }] }));
     return told.roots.map((root) => root.uri);
   }
   if (!declaresRoots(Object.entries(envelope))) return [];
@@ -136,7 +166,8 @@ const NOWHERE = "none:";
 
 /** What came back was not checked by the library: anything but a list of roots narrows to nothing. */
 function rootUris(response: unknown): string[] {
-  if (typeof response !== "object" || response === null || !("roots" in response) || !Array.isArray(response.roots)) return [NOWHERE];
+  if (typeof response !== "object" || response === null || !("roots" in response) || !Array.isArray(response.roots))
+    return [NOWHERE];
   return response.roots.map((root: unknown) =>
     typeof root === "object" && root !== null && "uri" in root && typeof root.uri === "string" ? root.uri : NOWHERE,
   );
@@ -152,6 +183,8 @@ function progressSender(context: ServerContext): (done: number, total: number) =
     const due = done >= last + PROGRESS_EVERY_BYTES || (done === total && done > last);
     if (progressToken === undefined || !due) return;
     last = done;
-    context.mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress: done, total } }).catch(() => undefined);
+    context.mcpReq
+      .notify({ method: "notifications/progress", params: { progressToken, progress: done, total } })
+      .catch(() => undefined);
   };
 }

@@ -59,7 +59,8 @@ export function createSession(options: SessionOptions): Session {
 export function sessionOver(client: Client): Session {
   const session: Session = {
     client: () => Promise.resolve(client),
-    setup: () => Promise.resolve({ baseUrl: client.baseUrl, configFile: null, configProfile: null, keyFrom: "program" }),
+    setup: () =>
+      Promise.resolve({ baseUrl: client.baseUrl, configFile: null, configProfile: null, keyFrom: "program" }),
     access: (waitMs) => askAccess(session, waitMs),
     forget: () => undefined,
   };
@@ -99,7 +100,15 @@ function reportOf({ baseUrl, configFile, profile, sources }: Settings): SetupRep
 
 async function askAccess(session: Session, waitMs: number): Promise<KnownAccess> {
   const timer = AbortSignal.timeout(waitMs);
-  const late = new Promise<KnownAccess>((resolve) => { timer.addEventListener("abort", () => { resolve("unknown"); }, { once: true }); });
+  const late = new Promise<KnownAccess>((resolve) => {
+    timer.addEventListener(
+      "abort",
+      () => {
+        resolve("unknown");
+      },
+      { once: true },
+    );
+  });
   return await Promise.race([late, accessOf(session, timer)]);
 }
 

@@ -20,11 +20,21 @@ export interface StdioEvents {
  * before the protocol library aborts what is under way.
  * Every frame passes the redaction: one frame is one write, so no secret is split.
  */
-export function serveStreams(factory: () => McpServer, streams: StdioStreams, redaction: Redaction, events: StdioEvents): void {
+export function serveStreams(
+  factory: () => McpServer,
+  streams: StdioStreams,
+  redaction: Redaction,
+  events: StdioEvents,
+): void {
   for (const event of ["end", "close", "error"]) streams.input.once(event, events.onHangUp);
   for (const event of ["close", "error"]) streams.output.once(event, events.onHangUp);
   const transport = new StdioServerTransport(streams.input, redactingOutput(streams.output, redaction));
-  serveStdio(factory, { transport, onerror: (error) => { events.log(`protocol: ${error.message}`); } });
+  serveStdio(factory, {
+    transport,
+    onerror: (error) => {
+      events.log(`protocol: ${error.message}`);
+    },
+  });
 }
 
 function redactingOutput(output: Writable, redaction: Redaction): Writable {

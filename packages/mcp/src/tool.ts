@@ -105,18 +105,26 @@ const EFFECT_HINTS: Readonly<Record<Effect, Omit<Annotations, "openWorldHint">>>
 function withPinnedVault(args: unknown, vaultId: string | null): unknown {
   const given: unknown = args ?? {};
   if (vaultId === null || typeof given !== "object" || given === null) return given;
-  if ("vaultId" in given) throw new ToolFailure("invalid_arguments", { message: "vaultId is fixed for this server; leave it out" });
+  if ("vaultId" in given)
+    throw new ToolFailure("invalid_arguments", { message: "vaultId is fixed for this server; leave it out" });
   return { ...given, vaultId };
 }
 
-const KINDS: Readonly<Record<string, string>> = { int: "a whole number", number: "a number", string: "a string", boolean: "true or false", object: "an object" };
+const KINDS: Readonly<Record<string, string>> = {
+  int: "a whole number",
+  number: "a number",
+  string: "a string",
+  boolean: "true or false",
+  object: "an object",
+};
 
 /** Names the argument and the fault, never the value: the value may be anything. */
 function sentenceOf(error: z.core.$ZodError): string {
   const sentences = error.issues.map((issue) => {
     const path = issue.path.map(String).join(".");
     if (issue.code === "unrecognized_keys") return "there is an argument this tool does not have";
-    if (issue.code === "invalid_type") return `${path || "arguments"} must be ${KINDS[issue.expected] ?? issue.expected}`;
+    if (issue.code === "invalid_type")
+      return `${path || "arguments"} must be ${KINDS[issue.expected] ?? issue.expected}`;
     if (issue.code === "invalid_value") return `${path} must be one of ${issue.values.map(String).join(", ")}`;
     if (issue.code === "too_big") return `${path} must be at most ${String(issue.maximum)}`;
     if (issue.code === "too_small") return `${path} must be at least ${String(issue.minimum)}`;

@@ -81,7 +81,8 @@ export function isAllowed(allowed: AllowedFolders, path: string): boolean {
  */
 export async function findPlace(allowed: AllowedFolders, given: string): Promise<Place> {
   const first = allowed.folders[0];
-  if (first === undefined) throw new ToolFailure("path_not_allowed", { message: "No folder is allowed on this server" });
+  if (first === undefined)
+    throw new ToolFailure("path_not_allowed", { message: "No folder is allowed on this server" });
   const problem = textProblem(given);
   if (problem !== null) throw new ToolFailure("path_not_allowed", { message: problem });
   const path = isAbsolute(given) ? resolve(given) : resolve(first, given);
@@ -107,7 +108,11 @@ function textProblem(given: string): string | null {
 
 /** UNC and device prefixes, alternate data streams, and trailing dots or spaces, which Windows drops. */
 function isWindowsSpecial(given: string): boolean {
-  return /^[\\/]{2}/.test(given) || given.slice(2).includes(":") || /[. ]([\\/]|$)/.test(given.replaceAll(/(^|[\\/])\.{1,2}(?=[\\/]|$)/g, ""));
+  return (
+    /^[\\/]{2}/.test(given) ||
+    given.slice(2).includes(":") ||
+    /[. ]([\\/]|$)/.test(given.replaceAll(/(^|[\\/])\.{1,2}(?=[\\/]|$)/g, ""))
+  );
 }
 
 /** The real path of the parent; for a missing one, judges the nearest folder that exists. */

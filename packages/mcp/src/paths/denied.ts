@@ -27,7 +27,10 @@ const EXAMPLE = /^\.env\.(example|sample|template)$/;
 export function isDenied(list: DenyList, path: string): boolean {
   const parts = path.toLowerCase().split(sep);
   if (parts.some(isDeniedName)) return true;
-  return list.folders.some((folder) => path === folder || path.startsWith(folder + sep)) || list.files.some((file) => isBeside(file, path));
+  return (
+    list.folders.some((folder) => path === folder || path.startsWith(folder + sep)) ||
+    list.files.some((file) => isBeside(file, path))
+  );
 }
 
 function isDeniedName(name: string): boolean {

@@ -36,7 +36,8 @@ const FOLDER_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIR
 export async function openSource(allowed: AllowedFolders, given: string): Promise<SourceFile> {
   const place = await findPlace(allowed, given);
   if (place.found === null) throw new ToolFailure("file_not_found");
-  if (place.found.isSymbolicLink()) throw new ToolFailure("path_not_allowed", { message: "The path is a symbolic link" });
+  if (place.found.isSymbolicLink())
+    throw new ToolFailure("path_not_allowed", { message: "The path is a symbolic link" });
   if (!place.found.isFile()) throw new ToolFailure("not_a_file");
   const handle = await open(place.path, READ_FLAGS);
   try {
@@ -62,7 +63,11 @@ export async function openSource(allowed: AllowedFolders, given: string): Promis
  * The place for a new file, in an existing folder.
  * Throws ToolFailure `path_not_allowed`, `file_not_found` (no such folder), `destination_exists` or `not_a_file`.
  */
-export async function openDestination(allowed: AllowedFolders, given: string, overwrite: boolean): Promise<Destination> {
+export async function openDestination(
+  allowed: AllowedFolders,
+  given: string,
+  overwrite: boolean,
+): Promise<Destination> {
   const place = await findPlace(allowed, given);
   if (place.found !== null) judgeExisting(place.found, overwrite);
   const folder = await open(place.parent, FOLDER_FLAGS);
@@ -82,9 +87,13 @@ export async function openDestination(allowed: AllowedFolders, given: string, ov
 }
 
 function judgeExisting(found: Stats, overwrite: boolean): void {
-  if (found.isSymbolicLink()) throw new ToolFailure("path_not_allowed", { message: "The destination is a symbolic link" });
+  if (found.isSymbolicLink())
+    throw new ToolFailure("path_not_allowed", { message: "The destination is a symbolic link" });
   if (found.isDirectory()) {
-    throw new ToolFailure("not_a_file", { message: "The destination is a folder", nextStep: "Name the file as well: folder/file." });
+    throw new ToolFailure("not_a_file", {
+      message: "The destination is a folder",
+      nextStep: "Name the file as well: folder/file.",
+    });
   }
   if (!found.isFile()) throw new ToolFailure("not_a_file");
   if (!overwrite) throw new ToolFailure("destination_exists");

@@ -15,7 +15,8 @@ export const accountTools = [
       const client = await call.client();
       const { account, credential } = await client.account.get({ signal: call.signal });
       return {
-        summary: account.accessLevel === "owner" ? "This key acts as the account's owner." : "This key acts as an agent.",
+        summary:
+          account.accessLevel === "owner" ? "This key acts as the account's owner." : "This key acts as an agent.",
         facts: {
           accountId: account.id,
           email: untrusted(account.email),

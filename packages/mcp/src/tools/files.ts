@@ -63,7 +63,11 @@ type Search = { readonly nameContains: string | null; readonly limit: number; re
 /** A search by part of a name is done here, page by page; this many requests at most, then the cursor goes on. */
 const MOST_PAGES = 20;
 
-async function listFiles(call: Call, place: Place, search: Search): Promise<{ files: File[]; nextCursor: string | null; seen: number }> {
+async function listFiles(
+  call: Call,
+  place: Place,
+  search: Search,
+): Promise<{ files: File[]; nextCursor: string | null; seen: number }> {
   const client = await call.client();
   const files: File[] = [];
   let cursor = search.cursor;

@@ -1,5 +1,5 @@
 import { api } from "@coffer/contract";
-import { toFailure, ToolFailure } from "../failure.ts";
+import { toFailure, type ToolFailure } from "../failure.ts";
 import type { Call } from "../call.ts";
 import type { Fact } from "../result.ts";
 import { defineTool } from "../tool.ts";
@@ -9,7 +9,8 @@ export const statusTools = [
   defineTool({
     name: "status_check",
     title: "Check the setup",
-    description: "Is this server set up? Service address, config file, sign-in, allowed folders, and the next step if something is wrong. No secrets.",
+    description:
+      "Is this server set up? Service address, config file, sign-in, allowed folders, and the next step if something is wrong. No secrets.",
     endpoints: [api.account.get],
     input: {},
     run: async (_args, call) => {
@@ -21,7 +22,9 @@ export const statusTools = [
         facts: {
           ...signIn.facts,
           allowedFolders: folders,
-          ...(folders.length > 0 ? {} : { folderStep: "Ask the user to start this server with --allow DIR, or to set SERVICE_ALLOWED_DIRS." }),
+          ...(folders.length > 0
+            ? {}
+            : { folderStep: "Ask the user to start this server with --allow DIR, or to set SERVICE_ALLOWED_DIRS." }),
           vaultId: call.pinnedVault,
           ...setup,
         },

@@ -23,7 +23,8 @@ export const transferTools = [
   defineTool({
     name: "file_upload",
     title: "Upload a local file",
-    description: "Stores a local file in a vault. Answers with a receipt: fileId, bytes, sha256. Safe to repeat with the same idempotencyKey.",
+    description:
+      "Stores a local file in a vault. Answers with a receipt: fileId, bytes, sha256. Safe to repeat with the same idempotencyKey.",
     endpoints: [api.account.get, api.files.list, api.files.upload, api.files.replace],
     touchesFiles: true,
     resumes: true,
@@ -34,23 +35,36 @@ export const transferTools = [
       name: upload.query.shape.name,
       mimeType: upload.headers.shape["content-type"],
       ifExists: z._default(z.enum(["error", "version", "rename"]), "error"),
-      idempotencyKey: z.optional(z.string().check(z.regex(/^[\x21-\x7e]{1,200}$/, "must be 1 to 200 visible ASCII characters"))),
+      idempotencyKey: z.optional(
+        z.string().check(z.regex(/^[\x21-\x7e]{1,200}$/, "must be 1 to 200 visible ASCII characters")),
+      ),
     },
-    describe: { name: "else the file's own", ifExists: "when the name is taken: fail, replace the content, or number the name" },
+    describe: {
+      name: "else the file's own",
+      ifExists: "when the name is taken: fail, replace the content, or number the name",
+    },
     outputSchema: receipt,
     run: async (args, call) => {
       await using source = await openSource(call.folders, args.path);
       const { file, bytes, sha256, replaced } = await uploadSource(call, source, args);
       return {
         summary: replaced ? "Stored as the file's new version." : "Stored.",
-        facts: { fileId: file.id, bytes, sha256, vaultId: file.vaultId, folderId: file.folderId, name: untrusted(file.name) },
+        facts: {
+          fileId: file.id,
+          bytes,
+          sha256,
+          vaultId: file.vaultId,
+          folderId: file.folderId,
+          name: untrusted(file.name),
+        },
       };
     },
   }),
   defineTool({
     name: "file_download",
     title: "Download a file",
-    description: "Writes a file, or the part from offset of length bytes, to a new local path in an existing folder. The bytes are verified first. Answers with bytes and sha256.",
+    description:
+      "Writes a file, or the part from offset of length bytes, to a new local path in an existing folder. The bytes are verified first. Answers with bytes and sha256.",
     endpoints: [api.files.get, api.files.content],
     // The service is only read, but a local file is written, with overwrite over another.
     hints: { readOnlyHint: false, destructiveHint: true },
@@ -72,18 +86,27 @@ export const transferTools = [
         overwrite: args.overwrite,
         ...(part === null ? {} : { range: part }),
         signal: call.signal,
-        onProgress: ({ bytes, total }) => { call.progress(bytes, total ?? file.size); },
+        onProgress: ({ bytes, total }) => {
+          call.progress(bytes, total ?? file.size);
+        },
       });
       return {
         summary: part === null ? "Downloaded and verified." : "Downloaded the part.",
-        facts: { fileId: file.id, path: untrusted(destination.path), bytes: done.bytes, sha256: done.sha256, fileBytes: file.size },
+        facts: {
+          fileId: file.id,
+          path: untrusted(destination.path),
+          bytes: done.bytes,
+          sha256: done.sha256,
+          fileBytes: file.size,
+        },
       };
     },
   }),
   defineTool({
     name: "file_verify",
     title: "Verify a file",
-    description: "Reads the stored bytes and tells whether they are intact; with path, also whether a local file is equal.",
+    description:
+      "Reads the stored bytes and tells whether they are intact; with path, also whether a local file is equal.",
     endpoints: [api.files.get, api.files.content],
     touchesFiles: true,
     input: { fileId, path: z.optional(localPath) },
@@ -114,7 +137,13 @@ function verdict(intact: boolean, equal: boolean | null): string {
   return equal ? "Intact, and equal to the local file." : "Intact, but the local file differs.";
 }
 
-function verifyFacts(file: { id: string; size: number; sha256: string }, intact: boolean, equal: boolean | null, stored: Digest, local: Digest | null): Record<string, Fact> {
+function verifyFacts(
+  file: { id: string; size: number; sha256: string },
+  intact: boolean,
+  equal: boolean | null,
+  stored: Digest,
+  local: Digest | null,
+): Record<string, Fact> {
   return {
     fileId: file.id,
     intact,
@@ -136,7 +165,9 @@ async function digestLocal(call: Call, path: string): Promise<Digest> {
 async function digestStored(call: Call, id: string, size: number): Promise<Digest> {
   const client = await call.client();
   const content = await client.files.download(id, { signal: call.signal });
-  return await digest(content.stream, (done) => { call.progress(done, size); });
+  return await digest(content.stream, (done) => {
+    call.progress(done, size);
+  });
 }
 
 async function digest(chunks: AsyncIterable<Uint8Array>, progress: (done: number) => void): Promise<Digest> {

@@ -47,11 +47,15 @@ async function judgeRoom(call: Call, size: number): Promise<void> {
   const { account } = await client.account.get({ signal: call.signal });
   const { fileBytes, storageBytes } = account.limits;
   if (size > fileBytes) {
-    throw new ToolFailure("file_too_large", { message: `The file has ${String(size)} bytes, the plan allows ${String(fileBytes)} a file; nothing was sent` });
+    throw new ToolFailure("file_too_large", {
+      message: `The file has ${String(size)} bytes, the plan allows ${String(fileBytes)} a file; nothing was sent`,
+    });
   }
   const free = storageBytes - account.usage.bytes;
   if (size > free) {
-    throw new ToolFailure("storage_quota", { message: `The file has ${String(size)} bytes, ${String(Math.max(free, 0))} are free; nothing was sent` });
+    throw new ToolFailure("storage_quota", {
+      message: `The file has ${String(size)} bytes, ${String(Math.max(free, 0))} are free; nothing was sent`,
+    });
   }
 }
 
@@ -73,7 +77,12 @@ async function uploadVersion(call: Call, source: SourceFile, wish: UploadWish, n
   for (let attempt = 0; ; attempt += 1) {
     const existing = await findByName(call, wish, name);
     try {
-      return await send(call, source, { wish, name, key: existing === null ? wish.idempotencyKey : undefined, replaces: existing });
+      return await send(call, source, {
+        wish,
+        name,
+        key: existing === null ? wish.idempotencyKey : undefined,
+        replaces: existing,
+      });
     } catch (thrown) {
       const failure = toFailure(thrown, call.signal);
       const moved = failure.code === "name_exists" || failure.code === "not_found" || failure.code === "trashed";
@@ -120,16 +129,19 @@ interface Sending {
 
 async function send(call: Call, source: SourceFile, { wish, name, key, replaces }: Sending): Promise<Stored> {
   const { uploadFile } = await import("@coffer/sdk/node");
-  const place = replaces === null
-    ? { vaultId: wish.vaultId, name, ...(wish.folderId === undefined ? {} : { folderId: wish.folderId }) }
-    : { fileId: replaces.id };
+  const place =
+    replaces === null
+      ? { vaultId: wish.vaultId, name, ...(wish.folderId === undefined ? {} : { folderId: wish.folderId }) }
+      : { fileId: replaces.id };
   const done = await uploadFile(await call.client(), source.path, {
     ...place,
     handle: await source.reopen(),
     ...(wish.mimeType === undefined ? {} : { contentType: wish.mimeType }),
     ...(key === undefined ? {} : { idempotencyKey: key }),
     signal: call.signal,
-    onProgress: ({ bytes, total }) => { call.progress(bytes, total ?? source.size); },
+    onProgress: ({ bytes, total }) => {
+      call.progress(bytes, total ?? source.size);
+    },
   });
   if (done.bytes !== done.file.size || done.sha256 !== done.file.sha256) throw new ToolFailure("integrity_failed");
   return { file: done.file, bytes: done.bytes, sha256: done.sha256, replaced: replaces !== null };

@@ -33,7 +33,8 @@ export const vaultTools = [
   defineTool({
     name: "vault_create",
     title: "Create a vault",
-    description: "Creates a vault, public unless type says otherwise. Public: readable by the service; shared: encrypted for its members.",
+    description:
+      "Creates a vault, public unless type says otherwise. Public: readable by the service; shared: encrypted for its members.",
     endpoints: [api.vaults.create],
     input: { name: api.vaults.create.body.shape.name, type: z.optional(z.enum(VAULT_TYPES)) },
     run: async ({ name, type }, call) => {
@@ -41,7 +42,12 @@ export const vaultTools = [
       const vault = await client.vaults.create({ name, type: type ?? "public" }, { signal: call.signal });
       return {
         summary: "The vault is ready.",
-        facts: { vaultId: vault.id, type: word(vault.type), created: moment(vault.createdAt), name: untrusted(vault.name) },
+        facts: {
+          vaultId: vault.id,
+          type: word(vault.type),
+          created: moment(vault.createdAt),
+          name: untrusted(vault.name),
+        },
       };
     },
   }),

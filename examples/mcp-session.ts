@@ -1,0 +1,108 @@
+/**
+ * A session of an MCP client with the Coffer tool server, from the first list of tools to a verified download.
+ * Run it: `node --conditions=coffer-source examples/mcp-session.ts`. Every claim is checked; the first that does not hold
+ * ends the program with 1.
+ */
+import assert from "node:assert/strict";
+import { createHash, randomBytes } from "node:crypto";
+import { mkdtemp, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { launcherCommand, startStack } from "@coffer/devstack";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+
+// A service of our own on a free port; what you have instead is a config file with your key.
+await using stack = await startStack();
+// The only folder the tools may touch.
+const folder = await realpath(await mkdtemp(join(tmpdir(), "coffer-example-")));
+
+const { command, args } = launcherCommand();
+const client = new Client({ name: "example", version: "1.0.0" });
+await client.connect(
+  new StdioClientTransport({
+    command,
+    args: [...args, "--allow", folder],
+    env: { ...getDefaultEnvironment(), SERVICE_CONFIG_FILE: stack.credentialsFile },
+  }),
+);
+
+try {
+  await session();
+  console.log("every claim holds");
+} finally {
+  await client.close();
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function session(): Promise<void> {
+  const { tools } = await client.listTools();
+  claim("an owner's key gets eleven tools", tools.length === 11);
+  claim(
+    "each says whether it changes anything",
+    tools.every((tool) => tool.annotations?.readOnlyHint !== undefined),
+  );
+
+  const vault = await succeed("vault_create", { name: "Reports" });
+  const vaultId = text(vault["vaultId"]);
+
+  const content = randomBytes(3 * 1024 * 1024);
+  const path = join(folder, "report.bin");
+  await writeFile(path, content);
+  const receipt = await succeed("file_upload", { path, vaultId, idempotencyKey: "report-1" });
+  claim(
+    "the receipt tells bytes and digest",
+    receipt["bytes"] === content.length && receipt["sha256"] === sha256(content),
+  );
+
+  const repeated = await succeed("file_upload", { path, vaultId, idempotencyKey: "report-1" });
+  claim("the same key makes no second file", repeated["fileId"] === receipt["fileId"]);
+
+  const list = await succeed("file_list", { vaultId });
+  claim("the file is listed", JSON.stringify(list["files"]).includes(text(receipt["fileId"])));
+  claim("its name is fenced as words of others", JSON.stringify(list["files"]).includes(">report.bin</"));
+
+  const destPath = join(folder, "report.back");
+  await succeed("file_download", { fileId: receipt["fileId"], destPath });
+  claim("the bytes come back", content.equals(await readFile(destPath)));
+  claim("into a file that only its owner reads", ((await stat(destPath)).mode & 0o777) === 0o600);
+
+  const again = await fail("file_download", { fileId: receipt["fileId"], destPath });
+  claim("nothing is overwritten unasked", again.code === "destination_exists" && again.nextStep.includes("overwrite"));
+
+  const outside = await fail("file_upload", { path: "/etc/hostname", vaultId });
+  claim("no path outside the folder is read", outside.code === "path_not_allowed");
+
+  const verified = await succeed("file_verify", { fileId: receipt["fileId"], path: destPath });
+  claim("the stored file is intact and equal", verified["intact"] === true && verified["equal"] === true);
+
+  await succeed("file_delete", { fileId: receipt["fileId"] });
+  const restored = await succeed("trash_restore", { fileId: receipt["fileId"] });
+  claim("what was deleted comes back", restored["sha256"] === sha256(content));
+}
+
+async function succeed(name: string, given: Record<string, unknown>): Promise<Record<string, unknown>> {
+  const result = await client.callTool({ name, arguments: given });
+  assert.notEqual(result.isError, true, JSON.stringify(result.content));
+  return result.structuredContent as Record<string, unknown>;
+}
+
+async function fail(name: string, given: Record<string, unknown>): Promise<{ code: string; nextStep: string }> {
+  const result = await client.callTool({ name, arguments: given });
+  assert.equal(result.isError, true, `${name} should have failed`);
+  return (result.structuredContent as { error: { code: string; nextStep: string } }).error;
+}
+
+function claim(sentence: string, holds: boolean): void {
+  assert.ok(holds, sentence);
+  console.log(`ok  ${sentence}`);
+}
+
+function text(value: unknown): string {
+  assert.ok(typeof value === "string");
+  return value;
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}

@@ -1,0 +1,291 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createClient } from "@coffer/sdk";
+import { readConfig } from "@coffer/sdk/node";
+import { openToolClient } from "@coffer/devstack";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+const REPOSITORY = dirname(dirname(fileURLToPath(import.meta.url)));
+
+let base: string;
+const running = new Set<Run>();
+
+beforeEach(async () => {
+  base = await realpath(await mkdtemp(join(tmpdir(), "start-test-")));
+});
+
+afterEach(async () => {
+  for (const run of running) await run.stop();
+  await rm(base, { recursive: true });
+});
+
+interface Run {
+  readonly child: ChildProcess;
+  stdout: string;
+  stderr: string;
+  /** Exit code; null when a signal ended it. */
+  readonly ended: Promise<number | null>;
+  stop(): Promise<void>;
+}
+
+/** `npm start` without its set-up, which installs packages and has tests of its own. */
+function npmStart(args: string[], options: { cwd?: string; npm?: string[] } = {}): Run {
+  const npm = ["--prefix", REPOSITORY, "start", "--silent", "--ignore-scripts", ...(options.npm ?? []), "--", ...args];
+  const path = [dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter);
+  const child = spawn("npm", npm, {
+    cwd: options.cwd ?? REPOSITORY,
+    env: { ...process.env, PATH: path },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const run: Run = {
+    child,
+    stdout: "",
+    stderr: "",
+    ended: once(child, "close").then(([code]) => {
+      running.delete(run);
+      return code as number | null;
+    }),
+    stop: async () => {
+      child.kill("SIGTERM");
+      await run.ended;
+    },
+  };
+  child.stdout.on("data", (chunk: Buffer) => (run.stdout += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (run.stderr += chunk.toString()));
+  running.add(run);
+  return run;
+}
+
+interface Document {
+  readonly baseUrl: string;
+  readonly credentialsFile: string;
+  readonly newAccount: boolean;
+  readonly job: {
+    readonly vaultId: string;
+    readonly files: number;
+    readonly verified: number;
+    readonly ok: boolean;
+    readonly skipped: { path: string; reason: string }[];
+    readonly failed: { path: string; reason: string }[];
+  };
+  readonly mcp: {
+    readonly mcpServers: {
+      readonly coffer: { readonly command: string; readonly args: string[]; readonly env: Record<string, string> };
+    };
+  };
+}
+
+/** Waits for the words on stderr; fails when the run ends without them. */
+async function until(run: Run, words: string): Promise<void> {
+  while (!run.stderr.includes(words)) {
+    const more = await Promise.race([
+      once(run.child.stderr ?? run.child, "data").then(() => true),
+      run.ended.then(() => false),
+    ]);
+    if (!more && !run.stderr.includes(words))
+      throw new Error(`ended without "${words}":\n${run.stderr}\n${run.stdout}`);
+  }
+}
+
+async function ready(run: Run): Promise<Document> {
+  await until(run, "up until Ctrl-C");
+  return JSON.parse(run.stdout) as Document;
+}
+
+async function makeFolder(files: Record<string, string | Uint8Array>): Promise<string> {
+  const folder = join(base, "files");
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), content);
+  }
+  return folder;
+}
+
+async function answers(baseUrl: string): Promise<boolean> {
+  return await fetch(`${baseUrl}/healthz`).then(
+    (response) => response.ok,
+    () => false,
+  );
+}
+
+const json = (data: string): string[] => ["--json", "--port", "0", "--data", data];
+
+describe("npm start --json", () => {
+  it("prints one document, serves, and SIGTERM to npm stops the server", { timeout: 60_000 }, async () => {
+    const folder = await makeFolder({ "a.txt": "a", "sub/b.txt": "b" });
+    const run = npmStart([...json(join(base, "data")), "--folder", folder]);
+    const document = await ready(run);
+    expect(document.job).toMatchObject({ files: 2, verified: 2, ok: true });
+    expect(await answers(document.baseUrl)).toBe(true);
+    const profile = (await readConfig(document.credentialsFile))?.profiles["default"];
+    expect(profile?.baseUrl).toBe(document.baseUrl);
+    expect((await stat(document.credentialsFile)).mode & 0o777).toBe(0o600);
+    const key = profile?.apiKey?.reveal() ?? "";
+    const files = await createClient({ baseUrl: document.baseUrl, credentials: { apiKey: key } }).files.list({
+      vaultId: document.job.vaultId,
+    });
+    expect(files.files.map((file) => file.name).toSorted()).toEqual(["a.txt", "b.txt"]);
+    expect(run.stdout + run.stderr).not.toContain(key);
+    await pasteConfiguration(document, folder);
+    await run.stop();
+    expect(await answers(document.baseUrl)).toBe(false);
+  });
+
+  /** The printed configuration is what a host would start: by absolute paths, without a secret. */
+  async function pasteConfiguration({ mcp, credentialsFile }: Document, folder: string): Promise<void> {
+    const { command, args, env } = mcp.mcpServers.coffer;
+    expect(args.slice(-2)).toEqual(["--allow", folder]);
+    await using tools = await openToolClient({
+      credentialsFile: env["SERVICE_CONFIG_FILE"] ?? "",
+      folders: [],
+      launcher: { command, args },
+    });
+    expect(env).toEqual({ SERVICE_CONFIG_FILE: credentialsFile });
+    expect((await tools.call("status_check")).facts).toMatchObject({ signedIn: true, allowedFolders: [folder] });
+  }
+
+  it(
+    "keeps the account and makes a new vault on the next run, from another directory",
+    { timeout: 60_000 },
+    async () => {
+      await makeFolder({ "a.txt": "a" });
+      const first = npmStart([...json("data"), "--folder", "files", "--once"], { cwd: base });
+      expect(await first.ended).toBe(0);
+      const second = npmStart([...json("data"), "--folder", "files", "--once"], { cwd: base });
+      expect(await second.ended).toBe(0);
+      const [one, two] = [JSON.parse(first.stdout) as Document, JSON.parse(second.stdout) as Document];
+      expect([one.newAccount, two.newAccount]).toEqual([true, false]);
+      expect(one.credentialsFile).toBe(join(base, "data", "credentials.json"));
+      expect(two.job.vaultId).not.toBe(one.job.vaultId);
+    },
+  );
+});
+
+describe("ports", () => {
+  let taken: Server;
+
+  async function take(port: number): Promise<number> {
+    taken = createServer().listen(port, "127.0.0.1");
+    await once(taken, "listening");
+    const address = taken.address();
+    return typeof address === "object" && address !== null ? address.port : 0;
+  }
+
+  afterEach(() => {
+    taken.close();
+  });
+
+  it("a busy --port is an error with a sentence", { timeout: 60_000 }, async () => {
+    const port = await take(0);
+    const run = npmStart(["--port", String(port), "--data", join(base, "data")]);
+    expect(await run.ended).not.toBe(0);
+    expect(run.stderr).toContain(`Port ${String(port)} is in use`);
+    expect(run.stderr).not.toContain("    at ");
+    expect(run.stdout).toBe("");
+  });
+
+  it("a busy default port gives way to the next", { timeout: 60_000 }, async () => {
+    const folder = await makeFolder({ "a.txt": "a" });
+    // Somebody else on this machine may hold it already: then it is busy as it should be.
+    await take(8787).catch(() => take(0));
+    const run = npmStart(["--json", "--data", join(base, "data"), "--folder", folder, "--once"]);
+    expect(await run.ended).toBe(0);
+    expect(run.stderr).toContain("port 8787 is in use, trying the next");
+    expect((JSON.parse(run.stdout) as Document).baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:87[89]\d$/);
+  });
+});
+
+describe("npm start --once", () => {
+  it("prints the table and the configuration, and ends with 0", { timeout: 60_000 }, async () => {
+    const folder = await makeFolder({ "a.txt": "a" });
+    const run = npmStart(["--port", "0", "--data", join(base, "data"), "--folder", folder, "--once"]);
+    expect(await run.ended).toBe(0);
+    expect(run.stdout).toMatch(/verified +1 of 1 files, every byte/);
+    expect(run.stdout).toContain('"mcpServers"');
+  });
+
+  it("stores what it can of a hostile folder and names what it leaves out", { timeout: 60_000 }, async () => {
+    const folder = await makeFolder({
+      "new\nline.txt": "1",
+      "back\\slash": "2",
+      empty: "",
+      " space ": "3",
+      ".env": "KEY=1",
+      "deep/er/file": "4",
+      "Ünï – ☃.txt": "5",
+    });
+    await symlink("/etc/passwd", join(folder, "link"));
+    await symlink(folder, join(folder, "loop"));
+    await mkdir(join(folder, "nothing"));
+    await writeFile(Buffer.concat([Buffer.from(`${folder}/latin`), Buffer.from([0xe9])]), "6");
+    const run = npmStart([...json(join(base, "data")), "--folder", folder, "--once"]);
+    expect(await run.ended).toBe(0);
+    const { job } = JSON.parse(run.stdout) as Document;
+    expect(job).toMatchObject({ files: 6, verified: 6, ok: true, failed: [] });
+    expect(job.skipped.map(({ reason }) => reason).toSorted()).toEqual([
+      "looks like a credential or key",
+      "symbolic links are not followed",
+      "symbolic links are not followed",
+      "the name is not UTF-8",
+    ]);
+  });
+
+  const many = Object.fromEntries(
+    Array.from({ length: 200 }, (_, number) => [`f${String(number).padStart(3, "0")}`, `content ${String(number)}`]),
+  );
+
+  it("ends with 1 when a file does not come back as it is here", { timeout: 60_000 }, async () => {
+    const folder = await makeFolder(many);
+    const run = npmStart([...json(join(base, "data")), "--folder", folder, "--once"]);
+    await until(run, "; listing");
+    await writeFile(join(folder, "f199"), "content 19!");
+    expect(await run.ended).toBe(1);
+    const { job } = JSON.parse(run.stdout) as Document;
+    expect(job).toMatchObject({ ok: false, verified: 199, failed: [{ path: "f199", reason: "came back different" }] });
+  });
+
+  it("ends with 1 when a stored byte was changed behind the service's back", { timeout: 60_000 }, async () => {
+    const folder = await makeFolder(many);
+    const run = npmStart([...json(join(base, "data")), "--folder", folder, "--once"]);
+    await until(run, "; listing");
+    await tamper(join(base, "data", "blobs"), "content 199");
+    expect(await run.ended).toBe(1);
+    const { job } = JSON.parse(run.stdout) as Document;
+    expect(job.failed).toEqual([{ path: "f199", reason: expect.stringContaining("integrity_failed") as string }]);
+  });
+
+  async function tamper(directory: string, content: string): Promise<void> {
+    for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name);
+      if (!entry.isFile() || (await readFile(path, "utf8")) !== content) continue;
+      await writeFile(path, content.replace("9", "8"));
+      return;
+    }
+    throw new Error("the stored file was not found");
+  }
+});
+
+describe("what cannot be understood", () => {
+  it.each([[["--prot", "1"]], [["--port", "web"]], [["folder"]], [["--folder", "/does/not/exist"]], [["--once=yes"]]])(
+    "is refused: %j",
+    { timeout: 60_000 },
+    async (args) => {
+      const run = npmStart(args);
+      expect(await run.ended).not.toBe(0);
+      expect(run.stdout).toBe("");
+      expect(run.stderr).toMatch(/^coffer: .+/);
+      expect(run.stderr).not.toContain("    at ");
+    },
+  );
+
+  it("--help explains and ends with 0", { timeout: 60_000 }, async () => {
+    const run = npmStart(["--help"]);
+    expect(await run.ended).toBe(0);
+    expect(run.stdout).toContain("--folder PATH");
+  });
+});
