@@ -19,7 +19,7 @@ export interface Accounts {
 
 export function accountsOf(subject: ClientSubject): Accounts {
   // Short waits: the suite is about what is repeated, not about when.
-  const retry = { baseDelayMs: 1, maxDelayMs: 2 };
+  const retry = { baseDelayMs: 2, maxDelayMs: 20 };
   const connect = (apiKey: string | null, options: Partial<ClientOptions> = {}): Client =>
     createClient({
       baseUrl: subject.baseUrl,

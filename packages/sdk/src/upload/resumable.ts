@@ -40,6 +40,8 @@ interface Transfer {
 const TUS = { "tus-resumable": TUS_VERSION };
 /** How long an ended upload waits for the server to free its session. */
 const CLEAN_UP_MS = 5_000;
+/** The part that was cut off may still hold the session's lock for a moment (423). */
+const CLEAN_UP_REPEATS = 8;
 
 /**
  * Uploads over tus 1.0 in sequential parts, each with its checksum. After a failure it asks for the durable offset and goes on
@@ -203,7 +205,7 @@ function parseStanding(answer: { readonly headers: Headers }, size: number): Sta
 /** Frees the session on the server as well as it goes: the failure that led here matters more, and sessions expire by themselves. */
 async function endSession({ connection, uploadId }: Transfer): Promise<void> {
   try {
-    await send(connection, api.uploads.terminate, { params: { uploadId }, headers: TUS }, { retries: 0, attemptMs: CLEAN_UP_MS });
+    await send(connection, api.uploads.terminate, { params: { uploadId }, headers: TUS }, { retries: CLEAN_UP_REPEATS, attemptMs: CLEAN_UP_MS, totalMs: CLEAN_UP_MS });
   } catch (error) {
     if (!(error instanceof SdkError)) throw error;
   }

@@ -1,0 +1,178 @@
+import type { BlobStore } from "@coffer/server/ports/blob-store";
+import { describe, expect, it } from "vitest";
+import { collect, failingAfter, inChunks, patternBytes, sha256Of } from "../kit/bytes.ts";
+import { listed, newKey, onStore, type OpenMedium } from "./blob-store.ts";
+
+const MIB = 1024 * 1024;
+/** Odd on purpose: no store may need parts of its own size from the caller. */
+const PARTS = [1, 333, 65_536, 700_001, 0, MIB, 5 * MIB + 7];
+
+export function describePartials(openMedium: OpenMedium): void {
+  describe("partial blobs", () => {
+    it(
+      "grow by parts of any size and become a blob",
+      onStore(openMedium, async (store) => {
+        const bytes = patternBytes(
+          "parts",
+          PARTS.reduce((sum, part) => sum + part),
+        );
+        const key = newKey();
+        await store.begin(key);
+        expect(await store.partialLength(key)).toBe(0);
+        let length = 0;
+        for (const part of PARTS) {
+          const next = await store.append(key, length, inChunks(bytes.subarray(length, length + part), 50_021));
+          expect(next).toBe(length + part);
+          expect(await store.partialLength(key)).toBe(next);
+          expect(await store.open(key)).toBeNull();
+          length = next;
+        }
+        expect(await store.complete(key)).toEqual({ size: bytes.length, sha256: sha256Of(bytes) });
+        expect((await collect(await store.open(key))).equals(bytes)).toBe(true);
+        expect(await store.partialLength(key)).toBeNull();
+        expect((await listed(store)).map((blob) => blob.complete)).toEqual([true]);
+      }),
+    );
+
+    it(
+      "can be empty",
+      onStore(openMedium, async (store) => {
+        const key = newKey();
+        await store.begin(key);
+        expect(await store.complete(key)).toEqual({ size: 0, sha256: sha256Of(Buffer.alloc(0)) });
+      }),
+    );
+
+    it(
+      "refuse an append anywhere but at their end",
+      onStore(openMedium, async (store) => {
+        const key = newKey();
+        await expect(store.append(key, 0, inChunks(Buffer.from("x")))).rejects.toThrow(RangeError);
+        await store.begin(key);
+        await store.append(key, 0, inChunks(patternBytes("end", 100)));
+        for (const offset of [0, 99, 101])
+          await expect(store.append(key, offset, inChunks(Buffer.from("x")))).rejects.toThrow(RangeError);
+        expect(await store.partialLength(key)).toBe(100);
+      }),
+    );
+
+    it(
+      "answer the same when completed again, and reject when they never were",
+      onStore(openMedium, async (store) => {
+        const key = newKey();
+        await expect(store.complete(key)).rejects.toThrow(RangeError);
+        await store.begin(key);
+        await store.append(key, 0, inChunks(patternBytes("twice", 70_000), 999));
+        const receipt = await store.complete(key);
+        expect(await store.complete(key)).toEqual(receipt);
+      }),
+    );
+
+    it(
+      "begin once per key",
+      onStore(openMedium, async (store) => {
+        const key = newKey();
+        await store.begin(key);
+        await expect(store.begin(key)).rejects.toThrow();
+        await store.complete(key);
+        await expect(store.begin(key)).rejects.toThrow();
+      }),
+    );
+
+    it(
+      "vanish when discarded",
+      onStore(openMedium, async (store) => {
+        const key = newKey();
+        await store.begin(key);
+        await store.append(key, 0, inChunks(patternBytes("discarded", 100_000), 4096));
+        await store.discard(key);
+        expect(await store.partialLength(key)).toBeNull();
+        expect(await listed(store)).toEqual([]);
+        await expect(store.discard(key)).resolves.toBeUndefined();
+        await store.begin(key);
+        expect(await store.partialLength(key)).toBe(0);
+      }),
+    );
+
+    it(
+      "are no blobs to discard: a complete blob stays",
+      onStore(openMedium, async (store) => {
+        const key = newKey();
+        await store.put(key, inChunks(Buffer.from("complete")));
+        await store.discard(key);
+        expect(await store.open(key)).not.toBeNull();
+      }),
+    );
+    describeBrokenAppends(openMedium);
+    describeReopening(openMedium);
+  });
+}
+
+function describeBrokenAppends(openMedium: OpenMedium): void {
+  it(
+    "keep the durable part of a source that fails, and go on from there",
+    onStore(openMedium, async (store) => {
+      const bytes = patternBytes("broken", 3 * MIB);
+      for (const arrived of [0, 1, 65_536, 1_500_000]) {
+        const key = newKey();
+        await store.begin(key);
+        await store.append(key, 0, inChunks(bytes.subarray(0, 1000)));
+        const failure = new Error("connection reset");
+        await expect(
+          store.append(key, 1000, failingAfter(bytes.subarray(1000, 1000 + arrived), failure, 30_000)),
+        ).rejects.toBe(failure);
+        const length = await store.partialLength(key);
+        expect(length).toBeGreaterThanOrEqual(1000);
+        expect(length).toBeLessThanOrEqual(1000 + arrived);
+        await finish(store, key, bytes);
+      }
+    }),
+  );
+
+  it(
+    "are as before when an atomic append fails",
+    onStore(openMedium, async (store) => {
+      const bytes = patternBytes("atomic", 3 * MIB);
+      const key = newKey();
+      await store.begin(key);
+      await store.append(key, 0, inChunks(bytes.subarray(0, 1234)), { atomic: true });
+      const wrong = patternBytes("wrong", 2 * MIB);
+      for (let turn = 0; turn < 2; turn += 1) {
+        const failure = new Error("checksum mismatch");
+        await expect(store.append(key, 1234, failingAfter(wrong, failure, 65_536), { atomic: true })).rejects.toBe(
+          failure,
+        );
+        expect(await store.partialLength(key)).toBe(1234);
+      }
+      await finish(store, key, bytes);
+    }),
+  );
+}
+
+function describeReopening(openMedium: OpenMedium): void {
+  it("and blobs outlive the store where the medium does", async () => {
+    await using medium = await openMedium();
+    const bytes = patternBytes("reopened", 2 * MIB + 5);
+    const [blob, partial] = [newKey(), newKey()];
+    {
+      await using store = await medium.open();
+      await store.put(blob, inChunks(bytes, 65_536));
+      await store.begin(partial);
+      await store.append(partial, 0, inChunks(bytes.subarray(0, 1_200_000), 65_536));
+    }
+    await using store = await medium.open();
+    expect(await store.partialLength(partial)).toBe(medium.survives ? 1_200_000 : null);
+    expect((await listed(store)).length).toBe(medium.survives ? 2 : 0);
+    if (!medium.survives) return;
+    expect((await collect(await store.open(blob))).equals(bytes)).toBe(true);
+    await finish(store, partial, bytes);
+  });
+}
+
+/** Appends what is missing and checks the result. */
+async function finish(store: BlobStore, key: string, bytes: Buffer): Promise<void> {
+  const length = (await store.partialLength(key)) ?? Number.NaN;
+  await store.append(key, length, inChunks(bytes.subarray(length), 65_536));
+  expect(await store.complete(key)).toEqual({ size: bytes.length, sha256: sha256Of(bytes) });
+  expect((await collect(await store.open(key))).equals(bytes)).toBe(true);
+}
