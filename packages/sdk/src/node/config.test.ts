@@ -1,0 +1,124 @@
+import { chmod, mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { inspect } from "node:util";
+import { describe, expect, it } from "vitest";
+import { Secret } from "../secret.ts";
+import { configDirectory, configFile, readConfig, writeConfig } from "./config.ts";
+import { resolveSettings } from "./settings.ts";
+import { openTestDirectory } from "./test-directory.ts";
+
+const KEY = `cof_${"a".repeat(49)}`;
+const profile = (name: string, apiKey: string | null = KEY) => ({ baseUrl: `http://${name}.test`, apiKey: apiKey === null ? null : new Secret(apiKey) });
+
+describe("where the configuration is", () => {
+  it.each([
+    [{ HOME: "/home/me" }, "/home/me/.config/coffer/config.json"],
+    [{ HOME: "/home/me", XDG_CONFIG_HOME: "/xdg" }, "/xdg/coffer/config.json"],
+    [{ HOME: "/home/me", XDG_CONFIG_HOME: "relative" }, "/home/me/.config/coffer/config.json"],
+    [{ HOME: "/home/me", XDG_CONFIG_HOME: "/xdg", SERVICE_CONFIG_DIR: "/own" }, "/own/config.json"],
+    [{ SERVICE_CONFIG_DIR: "/own", SERVICE_CONFIG_FILE: "/file.json" }, "/file.json"],
+    [{ HOME: "/home/me", SERVICE_CONFIG_FILE: "" }, "/home/me/.config/coffer/config.json"],
+  ])("%j [D0-config-path]", (env, file) => {
+    expect(configFile(env)).toBe(file);
+    if (!("SERVICE_CONFIG_FILE" in env)) expect(join(configDirectory(env), "config.json")).toBe(file);
+  });
+});
+
+describe("the configuration file", () => {
+  it("is written with its directory, for the owner alone [D0-config-modes]", async () => {
+    await using directory = await openTestDirectory();
+    const file = join(directory.path, "deep", "coffer", "config.json");
+    expect(await readConfig(file)).toBeNull();
+    await writeConfig({ profiles: { default: profile("one") } }, file);
+    expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ version: 1, defaultProfile: "default", profiles: { default: { baseUrl: "http://one.test", apiKey: KEY } } });
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect((await stat(join(directory.path, "deep", "coffer"))).mode & 0o777).toBe(0o700);
+    await chmod(file, 0o644);
+    await writeConfig({ defaultProfile: "default" }, file);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(await readdir(join(directory.path, "deep", "coffer"))).toEqual(["config.json"]);
+  });
+
+  it("keeps other profiles and what a later version added", async () => {
+    await using directory = await openTestDirectory();
+    const file = join(directory.path, "config.json");
+    await writeFile(file, JSON.stringify({ version: 1, defaultProfile: "a", theme: "dark", profiles: { a: { baseUrl: "http://a", region: "eu" }, b: { baseUrl: "http://b" } } }));
+    await writeConfig({ profiles: { a: profile("new"), b: null } }, file);
+    expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ version: 1, defaultProfile: "a", theme: "dark", profiles: { a: { baseUrl: "http://new.test", region: "eu", apiKey: KEY } } });
+  });
+
+  it("loses no profile when many write at once [D0-config-atomic]", async () => {
+    await using directory = await openTestDirectory();
+    const file = join(directory.path, "config.json");
+    const names = Array.from({ length: 12 }, (_, index) => `p${String(index)}`);
+    await Promise.all(names.map((name) => writeConfig({ profiles: { [name]: profile(name) } }, file)));
+    expect(Object.keys((await readConfig(file))?.profiles ?? {}).sort()).toEqual(names.sort());
+    expect(await readdir(directory.path)).toEqual(["config.json"]);
+  });
+
+  it("takes over a lock whose process is gone", async () => {
+    await using directory = await openTestDirectory();
+    const file = join(directory.path, "config.json");
+    await writeFile(`${file}.lock`, "4194399 of-a-process-that-ended");
+    await writeConfig({ profiles: { a: profile("a") } }, file);
+    expect((await readConfig(file))?.profiles["a"]?.baseUrl).toBe("http://a.test");
+  });
+
+  it("stays a link where it is one", async () => {
+    await using directory = await openTestDirectory();
+    const target = join(directory.path, "dotfiles", "config.json");
+    const file = join(directory.path, "config.json");
+    await mkdir(join(directory.path, "dotfiles"));
+    await writeConfig({ profiles: { a: profile("a") } }, target);
+    await symlink(target, file);
+    await writeConfig({ profiles: { b: profile("b") } }, file);
+    expect(await readlink(file)).toBe(target);
+    expect(Object.keys((await readConfig(target))?.profiles ?? {})).toEqual(["a", "b"]);
+  });
+
+  it.each([["not JSON", `{"apiKey":"${KEY}" oops`], ["of another version", '{"version":2}'], ["without a base URL", `{"version":1,"defaultProfile":"a","profiles":{"a":{"apiKey":"${KEY}"}}}`]])(
+    "is refused when it is %s, and its key never shows",
+    async (_name, text) => {
+      await using directory = await openTestDirectory();
+      const file = join(directory.path, "config.json");
+      await writeFile(file, text);
+      const error: unknown = await readConfig(file).catch((reason: unknown) => reason);
+      expect(error).toMatchObject({ code: "configuration" });
+      expect(inspect(error, { depth: 9 })).not.toContain(KEY);
+    },
+  );
+});
+
+describe("settings", () => {
+  it("come from flags before the environment before the profile [D0-env-names]", async () => {
+    await using directory = await openTestDirectory();
+    const file = join(directory.path, "config.json");
+    await writeConfig({ profiles: { default: profile("p"), other: profile("other", `cof_${"b".repeat(49)}`) } }, file);
+    const env = { SERVICE_CONFIG_FILE: file };
+    const saved = await resolveSettings(env);
+    expect(saved).toMatchObject({ baseUrl: "http://p.test", profile: "default", configFile: file, sources: { baseUrl: "profile", apiKey: "profile" } });
+    expect(saved.apiKey?.reveal()).toBe(KEY);
+    expect(inspect(saved)).not.toContain(KEY);
+    const fromEnvironment = await resolveSettings({ ...env, SERVICE_API_KEY: "k1", SERVICE_BASE_URL: "http://e.test", SERVICE_PROFILE: "other" });
+    expect(fromEnvironment).toMatchObject({ baseUrl: "http://e.test", profile: "other", sources: { baseUrl: "environment", apiKey: "environment" } });
+    const flagged = await resolveSettings({ ...env, SERVICE_API_KEY: "k1", SERVICE_BASE_URL: "http://e.test" }, { apiKey: "k2", baseUrl: "http://f.test" });
+    expect([flagged.baseUrl, flagged.apiKey?.reveal()]).toEqual(["http://f.test", "k2"]);
+  });
+
+  it("never send a profile's key to another origin than the profile's own", async () => {
+    await using directory = await openTestDirectory();
+    const file = join(directory.path, "config.json");
+    await writeConfig({ profiles: { default: profile("p") } }, file);
+    const elsewhere = await resolveSettings({ SERVICE_CONFIG_FILE: file, SERVICE_BASE_URL: "http://elsewhere.test" });
+    expect(elsewhere).toMatchObject({ baseUrl: "http://elsewhere.test", apiKey: null });
+    const same = await resolveSettings({ SERVICE_CONFIG_FILE: file }, { baseUrl: "http://p.test/prefix" });
+    expect(same.apiKey?.reveal()).toBe(KEY);
+  });
+
+  it("are empty without any, and a profile that was named must exist", async () => {
+    await using directory = await openTestDirectory();
+    const env = { SERVICE_CONFIG_DIR: directory.path };
+    expect(await resolveSettings(env)).toMatchObject({ baseUrl: null, apiKey: null, sources: { baseUrl: null, apiKey: null } });
+    await expect(resolveSettings(env, { profile: "absent" })).rejects.toMatchObject({ code: "configuration" });
+  });
+});

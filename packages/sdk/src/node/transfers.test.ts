@@ -1,0 +1,219 @@
+import { createHash } from "node:crypto";
+import { appendFile, link, mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createClient, type Client } from "../client.ts";
+import type { Middleware, Transport } from "../transports.ts";
+import { createFake, type Fake } from "../testing/index.ts";
+import { downloadFile } from "./download-file.ts";
+import { openTestDirectory } from "./test-directory.ts";
+import { uploadFile } from "./upload-file.ts";
+
+const PART = 32 * 1024;
+const BYTES = Uint8Array.from({ length: PART * 6 + 5 }, (_, index) => (index * 31 + (index >> 8)) & 0xff);
+const SHA256 = createHash("sha256").update(BYTES).digest("hex");
+
+interface Setting {
+  readonly fake: Fake;
+  readonly sent: string[];
+  readonly connect: (middleware?: Middleware) => Client;
+}
+
+/** A fake with one account, and clients of it whose requests are listed. */
+async function openService(): Promise<Setting> {
+  const fake = createFake();
+  const sent: string[] = [];
+  const transport: Transport = (request) => {
+    sent.push(`${request.method} ${new URL(request.url).pathname}`);
+    return fake.fetch(request);
+  };
+  const baseUrl = "http://coffer.test";
+  const { apiKey } = await createClient({ baseUrl, transport: fake.fetch }).development.signup({ email: "a@example.com" });
+  const connect = (middleware?: Middleware): Client => createClient({ baseUrl, transport, credentials: { apiKey }, retry: { baseDelayMs: 1, maxDelayMs: 2 }, middleware: middleware === undefined ? [] : [middleware] });
+  return { fake, sent, connect };
+}
+
+/** Fails every part from the given one on, as when the process or the network dies. */
+function dieAtPart(part: number, before = () => Promise.resolve()): Middleware {
+  return async (request, next) => {
+    if (request.method !== "PATCH" || Number(request.headers.get("upload-offset")) < part * PART) return next(request);
+    await before();
+    throw new TypeError("fetch failed");
+  };
+}
+
+const parts = (sent: readonly string[]): number => sent.filter((line) => line.startsWith("PATCH")).length;
+
+describe("uploadFile", () => {
+  it("goes on where an upload was cut off, and hashes the whole", async () => {
+    await using directory = await openTestDirectory();
+    const { fake, sent, connect } = await openService();
+    const path = join(directory.path, "large.bin");
+    await writeFile(path, BYTES);
+    const options = { partBytes: PART, journalDirectory: join(directory.path, "journals"), retries: 0 };
+    await expect(uploadFile(connect(dieAtPart(3)), path, options)).rejects.toMatchObject({ code: "connection_failed" });
+    const [name = ""] = await readdir(options.journalDirectory);
+    const journal = join(options.journalDirectory, name);
+    expect((await stat(journal)).mode & 0o777).toBe(0o600);
+    expect(await readFile(journal, "utf8")).not.toContain("cof_");
+    expect(fake.state.uploads.size).toBe(1);
+    sent.length = 0;
+    const result = await uploadFile(connect(), path, options);
+    expect(result).toMatchObject({ sha256: SHA256, bytes: BYTES.length });
+    expect(sent.filter((line) => line === "POST /api/uploads")).toEqual([]);
+    expect(parts(sent)).toBe(4);
+    expect(await readdir(options.journalDirectory)).toEqual([]);
+  });
+
+  it("has its session on disk before the first part is sent", async () => {
+    await using directory = await openTestDirectory();
+    const { fake, connect } = await openService();
+    const path = join(directory.path, "large.bin");
+    await writeFile(path, BYTES);
+    const journalDirectory = join(directory.path, "journals");
+    const seen: string[] = [];
+    const look: Middleware = async (request, next) => {
+      if (request.method === "POST" || request.method === "PATCH") {
+        const [name = ""] = (await readdir(journalDirectory)).filter((file) => file.endsWith(".json"));
+        const entry: { uploadId: string | null; idempotencyKey: string } = JSON.parse(await readFile(join(journalDirectory, name), "utf8"));
+        seen.push(entry.uploadId === null ? `${request.method} keyed ${String(entry.idempotencyKey === request.headers.get("idempotency-key"))}` : `${request.method} ${String(fake.state.uploads.has(entry.uploadId))}`);
+      }
+      return next(request);
+    };
+    await uploadFile(connect(look), path, { partBytes: PART, journalDirectory });
+    expect(seen[0]).toBe("POST keyed true");
+    expect(seen.slice(1)).toEqual(Array.from({ length: 7 }, () => "PATCH true"));
+  });
+
+  it("begins anew when the session is gone, or when the file is another, and frees the old one", async () => {
+    await using directory = await openTestDirectory();
+    const { fake, connect } = await openService();
+    const path = join(directory.path, "large.bin");
+    await writeFile(path, BYTES);
+    const options = { partBytes: PART, journalDirectory: join(directory.path, "journals"), retries: 0 };
+    await expect(uploadFile(connect(dieAtPart(2)), path, options)).rejects.toThrow();
+    fake.state.uploads.clear();
+    await expect(uploadFile(connect(dieAtPart(2)), path, options)).rejects.toThrow();
+    expect(fake.state.uploads.size).toBe(1);
+    await utimes(path, 1, 1);
+    expect((await uploadFile(connect(), path, options)).sha256).toBe(SHA256);
+    expect([...fake.state.uploads.values()].every(({ fileId }) => fileId !== null)).toBe(true);
+  });
+
+  it("stores nothing of a file that changes meanwhile", async () => {
+    await using directory = await openTestDirectory();
+    const { fake, connect } = await openService();
+    const path = join(directory.path, "log.txt");
+    await writeFile(path, BYTES);
+    const journalDirectory = join(directory.path, "journals");
+    const change: Middleware = async (request, next) => {
+      if (request.headers.get("upload-offset") === String(PART)) await appendFile(path, "x");
+      return next(request);
+    };
+    await expect(uploadFile(connect(change), path, { partBytes: PART, journalDirectory })).rejects.toMatchObject({ code: "source_changed", retryable: false });
+    expect([fake.state.files.size, fake.state.uploads.size]).toEqual([0, 0]);
+    expect(await readdir(journalDirectory)).toEqual([]);
+  });
+
+  it("an abort frees the session and forgets it", async () => {
+    await using directory = await openTestDirectory();
+    const { fake, connect } = await openService();
+    const path = join(directory.path, "large.bin");
+    await writeFile(path, BYTES);
+    const journalDirectory = join(directory.path, "journals");
+    const controller = new AbortController();
+    const options = { partBytes: PART, journalDirectory, signal: controller.signal, onProgress: ({ bytes }: { bytes: number }) => bytes > PART && controller.abort() };
+    await expect(uploadFile(connect(), path, options)).rejects.toMatchObject({ code: "aborted" });
+    expect([fake.state.files.size, fake.state.uploads.size]).toEqual([0, 0]);
+    expect(await readdir(journalDirectory)).toEqual([]);
+  });
+
+  it("two at once of the same file and place do not share a session", async () => {
+    await using directory = await openTestDirectory();
+    const { sent, connect } = await openService();
+    const path = join(directory.path, "large.bin");
+    await writeFile(path, BYTES);
+    const options = { partBytes: PART, journalDirectory: join(directory.path, "journals") };
+    const results = await Promise.allSettled([uploadFile(connect(), path, options), uploadFile(connect(), path, options)]);
+    expect(results.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    expect(results.find((result) => result.status === "rejected")?.reason).toMatchObject({ code: "name_exists" });
+    expect(sent.filter((line) => line === "POST /api/uploads")).toHaveLength(2);
+  });
+
+  it("refuses what is no regular file", async () => {
+    await using directory = await openTestDirectory();
+    const { connect } = await openService();
+    await expect(uploadFile(connect(), directory.path)).rejects.toThrow();
+    await expect(uploadFile(connect(), "/dev/null")).rejects.toMatchObject({ code: "invalid_request" });
+  });
+
+  it("writes a version of a file, small or large", async () => {
+    await using directory = await openTestDirectory();
+    const { connect } = await openService();
+    const path = join(directory.path, "small.txt");
+    await writeFile(path, "one");
+    const journalDirectory = join(directory.path, "journals");
+    const { file } = await uploadFile(connect(), path, { contentType: "text/plain", journalDirectory });
+    await writeFile(path, BYTES);
+    const next = await uploadFile(connect(), path, { fileId: file.id, partBytes: PART, journalDirectory });
+    expect(next.file).toMatchObject({ id: file.id, name: "small.txt", contentType: "text/plain", sha256: SHA256 });
+  });
+});
+
+describe("downloadFile", () => {
+  async function stored(): Promise<Setting & { fileId: string }> {
+    const service = await openService();
+    const { file } = await service.connect().files.upload({ name: "stored", body: BYTES });
+    return { ...service, fileId: file.id };
+  }
+
+  it("never replaces what is there, not even what appears while it loads", async () => {
+    await using directory = await openTestDirectory();
+    const { connect, fileId } = await stored();
+    const destination = join(directory.path, "copy");
+    const race: Middleware = async (request, next) => {
+      await writeFile(destination, "theirs");
+      return next(request);
+    };
+    await expect(downloadFile(connect(race), fileId, destination)).rejects.toMatchObject({ code: "destination_exists" });
+    await expect(downloadFile(connect(), fileId, destination)).rejects.toMatchObject({ code: "destination_exists" });
+    expect(await readFile(destination, "utf8")).toBe("theirs");
+    await symlink("/nowhere", join(directory.path, "dangling"));
+    await expect(downloadFile(connect(), fileId, join(directory.path, "dangling"))).rejects.toMatchObject({ code: "destination_exists" });
+    expect((await readdir(directory.path)).sort()).toEqual(["copy", "dangling"]);
+  });
+
+  it("with overwrite replaces the name and not what a link points to", async () => {
+    await using directory = await openTestDirectory();
+    const { connect, fileId } = await stored();
+    const [theirs, destination] = [join(directory.path, "theirs"), join(directory.path, "copy")];
+    await writeFile(theirs, "theirs");
+    await link(theirs, destination);
+    const result = await downloadFile(connect(), fileId, destination, { overwrite: true });
+    expect(result).toEqual({ path: destination, bytes: BYTES.length, sha256: SHA256 });
+    expect(await readFile(theirs, "utf8")).toBe("theirs");
+    expect((await stat(destination)).mode & 0o777).toBe(0o600);
+  });
+
+  it("leaves nothing behind when bytes are wrong, the caller aborts, or there is no such file", async () => {
+    await using directory = await openTestDirectory();
+    const { connect, fake, fileId } = await stored();
+    const destination = join(directory.path, "copy");
+    const controller = new AbortController();
+    const aborting = downloadFile(connect(), fileId, destination, { signal: controller.signal, onProgress: () => { controller.abort(); } });
+    await expect(aborting).rejects.toMatchObject({ code: "aborted" });
+    const damage: Middleware = async (request, next) => {
+      const response = await next(request);
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      bytes[7] = (bytes[7] ?? 0) ^ 1;
+      return new Response(bytes, { status: response.status, headers: response.headers });
+    };
+    await expect(downloadFile(connect(damage), fileId, destination)).rejects.toMatchObject({ code: "integrity_failed" });
+    fake.state.files.clear();
+    await expect(downloadFile(connect(), fileId, destination)).rejects.toMatchObject({ code: "not_found" });
+    await expect(downloadFile(connect(), fileId, join(directory.path, "no", "such", "directory"))).rejects.toThrow();
+    expect(await readdir(directory.path)).toEqual([]);
+    await mkdir(destination);
+    await expect(downloadFile(connect(), fileId, destination)).rejects.toMatchObject({ code: "destination_exists" });
+  });
+});
