@@ -1,5 +1,5 @@
 /** Answers on their way out: text straight to the connection, failures in their one form. */
-import { HEADERS } from "@coffer/contract";
+import { HEADERS, TUS_VERSION } from "@coffer/contract";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { describeFailure, JSON_TYPE, renderFailureBody } from "./failures.ts";
 import { requestHeadersOf, SECURITY_HEADERS } from "./headers.ts";
@@ -35,7 +35,7 @@ export function sendText(
   discardUnreadBody(request.raw);
   reply.hijack();
   if (typeof body !== "string") {
-    raw.writeHead(status, allHeadersOf(request, headers)).end();
+    raw.writeHead(status, { ...framingOf(request.method, status), ...allHeadersOf(request, headers) }).end();
     return;
   }
   const length = Buffer.byteLength(body);
@@ -49,6 +49,16 @@ export function sendText(
   raw.end(body);
 }
 
+/** Says that nothing follows, where a client would else be told of chunks (RFC 9110 §8.6). */
+function framingOf(method: string, status: number): Record<string, string> {
+  return method === "HEAD" || status === 204 || status === 304 ? {} : { "Content-Length": "0" };
+}
+
+/** tus 1.0.0 wants its version on every answer of its resources, those given before a handler ran too. */
+function protocolOf(endpointId: string | null): Record<string, string> {
+  return endpointId?.startsWith("uploads.") === true ? { "Tus-Resumable": TUS_VERSION } : {};
+}
+
 /** Every failure of every kind, in the one form of specification §7. */
 export function answerFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const failure = describeFailure(error);
@@ -60,6 +70,11 @@ export function answerFailure(error: unknown, request: FastifyRequest, reply: Fa
     reply.raw.destroy();
     return;
   }
-  const headers = { ...failure.headers, "Content-Type": JSON_TYPE, [HEADERS.errorCode]: failure.code };
+  const headers = {
+    ...protocolOf(request.call.endpointId),
+    ...failure.headers,
+    "Content-Type": JSON_TYPE,
+    [HEADERS.errorCode]: failure.code,
+  };
   sendText(request, reply, { status: failure.status, headers, body: renderFailureBody(failure) });
 }
