@@ -15,7 +15,13 @@ export function filesSuite(accounts: () => Accounts): void {
     expect({ bytes, sha256 }).toEqual({ bytes: BYTES.length, sha256: SHA256 });
     expect(file).toMatchObject({ name, contentType: "text/plain", size: BYTES.length, sha256: SHA256, folderId: null });
     const download = await client.files.download(file.id);
-    expect(download).toMatchObject({ size: BYTES.length, sha256: SHA256, name, range: { offset: 0, length: BYTES.length }, etag: ETAG });
+    expect(download).toMatchObject({
+      size: BYTES.length,
+      sha256: SHA256,
+      name,
+      range: { offset: 0, length: BYTES.length },
+      etag: ETAG,
+    });
     expect(Buffer.compare(await download.bytes(), BYTES)).toBe(0);
   });
 
@@ -29,7 +35,8 @@ export function filesSuite(accounts: () => Accounts): void {
   it("reads ranges [D5-content-range]", async () => {
     const { client } = await accounts().signup();
     const { file } = await client.files.upload({ name: "ranged", body: BYTES });
-    const read = async (offset: number, length?: number) => (await client.files.download(file.id, { range: { offset, length } })).bytes();
+    const read = async (offset: number, length?: number) =>
+      (await client.files.download(file.id, { range: { offset, length } })).bytes();
     expect(Buffer.compare(await read(0, 1), BYTES.subarray(0, 1))).toBe(0);
     expect(Buffer.compare(await read(70_000, 1000), BYTES.subarray(70_000, 71_000))).toBe(0);
     expect(Buffer.compare(await read(200_000), BYTES.subarray(200_000))).toBe(0);
@@ -44,7 +51,8 @@ export function filesSuite(accounts: () => Accounts): void {
     }
     const blob = new Blob([BYTES as Uint8Array<ArrayBuffer>]);
     const bodies = { bytes: BYTES, blob, stream: blob.stream(), iterable: chunks() };
-    for (const [name, body] of Object.entries(bodies)) expect((await client.files.upload({ name, body })).sha256).toBe(SHA256);
+    for (const [name, body] of Object.entries(bodies))
+      expect((await client.files.upload({ name, body })).sha256).toBe(SHA256);
     const long = await client.files.upload({ name: "unknown size", body: chunks() }, { partBytes: 50_000 });
     expect(long).toMatchObject({ bytes: BYTES.length, sha256: SHA256 });
   });
@@ -54,11 +62,15 @@ export function filesSuite(accounts: () => Accounts): void {
     const { file } = await client.files.upload({ name: "taken", body: BYTES });
     const body = new Uint8Array([1, 2, 3]);
     await expect(client.files.upload({ name: "taken", body })).rejects.toMatchObject({ code: "name_exists" });
-    await expect(client.files.upload({ name: "taken", body, ifAbsent: true })).rejects.toMatchObject({ code: "precondition_failed" });
+    await expect(client.files.upload({ name: "taken", body, ifAbsent: true })).rejects.toMatchObject({
+      code: "precondition_failed",
+    });
     const { file: next } = await client.files.replace(file.id, { body, ifMatch: ETAG });
     expect(next.id).toBe(file.id);
     expect(next.versionId).not.toBe(file.versionId);
-    await expect(client.files.replace(file.id, { body, ifMatch: ETAG })).rejects.toMatchObject({ code: "precondition_failed" });
+    await expect(client.files.replace(file.id, { body, ifMatch: ETAG })).rejects.toMatchObject({
+      code: "precondition_failed",
+    });
     expect((await client.files.list({ name: "taken" })).files).toHaveLength(1);
   });
 
@@ -66,7 +78,10 @@ export function filesSuite(accounts: () => Accounts): void {
     const { client } = await accounts().signup();
     const folder = await client.folders.create({ name: "home" });
     const { file } = await client.files.upload({ name: "wanders", body: BYTES });
-    expect(await client.files.update(file.id, { name: "moved", folderId: folder.id })).toMatchObject({ name: "moved", folderId: folder.id });
+    expect(await client.files.update(file.id, { name: "moved", folderId: folder.id })).toMatchObject({
+      name: "moved",
+      folderId: folder.id,
+    });
     expect((await client.files.list({ folderId: folder.id })).files).toHaveLength(1);
     expect((await client.files.delete(file.id))?.trashedAt).not.toBeNull();
     expect((await client.trash.list()).files.map(({ id }) => id)).toEqual([file.id]);

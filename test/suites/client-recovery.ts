@@ -2,7 +2,15 @@ import { api } from "@coffer/contract";
 import { AbortError, ApiError, IntegrityError } from "@coffer/sdk";
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
-import { changeBodies, corruptOnce, countedSignal, loseAnswers, recorder, sampleBytes, type Accounts } from "./client-subject.ts";
+import {
+  changeBodies,
+  corruptOnce,
+  countedSignal,
+  loseAnswers,
+  recorder,
+  sampleBytes,
+  type Accounts,
+} from "./client-subject.ts";
 
 const PART = 64 * 1024;
 const BYTES = sampleBytes(PART * 4 + 99, 9);
@@ -21,7 +29,9 @@ export function recoverySuite(accounts: () => Accounts): void {
     expect(keys).toHaveLength(3);
     expect(new Set(keys).size).toBe(1);
     expect(wire.requests.map((request) => request.headers.get("x-retry-count"))).toEqual([null, "1", "2"]);
-    expect((await client.vaults.list()).vaults.filter(({ name }) => name === "once").map(({ id }) => id)).toEqual([vault.id]);
+    expect((await client.vaults.list()).vaults.filter(({ name }) => name === "once").map(({ id }) => id)).toEqual([
+      vault.id,
+    ]);
   });
 
   it("takes the 404 of a repeated delete as done [D1-sdk-delete-retry] [D1-second-delete-gone]", async () => {
@@ -33,16 +43,26 @@ export function recoverySuite(accounts: () => Accounts): void {
   });
 
   it("goes on where the server stands when the answer to a part was lost, the last one too", async () => {
-    const { client } = await accounts().signup({ middleware: [loseAnswers(isPart, 2), loseAnswers((request) => isPart(request) && request.headers.get("upload-offset") === String(PART * 4))] });
+    const { client } = await accounts().signup({
+      middleware: [
+        loseAnswers(isPart, 2),
+        loseAnswers((request) => isPart(request) && request.headers.get("upload-offset") === String(PART * 4)),
+      ],
+    });
     const result = await client.files.upload({ name: "resumed", body: BYTES }, { partBytes: PART });
     expect(result.sha256).toBe(SHA256);
     expect(Buffer.compare(await (await client.files.download(result.file.id)).bytes(), BYTES)).toBe(0);
   });
 
   it("sends a damaged part and a damaged body again [D5-tus-checksum] [D5-upload-digest]", async () => {
-    const { client } = await accounts().signup({ middleware: [corruptOnce(isPart), corruptOnce((request) => request.url.includes("name=whole"))] });
+    const { client } = await accounts().signup({
+      middleware: [corruptOnce(isPart), corruptOnce((request) => request.url.includes("name=whole"))],
+    });
     const seen: number[] = [];
-    const parts = await client.files.upload({ name: "parts", body: BYTES }, { partBytes: PART, onProgress: ({ bytes }) => seen.push(bytes) });
+    const parts = await client.files.upload(
+      { name: "parts", body: BYTES },
+      { partBytes: PART, onProgress: ({ bytes }) => seen.push(bytes) },
+    );
     expect(parts.sha256).toBe(SHA256);
     expect(seen.some((bytes, index) => bytes < (seen[index - 1] ?? 0))).toBe(true);
     expect((await client.files.upload({ name: "whole", body: BYTES })).sha256).toBe(SHA256);
@@ -55,15 +75,23 @@ export function recoverySuite(accounts: () => Accounts): void {
     const { file } = await client.files.upload({ name: "broken", body: BYTES });
     const download = await client.files.download(file.id);
     expect(Buffer.compare(await download.bytes(), BYTES)).toBe(0);
-    expect(wire.requests.filter(isContent).map((request) => request.headers.get("range"))).toEqual([null, expect.stringMatching(/^bytes=\d+-262242$/), expect.stringMatching(/^bytes=\d+-262242$/)]);
+    expect(wire.requests.filter(isContent).map((request) => request.headers.get("range"))).toEqual([
+      null,
+      expect.stringMatching(/^bytes=\d+-262242$/),
+      expect.stringMatching(/^bytes=\d+-262242$/),
+    ]);
   });
 
   it("fails a download whose bytes are damaged or end early", async () => {
     const { client, apiKey } = await accounts().signup();
     const { file } = await client.files.upload({ name: "whole", body: BYTES });
-    const damaged = accounts().connect(apiKey, { middleware: [changeBodies(isContent, (body) => body.pipeThrough(flipFirstBit()))] });
+    const damaged = accounts().connect(apiKey, {
+      middleware: [changeBodies(isContent, (body) => body.pipeThrough(flipFirstBit()))],
+    });
     await expect((await damaged.files.download(file.id)).bytes()).rejects.toThrow(IntegrityError);
-    const short = accounts().connect(apiKey, { middleware: [changeBodies(isContent, (body) => endAfter(body, 100_000), 9)] });
+    const short = accounts().connect(apiKey, {
+      middleware: [changeBodies(isContent, (body) => endAfter(body, 100_000), 9)],
+    });
     await expect((await short.files.download(file.id)).bytes()).rejects.toThrow(IntegrityError);
   });
 
@@ -83,8 +111,11 @@ export function recoverySuite(accounts: () => Accounts): void {
     );
     await expect(upload).rejects.toThrow(AbortError);
     expect(listeners()).toBe(0);
-    const uploadId = wire.sent.map((line) => /^DELETE \/api\/uploads\/(.+)$/.exec(line)?.[1]).find((id) => id !== undefined) ?? "";
-    const left: unknown = await client.call(api.uploads.head, { params: { uploadId }, headers: { "tus-resumable": "1.0.0" } }).catch((error: unknown) => error);
+    const uploadId =
+      wire.sent.map((line) => /^DELETE \/api\/uploads\/(.+)$/.exec(line)?.[1]).find((id) => id !== undefined) ?? "";
+    const left: unknown = await client
+      .call(api.uploads.head, { params: { uploadId }, headers: { "tus-resumable": "1.0.0" } })
+      .catch((error: unknown) => error);
     expect(left).toBeInstanceOf(ApiError);
     expect([404, 410]).toContain(left instanceof ApiError ? left.status : 0);
     expect((await client.files.list({ name: "given up" })).files).toEqual([]);
@@ -116,7 +147,11 @@ function endAfter(body: ReadableStream<Uint8Array>, length: number): ReadableStr
   });
 }
 
-function cut(body: ReadableStream<Uint8Array>, length: number, end: (controller: ReadableStreamDefaultController<Uint8Array>) => void): ReadableStream<Uint8Array> {
+function cut(
+  body: ReadableStream<Uint8Array>,
+  length: number,
+  end: (controller: ReadableStreamDefaultController<Uint8Array>) => void,
+): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   let left = length;
   return new ReadableStream(

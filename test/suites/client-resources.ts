@@ -59,7 +59,11 @@ export function resourcesSuite(accounts: () => Accounts): void {
     const reader = accounts().connect(made.key);
     await expect(reader.folders.list()).rejects.toMatchObject({ code: "missing_scope", status: 403 });
     const rotated = await client.apiKeys.rotate(made.id);
-    await expect(reader.account.get()).rejects.toMatchObject({ code: "invalid_credential", status: 401, retryable: false });
+    await expect(reader.account.get()).rejects.toMatchObject({
+      code: "invalid_credential",
+      status: 401,
+      retryable: false,
+    });
     await client.apiKeys.revoke(rotated.id);
     await client.apiKeys.revoke(rotated.id);
     expect((await client.apiKeys.list()).items.find(({ id }) => id === rotated.id)?.revokedAt).not.toBeNull();
@@ -88,8 +92,13 @@ export function resourcesSuite(accounts: () => Accounts): void {
 
   it("sends nothing when the input breaks the contract", async () => {
     const client = accounts().connect(null, { transport: inProcessTransport(() => Promise.reject(new Error("sent"))) });
-    await expect(client.files.get("no-id")).rejects.toMatchObject({ code: "invalid_request", issues: ["params.fileId: Invalid UUID"] });
-    await expect(client.vaults.create({ name: "a/b", type: "public" })).rejects.toMatchObject({ code: "invalid_request" });
+    await expect(client.files.get("no-id")).rejects.toMatchObject({
+      code: "invalid_request",
+      issues: ["params.fileId: Invalid UUID"],
+    });
+    await expect(client.vaults.create({ name: "a/b", type: "public" })).rejects.toMatchObject({
+      code: "invalid_request",
+    });
     await expect(client.files.list({ limit: 5000 })).rejects.toMatchObject({ code: "invalid_request" });
   });
 }

@@ -81,12 +81,18 @@ export function corruptOnce(matches: (request: Request) => boolean): Middleware 
     done = true;
     const body = new Uint8Array(await request.arrayBuffer());
     body[0] = (body[0] ?? 0) ^ 1;
-    return next(new Request(request.url, { method: request.method, headers: request.headers, body, signal: request.signal }));
+    return next(
+      new Request(request.url, { method: request.method, headers: request.headers, body, signal: request.signal }),
+    );
   };
 }
 
 /** Passes answers of matching requests through `change`. */
-export function changeBodies(matches: (request: Request) => boolean, change: (body: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>, times = 1): Middleware {
+export function changeBodies(
+  matches: (request: Request) => boolean,
+  change: (body: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>,
+  times = 1,
+): Middleware {
   let left = times;
   return async (request, next) => {
     const response = await next(request);

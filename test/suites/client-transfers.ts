@@ -18,7 +18,12 @@ export function transfersSuite(accounts: () => Accounts): void {
     const folder = await client.folders.create({ name: "parts" });
     const seen: number[] = [];
     const { file, sha256 } = await client.files.upload(
-      { name: "in parts ü", folderId: folder.id, contentType: "image/png", body: new Blob([BYTES as Uint8Array<ArrayBuffer>]) },
+      {
+        name: "in parts ü",
+        folderId: folder.id,
+        contentType: "image/png",
+        body: new Blob([BYTES as Uint8Array<ArrayBuffer>]),
+      },
       { partBytes: PART, onProgress: ({ bytes, total }) => seen.push(bytes / (total ?? 0)) },
     );
     expect(sha256).toBe(SHA256);
@@ -32,9 +37,13 @@ export function transfersSuite(accounts: () => Accounts): void {
     const { client } = await accounts().signup();
     const stream = (bytes: Uint8Array) => new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();
     const options = { partBytes: PART };
-    expect((await client.files.upload({ name: "ok", body: stream(BYTES), size: BYTES.length }, options)).sha256).toBe(SHA256);
+    expect((await client.files.upload({ name: "ok", body: stream(BYTES), size: BYTES.length }, options)).sha256).toBe(
+      SHA256,
+    );
     for (const size of [BYTES.length - 1, BYTES.length + 1]) {
-      await expect(client.files.upload({ name: "no", body: stream(BYTES), size }, options)).rejects.toMatchObject({ code: "source_changed" });
+      await expect(client.files.upload({ name: "no", body: stream(BYTES), size }, options)).rejects.toMatchObject({
+        code: "source_changed",
+      });
     }
     expect((await client.files.list({ name: "no" })).files).toEqual([]);
   });
@@ -57,11 +66,20 @@ export function transfersSuite(accounts: () => Accounts): void {
       expect(sent).toMatchObject({ bytes: BYTES.length, sha256: SHA256, file: { name: "source.bin" } });
       expect(await readdir(journalDirectory)).toEqual([]);
       const destination = join(directory, "copy.bin");
-      expect(await downloadFile(client, sent.file.id, destination)).toEqual({ path: destination, bytes: BYTES.length, sha256: SHA256 });
+      expect(await downloadFile(client, sent.file.id, destination)).toEqual({
+        path: destination,
+        bytes: BYTES.length,
+        sha256: SHA256,
+      });
       expect(Buffer.compare(await readFile(destination), BYTES)).toBe(0);
       expect((await stat(destination)).mode & 0o777).toBe(0o600);
-      await expect(downloadFile(client, sent.file.id, destination)).rejects.toMatchObject({ code: "destination_exists" });
-      const part = await downloadFile(client, sent.file.id, destination, { overwrite: true, range: { offset: 10, length: 20 } });
+      await expect(downloadFile(client, sent.file.id, destination)).rejects.toMatchObject({
+        code: "destination_exists",
+      });
+      const part = await downloadFile(client, sent.file.id, destination, {
+        overwrite: true,
+        range: { offset: 10, length: 20 },
+      });
       expect(part.sha256).toBe(createHash("sha256").update(BYTES.subarray(10, 30)).digest("hex"));
       expect((await readdir(directory)).sort()).toEqual(["copy.bin", "journals", "source.bin"]);
     } finally {

@@ -18,7 +18,10 @@ const due = prepared((build, value: { now: number; after: string }) =>
 type Deleting = Pick<JobDeps, "database" | "blobs" | "clock" | "log">;
 
 /** First the bytes, then the queue's row: a crash in between repeats a deletion, which is no error. */
-export async function deleteQueuedBlobs(deps: Deleting, signal: AbortSignal): Promise<{ deleted: number; failed: number }> {
+export async function deleteQueuedBlobs(
+  deps: Deleting,
+  signal: AbortSignal,
+): Promise<{ deleted: number; failed: number }> {
   const total = { deleted: 0, failed: 0 };
   let after = "";
   while (!signal.aborted) {
@@ -53,7 +56,9 @@ async function deleteBlobs(deps: Deleting, rows: readonly BlobDeletionRow[]): Pr
 /** Never empty in a correct server; asked because a deleted blob does not come back. */
 async function keysInUse(deps: Deleting, rows: readonly BlobDeletionRow[]): Promise<ReadonlySet<string>> {
   const keys = rows.map((row) => row.blob_key);
-  const found = await deps.database.all(deps.database.build.selectFrom("files").select("blob_key").where("blob_key", "in", keys));
+  const found = await deps.database.all(
+    deps.database.build.selectFrom("files").select("blob_key").where("blob_key", "in", keys),
+  );
   return new Set(found.map((row) => row.blob_key));
 }
 

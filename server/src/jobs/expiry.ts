@@ -6,7 +6,12 @@ import type { JobDeps } from "./start-jobs.ts";
 const BATCH = 100;
 
 const expired = prepared((build, value: { now: number }) =>
-  build.selectFrom("uploads").select(["id", "blob_key"]).where("expires_at", "<=", value.now).orderBy("expires_at").limit(BATCH),
+  build
+    .selectFrom("uploads")
+    .select(["id", "blob_key"])
+    .where("expires_at", "<=", value.now)
+    .orderBy("expires_at")
+    .limit(BATCH),
 );
 
 const removeExpired = prepared((build, value: { id: string; now: number }) =>
@@ -23,13 +28,18 @@ const queueUnlessFile = prepared((build, value: { blobKey: string; now: number }
         .selectFrom("uploads")
         .select((row) => ["blob_key", row.val(value.now).as("not_before")])
         .where("blob_key", "=", value.blobKey)
-        .where((row) => row.not(row.exists(row.selectFrom("files").select("id").where("blob_key", "=", value.blobKey)))),
+        .where((row) =>
+          row.not(row.exists(row.selectFrom("files").select("id").where("blob_key", "=", value.blobKey))),
+        ),
     )
     .onConflict((conflict) => conflict.column("blob_key").doNothing()),
 );
 
 /** Removes the rows; their bytes go to the deletion queue in the same transaction. */
-export async function expireUploads(deps: Pick<JobDeps, "database" | "clock">, signal: AbortSignal): Promise<{ expired: number }> {
+export async function expireUploads(
+  deps: Pick<JobDeps, "database" | "clock">,
+  signal: AbortSignal,
+): Promise<{ expired: number }> {
   let total = 0;
   while (!signal.aborted) {
     const rows = await deps.database.all(expired(deps.database, { now: deps.clock.now() }));
@@ -39,7 +49,10 @@ export async function expireUploads(deps: Pick<JobDeps, "database" | "clock">, s
   return { expired: total };
 }
 
-function expireUpload(deps: Pick<JobDeps, "database" | "clock">, upload: Pick<UploadRow, "id" | "blob_key">): Promise<number> {
+function expireUpload(
+  deps: Pick<JobDeps, "database" | "clock">,
+  upload: Pick<UploadRow, "id" | "blob_key">,
+): Promise<number> {
   const now = deps.clock.now();
   const work = async (transaction: Session): Promise<number> => {
     await transaction.run(queueUnlessFile(transaction, { blobKey: upload.blob_key, now }));
@@ -48,7 +61,9 @@ function expireUpload(deps: Pick<JobDeps, "database" | "clock">, upload: Pick<Up
   return deps.database.transaction(work, { freesSpace: true });
 }
 
-const removeAnswers = prepared((build, value: { now: number }) => build.deleteFrom("idempotency").where("expires_at", "<=", value.now));
+const removeAnswers = prepared((build, value: { now: number }) =>
+  build.deleteFrom("idempotency").where("expires_at", "<=", value.now),
+);
 
 export async function expireIdempotency(deps: Pick<JobDeps, "database" | "clock">): Promise<{ expired: number }> {
   const query = removeAnswers(deps.database, { now: deps.clock.now() });

@@ -24,10 +24,13 @@ export interface SweepOptions {
  * A blob may be waiting for its row in a running request, so only old ones are candidates. When this process is alone
  * with the store, everything older than its opening was left by a process that has ended: no age limit then.
  */
-export async function sweepOrphans(deps: Sweeping, options: SweepOptions): Promise<{ orphans: number; dangling: number }> {
+export async function sweepOrphans(
+  deps: Sweeping,
+  options: SweepOptions,
+): Promise<{ orphans: number; dangling: number }> {
   const { exclusive, openedAt } = deps.blobs.capabilities;
   const newest = options.atStart && exclusive ? openedAt : deps.clock.now() - SAFE_AGE;
-  const rows = (await deps.database.first(countFiles(deps.database, {})))?.count ?? 0;
+  const rows = await countFiles(deps);
   let orphans = 0;
   let filesFound = 0;
   for await (const batch of batches(deps.blobs.list(), BATCH)) {
@@ -42,26 +45,38 @@ export async function sweepOrphans(deps: Sweeping, options: SweepOptions): Promi
   return { orphans, dangling };
 }
 
-const countFiles = prepared((build, _: Record<never, never>) =>
-  build.selectFrom("files").select(({ fn }) => fn.countAll<number>().as("count")),
-);
+async function countFiles(deps: Sweeping): Promise<number> {
+  const query = deps.database.build.selectFrom("files").select(({ fn }) => fn.countAll<number>().as("count"));
+  return (await deps.database.first(query))?.count ?? 0;
+}
 
-async function classify(deps: Sweeping, batch: readonly StoredBlob[]): Promise<{ orphans: StoredBlob[]; filesFound: number }> {
+async function classify(
+  deps: Sweeping,
+  batch: readonly StoredBlob[],
+): Promise<{ orphans: StoredBlob[]; filesFound: number }> {
   const keys = batch.map((blob) => blob.key);
   const [files, uploads, deletions] = await Promise.all(
     (["files", "uploads", "blob_deletions"] as const).map((table) => keysIn(deps, table, keys)),
   );
   // A queued deletion has its own time; a partial belongs to an upload alone.
   const isKnown = (blob: StoredBlob): boolean =>
-    uploads?.has(blob.key) === true || deletions?.has(blob.key) === true || (blob.complete && files?.has(blob.key) === true);
+    uploads?.has(blob.key) === true ||
+    deletions?.has(blob.key) === true ||
+    (blob.complete && files?.has(blob.key) === true);
   return {
     orphans: batch.filter((blob) => !isKnown(blob)),
     filesFound: batch.filter((blob) => blob.complete && files?.has(blob.key) === true).length,
   };
 }
 
-async function keysIn(deps: Sweeping, table: "files" | "uploads" | "blob_deletions", keys: readonly string[]): Promise<ReadonlySet<string>> {
-  const rows = await deps.database.all(deps.database.build.selectFrom(table).select("blob_key").where("blob_key", "in", keys));
+async function keysIn(
+  deps: Sweeping,
+  table: "files" | "uploads" | "blob_deletions",
+  keys: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await deps.database.all(
+    deps.database.build.selectFrom(table).select("blob_key").where("blob_key", "in", keys),
+  );
   return new Set(rows.map((row) => row.blob_key));
 }
 
@@ -76,7 +91,12 @@ async function remove(deps: Sweeping, blob: StoredBlob): Promise<boolean> {
 }
 
 const filesAfter = prepared((build, value: { after: string }) =>
-  build.selectFrom("files").select(["id", "blob_key"]).where("blob_key", ">", value.after).orderBy("blob_key").limit(BATCH),
+  build
+    .selectFrom("files")
+    .select(["id", "blob_key"])
+    .where("blob_key", ">", value.after)
+    .orderBy("blob_key")
+    .limit(BATCH),
 );
 
 const fileWithBlob = prepared((build, value: { id: string; blobKey: string }) =>
@@ -96,7 +116,8 @@ async function reportDangling(deps: Sweeping, signal: AbortSignal | undefined): 
     if (rows.length < BATCH) break;
     after = rows.at(-1)?.blob_key ?? after;
   }
-  if (ids.length > 0) deps.log.error({ count: ids.length, fileIds: ids.slice(0, DANGLING_NAMED) }, "files without content");
+  if (ids.length > 0)
+    deps.log.error({ count: ids.length, fileIds: ids.slice(0, DANGLING_NAMED) }, "files without content");
   return ids.length;
 }
 

@@ -33,7 +33,9 @@ export async function purgeTrash(deps: Purging, signal: AbortSignal): Promise<{ 
   while (!signal.aborted) {
     const rows = await deps.database.all(oldFiles(deps.database, { cutoff }));
     if (rows.length === 0) break;
-    files += await deps.database.transaction((transaction) => purgeFiles(deps, transaction, rows, cutoff), { freesSpace: true });
+    files += await deps.database.transaction((transaction) => purgeFiles(deps, transaction, rows, cutoff), {
+      freesSpace: true,
+    });
   }
   const folders = signal.aborted
     ? 0
@@ -43,7 +45,12 @@ export async function purgeTrash(deps: Purging, signal: AbortSignal): Promise<{ 
 
 type PurgedFile = Pick<FileRow, "id" | "account_id" | "vault_id" | "blob_key" | "size">;
 
-async function purgeFiles(deps: Purging, transaction: Session, rows: readonly PurgedFile[], cutoff: number): Promise<number> {
+async function purgeFiles(
+  deps: Purging,
+  transaction: Session,
+  rows: readonly PurgedFile[],
+  cutoff: number,
+): Promise<number> {
   let count = 0;
   for (const row of rows) {
     if ((await transaction.run(deleteFile(transaction, { id: row.id, cutoff }))) === 0) continue;
@@ -61,14 +68,22 @@ const deleteEmptyFolders = prepared((build, value: { cutoff: number }) =>
   build
     .deleteFrom("folders")
     .where("trashed_at", "<=", value.cutoff)
-    .where((row) => row.not(row.exists(row.selectFrom("files").select("files.id").whereRef("files.folder_id", "=", "folders.id"))))
-    .where((row) => row.not(row.exists(row.selectFrom("folders as child").select("child.id").whereRef("child.parent_id", "=", "folders.id"))))
+    .where((row) =>
+      row.not(row.exists(row.selectFrom("files").select("files.id").whereRef("files.folder_id", "=", "folders.id"))),
+    )
+    .where((row) =>
+      row.not(
+        row.exists(
+          row.selectFrom("folders as child").select("child.id").whereRef("child.parent_id", "=", "folders.id"),
+        ),
+      ),
+    )
     .returning(["id", "account_id", "vault_id"]),
 );
 
 /** From the leaves up, a level at a time: what still holds something stays, and so does all above it. */
 async function purgeFolders(deps: Purging, transaction: Session, cutoff: number): Promise<number> {
-  for (let count = 0; ; ) {
+  for (let count = 0; ;) {
     const rows: PurgedFolder[] = await transaction.all(deleteEmptyFolders(transaction, { cutoff }));
     if (rows.length === 0) return count;
     for (const row of rows) await recordDeletion(deps, transaction, row, "folder");
@@ -76,7 +91,12 @@ async function purgeFolders(deps: Purging, transaction: Session, cutoff: number)
   }
 }
 
-async function recordDeletion(deps: Purging, transaction: Session, row: PurgedFolder, kind: "file" | "folder"): Promise<void> {
+async function recordDeletion(
+  deps: Purging,
+  transaction: Session,
+  row: PurgedFolder,
+  kind: "file" | "folder",
+): Promise<void> {
   await recordChange(transaction, {
     accountId: row.account_id,
     action: `${kind}.deleted`,

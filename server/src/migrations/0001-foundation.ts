@@ -13,7 +13,8 @@ export const foundation: Migration = {
   version: 1,
   name: "foundation",
   async up(session) {
-    for (const statement of [...accountTables(session), ...treeTables(session), ...transferTables(session)]) await session.run(statement);
+    for (const statement of [...accountTables(session), ...treeTables(session), ...transferTables(session)])
+      await session.run(statement);
     for (const statement of indexes(session)) await session.run(statement);
   },
 };
@@ -169,7 +170,9 @@ function listingIndexes(session: Session): Compilable[] {
     index(session, "vaults", "newest", ["account_id", ...newestFirst]),
     ...listings.flatMap(([table, name, columns]) => [
       index(session, table, `${name}_live`, [...columns, ...newestFirst]).where(sql<boolean>`trashed_at is null`),
-      index(session, table, `${name}_trashed`, [...columns, ...newestFirst]).where(sql<boolean>`trashed_at is not null`),
+      index(session, table, `${name}_trashed`, [...columns, ...newestFirst]).where(
+        sql<boolean>`trashed_at is not null`,
+      ),
     ]),
   ];
 }
@@ -178,8 +181,12 @@ function listingIndexes(session: Session): Compilable[] {
 function nameIndexes(session: Session): Compilable[] {
   return [
     index(session, "vaults", "name", ["account_id", "name"]).unique(),
-    index(session, "folders", "live_name", ["vault_id", sql`(coalesce(parent_id, ''))`, "name"]).unique().where(sql<boolean>`trashed_at is null`),
-    index(session, "files", "live_name", ["vault_id", sql`(coalesce(folder_id, ''))`, "name"]).unique().where(sql<boolean>`trashed_at is null`),
+    index(session, "folders", "live_name", ["vault_id", sql`(coalesce(parent_id, ''))`, "name"])
+      .unique()
+      .where(sql<boolean>`trashed_at is null`),
+    index(session, "files", "live_name", ["vault_id", sql`(coalesce(folder_id, ''))`, "name"])
+      .unique()
+      .where(sql<boolean>`trashed_at is null`),
   ];
 }
 
@@ -210,8 +217,14 @@ function expiryIndexes(session: Session): Compilable[] {
 
 type IndexColumn = string | ReturnType<typeof sql>;
 
-function index(session: Session, table: keyof Tables, name: string, columns: readonly IndexColumn[]): CreateIndexBuilder {
-  let builder = session.build.schema.createIndex(`${table}_${name}`).on(table);
-  for (const column of columns) builder = typeof column === "string" ? builder.column(column) : builder.expression(column);
-  return builder as CreateIndexBuilder;
+function index(
+  session: Session,
+  table: keyof Tables,
+  name: string,
+  columns: readonly IndexColumn[],
+): CreateIndexBuilder {
+  return session.build.schema
+    .createIndex(`${table}_${name}`)
+    .on(table)
+    .columns([...columns]);
 }

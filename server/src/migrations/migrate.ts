@@ -59,5 +59,5 @@ async function readVersion(transaction: Session): Promise<number> {
 }
 
 function withMigrations(session: Session): Kysely<Tables & { migrations: MigrationRow }> {
-  return session.build.withTables<{ migrations: MigrationRow }>();
+  return session.build.$extendTables<{ migrations: MigrationRow }>();
 }

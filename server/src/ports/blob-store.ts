@@ -60,7 +60,12 @@ export interface BlobStore extends AsyncDisposable {
   /** Begins a partial blob of length 0. */
   begin(key: BlobKey): Promise<void>;
   /** Adds bytes at `offset`, which must be the partial's durable length and nobody else's append under way, else rejects with a RangeError. */
-  append(key: BlobKey, offset: number, source: AsyncIterable<Uint8Array>, options?: { atomic?: boolean }): Promise<number>;
+  append(
+    key: BlobKey,
+    offset: number,
+    source: AsyncIterable<Uint8Array>,
+    options?: { atomic?: boolean },
+  ): Promise<number>;
   /** Durable length of a partial, null when there is none under the key. */
   partialLength(key: BlobKey): Promise<number | null>;
   /**

@@ -13,7 +13,7 @@ export interface Session {
   /** The first row, or null. */
   first<Row>(query: Compilable<Row>): Promise<Row | null>;
   /** How many rows the statement changed. */
-  run(query: Compilable<unknown>): Promise<number>;
+  run(query: Compilable): Promise<number>;
 }
 
 export interface DatabaseCapabilities {

@@ -1,7 +1,14 @@
 /** Blobs in a directory. Held by test/suites/blob-store.ts; the disk is reached through disk/file-system.ts alone. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { BlobKey, BlobRange, BlobReceipt, BlobStore, BlobStoreCapabilities, StoredBlob } from "../../ports/blob-store.ts";
+import type {
+  BlobKey,
+  BlobRange,
+  BlobReceipt,
+  BlobStore,
+  BlobStoreCapabilities,
+  StoredBlob,
+} from "../../ports/blob-store.ts";
 import { type Clock, systemClock } from "../../ports/clock.ts";
 import { BufferPool } from "./disk/buffers.ts";
 import { diskFileSystem, type FileSystem } from "./disk/file-system.ts";
@@ -35,7 +42,8 @@ export async function openDiskBlobs(options: DiskBlobsOptions): Promise<BlobStor
 
 async function makeDirectories(files: FileSystem, layout: Layout): Promise<void> {
   for (const directory of layout.directories) await files.makeDirectory(directory);
-  for (const parent of [join(layout.temporaries, ".."), join(layout.temporaries, "..", "blobs")]) await files.flushDirectory(parent);
+  for (const parent of [join(layout.temporaries, ".."), join(layout.temporaries, "..", "blobs")])
+    await files.flushDirectory(parent);
 }
 
 class DiskBlobStore implements BlobStore {
@@ -105,7 +113,12 @@ class DiskBlobStore implements BlobStore {
     await this.#partials.begin(key);
   }
 
-  async append(key: BlobKey, offset: number, source: AsyncIterable<Uint8Array>, options: { atomic?: boolean } = {}): Promise<number> {
+  async append(
+    key: BlobKey,
+    offset: number,
+    source: AsyncIterable<Uint8Array>,
+    options: { atomic?: boolean } = {},
+  ): Promise<number> {
     assertKey(key);
     this.#health.assert();
     return this.#partials.append(key, offset, source, options.atomic ?? false);
@@ -131,7 +144,8 @@ class DiskBlobStore implements BlobStore {
 
   async *list(): AsyncIterable<StoredBlob> {
     for (const directory of this.#layout.blobs) yield* await this.#describe(directory, true);
-    for (const directory of [this.#layout.temporaries, this.#layout.partials]) yield* await this.#describe(directory, false);
+    for (const directory of [this.#layout.temporaries, this.#layout.partials])
+      yield* await this.#describe(directory, false);
   }
 
   async ping(): Promise<void> {
@@ -158,7 +172,8 @@ class DiskBlobStore implements BlobStore {
 
   /** A kill may have come between the final name and the removal of the partial one: then the name is there already. */
   async #publishPartial(key: BlobKey): Promise<void> {
-    if ((await this.#files.facts(this.#layout.blob(key))) === null) return this.#publish(this.#layout.partial(key), key);
+    if ((await this.#files.facts(this.#layout.blob(key))) === null)
+      return this.#publish(this.#layout.partial(key), key);
     await this.#health.flush(this.#files.flushDirectory(this.#layout.blobDirectory(key)));
   }
 

@@ -1,100 +1,146 @@
 /** Blobs in memory, for tests and trials: nothing survives the process. Held by test/suites/blob-store.ts. */
 import { createHash } from "node:crypto";
-import type { BlobKey, BlobReceipt, BlobStore, StoredBlob } from "../../ports/blob-store.ts";
+import type {
+  BlobKey,
+  BlobRange,
+  BlobReceipt,
+  BlobStore,
+  BlobStoreCapabilities,
+  StoredBlob,
+} from "../../ports/blob-store.ts";
 import { type Clock, systemClock } from "../../ports/clock.ts";
 import { assertKey } from "./disk/layout.ts";
+
+export function openMemoryBlobs(options: { clock?: Clock } = {}): BlobStore {
+  return new MemoryBlobStore(options.clock ?? systemClock);
+}
 
 interface Item {
   readonly bytes: Buffer;
   readonly modifiedAt: number;
 }
 
-export function openMemoryBlobs(options: { clock?: Clock } = {}): BlobStore {
-  const clock = options.clock ?? systemClock;
-  const blobs = new Map<BlobKey, Item>();
-  const partials = new Map<BlobKey, Item>();
-  const busy = new Set<BlobKey>();
-  const item = (bytes: Buffer): Item => ({ bytes, modifiedAt: clock.now() });
-  const put = (key: BlobKey, bytes: Buffer): BlobReceipt => {
-    if (blobs.has(key)) throw new Error("The key is taken");
-    blobs.set(key, item(bytes));
+class MemoryBlobStore implements BlobStore {
+  readonly capabilities: BlobStoreCapabilities;
+  readonly #clock: Clock;
+  readonly #blobs = new Map<BlobKey, Item>();
+  readonly #partials = new Map<BlobKey, Item>();
+  readonly #busy = new Set<BlobKey>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.capabilities = { partBytes: 1, exclusive: true, openedAt: clock.now() };
+  }
+
+  async put(key: BlobKey, source: AsyncIterable<Uint8Array>): Promise<BlobReceipt> {
+    assertKey(key);
+    if (this.#blobs.has(key) || this.#busy.has(key)) throw new Error("The key is taken");
+    return this.#whileBusy(key, async () => {
+      const { bytes, failure } = await collect(source);
+      if (failure !== null) throw failure.error;
+      return this.#store(key, bytes);
+    });
+  }
+
+  async open(key: BlobKey, range?: BlobRange): Promise<AsyncIterable<Uint8Array> | null> {
+    assertKey(key);
+    const found = this.#blobs.get(key);
+    if (found === undefined) return Promise.resolve(null);
+    const offset = range?.offset ?? 0;
+    return inChunks(found.bytes.subarray(offset, range === undefined ? undefined : offset + range.length));
+  }
+
+  async delete(key: BlobKey): Promise<void> {
+    assertKey(key);
+    await Promise.resolve(this.#blobs.delete(key));
+  }
+
+  async begin(key: BlobKey): Promise<void> {
+    assertKey(key);
+    if (this.#partials.has(key) || this.#blobs.has(key)) throw new Error("The key is taken");
+    await Promise.resolve(this.#partials.set(key, this.#item(Buffer.alloc(0))));
+  }
+
+  async append(
+    key: BlobKey,
+    offset: number,
+    source: AsyncIterable<Uint8Array>,
+    options: { atomic?: boolean } = {},
+  ): Promise<number> {
+    assertKey(key);
+    const before = this.#partials.get(key)?.bytes;
+    if (before === undefined) throw new RangeError("There is no such partial blob");
+    this.#assertIdle(key);
+    if (offset !== before.length) throw new RangeError(`The partial blob has ${before.length} bytes, not ${offset}`);
+    return this.#whileBusy(key, async () => {
+      const { bytes, failure } = await collect(source);
+      if (failure !== null && options.atomic === true) throw failure.error;
+      const after = Buffer.concat([before, bytes]);
+      this.#partials.set(key, this.#item(after));
+      if (failure !== null) throw failure.error;
+      return after.length;
+    });
+  }
+
+  async partialLength(key: BlobKey): Promise<number | null> {
+    assertKey(key);
+    return Promise.resolve(this.#partials.get(key)?.bytes.length ?? null);
+  }
+
+  async complete(key: BlobKey): Promise<BlobReceipt> {
+    assertKey(key);
+    this.#assertIdle(key);
+    const partial = this.#partials.get(key);
+    if (partial !== undefined) {
+      const receipt = this.#store(key, partial.bytes);
+      this.#partials.delete(key);
+      return receipt;
+    }
+    const blob = this.#blobs.get(key);
+    if (blob === undefined) throw new RangeError("There is no such partial blob");
+    return Promise.resolve(receiptOf(blob.bytes));
+  }
+
+  async discard(key: BlobKey): Promise<void> {
+    assertKey(key);
+    this.#assertIdle(key);
+    await Promise.resolve(this.#partials.delete(key));
+  }
+
+  async *list(): AsyncIterable<StoredBlob> {
+    yield* await Promise.resolve([...describe(this.#blobs, true), ...describe(this.#partials, false)]);
+  }
+
+  ping(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return Promise.resolve();
+  }
+
+  #item(bytes: Buffer): Item {
+    return { bytes, modifiedAt: this.#clock.now() };
+  }
+
+  #store(key: BlobKey, bytes: Buffer): BlobReceipt {
+    if (this.#blobs.has(key)) throw new Error("The key is taken");
+    this.#blobs.set(key, this.#item(bytes));
     return receiptOf(bytes);
-  };
-  return {
-    capabilities: { partBytes: 1, exclusive: true, openedAt: clock.now() },
-    async put(key, source) {
-      assertKey(key);
-      if (blobs.has(key) || busy.has(key)) throw new Error("The key is taken");
-      busy.add(key);
-      try {
-        const { chunks, failure } = await collect(source);
-        if (failure !== null) throw failure.error;
-        return put(key, Buffer.concat(chunks));
-      } finally {
-        busy.delete(key);
-      }
-    },
-    async open(key, range) {
-      assertKey(key);
-      const found = blobs.get(key);
-      if (found === undefined) return null;
-      const offset = range?.offset ?? 0;
-      return inChunks(found.bytes.subarray(offset, range === undefined ? undefined : offset + range.length));
-    },
-    async delete(key) {
-      assertKey(key);
-      blobs.delete(key);
-    },
-    async begin(key) {
-      assertKey(key);
-      if (partials.has(key) || blobs.has(key)) throw new Error("The key is taken");
-      partials.set(key, item(Buffer.alloc(0)));
-    },
-    async append(key, offset, source, { atomic = false } = {}) {
-      assertKey(key);
-      const before = partials.get(key)?.bytes;
-      if (before === undefined) throw new RangeError("There is no such partial blob");
-      if (busy.has(key)) throw new RangeError("The partial blob is being changed by somebody else");
-      if (offset !== before.length) throw new RangeError(`The partial blob has ${before.length} bytes, not ${offset}`);
-      busy.add(key);
-      try {
-        const { chunks, failure } = await collect(source);
-        if (failure !== null && atomic) throw failure.error;
-        const after = Buffer.concat([before, ...chunks]);
-        partials.set(key, item(after));
-        if (failure !== null) throw failure.error;
-        return after.length;
-      } finally {
-        busy.delete(key);
-      }
-    },
-    async partialLength(key) {
-      assertKey(key);
-      return partials.get(key)?.bytes.length ?? null;
-    },
-    async complete(key) {
-      assertKey(key);
-      const partial = partials.get(key);
-      if (partial !== undefined) {
-        const receipt = put(key, partial.bytes);
-        partials.delete(key);
-        return receipt;
-      }
-      const blob = blobs.get(key);
-      if (blob === undefined) throw new RangeError("There is no such partial blob");
-      return receiptOf(blob.bytes);
-    },
-    async discard(key) {
-      assertKey(key);
-      if (busy.has(key)) throw new RangeError("The partial blob is being changed by somebody else");
-      partials.delete(key);
-    },
-    async *list() {
-      yield* [...describe(blobs, true), ...describe(partials, false)];
-    },
-    async ping() {},
-    async [Symbol.asyncDispose]() {},
-  };
+  }
+
+  #assertIdle(key: BlobKey): void {
+    if (this.#busy.has(key)) throw new RangeError("The partial blob is being changed by somebody else");
+  }
+
+  async #whileBusy<Result>(key: BlobKey, work: () => Promise<Result>): Promise<Result> {
+    this.#busy.add(key);
+    try {
+      return await work();
+    } finally {
+      this.#busy.delete(key);
+    }
+  }
 }
 
 function receiptOf(bytes: Buffer): BlobReceipt {
@@ -106,17 +152,20 @@ function describe(items: ReadonlyMap<BlobKey, Item>, complete: boolean): StoredB
 }
 
 /** Everything that arrived, and the source's failure if it had one. */
-async function collect(source: AsyncIterable<Uint8Array>): Promise<{ chunks: Buffer[]; failure: { error: unknown } | null }> {
+async function collect(
+  source: AsyncIterable<Uint8Array>,
+): Promise<{ bytes: Buffer; failure: { error: unknown } | null }> {
   const chunks: Buffer[] = [];
   try {
     for await (const chunk of source) chunks.push(Buffer.from(chunk));
-    return { chunks, failure: null };
+    return { bytes: Buffer.concat(chunks), failure: null };
   } catch (error) {
-    return { chunks, failure: { error } };
+    return { bytes: Buffer.concat(chunks), failure: { error } };
   }
 }
 
 async function* inChunks(bytes: Buffer): AsyncGenerator<Uint8Array> {
   const size = 256 * 1024;
-  for (let offset = 0; offset < bytes.length; offset += size) yield bytes.subarray(offset, offset + size);
+  for (let offset = 0; offset < bytes.length; offset += size)
+    yield await Promise.resolve(bytes.subarray(offset, offset + size));
 }

@@ -73,12 +73,15 @@ class SqliteDatabase implements Database {
     return isRead(compiled) ? this.#reader.first(compiled) : this.#write(() => this.#writer.first(compiled));
   }
 
-  async run(query: Compilable<unknown>): Promise<number> {
+  async run(query: Compilable): Promise<number> {
     const compiled = query.compile();
     return this.#write(() => this.#writer.run(compiled));
   }
 
-  async transaction<Result>(work: (transaction: Session) => Promise<Result>, options: TransactionOptions = {}): Promise<Result> {
+  async transaction<Result>(
+    work: (transaction: Session) => Promise<Result>,
+    options: TransactionOptions = {},
+  ): Promise<Result> {
     using _turn = await this.#takeTurn();
     try {
       return await this.#attempt(work);
@@ -165,7 +168,7 @@ class SqliteTransaction implements Session {
     return this.#live().first(query.compile());
   }
 
-  async run(query: Compilable<unknown>): Promise<number> {
+  async run(query: Compilable): Promise<number> {
     return this.#live().run(query.compile());
   }
 
@@ -176,6 +179,6 @@ class SqliteTransaction implements Session {
 }
 
 /** Everything but a plain SELECT goes to the writer: `INSERT … RETURNING` answers rows as well. */
-function isRead(query: CompiledQuery<unknown>): boolean {
+function isRead(query: CompiledQuery): boolean {
   return query.query.kind === "SelectQueryNode";
 }

@@ -44,8 +44,10 @@ const FILE_MODE = 0o600;
 
 /** The callback API: `fs/promises` costs an object per file and per call on paths that every request takes. */
 export const diskFileSystem: FileSystem = {
-  create: async (path) => new Descriptor(await openDescriptor(path, fs.constants.O_WRONLY | fs.constants.O_CREAT | fs.constants.O_EXCL)),
-  open: async (path, access) => new Descriptor(await openDescriptor(path, access === "read" ? fs.constants.O_RDONLY : fs.constants.O_WRONLY)),
+  create: async (path) =>
+    new Descriptor(await openDescriptor(path, fs.constants.O_WRONLY | fs.constants.O_CREAT | fs.constants.O_EXCL)),
+  open: async (path, access) =>
+    new Descriptor(await openDescriptor(path, access === "read" ? fs.constants.O_RDONLY : fs.constants.O_WRONLY)),
   link: (from, to) => promised((done) => fs.link(from, to, done)),
   async remove(path) {
     try {
@@ -92,14 +94,18 @@ class Descriptor implements OpenFile {
   async write(bytes: Uint8Array, position: number): Promise<void> {
     let done = 0;
     while (done < bytes.length) {
-      done += await promised<number>((answer) => fs.write(this.#descriptor, bytes, done, bytes.length - done, position + done, answer));
+      done += await promised<number>((answer) =>
+        fs.write(this.#descriptor, bytes, done, bytes.length - done, position + done, answer),
+      );
     }
   }
 
   async read(into: Uint8Array, position: number): Promise<number> {
     let done = 0;
     while (done < into.length) {
-      const count = await promised<number>((answer) => fs.read(this.#descriptor, into, done, into.length - done, position + done, answer));
+      const count = await promised<number>((answer) =>
+        fs.read(this.#descriptor, into, done, into.length - done, position + done, answer),
+      );
       if (count === 0) break;
       done += count;
     }
@@ -123,7 +129,9 @@ function openDescriptor(path: string, flags: number): Promise<number> {
   return promised((done) => fs.open(path, flags, FILE_MODE, done));
 }
 
-function promised<Result = void>(start: (done: (error: Error | null | undefined, result?: Result) => void) => void): Promise<Result> {
+function promised<Result = void>(
+  start: (done: (error: Error | null | undefined, result?: Result) => void) => void,
+): Promise<Result> {
   return new Promise((resolve, reject) => {
     start((error, result) => {
       if (error) reject(error);

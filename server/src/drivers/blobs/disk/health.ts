@@ -7,7 +7,8 @@ export class Health {
 
   /** @throws BlobStoreFaultError once a flush has failed. */
   assert(): void {
-    if (this.#fault !== null) throw new BlobStoreFaultError("The blob store has stopped: a flush to the disk failed", { cause: this.#fault });
+    if (this.#fault !== null)
+      throw new BlobStoreFaultError("The blob store has stopped: a flush to the disk failed", { cause: this.#fault });
   }
 
   /** Runs a step that writes. */

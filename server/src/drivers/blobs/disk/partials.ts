@@ -69,6 +69,8 @@ export class Partials {
     try {
       const file = await files.open(layout.partialLength(key), "read");
       const count = await this.#finally(file, () => file.read(text, 0));
+      // A completed partial's names may come back one without the other after a power loss.
+      if ((await files.facts(layout.partial(key))) === null) return null;
       // The name was durable before the first digit was: the partial had begun and held nothing.
       return count === LENGTH_DIGITS ? Number.parseInt(text.toString("latin1"), 10) : 0;
     } catch (error) {
@@ -118,7 +120,12 @@ export class Partials {
       durable = writer.position;
     };
     try {
-      const failure = await this.#pour(source, writer, partial.atomic ? Number.POSITIVE_INFINITY : CHECKPOINT, checkpoint);
+      const failure = await this.#pour(
+        source,
+        writer,
+        partial.atomic ? Number.POSITIVE_INFINITY : CHECKPOINT,
+        checkpoint,
+      );
       if (failure !== null && partial.atomic) throw failure.error;
       await checkpoint();
       if (digest !== null) this.#keep(key, durable, digest);
@@ -198,10 +205,8 @@ export class Partials {
   #keep(key: BlobKey, length: number, digest: Hash): void {
     this.#digests.set(key, { length, digest });
     if (this.#digests.size <= DIGESTS_KEPT) return;
-    for (const oldest of this.#digests.keys()) {
-      this.#digests.delete(oldest);
-      return;
-    }
+    const oldest = this.#digests.keys().next();
+    if (oldest.done !== true) this.#digests.delete(oldest.value);
   }
 
   async #removeFiles(key: BlobKey): Promise<void> {
@@ -247,12 +252,16 @@ class SourceFailure extends Error {
 }
 
 /** SHA-256 of the first `size` bytes of a file, in hex. */
-export async function digestFile(parts: Pick<PartialsParts, "files" | "pool">, path: string, size: number): Promise<string> {
+export async function digestFile(
+  parts: Pick<PartialsParts, "files" | "pool">,
+  path: string,
+  size: number,
+): Promise<string> {
   const file = await parts.files.open(path, "read");
   const digest = createHash("sha256");
   const buffer = parts.pool.take();
   try {
-    for (let position = 0; position < size; ) {
+    for (let position = 0; position < size;) {
       const count = await file.read(buffer.subarray(0, Math.min(buffer.length, size - position)), position);
       if (count === 0) throw new Error(`${path} is shorter than its durable length`);
       digest.update(buffer.subarray(0, count));

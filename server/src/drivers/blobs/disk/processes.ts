@@ -29,7 +29,9 @@ export function enterProcess(directory: string): ProcessEntry {
   const own = join(directory, `${process.pid}-${randomUUID()}`);
   const record: ProcessRecord = { pid: process.pid, startedAt: startOf(process.pid) ?? "", host: hostname() };
   writeFileSync(own, JSON.stringify(record), { mode: 0o600 });
-  const others = readdirSync(directory).map((name) => join(directory, name)).filter((path) => path !== own && isAlive(path));
+  const others = readdirSync(directory)
+    .map((name) => join(directory, name))
+    .filter((path) => path !== own && isAlive(path));
   const refresh = setInterval(() => touch(own), REFRESH_MS);
   refresh.unref();
   return {
@@ -44,7 +46,8 @@ export function enterProcess(directory: string): ProcessEntry {
 /** Removes the file of a process that has ended. */
 function isAlive(path: string): boolean {
   const record = readRecord(path);
-  const alive = record === null || record.host !== hostname() ? isFresh(path) : startOf(record.pid) === record.startedAt;
+  const alive =
+    record === null || record.host !== hostname() ? isFresh(path) : startOf(record.pid) === record.startedAt;
   if (!alive) rmSync(path, { force: true });
   return alive;
 }
@@ -95,7 +98,12 @@ function startFromProc(pid: number): string | null {
 
 function startFromPs(pid: number): string | null {
   try {
-    return execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim() || null;
+    return (
+      execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], {
+        encoding: "utf8",
+        stdio: ["ignore", "pipe", "ignore"],
+      }).trim() || null
+    );
   } catch {
     return null;
   }

@@ -10,7 +10,13 @@ const TAIL = 256 * 1024;
  * nothing. A chunk stays valid until the next-but-one is asked for (see BlobStore.open): the last one is asked for by
  * nobody's next-but-one, so it lies in a buffer of its own.
  */
-export function readRange(files: FileSystem, path: string, offset: number, end: number, pool: BufferPool): AsyncIterableIterator<Uint8Array> {
+export function readRange(
+  files: FileSystem,
+  path: string,
+  offset: number,
+  end: number,
+  pool: BufferPool,
+): AsyncIterableIterator<Uint8Array> {
   return new RangeReader(files, path, offset, end, pool);
 }
 
@@ -61,7 +67,8 @@ class RangeReader implements AsyncIterableIterator<Uint8Array> {
   async #read(file: OpenFile): Promise<Uint8Array> {
     const left = this.#end - this.#position;
     const wanted = left <= TAIL ? Buffer.allocUnsafeSlow(left) : this.#turn().subarray(0, left - TAIL);
-    if ((await file.read(wanted, this.#position)) < wanted.length) throw new Error(`${this.#path} is shorter than it was`);
+    if ((await file.read(wanted, this.#position)) < wanted.length)
+      throw new Error(`${this.#path} is shorter than it was`);
     this.#position += wanted.length;
     return wanted;
   }

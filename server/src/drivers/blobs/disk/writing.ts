@@ -116,8 +116,10 @@ export class BatchWriter {
 
   #flushEarly(): void {
     this.#flushedTo = this.#position;
-    this.#flushing = this.#flushing.then(() => this.#parts.flush()).catch((error: unknown) => {
-      this.#failure ??= { error };
-    });
+    this.#flushing = this.#flushing
+      .then(() => this.#parts.flush())
+      .catch((error: unknown) => {
+        this.#failure ??= { error };
+      });
   }
 }

@@ -64,7 +64,8 @@ function fill(path: string, bytes: number): void {
   const zeros = Buffer.alloc(Math.min(bytes, 1024 * 1024));
   const file = openSync(path, "w", 0o600);
   try {
-    for (let written = 0; written < bytes; ) written += writeSync(file, zeros, 0, Math.min(zeros.length, bytes - written));
+    for (let written = 0; written < bytes;)
+      written += writeSync(file, zeros, 0, Math.min(zeros.length, bytes - written));
     fsyncSync(file);
   } finally {
     closeSync(file);
