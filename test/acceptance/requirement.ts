@@ -5,7 +5,16 @@
 
 /** The later work that a pending requirement waits for. */
 export type Issue =
-  "identity" | "invites" | "shared-vaults" | "webhooks" | "audit" | "billing" | "cli" | "tools" | "web-console";
+  | "identity"
+  | "invites"
+  | "shared-vaults"
+  | "webhooks"
+  | "audit"
+  | "billing"
+  | "cli"
+  | "tools"
+  | "web-console"
+  | "versions";
 
 /** Built now: at least one test must cite it. */
 interface Built {

@@ -35,6 +35,23 @@ describe("the SDK", () => {
   });
 });
 
+describe("the service's paths", () => {
+  it("are relative to the base address, also below a path of a host [S0-paths-relative]", async () => {
+    const seen: string[] = [];
+    const client = createClient({
+      baseUrl: "http://gateway.test/storage",
+      credentials: { apiKey: service().owner.apiKey },
+      transport: (request) => {
+        seen.push(request.url);
+        const path = request.url.replace("http://gateway.test/storage", service().server.baseUrl);
+        return fetch(path, { headers: request.headers });
+      },
+    });
+    expect((await client.account.get()).account.id).toBe(service().owner.id);
+    expect(seen).toEqual(["http://gateway.test/storage/api/account"]);
+  });
+});
+
 describe("the tool server", () => {
   it("serves an agent's host through a 1.x client [S1-client-tools D0-mcp-v1-client]", async () => {
     expect(await tools.toolNames()).toEqual(expect.arrayContaining(["account_get", "file_upload", "file_download"]));

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { blobBytes, runSql } from "../kit/data-directory.ts";
-import { openUpload } from "../kit/http.ts";
+import { openUpload, type Call } from "../kit/http.ts";
 import { expectError, expectStatus, fieldsAt, listIn, objectIn, textIn, useService } from "./service.ts";
 
 const service = useService();
@@ -17,6 +17,27 @@ describe("Idempotency-Key", () => {
     expect(fieldsAt(second, 201)).toEqual(fieldsAt(first, 201));
     const listed = listIn(fieldsAt(await service().ask("GET", "/api/folders?name=once"), 200), "folders");
     expect(listed).toHaveLength(1);
+  });
+
+  it.each([
+    ["a vault", "/api/vaults", { body: { name: "twice", type: "public" } }],
+    ["a folder", "/api/folders", { body: { name: "twice" } }],
+    ["a file", "/api/files?name=twice.bin", { body: new Uint8Array(10) }],
+    [
+      "a resumable upload",
+      "/api/uploads",
+      { headers: { "tus-resumable": "1.0.0", "upload-length": "10", "upload-metadata": "filename dC5iaW4=" } },
+    ],
+  ])("creates %s once [D1-idempotency-repeat]", async (_thing, path, call: Call) => {
+    const headers = { ...call.headers, "idempotency-key": randomUUID() };
+    const [first, second] = [
+      await service().ask("POST", path, { ...call, headers }),
+      await service().ask("POST", path, { ...call, headers }),
+    ];
+    expectStatus(first, 201);
+    expectStatus(second, 201);
+    expect(second.headers.get("location")).toBe(first.headers.get("location"));
+    expect(Buffer.from(second.bytes).equals(first.bytes)).toBe(true);
   });
 
   it("with another request is 422: another path, query or body [D1-idempotency-fingerprint]", async () => {
@@ -42,14 +63,14 @@ describe("Idempotency-Key", () => {
     const { server, owner, dataDirectory } = service();
     const key = randomUUID();
     const path = "/api/files?name=running.bin";
-    const piece = new Uint8Array(256 * 1024);
+    const piece = new Uint8Array(1024 * 1024);
     const before = await blobBytes(dataDirectory);
     const upload = openUpload(server.baseUrl, path, owner.apiKey, piece, 10, { "idempotency-key": key });
-    await upload.sendPieces(1);
+    await upload.sendPieces(4);
     await expect.poll(() => blobBytes(dataDirectory)).toBeGreaterThan(before);
     const repeat = { body: new Uint8Array(10 * piece.length), headers: { "idempotency-key": key } };
     expectError(await service().ask("POST", path, repeat), 409, "idempotency_in_progress");
-    await upload.sendPieces(9);
+    await upload.sendPieces(6);
     expect(await upload.outcome).toMatchObject({ status: 201 });
     expectStatus(await service().ask("POST", path, repeat), 201);
   });

@@ -109,15 +109,15 @@ describe("a tus 1.0.0 upload", () => {
 
   it("is 423 while another request writes to it [D5-tus-locked]", async () => {
     const { server, owner, dataDirectory } = service();
-    const piece = new Uint8Array(256 * 1024);
+    const piece = new Uint8Array(1024 * 1024);
     const path = await begin(10 * piece.length, { filename: "locked.bin" });
     const before = await blobBytes(dataDirectory);
     const headers = { ...TUS, "content-type": "application/offset+octet-stream", "upload-offset": "0" };
     const slow = openUpload(server.baseUrl, path, owner.apiKey, piece, 10, headers, "PATCH");
-    await slow.sendPieces(1);
+    await slow.sendPieces(4);
     await expect.poll(() => blobBytes(dataDirectory)).toBeGreaterThan(before);
     expectError(await append(path, 0, piece), 423, "upload_locked");
-    await slow.sendPieces(9);
+    await slow.sendPieces(6);
     expect(await slow.outcome).toMatchObject({ status: 204 });
   });
 });

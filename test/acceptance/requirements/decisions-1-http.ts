@@ -64,7 +64,7 @@ const IDEMPOTENCY_AND_VERSIONS = [
   built("D1-versioning", "API-Version: YYYY-MM-DD is optional and echoed."),
   built("D1-openapi-semver", "OpenAPI info.version is a semantic version."),
   pending(
-    "webhooks",
+    "versions",
     "D1-deprecation",
     "Deprecation and Sunset headers mark what will go; changes in /api are additive only.",
   ),

@@ -20,6 +20,7 @@ export const decisionsLimitsAndAuth = [
     built("D2-file-sizes", "A raw upload is at most 5 GiB, a tus upload 50 GiB."),
     built("D2-plans", "Plan free: file 100 MiB, account 10 GiB; pro: 5 GiB / 1 TiB."),
     built("D2-dev-plan", "dev-signup accounts have plan pro."),
+    pending("identity", "D2-dev-rates", "Development accounts meet no rate limit that a benchmark would."),
     built("D2-environment", "Limits are configured by environment."),
     pending("webhooks", "D2-webhook-endpoints", "At most 20 webhook endpoints an account."),
     built("D2-api-keys", "At most 100 API keys an account."),

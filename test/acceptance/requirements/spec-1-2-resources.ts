@@ -2,6 +2,8 @@ import { built, leftOpen, pending, section } from "../requirement.ts";
 
 export const specResources = [
   ...section("spec §0", [
+    built("S0-paths-relative", "All HTTP paths are relative to the service's base address."),
+    pending("web-console", "S0-app-url", "The web application has an address of its own."),
     built("S0-json-bodies", "Bodies are JSON."),
     built("S0-key-prefixes", "The current and the legacy API-key prefix are fixed literals."),
     pending("invites", "S0-invite-prefix", "The invite prefix is a fixed literal."),
