@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { mkdtemp, readFile, readdir, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, readdir, realpath, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -16,7 +16,7 @@ import { createClient } from "@coffer/sdk";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const MIB = 1024 * 1024;
-const PLAN = { SERVICE_PRO_FILE_BYTES: String(24 * MIB), SERVICE_PRO_STORAGE_BYTES: String(64 * MIB) };
+const PLAN = { SERVICE_PRO_FILE_BYTES: String(64 * MIB), SERVICE_PRO_STORAGE_BYTES: String(180 * MIB) };
 
 let stack: Stack;
 let folder: string;
@@ -180,14 +180,51 @@ describe("names that are taken", () => {
   });
 });
 
+describe("an upload that is broken off", () => {
+  it("by the client's cancellation leaves no file", async () => {
+    const path = await place("cancelled.bin", randomBytes(20 * MIB));
+    const cancel = new AbortController();
+    const onProgress = (): void => {
+      cancel.abort();
+    };
+    const call = tools.call("file_upload", { path, vaultId }, { signal: cancel.signal, onProgress });
+    await expect(call).rejects.toThrow();
+    const list = await tools.call("file_list", { vaultId, nameContains: "cancelled" });
+    expect(list.facts["files"]).toEqual([]);
+  });
+
+  it("by the end of the process goes on where it stood when it is called again", async () => {
+    const content = randomBytes(64 * MIB);
+    const path = await place("resumed.bin", content);
+    const first = await open();
+    const atLeastOnePart = new Promise<void>((resolve) => {
+      const onProgress = (done: number): void => {
+        if (done > 9 * MIB) resolve();
+      };
+      first.call("file_upload", { path, vaultId }, { onProgress }).catch(() => undefined);
+    });
+    await atLeastOnePart;
+    await first.close();
+    await using second = await open();
+    const seen: number[] = [];
+    const receipt = await second.call("file_upload", { path, vaultId }, { onProgress: (done) => seen.push(done) });
+    expect(receipt.facts).toMatchObject({ bytes: content.length, sha256: sha256(content) });
+    expect(seen[0]).toBeGreaterThanOrEqual(8 * MIB);
+  });
+});
+
 describe("refusals", () => {
   it("come before a byte is sent when a file cannot fit", async () => {
-    const answer = await upload("huge.bin", Buffer.alloc(25 * MIB));
+    await truncate(await place("huge.bin", ""), 64 * MIB + 1);
+    const answer = await tools.call("file_upload", { path: "huge.bin", vaultId });
     expect(answer.code).toBe("file_too_large");
     expect(answer.text).toContain("nothing was sent");
-    for (const number of [1, 2]) await upload(`fill-${String(number)}.bin`, randomBytes(16 * MIB));
-    expect((await upload("over.bin", randomBytes(20 * MIB))).code).toBe("storage_quota");
-    await rm(join(folder, "huge.bin"));
+    const answers: (string | null)[] = [];
+    for (let number = 0; number < 6; number += 1) {
+      answers.push((await upload(`fill-${String(number)}.bin`, randomBytes(20 * MIB))).code);
+    }
+    expect(answers[0]).toBe(null);
+    expect(answers.at(-1)).toBe("storage_quota");
   });
 
   it("leave an existing destination alone", async () => {
@@ -281,26 +318,6 @@ describe("a server for one vault", () => {
       expect((await pinned.call(tool, { fileId: other })).code).toBe("not_found");
     }
     expect(await pinned.toolNames()).not.toContain("vault_create");
-  });
-});
-
-describe("a cancelled upload", () => {
-  it("answers nothing and leaves no file", async () => {
-    const path = await place("cancelled.bin", randomBytes(20 * MIB));
-    const cancel = new AbortController();
-    const call = tools.call(
-      "file_upload",
-      { path, vaultId },
-      {
-        signal: cancel.signal,
-        onProgress: () => {
-          cancel.abort();
-        },
-      },
-    );
-    await expect(call).rejects.toThrow();
-    const list = await tools.call("file_list", { vaultId, nameContains: "cancelled" });
-    expect(list.facts["files"]).toEqual([]);
   });
 });
 
