@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 import { api } from "@coffer/contract";
 import { expect, it } from "vitest";
@@ -35,35 +36,55 @@ async function fillAndEmpty(directory: string): Promise<void> {
   await using server = await startServerProcess({ directory });
   const { baseUrl } = server;
   const key = await signUp(baseUrl);
-  const upload = (name: string) =>
-    fetch(renderRequest(baseUrl, api.files.upload, { query: { name }, headers: {}, body: BYTES }, { key }));
   const ids: string[] = [];
-  let answer = await upload("0");
-  for (; answer.status === 201; answer = await upload(String(ids.length)))
-    ids.push(((await answer.json()) as { file: { id: string } }).file.id);
-
-  expect(answer.status).toBe(507);
-  expect(answer.headers.get("x-error-code")).toBe("disk_full");
-  expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
-  expect(Object.keys((await answer.json()) as object)).toEqual(["error"]);
+  // Ever smaller, so that at last the database finds no room either.
+  for (const size of [BYTES.length, 100_000, 5_000]) ids.push(...(await uploadUntilFull(baseUrl, key, size)));
   expect(ids.length).toBeGreaterThan(2);
   expect(countFiles(directory)).toBe(ids.length);
   expect(await inspectData(directory)).toEqual([]);
 
   const [first = "", ...others] = ids;
-  const read = await receive(
-    await fetch(renderRequest(baseUrl, api.files.content, { params: { fileId: first } }, { key })),
-  );
+  const input = { params: { fileId: first } };
+  const read = await receive(await fetch(renderRequest(baseUrl, api.files.content, input, { key })));
   expect(sameBytes(read.body, BYTES)).toBe(true);
   for (const fileId of others) {
-    const deleted = await fetch(
-      renderRequest(baseUrl, api.files.delete, { params: { fileId }, query: { permanent: true } }, { key }),
-    );
-    expect(deleted.status).toBe(204);
+    const remove = { params: { fileId }, query: { permanent: true } };
+    expect((await fetch(renderRequest(baseUrl, api.files.delete, remove, { key }))).status).toBe(204);
   }
-  // The bytes go a little later (jobs/blob-deletions.ts); the test's own limit ends the wait.
-  for (let attempt = 0; (await upload(`again-${String(attempt)}`)).status !== 201; attempt += 1)
-    await new Promise((resolve) => setTimeout(resolve, 250));
+  expect(await server.end("SIGTERM")).toBe(0);
+  await serveAgain(directory, key);
+}
+
+/** Answers the ids of what fitted; holds the first refusal to the contract. */
+async function uploadUntilFull(baseUrl: string, key: string, size: number): Promise<string[]> {
+  const body = BYTES.subarray(0, size);
+  const ids: string[] = [];
+  for (;;) {
+    const query = { name: `${String(size)}-${String(ids.length)}` };
+    const answer = await fetch(renderRequest(baseUrl, api.files.upload, { query, headers: {}, body }, { key }));
+    const value = (await answer.json()) as { file: { id: string } };
+    if (answer.status === 201) {
+      ids.push(value.file.id);
+      continue;
+    }
+    expect(answer.status).toBe(507);
+    expect(answer.headers.get("x-error-code")).toBe("disk_full");
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(Object.keys(value)).toEqual(["error"]);
+    return ids;
+  }
+}
+
+/** Deleted bytes wait for their last readers; once that time is over (here: at once), a start frees them. */
+async function serveAgain(directory: string, key: string): Promise<void> {
+  const database = new DatabaseSync(join(directory, "coffer.sqlite"));
+  database.exec("update blob_deletions set not_before = 0");
+  database.close();
+  await using server = await startServerProcess({ directory });
+  await server.waitForLine((line) => line.job === "start-up");
+  const input = { query: { name: "again" }, headers: {}, body: BYTES };
+  expect((await fetch(renderRequest(server.baseUrl, api.files.upload, input, { key }))).status).toBe(201);
+  expect(await inspectData(directory)).toEqual([]);
 }
 
 /** Mounts a tmpfs; answers why not where that is not allowed. */

@@ -26,7 +26,7 @@ export interface KillReport {
   readonly ledger: Ledger;
   readonly kills: number;
   readonly files: number;
-  /** Of the last start: from opening the storage to listening with everything cleaned up. Milliseconds. */
+  /** Of the last starts: from opening the storage to listening with everything cleaned up. Milliseconds. */
   readonly recoveryMs: number;
 }
 
@@ -34,7 +34,7 @@ export interface KillReport {
 const ENVIRONMENT = { SERVICE_MAX_API_KEYS: "100000" };
 const CLIENTS = 4;
 /** Clients work for up to this long between kills. */
-const LONGEST_LIFE_MS = 500;
+const LONGEST_LIFE_MS = 900;
 /** How many older files are read again after each restart; at the end all are. */
 const RECHECKED = 20;
 
@@ -62,7 +62,11 @@ export async function runKills(options: KillOptions): Promise<KillReport> {
   try {
     await killAgainAndAgain(scene, options);
     await fill(scene, options.files);
-    const recoveryMs = await restart(scene);
+    // The median of three: one start may share the machine with something else.
+    const starts = [await restart(scene), await restart(scene), await restart(scene)].sort(
+      (left, right) => left - right,
+    );
+    const recoveryMs = starts[1] ?? Infinity;
     await verifyFiles(scene, scene.ledger.files);
     await verifyKeys(scene);
     return { ledger: scene.ledger, kills: options.kills, files: countFiles(directory), recoveryMs };
