@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { collect, inChunks, patternBytes, sha256Of } from "../kit/bytes.ts";
-import { newKey, onStore, type OpenMedium } from "./blob-store.ts";
+import { newKey, onStore, type OpenMedium } from "./blob-medium.ts";
 
 const RIVALS = Array.from({ length: 12 }, (_, index) => index);
 

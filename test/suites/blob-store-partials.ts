@@ -1,7 +1,7 @@
 import type { BlobStore } from "@coffer/server/ports/blob-store";
 import { describe, expect, it } from "vitest";
 import { collect, failingAfter, inChunks, patternBytes, sha256Of } from "../kit/bytes.ts";
-import { listed, newKey, onStore, type OpenMedium } from "./blob-store.ts";
+import { listed, newKey, onStore, type OpenMedium } from "./blob-medium.ts";
 
 const MIB = 1024 * 1024;
 /** Odd on purpose: no store may need parts of its own size from the caller. */

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { collect, inChunks, patternBytes } from "../kit/bytes.ts";
 import type { BlobStore } from "@coffer/server/ports/blob-store";
-import { newKey, onStore, type OpenMedium } from "./blob-store.ts";
+import { newKey, onStore, type OpenMedium } from "./blob-medium.ts";
 
 const MIB = 1024 * 1024;
 

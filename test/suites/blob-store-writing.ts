@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { collect, failingAfter, inChunks, patternBytes, sha256Of } from "../kit/bytes.ts";
-import { listed, newKey, onStore, type OpenMedium } from "./blob-store.ts";
+import { listed, newKey, onStore, type OpenMedium } from "./blob-medium.ts";
 
 const MIB = 1024 * 1024;
 const SIZES = [0, 1, 1000, 65_535, 65_536, 65_537, MIB - 1, MIB, MIB + 1, 3 * MIB + 12_345];

@@ -16,6 +16,7 @@ import type { Tables } from "../../ports/tables.ts";
 import { compilerFor } from "./sqlite/compiler.ts";
 import { openConnection, type SqliteConnection } from "./sqlite/connection.ts";
 import { openReserve, type Reserve } from "./sqlite/reserve.ts";
+import { Snapshot } from "./sqlite/snapshot.ts";
 import { Turn } from "./sqlite/turn.ts";
 
 export interface SqliteOptions {
@@ -49,7 +50,7 @@ class SqliteDatabase implements Database {
   readonly capabilities: DatabaseCapabilities = { dialect: "sqlite", concurrentWriters: false };
   readonly build: Kysely<Tables> = compilerFor<Tables>();
   readonly #writer: SqliteConnection;
-  readonly #reader: SqliteConnection;
+  readonly #reader: Snapshot;
   readonly #reserve: Reserve;
   readonly #busyAttempts: number;
   readonly #turn = new Turn();
@@ -58,7 +59,7 @@ class SqliteDatabase implements Database {
 
   constructor(writer: SqliteConnection, reader: SqliteConnection, reserve: Reserve, busyAttempts: number) {
     this.#writer = writer;
-    this.#reader = reader;
+    this.#reader = new Snapshot(reader);
     this.#reserve = reserve;
     this.#busyAttempts = busyAttempts;
   }
@@ -100,7 +101,7 @@ class SqliteDatabase implements Database {
   async [Symbol.asyncDispose](): Promise<void> {
     using _turn = await this.#turn.take();
     this.#reserve[Symbol.dispose]();
-    this.#reader.close();
+    this.#reader[Symbol.dispose]();
     this.#writer.close();
   }
 
@@ -111,6 +112,7 @@ class SqliteDatabase implements Database {
       const session = new SqliteTransaction(this.build, this.#writer, marker);
       const result = await this.#inside.run(marker, () => work(session));
       this.#writer.commit();
+      this.#reader.renew();
       return result;
     } catch (error) {
       this.#writer.rollback();
@@ -122,7 +124,9 @@ class SqliteDatabase implements Database {
 
   async #write<Result>(statement: () => Result): Promise<Result> {
     using _turn = await this.#takeTurn();
-    return await this.#patiently(statement);
+    const result = await this.#patiently(statement);
+    this.#reader.renew();
+    return result;
   }
 
   async #takeTurn(): Promise<Disposable> {

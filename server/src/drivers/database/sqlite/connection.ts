@@ -12,6 +12,8 @@ export interface SqliteConnection {
   /** How many rows the statement changed. */
   run(query: CompiledQuery): number;
   begin(): void;
+  /** A transaction that only reads: it sees one state, and blocks nobody in WAL mode. */
+  beginReading(): void;
   commit(): void;
   /** Does nothing when SQLite has rolled back by itself. */
   rollback(): void;
@@ -86,13 +88,17 @@ class Connection implements SqliteConnection {
     this.#guard(() => this.#handle.exec("BEGIN IMMEDIATE"));
   }
 
+  beginReading(): void {
+    this.#guard(() => this.#statement("BEGIN").statement.run());
+  }
+
   commit(): void {
     this.#guard(() => this.#handle.exec("COMMIT"));
   }
 
   rollback(): void {
     // A full disk or a failed flush makes SQLite roll back by itself (sqlite.org/lang_transaction.html §2.4).
-    if (this.#handle.isTransaction) this.#guard(() => this.#handle.exec("ROLLBACK"));
+    if (this.#handle.isTransaction) this.#guard(() => this.#statement("ROLLBACK").statement.run());
   }
 
   assertHealthy(): void {

@@ -1,0 +1,95 @@
+/** Rows for tests: valid, and different only where the test says. */
+import type { Session } from "@coffer/server/ports/database";
+import type { AccountRow, FileRow, FolderRow, UploadRow, VaultRow } from "@coffer/server/ports/tables";
+import { randomUUID } from "node:crypto";
+
+const TIME = Date.UTC(2026, 0, 1);
+
+export function accountRow(more: Partial<AccountRow> = {}): AccountRow {
+  const id = more.id ?? randomUUID();
+  return {
+    id,
+    email: `${id}@example.com`,
+    email_verified: 1,
+    name: null,
+    idp_id: null,
+    chain_address: null,
+    chain_address_source: null,
+    plan: "pro",
+    default_vault_id: randomUUID(),
+    usage_bytes: 0,
+    usage_files: 0,
+    sequence: 0,
+    created_at: TIME,
+    updated_at: TIME,
+    ...more,
+  };
+}
+
+export function vaultRow(more: Partial<VaultRow> & Pick<VaultRow, "account_id">): VaultRow {
+  const id = more.id ?? randomUUID();
+  return {
+    id,
+    name: `vault ${id}`,
+    type: "public",
+    chain_object_id: null,
+    created_at: TIME,
+    updated_at: TIME,
+    ...more,
+  };
+}
+
+export function folderRow(more: Partial<FolderRow> & Pick<FolderRow, "account_id" | "vault_id">): FolderRow {
+  const id = more.id ?? randomUUID();
+  const place = { parent_id: null, depth: 1, trashed_at: null, trashed_with: null };
+  return { id, name: `folder ${id}`, ...place, created_at: TIME, updated_at: TIME, ...more };
+}
+
+export function fileRow(more: Partial<FileRow> & Pick<FileRow, "account_id" | "vault_id">): FileRow {
+  const id = more.id ?? randomUUID();
+  return {
+    id,
+    folder_id: null,
+    version_id: randomUUID(),
+    blob_key: randomUUID(),
+    name: `file ${id}`,
+    size: 10,
+    content_type: "text/plain",
+    sha256: "0".repeat(64),
+    encrypted: 0,
+    created_at: TIME,
+    updated_at: TIME,
+    trashed_at: null,
+    trashed_with: null,
+    ...more,
+  };
+}
+
+export function uploadRow(more: Partial<UploadRow> & Pick<UploadRow, "account_id" | "vault_id">): UploadRow {
+  const id = more.id ?? randomUUID();
+  return {
+    id,
+    key_id: null,
+    folder_id: null,
+    file_id: null,
+    name: `upload ${id}`,
+    content_type: "text/plain",
+    length: 10,
+    blob_key: randomUUID(),
+    if_none_match: 0,
+    if_match: null,
+    created_at: TIME,
+    expires_at: TIME + 86_400_000,
+    finished_file_id: null,
+    ...more,
+  };
+}
+
+/** An account with one vault, in the database. */
+export async function insertAccount(session: Session): Promise<{ accountId: string; vaultId: string }> {
+  const account = accountRow();
+  const vault = vaultRow({ id: account.default_vault_id, account_id: account.id });
+  await session.run(session.build.insertInto("accounts").values(account));
+  await session.run(session.build.insertInto("vaults").values(vault));
+  return { accountId: account.id, vaultId: vault.id };
+}

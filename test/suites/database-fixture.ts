@@ -1,0 +1,13 @@
+import { migrate } from "@coffer/server/migrations/migrate";
+import type { Database } from "@coffer/server/ports/database";
+import type { OpenMedium } from "./database.ts";
+
+/** Runs `check` on a database with the newest schema and nothing in it. */
+export function onDatabase(openMedium: OpenMedium, check: (database: Database) => Promise<void>): () => Promise<void> {
+  return async () => {
+    await using medium = await openMedium();
+    await using database = await medium.open();
+    await migrate(database);
+    await check(database);
+  };
+}

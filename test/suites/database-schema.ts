@@ -1,0 +1,83 @@
+import { migrate, type Migration } from "@coffer/server/migrations/migrate";
+import { ConstraintError } from "@coffer/server/ports/database";
+import { describe, expect, it } from "vitest";
+import { fileRow, folderRow, insertAccount, uploadRow } from "../kit/rows.ts";
+import { onDatabase } from "./database-fixture.ts";
+import type { OpenMedium } from "./database.ts";
+
+export function describeSchema(openMedium: OpenMedium): void {
+  describe("schema", () => {
+    it("is made once, also by several processes at a time", async () => {
+      await using medium = await openMedium();
+      const processes = await Promise.all([medium.open(), medium.open(), medium.open()]);
+      try {
+        await Promise.all(processes.map((database) => migrate(database)));
+        for (const database of processes) await migrate(database);
+      } finally {
+        for (const database of processes) await database[Symbol.asyncDispose]();
+      }
+    });
+
+    it("is left alone by a server that is older than it", async () => {
+      await using medium = await openMedium();
+      await using database = await medium.open();
+      const nothing: Migration = { version: 7, name: "of the future", up: () => Promise.resolve() };
+      await migrate(database, [nothing]);
+      await expect(migrate(database)).rejects.toThrow("The database has schema 7, and this server knows schemas up to");
+    });
+
+    it("is as before when a step fails half-way", async () => {
+      await using medium = await openMedium();
+      await using database = await medium.open();
+      const broken: Migration = {
+        version: 1,
+        name: "broken",
+        async up(session) {
+          await session.run(session.build.schema.createTable("half").addColumn("id", "text"));
+          throw new Error("half-way");
+        },
+      };
+      await expect(migrate(database, [broken])).rejects.toThrow("half-way");
+      await migrate(database, [{ ...broken, up: (session) => broken.up(session).catch(() => undefined) }]);
+    });
+
+    it(
+      "holds one live item of a name per place, and any number in the trash",
+      onDatabase(openMedium, async (database) => {
+        const { accountId, vaultId } = await insertAccount(database);
+        const place = { account_id: accountId, vault_id: vaultId, name: "same" };
+        const folder = folderRow(place);
+        await database.run(database.build.insertInto("folders").values(folder));
+        const again = database.build.insertInto("folders").values(folderRow(place));
+        await expect(database.run(again)).rejects.toThrow(ConstraintError);
+        for (const folder_id of [null, folder.id]) {
+          const file = () => ({ ...fileRow(place), folder_id });
+          await database.run(database.build.insertInto("files").values(file()));
+          await expect(database.run(database.build.insertInto("files").values(file()))).rejects.toThrow(
+            ConstraintError,
+          );
+          for (const trashed_at of [5, 5, 6])
+            await database.run(database.build.insertInto("files").values({ ...file(), trashed_at }));
+        }
+      }),
+    );
+
+    it(
+      "lets uploads go with the folder they were for, and files stay in its way",
+      onDatabase(openMedium, async (database) => {
+        const { accountId, vaultId } = await insertAccount(database);
+        const place = { account_id: accountId, vault_id: vaultId };
+        const [parent, child] = [folderRow(place), folderRow(place)];
+        await database.run(database.build.insertInto("folders").values([parent, { ...child, parent_id: parent.id }]));
+        await database.run(database.build.insertInto("uploads").values(uploadRow({ ...place, folder_id: child.id })));
+        const file = fileRow({ ...place, folder_id: child.id });
+        await database.run(database.build.insertInto("files").values(file));
+        const removeAll = database.build.deleteFrom("folders").where("vault_id", "=", vaultId);
+        await expect(database.run(removeAll)).rejects.toThrow(ConstraintError);
+        await database.run(database.build.deleteFrom("files").where("id", "=", file.id));
+        expect(await database.run(removeAll)).toBe(2);
+        expect(await database.all(database.build.selectFrom("uploads").select("id"))).toEqual([]);
+      }),
+    );
+  });
+}

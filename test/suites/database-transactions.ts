@@ -1,0 +1,162 @@
+import { ConstraintError, type Database } from "@coffer/server/ports/database";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { accountRow, fileRow, insertAccount, vaultRow } from "../kit/rows.ts";
+import { onDatabase } from "./database-fixture.ts";
+import type { OpenMedium } from "./database.ts";
+
+export function describeTransactions(openMedium: OpenMedium): void {
+  describe("transactions", () => {
+    it(
+      "commit what their work did and answer its result",
+      onDatabase(openMedium, async (database) => {
+        const result = await database.transaction(async (transaction) => insertAccount(transaction));
+        expect(await countAccounts(database)).toBe(1);
+        expect(result.accountId).toMatch(/^[0-9a-f-]{36}$/);
+      }),
+    );
+
+    it(
+      "roll back when their work rejects, and pass its error on",
+      onDatabase(openMedium, async (database) => {
+        const failure = new Error("changed my mind");
+        const work = database.transaction(async (transaction) => {
+          await insertAccount(transaction);
+          throw failure;
+        });
+        await expect(work).rejects.toBe(failure);
+        expect(await countAccounts(database)).toBe(0);
+        await database.transaction(insertAccount);
+        expect(await countAccounts(database)).toBe(1);
+      }),
+    );
+
+    it(
+      "show their changes to nobody before they commit",
+      onDatabase(openMedium, async (database) => {
+        await database.transaction(async (transaction) => {
+          await insertAccount(transaction);
+          expect(await countAccounts(database)).toBe(0);
+          const seen = await transaction.all(transaction.build.selectFrom("accounts").select("id"));
+          expect(seen).toHaveLength(1);
+        });
+        expect(await countAccounts(database)).toBe(1);
+      }),
+    );
+
+    it(
+      "refuse a write past their session, which would wait for them for ever",
+      onDatabase(openMedium, async (database) => {
+        const work = database.transaction(() =>
+          database.run(database.build.insertInto("accounts").values(accountRow())),
+        );
+        await expect(work).rejects.toThrow("session");
+        const nested = database.transaction(() => database.transaction(insertAccount));
+        await expect(nested).rejects.toThrow("session");
+        await insertAccount(database);
+      }),
+    );
+
+    it(
+      "end with their work: the session is of no use afterwards",
+      onDatabase(openMedium, async (database) => {
+        const session = await database.transaction((transaction) => Promise.resolve(transaction));
+        await expect(session.all(session.build.selectFrom("accounts").select("id"))).rejects.toThrow("over");
+      }),
+    );
+
+    it(
+      "do not interleave, however their work pauses",
+      onDatabase(openMedium, async (database) => {
+        const { accountId } = await insertAccount(database);
+        const increment = () =>
+          database.transaction(async (transaction) => {
+            const query = transaction.build.selectFrom("accounts").select("sequence").where("id", "=", accountId);
+            const found = await transaction.first(query);
+            await sleep(1);
+            const sequence = (found?.sequence ?? 0) + 1;
+            await transaction.run(
+              transaction.build.updateTable("accounts").set({ sequence }).where("id", "=", accountId),
+            );
+            return sequence;
+          });
+        const seen = await Promise.all(Array.from({ length: 30 }, increment));
+        expect(seen.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
+      }),
+    );
+    describeRaces(openMedium);
+    describeConstraints(openMedium);
+  });
+}
+
+function describeRaces(openMedium: OpenMedium): void {
+  it(
+    "let exactly one of 50 conditional updates win",
+    onDatabase(openMedium, async (database) => {
+      for (let round = 0; round < 5; round += 1) {
+        const { accountId } = await insertAccount(database);
+        const claim = (_: unknown, rival: number) =>
+          database.transaction((transaction) =>
+            transaction.run(
+              transaction.build
+                .updateTable("accounts")
+                .set({ name: `rival ${rival}` })
+                .where("id", "=", accountId)
+                .where("name", "is", null),
+            ),
+          );
+        const changed = await Promise.all(Array.from({ length: 50 }, claim));
+        expect(changed.filter((count) => count === 1)).toHaveLength(1);
+      }
+    }),
+  );
+
+  it("wait for another connection's transaction instead of failing", async () => {
+    await using medium = await openMedium();
+    await using one = await medium.open();
+    await onDatabase(
+      () => Promise.resolve({ open: () => medium.open(), [Symbol.asyncDispose]: () => Promise.resolve() }),
+      async (other) => {
+        const both = [one, other].flatMap((database) =>
+          Array.from({ length: 10 }, () =>
+            database.transaction(async (transaction) => {
+              await insertAccount(transaction);
+              await sleep(2);
+            }),
+          ),
+        );
+        await Promise.all(both);
+        expect(await countAccounts(one)).toBe(20);
+      },
+    )();
+  });
+}
+
+function describeConstraints(openMedium: OpenMedium): void {
+  it(
+    "reject with ConstraintError on a unique, check or foreign key, and can be used again",
+    onDatabase(openMedium, async (database) => {
+      const { accountId, vaultId } = await insertAccount(database);
+      const vault = vaultRow({ account_id: accountId });
+      const file = fileRow({ account_id: accountId, vault_id: vaultId });
+      await database.run(database.build.insertInto("vaults").values(vault));
+      const violations = [
+        database.build.insertInto("vaults").values({ ...vaultRow({ account_id: accountId }), name: vault.name }),
+        database.build.updateTable("accounts").set({ usage_bytes: -1 }),
+        database.build.insertInto("files").values({ ...file, vault_id: "none" }),
+        database.build.deleteFrom("accounts").where("id", "=", accountId),
+      ];
+      for (const violation of violations) {
+        await expect(database.run(violation)).rejects.toThrow(ConstraintError);
+        await expect(database.transaction((transaction) => transaction.run(violation))).rejects.toThrow(
+          ConstraintError,
+        );
+      }
+      expect(await database.run(database.build.insertInto("files").values(file))).toBe(1);
+    }),
+  );
+}
+
+async function countAccounts(database: Database): Promise<number> {
+  return (await database.all(database.build.selectFrom("accounts").select("id"))).length;
+}
