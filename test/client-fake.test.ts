@@ -5,5 +5,9 @@ import { createFake } from "@coffer/sdk/testing";
 it("the fake keeps the contract", async () => {
   const fake = createFake();
   const report = await runConformance({ baseUrl: "http://fake.test", transport: fake.fetch });
-  expect({ findings: report.findings, uncalled: report.uncalled, notes: report.notes }).toEqual({ findings: [], uncalled: [], notes: [] });
+  expect({ findings: report.findings, uncalled: report.uncalled, notes: report.notes }).toEqual({
+    findings: [],
+    uncalled: [],
+    notes: [],
+  });
 });

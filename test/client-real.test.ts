@@ -6,9 +6,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describeClient, type ClientSubject } from "./suites/client.ts";
 
-async function openServer(subjectOf: (server: RunningServer) => Pick<ClientSubject, "baseUrl" | "transport">): Promise<ClientSubject> {
+async function openServer(
+  subjectOf: (server: RunningServer) => Pick<ClientSubject, "baseUrl" | "transport">,
+): Promise<ClientSubject> {
   const directory = await mkdtemp(join(tmpdir(), "coffer-real-"));
-  const environment = { SERVICE_ENV: "development", SERVICE_HOST: "127.0.0.1", SERVICE_PORT: "0", SERVICE_DATA_DIR: directory, SERVICE_LOG_LEVEL: "error" };
+  const environment = {
+    SERVICE_ENV: "development",
+    SERVICE_HOST: "127.0.0.1",
+    SERVICE_PORT: "0",
+    SERVICE_DATA_DIR: directory,
+    SERVICE_LOG_LEVEL: "error",
+  };
   const server = await startServer(parseConfig(environment));
   return {
     ...subjectOf(server),

@@ -9,7 +9,15 @@ const CORE_LIMIT = 25 * 1024;
 async function bundle(): Promise<{ files: Map<string, OutputFile>; core: string[]; outputs: Metafile["outputs"] }> {
   const result = await build({
     entryPoints: [join(import.meta.dirname, "index.ts")],
-    ...{ bundle: true, splitting: true, format: "esm", platform: "browser", minify: true, write: false, metafile: true },
+    ...{
+      bundle: true,
+      splitting: true,
+      format: "esm",
+      platform: "browser",
+      minify: true,
+      write: false,
+      metafile: true,
+    },
     conditions: ["coffer-source"],
     outdir: "out",
   });
@@ -21,14 +29,21 @@ async function bundle(): Promise<{ files: Map<string, OutputFile>; core: string[
     core.add(path);
     for (const used of outputs[path]?.imports ?? []) if (used.kind === "import-statement") load(used.path);
   };
-  load(Object.keys(outputs).find((path) => outputs[path]?.entryPoint?.endsWith("/index.ts") === true && basename(path) === "index.js") ?? "");
+  load(
+    Object.keys(outputs).find(
+      (path) => outputs[path]?.entryPoint?.endsWith("/index.ts") === true && basename(path) === "index.js",
+    ) ?? "",
+  );
   return { files, core: [...core], outputs };
 }
 
 describe("the bundle for browsers", () => {
   it("has a core of at most 25 KiB gzipped, and hashing, transfers and ky apart from it", async () => {
     const { files, core, outputs } = await bundle();
-    const size = core.reduce((sum, path) => sum + gzipSync(files.get(basename(path))?.contents ?? "", { level: 9 }).length, 0);
+    const size = core.reduce(
+      (sum, path) => sum + gzipSync(files.get(basename(path))?.contents ?? "", { level: 9 }).length,
+      0,
+    );
     const inputs = core.flatMap((path) => Object.keys(outputs[path]?.inputs ?? {}));
     expect(inputs.some((path) => path.endsWith("packages/contract/src/files.ts"))).toBe(true);
     expect(inputs.filter((path) => /@noble|\/ky\/|src\/(upload|download)\//.test(path))).toEqual([]);

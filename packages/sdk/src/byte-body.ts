@@ -1,3 +1,5 @@
+import { nodeVersion } from "./runtime.ts";
+
 /** What the SDK accepts where the contract says bytes. */
 export type ByteBody = Uint8Array | Blob | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
 
@@ -26,13 +28,14 @@ export function renderBytes(source: ByteBody, moved: (bytes: number) => void): W
     if (!streams || source.size === 0) return { body: source, length: null, streamed: false };
     return { body: countingStream(source.stream(), moved), length: source.size, streamed: true };
   }
-  if (!streams) throw new TypeError("This runtime cannot send a stream: pass a Uint8Array or a Blob, or upload with a known size");
+  if (!streams)
+    throw new TypeError("This runtime cannot send a stream: pass a Uint8Array or a Blob, or upload with a known size");
   return { body: countingStream(source, moved), length: null, streamed: true };
 }
 
 /** Whether request bodies may be streams: Node, Bun and Deno; not browsers. */
 export function canStreamRequests(): boolean {
-  return typeof globalThis.process?.versions?.node === "string";
+  return nodeVersion() !== null;
 }
 
 /** Reads what is left of a source of chunks, one by one, and gives it back when the reader stops early. */
@@ -67,7 +70,10 @@ function sliceStream(source: Uint8Array, moved: (bytes: number) => void): Readab
   );
 }
 
-function countingStream(source: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>, moved: (bytes: number) => void): ReadableStream<Uint8Array> {
+function countingStream(
+  source: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,
+  moved: (bytes: number) => void,
+): ReadableStream<Uint8Array> {
   const chunks = iterate(source);
   return new ReadableStream(
     {
@@ -90,5 +96,7 @@ function countingStream(source: ReadableStream<Uint8Array> | AsyncIterable<Uint8
 
 /** A view on an ArrayBuffer, as `Blob` wants it: bytes on a shared buffer are copied. */
 function copyable(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  return bytes.buffer instanceof ArrayBuffer ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length) : new Uint8Array(bytes);
+  return bytes.buffer instanceof ArrayBuffer
+    ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
+    : new Uint8Array(bytes);
 }

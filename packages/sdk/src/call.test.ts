@@ -4,7 +4,9 @@ import { failure, ID, json, scripted, silence, VAULT } from "./test-transport.ts
 
 const OK = json({ vault: VAULT });
 const CREATED = json({ vault: VAULT }, 201);
-const REFUSED = Object.assign(new TypeError("fetch failed"), { cause: Object.assign(new Error("connect"), { code: "ECONNREFUSED" }) });
+const REFUSED = Object.assign(new TypeError("fetch failed"), {
+  cause: Object.assign(new Error("connect"), { code: "ECONNREFUSED" }),
+});
 
 describe("what is repeated", () => {
   it.each([
@@ -82,7 +84,10 @@ describe("waits", () => {
   });
 
   it("follow a Retry-After that is a date (RFC 9110 §10.2.3)", async () => {
-    const { client, clock } = scripted([failure("unavailable", { "retry-after": new Date(Date.now() + 20_000).toUTCString() }), OK]);
+    const { client, clock } = scripted([
+      failure("unavailable", { "retry-after": new Date(Date.now() + 20_000).toUTCString() }),
+      OK,
+    ]);
     await client.vaults.get(ID);
     expect(clock.waits[0]).toBeGreaterThan(15_000);
     expect(clock.waits[0]).toBeLessThanOrEqual(20_000);
@@ -90,14 +95,20 @@ describe("waits", () => {
 
   it("are not begun when they would pass the total limit", async () => {
     const { client, requests } = scripted([failure("rate_limited", { "retry-after": "30" })]);
-    await expect(client.vaults.get(ID, { totalMs: 20_000 })).rejects.toMatchObject({ code: "rate_limited", retryAfterMs: 30_000 });
+    await expect(client.vaults.get(ID, { totalMs: 20_000 })).rejects.toMatchObject({
+      code: "rate_limited",
+      retryAfterMs: 30_000,
+    });
     expect(requests).toHaveLength(1);
   });
 });
 
 describe("limits", () => {
   it("end an attempt that does not answer, and the call after its total", async () => {
-    const { client, requests, clock } = scripted([silence], { timeouts: { attemptMs: 1000, totalMs: 2500 }, retry: { baseDelayMs: 0 } });
+    const { client, requests, clock } = scripted([silence], {
+      timeouts: { attemptMs: 1000, totalMs: 2500 },
+      retry: { baseDelayMs: 0 },
+    });
     await expect(client.vaults.get(ID)).rejects.toMatchObject({ name: "TimeoutError", limit: "total" });
     expect(requests).toHaveLength(3);
     expect(clock.now()).toBe(2500);
@@ -105,7 +116,8 @@ describe("limits", () => {
   });
 
   it("end a body that does not come", async () => {
-    const hanging = () => new Response(new ReadableStream({ pull: () => new Promise(() => undefined) }), { status: 200 });
+    const hanging = () =>
+      new Response(new ReadableStream({ pull: () => new Promise(() => undefined) }), { status: 200 });
     const { client } = scripted([hanging], { retry: { limit: 0 }, timeouts: { attemptMs: 700 } });
     await expect(client.vaults.get(ID)).rejects.toMatchObject({ limit: "attempt", afterMs: 700 });
   });

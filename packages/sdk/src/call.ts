@@ -54,14 +54,24 @@ interface RawAnswer {
  * Sends one call of the contract: checks and encodes the input, repeats what is worth repeating, checks the answer.
  * Rejects with an {@link SdkError}; failures that the endpoint declares are {@link ApiError}s (see `failureOf`).
  */
-export async function send<E extends EndpointDefinition>(connection: Connection, endpoint: E, input: CallInput<E, ByteBody>, options: CallOptions = {}): Promise<Answer<E>> {
+export async function send<E extends EndpointDefinition>(
+  connection: Connection,
+  endpoint: E,
+  input: CallInput<E, ByteBody>,
+  options: CallOptions = {},
+): Promise<Answer<E>> {
   const request = encodeRequest(endpoint, input);
   const answer = await sendRepeatedly(connection, endpoint, request, options);
   // `decodeJson` has checked the output against this endpoint's schema; the type cannot follow through `unknown`.
   return answer as Answer<E>;
 }
 
-async function sendRepeatedly(connection: Connection, endpoint: EndpointDefinition, request: EncodedRequest, options: CallOptions): Promise<RawAnswer> {
+async function sendRepeatedly(
+  connection: Connection,
+  endpoint: EndpointDefinition,
+  request: EncodedRequest,
+  options: CallOptions,
+): Promise<RawAnswer> {
   const { clock, retry, budget } = connection;
   const headers = { ...request.headers, ...idempotencyHeader(endpoint, options) };
   const limit = isRepeatable(endpoint, request) ? (options.retries ?? retry.limit) : 0;
@@ -72,7 +82,8 @@ async function sendRepeatedly(connection: Connection, endpoint: EndpointDefiniti
       budget.succeeded();
       return answer;
     } catch (error) {
-      if (done && isGoneAfterDelete(endpoint, error)) return { status: 204, headers: new Headers(), requestId: error.requestId, output: undefined };
+      if (done && isGoneAfterDelete(endpoint, error))
+        return { status: 204, headers: new Headers(), requestId: error.requestId, output: undefined };
       if (attempt > limit || !isWorthRepeating(error)) throw error;
       const delay = retryDelay(retry, attempt, error, () => clock.random());
       if (clock.now() + delay >= deadline || !budget.take()) throw error;
@@ -108,20 +119,41 @@ async function attemptOnce(
   }
 }
 
-async function exchange(connection: Connection, endpoint: EndpointDefinition, request: EncodedRequest, options: CallOptions, watch: Watch, attempt: number): Promise<Response> {
+async function exchange(
+  connection: Connection,
+  endpoint: EndpointDefinition,
+  request: EncodedRequest,
+  options: CallOptions,
+  watch: Watch,
+  attempt: number,
+): Promise<Response> {
   const headers = new Headers({ accept: "application/json", ...connection.identification, ...request.headers });
   if (attempt > 1) headers.set(HEADERS.retryCount, String(attempt - 1));
   if (endpoint.auth === "credential") {
     const secret = await watch.race(connection.credential());
     if (secret !== null) headers.set("authorization", `Bearer ${secret.reveal()}`);
   }
-  const transport = throughMiddleware(connection.transport, connection.middleware, { endpointId: endpoint.id, attempt });
+  const transport = throughMiddleware(connection.transport, connection.middleware, {
+    endpointId: endpoint.id,
+    attempt,
+  });
   return watch.race(transport(buildRequest(connection.baseUrl, request, headers, watch, options)));
 }
 
-function buildRequest(baseUrl: string, request: EncodedRequest, headers: Headers, watch: Watch, options: CallOptions): Request {
+function buildRequest(
+  baseUrl: string,
+  request: EncodedRequest,
+  headers: Headers,
+  watch: Watch,
+  options: CallOptions,
+): Request {
   // `redirect: "error"`: the credential stays with this origin, and undici does not keep a copy of the body.
-  const init: RequestInit & { duplex?: "half" } = { method: request.method, headers, signal: watch.signal, redirect: "error" };
+  const init: RequestInit & { duplex?: "half" } = {
+    method: request.method,
+    headers,
+    signal: watch.signal,
+    redirect: "error",
+  };
   if (typeof request.body === "string") init.body = request.body;
   else if (request.body !== null) {
     let sent = 0;
@@ -137,7 +169,14 @@ function buildRequest(baseUrl: string, request: EncodedRequest, headers: Headers
   return new Request(`${baseUrl}${request.target}`, init);
 }
 
-function startLimits(watch: Watch, connection: Connection, endpoint: EndpointDefinition, request: EncodedRequest, options: CallOptions, deadline: number): void {
+function startLimits(
+  watch: Watch,
+  connection: Connection,
+  endpoint: EndpointDefinition,
+  request: EncodedRequest,
+  options: CallOptions,
+  deadline: number,
+): void {
   const { timeouts, clock } = connection;
   if (request.body !== null && isBytes(endpoint.body)) {
     watch.watchStall(timeouts.stallMs);
@@ -152,7 +191,11 @@ function startLimits(watch: Watch, connection: Connection, endpoint: EndpointDef
 function openBytes(connection: Connection, response: Response, watch: Watch): ByteAnswer {
   watch.limit(null);
   const source = response.body ?? new Blob([]).stream();
-  return { status: response.status, headers: response.headers, body: guardStream(source, watch, connection.timeouts.stallMs, (error) => asSdkError(error, connection.baseUrl)) };
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: guardStream(source, watch, connection.timeouts.stallMs, (error) => asSdkError(error, connection.baseUrl)),
+  };
 }
 
 async function readOutput(connection: Connection, endpoint: EndpointDefinition, response: Response): Promise<unknown> {
@@ -177,7 +220,12 @@ function totalLimit(connection: Connection, endpoint: EndpointDefinition, option
 /** A stream can be sent once; an append depends on an offset that only its owner can learn anew. */
 function isRepeatable(endpoint: EndpointDefinition, request: EncodedRequest): boolean {
   if (endpoint.effect === "append") return false;
-  return request.body === null || typeof request.body === "string" || request.body instanceof Uint8Array || request.body instanceof Blob;
+  return (
+    request.body === null ||
+    typeof request.body === "string" ||
+    request.body instanceof Uint8Array ||
+    request.body instanceof Blob
+  );
 }
 
 /** The earlier attempt may have deleted it: gone is what was asked for (decisions §1, "Delete status"). */
@@ -192,4 +240,3 @@ function asSdkError(error: unknown, baseUrl: string): SdkError {
   const { origin } = new URL(baseUrl);
   return new ConnectionError(`No answer from ${origin}${code === null ? "" : ` (${code})`}`, sanitizeCause(error));
 }
-

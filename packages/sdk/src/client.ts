@@ -6,7 +6,9 @@ import { openConnection, type ClientOptions, type Connection } from "./options.t
 import * as resources from "./resources.ts";
 
 type Arguments<E extends EndpointDefinition> =
-  Record<never, never> extends CallInput<E, ByteBody> ? [input?: CallInput<E, ByteBody>, options?: CallOptions] : [input: CallInput<E, ByteBody>, options?: CallOptions];
+  Record<never, never> extends CallInput<E, ByteBody>
+    ? [input?: CallInput<E, ByteBody>, options?: CallOptions]
+    : [input: CallInput<E, ByteBody>, options?: CallOptions];
 
 /** A client of one service. It holds no sockets and no timers of its own: drop it when it is not needed. */
 export interface Client {
@@ -40,7 +42,8 @@ export function createClient(options: ClientOptions): Client {
   const connection = openConnection(options);
   const client: Client = Object.freeze({
     baseUrl: connection.baseUrl,
-    call: async (endpoint, ...[input, callOptions]) => (await send(connection, endpoint, orEmpty(input), callOptions)).output,
+    call: async (endpoint, ...[input, callOptions]) =>
+      (await send(connection, endpoint, orEmpty(input), callOptions)).output,
     request: (endpoint, ...[input, callOptions]) => send(connection, endpoint, orEmpty(input), callOptions),
     account: resources.accountResource(connection),
     vaults: resources.vaultResource(connection),
@@ -65,4 +68,3 @@ export function connectionOf(client: Client): Connection {
 function orEmpty<E extends EndpointDefinition>(input: CallInput<E, ByteBody> | undefined): CallInput<E, ByteBody> {
   return input ?? ({} as CallInput<E, ByteBody>);
 }
-

@@ -13,7 +13,12 @@ export function isSuccess(endpoint: EndpointDefinition, status: number): boolean
 }
 
 /** The JSON of a success, checked against the contract. Unknown keys stay: a newer server may say more. */
-export async function decodeJson(endpoint: EndpointDefinition, schema: z.core.$ZodType, response: Response, broken: (error: ContractError) => void): Promise<unknown> {
+export async function decodeJson(
+  endpoint: EndpointDefinition,
+  schema: z.core.$ZodType,
+  response: Response,
+  broken: (error: ContractError) => void,
+): Promise<unknown> {
   let value: unknown;
   try {
     value = JSON.parse(await response.text());
@@ -31,7 +36,8 @@ export async function decodeJson(endpoint: EndpointDefinition, schema: z.core.$Z
 export async function decodeError(response: Response, nowEpochMs: number): Promise<ApiError> {
   const text = await readStart(response);
   const code = parseCode(response);
-  const message = parseMessage(text) ?? (code === "unknown_error" ? `HTTP ${String(response.status)}` : ERRORS[code].message);
+  const message =
+    parseMessage(text) ?? (code === "unknown_error" ? `HTTP ${String(response.status)}` : ERRORS[code].message);
   return new ApiError(code, message, {
     status: response.status,
     requestId: requestIdOf(response),
@@ -66,7 +72,7 @@ async function readStart(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   try {
-    for (let size = 0; size < LONGEST_ERROR_BODY; ) {
+    for (let size = 0; size < LONGEST_ERROR_BODY;) {
       const next = await reader.read();
       if (next.done) return text;
       size += next.value.length;
@@ -80,7 +86,8 @@ async function readStart(response: Response): Promise<string> {
 }
 
 function keepUnknownKeys(parsed: unknown, raw: unknown): unknown {
-  if (Array.isArray(parsed) && Array.isArray(raw)) return parsed.map((item, index) => keepUnknownKeys(item, raw[index]));
+  if (Array.isArray(parsed) && Array.isArray(raw))
+    return parsed.map((item, index) => keepUnknownKeys(item, raw[index]));
   if (!isRecord(parsed) || !isRecord(raw)) return parsed;
   const merged: Record<string, unknown> = { ...raw };
   for (const [key, value] of Object.entries(parsed)) merged[key] = keepUnknownKeys(value, raw[key]);

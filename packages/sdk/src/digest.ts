@@ -1,3 +1,5 @@
+import { nativeCrypto } from "./runtime.ts";
+
 /** SHA-256 over chunks. `digest` ends it. */
 export interface Hasher {
   update(chunk: Uint8Array): void;
@@ -6,8 +8,8 @@ export interface Hasher {
 
 /** The runtime's own SHA-256 where there is one that takes chunks (Node, Bun, Deno); else @noble/hashes, loaded then. WebCrypto has no chunked digest. */
 export async function createHasher(): Promise<Hasher> {
-  const native = globalThis.process?.getBuiltinModule?.("node:crypto");
-  if (native !== undefined) {
+  const native = nativeCrypto();
+  if (native !== null) {
     const hash = native.createHash("sha256");
     return { update: (chunk) => void hash.update(chunk), digest: () => new Uint8Array(hash.digest()) };
   }

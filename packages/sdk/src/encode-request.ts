@@ -17,7 +17,10 @@ type SectionName = "params" | "query" | "headers" | "body";
 type Sections = Readonly<Partial<Record<SectionName, unknown>>>;
 
 /** Checks the input against the endpoint's schemas and encodes it. Throws ContractError; nothing has been sent then. */
-export function encodeRequest<E extends EndpointDefinition>(endpoint: E, input: CallInput<E, ByteBody>): EncodedRequest {
+export function encodeRequest<E extends EndpointDefinition>(
+  endpoint: E,
+  input: CallInput<E, ByteBody>,
+): EncodedRequest {
   const sections: Sections = input;
   refuseUndeclared(endpoint, sections);
   const params = encodeFields(endpoint, "params", sections.params);
@@ -25,7 +28,8 @@ export function encodeRequest<E extends EndpointDefinition>(endpoint: E, input: 
   const headers = encodeFields(endpoint, "headers", sections.headers);
   const body = encodeBody(endpoint, sections.body);
   if (typeof body === "string") headers["content-type"] = "application/json";
-  else if (body !== null && isBytes(endpoint.body)) headers["content-type"] ??= endpoint.body.mediaType ?? "application/octet-stream";
+  else if (body !== null && isBytes(endpoint.body))
+    headers["content-type"] ??= endpoint.body.mediaType ?? "application/octet-stream";
   return { method: endpoint.method, target: renderTarget(endpoint.path, params, query), headers, body };
 }
 
@@ -33,17 +37,27 @@ function refuseUndeclared(endpoint: EndpointDefinition, sections: Sections): voi
   const known: readonly string[] = ["params", "query", "headers", "body"];
   const declared: Sections = endpoint;
   const issues = Object.entries(sections)
-    .filter(([name, value]) => value !== undefined && (!known.includes(name) || declared[name as SectionName] === undefined))
+    .filter(
+      ([name, value]) => value !== undefined && (!known.includes(name) || declared[name as SectionName] === undefined),
+    )
     .map(([name]) => `${name}: the endpoint takes none`);
   if (issues.length > 0) throw new ContractError("request", endpoint.id, issues);
 }
 
-function encodeFields(endpoint: EndpointDefinition, name: "params" | "query" | "headers", value: unknown): Record<string, string> {
+function encodeFields(
+  endpoint: EndpointDefinition,
+  name: "params" | "query" | "headers",
+  value: unknown,
+): Record<string, string> {
   const schema = endpoint[name];
   if (schema === undefined) return {};
   const encoded = encode(endpoint, name, schema, withoutUndefined(value ?? {}));
   const fields: Record<string, string> = {};
-  for (const [key, field] of Object.entries(encoded ?? {})) if (field !== undefined) fields[key] = String(field);
+  for (const [key, field] of Object.entries(encoded)) {
+    // Params, queries and headers are text once encoded; anything else is a mistake of the contract.
+    if (typeof field === "string") fields[key] = field;
+    else if (field !== undefined) throw new TypeError(`${endpoint.id}: ${name}.${key} is not encoded as text`);
+  }
   return fields;
 }
 
@@ -60,7 +74,12 @@ function isByteBody(value: unknown): value is ByteBody {
   return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 }
 
-function encode<Schema extends z.core.$ZodType>(endpoint: EndpointDefinition, section: SectionName, schema: Schema, value: unknown): z.core.input<Schema> {
+function encode<Schema extends z.core.$ZodType>(
+  endpoint: EndpointDefinition,
+  section: SectionName,
+  schema: Schema,
+  value: unknown,
+): z.core.input<Schema> {
   // The one place where a value enters its schema: what does not fit is an issue of the result, never a wrong type.
   const result = z.safeEncode(schema, value as z.core.output<Schema>);
   if (result.success) return result.data;
@@ -81,7 +100,11 @@ function withoutUndefined(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined));
 }
 
-function renderTarget(path: string, params: Readonly<Record<string, string>>, query: Readonly<Record<string, string>>): string {
+function renderTarget(
+  path: string,
+  params: Readonly<Record<string, string>>,
+  query: Readonly<Record<string, string>>,
+): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
   const search = new URLSearchParams(query).toString();
   return search === "" ? filled : `${filled}?${search}`;

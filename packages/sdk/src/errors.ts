@@ -47,7 +47,11 @@ export class SdkError extends Error implements ErrorFacts {
 
   [INSPECT](): string {
     const frames = (this.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
-    return [`${this.name} [${this.code}]: ${this.message}`, `  ${JSON.stringify({ retryable: this.retryable, ...this.details() })}`, ...frames].join("\n");
+    return [
+      `${this.name} [${this.code}]: ${this.message}`,
+      `  ${JSON.stringify({ retryable: this.retryable, ...this.details() })}`,
+      ...frames,
+    ].join("\n");
   }
 
   protected details(): Record<string, unknown> {
@@ -87,7 +91,15 @@ export class ApiError<Code extends ErrorCode | "unknown_error" = ErrorCode | "un
 export class ConnectionError extends SdkError {
   override readonly name = "ConnectionError";
   constructor(message: string, cause?: Error) {
-    super(message, { code: "connection_failed", retryable: true, nextStep: "Check the base URL and that the service runs; then repeat." }, cause);
+    super(
+      message,
+      {
+        code: "connection_failed",
+        retryable: true,
+        nextStep: "Check the base URL and that the service runs; then repeat.",
+      },
+      cause,
+    );
   }
 }
 
@@ -99,7 +111,11 @@ export class TimeoutError extends SdkError {
 
   constructor(limit: "attempt" | "total" | "stall", afterMs: number) {
     const what = limit === "stall" ? "No byte moved for" : "No answer within";
-    super(`${what} ${String(afterMs)} ms`, { code: "timeout", retryable: true, nextStep: "Repeat it, or raise the time limit." });
+    super(`${what} ${String(afterMs)} ms`, {
+      code: "timeout",
+      retryable: true,
+      nextStep: "Repeat it, or raise the time limit.",
+    });
     this.limit = limit;
     this.afterMs = afterMs;
   }
@@ -127,7 +143,9 @@ export class ContractError extends SdkError {
     super(`${endpointId}: ${request ? "invalid input" : "the answer breaks the contract"}: ${issues.join("; ")}`, {
       code: request ? "invalid_request" : "contract_broken",
       retryable: false,
-      nextStep: request ? "Correct the field that the message names." : "Check that client and server are of compatible versions.",
+      nextStep: request
+        ? "Correct the field that the message names."
+        : "Check that client and server are of compatible versions.",
     });
     this.issues = issues.map(redactText);
   }
@@ -141,7 +159,11 @@ export class ContractError extends SdkError {
 export class IntegrityError extends SdkError {
   override readonly name = "IntegrityError";
   constructor(message: string) {
-    super(message, { code: "integrity_failed", retryable: true, nextStep: "Discard what was received and transfer it again." });
+    super(message, {
+      code: "integrity_failed",
+      retryable: true,
+      nextStep: "Discard what was received and transfer it again.",
+    });
   }
 }
 
@@ -167,19 +189,28 @@ export type EndpointErrorCode<E extends EndpointDefinition> =
  * if (failure?.code === "not_found") return null;
  * ```
  */
-export function failureOf<E extends EndpointDefinition>(endpoint: E, error: unknown): ApiError<EndpointErrorCode<E>> | null {
-  if (!(error instanceof ApiError)) return null;
-  return declares(endpoint, error) ? error : null;
+export function failureOf<E extends EndpointDefinition>(
+  endpoint: E,
+  error: unknown,
+): ApiError<EndpointErrorCode<E>> | null {
+  return isApiError(error) && declares(endpoint, error) ? error : null;
+}
+
+function isApiError(error: unknown): error is ApiError {
+  return error instanceof ApiError;
 }
 
 function declares<E extends EndpointDefinition>(endpoint: E, error: ApiError): error is ApiError<EndpointErrorCode<E>> {
-  const code = error.code;
+  const { code } = error;
   return code !== "unknown_error" && errorsOf(endpoint).includes(code);
 }
 
 function apiErrorAdvice(code: string, status: number): Pick<ErrorFacts, "retryable" | "nextStep"> {
   if (isErrorCode(code)) return ERRORS[code];
-  return { retryable: isRetryableStatus(status), nextStep: "Check that the base URL is the service's own; report the request id if it stays." };
+  return {
+    retryable: isRetryableStatus(status),
+    nextStep: "Check that the base URL is the service's own; report the request id if it stays.",
+  };
 }
 
 /** Statuses worth a repeat when no code explains them: 408, 425, 429 and server faults that pass. */

@@ -7,7 +7,8 @@ import { PagePromise } from "./pages.ts";
 import { callOn, withCursor } from "./resources.ts";
 import type { ReplaceInput, UploadInput, UploadOptions, UploadResult } from "./upload/upload.ts";
 
-type Query<E extends EndpointDefinition> = CallInput<E, ByteBody> extends { readonly query?: infer Value } ? NonNullable<Value> : never;
+type Query<E extends EndpointDefinition> =
+  CallInput<E, ByteBody> extends { readonly query?: infer Value } ? NonNullable<Value> : never;
 
 /** Changes of a file's place. `folderId: null`: to the top of the vault. */
 export interface FileChanges {
@@ -29,7 +30,11 @@ export interface FileResource {
   /** Opens the content. A whole read fails at its end with IntegrityError when digest or length are not the server's. */
   download(fileId: string, options?: DownloadOptions): Promise<Download>;
   /** Renames or moves. `ifMatch` takes the entity tag that the file must still have. */
-  update(fileId: string, changes: FileChanges, options?: CallOptions & { readonly ifMatch?: string | undefined }): Promise<File>;
+  update(
+    fileId: string,
+    changes: FileChanges,
+    options?: CallOptions & { readonly ifMatch?: string | undefined },
+  ): Promise<File>;
   /** To the trash; with `permanent` for good, which answers null. */
   delete(fileId: string, options?: CallOptions & { readonly permanent?: boolean | undefined }): Promise<File | null>;
   restore(fileId: string, changes?: { readonly name?: string }, options?: CallOptions): Promise<File>;
@@ -39,20 +44,29 @@ export interface FileResource {
 export function fileResource(connection: Connection): FileResource {
   const { list, get, update, restore } = api.files;
   return {
-    list: (query = {}, options) => new PagePromise("files", (cursor) => callOn(connection, list, { query: withCursor(query, cursor) }, options), query.cursor),
+    list: (query = {}, options) =>
+      new PagePromise(
+        "files",
+        (cursor) => callOn(connection, list, { query: withCursor(query, cursor) }, options),
+        query.cursor,
+      ),
     get: async (fileId, options) => (await callOn(connection, get, { params: { fileId } }, options)).file,
     upload: async (input, options) => (await import("./upload/upload.ts")).uploadFile(connection, input, options),
-    replace: async (fileId, input, options) => (await import("./upload/upload.ts")).replaceFile(connection, fileId, input, options),
-    download: async (fileId, options) => (await import("./download/download.ts")).openDownload(connection, fileId, options),
+    replace: async (fileId, input, options) =>
+      (await import("./upload/upload.ts")).replaceFile(connection, fileId, input, options),
+    download: async (fileId, options) =>
+      (await import("./download/download.ts")).openDownload(connection, fileId, options),
     update: async (fileId, changes, { ifMatch, ...options } = {}) => {
       const headers = ifMatch === undefined ? {} : { "if-match": ifMatch };
-      return (await callOn(connection, update, { params: { fileId }, headers, body: definedOnly(changes) }, options)).file;
+      return (await callOn(connection, update, { params: { fileId }, headers, body: definedOnly(changes) }, options))
+        .file;
     },
     delete: async (fileId, { permanent, ...options } = {}) => {
       const query = permanent === undefined ? {} : { permanent };
       return (await callOn(connection, api.files.delete, { params: { fileId }, query }, options))?.file ?? null;
     },
-    restore: async (fileId, body = {}, options) => (await callOn(connection, restore, { params: { fileId }, body }, options)).file,
+    restore: async (fileId, body = {}, options) =>
+      (await callOn(connection, restore, { params: { fileId }, body }, options)).file,
   };
 }
 

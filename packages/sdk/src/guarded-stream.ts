@@ -5,7 +5,12 @@ import type { Watch } from "./watch.ts";
  * The body of an answer under its attempt's watch: a read that waits longer than `stallMs` fails, an abort fails the next
  * read, and the watch is disposed with the end of the stream however it ends. A slow reader is not a stall.
  */
-export function guardStream(source: ReadableStream<Uint8Array>, watch: Watch, stallMs: number, explain: (error: unknown) => SdkError): ReadableStream<Uint8Array> {
+export function guardStream(
+  source: ReadableStream<Uint8Array>,
+  watch: Watch,
+  stallMs: number,
+  explain: (error: unknown) => SdkError,
+): ReadableStream<Uint8Array> {
   const reader = source.getReader();
   const release = (): void => {
     watch[Symbol.dispose]();

@@ -3,7 +3,18 @@
  * in `@coffer/sdk/node`, mocks and a fake service in `@coffer/sdk/testing`.
  * @packageDocumentation
  */
-export { api, isErrorCode, type Account, type ApiKey, type CreatedApiKey, type Credential, type ErrorCode, type File, type Folder, type Vault } from "@coffer/contract";
+export {
+  api,
+  isErrorCode,
+  type Account,
+  type ApiKey,
+  type CreatedApiKey,
+  type Credential,
+  type ErrorCode,
+  type File,
+  type Folder,
+  type Vault,
+} from "@coffer/contract";
 export type { ByteBody } from "./byte-body.ts";
 export type { Answer, ByteAnswer, CallOptions, CallOutput } from "./call.ts";
 export { createClient, type Client } from "./client.ts";
@@ -27,7 +38,14 @@ export type { FileChanges, FileResource } from "./files.ts";
 export { SDK_VERSION, type ClientOptions, type Credentials, type TimeLimits } from "./options.ts";
 export { PagePromise, type Page } from "./pages.ts";
 export { redactText } from "./redaction.ts";
-export type { AccountResource, ApiKeyResource, DevelopmentResource, FolderResource, TrashResource, VaultResource } from "./resources.ts";
+export type {
+  AccountResource,
+  ApiKeyResource,
+  DevelopmentResource,
+  FolderResource,
+  TrashResource,
+  VaultResource,
+} from "./resources.ts";
 export type { RetryPolicy } from "./retry.ts";
 export { Secret } from "./secret.ts";
 export { inProcessTransport, kyTransport, type AttemptContext, type Middleware, type Transport } from "./transports.ts";

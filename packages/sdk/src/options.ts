@@ -2,6 +2,7 @@ import type { ContractError } from "./errors.ts";
 import { SdkError } from "./errors.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import { DEFAULT_RETRY, RetryBudget, type RetryPolicy } from "./retry.ts";
+import { nodeVersion } from "./runtime.ts";
 import { Secret } from "./secret.ts";
 import { kyTransport, type Middleware, type Transport } from "./transports.ts";
 
@@ -74,7 +75,8 @@ export function openConnection(options: ClientOptions): Connection {
 
 function parseBaseUrl(text: string | URL): string {
   const url = URL.parse(String(text));
-  if (url === null || !/^https?:$/.test(url.protocol)) throw configurationError("The base URL must be an http or https address");
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw configurationError("The base URL must be an http or https address");
   if (url.username !== "" || url.password !== "") throw configurationError("The base URL must not hold a credential");
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }
@@ -94,10 +96,10 @@ function wrapCredential(credentials: Credentials): Secret | null {
 
 /** `User-Agent` where it may be set, `X-Client` in browsers, which keep the other for themselves. */
 function identify(application: string | undefined): Record<string, string> {
-  const node = globalThis.process?.versions?.node;
+  const node = nodeVersion();
   const name = `coffer-sdk/${SDK_VERSION}`;
   const suffix = application !== undefined && /^[\w./-]{1,100}$/.test(application) ? ` ${application}` : "";
-  return node === undefined ? { "x-client": `${name}${suffix}` } : { "user-agent": `${name} node/${node}${suffix}` };
+  return node === null ? { "x-client": `${name}${suffix}` } : { "user-agent": `${name} node/${node}${suffix}` };
 }
 
 export function configurationError(message: string): SdkError {

@@ -13,7 +13,10 @@ it("sends nothing before it is awaited, and once for all awaits of the same page
 });
 
 it("begins at the cursor it is given and goes on with those of the server", async () => {
-  const { client, requests } = scripted([json({ vaults: [VAULT], nextCursor: "two" }), json({ vaults: [], nextCursor: null })]);
+  const { client, requests } = scripted([
+    json({ vaults: [VAULT], nextCursor: "two" }),
+    json({ vaults: [], nextCursor: null }),
+  ]);
   const found: string[] = [];
   for await (const vault of client.vaults.list({ cursor: "one", limit: 7 })) found.push(vault.id);
   expect(found).toEqual([ID]);

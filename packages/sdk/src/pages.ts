@@ -24,7 +24,11 @@ export class PagePromise<Name extends string, Item> implements PromiseLike<Page<
   readonly #start: string | undefined;
   #first: Promise<Page<Name, Item>> | null = null;
 
-  constructor(name: Name, load: (cursor: string | undefined) => Promise<Loaded<Name, Item>>, start: string | undefined) {
+  constructor(
+    name: Name,
+    load: (cursor: string | undefined) => Promise<Loaded<Name, Item>>,
+    start: string | undefined,
+  ) {
     this.#name = name;
     this.#load = load;
     this.#start = start;
@@ -37,7 +41,9 @@ export class PagePromise<Name extends string, Item> implements PromiseLike<Page<
     return this.#firstPage().then(onPage, onError);
   }
 
-  catch<Failure = never>(onError: (error: unknown) => Failure | PromiseLike<Failure>): Promise<Page<Name, Item> | Failure> {
+  catch<Failure = never>(
+    onError: (error: unknown) => Failure | PromiseLike<Failure>,
+  ): Promise<Page<Name, Item> | Failure> {
     return this.#firstPage().catch(onError);
   }
 
@@ -52,7 +58,8 @@ export class PagePromise<Name extends string, Item> implements PromiseLike<Page<
     yield page;
     while (page.nextCursor !== null) {
       // A server that repeats its cursor would keep us here for ever.
-      if (page.nextCursor === from) throw new ContractError("response", this.#name, ["body.nextCursor: the same again"]);
+      if (page.nextCursor === from)
+        throw new ContractError("response", this.#name, ["body.nextCursor: the same again"]);
       from = page.nextCursor;
       page = await this.#page(from);
       yield page;

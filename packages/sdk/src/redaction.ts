@@ -33,13 +33,15 @@ export function sanitizeCause(error: unknown): Error {
 /** The system's error code (`ECONNREFUSED` …) of an error or of what caused it; null when there is none. */
 export function errorCode(error: unknown): string | null {
   for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth += 1) {
-    if ("code" in current && typeof current.code === "string" && /^[A-Z][A-Z0-9_]{1,63}$/.test(current.code)) return current.code;
+    if ("code" in current && typeof current.code === "string" && /^[A-Z][A-Z0-9_]{1,63}$/.test(current.code))
+      return current.code;
   }
   return null;
 }
 
 function deepest(error: unknown): unknown {
   let current = error;
-  for (let depth = 0; current instanceof Error && current.cause instanceof Error && depth < 5; depth += 1) current = current.cause;
+  for (let depth = 0; current instanceof Error && current.cause instanceof Error && depth < 5; depth += 1)
+    current = current.cause;
   return current;
 }

@@ -1,18 +1,36 @@
 /** The resources without bytes: each method is one endpoint of the contract, its answer unwrapped. */
-import { api, type Account, type ApiKey, type CallInput, type CreatedApiKey, type Credential, type EndpointDefinition, type File, type Folder, type Vault } from "@coffer/contract";
+import {
+  api,
+  type Account,
+  type ApiKey,
+  type CallInput,
+  type CreatedApiKey,
+  type Credential,
+  type EndpointDefinition,
+  type File,
+  type Folder,
+  type Vault,
+} from "@coffer/contract";
 import type { ByteBody } from "./byte-body.ts";
 import { send, type CallOptions, type CallOutput } from "./call.ts";
 import type { Connection } from "./options.ts";
 import { PagePromise } from "./pages.ts";
 
-type Query<E extends EndpointDefinition> = CallInput<E, ByteBody> extends { readonly query?: infer Value } ? NonNullable<Value> : never;
-type Body<E extends EndpointDefinition> = CallInput<E, ByteBody> extends { readonly body?: infer Value } ? NonNullable<Value> : never;
+type Query<E extends EndpointDefinition> =
+  CallInput<E, ByteBody> extends { readonly query?: infer Value } ? NonNullable<Value> : never;
+type Body<E extends EndpointDefinition> =
+  CallInput<E, ByteBody> extends { readonly body?: infer Value } ? NonNullable<Value> : never;
 type Vaults = typeof api.vaults;
 type Folders = typeof api.folders;
 type Keys = typeof api.apiKeys;
 
 /** The output of one call, without what came around it. */
-export async function callOn<E extends EndpointDefinition>(connection: Connection, endpoint: E, input: CallInput<E, ByteBody>, options?: CallOptions): Promise<CallOutput<E>> {
+export async function callOn<E extends EndpointDefinition>(
+  connection: Connection,
+  endpoint: E,
+  input: CallInput<E, ByteBody>,
+  options?: CallOptions,
+): Promise<CallOutput<E>> {
   return (await send(connection, endpoint, input, options)).output;
 }
 
@@ -43,10 +61,22 @@ export function vaultResource(connection: Connection): VaultResource {
   const { create, list, get, update } = api.vaults;
   return {
     create: async (body, options) => (await callOn(connection, create, { body }, options)).vault,
-    list: (query = {}, options) => new PagePromise("vaults", (cursor) => callOn(connection, list, { query: withCursor(query, cursor) }, options), query.cursor),
+    list: (query = {}, options) =>
+      new PagePromise(
+        "vaults",
+        (cursor) => callOn(connection, list, { query: withCursor(query, cursor) }, options),
+        query.cursor,
+      ),
     get: async (vaultId, options) => (await callOn(connection, get, { params: { vaultId } }, options)).vault,
-    update: async (vaultId, body, options) => (await callOn(connection, update, { params: { vaultId }, body }, options)).vault,
-    delete: async (vaultId, { force, ...options } = {}) => callOn(connection, api.vaults.delete, { params: { vaultId }, query: force === undefined ? {} : { force } }, options),
+    update: async (vaultId, body, options) =>
+      (await callOn(connection, update, { params: { vaultId }, body }, options)).vault,
+    delete: async (vaultId, { force, ...options } = {}) =>
+      callOn(
+        connection,
+        api.vaults.delete,
+        { params: { vaultId }, query: force === undefined ? {} : { force } },
+        options,
+      ),
   };
 }
 
@@ -65,11 +95,19 @@ export function folderResource(connection: Connection): FolderResource {
   const { create, list, get, update, restore } = api.folders;
   return {
     create: async (body, options) => (await callOn(connection, create, { body }, options)).folder,
-    list: (query = {}, options) => new PagePromise("folders", (cursor) => callOn(connection, list, { query: withCursor(query, cursor) }, options), query.cursor),
+    list: (query = {}, options) =>
+      new PagePromise(
+        "folders",
+        (cursor) => callOn(connection, list, { query: withCursor(query, cursor) }, options),
+        query.cursor,
+      ),
     get: async (folderId, options) => (await callOn(connection, get, { params: { folderId } }, options)).folder,
-    update: async (folderId, body, options) => (await callOn(connection, update, { params: { folderId }, body }, options)).folder,
-    delete: async (folderId, options) => (await callOn(connection, api.folders.delete, { params: { folderId } }, options)).folder,
-    restore: async (folderId, body = {}, options) => (await callOn(connection, restore, { params: { folderId }, body }, options)).folder,
+    update: async (folderId, body, options) =>
+      (await callOn(connection, update, { params: { folderId }, body }, options)).folder,
+    delete: async (folderId, options) =>
+      (await callOn(connection, api.folders.delete, { params: { folderId } }, options)).folder,
+    restore: async (folderId, body = {}, options) =>
+      (await callOn(connection, restore, { params: { folderId }, body }, options)).folder,
   };
 }
 
@@ -81,7 +119,12 @@ export interface TrashResource {
 
 export function trashResource(connection: Connection): TrashResource {
   return {
-    list: (query = {}, options) => new PagePromise("files", (cursor) => callOn(connection, api.trash.list, { query: withCursor(query, cursor) }, options), query.cursor),
+    list: (query = {}, options) =>
+      new PagePromise(
+        "files",
+        (cursor) => callOn(connection, api.trash.list, { query: withCursor(query, cursor) }, options),
+        query.cursor,
+      ),
     empty: (query = {}, options) => callOn(connection, api.trash.empty, { query }, options),
   };
 }
@@ -100,7 +143,12 @@ export function apiKeyResource(connection: Connection): ApiKeyResource {
   const { create, list, get, revoke, rotate } = api.apiKeys;
   return {
     create: (body, options) => callOn(connection, create, { body }, options),
-    list: (query = {}, options) => new PagePromise("apiKeys", (cursor) => callOn(connection, list, { query: withCursor(query, cursor) }, options), query.cursor),
+    list: (query = {}, options) =>
+      new PagePromise(
+        "apiKeys",
+        (cursor) => callOn(connection, list, { query: withCursor(query, cursor) }, options),
+        query.cursor,
+      ),
     get: async (keyId, options) => (await callOn(connection, get, { params: { keyId } }, options)).apiKey,
     revoke: (keyId, options) => callOn(connection, revoke, { params: { keyId } }, options),
     rotate: (keyId, body = {}, options) => callOn(connection, rotate, { params: { keyId }, body }, options),
@@ -109,7 +157,10 @@ export function apiKeyResource(connection: Connection): ApiKeyResource {
 
 export interface DevelopmentResource {
   /** Makes an account with a key; 404 outside development. */
-  signup(input: Body<typeof api.development.signup>, options?: CallOptions): Promise<{ id: string; email: string; apiKey: string; warning: string }>;
+  signup(
+    input: Body<typeof api.development.signup>,
+    options?: CallOptions,
+  ): Promise<{ id: string; email: string; apiKey: string; warning: string }>;
 }
 
 export function developmentResource(connection: Connection): DevelopmentResource {
@@ -117,6 +168,9 @@ export function developmentResource(connection: Connection): DevelopmentResource
 }
 
 /** The query for one page; the first keeps the caller's own cursor. */
-export function withCursor<Fields extends object>(query: Fields, cursor: string | undefined): Fields & { cursor?: string } {
+export function withCursor<Fields extends object>(
+  query: Fields,
+  cursor: string | undefined,
+): Fields & { cursor?: string } {
   return cursor === undefined ? query : { ...query, cursor };
 }

@@ -75,7 +75,13 @@ export function scripted(steps: readonly Step[], options: Partial<ClientOptions>
     if (step instanceof Error) throw step;
     return step instanceof Response ? step.clone() : step(request);
   };
-  const client = createClient({ baseUrl: "http://coffer.test/", credentials: { apiKey: KEY }, transport, clock, ...options });
+  const client = createClient({
+    baseUrl: "http://coffer.test/",
+    credentials: { apiKey: KEY },
+    transport,
+    clock,
+    ...options,
+  });
   return { client, clock, requests };
 }
 
@@ -84,7 +90,11 @@ export function json(body: unknown, status = 200, headers: Record<string, string
 }
 
 export function failure(code: ErrorCode, headers: Record<string, string> = {}): Response {
-  return json({ error: ERRORS[code].message }, ERRORS[code].status, { "x-error-code": code, "x-request-id": ID, ...headers });
+  return json({ error: ERRORS[code].message }, ERRORS[code].status, {
+    "x-error-code": code,
+    "x-request-id": ID,
+    ...headers,
+  });
 }
 
 /** A transport step that never answers, not even to an abort. */

@@ -8,7 +8,9 @@ export type Transport = (request: Request) => Promise<Response>;
  * The default: ky over `fetch`. `fetch` is looked up at call time, so interceptors installed later are seen. ky's own
  * retry and time limits are off: it would clone request bodies for retries and limit uploads by the clock.
  */
-export function kyTransport(options: { readonly fetch?: (request: Request, init?: RequestInit) => Promise<Response> } = {}): Transport {
+export function kyTransport(
+  options: { readonly fetch?: (request: Request, init?: RequestInit) => Promise<Response> } = {},
+): Transport {
   const send = (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const request = input instanceof Request ? input : new Request(input);
     // `window: null` together with `redirect: "error"` keeps undici from teeing a streamed body into memory (undici #4058).
@@ -57,6 +59,10 @@ export interface AttemptContext {
 export type Middleware = (request: Request, next: Transport, context: AttemptContext) => Promise<Response>;
 
 /** The transport with the middlewares around it. */
-export function throughMiddleware(transport: Transport, middleware: readonly Middleware[], context: AttemptContext): Transport {
+export function throughMiddleware(
+  transport: Transport,
+  middleware: readonly Middleware[],
+  context: AttemptContext,
+): Transport {
   return middleware.reduceRight<Transport>((next, layer) => (request) => layer(request, next, context), transport);
 }

@@ -23,12 +23,16 @@ export interface ContentFacts {
 }
 
 /** Throws ContractError when the answer is not the one that `range` asks for. */
-export function readContentFacts(answer: { readonly status: number; readonly headers: Headers }, range: ByteRange | undefined): ContentFacts {
+export function readContentFacts(
+  answer: { readonly status: number; readonly headers: Headers },
+  range: ByteRange | undefined,
+): ContentFacts {
   const { headers } = answer;
   const span = answer.status === 206 ? parseContentRange(headers) : parseWhole(headers);
   const wanted = range?.offset ?? 0;
   const last = range?.length === undefined ? span.size : Math.min(span.size, wanted + range.length);
-  if ((range !== undefined) !== (answer.status === 206) || span.start !== wanted || span.start + span.length !== last) throw broken("content-range: not the range that was asked for");
+  if ((range !== undefined) !== (answer.status === 206) || span.start !== wanted || span.start + span.length !== last)
+    throw broken("content-range: not the range that was asked for");
   return {
     ...span,
     sha256: parseDigest(headers),

@@ -36,11 +36,23 @@ export interface Download {
   bytes(): Promise<Uint8Array>;
 }
 
-export async function openDownload(connection: Connection, fileId: string, options: DownloadOptions = {}): Promise<Download> {
+export async function openDownload(
+  connection: Connection,
+  fileId: string,
+  options: DownloadOptions = {},
+): Promise<Download> {
   const { range, signal, retries } = options;
   checkRange(range);
-  const open = async (from: ByteRange | undefined, etag: string | null): Promise<{ answer: ByteAnswer; facts: ContentFacts }> => {
-    const { output: answer } = await send(connection, api.files.content, { params: { fileId }, headers: contentHeaders(from, etag) }, { signal, retries });
+  const open = async (
+    from: ByteRange | undefined,
+    etag: string | null,
+  ): Promise<{ answer: ByteAnswer; facts: ContentFacts }> => {
+    const { output: answer } = await send(
+      connection,
+      api.files.content,
+      { params: { fileId }, headers: contentHeaders(from, etag) },
+      { signal, retries },
+    );
     try {
       return { answer, facts: readContentFacts(answer, from) };
     } catch (error) {
@@ -55,12 +67,28 @@ export async function openDownload(connection: Connection, fileId: string, optio
     throw new ContractError("response", api.files.content.id, ["headers.repr-digest: missing"]);
   }
   const whole = range === undefined ? { hasher: await createHasher(), sha256 } : null;
-  const stream = openVerifiedStream({ connection, options, facts, first: answer.body, whole, reopen: async (from) => (await open(from, etag)).answer.body });
-  return { size, sha256, range: { offset: start, length }, contentType, name, etag, stream, bytes: () => collect(stream, length) };
+  const stream = openVerifiedStream({
+    connection,
+    options,
+    facts,
+    first: answer.body,
+    whole,
+    reopen: async (from) => (await open(from, etag)).answer.body,
+  });
+  return {
+    size,
+    sha256,
+    range: { offset: start, length },
+    contentType,
+    name,
+    etag,
+    stream,
+    bytes: () => collect(stream, length),
+  };
 }
 
 function contentHeaders(range: ByteRange | undefined, etag: string | null): { range?: string; "if-match"?: string } {
-  const last = range?.length === undefined ? "" : String((range.offset + range.length) - 1);
+  const last = range?.length === undefined ? "" : String(range.offset + range.length - 1);
   return {
     ...(range === undefined ? {} : { range: `bytes=${String(range.offset)}-${last}` }),
     // Going on in another version would mix two files: 412 instead (RFC 9110 §13.1.1).
@@ -72,7 +100,8 @@ function checkRange(range: ByteRange | undefined): void {
   if (range === undefined) return;
   const { offset, length } = range;
   const lengthFits = length === undefined || (Number.isSafeInteger(length) && length > 0);
-  if (!Number.isSafeInteger(offset) || offset < 0 || !lengthFits) throw new ContractError("request", api.files.content.id, ["range: expected offset >= 0 and length > 0"]);
+  if (!Number.isSafeInteger(offset) || offset < 0 || !lengthFits)
+    throw new ContractError("request", api.files.content.id, ["range: expected offset >= 0 and length > 0"]);
 }
 
 async function collect(stream: ReadableStream<Uint8Array>, length: number): Promise<Uint8Array> {

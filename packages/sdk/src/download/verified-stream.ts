@@ -65,21 +65,34 @@ export function openVerifiedStream(reading: Reading): ReadableStream<Uint8Array>
 }
 
 /** After a broken connection: the rest of the same version, once the wait is over. Throws what cannot be cured. */
-async function goOn(reading: Reading, error: unknown, failures: number, received: number): Promise<ReadableStreamDefaultReader<Uint8Array>> {
+async function goOn(
+  reading: Reading,
+  error: unknown,
+  failures: number,
+  received: number,
+): Promise<ReadableStreamDefaultReader<Uint8Array>> {
   const { connection, options, facts } = reading;
   const limit = options.retries ?? connection.retry.limit;
   const rest = facts.length - received;
-  if (failures > limit || facts.etag === null || rest === 0 || !isWorthRepeating(error) || !connection.budget.take()) throw error;
-  await pause(connection.clock, retryDelay(connection.retry, failures, error, () => connection.clock.random()), options.signal);
+  if (failures > limit || facts.etag === null || rest === 0 || !isWorthRepeating(error) || !connection.budget.take())
+    throw error;
+  await pause(
+    connection.clock,
+    retryDelay(connection.retry, failures, error, () => connection.clock.random()),
+    options.signal,
+  );
   try {
     return (await reading.reopen({ offset: facts.start + received, length: rest })).getReader();
   } catch (failure) {
-    if (failure instanceof ApiError && failure.status === 412) throw new IntegrityError("The file was replaced while it was read");
+    if (failure instanceof ApiError && failure.status === 412)
+      throw new IntegrityError("The file was replaced while it was read");
     throw failure;
   }
 }
 
 function verify({ facts, whole }: Reading, received: number): void {
-  if (received !== facts.length) throw new IntegrityError(`The content ended after ${String(received)} of ${String(facts.length)} bytes`);
-  if (whole !== null && toHex(whole.hasher.digest()) !== whole.sha256) throw new IntegrityError("The bytes do not have the digest that the server announced");
+  if (received !== facts.length)
+    throw new IntegrityError(`The content ended after ${String(received)} of ${String(facts.length)} bytes`);
+  if (whole !== null && toHex(whole.hasher.digest()) !== whole.sha256)
+    throw new IntegrityError("The bytes do not have the digest that the server announced");
 }

@@ -8,7 +8,10 @@ import { resolveSettings } from "./settings.ts";
 import { openTestDirectory } from "./test-directory.ts";
 
 const KEY = `cof_${"a".repeat(49)}`;
-const profile = (name: string, apiKey: string | null = KEY) => ({ baseUrl: `http://${name}.test`, apiKey: apiKey === null ? null : new Secret(apiKey) });
+const profile = (name: string, apiKey: string | null = KEY) => ({
+  baseUrl: `http://${name}.test`,
+  apiKey: apiKey === null ? null : new Secret(apiKey),
+});
 
 describe("where the configuration is", () => {
   it.each([
@@ -30,7 +33,11 @@ describe("the configuration file", () => {
     const file = join(directory.path, "deep", "coffer", "config.json");
     expect(await readConfig(file)).toBeNull();
     await writeConfig({ profiles: { default: profile("one") } }, file);
-    expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ version: 1, defaultProfile: "default", profiles: { default: { baseUrl: "http://one.test", apiKey: KEY } } });
+    expect(JSON.parse(await readFile(file, "utf8"))).toEqual({
+      version: 1,
+      defaultProfile: "default",
+      profiles: { default: { baseUrl: "http://one.test", apiKey: KEY } },
+    });
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect((await stat(join(directory.path, "deep", "coffer"))).mode & 0o777).toBe(0o700);
     await chmod(file, 0o644);
@@ -42,9 +49,22 @@ describe("the configuration file", () => {
   it("keeps other profiles and what a later version added", async () => {
     await using directory = await openTestDirectory();
     const file = join(directory.path, "config.json");
-    await writeFile(file, JSON.stringify({ version: 1, defaultProfile: "a", theme: "dark", profiles: { a: { baseUrl: "http://a", region: "eu" }, b: { baseUrl: "http://b" } } }));
+    await writeFile(
+      file,
+      JSON.stringify({
+        version: 1,
+        defaultProfile: "a",
+        theme: "dark",
+        profiles: { a: { baseUrl: "http://a", region: "eu" }, b: { baseUrl: "http://b" } },
+      }),
+    );
     await writeConfig({ profiles: { a: profile("new"), b: null } }, file);
-    expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ version: 1, defaultProfile: "a", theme: "dark", profiles: { a: { baseUrl: "http://new.test", region: "eu", apiKey: KEY } } });
+    expect(JSON.parse(await readFile(file, "utf8"))).toEqual({
+      version: 1,
+      defaultProfile: "a",
+      theme: "dark",
+      profiles: { a: { baseUrl: "http://new.test", region: "eu", apiKey: KEY } },
+    });
   });
 
   it("loses no profile when many write at once [D0-config-atomic]", async () => {
@@ -76,32 +96,50 @@ describe("the configuration file", () => {
     expect(Object.keys((await readConfig(target))?.profiles ?? {})).toEqual(["a", "b"]);
   });
 
-  it.each([["not JSON", `{"apiKey":"${KEY}" oops`], ["of another version", '{"version":2}'], ["without a base URL", `{"version":1,"defaultProfile":"a","profiles":{"a":{"apiKey":"${KEY}"}}}`]])(
-    "is refused when it is %s, and its key never shows",
-    async (_name, text) => {
-      await using directory = await openTestDirectory();
-      const file = join(directory.path, "config.json");
-      await writeFile(file, text);
-      const error: unknown = await readConfig(file).catch((reason: unknown) => reason);
-      expect(error).toMatchObject({ code: "configuration" });
-      expect(inspect(error, { depth: 9 })).not.toContain(KEY);
-    },
-  );
+  it.each([
+    ["not JSON", `{"apiKey":"${KEY}" oops`],
+    ["of another version", '{"version":2}'],
+    ["without a base URL", `{"version":1,"defaultProfile":"a","profiles":{"a":{"apiKey":"${KEY}"}}}`],
+  ])("is refused when it is %s, and its key never shows", async (_name, text) => {
+    await using directory = await openTestDirectory();
+    const file = join(directory.path, "config.json");
+    await writeFile(file, text);
+    const error: unknown = await readConfig(file).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "configuration" });
+    expect(inspect(error, { depth: 9 })).not.toContain(KEY);
+  });
 });
 
 describe("settings", () => {
-  it("come from flags before the environment before the profile [D0-env-names]", async () => {
+  it("come from flags before the environment before the profile [D0-variables-literal]", async () => {
     await using directory = await openTestDirectory();
     const file = join(directory.path, "config.json");
     await writeConfig({ profiles: { default: profile("p"), other: profile("other", `cof_${"b".repeat(49)}`) } }, file);
     const env = { SERVICE_CONFIG_FILE: file };
     const saved = await resolveSettings(env);
-    expect(saved).toMatchObject({ baseUrl: "http://p.test", profile: "default", configFile: file, sources: { baseUrl: "profile", apiKey: "profile" } });
+    expect(saved).toMatchObject({
+      baseUrl: "http://p.test",
+      profile: "default",
+      configFile: file,
+      sources: { baseUrl: "profile", apiKey: "profile" },
+    });
     expect(saved.apiKey?.reveal()).toBe(KEY);
     expect(inspect(saved)).not.toContain(KEY);
-    const fromEnvironment = await resolveSettings({ ...env, SERVICE_API_KEY: "k1", SERVICE_BASE_URL: "http://e.test", SERVICE_PROFILE: "other" });
-    expect(fromEnvironment).toMatchObject({ baseUrl: "http://e.test", profile: "other", sources: { baseUrl: "environment", apiKey: "environment" } });
-    const flagged = await resolveSettings({ ...env, SERVICE_API_KEY: "k1", SERVICE_BASE_URL: "http://e.test" }, { apiKey: "k2", baseUrl: "http://f.test" });
+    const fromEnvironment = await resolveSettings({
+      ...env,
+      SERVICE_API_KEY: "k1",
+      SERVICE_BASE_URL: "http://e.test",
+      SERVICE_PROFILE: "other",
+    });
+    expect(fromEnvironment).toMatchObject({
+      baseUrl: "http://e.test",
+      profile: "other",
+      sources: { baseUrl: "environment", apiKey: "environment" },
+    });
+    const flagged = await resolveSettings(
+      { ...env, SERVICE_API_KEY: "k1", SERVICE_BASE_URL: "http://e.test" },
+      { apiKey: "k2", baseUrl: "http://f.test" },
+    );
     expect([flagged.baseUrl, flagged.apiKey?.reveal()]).toEqual(["http://f.test", "k2"]);
   });
 
@@ -118,7 +156,11 @@ describe("settings", () => {
   it("are empty without any, and a profile that was named must exist", async () => {
     await using directory = await openTestDirectory();
     const env = { SERVICE_CONFIG_DIR: directory.path };
-    expect(await resolveSettings(env)).toMatchObject({ baseUrl: null, apiKey: null, sources: { baseUrl: null, apiKey: null } });
+    expect(await resolveSettings(env)).toMatchObject({
+      baseUrl: null,
+      apiKey: null,
+      sources: { baseUrl: null, apiKey: null },
+    });
     await expect(resolveSettings(env, { profile: "absent" })).rejects.toMatchObject({ code: "configuration" });
   });
 });

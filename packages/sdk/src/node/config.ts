@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import * as z from "zod/mini";
 import { describeIssues } from "../encode-request.ts";
-import { SdkError } from "../errors.ts";
+import { type SdkError } from "../errors.ts";
 import { configurationError } from "../options.ts";
 import { Secret } from "../secret.ts";
 import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
@@ -55,7 +55,10 @@ export function configDirectory(env: Environment = process.env): string {
 export async function readConfig(file: string = configFile()): Promise<Config | null> {
   const stored = await readStored(file);
   if (stored === null) return null;
-  const profiles = Object.entries(stored.profiles).map(([name, { baseUrl, apiKey }]): [string, Profile] => [name, { baseUrl, apiKey: apiKey === undefined ? null : new Secret(apiKey) }]);
+  const profiles = Object.entries(stored.profiles).map(([name, { baseUrl, apiKey }]): [string, Profile] => [
+    name,
+    { baseUrl, apiKey: apiKey === undefined ? null : new Secret(apiKey) },
+  ]);
   return { defaultProfile: stored.defaultProfile, profiles: Object.fromEntries(profiles) };
 }
 
@@ -63,7 +66,10 @@ export async function readConfig(file: string = configFile()): Promise<Config | 
  * Puts profiles into the file, under a lock and in one atomic replacement; other profiles and unknown fields stay. A null profile
  * is removed. Directory 0700, file 0600.
  */
-export async function writeConfig(changes: { readonly defaultProfile?: string; readonly profiles?: Readonly<Record<string, Profile | null>> }, file: string = configFile()): Promise<void> {
+export async function writeConfig(
+  changes: { readonly defaultProfile?: string; readonly profiles?: Readonly<Record<string, Profile | null>> },
+  file: string = configFile(),
+): Promise<void> {
   await makePrivateDirectory(dirname(file));
   await using lock = await acquireLock(`${file}.lock`, LOCK_WAIT_MS);
   if (lock === null) throw configurationError("Another process keeps the configuration locked");
@@ -79,7 +85,10 @@ export async function writeConfig(changes: { readonly defaultProfile?: string; r
   await chmod(file, 0o600);
 }
 
-function storeProfile(former: StoredConfig["profiles"][string] | undefined, { baseUrl, apiKey }: Profile): StoredConfig["profiles"][string] {
+function storeProfile(
+  former: StoredConfig["profiles"][string] | undefined,
+  { baseUrl, apiKey }: Profile,
+): StoredConfig["profiles"][string] {
   const { apiKey: _replaced, ...rest } = former ?? {};
   return { ...rest, baseUrl, ...(apiKey === null ? {} : { apiKey: apiKey.reveal() }) };
 }

@@ -23,7 +23,12 @@ export interface DownloadFileResult {
  * Downloads to a file of mode 0600. The bytes go to a temporary name in the destination's directory and get their name only when
  * they are verified and on disk: the destination is whole or absent. @throws SdkError `destination_exists`.
  */
-export async function downloadFile(client: Client, fileId: string, destination: string, options: DownloadFileOptions = {}): Promise<DownloadFileResult> {
+export async function downloadFile(
+  client: Client,
+  fileId: string,
+  destination: string,
+  options: DownloadFileOptions = {},
+): Promise<DownloadFileResult> {
   const path = resolve(destination);
   const overwrite = options.overwrite === true;
   if (!overwrite && (await exists(path))) throw destinationExists(path);
@@ -38,7 +43,12 @@ export async function downloadFile(client: Client, fileId: string, destination: 
   }
 }
 
-async function receive(client: Client, fileId: string, temporary: string, options: DownloadFileOptions): Promise<{ bytes: number; sha256: string }> {
+async function receive(
+  client: Client,
+  fileId: string,
+  temporary: string,
+  options: DownloadFileOptions,
+): Promise<{ bytes: number; sha256: string }> {
   const download = await openDownload(connectionOf(client), fileId, options);
   let file: FileHandle;
   try {
@@ -62,7 +72,8 @@ async function writeAll(stream: ReadableStream<Uint8Array>, file: FileHandle, ha
   let total = 0;
   for await (const chunk of stream) {
     hash?.update(chunk);
-    for (let offset = 0; offset < chunk.length; ) offset += (await file.write(chunk, offset, chunk.length - offset)).bytesWritten;
+    for (let offset = 0; offset < chunk.length;)
+      offset += (await file.write(chunk, offset, chunk.length - offset)).bytesWritten;
     total += chunk.length;
   }
   return total;
@@ -105,5 +116,9 @@ async function exists(path: string): Promise<boolean> {
 }
 
 function destinationExists(path: string): SdkError {
-  return new SdkError(`${path} exists`, { code: "destination_exists", retryable: false, nextStep: "Choose another destination, or allow overwriting." });
+  return new SdkError(`${path} exists`, {
+    code: "destination_exists",
+    retryable: false,
+    nextStep: "Choose another destination, or allow overwriting.",
+  });
 }

@@ -42,17 +42,29 @@ export async function openFileSource(path: string, handle?: FileHandle): Promise
 }
 
 export function sameIdentity(a: FileIdentity, b: FileIdentity): boolean {
-  return a.device === b.device && a.inode === b.inode && a.size === b.size && a.modified === b.modified && a.changed === b.changed;
+  return (
+    a.device === b.device &&
+    a.inode === b.inode &&
+    a.size === b.size &&
+    a.modified === b.modified &&
+    a.changed === b.changed
+  );
 }
 
-async function readUnchanged(file: FileHandle, identity: FileIdentity, offset: number, target: Uint8Array): Promise<number> {
+async function readUnchanged(
+  file: FileHandle,
+  identity: FileIdentity,
+  offset: number,
+  target: Uint8Array,
+): Promise<number> {
   let filled = 0;
   while (filled < target.length) {
     const { bytesRead } = await file.read(target, filled, target.length - filled, offset + filled);
     if (bytesRead === 0) break;
     filled += bytesRead;
   }
-  if (!sameIdentity(identity, identityOf(await file.stat({ bigint: true })))) throw sourceChanged("The file changed while it was uploaded");
+  if (!sameIdentity(identity, identityOf(await file.stat({ bigint: true }))))
+    throw sourceChanged("The file changed while it was uploaded");
   return filled;
 }
 

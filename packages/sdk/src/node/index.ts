@@ -2,7 +2,15 @@
  * `@coffer/sdk/node`: what needs this machine: the configuration file, settings, and transfers from and to files.
  * @packageDocumentation
  */
-export { configDirectory, configFile, readConfig, writeConfig, type Config, type Environment, type Profile } from "./config.ts";
+export {
+  configDirectory,
+  configFile,
+  readConfig,
+  writeConfig,
+  type Config,
+  type Environment,
+  type Profile,
+} from "./config.ts";
 export { downloadFile, type DownloadFileOptions, type DownloadFileResult } from "./download-file.ts";
 export { resolveSettings, type Settings, type SettingsFlags, type SettingSource } from "./settings.ts";
 export { uploadFile, type UploadFileOptions } from "./upload-file.ts";

@@ -8,7 +8,13 @@ import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file
 import { sameIdentity, type FileIdentity } from "./file-source.ts";
 import { acquireLock, type LockFile } from "./lock-file.ts";
 
-const identity = z.object({ device: z.string(), inode: z.string(), size: z.string(), modified: z.string(), changed: z.string() });
+const identity = z.object({
+  device: z.string(),
+  inode: z.string(),
+  size: z.string(),
+  modified: z.string(),
+  changed: z.string(),
+});
 const entry = z.object({
   version: z.literal(1),
   purpose: z.string(),
@@ -34,7 +40,12 @@ export interface Journal extends Checkpoint, AsyncDisposable {
  * The creation's Idempotency-Key is on disk before the creation is sent, so that a crash between the two cannot lose a session, and the
  * session's id before its first part.
  */
-export async function openJournal(directory: string, purpose: string, source: FileIdentity, idempotencyKey: string | undefined): Promise<Journal | null> {
+export async function openJournal(
+  directory: string,
+  purpose: string,
+  source: FileIdentity,
+  idempotencyKey: string | undefined,
+): Promise<Journal | null> {
   await makePrivateDirectory(directory);
   const path = join(directory, `${createHash("sha256").update(purpose).digest("hex")}.json`);
   const lock = await acquireLock(`${path}.lock`, 0);
@@ -42,7 +53,13 @@ export async function openJournal(directory: string, purpose: string, source: Fi
   try {
     const found = await readEntry(path, purpose);
     const usable = found !== null && sameIdentity(found.source, source) ? found : null;
-    const current: Entry = usable ?? { version: 1, purpose, source, idempotencyKey: idempotencyKey ?? randomUUID(), uploadId: null };
+    const current: Entry = usable ?? {
+      version: 1,
+      purpose,
+      source,
+      idempotencyKey: idempotencyKey ?? randomUUID(),
+      uploadId: null,
+    };
     if (usable === null) await writeEntry(path, current);
     return journal(path, lock, current, usable === null ? (found?.uploadId ?? null) : null);
   } catch (error) {

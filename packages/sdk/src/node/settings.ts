@@ -32,8 +32,10 @@ export async function resolveSettings(env: Environment = process.env, flags: Set
   const config = await readConfig(file);
   const named = present(flags.profile) ?? present(env["SERVICE_PROFILE"]);
   const profileName = named ?? config?.defaultProfile ?? "default";
-  const profile = config !== null && Object.hasOwn(config.profiles, profileName) ? (config.profiles[profileName] ?? null) : null;
-  if (named !== null && profile === null) throw configurationError(`The configuration ${file} has no profile "${named}"`);
+  const profile =
+    config !== null && Object.hasOwn(config.profiles, profileName) ? (config.profiles[profileName] ?? null) : null;
+  if (named !== null && profile === null)
+    throw configurationError(`The configuration ${file} has no profile "${named}"`);
   const baseUrl = firstOf(flags.baseUrl, env["SERVICE_BASE_URL"], profile?.baseUrl);
   const flagKey = flags.apiKey instanceof Secret ? flags.apiKey.reveal() : flags.apiKey;
   const apiKey = firstOf(flagKey, env["SERVICE_API_KEY"], profileKey(profile, baseUrl.value));
@@ -46,7 +48,11 @@ export async function resolveSettings(env: Environment = process.env, flags: Set
   };
 }
 
-function firstOf(flag: string | undefined, environment: string | undefined, profile: string | undefined): { value: string | null; source: SettingSource | null } {
+function firstOf(
+  flag: string | undefined,
+  environment: string | undefined,
+  profile: string | undefined,
+): { value: string | null; source: SettingSource | null } {
   const candidates = [
     ["flag", flag],
     ["environment", environment],

@@ -28,8 +28,17 @@ async function openService(): Promise<Setting> {
     return fake.fetch(request);
   };
   const baseUrl = "http://coffer.test";
-  const { apiKey } = await createClient({ baseUrl, transport: fake.fetch }).development.signup({ email: "a@example.com" });
-  const connect = (middleware?: Middleware): Client => createClient({ baseUrl, transport, credentials: { apiKey }, retry: { baseDelayMs: 1, maxDelayMs: 2 }, middleware: middleware === undefined ? [] : [middleware] });
+  const { apiKey } = await createClient({ baseUrl, transport: fake.fetch }).development.signup({
+    email: "a@example.com",
+  });
+  const connect = (middleware?: Middleware): Client =>
+    createClient({
+      baseUrl,
+      transport,
+      credentials: { apiKey },
+      retry: { baseDelayMs: 1, maxDelayMs: 2 },
+      middleware: middleware === undefined ? [] : [middleware],
+    });
   return { fake, sent, connect };
 }
 
@@ -75,8 +84,14 @@ describe("uploadFile", () => {
     const look: Middleware = async (request, next) => {
       if (request.method === "POST" || request.method === "PATCH") {
         const [name = ""] = (await readdir(journalDirectory)).filter((file) => file.endsWith(".json"));
-        const entry: { uploadId: string | null; idempotencyKey: string } = JSON.parse(await readFile(join(journalDirectory, name), "utf8"));
-        seen.push(entry.uploadId === null ? `${request.method} keyed ${String(entry.idempotencyKey === request.headers.get("idempotency-key"))}` : `${request.method} ${String(fake.state.uploads.has(entry.uploadId))}`);
+        const entry: { uploadId: string | null; idempotencyKey: string } = JSON.parse(
+          await readFile(join(journalDirectory, name), "utf8"),
+        );
+        seen.push(
+          entry.uploadId === null
+            ? `${request.method} keyed ${String(entry.idempotencyKey === request.headers.get("idempotency-key"))}`
+            : `${request.method} ${String(fake.state.uploads.has(entry.uploadId))}`,
+        );
       }
       return next(request);
     };
@@ -110,7 +125,10 @@ describe("uploadFile", () => {
       if (request.headers.get("upload-offset") === String(PART)) await appendFile(path, "x");
       return next(request);
     };
-    await expect(uploadFile(connect(change), path, { partBytes: PART, journalDirectory })).rejects.toMatchObject({ code: "source_changed", retryable: false });
+    await expect(uploadFile(connect(change), path, { partBytes: PART, journalDirectory })).rejects.toMatchObject({
+      code: "source_changed",
+      retryable: false,
+    });
     expect([fake.state.files.size, fake.state.uploads.size]).toEqual([0, 0]);
     expect(await readdir(journalDirectory)).toEqual([]);
   });
@@ -122,7 +140,12 @@ describe("uploadFile", () => {
     await writeFile(path, BYTES);
     const journalDirectory = join(directory.path, "journals");
     const controller = new AbortController();
-    const options = { partBytes: PART, journalDirectory, signal: controller.signal, onProgress: ({ bytes }: { bytes: number }) => bytes > PART && controller.abort() };
+    const options = {
+      partBytes: PART,
+      journalDirectory,
+      signal: controller.signal,
+      onProgress: ({ bytes }: { bytes: number }) => bytes > PART && controller.abort(),
+    };
     await expect(uploadFile(connect(), path, options)).rejects.toMatchObject({ code: "aborted" });
     expect([fake.state.files.size, fake.state.uploads.size]).toEqual([0, 0]);
     expect(await readdir(journalDirectory)).toEqual([]);
@@ -134,7 +157,10 @@ describe("uploadFile", () => {
     const path = join(directory.path, "large.bin");
     await writeFile(path, BYTES);
     const options = { partBytes: PART, journalDirectory: join(directory.path, "journals") };
-    const results = await Promise.allSettled([uploadFile(connect(), path, options), uploadFile(connect(), path, options)]);
+    const results = await Promise.allSettled([
+      uploadFile(connect(), path, options),
+      uploadFile(connect(), path, options),
+    ]);
     expect(results.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
     expect(results.find((result) => result.status === "rejected")?.reason).toMatchObject({ code: "name_exists" });
     expect(sent.filter((line) => line === "POST /api/uploads")).toHaveLength(2);
@@ -175,11 +201,15 @@ describe("downloadFile", () => {
       await writeFile(destination, "theirs");
       return next(request);
     };
-    await expect(downloadFile(connect(race), fileId, destination)).rejects.toMatchObject({ code: "destination_exists" });
+    await expect(downloadFile(connect(race), fileId, destination)).rejects.toMatchObject({
+      code: "destination_exists",
+    });
     await expect(downloadFile(connect(), fileId, destination)).rejects.toMatchObject({ code: "destination_exists" });
     expect(await readFile(destination, "utf8")).toBe("theirs");
     await symlink("/nowhere", join(directory.path, "dangling"));
-    await expect(downloadFile(connect(), fileId, join(directory.path, "dangling"))).rejects.toMatchObject({ code: "destination_exists" });
+    await expect(downloadFile(connect(), fileId, join(directory.path, "dangling"))).rejects.toMatchObject({
+      code: "destination_exists",
+    });
     expect((await readdir(directory.path)).sort()).toEqual(["copy", "dangling"]);
   });
 
@@ -200,7 +230,12 @@ describe("downloadFile", () => {
     const { connect, fake, fileId } = await stored();
     const destination = join(directory.path, "copy");
     const controller = new AbortController();
-    const aborting = downloadFile(connect(), fileId, destination, { signal: controller.signal, onProgress: () => { controller.abort(); } });
+    const aborting = downloadFile(connect(), fileId, destination, {
+      signal: controller.signal,
+      onProgress: () => {
+        controller.abort();
+      },
+    });
     await expect(aborting).rejects.toMatchObject({ code: "aborted" });
     const damage: Middleware = async (request, next) => {
       const response = await next(request);
@@ -208,7 +243,9 @@ describe("downloadFile", () => {
       bytes[7] = (bytes[7] ?? 0) ^ 1;
       return new Response(bytes, { status: response.status, headers: response.headers });
     };
-    await expect(downloadFile(connect(damage), fileId, destination)).rejects.toMatchObject({ code: "integrity_failed" });
+    await expect(downloadFile(connect(damage), fileId, destination)).rejects.toMatchObject({
+      code: "integrity_failed",
+    });
     fake.state.files.clear();
     await expect(downloadFile(connect(), fileId, destination)).rejects.toMatchObject({ code: "not_found" });
     await expect(downloadFile(connect(), fileId, join(directory.path, "no", "such", "directory"))).rejects.toThrow();

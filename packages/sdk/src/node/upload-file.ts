@@ -41,7 +41,13 @@ export async function uploadFile(client: Client, path: string, options: UploadFi
   return uploadJournaled(connection, path, target, source, options);
 }
 
-async function uploadJournaled(connection: Connection, path: string, target: Target, source: FileSource, options: UploadFileOptions): Promise<UploadResult> {
+async function uploadJournaled(
+  connection: Connection,
+  path: string,
+  target: Target,
+  source: FileSource,
+  options: UploadFileOptions,
+): Promise<UploadResult> {
   await using journal = await openSafely(connection, path, target, source, options);
   if (journal?.outdated != null) await endOutdated(connection, journal.outdated);
   try {
@@ -55,7 +61,13 @@ async function uploadJournaled(connection: Connection, path: string, target: Tar
 }
 
 /** The journal, or null when another process works at the same upload. Closes the source when it fails. */
-async function openSafely(connection: Connection, path: string, target: Target, source: FileSource, options: UploadFileOptions): Promise<Journal | null> {
+async function openSafely(
+  connection: Connection,
+  path: string,
+  target: Target,
+  source: FileSource,
+  options: UploadFileOptions,
+): Promise<Journal | null> {
   try {
     const directory = options.journalDirectory ?? join(configDirectory(), "uploads");
     const purpose = JSON.stringify({ baseUrl: connection.baseUrl, path: await realpath(path), target });
@@ -75,7 +87,12 @@ function targetOf(path: string, options: UploadFileOptions): Target {
 /** As well as it goes: a session that cannot be ended expires by itself. */
 async function endOutdated(connection: Connection, uploadId: string): Promise<void> {
   try {
-    await callOn(connection, api.uploads.terminate, { params: { uploadId }, headers: { "tus-resumable": TUS_VERSION } }, { retries: 0, attemptMs: 5_000 });
+    await callOn(
+      connection,
+      api.uploads.terminate,
+      { params: { uploadId }, headers: { "tus-resumable": TUS_VERSION } },
+      { retries: 0, attemptMs: 5_000 },
+    );
   } catch (error) {
     if (!(error instanceof SdkError)) throw error;
   }

@@ -1,4 +1,11 @@
-import { ERRORS, type Api, type EndpointDefinition, type ErrorCode, type HandlerInput, type Output } from "@coffer/contract";
+import {
+  ERRORS,
+  type Api,
+  type EndpointDefinition,
+  type ErrorCode,
+  type HandlerInput,
+  type Output,
+} from "@coffer/contract";
 
 /** A success that says more than its body. The status must be one that the endpoint declares. */
 export class Reply<Body> {
@@ -6,7 +13,10 @@ export class Reply<Body> {
   readonly status: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(body: Body, more: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {}) {
+  constructor(
+    body: Body,
+    more: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {},
+  ) {
     this.body = body;
     this.status = more.status;
     this.headers = more.headers ?? {};
@@ -32,9 +42,13 @@ export type Input<E extends EndpointDefinition> = HandlerInput<E, Uint8Array>;
 type Answer<E extends EndpointDefinition> = Output<E, Uint8Array>;
 
 /** What may answer a call: the output alone, or with status and headers; nothing where another status has no body (204, 304). */
-export type Outcome<E extends EndpointDefinition> = Answer<E> | Reply<Answer<E>> | (E extends { otherStatuses: readonly number[] } ? Reply<undefined> : never);
+export type Outcome<E extends EndpointDefinition> =
+  Answer<E> | Reply<Answer<E>> | (E extends { otherStatuses: readonly number[] } ? Reply<undefined> : never);
 
-export type Handler<E extends EndpointDefinition, Context> = (input: Input<E>, context: Context) => Outcome<E> | Promise<Outcome<E>>;
+export type Handler<E extends EndpointDefinition, Context> = (
+  input: Input<E>,
+  context: Context,
+) => Outcome<E> | Promise<Outcome<E>>;
 
 export type GroupHandlers<Group extends Readonly<Record<string, EndpointDefinition>>, Context> = {
   readonly [Name in keyof Group]: Handler<Group[Name], Context>;

@@ -4,5 +4,13 @@
  * @packageDocumentation
  */
 export { createFake, type Fake, type FakeHandlers } from "./fake/service.ts";
-export { Failure, Reply, type GroupHandlers, type Handler, type Handlers, type Input, type Outcome } from "./handlers.ts";
+export {
+  Failure,
+  Reply,
+  type GroupHandlers,
+  type Handler,
+  type Handlers,
+  type Input,
+  type Outcome,
+} from "./handlers.ts";
 export { handlers, mock, type Resolver } from "./mock.ts";

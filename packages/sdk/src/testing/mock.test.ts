@@ -6,7 +6,16 @@ import { ID, VAULT } from "../test-transport.ts";
 import { Failure, mock, Reply, type FakeHandlers, type Resolver } from "./index.ts";
 
 const FILE = {
-  ...{ id: ID, versionId: ID, name: "a.txt", size: 3, contentType: "text/plain", sha256: "0".repeat(64), vaultId: ID, folderId: null },
+  ...{
+    id: ID,
+    versionId: ID,
+    name: "a.txt",
+    size: 3,
+    contentType: "text/plain",
+    sha256: "0".repeat(64),
+    vaultId: ID,
+    folderId: null,
+  },
   ...{ encrypted: false, createdAt: VAULT.createdAt, updatedAt: VAULT.createdAt, trashedAt: null },
 };
 
@@ -25,8 +34,14 @@ describe("mock", () => {
 
   it("answers what the resolver says, with the request parsed by the contract", async () => {
     server.use(
-      mock(api.files.list, ({ query }) => ({ files: query.limit === 5 && query.trashed === true ? [FILE] : [], nextCursor: null })),
-      mock(api.files.get, ({ params }) => new Reply({ file: { ...FILE, id: params.fileId } }, { headers: { etag: '"x"' } })),
+      mock(api.files.list, ({ query }) => ({
+        files: query.limit === 5 && query.trashed === true ? [FILE] : [],
+        nextCursor: null,
+      })),
+      mock(
+        api.files.get,
+        ({ params }) => new Reply({ file: { ...FILE, id: params.fileId } }, { headers: { etag: '"x"' } }),
+      ),
     );
     expect((await client.files.list({ limit: 5, trashed: true })).files).toHaveLength(1);
     expect((await client.files.get(ID)).sha256).toBe(FILE.sha256);
@@ -38,12 +53,20 @@ describe("mock", () => {
         throw new Failure("not_found", "File not found");
       }),
     );
-    await expect(client.files.get(ID)).rejects.toMatchObject({ code: "not_found", status: 404, message: "File not found" });
+    await expect(client.files.get(ID)).rejects.toMatchObject({
+      code: "not_found",
+      status: 404,
+      message: "File not found",
+    });
   });
 
   it("refuses a request as the server would", async () => {
     server.use(mock(api.vaults.create, () => ({ vault: VAULT })));
-    const response = await fetch("http://mock.test/api/vaults", { method: "POST", body: '{"name":""}', headers: { "content-type": "application/json" } });
+    const response = await fetch("http://mock.test/api/vaults", {
+      method: "POST",
+      body: '{"name":""}',
+      headers: { "content-type": "application/json" },
+    });
     expect(response.status).toBe(400);
     expect(response.headers.get("x-error-code")).toBe("validation_failed");
   });

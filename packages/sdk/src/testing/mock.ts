@@ -8,7 +8,10 @@ import { parseInput, renderFailure, renderOutcome } from "./respond.ts";
 const ANY_ORIGIN = "*";
 
 /** Answers one call; throw a {@link Failure} for an error of the catalogue. */
-export type Resolver<E extends EndpointDefinition> = (input: Input<E>, request: Request) => Outcome<E> | Promise<Outcome<E>>;
+export type Resolver<E extends EndpointDefinition> = (
+  input: Input<E>,
+  request: Request,
+) => Outcome<E> | Promise<Outcome<E>>;
 
 /**
  * An MSW 3 handler for one endpoint, typed by the contract: the request is parsed as the server would (400 otherwise) and an answer
@@ -22,12 +25,20 @@ export type Resolver<E extends EndpointDefinition> = (input: Input<E>, request: 
  * server.listen({ onUnhandledFrame: "error" });
  * ```
  */
-export function mock<E extends EndpointDefinition>(endpoint: E, resolver: Resolver<E>, { baseUrl = ANY_ORIGIN }: { readonly baseUrl?: string } = {}): HttpHandler {
+export function mock<E extends EndpointDefinition>(
+  endpoint: E,
+  resolver: Resolver<E>,
+  { baseUrl = ANY_ORIGIN }: { readonly baseUrl?: string } = {},
+): HttpHandler {
   const path = `${baseUrl}${endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1")}`;
   return http.all(path, async ({ request, params }) => {
     if (request.method !== endpoint.method) return undefined;
     try {
-      return renderOutcome(endpoint, request, await resolver(await parseInput(endpoint, request, textOf(params)), request));
+      return renderOutcome(
+        endpoint,
+        request,
+        await resolver(await parseInput(endpoint, request, textOf(params)), request),
+      );
     } catch (error) {
       if (error instanceof Failure) return renderFailure(request, error);
       throw error;
@@ -41,5 +52,7 @@ export function handlers(fake: Fake, { baseUrl = ANY_ORIGIN }: { readonly baseUr
 }
 
 function textOf(params: Readonly<Record<string, string | readonly string[] | undefined>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(params).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : [])));
+  return Object.fromEntries(
+    Object.entries(params).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : [])),
+  );
 }

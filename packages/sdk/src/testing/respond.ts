@@ -8,10 +8,15 @@ const MAX_JSON_BYTES = 1024 * 1024;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 /** Parses every section as the server would. Throws Failure. */
-export async function parseInput<E extends EndpointDefinition>(endpoint: E, request: Request, params: Readonly<Record<string, string>>): Promise<Input<E>> {
+export async function parseInput<E extends EndpointDefinition>(
+  endpoint: E,
+  request: Request,
+  params: Readonly<Record<string, string>>,
+): Promise<Input<E>> {
   const input: Record<string, unknown> = {};
   if (endpoint.params) input["params"] = parse(endpoint.params, params, "params");
-  if (endpoint.query) input["query"] = parse(endpoint.query, Object.fromEntries(new URL(request.url).searchParams), "query");
+  if (endpoint.query)
+    input["query"] = parse(endpoint.query, Object.fromEntries(new URL(request.url).searchParams), "query");
   if (endpoint.headers) input["headers"] = parse(endpoint.headers, Object.fromEntries(request.headers), "headers");
   if (endpoint.body) input["body"] = await parseBody(endpoint, request);
   // Each section was parsed by this endpoint's own schema; the type cannot follow through the loop over names.
@@ -19,10 +24,15 @@ export async function parseInput<E extends EndpointDefinition>(endpoint: E, requ
 }
 
 /** The response of a success. Throws when the outcome is outside the contract: then the test that made it is wrong. */
-export function renderOutcome<E extends EndpointDefinition>(endpoint: E, request: Request, outcome: Outcome<E>): Response {
+export function renderOutcome<E extends EndpointDefinition>(
+  endpoint: E,
+  request: Request,
+  outcome: Outcome<E>,
+): Response {
   const reply: Reply<unknown> = outcome instanceof Reply ? outcome : new Reply<unknown>(outcome);
   const status = reply.status ?? endpoint.status;
-  if (status !== endpoint.status && !(endpoint.otherStatuses ?? []).includes(status)) throw outside(endpoint, `status ${String(status)} is not declared`);
+  if (status !== endpoint.status && !(endpoint.otherStatuses ?? []).includes(status))
+    throw outside(endpoint, `status ${String(status)} is not declared`);
   const headers = standardHeaders(request, reply.headers);
   if (endpoint.method === "HEAD" || endpoint.output === undefined || reply.body === undefined) {
     if (reply.body !== undefined) throw outside(endpoint, "a body where none is declared");
@@ -44,7 +54,8 @@ export function renderFailure(request: Request, failure: Failure): Response {
   const { status } = ERRORS[failure.code];
   const headers = standardHeaders(request, { ...failure.headers, [HEADERS.errorCode]: failure.code });
   if (status === 401) headers.set("www-authenticate", 'Bearer error="invalid_token"');
-  if ((status === 429 || status === 503 || status === 507) && !headers.has("retry-after")) headers.set("retry-after", "1");
+  if ((status === 429 || status === 503 || status === 507) && !headers.has("retry-after"))
+    headers.set("retry-after", "1");
   if (request.method === "HEAD") return new Response(null, { status, headers });
   headers.set("content-type", "application/json; charset=utf-8");
   return new Response(JSON.stringify({ error: failure.message }), { status, headers });

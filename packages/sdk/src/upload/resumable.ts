@@ -47,7 +47,13 @@ const CLEAN_UP_REPEATS = 8;
  * Uploads over tus 1.0 in sequential parts, each with its checksum. After a failure it asks for the durable offset and goes on
  * there. When it cannot go on it ends the session on the server, unless a checkpoint will take it up.
  */
-export async function uploadInParts(connection: Connection, target: Target, source: Source, options: PartOptions, checkpoint?: Checkpoint): Promise<UploadResult> {
+export async function uploadInParts(
+  connection: Connection,
+  target: Target,
+  source: Source,
+  options: PartOptions,
+  checkpoint?: Checkpoint,
+): Promise<UploadResult> {
   const size = source.size ?? 0;
   const { uploadId, standing } = await openSession(connection, target, size, options, checkpoint);
   const transfer: Transfer = { connection, uploadId, size, options };
@@ -62,21 +68,51 @@ export async function uploadInParts(connection: Connection, target: Target, sour
   }
 }
 
-async function openSession(connection: Connection, target: Target, size: number, options: PartOptions, checkpoint: Checkpoint | undefined): Promise<{ uploadId: string; standing: Standing }> {
+async function openSession(
+  connection: Connection,
+  target: Target,
+  size: number,
+  options: PartOptions,
+  checkpoint: Checkpoint | undefined,
+): Promise<{ uploadId: string; standing: Standing }> {
   if (checkpoint !== undefined && checkpoint.uploadId !== null) {
     const standing = await findStanding(connection, checkpoint.uploadId, size, options);
     if (standing !== null) return { uploadId: checkpoint.uploadId, standing };
-    return createSession(connection, target, size, { ...options, idempotencyKey: await checkpoint.restarted() }, checkpoint);
+    return createSession(
+      connection,
+      target,
+      size,
+      { ...options, idempotencyKey: await checkpoint.restarted() },
+      checkpoint,
+    );
   }
-  return createSession(connection, target, size, checkpoint === undefined ? options : { ...options, idempotencyKey: checkpoint.idempotencyKey }, checkpoint);
+  return createSession(
+    connection,
+    target,
+    size,
+    checkpoint === undefined ? options : { ...options, idempotencyKey: checkpoint.idempotencyKey },
+    checkpoint,
+  );
 }
 
-async function createSession(connection: Connection, target: Target, size: number, options: PartOptions, checkpoint: Checkpoint | undefined): Promise<{ uploadId: string; standing: Standing }> {
+async function createSession(
+  connection: Connection,
+  target: Target,
+  size: number,
+  options: PartOptions,
+  checkpoint: Checkpoint | undefined,
+): Promise<{ uploadId: string; standing: Standing }> {
   const { signal, idempotencyKey, retries } = options;
-  const answer = await send(connection, api.uploads.create, { headers: creationHeaders(target, size) }, { signal, idempotencyKey, retries });
+  const answer = await send(
+    connection,
+    api.uploads.create,
+    { headers: creationHeaders(target, size) },
+    { signal, idempotencyKey, retries },
+  );
   // Only the id of Location is used: the credential never goes to an address that an answer names.
   const uploadId = /\/api\/uploads\/([0-9a-f-]{36})$/.exec(answer.headers.get("location") ?? "")?.[1];
-  if (uploadId === undefined) throw new ContractError("response", api.uploads.create.id, ["headers.location: not an upload"]);
+  if (uploadId === undefined)
+    throw new ContractError("response", api.uploads.create.id, ["headers.location: not an upload"]);
   await checkpoint?.created(uploadId);
   // A repeated creation (same Idempotency-Key) answers an earlier session, which may hold bytes already.
   const replayed = answer.headers.get(HEADERS.idempotentReplay) !== null;
@@ -86,7 +122,8 @@ async function createSession(connection: Connection, target: Target, size: numbe
 
 function creationHeaders(target: Target, size: number): CallInput<typeof api.uploads.create, Uint8Array>["headers"] {
   const headers = { ...TUS, "upload-length": size, "upload-metadata": renderMetadata(target) };
-  if (target.kind === "version") return target.ifMatch === undefined ? headers : { ...headers, "if-match": target.ifMatch };
+  if (target.kind === "version")
+    return target.ifMatch === undefined ? headers : { ...headers, "if-match": target.ifMatch };
   return target.ifAbsent === true ? { ...headers, "if-none-match": "*" } : headers;
 }
 
@@ -95,7 +132,12 @@ function renderMetadata(target: Target): string {
   const fields: Record<string, string | undefined> =
     target.kind === "version"
       ? { fileId: target.fileId, filetype: target.contentType }
-      : { filename: parseName(target.name), filetype: target.contentType, vaultId: target.vaultId, folderId: target.folderId };
+      : {
+          filename: parseName(target.name),
+          filetype: target.contentType,
+          vaultId: target.vaultId,
+          folderId: target.folderId,
+        };
   return Object.entries(fields)
     .flatMap(([key, value]) => (value === undefined ? [] : [`${key} ${toBase64(new TextEncoder().encode(value))}`]))
     .join(",");
@@ -111,10 +153,11 @@ function parseName(name: string): string {
 async function hashPrefix(source: Source, length: number, options: PartOptions): Promise<Hasher> {
   const hasher = await createHasher();
   const buffer = new Uint8Array(Math.min(length, 1024 * 1024));
-  for (let offset = 0; offset < length; ) {
+  for (let offset = 0; offset < length;) {
     if (options.signal?.aborted === true) throw new AbortError();
     const target = buffer.subarray(0, Math.min(buffer.length, length - offset));
-    if ((await source.read(offset, target)) < target.length) throw sourceChanged("The source is shorter than when its upload began");
+    if ((await source.read(offset, target)) < target.length)
+      throw sourceChanged("The source is shorter than when its upload began");
     hasher.update(target);
     offset += target.length;
   }
@@ -129,13 +172,16 @@ async function sendParts(transfer: Transfer, source: Source, hasher: Hasher, fro
   options.onProgress?.({ bytes: standing.offset, total: size });
   while (standing.offset < size) {
     const part = buffer.subarray(0, Math.min(buffer.length, size - standing.offset));
-    if ((await source.read(standing.offset, part)) < part.length) throw sourceChanged("The source ended before its size");
+    if ((await source.read(standing.offset, part)) < part.length)
+      throw sourceChanged("The source ended before its size");
     if (standing.offset + part.length === size) await refuseMore(source, size);
     hasher.update(part);
     standing = await sendPart(transfer, part, standing.offset);
   }
-  const fileId = standing.fileId ?? (await findStanding(transfer.connection, transfer.uploadId, size, options))?.fileId ?? null;
-  if (fileId === null) throw new ContractError("response", api.uploads.append.id, ["headers.file-id: missing on a finished upload"]);
+  const fileId =
+    standing.fileId ?? (await findStanding(transfer.connection, transfer.uploadId, size, options))?.fileId ?? null;
+  if (fileId === null)
+    throw new ContractError("response", api.uploads.append.id, ["headers.file-id: missing on a finished upload"]);
   return fileId;
 }
 
@@ -148,15 +194,20 @@ async function sendPart(transfer: Transfer, part: Uint8Array, start: number): Pr
   const { connection, options } = transfer;
   const end = start + part.length;
   let standing: Standing = { offset: start, fileId: null };
-  for (let failures = 0; standing.offset < end; ) {
+  for (let failures = 0; standing.offset < end;) {
     try {
       standing = await append(transfer, part.subarray(standing.offset - start), standing.offset);
       connection.budget.succeeded();
       failures = 0;
     } catch (error) {
       failures += 1;
-      if (failures > (options.retries ?? connection.retry.limit) || !canGoOn(error) || !connection.budget.take()) throw error;
-      await pause(connection.clock, retryDelay(connection.retry, failures, error, () => connection.clock.random()), options.signal);
+      if (failures > (options.retries ?? connection.retry.limit) || !canGoOn(error) || !connection.budget.take())
+        throw error;
+      await pause(
+        connection.clock,
+        retryDelay(connection.retry, failures, error, () => connection.clock.random()),
+        options.signal,
+      );
       const found = await findStanding(connection, transfer.uploadId, transfer.size, options);
       if (found === null) throw error;
       if (found.offset < start || found.offset > end) throw notResumable();
@@ -172,10 +223,17 @@ async function append(transfer: Transfer, bytes: Uint8Array, offset: number): Pr
   const { connection, uploadId, size, options } = transfer;
   const headers = { ...TUS, "upload-offset": offset, "upload-checksum": `sha256 ${toBase64(await digestOf(bytes))}` };
   const onSent = (sent: number): void => options.onProgress?.({ bytes: offset + sent, total: size });
-  const answer = await send(connection, api.uploads.append, { params: { uploadId }, headers, body: bytes }, { signal: options.signal, onSent });
+  const answer = await send(
+    connection,
+    api.uploads.append,
+    { params: { uploadId }, headers, body: bytes },
+    { signal: options.signal, onSent },
+  );
   const standing = parseStanding(answer, size);
   if (standing.offset <= offset || standing.offset > offset + bytes.length) {
-    throw new ContractError("response", api.uploads.append.id, ["headers.upload-offset: not after the bytes that were sent"]);
+    throw new ContractError("response", api.uploads.append.id, [
+      "headers.upload-offset: not after the bytes that were sent",
+    ]);
   }
   return standing;
 }
@@ -186,9 +244,22 @@ function canGoOn(error: unknown): boolean {
 }
 
 /** Where the session stands; null when the server has it no more. */
-async function findStanding(connection: Connection, uploadId: string, size: number, options: PartOptions): Promise<Standing | null> {
+async function findStanding(
+  connection: Connection,
+  uploadId: string,
+  size: number,
+  options: PartOptions,
+): Promise<Standing | null> {
   try {
-    return parseStanding(await send(connection, api.uploads.head, { params: { uploadId }, headers: TUS }, { signal: options.signal, retries: options.retries }), size);
+    return parseStanding(
+      await send(
+        connection,
+        api.uploads.head,
+        { params: { uploadId }, headers: TUS },
+        { signal: options.signal, retries: options.retries },
+      ),
+      size,
+    );
   } catch (error) {
     if (error instanceof ApiError && (error.status === 404 || error.status === 410)) return null;
     throw error;
@@ -198,14 +269,20 @@ async function findStanding(connection: Connection, uploadId: string, size: numb
 function parseStanding(answer: { readonly headers: Headers }, size: number): Standing {
   const text = answer.headers.get("upload-offset") ?? "";
   const offset = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(offset <= size)) throw new ContractError("response", "uploads", ["headers.upload-offset: not an offset of this upload"]);
+  if (!(offset <= size))
+    throw new ContractError("response", "uploads", ["headers.upload-offset: not an offset of this upload"]);
   return { offset, fileId: answer.headers.get(HEADERS.fileId) };
 }
 
 /** Frees the session on the server as well as it goes: the failure that led here matters more, and sessions expire by themselves. */
 async function endSession({ connection, uploadId }: Transfer): Promise<void> {
   try {
-    await send(connection, api.uploads.terminate, { params: { uploadId }, headers: TUS }, { retries: CLEAN_UP_REPEATS, attemptMs: CLEAN_UP_MS, totalMs: CLEAN_UP_MS });
+    await send(
+      connection,
+      api.uploads.terminate,
+      { params: { uploadId }, headers: TUS },
+      { retries: CLEAN_UP_REPEATS, attemptMs: CLEAN_UP_MS, totalMs: CLEAN_UP_MS },
+    );
   } catch (error) {
     if (!(error instanceof SdkError)) throw error;
   }

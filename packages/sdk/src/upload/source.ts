@@ -19,7 +19,11 @@ export function openSource(body: ByteBody, size: number | undefined): Source {
 }
 
 export function sourceChanged(message: string): SdkError {
-  return new SdkError(message, { code: "source_changed", retryable: false, nextStep: "Wait until nothing writes to the source, then upload it again." });
+  return new SdkError(message, {
+    code: "source_changed",
+    retryable: false,
+    nextStep: "Wait until nothing writes to the source, then upload it again.",
+  });
 }
 
 function memorySource(bytes: Uint8Array): Source {

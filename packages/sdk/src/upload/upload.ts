@@ -60,57 +60,114 @@ export interface UploadResult {
 
 /** What the bytes become: a new file or a version of one. */
 export type Target =
-  | { readonly kind: "file"; readonly name: string; readonly vaultId?: string | undefined; readonly folderId?: string | undefined; readonly contentType?: string | undefined; readonly ifAbsent?: boolean | undefined }
-  | { readonly kind: "version"; readonly fileId: string; readonly contentType?: string | undefined; readonly ifMatch?: string | undefined };
+  | {
+      readonly kind: "file";
+      readonly name: string;
+      readonly vaultId?: string | undefined;
+      readonly folderId?: string | undefined;
+      readonly contentType?: string | undefined;
+      readonly ifAbsent?: boolean | undefined;
+    }
+  | {
+      readonly kind: "version";
+      readonly fileId: string;
+      readonly contentType?: string | undefined;
+      readonly ifMatch?: string | undefined;
+    };
 
-export async function uploadFile(connection: Connection, input: UploadInput, options: UploadOptions = {}): Promise<UploadResult> {
+export async function uploadFile(
+  connection: Connection,
+  input: UploadInput,
+  options: UploadOptions = {},
+): Promise<UploadResult> {
   const { body, size, name, vaultId, folderId, contentType, ifAbsent } = input;
-  return uploadSource(connection, { kind: "file", name, vaultId, folderId, contentType, ifAbsent }, openSource(body, size), options);
+  return uploadSource(
+    connection,
+    { kind: "file", name, vaultId, folderId, contentType, ifAbsent },
+    openSource(body, size),
+    options,
+  );
 }
 
-export async function replaceFile(connection: Connection, fileId: string, input: ReplaceInput, options: UploadOptions = {}): Promise<UploadResult> {
+export async function replaceFile(
+  connection: Connection,
+  fileId: string,
+  input: ReplaceInput,
+  options: UploadOptions = {},
+): Promise<UploadResult> {
   const { body, size, contentType, ifMatch } = input;
   return uploadSource(connection, { kind: "version", fileId, contentType, ifMatch }, openSource(body, size), options);
 }
 
 /** Sends a source by its size: whole, in parts, or as one stream when nobody knows the size. Closes the source. */
-export async function uploadSource(connection: Connection, target: Target, source: Source, options: UploadOptions, checkpoint?: Checkpoint): Promise<UploadResult> {
+export async function uploadSource(
+  connection: Connection,
+  target: Target,
+  source: Source,
+  options: UploadOptions,
+  checkpoint?: Checkpoint,
+): Promise<UploadResult> {
   const partBytes = options.partBytes ?? PART_BYTES;
-  if (!Number.isInteger(partBytes) || partBytes < 1) throw new ContractError("request", "files.upload", ["partBytes: expected a whole number above 0"]);
+  if (!Number.isInteger(partBytes) || partBytes < 1)
+    throw new ContractError("request", "files.upload", ["partBytes: expected a whole number above 0"]);
   try {
-    if (source.size !== null && source.size > partBytes) return await uploadInParts(connection, target, source, { ...options, partBytes }, checkpoint);
+    if (source.size !== null && source.size > partBytes)
+      return await uploadInParts(connection, target, source, { ...options, partBytes }, checkpoint);
     const head = new Uint8Array(source.size === null ? partBytes : source.size + 1);
     const filled = await source.read(0, head);
-    if (source.size !== null && filled !== source.size) throw sourceChanged(`The source has not the ${String(source.size)} bytes that were said`);
-    if (source.size === null && filled === head.length) return await uploadStream(connection, target, head, source, options);
+    if (source.size !== null && filled !== source.size)
+      throw sourceChanged(`The source has not the ${String(source.size)} bytes that were said`);
+    if (source.size === null && filled === head.length)
+      return await uploadStream(connection, target, head, source, options);
     return await uploadWhole(connection, target, head.subarray(0, filled), options);
   } finally {
     await source.close();
   }
 }
 
-async function uploadWhole(connection: Connection, target: Target, bytes: Uint8Array, options: UploadOptions): Promise<UploadResult> {
+async function uploadWhole(
+  connection: Connection,
+  target: Target,
+  bytes: Uint8Array,
+  options: UploadOptions,
+): Promise<UploadResult> {
   const hasher = await createHasher();
   hasher.update(bytes);
   const digest = hasher.digest();
   const total = bytes.length;
   const { signal, idempotencyKey, retries, onProgress } = options;
   // The transport's pull tells what was sent; `onSent` starts at 0 with every attempt, so progress rolls back by itself.
-  const sending: CallOptions = { signal, idempotencyKey, retries, onSent: (sent) => onProgress?.({ bytes: sent, total }) };
+  const sending: CallOptions = {
+    signal,
+    idempotencyKey,
+    retries,
+    onSent: (sent) => onProgress?.({ bytes: sent, total }),
+  };
   const file = await store(connection, target, bytes, { "repr-digest": `sha-256=:${toBase64(digest)}:` }, sending);
   onProgress?.({ bytes: total, total });
   return verified(file, total, toHex(digest));
 }
 
 /** One raw request with these bytes, for a new file or a version. */
-export async function store(connection: Connection, target: Target, body: ByteBody, digest: { readonly "repr-digest"?: string }, options: CallOptions): Promise<File> {
+export async function store(
+  connection: Connection,
+  target: Target,
+  body: ByteBody,
+  digest: { readonly "repr-digest"?: string },
+  options: CallOptions,
+): Promise<File> {
   const type = target.contentType === undefined ? {} : { "content-type": target.contentType };
   if (target.kind === "version") {
     const headers = { ...type, ...digest, ...(target.ifMatch === undefined ? {} : { "if-match": target.ifMatch }) };
-    return (await callOn(connection, api.files.replace, { params: { fileId: target.fileId }, headers, body }, options)).file;
+    return (await callOn(connection, api.files.replace, { params: { fileId: target.fileId }, headers, body }, options))
+      .file;
   }
   const { vaultId, folderId, name, ifAbsent } = target;
-  const query = { name, ...(vaultId === undefined ? {} : { vaultId }), ...(folderId === undefined ? {} : { folderId }) };
+  const query = {
+    name,
+    ...(vaultId === undefined ? {} : { vaultId }),
+    ...(folderId === undefined ? {} : { folderId }),
+  };
   const headers = { ...type, ...digest, ...(ifAbsent === true ? ({ "if-none-match": "*" } as const) : {}) };
   return (await callOn(connection, api.files.upload, { query, headers, body }, options)).file;
 }
@@ -118,7 +175,9 @@ export async function store(connection: Connection, target: Target, body: ByteBo
 /** The server's record against what was sent. */
 export function verified(file: File, bytes: number, sha256: string): UploadResult {
   if (file.size !== bytes || file.sha256 !== sha256) {
-    throw new IntegrityError(`The server holds other bytes than were sent: file ${file.id} has ${String(file.size)} of ${String(bytes)} bytes or another digest`);
+    throw new IntegrityError(
+      `The server holds other bytes than were sent: file ${file.id} has ${String(file.size)} of ${String(bytes)} bytes or another digest`,
+    );
   }
   return { file, bytes, sha256 };
 }

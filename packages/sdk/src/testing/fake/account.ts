@@ -1,4 +1,4 @@
-import { api, KEY_PREFIX, renderKey, type Account, type ApiKey, type CreatedApiKey } from "@coffer/contract";
+import { type api, KEY_PREFIX, renderKey, type Account, type ApiKey, type CreatedApiKey } from "@coffer/contract";
 import { Failure, type GroupHandlers } from "../handlers.ts";
 import { isLive, notFound, pageOf, timestamp, usageOf, type Caller, type KeyRow, type State } from "./state.ts";
 
@@ -37,12 +37,35 @@ export function accountHandlers(state: State): GroupHandlers<typeof api.account,
 export function developmentHandlers(state: State): GroupHandlers<typeof api.development, null> {
   return {
     signup: ({ body }) => {
-      if ([...state.accounts.values()].some((account) => account.email === body.email)) throw new Failure("email_exists");
+      if ([...state.accounts.values()].some((account) => account.email === body.email))
+        throw new Failure("email_exists");
       const id = crypto.randomUUID();
       const createdAt = timestamp(state);
-      const identity = { emailVerified: false, accessLevel: "owner", chainAddress: null, chainAddressSource: null, plan: "pro" } as const;
-      state.accounts.set(id, { id, email: body.email, name: body.name ?? null, ...identity, usage: { bytes: 0, files: 0 }, limits: LIMITS, createdAt });
-      const vault = { id: crypto.randomUUID(), name: "Files", type: "public", chainObjectId: null, isDefault: true, createdAt, updatedAt: createdAt };
+      const identity = {
+        emailVerified: false,
+        accessLevel: "owner",
+        chainAddress: null,
+        chainAddressSource: null,
+        plan: "pro",
+      } as const;
+      state.accounts.set(id, {
+        id,
+        email: body.email,
+        name: body.name ?? null,
+        ...identity,
+        usage: { bytes: 0, files: 0 },
+        limits: LIMITS,
+        createdAt,
+      });
+      const vault = {
+        id: crypto.randomUUID(),
+        name: "Files",
+        type: "public",
+        chainObjectId: null,
+        isDefault: true,
+        createdAt,
+        updatedAt: createdAt,
+      };
       state.vaults.set(vault.id, { accountId: id, sequence: state.next(), value: vault });
       const key = mintKey(state, id, { name: "development", scopes: null, vaultIds: null, expiresAt: null });
       return { id, email: body.email, apiKey: key.text, warning: "This key is shown once." };
@@ -59,14 +82,19 @@ export function apiKeyHandlers(state: State): GroupHandlers<typeof api.apiKeys, 
   return {
     create: ({ body }, caller) => {
       refuseTooMany(state, caller.accountId);
-      for (const vaultId of body.vaultIds ?? []) if (state.vaults.get(vaultId)?.accountId !== caller.accountId) throw notFound("Vault");
-      const expiresAt = body.expiresInDays === undefined ? null : new Date(state.now() + body.expiresInDays * DAY_MS).toISOString();
+      for (const vaultId of body.vaultIds ?? [])
+        if (state.vaults.get(vaultId)?.accountId !== caller.accountId) throw notFound("Vault");
+      const expiresAt =
+        body.expiresInDays === undefined ? null : new Date(state.now() + body.expiresInDays * DAY_MS).toISOString();
       const rights = { name: body.name, scopes: body.scopes ?? null, vaultIds: body.vaultIds ?? null, expiresAt };
       refuseWider(caller, rights);
       return created(mintKey(state, caller.accountId, rights));
     },
     list: ({ query }, caller) => {
-      const { items, nextCursor } = pageOf([...state.keys.values()].filter((row) => row.accountId === caller.accountId), query);
+      const { items, nextCursor } = pageOf(
+        [...state.keys.values()].filter((row) => row.accountId === caller.accountId),
+        query,
+      );
       return { apiKeys: items, nextCursor };
     },
     get: ({ params }, caller) => ({ apiKey: read(caller, params.keyId).value }),
@@ -105,9 +133,11 @@ function created({ value, text }: KeyRow): CreatedApiKey {
 
 function refuseWider(caller: Caller, wanted: Rights): void {
   const held = caller.key.value;
-  const within = (asked: readonly string[] | null, own: readonly string[] | null): boolean => own === null || (asked?.every((item) => own.includes(item)) ?? false);
+  const within = (asked: readonly string[] | null, own: readonly string[] | null): boolean =>
+    own === null || (asked?.every((item) => own.includes(item)) ?? false);
   const lasts = held.expiresAt === null || (wanted.expiresAt !== null && wanted.expiresAt <= held.expiresAt);
-  if (!lasts || !within(wanted.scopes, held.scopes) || !within(wanted.vaultIds, held.vaultIds)) throw new Failure("scope_too_wide");
+  if (!lasts || !within(wanted.scopes, held.scopes) || !within(wanted.vaultIds, held.vaultIds))
+    throw new Failure("scope_too_wide");
 }
 
 function refuseTooMany(state: State, accountId: string): void {

@@ -12,32 +12,72 @@ export interface NewContent {
 export async function createFile(
   state: State,
   caller: Caller,
-  place: { readonly vaultId: string | undefined; readonly folderId: string | undefined; readonly name: string; readonly ifAbsent: boolean },
+  place: {
+    readonly vaultId: string | undefined;
+    readonly folderId: string | undefined;
+    readonly name: string;
+    readonly ifAbsent: boolean;
+  },
   { bytes, contentType }: NewContent,
 ): Promise<File> {
   const { vaultId, folderId } = findPlace(state, caller, place.vaultId, place.folderId);
-  refuseTakenName(state, { vaultId, folderId, name: place.name }, null, place.ifAbsent ? "precondition_failed" : "name_exists");
+  refuseTakenName(
+    state,
+    { vaultId, folderId, name: place.name },
+    null,
+    place.ifAbsent ? "precondition_failed" : "name_exists",
+  );
   const createdAt = timestamp(state);
   const sha256 = toHex(await digestOf(bytes));
   const file: File = {
-    ...{ id: crypto.randomUUID(), versionId: crypto.randomUUID(), name: place.name, size: bytes.length, contentType: contentType ?? "application/octet-stream" },
+    ...{
+      id: crypto.randomUUID(),
+      versionId: crypto.randomUUID(),
+      name: place.name,
+      size: bytes.length,
+      contentType: contentType ?? "application/octet-stream",
+    },
     ...{ sha256, vaultId, folderId, encrypted: false, createdAt, updatedAt: createdAt, trashedAt: null },
   };
-  state.files.set(file.id, { accountId: caller.accountId, sequence: state.next(), value: file, bytes, trashedWith: null });
+  state.files.set(file.id, {
+    accountId: caller.accountId,
+    sequence: state.next(),
+    value: file,
+    bytes,
+    trashedWith: null,
+  });
   return file;
 }
 
-export async function replaceContent(state: State, caller: Caller, fileId: string, ifMatch: string | null, { bytes, contentType }: NewContent): Promise<File> {
+export async function replaceContent(
+  state: State,
+  caller: Caller,
+  fileId: string,
+  ifMatch: string | null,
+  { bytes, contentType }: NewContent,
+): Promise<File> {
   const row = readRow(state.files, caller, fileId, "File");
   if (row.value.trashedAt !== null) throw new Failure("trashed");
   refuseUnmatched(row.value, ifMatch);
   const sha256 = toHex(await digestOf(bytes));
-  row.value = { ...row.value, versionId: crypto.randomUUID(), size: bytes.length, sha256, contentType: contentType ?? row.value.contentType, updatedAt: timestamp(state) };
+  row.value = {
+    ...row.value,
+    versionId: crypto.randomUUID(),
+    size: bytes.length,
+    sha256,
+    contentType: contentType ?? row.value.contentType,
+    updatedAt: timestamp(state),
+  };
   row.bytes = bytes;
   return row.value;
 }
 
-export function refuseTakenName(state: State, place: Pick<File, "vaultId" | "folderId" | "name">, except: string | null, code: "name_exists" | "precondition_failed" = "name_exists"): void {
+export function refuseTakenName(
+  state: State,
+  place: Pick<File, "vaultId" | "folderId" | "name">,
+  except: string | null,
+  code: "name_exists" | "precondition_failed" = "name_exists",
+): void {
   for (const { value } of state.files.values()) {
     const same = value.vaultId === place.vaultId && value.folderId === place.folderId && value.name === place.name;
     if (same && value.trashedAt === null && value.id !== except) throw new Failure(code);
@@ -60,7 +100,8 @@ export function etagOf(file: File): string {
 
 /** RFC 9110 §13.1.1. */
 export function refuseUnmatched(file: File, ifMatch: string | null): void {
-  if (ifMatch !== null && ifMatch !== "*" && !tagsOf(ifMatch).includes(etagOf(file))) throw new Failure("precondition_failed");
+  if (ifMatch !== null && ifMatch !== "*" && !tagsOf(ifMatch).includes(etagOf(file)))
+    throw new Failure("precondition_failed");
 }
 
 interface Conditions {
@@ -71,19 +112,26 @@ interface Conditions {
 }
 
 /** The answer to GET of a content: whole, one range, or 304. */
-export async function answerContent(row: FileRow, conditions: Conditions): Promise<Reply<Uint8Array> | Reply<undefined>> {
+export async function answerContent(
+  row: FileRow,
+  conditions: Conditions,
+): Promise<Reply<Uint8Array> | Reply<undefined>> {
   const { value: file, bytes } = row;
   if (file.trashedAt !== null) throw new Failure("trashed");
   refuseUnmatched(file, conditions["if-match"] ?? null);
   const headers = contentHeaders(file, toBase64(await digestOf(bytes)));
   const none = conditions["if-none-match"];
-  if (none !== undefined && (none === "*" || tagsOf(none.replaceAll("W/", "")).includes(headers.etag))) return new Reply(undefined, { status: 304, headers });
+  if (none !== undefined && (none === "*" || tagsOf(none.replaceAll("W/", "")).includes(headers.etag)))
+    return new Reply(undefined, { status: 304, headers });
   const fits = conditions["if-range"] === undefined || conditions["if-range"] === headers.etag;
   const span = fits ? parseRange(conditions.range, bytes.length) : null;
   if (span === null) return new Reply(bytes, { headers: { ...headers, "content-length": String(bytes.length) } });
   const part = bytes.subarray(span.first, span.last + 1);
   const contentRange = `bytes ${String(span.first)}-${String(span.last)}/${String(bytes.length)}`;
-  return new Reply(part, { status: 206, headers: { ...headers, "content-range": contentRange, "content-length": String(part.length) } });
+  return new Reply(part, {
+    status: 206,
+    headers: { ...headers, "content-range": contentRange, "content-length": String(part.length) },
+  });
 }
 
 function contentHeaders(file: File, digest: string) {
@@ -107,7 +155,8 @@ function parseRange(field: string | undefined, size: number): { first: number; l
   const first = from === "" ? Math.max(0, size - Number(to)) : Number(from);
   const last = from === "" || to === "" ? size - 1 : Math.min(Number(to), size - 1);
   if (from !== "" && to !== "" && Number(to) < first) return null;
-  if (first >= size || last < first) throw new Failure("range_not_satisfiable", undefined, { "content-range": `bytes */${String(size)}` });
+  if (first >= size || last < first)
+    throw new Failure("range_not_satisfiable", undefined, { "content-range": `bytes */${String(size)}` });
   return { first, last };
 }
 

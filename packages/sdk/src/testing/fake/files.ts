@@ -1,11 +1,37 @@
 import type { api, File } from "@coffer/contract";
 import { Failure, Reply, type GroupHandlers } from "../handlers.ts";
-import { answerContent, checkDigests, createFile, refuseTakenName, refuseUnmatched, replaceContent, type NewContent } from "./content.ts";
+import {
+  answerContent,
+  checkDigests,
+  createFile,
+  refuseTakenName,
+  refuseUnmatched,
+  replaceContent,
+  type NewContent,
+} from "./content.ts";
 import { isLiveFolder } from "./folders.ts";
 import { parseFormFile } from "./form-file.ts";
-import { findPlace, hasScope, pageOf, reaches, readRow, readVault, timestamp, type Caller, type FileRow, type State } from "./state.ts";
+import {
+  findPlace,
+  hasScope,
+  pageOf,
+  reaches,
+  readRow,
+  readVault,
+  timestamp,
+  type Caller,
+  type FileRow,
+  type State,
+} from "./state.ts";
 
-export function fileHandlers(state: State): GroupHandlers<typeof api.files, Caller> {
+type FileHandlers = GroupHandlers<typeof api.files, Caller>;
+
+export function fileHandlers(state: State): FileHandlers {
+  return { ...contentHandlers(state), ...rowHandlers(state) };
+}
+
+/** What carries bytes. */
+function contentHandlers(state: State): Pick<FileHandlers, "upload" | "content" | "contentHead" | "replace"> {
   const read = (caller: Caller, id: string): FileRow => readRow(state.files, caller, id, "File");
   return {
     upload: async ({ query, headers, body }, caller) => {
@@ -13,16 +39,14 @@ export function fileHandlers(state: State): GroupHandlers<typeof api.files, Call
       const name = query.name ?? part.name;
       if (name === null) throw new Failure("validation_failed", "query.name: required");
       await checkDigests(body, [headers["content-digest"], headers["repr-digest"]]);
-      const place = { vaultId: query.vaultId, folderId: query.folderId, name, ifAbsent: headers["if-none-match"] === "*" };
+      const place = {
+        vaultId: query.vaultId,
+        folderId: query.folderId,
+        name,
+        ifAbsent: headers["if-none-match"] === "*",
+      };
       return { file: await createFile(state, caller, place, part) };
     },
-    list: ({ query }, caller) => {
-      if (query.vaultId !== undefined) readVault(state, caller, query.vaultId);
-      if (query.folderId !== undefined && query.folderId !== "root") readRow(state.folders, caller, query.folderId, "Folder");
-      const { items, nextCursor } = pageOf([...state.files.values()].filter((row) => matches(row, caller, query)), query);
-      return { files: items, nextCursor };
-    },
-    get: ({ params }, caller) => ({ file: read(caller, params.fileId).value }),
     content: ({ params, headers }, caller) => answerContent(read(caller, params.fileId), headers),
     contentHead: async ({ params, headers }, caller) => {
       const { status, headers: answered } = await answerContent(read(caller, params.fileId), headers);
@@ -34,6 +58,23 @@ export function fileHandlers(state: State): GroupHandlers<typeof api.files, Call
       const content: NewContent = { bytes: body, contentType: headers["content-type"] };
       return { file: await replaceContent(state, caller, params.fileId, headers["if-match"] ?? null, content) };
     },
+  };
+}
+
+function rowHandlers(state: State): Omit<FileHandlers, "upload" | "content" | "contentHead" | "replace"> {
+  const read = (caller: Caller, id: string): FileRow => readRow(state.files, caller, id, "File");
+  return {
+    list: ({ query }, caller) => {
+      if (query.vaultId !== undefined) readVault(state, caller, query.vaultId);
+      if (query.folderId !== undefined && query.folderId !== "root")
+        readRow(state.folders, caller, query.folderId, "Folder");
+      const { items, nextCursor } = pageOf(
+        [...state.files.values()].filter((row) => matches(row, caller, query)),
+        query,
+      );
+      return { files: items, nextCursor };
+    },
+    get: ({ params }, caller) => ({ file: read(caller, params.fileId).value }),
     update: ({ params, headers, body }, caller) => {
       const row = read(caller, params.fileId);
       if (row.value.trashedAt !== null) throw new Failure("trashed");
@@ -91,12 +132,19 @@ function matches({ accountId, value }: FileRow, caller: Caller, filter: Filter):
   if (accountId !== caller.accountId || !reaches(caller, value.vaultId)) return false;
   if ((value.trashedAt !== null) !== (filter.trashed ?? false)) return false;
   if (filter.vaultId !== undefined && filter.vaultId !== value.vaultId) return false;
-  if (filter.folderId !== undefined && (filter.folderId === "root" ? null : filter.folderId) !== value.folderId) return false;
+  if (filter.folderId !== undefined && (filter.folderId === "root" ? null : filter.folderId) !== value.folderId)
+    return false;
   return filter.name === undefined || filter.name === value.name;
 }
 
-function moved(state: State, caller: Caller, file: File, change: { readonly name?: string | undefined; readonly folderId?: string | null | undefined }): File {
-  const folderId = change.folderId === undefined ? file.folderId : findPlace(state, caller, file.vaultId, change.folderId).folderId;
+function moved(
+  state: State,
+  caller: Caller,
+  file: File,
+  change: { readonly name?: string | undefined; readonly folderId?: string | null | undefined },
+): File {
+  const folderId =
+    change.folderId === undefined ? file.folderId : findPlace(state, caller, file.vaultId, change.folderId).folderId;
   const next = { ...file, name: change.name ?? file.name, folderId, updatedAt: timestamp(state) };
   refuseTakenName(state, next, file.id);
   return next;

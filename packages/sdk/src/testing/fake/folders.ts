@@ -1,8 +1,24 @@
 import { MAX_FOLDER_DEPTH, type api, type Folder } from "@coffer/contract";
 import { Failure, type GroupHandlers } from "../handlers.ts";
-import { findPlace, pageOf, reaches, readRow, readVault, timestamp, type Caller, type FolderRow, type State } from "./state.ts";
+import {
+  findPlace,
+  pageOf,
+  reaches,
+  readRow,
+  readVault,
+  timestamp,
+  type Caller,
+  type FolderRow,
+  type State,
+} from "./state.ts";
 
-export function folderHandlers(state: State): GroupHandlers<typeof api.folders, Caller> {
+type FolderHandlers = GroupHandlers<typeof api.folders, Caller>;
+
+export function folderHandlers(state: State): FolderHandlers {
+  return { ...placeHandlers(state), ...trashHandlers(state) };
+}
+
+function placeHandlers(state: State): Omit<FolderHandlers, "delete" | "restore"> {
   const read = (caller: Caller, id: string): FolderRow => readRow(state.folders, caller, id, "Folder");
   return {
     create: ({ body }, caller) => {
@@ -10,8 +26,21 @@ export function folderHandlers(state: State): GroupHandlers<typeof api.folders, 
       if (depthOf(state, parentId) + 1 > MAX_FOLDER_DEPTH) throw new Failure("too_deep");
       refuseTaken(state, { vaultId, parentId, name: body.name }, null);
       const createdAt = timestamp(state);
-      const folder: Folder = { id: crypto.randomUUID(), name: body.name, vaultId, parentId, createdAt, updatedAt: createdAt, trashedAt: null };
-      state.folders.set(folder.id, { accountId: caller.accountId, sequence: state.next(), value: folder, trashedWith: null });
+      const folder: Folder = {
+        id: crypto.randomUUID(),
+        name: body.name,
+        vaultId,
+        parentId,
+        createdAt,
+        updatedAt: createdAt,
+        trashedAt: null,
+      };
+      state.folders.set(folder.id, {
+        accountId: caller.accountId,
+        sequence: state.next(),
+        value: folder,
+        trashedWith: null,
+      });
       return { folder };
     },
     list: ({ query }, caller) => {
@@ -36,6 +65,12 @@ export function folderHandlers(state: State): GroupHandlers<typeof api.folders, 
       row.value = moved(state, caller, row.value, body);
       return { folder: row.value };
     },
+  };
+}
+
+function trashHandlers(state: State): Pick<FolderHandlers, "delete" | "restore"> {
+  const read = (caller: Caller, id: string): FolderRow => readRow(state.folders, caller, id, "Folder");
+  return {
     delete: ({ params }, caller) => {
       const row = read(caller, params.folderId);
       if (row.value.trashedAt === null) trashTree(state, row);
@@ -58,9 +93,17 @@ export function isLiveFolder(state: State, id: string | null): boolean {
   return id === null || state.folders.get(id)?.value.trashedAt === null;
 }
 
-function moved(state: State, caller: Caller, folder: Folder, change: { readonly name?: string | undefined; readonly parentId?: string | null | undefined }): Folder {
+function moved(
+  state: State,
+  caller: Caller,
+  folder: Folder,
+  change: { readonly name?: string | undefined; readonly parentId?: string | null | undefined },
+): Folder {
   const name = change.name ?? folder.name;
-  const parentId = change.parentId === undefined ? folder.parentId : findPlace(state, caller, folder.vaultId, change.parentId).folderId;
+  const parentId =
+    change.parentId === undefined
+      ? folder.parentId
+      : findPlace(state, caller, folder.vaultId, change.parentId).folderId;
   if (ancestorsOf(state, parentId).includes(folder.id)) throw new Failure("folder_cycle");
   if (depthOf(state, parentId) + heightOf(state, folder.id) > MAX_FOLDER_DEPTH) throw new Failure("too_deep");
   refuseTaken(state, { vaultId: folder.vaultId, parentId, name }, folder.id);
@@ -77,7 +120,8 @@ function refuseTaken(state: State, place: Pick<Folder, "vaultId" | "parentId" | 
 /** The folder itself, then its parents up to the top. */
 function ancestorsOf(state: State, id: string | null): string[] {
   const ids: string[] = [];
-  for (let current = id; current !== null; current = state.folders.get(current)?.value.parentId ?? null) ids.push(current);
+  for (let current = id; current !== null; current = state.folders.get(current)?.value.parentId ?? null)
+    ids.push(current);
   return ids;
 }
 
@@ -108,7 +152,9 @@ function restoreTree(state: State, root: FolderRow): void {
   const group = root.trashedWith ?? root.value.id;
   for (const rows of [state.folders, state.files] as const) {
     for (const row of rows.values()) {
-      const inside = row === root || ancestorsOf(state, "folderId" in row.value ? row.value.folderId : row.value.parentId).includes(root.value.id);
+      const inside =
+        row === root ||
+        ancestorsOf(state, "folderId" in row.value ? row.value.folderId : row.value.parentId).includes(root.value.id);
       if (row.trashedWith !== group || !inside) continue;
       Object.assign(row, { value: { ...row.value, trashedAt: null }, trashedWith: null });
     }

@@ -3,11 +3,20 @@ import { Failure } from "../handlers.ts";
 import type { NewContent } from "./content.ts";
 
 /** What an upload carries: the body itself, or the one file part of multipart/form-data with its name. */
-export async function parseFormFile(body: Uint8Array, contentType: string | undefined): Promise<NewContent & { readonly name: string | null }> {
-  if (contentType === undefined || !/^multipart\/form-data\b/i.test(contentType)) return { bytes: body, contentType, name: null };
+export async function parseFormFile(
+  body: Uint8Array,
+  contentType: string | undefined,
+): Promise<NewContent & { readonly name: string | null }> {
+  if (contentType === undefined || !/^multipart\/form-data\b/i.test(contentType))
+    return { bytes: body, contentType, name: null };
   const part = await readPart(body, contentType);
-  if (nameProblem(part.name) !== null) throw new Failure("validation_failed", "body: the part's file name cannot be used");
-  return { bytes: new Uint8Array(await part.arrayBuffer()), contentType: part.type === "" ? undefined : part.type, name: part.name.normalize("NFC") };
+  if (nameProblem(part.name) !== null)
+    throw new Failure("validation_failed", "body: the part's file name cannot be used");
+  return {
+    bytes: new Uint8Array(await part.arrayBuffer()),
+    contentType: part.type === "" ? undefined : part.type,
+    name: part.name.normalize("NFC"),
+  };
 }
 
 async function readPart(body: Uint8Array, contentType: string): Promise<globalThis.File> {

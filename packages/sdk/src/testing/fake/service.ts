@@ -1,5 +1,12 @@
 /** The fake service: every endpoint of the contract over memory, behind one fetch-like function. */
-import { api, endpointsOf, HEADERS, MAX_IDEMPOTENCY_KEY, type CofferApi, type EndpointDefinition } from "@coffer/contract";
+import {
+  api,
+  endpointsOf,
+  HEADERS,
+  MAX_IDEMPOTENCY_KEY,
+  type CofferApi,
+  type EndpointDefinition,
+} from "@coffer/contract";
 import { digestOf, toHex } from "../../digest.ts";
 import { Failure, Reply, type Handler, type Outcome } from "../handlers.ts";
 import { parseInput, renderFailure, renderOutcome } from "../respond.ts";
@@ -13,7 +20,9 @@ import { vaultHandlers } from "./vaults.ts";
 /** Handlers of the fake. Those of open endpoints get null for the caller. */
 export type FakeHandlers = {
   readonly [Group in keyof CofferApi]: {
-    readonly [Name in keyof CofferApi[Group]]: CofferApi[Group][Name] extends infer E extends EndpointDefinition ? Handler<E, E["auth"] extends "none" ? null : Caller> : never;
+    readonly [Name in keyof CofferApi[Group]]: CofferApi[Group][Name] extends infer E extends EndpointDefinition
+      ? Handler<E, E["auth"] extends "none" ? null : Caller>
+      : never;
   };
 };
 
@@ -56,7 +65,10 @@ function createHandlers(state: State): FakeHandlers {
     system: {
       health: () => ({ status: "ok", version: "0.0.0-fake" }),
       ready: () => ({ status: "ready" }),
-      metrics: () => new Reply(new TextEncoder().encode("# TYPE fake gauge\nfake 1\n"), { headers: { "content-type": "text/plain; version=0.0.4" } }),
+      metrics: () =>
+        new Reply(new TextEncoder().encode("# TYPE fake gauge\nfake 1\n"), {
+          headers: { "content-type": "text/plain; version=0.0.4" },
+        }),
       openapi: () => ({ openapi: "3.1.0", info: { title: "Coffer (fake)", version: "0.0.0" }, paths: {} }),
     },
   };
@@ -71,8 +83,11 @@ interface Route {
 }
 
 function compileRoutes(handlers: FakeHandlers): Route[] {
-  const byId = new Map<string, AnyHandler>(
-    Object.entries(handlers).flatMap(([group, members]) => Object.entries(members).map(([name, handler]): [string, AnyHandler] => [`${group}.${name}`, handler])),
+  const groups = Object.entries<Readonly<Record<string, AnyHandler>>>(handlers);
+  const byId = new Map(
+    groups.flatMap(([group, members]) =>
+      Object.entries(members).map(([name, handler]) => [`${group}.${name}`, handler] as const),
+    ),
   );
   return endpointsOf(api).map((endpoint) => {
     const handler = byId.get(endpoint.id);
@@ -99,7 +114,13 @@ interface Replay {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-async function answer(state: State, route: Route, params: Readonly<Record<string, string>>, request: Request, replays: Map<string, Replay>): Promise<Response> {
+async function answer(
+  state: State,
+  route: Route,
+  params: Readonly<Record<string, string>>,
+  request: Request,
+  replays: Map<string, Replay>,
+): Promise<Response> {
   const { endpoint } = route;
   const caller = endpoint.auth === "none" ? null : authenticate(state, request);
   if (caller !== null) authorize(endpoint, caller);
@@ -110,12 +131,19 @@ async function answer(state: State, route: Route, params: Readonly<Record<string
   };
   const key = request.headers.get(HEADERS.idempotencyKey);
   if (key === null || endpoint.effect !== "create") return run();
-  if (key.length > MAX_IDEMPOTENCY_KEY || key === "") throw new Failure("validation_failed", "headers.idempotency-key: 1 to 255 characters");
+  if (key.length > MAX_IDEMPOTENCY_KEY || key === "")
+    throw new Failure("validation_failed", "headers.idempotency-key: 1 to 255 characters");
   return once(replays, `${caller?.accountId ?? ""} ${key}`, endpoint, request, run);
 }
 
 /** Decisions §1: the same key and request answer the first response again; an answer with a secret is not kept. */
-async function once(replays: Map<string, Replay>, key: string, endpoint: EndpointDefinition, request: Request, run: () => Promise<Response>): Promise<Response> {
+async function once(
+  replays: Map<string, Replay>,
+  key: string,
+  endpoint: EndpointDefinition,
+  request: Request,
+  run: () => Promise<Response>,
+): Promise<Response> {
   const url = new URL(request.url);
   const body = toHex(await digestOf(new Uint8Array(await request.clone().arrayBuffer())));
   const fingerprint = [request.method, url.pathname, url.search, body].join(" ");
@@ -136,12 +164,14 @@ async function once(replays: Map<string, Replay>, key: string, endpoint: Endpoin
 
 function idIn(body: Uint8Array): string {
   const value: unknown = JSON.parse(new TextDecoder().decode(body));
-  return typeof value === "object" && value !== null && "id" in value && typeof value.id === "string" ? value.id : "something";
+  return typeof value === "object" && value !== null && "id" in value && typeof value.id === "string"
+    ? value.id
+    : "something";
 }
 
 function authorize(endpoint: EndpointDefinition, caller: Caller): void {
   if (endpoint.access === "owner" && caller.key.value.accessLevel !== "owner") throw new Failure("owner_only");
-  if (endpoint.scope !== null && !hasScope(caller, endpoint.scope)) throw new Failure("missing_scope", `The key lacks the scope ${endpoint.scope}`);
+  if (endpoint.scope !== null && !hasScope(caller, endpoint.scope))
+    throw new Failure("missing_scope", `The key lacks the scope ${endpoint.scope}`);
   if (endpoint.vaultLimit === "refuse" && caller.key.value.vaultIds !== null) throw new Failure("vault_limited_key");
 }
-

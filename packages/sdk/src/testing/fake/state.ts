@@ -53,7 +53,14 @@ export interface State {
 
 export function createState(now: () => number): State {
   let sequence = 0;
-  const state = { accounts: new Map(), keys: new Map(), vaults: new Map(), folders: new Map(), files: new Map(), uploads: new Map() };
+  const state = {
+    accounts: new Map(),
+    keys: new Map(),
+    vaults: new Map(),
+    folders: new Map(),
+    files: new Map(),
+    uploads: new Map(),
+  };
   return { ...state, now, next: () => (sequence += 1) };
 }
 
@@ -71,9 +78,15 @@ export function reaches(caller: Caller, vaultId: string): boolean {
 }
 
 /** A row of the caller's within its key's reach, else 404: whether it exists is not disclosed. */
-export function readRow<Value extends { readonly vaultId: string }, Found extends Row<Value>>(rows: ReadonlyMap<string, Found>, caller: Caller, id: string, what: string): Found {
+export function readRow<Value extends { readonly vaultId: string }, Found extends Row<Value>>(
+  rows: ReadonlyMap<string, Found>,
+  caller: Caller,
+  id: string,
+  what: string,
+): Found {
   const row = rows.get(id);
-  if (row === undefined || row.accountId !== caller.accountId || !reaches(caller, row.value.vaultId)) throw notFound(what);
+  if (row === undefined || row.accountId !== caller.accountId || !reaches(caller, row.value.vaultId))
+    throw notFound(what);
   return row;
 }
 
@@ -84,9 +97,15 @@ export function readVault(state: State, caller: Caller, vaultId: string): Row<Va
 }
 
 /** The vault and folder where something new goes. */
-export function findPlace(state: State, caller: Caller, vaultId: string | undefined, folderId: string | null | undefined): { vaultId: string; folderId: string | null } {
+export function findPlace(
+  state: State,
+  caller: Caller,
+  vaultId: string | undefined,
+  folderId: string | null | undefined,
+): { vaultId: string; folderId: string | null } {
   if (vaultId !== undefined) readVault(state, caller, vaultId);
-  if (folderId === undefined || folderId === null) return { vaultId: vaultId ?? defaultVault(state, caller), folderId: null };
+  if (folderId === undefined || folderId === null)
+    return { vaultId: vaultId ?? defaultVault(state, caller), folderId: null };
   const { value } = readRow(state.folders, caller, folderId, "Folder");
   if (vaultId !== undefined && value.vaultId !== vaultId) throw new Failure("different_vault");
   if (value.trashedAt !== null) throw new Failure("trashed");
@@ -106,12 +125,18 @@ export function usageOf(state: State, accountId: string): { bytes: number; files
 }
 
 /** One page of rows, newest first. The cursor is opaque to callers: the sequence of the last row, with a check. */
-export function pageOf<Value>(rows: Iterable<Row<Value>>, query: { readonly limit?: number | undefined; readonly cursor?: string | undefined }): { items: Value[]; nextCursor: string | null } {
+export function pageOf<Value>(
+  rows: Iterable<Row<Value>>,
+  query: { readonly limit?: number | undefined; readonly cursor?: string | undefined },
+): { items: Value[]; nextCursor: string | null } {
   const before = query.cursor === undefined ? Number.POSITIVE_INFINITY : parseCursor(query.cursor);
   const found = [...rows].filter((row) => row.sequence < before).sort((a, b) => b.sequence - a.sequence);
   const page = found.slice(0, query.limit ?? 100);
   const last = page.at(-1);
-  return { items: page.map((row) => row.value), nextCursor: last !== undefined && found.length > page.length ? `s${String(last.sequence)}.` : null };
+  return {
+    items: page.map((row) => row.value),
+    nextCursor: last !== undefined && found.length > page.length ? `s${String(last.sequence)}.` : null,
+  };
 }
 
 function parseCursor(text: string): number {
@@ -137,4 +162,3 @@ export function isLive(state: State, key: KeyRow): boolean {
 export function hasScope(caller: Caller, scope: Scope): boolean {
   return caller.key.value.scopes === null || caller.key.value.scopes.includes(scope);
 }
-

@@ -26,9 +26,17 @@ export function uploadHandlers(state: State): GroupHandlers<Omit<typeof api.uplo
       refuseVersion(headers["tus-resumable"]);
       const conditions = { ifAbsent: headers["if-none-match"] === "*", ifMatch: headers["if-match"] ?? null };
       const metadata = parseMetadata(headers["upload-metadata"] ?? "");
-      const upload: UploadRow = { accountId: caller.accountId, id: crypto.randomUUID(), length: headers["upload-length"], metadata, conditions, bytes: new Uint8Array(0), fileId: null };
+      const upload: UploadRow = {
+        accountId: caller.accountId,
+        id: crypto.randomUUID(),
+        length: headers["upload-length"],
+        metadata,
+        conditions,
+        bytes: new Uint8Array(0),
+        fileId: null,
+      };
       checkTarget(state, caller, upload);
-      if (body !== undefined && (body.length > 0 || upload.length === 0)) await add(state, caller, upload, body, headers["upload-checksum"]);
+      if (body.length > 0 || upload.length === 0) await add(state, caller, upload, body, headers["upload-checksum"]);
       state.uploads.set(upload.id, upload);
       return new Reply<void>(undefined, { headers: { ...headersOf(upload), location: `/api/uploads/${upload.id}` } });
     },
@@ -56,12 +64,24 @@ export function uploadHandlers(state: State): GroupHandlers<Omit<typeof api.uplo
 /** The answer to OPTIONS, which needs no credential. */
 export function announceTus(): Reply<void> {
   return new Reply(undefined, {
-    headers: { "tus-resumable": TUS_VERSION, "tus-version": TUS_VERSION, "tus-extension": TUS_EXTENSIONS.join(","), "tus-checksum-algorithm": TUS_CHECKSUMS.join(",") },
+    headers: {
+      "tus-resumable": TUS_VERSION,
+      "tus-version": TUS_VERSION,
+      "tus-extension": TUS_EXTENSIONS.join(","),
+      "tus-checksum-algorithm": TUS_CHECKSUMS.join(","),
+    },
   });
 }
 
-async function add(state: State, caller: Caller, upload: UploadRow, bytes: Uint8Array, checksum: string | undefined): Promise<void> {
-  if (upload.bytes.length + bytes.length > upload.length) throw new Failure("validation_failed", "body: more bytes than Upload-Length");
+async function add(
+  state: State,
+  caller: Caller,
+  upload: UploadRow,
+  bytes: Uint8Array,
+  checksum: string | undefined,
+): Promise<void> {
+  if (upload.bytes.length + bytes.length > upload.length)
+    throw new Failure("validation_failed", "body: more bytes than Upload-Length");
   await checkSum(bytes, checksum);
   const all = new Uint8Array(upload.bytes.length + bytes.length);
   all.set(upload.bytes);
@@ -74,7 +94,12 @@ async function finish(state: State, caller: Caller, { metadata, conditions, byte
   const content = { bytes, contentType: metadata.get("filetype") };
   const fileId = metadata.get("fileId");
   if (fileId !== undefined) return (await replaceContent(state, caller, fileId, conditions.ifMatch, content)).id;
-  const place = { vaultId: metadata.get("vaultId"), folderId: metadata.get("folderId"), name: nameOf(metadata), ifAbsent: conditions.ifAbsent };
+  const place = {
+    vaultId: metadata.get("vaultId"),
+    folderId: metadata.get("folderId"),
+    name: nameOf(metadata),
+    ifAbsent: conditions.ifAbsent,
+  };
   return (await createFile(state, caller, place, content)).id;
 }
 
@@ -103,12 +128,17 @@ function parseMetadata(field: string): Map<string, string> {
   const metadata = new Map<string, string>();
   for (const pair of field.split(",").filter((text) => text !== "")) {
     const match = /^\s*([^\s,]+)(?: ([A-Za-z0-9+/]*={0,2}))?\s*$/.exec(pair);
-    if (match?.[1] === undefined) throw new Failure("validation_failed", "headers.upload-metadata: not key and base64 value");
-    metadata.set(match[1], new TextDecoder().decode(Uint8Array.from(atob(match[2] ?? ""), (character) => character.charCodeAt(0))));
+    if (match?.[1] === undefined)
+      throw new Failure("validation_failed", "headers.upload-metadata: not key and base64 value");
+    metadata.set(
+      match[1],
+      new TextDecoder().decode(Uint8Array.from(atob(match[2] ?? ""), (character) => character.charCodeAt(0))),
+    );
   }
   for (const key of ["vaultId", "folderId", "fileId"]) {
     const id = metadata.get(key);
-    if (id !== undefined && !UUID.test(id)) throw new Failure("validation_failed", `headers.upload-metadata: ${key} is no id`);
+    if (id !== undefined && !UUID.test(id))
+      throw new Failure("validation_failed", `headers.upload-metadata: ${key} is no id`);
   }
   return metadata;
 }
@@ -117,7 +147,8 @@ async function checkSum(bytes: Uint8Array, checksum: string | undefined): Promis
   if (checksum === undefined) return;
   const [algorithm, expected] = checksum.split(" ");
   const names = { sha256: "SHA-256", sha1: "SHA-1" } as const;
-  if (algorithm !== "sha256" && algorithm !== "sha1") throw new Failure("validation_failed", "headers.upload-checksum: unknown algorithm");
+  if (algorithm !== "sha256" && algorithm !== "sha1")
+    throw new Failure("validation_failed", "headers.upload-checksum: unknown algorithm");
   const digest = new Uint8Array(await crypto.subtle.digest(names[algorithm], new Uint8Array(bytes)));
   if (toBase64(digest) !== expected) throw new Failure("checksum_mismatch");
 }

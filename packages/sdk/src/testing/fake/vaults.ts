@@ -11,12 +11,22 @@ export function vaultHandlers(state: State): GroupHandlers<typeof api.vaults, Ca
       if (ownVaults(state, accountId).length >= MAX_VAULTS) throw new Failure("limit_reached");
       refuseTaken(state, accountId, body.name, null);
       const createdAt = timestamp(state);
-      const vault: Vault = { id: crypto.randomUUID(), name: body.name, type: "public", chainObjectId: null, isDefault: false, createdAt, updatedAt: createdAt };
+      const vault: Vault = {
+        id: crypto.randomUUID(),
+        name: body.name,
+        type: "public",
+        chainObjectId: null,
+        isDefault: false,
+        createdAt,
+        updatedAt: createdAt,
+      };
       state.vaults.set(vault.id, { accountId, sequence: state.next(), value: vault });
       return { vault };
     },
     list: ({ query }, caller) => {
-      const rows = ownVaults(state, caller.accountId).filter((row) => reaches(caller, row.value.id) && (query.type === undefined || row.value.type === query.type));
+      const rows = ownVaults(state, caller.accountId).filter(
+        (row) => reaches(caller, row.value.id) && (query.type === undefined || row.value.type === query.type),
+      );
       const { items, nextCursor } = pageOf(rows, query);
       return { vaults: items, nextCursor };
     },
@@ -46,5 +56,6 @@ function ownVaults(state: State, accountId: string) {
 }
 
 function refuseTaken(state: State, accountId: string, name: string, except: string | null): void {
-  if (ownVaults(state, accountId).some((row) => row.value.name === name && row.value.id !== except)) throw new Failure("name_exists");
+  if (ownVaults(state, accountId).some((row) => row.value.name === name && row.value.id !== except))
+    throw new Failure("name_exists");
 }

@@ -1,0 +1,12 @@
+/** Node's `process` as it really is across runtimes: Node's types promise it everywhere, browsers have none. */
+const scope: { readonly process?: Partial<NodeJS.Process> } = globalThis;
+
+/** Version of Node, or of what a compatible runtime (Bun, Deno) says it is; null in browsers. */
+export function nodeVersion(): string | null {
+  return scope.process?.versions?.node ?? null;
+}
+
+/** Node's crypto without importing it, so that bundles for browsers stay free of it; null where there is none. */
+export function nativeCrypto() {
+  return scope.process?.getBuiltinModule?.("node:crypto") ?? null;
+}
