@@ -22,6 +22,9 @@ import { createUnmatched } from "./http/unmatched.ts";
 
 export type { Deps } from "./deps.ts";
 
+/** The application as its owners hold it: they listen, call and close it, and need not know what it is made of. */
+export type App = FastifyInstance;
+
 export interface AppOptions {
   readonly log: Log;
   readonly readiness: Readiness;
@@ -42,7 +45,7 @@ declare module "fastify" {
 }
 
 /** Builds the app over `deps`. Closing it writes down what it collected, and leaves `deps` open. */
-export function buildApp(deps: Deps, options: AppOptions): FastifyInstance {
+export function buildApp(deps: Deps, options: AppOptions): App {
   const app = createServer(deps, options.log);
   const transfers = new Transfers(deps.settings.timing.recheck);
   const metrics = createMetrics(api, transfers);

@@ -1,6 +1,5 @@
 /** The server as a library: start one on an address, or call an app in process. */
-import type { FastifyInstance } from "fastify";
-import { buildApp } from "./app.ts";
+import { type App, buildApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { openDiskBlobs } from "./drivers/blobs/disk.ts";
@@ -12,7 +11,7 @@ import { migrate } from "./migrations/migrate.ts";
 import { systemClock } from "./ports/clock.ts";
 import { systemRandom } from "./ports/random.ts";
 
-export { buildApp } from "./app.ts";
+export { type App, buildApp } from "./app.ts";
 export { type Config, ConfigError, type Environment, parseConfig, renderUsage, type Settings } from "./config.ts";
 export type { Deps } from "./deps.ts";
 export { fetchHandler } from "./http/in-process.ts";
@@ -23,7 +22,7 @@ export interface RunningServer {
   readonly baseUrl: string;
   readonly address: { readonly host: string; readonly port: number };
   /** The app that listens, for an in-process transport. */
-  readonly app: FastifyInstance;
+  readonly app: App;
   /**
    * Stops accepting, lets running requests finish within the configured grace, aborts the rest, and releases database
    * and files. A second call waits for the same end.
@@ -95,7 +94,7 @@ async function openStorage(config: Config, stack: AsyncDisposableStack): Promise
 }
 
 /** `app.close` waits for running requests; when the grace is over they are aborted, and then cut. */
-async function drain(app: FastifyInstance, stopping: AbortController, grace: number, log: Log): Promise<void> {
+async function drain(app: App, stopping: AbortController, grace: number, log: Log): Promise<void> {
   const abort = setTimeout(() => stopping.abort(), grace);
   const cut = setTimeout(() => app.server.closeAllConnections(), grace + ABORT_GRACE);
   try {
@@ -108,7 +107,7 @@ async function drain(app: FastifyInstance, stopping: AbortController, grace: num
   }
 }
 
-function addressOf(app: FastifyInstance, host: string): { host: string; port: number } {
+function addressOf(app: App, host: string): { host: string; port: number } {
   const address = app.server.address();
   if (address === null || typeof address === "string") throw new Error("the server does not listen on an address");
   return { host, port: address.port };

@@ -1,0 +1,31 @@
+import { randomUUID } from "node:crypto";
+import type { BlobStore, StoredBlob } from "@coffer/server/ports/blob-store";
+
+/** A place to store in, empty at first. */
+export interface BlobMedium extends AsyncDisposable {
+  /** A store over the place; what an earlier one stored is there when `survives`. */
+  open(): Promise<BlobStore>;
+  /** Whether content outlives the store object (it does not in memory). */
+  readonly survives: boolean;
+}
+
+export type OpenMedium = () => Promise<BlobMedium>;
+
+export function newKey(): string {
+  return randomUUID();
+}
+
+/** Runs `check` on a store over an empty medium. */
+export function onStore(openMedium: OpenMedium, check: (store: BlobStore) => Promise<void>): () => Promise<void> {
+  return async () => {
+    await using medium = await openMedium();
+    await using store = await medium.open();
+    await check(store);
+  };
+}
+
+export async function listed(store: BlobStore): Promise<StoredBlob[]> {
+  const found: StoredBlob[] = [];
+  for await (const blob of store.list()) found.push(blob);
+  return found;
+}
