@@ -35,6 +35,8 @@ export const ENVIRONMENT_READERS: readonly RegExp[] = [
   /^packages\/sdk\/src\/node\/(config|settings)\.ts$/,
   /^packages\/(mcp|cli)\/src\/main\.ts$/,
   /^packages\/(devstack|localnet)\/src\/(start|main)\.ts$/,
+  // Starts the tool server as a program, with the few variables a program needs.
+  /^packages\/devstack\/src\/tool-client\.ts$/,
 ];
 
 export interface FileRule {

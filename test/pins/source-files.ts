@@ -17,6 +17,8 @@ export interface SourceFile {
   readonly workspace: Workspace;
   readonly isTest: boolean;
   readonly imports: readonly string[];
+  /** Those of {@link imports} that are still there at run time, when types are erased. */
+  readonly runtimeImports: readonly string[];
   readonly readsEnvironment: boolean;
 }
 
@@ -72,16 +74,30 @@ function typeScriptFiles(root: string, directory: string): string[] {
 function readSourceFile(root: string, file: string, workspace: Workspace): SourceFile {
   const text = readFileSync(path.join(root, file), "utf8");
   const tree = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, false);
-  const found = { imports: new Set<string>(), environment: false };
+  const found: Found = { imports: new Set(), runtimeImports: new Set(), environment: false };
   visit(tree, found);
   // Tests, the `test-….ts` files that set a service up for them, and everything in test, examples, bench and scripts.
   const isTest = /(\.test|\/test-[a-z-]+)\.ts$/.test(file) || workspace.directory === "";
-  return { path: file, workspace, isTest, imports: [...found.imports], readsEnvironment: found.environment };
+  return {
+    path: file,
+    workspace,
+    isTest,
+    imports: [...found.imports],
+    runtimeImports: [...found.runtimeImports],
+    readsEnvironment: found.environment,
+  };
 }
 
-function visit(node: ts.Node, found: { imports: Set<string>; environment: boolean }): void {
+interface Found {
+  readonly imports: Set<string>;
+  readonly runtimeImports: Set<string>;
+  environment: boolean;
+}
+
+function visit(node: ts.Node, found: Found): void {
   const specifier = specifierOf(node);
   if (specifier !== null) found.imports.add(specifier);
+  if (specifier !== null && !isErased(node)) found.runtimeImports.add(specifier);
   if (isEnvironment(node)) found.environment = true;
   ts.forEachChild(node, (child) => visit(child, found));
 }
@@ -93,6 +109,12 @@ function specifierOf(node: ts.Node): string | null {
   if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword)
     return textOf(node.arguments[0]);
   return null;
+}
+
+/** With `verbatimModuleSyntax` an import goes away exactly when it says `type` as a whole. */
+function isErased(node: ts.Node): boolean {
+  if (ts.isImportDeclaration(node)) return node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword;
+  return ts.isImportTypeNode(node) || (ts.isExportDeclaration(node) && node.isTypeOnly);
 }
 
 function textOf(node: ts.Node | undefined): string | null {

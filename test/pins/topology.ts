@@ -97,7 +97,9 @@ function neutralEntryViolations(files: readonly SourceFile[]): string[] {
   const byPath = new Map(files.map((file) => [file.path, file]));
   return RUNTIME_NEUTRAL_ENTRIES.flatMap((entry) =>
     reachable(entry, byPath).flatMap((file) =>
-      file.imports.filter(isBuiltin).map((specifier) => `${file.path}: imports ${specifier}, and ${entry} reaches it`),
+      file.runtimeImports
+        .filter(isBuiltin)
+        .map((specifier) => `${file.path}: imports ${specifier}, and ${entry} reaches it`),
     ),
   );
 }
@@ -110,7 +112,7 @@ function reachable(entry: string, byPath: ReadonlyMap<string, SourceFile>): Sour
     const file = byPath.get(next);
     if (file === undefined || seen.has(file)) continue;
     seen.add(file);
-    const relative = file.imports.filter((specifier) => specifier.startsWith("."));
+    const relative = file.runtimeImports.filter((specifier) => specifier.startsWith("."));
     queue.push(...relative.map((specifier) => path.posix.join(path.posix.dirname(file.path), specifier)));
   }
   return [...seen];
