@@ -7,7 +7,8 @@ import { callOn } from "../resources.ts";
 import { isWorthRepeating, retryDelay } from "../retry.ts";
 import { pause } from "../watch.ts";
 import { notResumable, sourceChanged, type Source } from "./source.ts";
-import { verified, type Target, type UploadOptions, type UploadResult } from "./upload.ts";
+import { verified, type Target, type UploadResult } from "./target.ts";
+import type { UploadOptions } from "./upload.ts";
 
 /** Keeps an upload session over a crash. Every method resolves when it is durable. */
 export interface Checkpoint {

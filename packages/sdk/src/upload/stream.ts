@@ -3,7 +3,8 @@ import { createHasher, toHex } from "../digest.ts";
 import { ContractError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import type { Source } from "./source.ts";
-import { store, verified, type Target, type UploadOptions, type UploadResult } from "./upload.ts";
+import { store, verified, type Target, type UploadResult } from "./target.ts";
+import type { UploadOptions } from "./upload.ts";
 
 const READ_BYTES = 64 * 1024;
 

@@ -1,0 +1,64 @@
+import { api, type File } from "@coffer/contract";
+import type { ByteBody } from "../byte-body.ts";
+import type { CallOptions } from "../call.ts";
+import { IntegrityError } from "../errors.ts";
+import type { Connection } from "../options.ts";
+import { callOn } from "../resources.ts";
+
+/** `sha256` (hex) and `bytes` were counted here, and equal what the server stored. */
+export interface UploadResult {
+  readonly file: File;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** What the bytes become: a new file or a version of one. */
+export type Target =
+  | {
+      readonly kind: "file";
+      readonly name: string;
+      readonly vaultId?: string | undefined;
+      readonly folderId?: string | undefined;
+      readonly contentType?: string | undefined;
+      readonly ifAbsent?: boolean | undefined;
+    }
+  | {
+      readonly kind: "version";
+      readonly fileId: string;
+      readonly contentType?: string | undefined;
+      readonly ifMatch?: string | undefined;
+    };
+
+/** One raw request with these bytes, for a new file or a version. */
+export async function store(
+  connection: Connection,
+  target: Target,
+  body: ByteBody,
+  digest: { readonly "repr-digest"?: string },
+  options: CallOptions,
+): Promise<File> {
+  const type = target.contentType === undefined ? {} : { "content-type": target.contentType };
+  if (target.kind === "version") {
+    const headers = { ...type, ...digest, ...(target.ifMatch === undefined ? {} : { "if-match": target.ifMatch }) };
+    return (await callOn(connection, api.files.replace, { params: { fileId: target.fileId }, headers, body }, options))
+      .file;
+  }
+  const { vaultId, folderId, name, ifAbsent } = target;
+  const query = {
+    name,
+    ...(vaultId === undefined ? {} : { vaultId }),
+    ...(folderId === undefined ? {} : { folderId }),
+  };
+  const headers = { ...type, ...digest, ...(ifAbsent === true ? ({ "if-none-match": "*" } as const) : {}) };
+  return (await callOn(connection, api.files.upload, { query, headers, body }, options)).file;
+}
+
+/** The server's record against what was sent. */
+export function verified(file: File, bytes: number, sha256: string): UploadResult {
+  if (file.size !== bytes || file.sha256 !== sha256) {
+    throw new IntegrityError(
+      `The server holds other bytes than were sent: file ${file.id} has ${String(file.size)} of ${String(bytes)} bytes or another digest`,
+    );
+  }
+  return { file, bytes, sha256 };
+}
