@@ -8,7 +8,7 @@ import type { Checks, World } from "./run.ts";
 import { REPOSITORY } from "../kit/stack.ts";
 
 const SUITES = {
-  contract: (file: string) => file.startsWith("packages/contract/"),
+  contract: (file: string) => file.startsWith("packages/contract/") || file.startsWith("test/pins/generated"),
   mock: (file: string) => file.startsWith("packages/sdk/src/testing/"),
   sdk: (file: string) => file.startsWith("packages/sdk/") && !file.startsWith("packages/sdk/src/testing/"),
 } as const;
@@ -17,7 +17,10 @@ export async function contractDrift({ stack, scratch }: World): Promise<Checks> 
   const copy = join(scratch, "copy");
   await copyWorkspace(copy);
   await changeOnce(join(copy, "packages/contract/src/files.ts"), "sha256: sha256Hex,", "digestHex: sha256Hex,");
-  const [outcomes, types] = [await runSuites(copy, ["packages/contract/", "packages/sdk/"]), await checkTypes(copy)];
+  const [outcomes, types] = [
+    await runSuites(copy, ["packages/contract/", "packages/sdk/", "test/pins/generated"]),
+    await checkTypes(copy),
+  ];
   return {
     "J18-contract-fails": async () => assertBites(outcomes, "contract"),
     "J18-mock-fails": async () => assertBites(outcomes, "mock"),

@@ -1,5 +1,6 @@
 /** A copy of the workspace with one thing changed, and what its suites say of it. */
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { parseObject, REPOSITORY } from "../kit/stack.ts";
@@ -12,13 +13,20 @@ export async function copyWorkspace(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true });
   const filter = (source: string): boolean => !LEFT_OUT.has(basename(source));
   for (const name of COPIED) await cp(join(REPOSITORY, name), join(directory, name), { recursive: true, filter });
-  const [theirs, ours] = [join(REPOSITORY, "node_modules"), join(directory, "node_modules")];
-  await mkdir(join(ours, "@coffer"), { recursive: true });
-  for (const name of await readdir(theirs)) if (name !== "@coffer") await symlink(join(theirs, name), join(ours, name));
-  for (const name of await readdir(join(directory, "packages"))) {
-    await symlink(join(directory, "packages", name), join(ours, "@coffer", name));
+  const members = [...(await readdir(join(directory, "packages"))).map((name) => join("packages", name)), "server"];
+  await linkEntries(join(REPOSITORY, "node_modules"), join(directory, "node_modules"));
+  await mkdir(join(directory, "node_modules", "@coffer"));
+  for (const member of members) {
+    await symlink(join(directory, member), join(directory, "node_modules", "@coffer", basename(member)));
+    const nested = join(REPOSITORY, member, "node_modules");
+    if (existsSync(nested)) await linkEntries(nested, join(directory, member, "node_modules"));
   }
-  await symlink(join(directory, "server"), join(ours, "@coffer", "server"));
+}
+
+/** Links every package of one node_modules into another, but not the workspace's own. */
+async function linkEntries(from: string, to: string): Promise<void> {
+  await mkdir(to);
+  for (const name of await readdir(from)) if (name !== "@coffer") await symlink(join(from, name), join(to, name));
 }
 
 /** Replaces `before`, which must stand exactly once in the file. */
