@@ -171,7 +171,7 @@ type Values = { readonly [Name in keyof typeof VARIABLES]: z.core.output<(typeof
 /** Reads a configuration, or throws {@link ConfigError} with every problem. Unset or empty variables take defaults. */
 export function parseConfig(environment: Environment): Config {
   const { values, problems } = readValues(environment);
-  const masterKey = readMasterKey(String(values.masterKey ?? ""));
+  const masterKey = readMasterKey(values.masterKey ?? "");
   if (
     values.mode === "production" &&
     masterKey === null &&
@@ -183,7 +183,7 @@ export function parseConfig(environment: Environment): Config {
         : `SERVICE_MASTER_KEY: expected ${VARIABLES.masterKey.expects}`,
     );
   }
-  if (values.mode === "development" && values.allowInsecure !== "1" && !isLoopbackHost(String(values.host))) {
+  if (values.mode === "development" && values.allowInsecure !== "1" && !isLoopbackHost(values.host ?? "")) {
     problems.push(
       "SERVICE_HOST: development lets every caller act as a user; listen on 127.0.0.1, or set SERVICE_ALLOW_INSECURE_DEV=1",
     );

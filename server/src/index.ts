@@ -81,7 +81,7 @@ function jobLog(log: Log): Parameters<typeof startJobs>[0]["log"] {
     info: (fields, message) => log.events.info({ event: "job", ...fields }, message),
     error: ({ err, ...fields }, message) => {
       if (err === undefined) log.events.error({ event: "job", ...fields }, message);
-      else logFault(log, err, { task: String(fields["job"] ?? message) });
+      else logFault(log, err, { task: typeof fields["job"] === "string" ? fields["job"] : message });
     },
   };
 }

@@ -9,7 +9,7 @@ import {
   findCredential,
   findFirstAccount,
   findKeyLife,
-} from "../features/api-keys/credentials.ts";
+} from "../features/api-keys/store.ts";
 import { accessLevelOf, isLiveKey, parseRights } from "../features/api-keys/rules.ts";
 import { authorizeDevelopmentRequest } from "./development-origin.ts";
 import { ServiceError } from "./errors.ts";

@@ -6,7 +6,8 @@
 import { hash } from "node:crypto";
 import { type EndpointDefinition, HEADERS, MAX_IDEMPOTENCY_KEY } from "@coffer/contract";
 import type { Deps } from "../deps.ts";
-import { ConstraintError, prepared, type Session } from "../ports/database.ts";
+import { completeRow, deleteRow, deleteRunning, findRow, insertRow } from "../features/idempotency/store.ts";
+import { ConstraintError, type Session } from "../ports/database.ts";
 import type { IdempotencyRow } from "../ports/tables.ts";
 import { ServiceError } from "./errors.ts";
 import type { RenderedAnswer } from "./output.ts";
@@ -39,72 +40,6 @@ export interface Idempotency {
 
 /** How long a reservation of another process is believed to be running. Being wrong costs work, never a second effect. */
 const FOREIGN_LEASE = 60_000;
-
-const findRow = prepared((build, value: { accountId: string; key: string }) =>
-  build.selectFrom("idempotency").selectAll().where("account_id", "=", value.accountId).where("key", "=", value.key),
-);
-
-const insertRow = prepared(
-  (
-    build,
-    value: { accountId: string; key: string; fingerprint: string; owner: string; now: number; expiresAt: number },
-  ) =>
-    build.insertInto("idempotency").values({
-      account_id: value.accountId,
-      key: value.key,
-      fingerprint: value.fingerprint,
-      state: "running",
-      resource: null,
-      status: null,
-      headers_json: null,
-      body: null,
-      owner: value.owner,
-      created_at: value.now,
-      expires_at: value.expiresAt,
-    }),
-);
-
-/** The owner is the fencing token: whoever no longer holds it cannot commit. */
-const completeRow = prepared(
-  (
-    build,
-    value: {
-      accountId: string;
-      key: string;
-      owner: string;
-      status: number;
-      headers: string;
-      body: string | null;
-      resource: string | null;
-    },
-  ) =>
-    build
-      .updateTable("idempotency")
-      .set({
-        state: "done",
-        status: value.status,
-        headers_json: value.headers,
-        body: value.body,
-        resource: value.resource,
-      })
-      .where("account_id", "=", value.accountId)
-      .where("key", "=", value.key)
-      .where("owner", "=", value.owner)
-      .where("state", "=", "running"),
-);
-
-const deleteRow = prepared((build, value: { accountId: string; key: string; owner: string; state: string }) =>
-  build
-    .deleteFrom("idempotency")
-    .where("account_id", "=", value.accountId)
-    .where("key", "=", value.key)
-    .where("owner", "=", value.owner)
-    .where("state", "=", value.state),
-);
-
-const deleteRunning = prepared((build, _none: Record<never, never>) =>
-  build.deleteFrom("idempotency").where("state", "=", "running"),
-);
 
 interface Slot {
   readonly accountId: string;

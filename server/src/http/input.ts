@@ -13,7 +13,7 @@ const MAX_MESSAGE = 300;
 
 /** Parses one section, or throws `validation_failed` as `<section>.<path>: <reason>`. */
 export function parseSection(section: Section, schema: Schema, value: unknown): unknown {
-  const result = z.safeDecode(schema, value as never);
+  const result = z.safeDecode(schema, value);
   if (result.success) return result.data;
   throw new ServiceError("validation_failed", renderIssue(section, result.error));
 }

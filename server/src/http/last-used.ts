@@ -1,8 +1,5 @@
-import { prepared, type Database } from "../ports/database.ts";
-
-const touchKey = prepared((build, value: { id: string; at: number }) =>
-  build.updateTable("api_keys").set({ last_used_at: value.at }).where("id", "=", value.id),
-);
+import { touchKey } from "../features/api-keys/store.ts";
+import type { Database } from "../ports/database.ts";
 
 /**
  * When keys were last used. A write per request would make every read a write, so the times are collected here and
