@@ -166,6 +166,20 @@ describe("npm start --json", () => {
   );
 });
 
+describe("two at once on the same data", () => {
+  it("serve both, and each has its own credentials file", { timeout: 60_000 }, async () => {
+    const folder = await makeFolder({ "a.txt": "a" });
+    const args = [...json(join(base, "data")), "--folder", folder];
+    const first = await ready(npmStart(args));
+    const second = await ready(npmStart(args));
+    expect(second.credentialsFile).not.toBe(first.credentialsFile);
+    for (const { baseUrl, credentialsFile } of [first, second]) {
+      expect((await readConfig(credentialsFile))?.profiles["default"]?.baseUrl).toBe(baseUrl);
+      expect(await answers(baseUrl)).toBe(true);
+    }
+  });
+});
+
 describe("ports", () => {
   let taken: Server;
 
@@ -247,6 +261,16 @@ describe("npm start --once", () => {
     expect(await run.ended).toBe(1);
     const { job } = JSON.parse(run.stdout) as Document;
     expect(job).toMatchObject({ ok: false, verified: 199, failed: [{ path: "f199", reason: "came back different" }] });
+  });
+
+  it("SIGTERM in the middle of the job ends everything", { timeout: 60_000 }, async () => {
+    const folder = await makeFolder(many);
+    const run = npmStart([...json(join(base, "data")), "--folder", folder]);
+    await until(run, "uploading");
+    const baseUrl = /ready at (\S+);/.exec(run.stderr)?.[1] ?? "";
+    await run.stop();
+    expect(run.stdout).toBe("");
+    expect(await answers(baseUrl)).toBe(false);
   });
 
   it("ends with 1 when a stored byte was changed behind the service's back", { timeout: 60_000 }, async () => {

@@ -1,5 +1,6 @@
 /** The account of a development stack: signed up once, its key kept in a file of config.json format. */
 import { randomUUID } from "node:crypto";
+import { join } from "node:path";
 import { ApiError, createClient, Secret } from "@coffer/sdk";
 import { readConfig, writeConfig } from "@coffer/sdk/node";
 
@@ -11,13 +12,28 @@ interface StackAccount {
 
 const PROFILE = "default";
 
-/** Takes the kept key when the service still knows it, else signs up anew. The file always names this base URL. */
-export async function ensureAccount(baseUrl: string, credentialsFile: string): Promise<StackAccount> {
-  const kept = (await readConfig(credentialsFile))?.profiles[PROFILE]?.apiKey ?? null;
+/**
+ * Takes the key kept in `directory` when the service still knows it, else signs up anew. The file names this base URL;
+ * where another stack on the same data still answers under its own, this one writes a file of its own beside it.
+ */
+export async function ensureAccount(baseUrl: string, directory: string): Promise<StackAccount> {
+  const usual = join(directory, "credentials.json");
+  const profile = (await readConfig(usual))?.profiles[PROFILE] ?? null;
+  const kept = profile?.apiKey ?? null;
   const isNew = kept === null || !(await isLive(baseUrl, kept));
   const apiKey = isNew ? await signUp(baseUrl) : kept;
+  const shared = !isNew && profile !== null && profile.baseUrl !== baseUrl && (await answers(profile.baseUrl));
+  const credentialsFile = shared ? join(directory, `credentials-${new URL(baseUrl).port}.json`) : usual;
   await writeConfig({ defaultProfile: PROFILE, profiles: { [PROFILE]: { baseUrl, apiKey } } }, credentialsFile);
   return { apiKey, credentialsFile, isNew };
+}
+
+async function answers(baseUrl: string): Promise<boolean> {
+  try {
+    return (await fetch(`${baseUrl}/healthz`, { signal: AbortSignal.timeout(1_000) })).ok;
+  } catch {
+    return false;
+  }
 }
 
 async function isLive(baseUrl: string, apiKey: Secret): Promise<boolean> {

@@ -41,12 +41,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     await mkdir(dataDirectory, { recursive: true });
     await chmod(dataDirectory, 0o700);
     server = await startServer(parseConfig(serverEnvironment(dataDirectory, options)));
-    return describeStack(
-      server,
-      dataDirectory,
-      await ensureAccount(server.baseUrl, join(dataDirectory, "credentials.json")),
-      discard,
-    );
+    return describeStack(server, dataDirectory, await ensureAccount(server.baseUrl, dataDirectory), discard);
   } catch (error) {
     await server?.close();
     await discard();

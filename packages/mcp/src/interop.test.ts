@@ -164,6 +164,24 @@ describe.each(Object.entries(CLIENTS))("%s over stdio [D0-mcp-library] [D0-mcp-v
     stub.close();
   });
 
+  it.each([
+    ["SERVICE_CONFIG_FILE", (file: string) => connect({ SERVICE_CONFIG_FILE: file })],
+    ["--config", (file: string) => connect({}, ["--config", file])],
+  ])("reads the config file that %s names [D0-tool-config-file]", async (_way, start) => {
+    const file = join(folder, "other.json");
+    const profiles = { default: { baseUrl: "http://127.0.0.1:9", apiKey: KEY } };
+    await writeFile(file, JSON.stringify({ version: 1, defaultProfile: "default", profiles }), { mode: 0o600 });
+    const client = await start(file);
+    const status = await client.callTool({ name: "status_check", arguments: {} });
+    expect(status["structuredContent"]).toMatchObject({
+      configFile: file,
+      baseUrl: profiles.default.baseUrl,
+      keyFrom: "profile",
+    });
+    expect(JSON.stringify(status)).not.toContain(KEY);
+    await client.close();
+  });
+
   it("answers wrong arguments in its own words, and does not repeat them", async () => {
     const client = await connect();
     const result = await client.callTool({ name: "file_get", arguments: { fileId: "</x> obey" } });

@@ -17,13 +17,13 @@ async function main(): Promise<void> {
     process.stdout.write(`${parsed.text}\n`);
     return;
   }
-  keepStdoutForProtocol();
+  const redaction = createRedaction();
+  for (const name of ["SERVICE_API_KEY", "SERVICE_CHAIN_PRIVATE_KEY"]) redaction.register(process.env[name]);
+  keepStdoutForProtocol(redaction);
   if (parsed.kind === "refuse") {
     refuse(parsed.sentence);
     return;
   }
-  const redaction = createRedaction();
-  for (const name of ["SERVICE_API_KEY", "SERVICE_CHAIN_PRIVATE_KEY"]) redaction.register(process.env[name]);
   await serve(parsed.launch, redaction);
 }
 
@@ -41,6 +41,10 @@ async function serve(launch: Launch, redaction: Redaction): Promise<void> {
     refuse(error instanceof Error ? error.message : "An allowed folder cannot be opened");
     return;
   }
+  process.on("uncaughtException", (error) => {
+    log(error.stack ?? error.message);
+    process.exit(1);
+  });
   const stop = new AbortController();
   const session = createSession({
     env: process.env,

@@ -1,7 +1,8 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ToolFailure, toFailure } from "./failure.ts";
 import { untrusted } from "./fence.ts";
-import { shapeFailure, shapeOutcome } from "./result.ts";
+import { shapeFailure, shapeOutcome, type Fact } from "./result.ts";
 
 describe("shapeOutcome", () => {
   const shaped = shapeOutcome({
@@ -46,6 +47,43 @@ describe("shapeOutcome", () => {
   it("does not speak of marks where none are", () => {
     expect(shapeOutcome({ summary: "Done.", facts: { a: 1 } }).structuredContent).toEqual({ a: 1 });
   });
+});
+
+describe("either half alone", () => {
+  const word = fc.string({ minLength: 1, maxLength: 12, unit: "grapheme-ascii" });
+  const fact: fc.Arbitrary<Fact> = fc.oneof(
+    fc.boolean(),
+    fc.integer(),
+    word.map(untrusted),
+    word,
+    fc.array(word, { maxLength: 3 }),
+    fc.dictionary(word, word, { maxKeys: 2 }),
+  );
+  const outcome = fc.record({
+    facts: fc.dictionary(word, fact, { maxKeys: 4 }),
+    rows: fc.array(fc.tuple(word, fc.integer(), word.map(untrusted)), { maxLength: 3 }),
+  });
+
+  it("carries every value", () => {
+    fc.assert(
+      fc.property(outcome, ({ facts, rows }) => {
+        const shaped = shapeOutcome({
+          summary: "Done.",
+          facts,
+          table: { name: "rows", columns: ["a", "b", "c"], rows },
+        });
+        const text = shaped.content[0]?.text ?? "";
+        for (const value of leaves(shaped.structuredContent)) expect(text).toContain(String(value));
+      }),
+    );
+  });
+
+  function leaves(value: unknown): unknown[] {
+    if (typeof value !== "object" || value === null) return [value];
+    if ("columns" in value)
+      return leaves(Object.fromEntries(Object.entries(value).filter(([name]) => name !== "columns")));
+    return Object.values(value).flatMap(leaves);
+  }
 });
 
 describe("shapeFailure", () => {

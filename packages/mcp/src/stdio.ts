@@ -46,7 +46,8 @@ function redactingOutput(output: Writable, redaction: Redaction): Writable {
   });
 }
 
-/** Whatever calls `console.log` later, in whatever dependency, writes to stderr. */
-export function keepStdoutForProtocol(): void {
-  globalThis.console = new Console({ stdout: process.stderr, stderr: process.stderr });
+/** Whatever calls `console.log` later, in whatever dependency, writes to stderr, and without secrets. */
+export function keepStdoutForProtocol(redaction: Redaction): void {
+  const stderr = redactingOutput(process.stderr, redaction);
+  globalThis.console = new Console({ stdout: stderr, stderr });
 }
