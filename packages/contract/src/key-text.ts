@@ -39,7 +39,8 @@ function renderBase62(value: bigint, width: number): string {
 
 function renderChecksum(body: string): string {
   let text = "";
-  for (let rest = crc32(body); text.length < CHECKSUM_DIGITS; rest = Math.floor(rest / 62)) text = DIGITS.charAt(rest % 62) + text;
+  for (let rest = crc32(body); text.length < CHECKSUM_DIGITS; rest = Math.floor(rest / 62))
+    text = DIGITS.charAt(rest % 62) + text;
   return text;
 }
 

@@ -1,7 +1,14 @@
 import * as z from "zod/mini";
 import { bytes, endpoint } from "./endpoint.ts";
 
-const open = { auth: "none", access: "anyone", scope: null, vaultLimit: "none", effect: "read", method: "GET" } as const;
+const open = {
+  auth: "none",
+  access: "anyone",
+  scope: null,
+  vaultLimit: "none",
+  effect: "read",
+  method: "GET",
+} as const;
 
 export const systemGroup = {
   health: endpoint({

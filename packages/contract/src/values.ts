@@ -2,9 +2,9 @@
 import * as z from "zod/mini";
 
 /** RFC 9562 UUID, lower case. */
-export const uuid = z.string().check(
-  z.regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/, "Invalid UUID"),
-);
+export const uuid = z
+  .string()
+  .check(z.regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/, "Invalid UUID"));
 
 /** RFC 3339 UTC with milliseconds: `2026-11-20T17:00:00.000Z`. */
 export const timestamp = z.string().check(z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, "Invalid timestamp"));
@@ -26,7 +26,8 @@ export function nameProblem(text: string): string | null {
   if (text === "." || text === "..") return "must not be . or ..";
   if (FORBIDDEN_IN_NAME.test(text)) return "must not contain control characters, / or \\";
   if (text !== text.trim()) return "must not begin or end with white space";
-  if (new TextEncoder().encode(text.normalize("NFC")).length > MAX_NAME_BYTES) return "must be at most 255 bytes of UTF-8";
+  if (new TextEncoder().encode(text.normalize("NFC")).length > MAX_NAME_BYTES)
+    return "must be at most 255 bytes of UTF-8";
   return null;
 }
 
@@ -43,17 +44,26 @@ export const itemName = z.string().check(
 export const label = z.string().check(z.trim(), z.minLength(1), z.maxLength(200));
 
 /** RFC 9110 §8.3.1 media type, at most 255 characters. */
-export const mediaType = z.string().check(
-  z.maxLength(255),
-  z.regex(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(\s*;\s*[\w!#$&^.+-]+=("[^"\\\r\n]*"|[\w!#$&^.+-]+))*$/, "Invalid media type"),
-);
+export const mediaType = z
+  .string()
+  .check(
+    z.maxLength(255),
+    z.regex(
+      /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(\s*;\s*[\w!#$&^.+-]+=("[^"\\\r\n]*"|[\w!#$&^.+-]+))*$/,
+      "Invalid media type",
+    ),
+  );
 
 /** An integer that travels as text in a query or a header. */
 export function integerText(minimum: number, maximum: number) {
-  return z.codec(z.string().check(z.regex(/^\d{1,16}$/, "Expected a whole number")), z.int().check(z.gte(minimum), z.lte(maximum)), {
-    decode: (text) => Number(text),
-    encode: (value) => String(value),
-  });
+  return z.codec(
+    z.string().check(z.regex(/^\d{1,16}$/, "Expected a whole number")),
+    z.int().check(z.gte(minimum), z.lte(maximum)),
+    {
+      decode: (text) => Number(text),
+      encode: (value) => String(value),
+    },
+  );
 }
 
 /** A boolean that travels as `true` or `false`. */
@@ -79,7 +89,10 @@ export const pageQuery = {
 
 /** `{ <plural>: [...], nextCursor }`. */
 export function pageOf<Name extends string, Item extends z.core.$ZodType>(name: Name, item: Item) {
-  return z.object({ [name]: z.array(item), nextCursor: z.nullable(z.string()) } as Record<Name, z.ZodMiniArray<Item>> & {
+  return z.object({ [name]: z.array(item), nextCursor: z.nullable(z.string()) } as Record<
+    Name,
+    z.ZodMiniArray<Item>
+  > & {
     nextCursor: z.ZodMiniNullable<z.ZodMiniString>;
   });
 }
