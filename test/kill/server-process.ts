@@ -56,7 +56,7 @@ export async function startServerProcess(options: StartOptions): Promise<ServerP
   const waitForLine = (matches: (line: LogLine) => boolean) =>
     new Promise<LogLine>((resolve, reject) => {
       const known = log.find(matches);
-      if (known !== undefined) return void resolve(known);
+      if (known !== undefined) return resolve(known);
       const watch = (line: LogLine) => {
         if (matches(line)) resolve(line);
       };

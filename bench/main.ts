@@ -1,0 +1,43 @@
+/** `npm run bench [-- NAME…] [--json]`: benchmarks with their peers, in turns in one run; ratios survive a busy machine. */
+import { parseArgs } from "node:util";
+import { download } from "./download.ts";
+import { listing } from "./listing.ts";
+import { memory } from "./memory.ts";
+import { metadata } from "./metadata.ts";
+import { renderOutcome, type Benchmark, type Outcome } from "./outcome.ts";
+import { sdkCall } from "./sdk-call.ts";
+import { sdkUpload } from "./sdk-upload.ts";
+import { upload } from "./upload.ts";
+
+const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
+  metadata,
+  download,
+  upload,
+  memory,
+  listing,
+  "sdk-call": sdkCall,
+  "sdk-upload": sdkUpload,
+};
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: "boolean", default: false } },
+});
+const unknown = positionals.filter((name) => !(name in BENCHMARKS));
+if (unknown.length > 0 || process.platform !== "linux") {
+  const reason =
+    unknown.length > 0
+      ? `unknown benchmark ${unknown.join(", ")}; there are: ${Object.keys(BENCHMARKS).join(", ")}`
+      : "the benchmarks read /proc: they need Linux";
+  console.error(reason);
+  process.exit(2);
+}
+const outcomes: Outcome[] = [];
+for (const [name, benchmark] of Object.entries(BENCHMARKS)) {
+  if (positionals.length > 0 && !positionals.includes(name)) continue;
+  const outcome = await benchmark();
+  outcomes.push(outcome);
+  if (!values.json) console.log(renderOutcome(outcome));
+}
+if (values.json) console.log(JSON.stringify(outcomes, null, 2));
+process.exitCode = outcomes.every((outcome) => outcome.kind === "not measured" || outcome.pass) ? 0 : 1;

@@ -1,0 +1,42 @@
+import { measured, medianRatio, type Benchmark } from "./outcome.ts";
+import { missingTools, processorSeconds, startProgram, wrk } from "./machine.ts";
+import { openScratch, startService, storeFile } from "./service.ts";
+
+const ROUNDS = 5;
+const SECONDS = 3;
+const HELLO = new URL("hello.ts", import.meta.url).pathname;
+
+/** Processor time per GET of a file's metadata, with every hook, against a Fastify that says hello. */
+export const metadata: Benchmark = async () => {
+  const name = "metadata";
+  const missing = missingTools("wrk");
+  if (missing !== null) return { kind: "not measured", name, reason: missing };
+  await using scratch = await openScratch();
+  await using hello = await startProgram(process.execPath, (port) => [HELLO, String(port)]);
+  await using service = await startService(scratch.directory);
+  const url = `${service.baseUrl}/api/files/${await storeFile(service, "metadata.bin")}`;
+  const authorization = `authorization: Bearer ${service.keys[0] ?? ""}`;
+  const perRequest = async (pid: number, target: string, headers: readonly string[]) => {
+    const before = processorSeconds(pid);
+    const requests = await wrk(SECONDS, target, headers);
+    return ((processorSeconds(pid) - before) / requests) * 1e6;
+  };
+  // Compiled once before it is measured.
+  await wrk(1, hello.baseUrl);
+  await wrk(1, url, [authorization]);
+  const ours: number[] = [];
+  const peer: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    peer.push(await perRequest(hello.pid, hello.baseUrl, []));
+    ours.push(await perRequest(service.pid, url, [authorization]));
+  }
+  return measured({
+    name,
+    about: "processor time of GET /api/files/{id} over that of a Fastify hello",
+    value: medianRatio(ours, peer),
+    unit: "times",
+    limit: { at: "most", value: 2.8 },
+    series: { "GET metadata, µs": ours, "Fastify hello, µs": peer },
+    facts: { load: `wrk -t1 -c32 -d${String(SECONDS)}s`, mode: "production, log to a file" },
+  });
+};

@@ -1,0 +1,91 @@
+/** Our server as it runs in production, with an account to use. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { stopChild } from "./machine.ts";
+
+const MAIN = new URL("../server/src/main.ts", import.meta.url).pathname;
+
+export interface Service extends AsyncDisposable {
+  readonly baseUrl: string;
+  readonly pid: number;
+  readonly databasePath: string;
+  readonly keys: readonly string[];
+}
+
+/** A directory that vanishes at the end. */
+export async function openScratch(): Promise<AsyncDisposable & { readonly directory: string }> {
+  const directory = await mkdtemp(join(tmpdir(), "coffer-bench-"));
+  return { directory, [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) };
+}
+
+/** Makes accounts in development mode, then starts the server in production mode with its default log, written to a file. */
+export async function startService(directory: string, accounts = 1): Promise<Service> {
+  const data = join(directory, "data");
+  const keys: string[] = [];
+  const first = await launch(directory, { SERVICE_ENV: "development", SERVICE_DATA_DIR: data });
+  try {
+    for (let at = 0; at < accounts; at += 1) keys.push(await signUp(first.baseUrl, `bench-${String(at)}@example.com`));
+  } finally {
+    await stopChild(first.child);
+  }
+  const production = { SERVICE_ENV: "production", SERVICE_MASTER_KEY: "5a".repeat(32), SERVICE_DATA_DIR: data };
+  const { baseUrl, child } = await launch(directory, production);
+  return {
+    baseUrl,
+    keys,
+    pid: child.pid ?? 0,
+    databasePath: join(data, "coffer.sqlite"),
+    [Symbol.asyncDispose]: () => stopChild(child),
+  };
+}
+
+async function signUp(baseUrl: string, email: string): Promise<string> {
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch(`${baseUrl}/api/auth/dev-signup`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ email }),
+  });
+  if (answer.status !== 200) throw new Error(`dev-signup answered ${String(answer.status)}`);
+  return ((await answer.json()) as { apiKey: string }).apiKey;
+}
+
+/** Stores a small file and answers its id. */
+export async function storeFile({ baseUrl, keys }: Service, name: string): Promise<string> {
+  const headers = { authorization: `Bearer ${keys[0] ?? ""}` };
+  const answer = await fetch(`${baseUrl}/api/files?name=${name}`, {
+    method: "POST",
+    headers,
+    body: new Uint8Array(1000),
+  });
+  if (answer.status !== 201) throw new Error(`the upload answered ${String(answer.status)}`);
+  return ((await answer.json()) as { file: { id: string } }).file.id;
+}
+
+async function launch(
+  directory: string,
+  variables: Readonly<Record<string, string>>,
+): Promise<{ child: ChildProcess; baseUrl: string }> {
+  const logPath = join(directory, `log-${String(Date.now())}`);
+  const log = openSync(logPath, "w");
+  const env = { PATH: process.env["PATH"], SERVICE_PORT: "0", ...variables };
+  const child = spawn(process.execPath, ["--conditions=coffer-source", MAIN], {
+    env,
+    stdio: ["ignore", "ignore", log],
+  });
+  closeSync(log);
+  for (let attempt = 0; attempt < 400; attempt += 1) {
+    const text = readFileSync(logPath, "utf8");
+    const baseUrl = /listens on (http:\S+)/.exec(text)?.[1];
+    // The clean-up of the start must not run into the measurement.
+    if (baseUrl !== undefined && text.includes('"start-up"')) return { child, baseUrl };
+    if (child.exitCode !== null) throw new Error(`the server did not start:\n${text}`);
+    await pause(50);
+  }
+  await stopChild(child);
+  throw new Error("the server did not start in time");
+}

@@ -1,0 +1,33 @@
+/** Whole-file transfers with curl. */
+import { curl } from "./machine.ts";
+import type { Service } from "./service.ts";
+
+/** No `Expect: 100-continue`, and no read-ahead into memory: the file streams. */
+export const STREAMED = ["--request", "POST", "-H", "Expect:", "-H", "content-type: application/octet-stream"] as const;
+
+/** Stores a file; answers where its content is and the key that reads it. */
+export async function uploadFile(service: Service, path: string, name: string): Promise<{ key: string; url: string }> {
+  const key = service.keys[0] ?? "";
+  await curl("upload", 201, [
+    ...STREAMED,
+    "-H",
+    `authorization: Bearer ${key}`,
+    "--upload-file",
+    path,
+    `${service.baseUrl}/api/files?name=${name}`,
+  ]);
+  const listed = await fetch(`${service.baseUrl}/api/files?name=${name}`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  const { files } = (await listed.json()) as { files: { id: string }[] };
+  return { key, url: `${service.baseUrl}/api/files/${files[0]?.id ?? ""}/content` };
+}
+
+/** Deletes for good, so that the disk does not fill over the rounds. */
+export async function deleteByName(service: Service, name: string): Promise<void> {
+  const headers = { authorization: `Bearer ${service.keys[0] ?? ""}` };
+  const listed = await fetch(`${service.baseUrl}/api/files?name=${name}`, { headers });
+  const { files } = (await listed.json()) as { files: { id: string }[] };
+  for (const { id } of files)
+    await fetch(`${service.baseUrl}/api/files/${id}?permanent=true`, { method: "DELETE", headers });
+}
