@@ -16,7 +16,6 @@ import type { Tables } from "../../ports/tables.ts";
 import { compilerFor } from "./sqlite/compiler.ts";
 import { openConnection, type SqliteConnection } from "./sqlite/connection.ts";
 import { openReserve, type Reserve } from "./sqlite/reserve.ts";
-import { Snapshot } from "./sqlite/snapshot.ts";
 import { Turn } from "./sqlite/turn.ts";
 
 export interface SqliteOptions {
@@ -50,7 +49,7 @@ class SqliteDatabase implements Database {
   readonly capabilities: DatabaseCapabilities = { dialect: "sqlite", concurrentWriters: false };
   readonly build: Kysely<Tables> = compilerFor<Tables>();
   readonly #writer: SqliteConnection;
-  readonly #reader: Snapshot;
+  readonly #reader: SqliteConnection;
   readonly #reserve: Reserve;
   readonly #busyAttempts: number;
   readonly #turn = new Turn();
@@ -59,7 +58,7 @@ class SqliteDatabase implements Database {
 
   constructor(writer: SqliteConnection, reader: SqliteConnection, reserve: Reserve, busyAttempts: number) {
     this.#writer = writer;
-    this.#reader = new Snapshot(reader);
+    this.#reader = reader;
     this.#reserve = reserve;
     this.#busyAttempts = busyAttempts;
   }
@@ -101,7 +100,7 @@ class SqliteDatabase implements Database {
   async [Symbol.asyncDispose](): Promise<void> {
     using _turn = await this.#turn.take();
     this.#reserve[Symbol.dispose]();
-    this.#reader[Symbol.dispose]();
+    this.#reader.close();
     this.#writer.close();
   }
 
@@ -112,7 +111,6 @@ class SqliteDatabase implements Database {
       const session = new SqliteTransaction(this.build, this.#writer, marker);
       const result = await this.#inside.run(marker, () => work(session));
       this.#writer.commit();
-      this.#reader.renew();
       return result;
     } catch (error) {
       this.#writer.rollback();
@@ -124,9 +122,7 @@ class SqliteDatabase implements Database {
 
   async #write<Result>(statement: () => Result): Promise<Result> {
     using _turn = await this.#takeTurn();
-    const result = await this.#patiently(statement);
-    this.#reader.renew();
-    return result;
+    return await this.#patiently(statement);
   }
 
   async #takeTurn(): Promise<Disposable> {

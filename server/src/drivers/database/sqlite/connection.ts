@@ -12,8 +12,6 @@ export interface SqliteConnection {
   /** How many rows the statement changed. */
   run(query: CompiledQuery): number;
   begin(): void;
-  /** A transaction that only reads: it sees one state, and blocks nobody in WAL mode. */
-  beginReading(): void;
   commit(): void;
   /** Does nothing when SQLite has rolled back by itself. */
   rollback(): void;
@@ -86,10 +84,6 @@ class Connection implements SqliteConnection {
   begin(): void {
     this.assertHealthy();
     this.#guard(() => this.#handle.exec("BEGIN IMMEDIATE"));
-  }
-
-  beginReading(): void {
-    this.#guard(() => this.#statement("BEGIN").statement.run());
   }
 
   commit(): void {
