@@ -113,9 +113,11 @@ export class Partials {
     const flush = (): Promise<void> => health.flush(content.flush());
     const writer = new BatchWriter({ file: content, position: partial.length, digest, pool, flush });
     let durable = partial.length;
+    let recorded = partial.length;
     const checkpoint = async (): Promise<void> => {
       await health.guard(writer.finish());
       await flush();
+      recorded = writer.position;
       await this.#record(partial.lengthFile, writer.position);
       durable = writer.position;
     };
@@ -135,7 +137,8 @@ export class Partials {
       if (error instanceof SourceFailure) throw error.error;
       await writer.settle();
       if (before !== null) this.#keep(key, partial.length, before);
-      await content.truncate(durable).catch(() => undefined);
+      // Frees the space; never below what the length file may say by now, although its flush failed.
+      await content.truncate(recorded).catch(() => undefined);
       throw error;
     }
   }
