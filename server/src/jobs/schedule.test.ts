@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { schedule } from "./schedule.ts";
+
+const failures: unknown[] = [];
+const log = {
+  info: () => undefined,
+  error: (fields: Readonly<Record<string, unknown>>) => void failures.push(fields["job"]),
+};
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  failures.length = 0;
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("scheduled jobs", () => {
+  it("run at once, then again after their pause", async () => {
+    let runs = 0;
+    const stop = schedule([{ name: "counting", pause: 1000, run: () => Promise.resolve({ runs: (runs += 1) }) }], log);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(runs).toBe(1);
+    await vi.advanceTimersByTimeAsync(3500);
+    expect(runs).toBe(4);
+    await stop();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(runs).toBe(4);
+  });
+
+  it("never overlap, however long a run takes", async () => {
+    let inside = 0;
+    let most = 0;
+    const slow = {
+      name: "slow",
+      pause: 10,
+      run: async () => {
+        inside += 1;
+        most = Math.max(most, inside);
+        await new Promise((resolve) => void setTimeout(resolve, 5000));
+        inside -= 1;
+        return {};
+      },
+    };
+    const stop = schedule([slow], log);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(most).toBe(1);
+    const stopped = stop();
+    await vi.advanceTimersByTimeAsync(5000);
+    await stopped;
+    expect(inside).toBe(0);
+  });
+
+  it("log a failure, go on with the others and come back", async () => {
+    let others = 0;
+    const jobs = [
+      { name: "failing", pause: 1000, run: () => Promise.reject(new Error("broken")) },
+      { name: "other", pause: 1000, run: () => Promise.resolve({ others: (others += 1) }) },
+    ];
+    const stop = schedule(jobs, log);
+    await vi.advanceTimersByTimeAsync(1500);
+    expect(failures).toEqual(["failing", "failing"]);
+    expect(others).toBe(2);
+    await stop();
+  });
+
+  it("are told to end early when they are stopped", async () => {
+    let told = false;
+    const waiting = {
+      name: "waiting",
+      pause: 1000,
+      run: (signal: AbortSignal) =>
+        new Promise<Record<string, number>>((resolve) => {
+          signal.addEventListener("abort", () => {
+            told = true;
+            resolve({});
+          });
+        }),
+    };
+    const stop = schedule([waiting], log);
+    await vi.advanceTimersByTimeAsync(0);
+    await stop();
+    expect(told).toBe(true);
+  });
+});
