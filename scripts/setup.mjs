@@ -106,7 +106,10 @@ async function provideNode() {
   const version = readJson("package.json").optionalDependencies.node;
   await step(2, `fetching Node ${version}`, () => installPlatformNode(version));
   const found = versionOf(SCRIPTS_NODE);
-  if (!isNewEnough(found)) throw nodeMissing(found === null ? "does not start on this machine" : `is ${found}`);
+  if (isNewEnough(found)) return;
+  // npm scripts would run it in the place of the one on PATH, this one included.
+  rmSync(SCRIPTS_NODE, { force: true });
+  throw nodeMissing(found === null ? "does not start on this machine" : `is ${found}`);
 }
 
 async function installPlatformNode(version) {
