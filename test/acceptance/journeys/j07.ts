@@ -186,7 +186,6 @@ async function checkQuota({ scratch }: World, inside: string): Promise<void> {
   await using server = await startServerProcess({
     SERVICE_ENV: "development",
     SERVICE_DATA_DIR: join(scratch, "small"),
-    SERVICE_PRO_FILE_BYTES: String(4 * MIB),
     SERVICE_PRO_STORAGE_BYTES: String(4 * MIB),
   });
   await using proxy = await startProxy(server.baseUrl);
@@ -196,7 +195,7 @@ async function checkQuota({ scratch }: World, inside: string): Promise<void> {
   const vaults = await send(server.baseUrl, "/api/vaults", { key: owner.apiKey });
   const vaultId = /"id":"([^"]+)"/.exec(new TextDecoder().decode(vaults.bytes))?.[1];
   const answer = await tools.call("file_upload", { path: join(inside, "five.bin"), vaultId });
-  assertFailure(answer, "file_too_large");
+  assertFailure(answer, "storage_quota");
   assert.ok(proxy.bodyBytes() < 64 * 1024, `${proxy.bodyBytes()} bytes were sent`);
   assert.deepEqual(await fileNames(server.baseUrl, owner.apiKey), []);
 }

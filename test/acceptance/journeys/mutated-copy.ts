@@ -5,7 +5,7 @@ import { cp, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promis
 import { basename, join } from "node:path";
 import { parseObject, REPOSITORY } from "../kit/stack.ts";
 
-const COPIED = ["packages", "server", "test", "docs", "package.json", "tsconfig.json", "vitest.config.ts"];
+const COPIED = ["packages", "server", "scripts", "test", "docs", "package.json", "tsconfig.json", "vitest.config.ts"];
 const LEFT_OUT = new Set(["node_modules", "dist", ".coffer"]);
 
 /** Copies the workspace into `directory`. Third-party packages are linked, the workspace's own come from the copy. */
