@@ -1,0 +1,119 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { accountRow, insertAccount, vaultRow } from "../../../../../test/kit/rows.ts";
+import { migrate } from "../../../migrations/migrate.ts";
+import { type Database, DatabaseFullError, DatabaseUnavailableError } from "../../../ports/database.ts";
+import { openSqlite } from "../sqlite.ts";
+
+const run = promisify(execFile);
+const MIB = 1024 * 1024;
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "coffer-sqlite-"));
+});
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+const file = () => join(directory, "coffer.db");
+
+describe("SQLite", () => {
+  it("refuses a file that is no database", async () => {
+    await writeFile(file(), "not a database, but long enough to look like the head of one, or so it seems");
+    await expect(openSqlite({ path: file() })).rejects.toThrow(DatabaseUnavailableError);
+  });
+
+  it("gives up on another process's lock after its attempts, and works once the lock is gone", async () => {
+    await using database = await openSqlite({ path: file(), reserveBytes: 0, busyAttempts: 3 });
+    await migrate(database);
+    const other = new DatabaseSync(file());
+    other.exec("BEGIN IMMEDIATE");
+    const failure: unknown = await database.transaction(insertAccount).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(DatabaseUnavailableError);
+    expect(failure).toMatchObject({ busy: true });
+    await expect(database.ping()).resolves.toBeUndefined();
+    other.exec("COMMIT");
+    other.close();
+    await database.transaction(insertAccount);
+  });
+
+  it("survives more different statements than it keeps", async () => {
+    await using database = await openSqlite({ path: file(), reserveBytes: 0 });
+    await migrate(database);
+    await insertAccount(database);
+    for (let count = 1; count < 700; count += 1) {
+      const emails = Array.from({ length: count }, (_, index) => String(index));
+      expect(
+        await database.all(database.build.selectFrom("accounts").select("id").where("email", "in", emails)),
+      ).toEqual([]);
+    }
+  });
+
+  it("flushes every commit (WAL, synchronous FULL) and enforces foreign keys", async () => {
+    await using database = await openSqlite({ path: file(), reserveBytes: 0 });
+    await migrate(database);
+    const other = new DatabaseSync(file());
+    expect({ ...other.prepare("PRAGMA journal_mode").get() }).toEqual({ journal_mode: "wal" });
+    other.close();
+    const orphan = database.build.insertInto("vaults").values(vaultRow({ account_id: "none" }));
+    await expect(database.run(orphan)).rejects.toThrow("FOREIGN KEY");
+  });
+});
+
+describe("SQLite on a full disk", () => {
+  it("reads, refuses to grow, and deletes by means of its reserve", async (context) => {
+    const mounted = await mountSmall(directory);
+    if (mounted !== null) return context.skip(`no small file system can be mounted here (${mounted})`);
+    try {
+      await using database = await openSqlite({ path: file(), reserveBytes: 2 * MIB });
+      await migrate(database);
+      await insertAccount(database);
+      await fillUp(database);
+      expect(await database.first(database.build.selectFrom("accounts").select("id"))).not.toBeNull();
+      await expect(database.transaction(removeVaults)).rejects.toThrow(DatabaseFullError);
+      expect((await stat(`${file()}-reserve`)).size).toBe(2 * MIB);
+      expect(await database.transaction(removeVaults, { freesSpace: true })).toBe(1);
+      await expect(stat(`${file()}-reserve`)).rejects.toThrow("ENOENT");
+      expect(await database.all(database.build.selectFrom("vaults").select("id"))).toEqual([]);
+      await truncate(join(directory, "ballast"), 0);
+      await database.run(database.build.insertInto("accounts").values(accountRow()));
+      await (await openSqlite({ path: file(), reserveBytes: 2 * MIB }))[Symbol.asyncDispose]();
+      expect((await stat(`${file()}-reserve`)).size).toBe(2 * MIB);
+    } finally {
+      await run("umount", [directory]);
+    }
+  });
+});
+
+function removeVaults(session: Pick<Database, "run" | "build">): Promise<number> {
+  return session.run(session.build.deleteFrom("vaults"));
+}
+
+/** First what is free, then what SQLite still finds inside its own files. */
+async function fillUp(database: Database): Promise<void> {
+  await writeFile(join(directory, "ballast"), Buffer.alloc(16 * MIB)).catch((error: unknown) => {
+    expect(error).toMatchObject({ code: "ENOSPC" });
+  });
+  for (;;) {
+    try {
+      await database.run(database.build.insertInto("accounts").values(accountRow({ name: "x".repeat(2000) })));
+    } catch (error) {
+      expect(error).toBeInstanceOf(DatabaseFullError);
+      return;
+    }
+  }
+}
+
+/** Mounts a tmpfs; answers why not where that is not allowed. */
+async function mountSmall(path: string): Promise<string | null> {
+  try {
+    await run("mount", ["-t", "tmpfs", "-o", "size=12m", "tmpfs", path]);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? (error.message.split("\n").at(-2) ?? error.message) : String(error);
+  }
+}
