@@ -20,6 +20,7 @@ export interface Sample {
   readonly call: (objects: Objects) => Omit<Call, "method">;
 }
 
+const madeUp = (): string => randomUUID();
 const name = (): string => `n-${randomUUID()}`;
 const TUS = { "tus-resumable": "1.0.0" };
 const PART = { ...TUS, "content-type": "application/offset+octet-stream" };
@@ -136,10 +137,10 @@ export async function makeObjects(
   const make = (call: Call): Promise<Readonly<Record<string, unknown>> | null> => create(world, account, call);
   const objects = {
     vaultId,
-    folderId: randomUUID(),
-    fileId: randomUUID(),
-    uploadId: randomUUID(),
-    keyId: randomUUID(),
+    folderId: madeUp(),
+    fileId: madeUp(),
+    uploadId: madeUp(),
+    keyId: madeUp(),
   };
   if (sample.needs.includes("folderId")) {
     objects.folderId = idIn(

@@ -1,0 +1,115 @@
+/**
+ * The contract's permission data against the specification's table, transcribed by hand: loosening an access level or a
+ * scope on an endpoint turns this red until the table is changed too.
+ */
+import { api, endpointsOf, type EndpointDefinition } from "@coffer/contract";
+import { describe, expect, it } from "vitest";
+
+/** Specification §5.9, line by line, with what decisions §4 adds: operation, owner, agent, its endpoints. */
+const TABLE: readonly (readonly [operation: string, agent: "agent" | "owner only", endpoints: readonly string[]])[] = [
+  [
+    "Upload, download, list files",
+    "agent",
+    ["files.upload", "files.replace", "files.content", "files.contentHead", "files.list", "files.get", "files.update"],
+  ],
+  ["Upload in parts", "agent", ["uploads.create", "uploads.head", "uploads.append", "uploads.terminate"]],
+  [
+    "Create, list, manage folders",
+    "agent",
+    ["folders.create", "folders.list", "folders.get", "folders.update", "folders.delete"],
+  ],
+  ["List vaults and vault details", "agent", ["vaults.list", "vaults.get"]],
+  ["Soft-delete files (trash)", "agent", ["files.delete", "trash.list"]],
+  ["Restore from trash (decisions §4)", "agent", ["files.restore", "folders.restore"]],
+  ["Permanent delete (decisions §4)", "owner only", ["trash.empty"]],
+  ["Create, update, delete vaults", "owner only", ["vaults.create", "vaults.update", "vaults.delete"]],
+  ["Create, revoke API keys", "owner only", ["apiKeys.create", "apiKeys.revoke", "apiKeys.rotate"]],
+  ["Key list (decisions §4)", "owner only", ["apiKeys.list", "apiKeys.get"]],
+  ["Account info (specification §4.3)", "agent", ["account.get"]],
+  ["Account settings", "owner only", ["account.update"]],
+];
+
+/** Decisions §4, "Scopes", and how a key limited to vaults meets the endpoint. */
+const RIGHTS: Readonly<Record<string, readonly [scope: string | null, vaultLimit: string]>> = {
+  "account.get": [null, "none"],
+  "account.update": ["account:write", "none"],
+  "apiKeys.create": ["api-keys:write", "none"],
+  "apiKeys.list": ["api-keys:read", "none"],
+  "apiKeys.get": ["api-keys:read", "none"],
+  "apiKeys.revoke": ["api-keys:write", "none"],
+  "apiKeys.rotate": ["api-keys:write", "none"],
+  "vaults.create": ["vaults:write", "refuse"],
+  "vaults.list": [null, "filter"],
+  "vaults.get": [null, "object"],
+  "vaults.update": ["vaults:write", "object"],
+  "vaults.delete": ["vaults:write", "object"],
+  "folders.create": ["folders:write", "object"],
+  "folders.list": ["folders:read", "filter"],
+  "folders.get": ["folders:read", "object"],
+  "folders.update": ["folders:write", "object"],
+  "folders.delete": ["folders:write", "object"],
+  "folders.restore": ["folders:write", "object"],
+  "files.upload": ["files:write", "object"],
+  "files.list": ["files:read", "filter"],
+  "files.get": ["files:read", "object"],
+  "files.content": ["files:read", "object"],
+  "files.contentHead": ["files:read", "object"],
+  "files.replace": ["files:write", "object"],
+  "files.update": ["files:write", "object"],
+  "files.delete": ["files:write", "object"],
+  "files.restore": ["files:write", "object"],
+  "uploads.create": ["files:write", "object"],
+  "uploads.head": ["files:write", "object"],
+  "uploads.append": ["files:write", "object"],
+  "uploads.terminate": ["files:write", "object"],
+  "trash.list": ["files:read", "filter"],
+  "trash.empty": ["files:write", "filter"],
+};
+
+/** Decisions §1, "Unauthenticated operations", and the tus discovery request, which carries no data of anyone. */
+const OPEN = [
+  "development.signup",
+  "uploads.options",
+  "system.health",
+  "system.ready",
+  "system.metrics",
+  "system.openapi",
+];
+
+const endpoints = new Map<string, EndpointDefinition>(endpointsOf(api).map((endpoint) => [endpoint.id, endpoint]));
+
+describe("the permission matrix", () => {
+  it.each(TABLE)(
+    "%s: owner yes, %s [S5.9-files S5.9-folders S5.9-vault-list S5.9-trash S5.9-vault-changes S5.9-keys]",
+    (_operation, agent, ids) => {
+      const access = agent === "agent" ? "agent" : "owner";
+      for (const id of ids)
+        expect({ id, access: endpoints.get(id)?.access, auth: endpoints.get(id)?.auth }).toEqual({
+          id,
+          access,
+          auth: "credential",
+        });
+    },
+  );
+
+  it("names every endpoint that asks for a credential, once", () => {
+    const named = TABLE.flatMap(([, , ids]) => ids);
+    const asking = [...endpoints.values()].filter(({ auth }) => auth === "credential").map(({ id }) => id);
+    expect([...named].sort()).toEqual(asking.sort());
+  });
+
+  it("asks for exactly these scopes and vault limits", () => {
+    const actual = Object.fromEntries(
+      [...endpoints.values()]
+        .filter(({ auth }) => auth === "credential")
+        .map(({ id, scope, vaultLimit }) => [id, [scope, vaultLimit]]),
+    );
+    expect(actual).toEqual(RIGHTS);
+  });
+
+  it("leaves exactly these endpoints open", () => {
+    const open = [...endpoints.values()].filter(({ auth }) => auth === "none");
+    expect(open.map(({ id }) => id).sort()).toEqual([...OPEN].sort());
+    for (const endpoint of open) expect(endpoint.access).toBe("anyone");
+  });
+});
