@@ -301,22 +301,32 @@ describe(`path fuzz, ${String(CASES)} cases each`, () => {
     expect(opened).toBeGreaterThan(CASES / 500);
   });
 
-  it("a folder that is swapped for a symlink all the time never lets a read out", async () => {
-    const flip = join(base, "root", "flip");
-    await mkdir(join(base, "root", "real"));
-    await writeFile(join(base, "root", "real", "secret.txt"), "ALLOWED");
-    const swapping = new AbortController();
-    const swapper = (async () => {
-      for (let turn = 0; !swapping.signal.aborted; turn += 1) {
-        await rm(flip, { force: true });
-        await symlink(turn % 2 === 0 ? "real" : "../outside", flip);
+  it("a folder that is exchanged for a symlink all the time never lets a read out", async () => {
+    const box = join(base, "root", "box");
+    const away = join(base, "root", "away");
+    await mkdir(box);
+    await writeFile(join(box, "secret.txt"), "ALLOWED");
+    const done = new AbortController();
+    const exchange = async (): Promise<void> => {
+      for (let turn = 0; !done.signal.aborted; turn += 1) {
+        // Rests of different length, so that every moment of a read meets the exchange.
+        for (let rest = turn % 9; rest > 0; rest -= 1) await stat(box);
+        await rename(box, away);
+        await symlink("../outside", box);
+        await rm(box);
+        await rename(away, box);
       }
-    })();
+    };
+    const exchanging = exchange();
     const seen = new Set<string>();
-    for (let attempt = 0; attempt < CASES; attempt += 1)
-      seen.add(await readSource("flip/secret.txt").catch(() => "refused"));
-    swapping.abort();
-    await swapper;
+    const read = async (): Promise<void> => {
+      for (let attempt = 0; attempt < CASES / 4; attempt += 1) {
+        seen.add(await readSource("box/secret.txt").catch(() => "refused"));
+      }
+    };
+    await Promise.all([read(), read(), read(), read()]);
+    done.abort();
+    await exchanging;
     expect(seen).toContain("ALLOWED");
     expect(seen).not.toContain("SECRET");
   });
