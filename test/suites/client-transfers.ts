@@ -48,6 +48,18 @@ export function transfersSuite(accounts: () => Accounts): void {
     expect((await client.files.list({ name: "no" })).files).toEqual([]);
   });
 
+  it("makes one file under one Idempotency-Key, whole or in parts, and says so to both calls", async () => {
+    const { client } = await accounts().signup();
+    for (const partBytes of [BYTES.length, PART]) {
+      const name = `keyed ${partBytes}`;
+      const upload = () =>
+        client.files.upload({ name, body: BYTES }, { partBytes, idempotencyKey: `key-${partBytes}` });
+      const [first, second] = [await upload(), await upload()];
+      expect(second).toEqual(first);
+      expect((await client.files.list({ name })).files).toHaveLength(1);
+    }
+  });
+
   it("writes a version in parts [D5-tus-file-id]", async () => {
     const { client } = await accounts().signup();
     const { file } = await client.files.upload({ name: "v", body: new Uint8Array(1) });

@@ -7,7 +7,7 @@ export type ByteBody = Uint8Array | Blob | ReadableStream<Uint8Array> | AsyncIte
 export const SLICE_BYTES = 64 * 1024;
 
 export interface WireBody {
-  readonly body: BodyInit;
+  readonly body: BodyInit | null;
   /** For the `content-length` header; null when it is not known or the runtime sets it itself. */
   readonly length: number | null;
   /** The body is a stream: `fetch` wants `duplex: "half"`. */

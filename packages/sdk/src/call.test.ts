@@ -242,6 +242,21 @@ describe("requests", () => {
     expect(open.requests[0]?.headers.has("authorization")).toBe(false);
   });
 
+  it("are not sent with a key or a header that cannot be one", async () => {
+    const { client, requests } = scripted([CREATED]);
+    const made = client.vaults.create({ name: "a", type: "public" }, { idempotencyKey: "a\nb" });
+    await expect(made).rejects.toMatchObject({ code: "invalid_request" });
+    const updated = client.files.update(ID, { name: "b" }, { ifMatch: '"a"\r\nx: y' });
+    await expect(updated).rejects.toMatchObject({ code: "invalid_request" });
+    expect(requests).toHaveLength(0);
+  });
+
+  it("fail as a matter of settings when the credential cannot be had", async () => {
+    const { client, requests } = scripted([OK], { credentials: () => Promise.reject(new Error("vault is sealed")) });
+    await expect(client.vaults.get(ID)).rejects.toMatchObject({ code: "configuration", retryable: false });
+    expect(requests).toHaveLength(0);
+  });
+
   it.each(["ftp://x", "no url", "http://user:pass@host"])("are not sent to %s", (baseUrl) => {
     expect(() => scripted([OK], { baseUrl })).toThrow(expect.objectContaining({ code: "configuration" }));
   });

@@ -1,12 +1,13 @@
 import { HEADERS, isBytes, type CallInput, type EndpointDefinition, type Output } from "@coffer/contract";
-import { renderBytes, type ByteBody } from "./byte-body.ts";
+import { renderBytes, type ByteBody, type WireBody } from "./byte-body.ts";
 import { decodeError, decodeJson, isSuccess, requestIdOf } from "./decode-response.ts";
 import { encodeRequest, type EncodedRequest } from "./encode-request.ts";
-import { ApiError, ConnectionError, SdkError } from "./errors.ts";
+import { ApiError, ConnectionError, ContractError, SdkError } from "./errors.ts";
 import { guardStream } from "./guarded-stream.ts";
 import type { Connection } from "./options.ts";
 import { errorCode, sanitizeCause } from "./redaction.ts";
 import { isWorthRepeating, mayHaveBeenDone, retryDelay } from "./retry.ts";
+import type { Secret } from "./secret.ts";
 import { throughMiddleware } from "./transports.ts";
 import { pause, Watch } from "./watch.ts";
 
@@ -43,6 +44,16 @@ export interface Answer<E extends EndpointDefinition> {
   readonly output: CallOutput<E>;
 }
 
+/** One call with all that its attempts share. */
+interface Call {
+  readonly connection: Connection;
+  readonly endpoint: EndpointDefinition;
+  readonly request: EncodedRequest;
+  readonly options: CallOptions;
+  /** By the connection's clock, in milliseconds. */
+  readonly deadline: number;
+}
+
 interface RawAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -60,51 +71,43 @@ export async function send<E extends EndpointDefinition>(
   input: CallInput<E, ByteBody>,
   options: CallOptions = {},
 ): Promise<Answer<E>> {
-  const request = encodeRequest(endpoint, input);
-  const answer = await sendRepeatedly(connection, endpoint, request, options);
+  const encoded = encodeRequest(endpoint, input);
+  const request = { ...encoded, headers: { ...encoded.headers, ...idempotencyHeader(endpoint, options) } };
+  const deadline = connection.clock.now() + totalLimit(connection, endpoint, options);
+  const answer = await sendRepeatedly({ connection, endpoint, request, options, deadline });
   // `decodeJson` has checked the output against this endpoint's schema; the type cannot follow through `unknown`.
   return answer as Answer<E>;
 }
 
-async function sendRepeatedly(
-  connection: Connection,
-  endpoint: EndpointDefinition,
-  request: EncodedRequest,
-  options: CallOptions,
-): Promise<RawAnswer> {
+async function sendRepeatedly(call: Call): Promise<RawAnswer> {
+  const { connection, endpoint, options } = call;
   const { clock, retry, budget } = connection;
-  const headers = { ...request.headers, ...idempotencyHeader(endpoint, options) };
-  const limit = isRepeatable(endpoint, request) ? (options.retries ?? retry.limit) : 0;
-  const deadline = clock.now() + totalLimit(connection, endpoint, options);
-  for (let attempt = 1, done = false; ; attempt += 1) {
+  const limit = isRepeatable(call) ? (options.retries ?? retry.limit) : 0;
+  for (let attempt = 1, perhapsDone = false; ; attempt += 1) {
     try {
-      const answer = await attemptOnce(connection, endpoint, { ...request, headers }, options, { attempt, deadline });
+      const answer = await attemptOnce(call, attempt);
       budget.succeeded();
       return answer;
     } catch (error) {
-      if (done && isGoneAfterDelete(endpoint, error))
+      if (perhapsDone && isGoneAfterDelete(endpoint, error)) {
         return { status: 204, headers: new Headers(), requestId: error.requestId, output: undefined };
+      }
       if (attempt > limit || !isWorthRepeating(error)) throw error;
       const delay = retryDelay(retry, attempt, error, () => clock.random());
-      if (clock.now() + delay >= deadline || !budget.take()) throw error;
-      done ||= mayHaveBeenDone(error);
+      if (clock.now() + delay >= call.deadline || !budget.take()) throw error;
+      perhapsDone ||= mayHaveBeenDone(error);
       await pause(clock, delay, options.signal);
     }
   }
 }
 
-async function attemptOnce(
-  connection: Connection,
-  endpoint: EndpointDefinition,
-  request: EncodedRequest,
-  options: CallOptions,
-  turn: { readonly attempt: number; readonly deadline: number },
-): Promise<RawAnswer> {
+async function attemptOnce(call: Call, attempt: number): Promise<RawAnswer> {
+  const { connection, endpoint, options } = call;
   const watch = new Watch(connection.clock, options.signal);
   let kept = false;
   try {
-    startLimits(watch, connection, endpoint, request, options, turn.deadline);
-    const response = await exchange(connection, endpoint, request, options, watch, turn.attempt);
+    limitAttempt(call, watch);
+    const response = await exchange(call, watch, attempt);
     if (!isSuccess(endpoint, response.status)) throw await watch.race(decodeError(response, Date.now()));
     const answer = { status: response.status, headers: response.headers, requestId: requestIdOf(response) };
     if (isBytes(endpoint.output)) {
@@ -115,77 +118,61 @@ async function attemptOnce(
   } catch (error) {
     throw watch.failure ?? asSdkError(error, connection.baseUrl);
   } finally {
-    if (!kept) watch[Symbol.dispose]();
+    if (!kept) watch.release();
   }
 }
 
-async function exchange(
-  connection: Connection,
-  endpoint: EndpointDefinition,
-  request: EncodedRequest,
-  options: CallOptions,
-  watch: Watch,
-  attempt: number,
-): Promise<Response> {
-  const headers = new Headers({ accept: "application/json", ...connection.identification, ...request.headers });
-  if (attempt > 1) headers.set(HEADERS.retryCount, String(attempt - 1));
-  if (endpoint.auth === "credential") {
-    const secret = await watch.race(connection.credential());
-    if (secret !== null) headers.set("authorization", `Bearer ${secret.reveal()}`);
-  }
-  const transport = throughMiddleware(connection.transport, connection.middleware, {
-    endpointId: endpoint.id,
-    attempt,
-  });
-  return watch.race(transport(buildRequest(connection.baseUrl, request, headers, watch, options)));
+async function exchange(call: Call, watch: Watch, attempt: number): Promise<Response> {
+  const { connection, endpoint } = call;
+  const secret = endpoint.auth === "credential" ? await watch.race(connection.credential()) : null;
+  const context = { endpointId: endpoint.id, attempt };
+  const transport = throughMiddleware(connection.transport, connection.middleware, context);
+  return watch.race(transport(buildRequest(call, watch, attempt, secret)));
 }
 
-function buildRequest(
-  baseUrl: string,
-  request: EncodedRequest,
-  headers: Headers,
-  watch: Watch,
-  options: CallOptions,
-): Request {
+/** Throws ContractError for what cannot be sent: a value no header can carry, a stream where only bytes go. */
+function buildRequest(call: Call, watch: Watch, attempt: number, secret: Secret | null): Request {
+  const { connection, endpoint, request } = call;
   // `redirect: "error"`: the credential stays with this origin, and undici does not keep a copy of the body.
-  const init: RequestInit & { duplex?: "half" } = {
-    method: request.method,
-    headers,
-    signal: watch.signal,
-    redirect: "error",
-  };
-  if (typeof request.body === "string") init.body = request.body;
-  else if (request.body !== null) {
-    let sent = 0;
-    options.onSent?.(0);
-    const wire = renderBytes(request.body, (bytes) => {
-      watch.moved();
-      options.onSent?.((sent += bytes));
-    });
-    init.body = wire.body;
-    if (wire.streamed) init.duplex = "half";
-    if (wire.length !== null) headers.set("content-length", String(wire.length));
+  const init: RequestInit & { duplex?: "half" } = { method: request.method, signal: watch.signal, redirect: "error" };
+  try {
+    const headers = new Headers({ accept: "application/json", ...connection.identification, ...request.headers });
+    if (attempt > 1) headers.set(HEADERS.retryCount, String(attempt - 1));
+    if (secret !== null) headers.set("authorization", `Bearer ${secret.reveal()}`);
+    const body = renderBody(call, watch);
+    if (body.length !== null) headers.set("content-length", String(body.length));
+    if (body.streamed) init.duplex = "half";
+    return new Request(`${connection.baseUrl}${request.target}`, { ...init, headers, body: body.body });
+  } catch (error) {
+    throw new ContractError("request", endpoint.id, [error instanceof Error ? error.message : "cannot be sent"]);
   }
-  return new Request(`${baseUrl}${request.target}`, init);
 }
 
-function startLimits(
-  watch: Watch,
-  connection: Connection,
-  endpoint: EndpointDefinition,
-  request: EncodedRequest,
-  options: CallOptions,
-  deadline: number,
-): void {
-  const { timeouts, clock } = connection;
-  if (request.body !== null && isBytes(endpoint.body)) {
-    watch.watchStall(timeouts.stallMs);
-    return;
-  }
-  const attemptMs = options.attemptMs ?? timeouts.attemptMs;
-  const left = deadline - clock.now();
+function renderBody({ connection, request, options }: Call, watch: Watch): WireBody {
+  const { body } = request;
+  if (body === null || typeof body === "string") return { body, length: null, streamed: false };
+  let sent = 0;
+  options.onSent?.(0);
+  const wire = renderBytes(body, (bytes) => {
+    watch.moved();
+    options.onSent?.((sent += bytes));
+  });
+  // A browser takes a body whole and does not tell how it moves: no limit then, rather than one on the clock.
+  watch.watchStall(wire.streamed ? connection.timeouts.stallMs : null);
+  return wire;
+}
+
+/** JSON by the clock; bytes by their movement, see {@link renderBody}. */
+function limitAttempt({ connection, endpoint, request, options, deadline }: Call, watch: Watch): void {
+  if (request.body !== null && isBytes(endpoint.body) && !isEmpty(request.body)) return;
+  const attemptMs = options.attemptMs ?? connection.timeouts.attemptMs;
+  const left = deadline - connection.clock.now();
   if (left < attemptMs) watch.limit(Math.max(0, left), "total");
   else watch.limit(attemptMs);
+}
+
+function isEmpty(body: string | ByteBody): boolean {
+  return body instanceof Uint8Array ? body.length === 0 : body instanceof Blob && body.size === 0;
 }
 
 function openBytes(connection: Connection, response: Response, watch: Watch): ByteAnswer {
@@ -209,7 +196,11 @@ async function readOutput(connection: Connection, endpoint: EndpointDefinition, 
 
 function idempotencyHeader(endpoint: EndpointDefinition, options: CallOptions): Record<string, string> {
   if (endpoint.effect === "read" || endpoint.effect === "append") return {};
-  return { [HEADERS.idempotencyKey]: options.idempotencyKey ?? crypto.randomUUID() };
+  const key = options.idempotencyKey ?? crypto.randomUUID();
+  if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
+    throw new ContractError("request", endpoint.id, ["idempotencyKey: expected 1 to 255 visible ASCII characters"]);
+  }
+  return { [HEADERS.idempotencyKey]: key };
 }
 
 function totalLimit(connection: Connection, endpoint: EndpointDefinition, options: CallOptions): number {
@@ -218,14 +209,9 @@ function totalLimit(connection: Connection, endpoint: EndpointDefinition, option
 }
 
 /** A stream can be sent once; an append depends on an offset that only its owner can learn anew. */
-function isRepeatable(endpoint: EndpointDefinition, request: EncodedRequest): boolean {
+function isRepeatable({ endpoint, request: { body } }: Call): boolean {
   if (endpoint.effect === "append") return false;
-  return (
-    request.body === null ||
-    typeof request.body === "string" ||
-    request.body instanceof Uint8Array ||
-    request.body instanceof Blob
-  );
+  return body === null || typeof body === "string" || body instanceof Uint8Array || body instanceof Blob;
 }
 
 /** The earlier attempt may have deleted it: gone is what was asked for (decisions §1, "Delete status"). */

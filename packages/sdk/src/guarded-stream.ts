@@ -3,7 +3,7 @@ import type { Watch } from "./watch.ts";
 
 /**
  * The body of an answer under its attempt's watch: a read that waits longer than `stallMs` fails, an abort fails the next
- * read, and the watch is disposed with the end of the stream however it ends. A slow reader is not a stall.
+ * read, and the watch is released with the end of the stream however it ends. A slow reader is not a stall.
  */
 export function guardStream(
   source: ReadableStream<Uint8Array>,
@@ -13,7 +13,7 @@ export function guardStream(
 ): ReadableStream<Uint8Array> {
   const reader = source.getReader();
   const release = (): void => {
-    watch[Symbol.dispose]();
+    watch.release();
   };
   return new ReadableStream<Uint8Array>(
     {

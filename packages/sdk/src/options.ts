@@ -1,6 +1,7 @@
 import type { ContractError } from "./errors.ts";
 import { SdkError } from "./errors.ts";
 import { systemClock, type Clock } from "./clock.ts";
+import { sanitizeCause } from "./redaction.ts";
 import { DEFAULT_RETRY, RetryBudget, type RetryPolicy } from "./retry.ts";
 import { nodeVersion } from "./runtime.ts";
 import { Secret } from "./secret.ts";
@@ -82,9 +83,18 @@ function parseBaseUrl(text: string | URL): string {
 }
 
 function credentialSource(credentials: ClientOptions["credentials"]): () => Promise<Secret | null> {
-  if (typeof credentials === "function") return async () => wrapCredential(await credentials());
+  if (typeof credentials === "function") return () => askForCredential(credentials);
   const fixed = wrapCredential(credentials ?? null);
   return () => Promise.resolve(fixed);
+}
+
+async function askForCredential(ask: () => Credentials | Promise<Credentials>): Promise<Secret | null> {
+  try {
+    return wrapCredential(await ask());
+  } catch (error) {
+    if (error instanceof SdkError) throw error;
+    throw configurationError("The credentials function failed", sanitizeCause(error));
+  }
 }
 
 function wrapCredential(credentials: Credentials): Secret | null {
@@ -102,6 +112,7 @@ function identify(application: string | undefined): Record<string, string> {
   return node === null ? { "x-client": `${name}${suffix}` } : { "user-agent": `${name} node/${node}${suffix}` };
 }
 
-export function configurationError(message: string): SdkError {
-  return new SdkError(message, { code: "configuration", retryable: false, nextStep: "Correct the client's settings." });
+export function configurationError(message: string, cause?: Error): SdkError {
+  const nextStep = "Correct the client's settings.";
+  return new SdkError(message, { code: "configuration", retryable: false, nextStep }, cause);
 }

@@ -3,7 +3,7 @@ import { AbortError, type SdkError, TimeoutError } from "./errors.ts";
 
 /**
  * The life of one attempt: its signal aborts when the caller aborts, when a wall limit passes, or when no byte moved for
- * too long. Dispose it when the attempt is over; then no timer and no listener on the caller's signal is left.
+ * too long. Release it when the attempt is over; then no timer and no listener on the caller's signal is left.
  */
 export class Watch {
   readonly #clock: Clock;
@@ -76,7 +76,8 @@ export class Watch {
     });
   }
 
-  [Symbol.dispose](): void {
+  /** The attempt is over. */
+  release(): void {
     this.limit(null);
     this.watchStall(null);
     this.#caller?.removeEventListener("abort", this.#onAbort);
@@ -94,14 +95,14 @@ export class Watch {
   #end(failure: SdkError): void {
     if (this.#failure !== null) return;
     this.#failure = failure;
-    this[Symbol.dispose]();
+    this.release();
     this.#controller.abort(failure);
   }
 }
 
 /** Waits `ms`, or rejects with AbortError as soon as the caller aborts. */
 export async function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
-  using watch = new Watch(clock, signal);
+  const watch = new Watch(clock, signal);
   let cancel = (): void => undefined;
   try {
     await watch.race(
@@ -111,5 +112,6 @@ export async function pause(clock: Clock, ms: number, signal: AbortSignal | unde
     );
   } finally {
     cancel();
+    watch.release();
   }
 }

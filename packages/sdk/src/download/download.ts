@@ -1,7 +1,8 @@
 import { api } from "@coffer/contract";
+import { iterate } from "../byte-body.ts";
 import { send, type ByteAnswer } from "../call.ts";
 import { createHasher } from "../digest.ts";
-import { ContractError, IntegrityError } from "../errors.ts";
+import { ContractError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import type { Progress } from "../upload/upload.ts";
 import { readContentFacts, type ByteRange, type ContentFacts } from "./content-facts.ts";
@@ -107,10 +108,11 @@ function checkRange(range: ByteRange | undefined): void {
 async function collect(stream: ReadableStream<Uint8Array>, length: number): Promise<Uint8Array> {
   const all = new Uint8Array(length);
   let filled = 0;
-  for await (const chunk of stream) {
-    if (filled + chunk.length > length) throw new IntegrityError("More bytes came than were announced");
-    all.set(chunk, filled);
-    filled += chunk.length;
+  const chunks = iterate(stream);
+  for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
+    // The stream has refused more than the announced bytes, so they fit.
+    all.set(next.value, filled);
+    filled += next.value.length;
   }
   return all;
 }
