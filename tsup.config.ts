@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { defineConfig, type Options } from "tsup";
 
@@ -56,11 +56,15 @@ const launcher: Options = {
   },
 };
 
-const libraries = ["contract", "sdk", "mcp"].map(library);
+/** Every package that is published. */
+const libraries = readdirSync(path.join(import.meta.dirname, "packages"))
+  .filter((name) => readManifest(name).private !== true)
+  .map(library);
 
 export default defineConfig(process.env["COFFER_BUILD"] === "launcher" ? launcher : [...libraries, launcher]);
 
 interface Manifest {
+  readonly private?: boolean;
   readonly exports: Readonly<Record<string, { readonly "coffer-source": string; readonly import: string }>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;

@@ -161,7 +161,8 @@ function isNewEnough(version) {
 // --- 3: the launcher that MCP client configurations name ---
 
 async function buildLauncher() {
-  const sources = ["contract", "sdk", "mcp"].flatMap((name) => sourceFiles(path.join("packages", name, "src")));
+  const bundled = ["contract", "crypto", "chain", "sdk", "mcp"].map((name) => path.join("packages", name, "src"));
+  const sources = bundled.filter((directory) => existsSync(path.join(ROOT, directory))).flatMap(sourceFiles);
   const wanted = hashOf([...manifestFiles(), "tsup.config.ts", "tsconfig.json", ...sources]);
   if (readStamp().launcher === wanted && existsSync(LAUNCHER)) return false;
   const tsup = path.join(ROOT, "node_modules", "tsup", "dist", "cli-default.js");
