@@ -87,7 +87,14 @@ class Connection implements SqliteConnection {
   }
 
   commit(): void {
-    this.#guard(() => this.#handle.exec("COMMIT"));
+    try {
+      this.#handle.exec("COMMIT");
+    } catch (error) {
+      // The WAL's index could not grow after the WAL itself was written: a restart may still find the transaction, so
+      // this must not be reported as a full disk, which says that nothing was stored.
+      if (sqliteCode(error) !== IO_ERROR_SHM_SIZE) throw this.#judge(error);
+      throw new DatabaseUnavailableError("The disk of the database is full: the commit is uncertain", { cause: error });
+    }
   }
 
   rollback(): void {

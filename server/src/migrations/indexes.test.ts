@@ -1,0 +1,65 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Compilable, sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openSqlite } from "../drivers/database/sqlite.ts";
+import { listFiles, type FileFilter } from "../features/files/store.ts";
+import type { Database, Session } from "../ports/database.ts";
+import { migrate } from "./migrate.ts";
+
+let directory: string;
+let database: Database;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "coffer-indexes-"));
+  database = await openSqlite({ path: join(directory, "coffer.db"), reserveBytes: 0 });
+  await migrate(database);
+});
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const anywhere: FileFilter = { accountId: "a", vaultId: null, folderId: undefined, name: undefined, trashed: false };
+const position = { createdAt: 1, id: "i" };
+
+describe("a page of files costs the same however many there are: it is read off an index, unsorted,", () => {
+  const cases: readonly [name: string, filter: FileFilter, index: string][] = [
+    ["in an account", anywhere, "files_account_live"],
+    ["in a vault", { ...anywhere, vaultId: "v" }, "files_vault_live"],
+    ["in a folder", { ...anywhere, vaultId: "v", folderId: "f" }, "files_folder_live"],
+    ["at the top of a vault", { ...anywhere, vaultId: "v", folderId: null }, "files_folder_live"],
+    ["in the trash", { ...anywhere, trashed: true }, "files_account_trashed"],
+    ["in a vault's trash", { ...anywhere, vaultId: "v", trashed: true }, "files_vault_trashed"],
+  ];
+  for (const [name, filter, index] of cases) {
+    it.each([null, position])(`${name}, after %j`, async (after) => {
+      const plan = await planOf((session) => listFiles(session, filter, after, 100));
+      expect(plan).toContain(`USING INDEX ${index} `);
+      expect(plan).not.toContain("TEMP B-TREE");
+    });
+  }
+});
+
+/** What SQLite would do for the query that `ask` makes. */
+async function planOf(ask: (session: Session) => Promise<unknown>): Promise<string> {
+  const asked: Compilable<unknown>[] = [];
+  const note = <Row>(query: Compilable<Row>): Promise<Row[]> => {
+    asked.push(query);
+    return Promise.resolve([]);
+  };
+  await ask({
+    build: database.build,
+    all: note,
+    first: async (query) => (await note(query))[0] ?? null,
+    run: async (query) => (await note(query)).length,
+  });
+  const [query] = asked;
+  if (query === undefined) throw new Error("nothing was asked");
+  const compiled = query.compile();
+  const explain = sql`explain query plan ${sql.raw(compiled.sql)}`.compile(database.build);
+  const rows = await database.all<{ detail: string }>({
+    compile: () => ({ ...explain, parameters: compiled.parameters }) as never,
+  });
+  return rows.map((row) => row.detail).join("\n");
+}
