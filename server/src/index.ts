@@ -37,6 +37,8 @@ export interface StartOptions {
 
 /** How long aborted requests may take to answer before their connections are cut. */
 const ABORT_GRACE = 1_000;
+/** How soon a connection that goes idle during a shutdown is closed. */
+const IDLE_SWEEP = 50;
 
 /**
  * Opens the storage, brings the schema up to date, cleans up after an earlier crash, and listens. Rejects, with
@@ -97,11 +99,14 @@ async function openStorage(config: Config, stack: AsyncDisposableStack): Promise
 async function drain(app: App, stopping: AbortController, grace: number, log: Log): Promise<void> {
   const abort = setTimeout(() => stopping.abort(), grace);
   const cut = setTimeout(() => app.server.closeAllConnections(), grace + ABORT_GRACE);
+  // `close` ends what is idle at that moment; a connection whose answer was still on its way goes idle a little later.
+  const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP);
   try {
     await app.close();
   } catch (error) {
     logFault(log, error, { task: "close" });
   } finally {
+    clearInterval(sweep);
     clearTimeout(abort);
     clearTimeout(cut);
   }
