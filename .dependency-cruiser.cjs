@@ -3,8 +3,8 @@
 // "no violations" about sources that its compiler could not read.
 
 const inServer = (directory) => `^server/src/${directory}`;
-/** Tests, and the `test-….ts` files that set a service up for the tests next to them. */
-const TESTS = "(\\.test|/test-[a-z-]+)\\.ts$";
+/** Tests, and the `test-….ts` and `live-service.ts` files that set a service up for the tests next to them. */
+const TESTS = "(\\.test|/test-[a-z-]+|/live-service)\\.ts$";
 /** An import that is still there at run time. */
 const AT_RUN_TIME = { dependencyTypesNot: ["type-only"] };
 

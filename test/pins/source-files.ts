@@ -77,7 +77,7 @@ function readSourceFile(root: string, file: string, workspace: Workspace): Sourc
   const found: Found = { imports: new Set(), runtimeImports: new Set(), environment: false };
   visit(tree, found);
   // Tests, the `test-….ts` files that set a service up for them, and everything in test, examples, bench and scripts.
-  const isTest = /(\.test|\/test-[a-z-]+)\.ts$/.test(file) || workspace.directory === "";
+  const isTest = /(\.test|\/test-[a-z-]+|\/live-service)\.ts$/.test(file) || workspace.directory === "";
   return {
     path: file,
     workspace,
