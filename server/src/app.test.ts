@@ -1,0 +1,183 @@
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fetchHandler } from "./http/in-process.ts";
+import { openTestApp, type TestApp } from "./test-app.ts";
+
+let service: TestApp;
+let port: number;
+let key: string;
+beforeAll(async () => {
+  service = await openTestApp({ environment: { SERVICE_MAX_JSON_BYTES: "4096", SERVICE_IDLE_TIMEOUT_SECONDS: "1" } });
+  await service.app.listen({ host: "127.0.0.1", port: 0 });
+  const address = service.app.server.address();
+  port = typeof address === "object" && address !== null ? address.port : 0;
+  ({ key } = await service.signUp());
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+/** What the server sends for these bytes until it closes the connection. */
+async function exchange(request: string): Promise<string> {
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => socket.destroy());
+  socket.write(request);
+  return text(socket);
+}
+
+function expectFailure(answer: string, status: number, code: string): void {
+  const [head = "", body = ""] = answer.split("\r\n\r\n");
+  expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(head.toLowerCase()).toContain(`x-error-code: ${code}`);
+  expect(head.toLowerCase()).toMatch(/x-request-id: [0-9a-f-]{36}/);
+  expect(Object.keys(JSON.parse(body) as object)).toEqual(["error"]);
+}
+
+describe("what never becomes a request is answered in the one form all the same [D1-error-shape]", () => {
+  it("oversized headers: 431", async () => {
+    expectFailure(
+      await exchange(`GET /healthz HTTP/1.1\r\nHost: x\r\nA: ${"a".repeat(20_000)}\r\n\r\n`),
+      431,
+      "headers_too_large",
+    );
+  });
+
+  it.each([
+    ["no HTTP at all", "hello\r\n\r\n"],
+    ["a header without a colon", "GET /healthz HTTP/1.1\r\nHost x\r\n\r\n"],
+    [
+      "two framings (RFC 9112 §6.1)",
+      "POST /api/vaults HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    ],
+    ["a length that is no number", "POST /api/vaults HTTP/1.1\r\nHost: x\r\nContent-Length: ten\r\n\r\n"],
+  ])("%s: 400", async (_what, request) => {
+    expectFailure(await exchange(request), 400, "malformed_request");
+  });
+
+  it("a path that does not decode: 400", async () => {
+    expectFailure(
+      await exchange("GET /api/files/%ff HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"),
+      400,
+      "malformed_request",
+    );
+  });
+
+  it("a JSON body that never comes to its end: 400 when the sender goes, and the server lives", async () => {
+    const socket = connect(port, "127.0.0.1");
+    socket.write(
+      `POST /api/vaults HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+    );
+    socket.end();
+    await text(socket);
+    expect((await service.ask("GET", "/healthz")).status).toBe(200);
+  });
+
+  it("bytes that fall silent: 408", async () => {
+    const head = `POST /api/files?name=slow HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\nContent-Length: 100\r\n\r\nsome`;
+    expectFailure(await exchange(head), 408, "request_timeout");
+  });
+});
+
+describe("JSON bodies", () => {
+  const vault = (more: { payload?: string; headers?: Record<string, string> }) =>
+    service.ask("POST", "/api/vaults", { key, headers: { "content-type": "application/json" }, ...more });
+
+  it.each([
+    ["malformed", '{"name":', 400, "malformed_json"],
+    ["not UTF-8's", "\u0000", 400, "malformed_json"],
+    ["a prototype of their own", '{"__proto__":{"name":"x"},"name":"P","type":"public"}', 400, "validation_failed"],
+    ["nested very deeply", "[".repeat(2_000) + "]".repeat(2_000), 400, "validation_failed"],
+    ["too large", JSON.stringify({ name: "x".repeat(5_000) }), 413, "body_too_large"],
+    ["empty where one is needed", "", 400, "validation_failed"],
+  ])("that are %s are refused [D1-malformed-json-400 D1-too-large-413]", async (_what, payload, status, code) => {
+    const answer = await vault({ payload });
+    expect([answer.status, answer.headers["x-error-code"]]).toEqual([status, code]);
+    expect(({} as Record<string, unknown>)["name"]).toBeUndefined();
+  });
+
+  it("of another media type, charset or coding are refused [D1-media-type-415]", async () => {
+    const payload = '{"name":"T","type":"public"}';
+    for (const type of ["text/plain", "application/xml", "application/json; charset=latin1"]) {
+      expect((await vault({ payload, headers: { "content-type": type } })).status).toBe(415);
+    }
+    const coded = { "content-type": "application/json", "content-encoding": "gzip" };
+    expect((await vault({ payload, headers: coded })).status).toBe(415);
+  });
+
+  it("may be empty, whatever the media type, where the contract says so", async () => {
+    const made = await service.ask("POST", "/api/auth/api-keys", { key, json: { name: "old" } });
+    const path = `/api/auth/api-keys/${String(made.body["id"])}/rotate`;
+    const answer = await service.ask("POST", path, { key, headers: { "content-type": "application/json" } });
+    expect(answer.status).toBe(201);
+  });
+});
+
+describe("every path", () => {
+  it("is answered with and without a trailing slash", async () => {
+    for (const path of ["/healthz/", "/api/vaults/", "/api/account/"]) {
+      expect((await service.ask("GET", path, { key })).status).toBe(200);
+    }
+  });
+
+  it("says which methods it knows: 405 with Allow, also for HEAD", async () => {
+    const answer = await service.ask("DELETE", "/api/vaults", { key });
+    expect([answer.status, answer.headers["allow"]]).toEqual([405, "POST, GET"]);
+    expect((await service.ask("HEAD", "/api/vaults", { key })).status).toBe(405);
+    expect((await service.ask("GET", "/api/nothing")).status).toBe(404);
+  });
+
+  it("echoes a version that is a date, and refuses others [D1-versioning]", async () => {
+    const version = (value: string) => service.ask("GET", "/healthz", { headers: { "api-version": value } });
+    expect((await version("2026-11-20")).headers["api-version"]).toBe("2026-11-20");
+    expect((await version("latest")).status).toBe(400);
+  });
+
+  it("takes a request id that is a UUID, and makes one otherwise [D1-request-id]", async () => {
+    const id = "7b7c7f0e-8f0f-4c55-9a61-6f6f6b8f7a11";
+    const withId = (value: string) => service.ask("GET", "/healthz", { headers: { "x-request-id": value } });
+    expect((await withId(id)).headers["x-request-id"]).toBe(id);
+    expect((await withId("<script>")).headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+describe("readiness", () => {
+  it("is 503 while the server starts or stops, and health is not", async () => {
+    for (const state of ["starting", "stopping"] as const) {
+      service.readiness.state = state;
+      const answer = await service.ask("GET", "/readyz");
+      expect([answer.status, answer.headers["retry-after"]]).toEqual([503, "1"]);
+      expect((await service.ask("GET", "/healthz")).status).toBe(200);
+    }
+    service.readiness.state = "ready";
+    expect((await service.ask("GET", "/readyz")).status).toBe(200);
+  });
+});
+
+describe("metrics", () => {
+  it("count by endpoint and status class, and show no caller's words [D1-open-metrics]", async () => {
+    await service.ask("GET", "/nothing-of-the-kind");
+    const { text: page } = await service.ask("GET", "/metrics");
+    expect(page).toContain('coffer_http_requests_total{endpoint="vaults.create",status="4xx"}');
+    expect(page).not.toContain("nothing-of-the-kind");
+  });
+
+  it("do not exist for a caller that came through a proxy [D1-open-metrics]", async () => {
+    const answer = await service.ask("GET", "/metrics", { headers: { "x-forwarded-for": "203.0.113.9" } });
+    expect(answer.status).toBe(404);
+  });
+});
+
+describe("the in-process transport", () => {
+  it("streams both ways and gives the same answers", async () => {
+    const handle = fetchHandler(service.app);
+    const chunks = ["one ", "two ", "three"];
+    const body = ReadableStream.from(
+      chunks.map((chunk) => new TextEncoder().encode(chunk)),
+    ) as ReadableStream<Uint8Array>;
+    const headers = { authorization: `Bearer ${key}` };
+    const init = { method: "POST", body, headers, duplex: "half" } as RequestInit;
+    const made = await handle(new Request("http://localhost/api/files?name=streamed.txt", init));
+    const { file } = (await made.json()) as { file: { id: string } };
+    const content = await handle(new Request(`http://localhost/api/files/${file.id}/content`, { headers }));
+    expect([made.status, content.status, await content.text()]).toEqual([201, 200, chunks.join("")]);
+  });
+});

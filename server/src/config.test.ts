@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { ConfigError, isLoopbackHost, parseConfig, renderUsage } from "./config.ts";
+
+function problemsOf(environment: Record<string, string>): readonly string[] {
+  try {
+    parseConfig(environment);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+}
+
+const KEY = "ab".repeat(32);
+
+describe("the configuration", () => {
+  it("is production when SERVICE_ENV is unset, and asks for its master key [D0-unset-env-production D0-production-needs-secrets]", () => {
+    expect(problemsOf({})).toEqual([expect.stringMatching(/^SERVICE_MASTER_KEY: production needs it/)]);
+    expect(parseConfig({ SERVICE_MASTER_KEY: KEY }).environment.mode).toBe("production");
+  });
+
+  it("takes the master key as hex or base64 of 32 bytes, and nothing else", () => {
+    const base64 = Buffer.from(KEY, "hex").toString("base64");
+    const { environment } = parseConfig({ SERVICE_MASTER_KEY: base64 });
+    expect(environment.mode === "production" && Buffer.from(environment.masterKey).toString("hex")).toBe(KEY);
+    expect(problemsOf({ SERVICE_MASTER_KEY: "short" })).toEqual([expect.stringContaining("expected 32 bytes")]);
+  });
+
+  it("reports every problem at once and never the value", () => {
+    const problems = problemsOf({
+      SERVICE_ENV: "staging",
+      SERVICE_PORT: "99999",
+      SERVICE_MAX_VAULTS: "many",
+      SERVICE_METRICS_TOKEN: "se cret",
+    });
+    expect(problems).toHaveLength(4);
+    expect(problems.join("\n")).not.toMatch(/staging|99999|many|se cret/);
+  });
+
+  it("refuses development where others can reach it, unless told so by name [D7-refuse-non-loopback]", () => {
+    const open = { SERVICE_ENV: "development", SERVICE_HOST: "0.0.0.0" };
+    expect(problemsOf(open)).toEqual([expect.stringMatching(/^SERVICE_HOST/)]);
+    expect(problemsOf({ ...open, SERVICE_ALLOW_INSECURE_DEV: "1" })).toEqual([]);
+  });
+
+  it("knows loopback names and addresses", () => {
+    for (const host of ["localhost", "127.0.0.1", "127.9.9.9", "::1", "[::1]"]) expect(isLoopbackHost(host)).toBe(true);
+    for (const host of ["0.0.0.0", "::", "127.example.com", "10.0.0.1", ""]) expect(isLoopbackHost(host)).toBe(false);
+  });
+
+  it("names every variable in its usage", () => {
+    for (const name of ["SERVICE_ENV", "SERVICE_PORT", "SERVICE_MASTER_KEY", "SERVICE_DATA_DIR"]) {
+      expect(renderUsage()).toContain(name);
+    }
+  });
+});

@@ -1,0 +1,99 @@
+/** TEST ONLY: the whole app on a database of its own, with its log and a clock that stands still. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type App, buildApp } from "./app.ts";
+import { type Environment, parseConfig } from "./config.ts";
+import type { Deps } from "./deps.ts";
+import { openMemoryBlobs } from "./drivers/blobs/memory.ts";
+import { openSqlite } from "./drivers/database/sqlite.ts";
+import { openLog } from "./http/log.ts";
+import { migrate } from "./migrations/migrate.ts";
+import { systemRandom } from "./ports/random.ts";
+
+export interface TestApp extends AsyncDisposable {
+  readonly app: App;
+  readonly deps: Deps;
+  readonly clock: { now(): number; advance(milliseconds: number): void };
+  readonly readiness: { state: "starting" | "ready" | "stopping" };
+  /** Everything logged so far. */
+  logged(): string;
+  /** A new account's raw key. */
+  signUp(): Promise<{ id: string; key: string }>;
+  ask(method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE" | "HEAD", url: string, call?: TestCall): Promise<TestAnswer>;
+}
+
+export interface TestCall {
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly json?: unknown;
+  readonly payload?: string;
+}
+
+export interface TestAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+  readonly body: Record<string, unknown>;
+}
+
+export interface TestAppOptions {
+  readonly environment?: Environment;
+  /** Stands in for a driver. */
+  readonly replace?: (deps: Deps) => Partial<Deps>;
+}
+
+export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const directory = mkdtempSync(join(tmpdir(), "coffer-app-"));
+  const database = await openSqlite({ path: join(directory, "coffer.sqlite"), reserveBytes: 0 });
+  await migrate(database);
+  const { settings } = parseConfig({ SERVICE_ENV: "development", ...options.environment });
+  const clock = standingClock();
+  const whole: Deps = { database, blobs: openMemoryBlobs({ clock }), clock, random: systemRandom, settings };
+  const deps = { ...whole, ...options.replace?.(whole) };
+  const lines: string[] = [];
+  const log = openLog("info", { write: (text) => lines.push(text) });
+  const readiness: TestApp["readiness"] = { state: "ready" };
+  const app = buildApp(deps, { log, readiness, stopping: new AbortController().signal });
+  const ask: TestApp["ask"] = async (method, url, call = {}) => {
+    const answer = await app.inject({ method, url, ...toInjected(call) });
+    const isJson = String(answer.headers["content-type"] ?? "").startsWith("application/json") && answer.payload !== "";
+    const body = isJson ? (JSON.parse(answer.payload) as Record<string, unknown>) : {};
+    return { status: answer.statusCode, headers: answer.headers, text: answer.payload, body };
+  };
+  return {
+    ...{ app, deps, clock, readiness, ask },
+    logged() {
+      log.flush();
+      return lines.join("");
+    },
+    async signUp() {
+      const json = { email: `${systemRandom.uuid()}@example.test` };
+      const { body } = await ask("POST", "/api/auth/dev-signup", { json });
+      return { id: String(body["id"]), key: String(body["apiKey"]) };
+    },
+    async [Symbol.asyncDispose]() {
+      await app.close();
+      await database[Symbol.asyncDispose]();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function toInjected({ key, headers, json, payload }: TestCall) {
+  const all: Record<string, string> = { ...headers };
+  if (key !== undefined) all["authorization"] = `Bearer ${key}`;
+  const text = json === undefined ? payload : JSON.stringify(json);
+  if (json !== undefined) all["content-type"] = "application/json";
+  return { headers: all, ...(text === undefined ? {} : { payload: text }) };
+}
+
+function standingClock(): TestApp["clock"] {
+  let now = Date.UTC(2026, 10, 20, 12);
+  return {
+    now: () => now,
+    advance: (milliseconds) => {
+      now += milliseconds;
+    },
+  };
+}
