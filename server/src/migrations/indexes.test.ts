@@ -59,7 +59,7 @@ async function planOf(ask: (session: Session) => Promise<unknown>): Promise<stri
   const compiled = query.compile();
   const explain = sql`explain query plan ${sql.raw(compiled.sql)}`.compile(database.build);
   const rows = await database.all<{ detail: string }>({
-    compile: () => ({ ...explain, parameters: compiled.parameters }) as never,
+    compile: () => ({ ...explain, parameters: compiled.parameters }),
   });
   return rows.map((row) => row.detail).join("\n");
 }
