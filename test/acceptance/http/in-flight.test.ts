@@ -38,6 +38,28 @@ describe("an upload whose key is revoked on the way", () => {
   });
 });
 
+describe("a resumable upload whose key is revoked on the way", () => {
+  it("fails with 401 in the middle of a part and makes no file [D4-in-flight-recheck S3-key-revoked-in-flight]", async () => {
+    const { server, owner } = service();
+    const key = await createKey(server.baseUrl, owner.apiKey, { name: "part" });
+    const metadata = `filename ${Buffer.from("part.bin").toString("base64")}`;
+    const tus = { "tus-resumable": "1.0.0" };
+    const create = {
+      key: key.key,
+      headers: { ...tus, "upload-length": String(10 * KIB), "upload-metadata": metadata },
+    };
+    const location = (await service().ask("POST", "/api/uploads", create)).headers.get("location") ?? "";
+    const headers = { ...tus, "upload-offset": "0", "content-type": "application/offset+octet-stream" };
+    const path = new URL(location, server.baseUrl).pathname;
+    const part = openUpload(server.baseUrl, path, key.key, new Uint8Array(KIB), 10, headers, "PATCH");
+    await part.sendPieces(9);
+    await revokeKey(server.baseUrl, owner.apiKey, key.id);
+    await part.sendPieces(1);
+    expect(await part.outcome).toMatchObject({ status: 401 });
+    expect(await fileNames(server.baseUrl, owner.apiKey)).not.toContain("part.bin");
+  });
+});
+
 describe("a download whose key is revoked on the way", () => {
   it("breaks off before its end [D4-in-flight-cut S3-key-revoked-in-flight]", async () => {
     const { server, owner } = service();

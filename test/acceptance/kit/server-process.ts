@@ -1,9 +1,7 @@
 /** A server process of its own: production mode, other limits, or a second server on the data of a running stack. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { collectOutput, REPOSITORY, stopProcess } from "./stack.ts";
 
 export interface ServerProcess extends AsyncDisposable {
@@ -11,44 +9,31 @@ export interface ServerProcess extends AsyncDisposable {
   printed(): string;
 }
 
-/** Starts the server with nothing but these variables and waits until it says that it is ready. */
+/** What the server prints when it takes requests. */
+const LISTENS = /^coffer-server listens on (http:\/\/\S+)$/m;
+/** The longest that a start may take here, in milliseconds. */
+const START_LIMIT = 30_000;
+
+/** Starts the server with nothing but these variables, on a free port, and waits until it listens. */
 export async function startServerProcess(variables: Readonly<Record<string, string>>): Promise<ServerProcess> {
-  const port = await freePort();
   const child = spawn(process.execPath, ["--conditions=coffer-source", join(REPOSITORY, "server/src/main.ts")], {
-    env: { PATH: process.env["PATH"], SERVICE_HOST: "127.0.0.1", SERVICE_PORT: String(port), ...variables },
+    env: { PATH: process.env["PATH"], SERVICE_HOST: "127.0.0.1", SERVICE_PORT: "0", ...variables },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const output = collectOutput(child);
-  const baseUrl = `http://127.0.0.1:${port}`;
-  const deadline = AbortSignal.timeout(30_000);
-  while (!(await isReady(baseUrl))) {
+  const deadline = AbortSignal.timeout(START_LIMIT);
+  let baseUrl = LISTENS.exec(output.stderr)?.[1];
+  while (baseUrl === undefined) {
     if (child.exitCode !== null || deadline.aborted) {
       await stopProcess(child);
       throw new Error(`the server did not get ready: ${output.stderr.slice(-2000)}`);
     }
-    await wait(50);
+    await Promise.race([once(child.stderr, "data"), once(child, "exit"), once(deadline, "abort")]);
+    baseUrl = LISTENS.exec(output.stderr)?.[1];
   }
   return {
     baseUrl,
     printed: () => output.stdout + output.stderr,
     [Symbol.asyncDispose]: () => stopProcess(child),
   };
-}
-
-async function isReady(baseUrl: string): Promise<boolean> {
-  try {
-    return (await fetch(`${baseUrl}/readyz`)).status === 200;
-  } catch {
-    return false;
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
 }
