@@ -170,9 +170,12 @@ describe("the in-process transport", () => {
   it("streams both ways and gives the same answers", async () => {
     const handle = fetchHandler(service.app);
     const chunks = ["one ", "two ", "three"];
-    const body = ReadableStream.from(
-      chunks.map((chunk) => new TextEncoder().encode(chunk)),
-    ) as ReadableStream<Uint8Array>;
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const chunk of chunks) controller.enqueue(new TextEncoder().encode(chunk));
+        controller.close();
+      },
+    });
     const headers = { authorization: `Bearer ${key}` };
     const init = { method: "POST", body, headers, duplex: "half" } as RequestInit;
     const made = await handle(new Request("http://localhost/api/files?name=streamed.txt", init));

@@ -57,7 +57,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   const app = buildApp(deps, { log, readiness, stopping: new AbortController().signal });
   const ask: TestApp["ask"] = async (method, url, call = {}) => {
     const answer = await app.inject({ method, url, ...toInjected(call) });
-    const isJson = String(answer.headers["content-type"] ?? "").startsWith("application/json") && answer.payload !== "";
+    const isJson = (answer.headers["content-type"] ?? "").startsWith("application/json") && answer.payload !== "";
     const body = isJson ? (JSON.parse(answer.payload) as Record<string, unknown>) : {};
     return { status: answer.statusCode, headers: answer.headers, text: answer.payload, body };
   };
