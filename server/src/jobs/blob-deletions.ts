@@ -1,19 +1,7 @@
 /** Deletes the blobs that no row needs any more; the rows that gave them up queued them in their own transaction. */
-import { prepared } from "../ports/database.ts";
 import type { BlobDeletionRow } from "../ports/tables.ts";
 import type { JobDeps } from "./start-jobs.ts";
-
-const BATCH = 200;
-
-const due = prepared((build, value: { now: number; after: string }) =>
-  build
-    .selectFrom("blob_deletions")
-    .selectAll()
-    .where("not_before", "<=", value.now)
-    .where("blob_key", ">", value.after)
-    .orderBy("blob_key")
-    .limit(BATCH),
-);
+import { deleteFromQueue, keysIn, listDueDeletions } from "./store.ts";
 
 type Deleting = Pick<JobDeps, "database" | "blobs" | "clock" | "log">;
 
@@ -25,12 +13,14 @@ export async function deleteQueuedBlobs(
   const total = { deleted: 0, failed: 0 };
   let after = "";
   while (!signal.aborted) {
-    const rows = await deps.database.all(due(deps.database, { now: deps.clock.now(), after }));
+    const rows = await listDueDeletions(deps.database, deps.clock.now(), after);
     if (rows.length === 0) break;
     const gone = await deleteBlobs(deps, rows);
     total.deleted += gone.length;
     total.failed += rows.length - gone.length;
-    if (gone.length > 0) await dequeue(deps, gone);
+    if (gone.length > 0) {
+      await deps.database.transaction((transaction) => deleteFromQueue(transaction, gone), { freesSpace: true });
+    }
     after = rows.at(-1)?.blob_key ?? after;
   }
   return total;
@@ -38,7 +28,12 @@ export async function deleteQueuedBlobs(
 
 /** The keys that are gone. One that fails stays in the queue for the next run. */
 async function deleteBlobs(deps: Deleting, rows: readonly BlobDeletionRow[]): Promise<string[]> {
-  const inUse = await keysInUse(deps, rows);
+  // Never any in a correct server; asked because a deleted blob does not come back.
+  const inUse = await keysIn(
+    deps.database,
+    "files",
+    rows.map((row) => row.blob_key),
+  );
   const gone: string[] = [];
   for (const { blob_key: key } of rows) {
     try {
@@ -51,18 +46,4 @@ async function deleteBlobs(deps: Deleting, rows: readonly BlobDeletionRow[]): Pr
     }
   }
   return gone;
-}
-
-/** Never empty in a correct server; asked because a deleted blob does not come back. */
-async function keysInUse(deps: Deleting, rows: readonly BlobDeletionRow[]): Promise<ReadonlySet<string>> {
-  const keys = rows.map((row) => row.blob_key);
-  const found = await deps.database.all(
-    deps.database.build.selectFrom("files").select("blob_key").where("blob_key", "in", keys),
-  );
-  return new Set(found.map((row) => row.blob_key));
-}
-
-async function dequeue(deps: Deleting, keys: readonly string[]): Promise<void> {
-  const query = deps.database.build.deleteFrom("blob_deletions").where("blob_key", "in", keys);
-  await deps.database.transaction((transaction) => transaction.run(query), { freesSpace: true });
 }

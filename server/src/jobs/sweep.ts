@@ -3,12 +3,11 @@
  * (the blob is durable before its row is written); they are counted and reported and never touched.
  */
 import type { StoredBlob } from "../ports/blob-store.ts";
-import { prepared } from "../ports/database.ts";
 import type { JobDeps } from "./start-jobs.ts";
+import { BATCH, countFiles, fileHasBlob, keysIn, listFilesByBlob } from "./store.ts";
 
 /** Longer than any request takes from its last byte to its row. */
 const SAFE_AGE = 60 * 60_000;
-const BATCH = 500;
 /** Named in the log; all are counted. */
 const DANGLING_NAMED = 20;
 
@@ -30,7 +29,7 @@ export async function sweepOrphans(
 ): Promise<{ orphans: number; dangling: number }> {
   const { exclusive, openedAt } = deps.blobs.capabilities;
   const newest = options.atStart && exclusive ? openedAt : deps.clock.now() - SAFE_AGE;
-  const rows = await countFiles(deps);
+  const rows = await countFiles(deps.database);
   let orphans = 0;
   let filesFound = 0;
   for await (const batch of batches(deps.blobs.list(), BATCH)) {
@@ -45,18 +44,13 @@ export async function sweepOrphans(
   return { orphans, dangling };
 }
 
-async function countFiles(deps: Sweeping): Promise<number> {
-  const query = deps.database.build.selectFrom("files").select(({ fn }) => fn.countAll<number>().as("count"));
-  return (await deps.database.first(query))?.count ?? 0;
-}
-
 async function classify(
   deps: Sweeping,
   batch: readonly StoredBlob[],
 ): Promise<{ orphans: StoredBlob[]; filesFound: number }> {
   const keys = batch.map((blob) => blob.key);
   const [files, uploads, deletions] = await Promise.all(
-    (["files", "uploads", "blob_deletions"] as const).map((table) => keysIn(deps, table, keys)),
+    (["files", "uploads", "blob_deletions"] as const).map((table) => keysIn(deps.database, table, keys)),
   );
   // A queued deletion has its own time; a partial belongs to an upload alone.
   const isKnown = (blob: StoredBlob): boolean =>
@@ -69,17 +63,6 @@ async function classify(
   };
 }
 
-async function keysIn(
-  deps: Sweeping,
-  table: "files" | "uploads" | "blob_deletions",
-  keys: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const rows = await deps.database.all(
-    deps.database.build.selectFrom(table).select("blob_key").where("blob_key", "in", keys),
-  );
-  return new Set(rows.map((row) => row.blob_key));
-}
-
 async function remove(deps: Sweeping, blob: StoredBlob): Promise<boolean> {
   try {
     await (blob.complete ? deps.blobs.delete(blob.key) : deps.blobs.discard(blob.key));
@@ -90,28 +73,15 @@ async function remove(deps: Sweeping, blob: StoredBlob): Promise<boolean> {
   }
 }
 
-const filesAfter = prepared((build, value: { after: string }) =>
-  build
-    .selectFrom("files")
-    .select(["id", "blob_key"])
-    .where("blob_key", ">", value.after)
-    .orderBy("blob_key")
-    .limit(BATCH),
-);
-
-const fileWithBlob = prepared((build, value: { id: string; blobKey: string }) =>
-  build.selectFrom("files").select("id").where("id", "=", value.id).where("blob_key", "=", value.blobKey),
-);
-
 /** Looks every row's blob up, and the row again where there is none: it may have been deleted in between. */
 async function reportDangling(deps: Sweeping, signal: AbortSignal | undefined): Promise<number> {
   const ids: string[] = [];
   let after = "";
   while (signal?.aborted !== true) {
-    const rows = await deps.database.all(filesAfter(deps.database, { after }));
+    const rows = await listFilesByBlob(deps.database, after);
     for (const { id, blob_key: blobKey } of rows) {
       if ((await deps.blobs.open(blobKey, { offset: 0, length: 0 })) !== null) continue;
-      if ((await deps.database.first(fileWithBlob(deps.database, { id, blobKey }))) !== null) ids.push(id);
+      if (await fileHasBlob(deps.database, id, blobKey)) ids.push(id);
     }
     if (rows.length < BATCH) break;
     after = rows.at(-1)?.blob_key ?? after;

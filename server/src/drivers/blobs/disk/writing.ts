@@ -7,7 +7,7 @@ import { type BufferPool, LARGE, SMALL } from "./buffers.ts";
 import type { OpenFile } from "./file-system.ts";
 
 /** Batches of one stream that are being written while the next is filled. */
-const IN_FLIGHT = 2;
+const IN_FLIGHT = 1;
 /** Written bytes are flushed this often while more arrive, so that the flush at the end has little left to wait for. */
 const FLUSH_EVERY = 32 * LARGE;
 

@@ -1,0 +1,161 @@
+/** The SQL of the jobs. Unlike a feature's, it goes over all accounts. */
+import { prepared, type Session } from "../ports/database.ts";
+import type { BlobDeletionRow, FileRow, FolderRow, UploadRow } from "../ports/tables.ts";
+
+/** Rows looked at in one step: a step is short, so requests run in between. */
+export const BATCH = 200;
+
+const expiredUploads = prepared((build, value: { now: number }) =>
+  build
+    .selectFrom("uploads")
+    .select(["id", "blob_key"])
+    .where("expires_at", "<=", value.now)
+    .orderBy("expires_at")
+    .limit(BATCH),
+);
+
+export function listExpiredUploads(session: Session, now: number): Promise<Pick<UploadRow, "id" | "blob_key">[]> {
+  return session.all(expiredUploads(session, { now }));
+}
+
+const queueUnlessFile = prepared((build, value: { blobKey: string; now: number }) =>
+  build
+    .insertInto("blob_deletions")
+    .columns(["blob_key", "not_before"])
+    .expression((expression) =>
+      expression
+        .selectFrom("uploads")
+        .select((row) => ["blob_key", row.val(value.now).as("not_before")])
+        .where("blob_key", "=", value.blobKey)
+        .where((row) =>
+          row.not(row.exists(row.selectFrom("files").select("id").where("blob_key", "=", value.blobKey))),
+        ),
+    )
+    .onConflict((conflict) => conflict.column("blob_key").doNothing()),
+);
+
+/** Queues the bytes of an upload for deletion; those of a finished one are its file's, and stay. */
+export async function queueUploadBytes(transaction: Session, blobKey: string, now: number): Promise<void> {
+  await transaction.run(queueUnlessFile(transaction, { blobKey, now }));
+}
+
+const removeExpiredUpload = prepared((build, value: { id: string; now: number }) =>
+  build.deleteFrom("uploads").where("id", "=", value.id).where("expires_at", "<=", value.now),
+);
+
+/** 0 when it is gone already. */
+export function deleteExpiredUpload(transaction: Session, id: string, now: number): Promise<number> {
+  return transaction.run(removeExpiredUpload(transaction, { id, now }));
+}
+
+const removeAnswers = prepared((build, value: { now: number }) =>
+  build.deleteFrom("idempotency").where("expires_at", "<=", value.now),
+);
+
+export function deleteExpiredAnswers(transaction: Session, now: number): Promise<number> {
+  return transaction.run(removeAnswers(transaction, { now }));
+}
+
+const dueDeletions = prepared((build, value: { now: number; after: string }) =>
+  build
+    .selectFrom("blob_deletions")
+    .selectAll()
+    .where("not_before", "<=", value.now)
+    .where("blob_key", ">", value.after)
+    .orderBy("blob_key")
+    .limit(BATCH),
+);
+
+export function listDueDeletions(session: Session, now: number, after: string): Promise<BlobDeletionRow[]> {
+  return session.all(dueDeletions(session, { now, after }));
+}
+
+export async function deleteFromQueue(transaction: Session, keys: readonly string[]): Promise<void> {
+  await transaction.run(transaction.build.deleteFrom("blob_deletions").where("blob_key", "in", keys));
+}
+
+/** Which of the keys a row of the table has. */
+export async function keysIn(
+  session: Session,
+  table: "files" | "uploads" | "blob_deletions",
+  keys: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await session.all(session.build.selectFrom(table).select("blob_key").where("blob_key", "in", keys));
+  return new Set(rows.map((row) => row.blob_key));
+}
+
+export async function countFiles(session: Session): Promise<number> {
+  const query = session.build.selectFrom("files").select(({ fn }) => fn.countAll<number>().as("count"));
+  return (await session.first(query))?.count ?? 0;
+}
+
+const filesAfter = prepared((build, value: { after: string }) =>
+  build
+    .selectFrom("files")
+    .select(["id", "blob_key"])
+    .where("blob_key", ">", value.after)
+    .orderBy("blob_key")
+    .limit(BATCH),
+);
+
+/** In the order of their blob keys; fewer than {@link BATCH} only at the end. */
+export function listFilesByBlob(session: Session, after: string): Promise<Pick<FileRow, "id" | "blob_key">[]> {
+  return session.all(filesAfter(session, { after }));
+}
+
+const fileWithBlob = prepared((build, value: { id: string; blobKey: string }) =>
+  build.selectFrom("files").select("id").where("id", "=", value.id).where("blob_key", "=", value.blobKey),
+);
+
+export async function fileHasBlob(session: Session, id: string, blobKey: string): Promise<boolean> {
+  return (await session.first(fileWithBlob(session, { id, blobKey }))) !== null;
+}
+
+const oldTrash = prepared((build, value: { cutoff: number }) =>
+  build
+    .selectFrom("files")
+    .select(["id", "account_id", "vault_id", "blob_key", "size"])
+    .where("trashed_at", "<=", value.cutoff)
+    .orderBy("trashed_at")
+    .limit(BATCH),
+);
+
+export type TrashedFile = Pick<FileRow, "id" | "account_id" | "vault_id" | "blob_key" | "size">;
+
+export function listOldTrash(session: Session, cutoff: number): Promise<TrashedFile[]> {
+  return session.all(oldTrash(session, { cutoff }));
+}
+
+const removeFile = prepared((build, value: { id: string; cutoff: number }) =>
+  build.deleteFrom("files").where("id", "=", value.id).where("trashed_at", "<=", value.cutoff),
+);
+
+/** 0 when it has been restored or deleted since it was listed. */
+export function deleteTrashedFile(transaction: Session, id: string, cutoff: number): Promise<number> {
+  return transaction.run(removeFile(transaction, { id, cutoff }));
+}
+
+const removeEmptyFolders = prepared((build, value: { cutoff: number }) =>
+  build
+    .deleteFrom("folders")
+    .where("trashed_at", "<=", value.cutoff)
+    .where((row) =>
+      row.not(row.exists(row.selectFrom("files").select("files.id").whereRef("files.folder_id", "=", "folders.id"))),
+    )
+    .where((row) =>
+      row.not(
+        row.exists(
+          row.selectFrom("folders as child").select("child.id").whereRef("child.parent_id", "=", "folders.id"),
+        ),
+      ),
+    )
+    .returning(["id", "account_id", "vault_id"]),
+);
+
+/** The leaves among the folders trashed by then: what still holds something stays. */
+export function deleteEmptyFolders(
+  transaction: Session,
+  cutoff: number,
+): Promise<Pick<FolderRow, "id" | "account_id" | "vault_id">[]> {
+  return transaction.all(removeEmptyFolders(transaction, { cutoff }));
+}
