@@ -52,7 +52,7 @@ async function usage(service: TestService) {
   return service.database.first(service.database.build.selectFrom("accounts").select(["usage_bytes", "usage_files"]));
 }
 
-test("rename and move within the vault, guarded by If-Match", async () => {
+test("[D5-update] [D5-one-vault] rename and move within the vault, guarded by If-Match", async () => {
   await using service = await openTestService();
   const [file, other, folder] = [
     await upload(service, "a"),
@@ -84,7 +84,7 @@ test("rename and move within the vault, guarded by If-Match", async () => {
   ]);
 });
 
-test("to the trash and back: a second deletion changes nothing, the name is free meanwhile", async () => {
+test("[D5-delete-soft] [D5-restore] to the trash and back: a second deletion changes nothing, the name is free meanwhile", async () => {
   await using service = await openTestService();
   const file = await upload(service, "a");
   const trashed = await trash(service, file.id);
@@ -117,7 +117,7 @@ test("a file whose folder is in the trash or gone comes back at the top of the v
   expect(await codeOf(upload(service, "c", { folderId: folder.id }))).toBe("trashed");
 });
 
-test("only the owner deletes for good; the bytes are given back and the blob queued", async () => {
+test("[D5-delete-permanent] [D1-second-delete-gone] only the owner deletes for good; the bytes are given back and the blob queued", async () => {
   await using service = await openTestService();
   const file = await upload(service, "a");
   const agent: Principal = { ...service.owner, accessLevel: "agent" };
@@ -133,7 +133,7 @@ test("only the owner deletes for good; the bytes are given back and the blob que
   expect(await actions(service)).toEqual(["file.uploaded", "file.trashed", "file.deleted"]);
 });
 
-test("a new version: id and name stay, version and digest change, usage follows, the old blob is queued", async () => {
+test("[D5-replace] [D5-replace-if-match] [D5-replace-change] a new version: id and name stay, version and digest change, usage follows, the old blob is queued", async () => {
   await using service = await openTestService();
   const file = await upload(service, "a");
   const replace = (bytes: string, headers: Record<string, string> = {}) =>
@@ -157,7 +157,7 @@ test("a new version: id and name stay, version and digest change, usage follows,
   expect([blobs, queued.length]).toEqual([3, 2]);
 });
 
-test("lists page newest first through every filter, without gaps or repeats", async () => {
+test("[D5-list] [D1-list-cursor] [D1-list-limit] lists page newest first through every filter, without gaps or repeats", async () => {
   await using service = await openTestService();
   const folder = await createFolder(service, "f");
   const vault = (

@@ -37,7 +37,7 @@ async function head(service: TestService, fileId: string, headers: ContentHeader
   )) as Reply<undefined>;
 }
 
-test("whole content: 200 with everything a careful client wants, and nothing a browser would run", async () => {
+test("[D5-content-get] [D5-content-digest] [D5-content-sandbox] [D5-content-etag] whole content: 200 with everything a careful client wants, and nothing a browser would run", async () => {
   await using service = await openTestService();
   const file = await store(service);
   const { status, headers, body } = await get(service, file.id);
@@ -59,7 +59,7 @@ test("whole content: 200 with everything a careful client wants, and nothing a b
   expect((await head(service, file.id)).headers).toEqual(headers);
 });
 
-test("a range answers the same bytes as a slice, for any range", async () => {
+test("[D5-content-range] a range answers the same bytes as a slice, for any range", async () => {
   await using service = await openTestService();
   const file = await store(service);
   const position = fc.integer({ min: 0, max: BYTES.length + 50 });
@@ -140,7 +140,7 @@ test("HEAD knows no ranges, but the conditions", async () => {
   expect((await head(service, file.id, { "if-none-match": etagOf(file) })).status).toBe(304);
 });
 
-test("If-None-Match compares weakly and answers 304 with the validators alone", async () => {
+test("[D5-content-etag] If-None-Match compares weakly and answers 304 with the validators alone", async () => {
   await using service = await openTestService();
   const file = await store(service);
   const etag = etagOf(file);
@@ -168,7 +168,7 @@ test("If-Match compares strongly and comes first", async () => {
   }
 });
 
-test("If-Range: the range only while the content is the same", async () => {
+test("[D5-content-range] If-Range: the range only while the content is the same", async () => {
   await using service = await openTestService();
   const file = await store(service);
   const statusOf = async (ifRange: string) =>
@@ -184,7 +184,7 @@ test("If-Range: the range only while the content is the same", async () => {
   expect(await statusOf("yesterday")).toBe(200);
 });
 
-test("what is in the trash, or another account's, is not handed out", async () => {
+test("[D5-isolation-404] what is in the trash, or another account's, is not handed out", async () => {
   await using service = await openTestService();
   const file = await store(service);
   const stranger = await service.addAccount();
@@ -214,7 +214,7 @@ describe("Content-Disposition", () => {
     );
   });
 
-  test("no name breaks out of its quotes or its header, and the exact one decodes to itself", () => {
+  test("[D5-content-disposition] no name breaks out of its quotes or its header, and the exact one decodes to itself", () => {
     const hostile = [
       '"; filename="evil.exe',
       "a\\",

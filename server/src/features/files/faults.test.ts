@@ -138,7 +138,7 @@ test("a wrong digest is 400 and stores nothing, for a form as for raw bytes", as
   await expectNothingLeft(stack);
 });
 
-test("a full disk is 507 with Retry-After wherever it strikes; nothing is half-stored and the service goes on", async () => {
+test("[D1-disk-full-507] a full disk is 507 with Retry-After wherever it strikes; nothing is half-stored and the service goes on", async () => {
   await using stack = await openStack();
   for (const calls of [["create"], ["write"], ["flush"], ["link"], ["flushDirectory"]] as const) {
     for (const code of ["ENOSPC", "EDQUOT"] as const) {

@@ -31,7 +31,7 @@ async function open(bytes: Buffer, chunk = 7) {
   return { name: part.name, contentType: part.contentType, bytes: await readAll(part.stream) };
 }
 
-test("one file comes out byte for byte, whatever the pieces it arrives in", async () => {
+test("[D5-upload-multipart] one file comes out byte for byte, whatever the pieces it arrives in", async () => {
   const content = Buffer.concat([
     Buffer.from("\r\n--frontie\r\n--"),
     Buffer.from(Array.from({ length: 9000 }, (_, index) => index % 256)),

@@ -43,7 +43,7 @@ async function usageOf(service: TestService) {
   );
 }
 
-test("a raw upload goes to the default vault and comes back byte for byte", async () => {
+test("[D5-upload-raw] [D5-default-vault] [D5-file-shape] [D1-create-201] a raw upload goes to the default vault and comes back byte for byte", async () => {
   await using service = await openTestService();
   const bytes = Buffer.from(Array.from({ length: 5000 }, (_, index) => index % 251));
   const file = await upload(service, "data.bin", bytes);
@@ -63,7 +63,7 @@ test("a raw upload goes to the default vault and comes back byte for byte", asyn
   expect(await usageOf(service)).toEqual({ bytes: 5000, files: 1 });
 });
 
-test("digests are verified before a row exists; unknown algorithms are ignored, malformed fields refused", async () => {
+test("[D5-upload-digest] digests are verified before a row exists; unknown algorithms are ignored, malformed fields refused", async () => {
   await using service = await openTestService();
   const good = ["sha-256", "sha-512"].map((name) => `${name}=:${sha(name.replace("-", ""), "hello")}:`).join(", ");
   await upload(service, "a", "hello", { "content-digest": good, "repr-digest": good });
@@ -90,7 +90,7 @@ test("digests are verified before a row exists; unknown algorithms are ignored, 
   expect(await usageOf(service)).toEqual({ bytes: 10, files: 2 });
 });
 
-test("a name is taken once per place: 409, or 412 when If-None-Match asked for it", async () => {
+test("[D5-upload-if-none-match] [D1-conflict-409] [D1-precondition-412] a name is taken once per place: 409, or 412 when If-None-Match asked for it", async () => {
   await using service = await openTestService();
   await upload(service, "a", "1");
   expect(await codeOf(upload(service, "a", "2"))).toBe("name_exists");
@@ -102,7 +102,7 @@ test("a name is taken once per place: 409, or 412 when If-None-Match asked for i
   expect(await countBlobs(service)).toBe(2);
 });
 
-test("50 parallel uploads of one name with If-None-Match: exactly one wins, nothing of the others stays", async () => {
+test("[D5-upload-if-none-match] 50 parallel uploads of one name with If-None-Match: exactly one wins, nothing of the others stays", async () => {
   await using service = await openTestService();
   const racers = Array.from({ length: 50 }, (_, index) =>
     upload(service, "one", `content ${index}`, { "if-none-match": "*" }),
@@ -112,7 +112,7 @@ test("50 parallel uploads of one name with If-None-Match: exactly one wins, noth
   expect((await usageOf(service))?.files).toBe(1);
 });
 
-test("50 parallel uploads of 30 % of the quota each: three fit, the quota is never passed", async () => {
+test("[D1-quota-403] 50 parallel uploads of 30 % of the quota each: three fit, the quota is never passed", async () => {
   await using service = await openTestService({ environment: { SERVICE_PRO_STORAGE_BYTES: "1000" } });
   const racers = Array.from({ length: 50 }, (_, index) => upload(service, `file ${index}`, "x".repeat(300)));
   expect(await outcomes(racers)).toEqual({ ok: 3, storage_quota: 47 });
@@ -120,7 +120,7 @@ test("50 parallel uploads of 30 % of the quota each: three fit, the quota is nev
   expect(await usageOf(service)).toEqual({ bytes: 900, files: 3 });
 });
 
-test("too large a file is refused before a byte is read, and while counting when no length was declared", async () => {
+test("[D2-file-sizes] too large a file is refused before a byte is read, and while counting when no length was declared", async () => {
   await using service = await openTestService({ plan: "free", environment: { SERVICE_FREE_FILE_BYTES: "100" } });
   const unread = { stream: failing(new Error("read")), length: 101, contentType: null };
   const send = (body: IncomingBytes, name: string) =>
@@ -146,7 +146,7 @@ test("a body that breaks off, and a key revoked on the way, leave nothing behind
   expect(files).toEqual([]);
 });
 
-test("a key limited to vaults must name one of them unless it reaches the default vault", async () => {
+test("[D1-vault-limit-404] a key limited to vaults must name one of them unless it reaches the default vault", async () => {
   await using service = await openTestService();
   const created = await service.handlers.vaults.create(
     { body: { name: "V", type: "public" } },

@@ -46,7 +46,7 @@ async function live(service: TestService): Promise<string[]> {
   return [...folders.map(({ name, depth }) => `${name}/${depth}`), ...files.map(({ name }) => name)].sort();
 }
 
-test("folders nest 32 deep, whether made or moved there, the subtree counted", async () => {
+test("[D2-folder-depth] folders nest 32 deep, whether made or moved there, the subtree counted", async () => {
   await using service = await openTestService();
   const ids = await chain(service, 32);
   expect(await codeOf(create(service, "too deep", ids.at(-1) ?? null))).toBe("too_deep");
@@ -85,7 +85,7 @@ test("names are taken once per place, also by 50 at the same time", async () => 
   expect(await codeOf(update(service, other.id, { name: "f" }))).toBe("name_exists");
 });
 
-test("a deleted folder takes its subtree along, and brings back just that", async () => {
+test("[D5-folder-delete] a deleted folder takes its subtree along, and brings back just that", async () => {
   await using service = await openTestService();
   const [top = "", middle = ""] = await chain(service, 3);
   const [early, kept] = [await upload(service, "early", middle), await upload(service, "kept", middle)];
@@ -147,7 +147,7 @@ test("a trashed folder keeps up when the one above it moves, and lands at the to
   ).toBe(child);
 });
 
-test("folders are listed by place and found by nobody else", async () => {
+test("[D5-folders-paths] [D5-isolation-404] folders are listed by place and found by nobody else", async () => {
   await using service = await openTestService();
   const [top = "", middle = ""] = await chain(service, 2);
   const names = async (query: Record<string, unknown>) =>

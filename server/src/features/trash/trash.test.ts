@@ -18,7 +18,7 @@ async function names(service: TestService, vaultIds: ReadonlySet<string> | null 
   return page.files.map(({ name }) => name).sort();
 }
 
-test("the trash lists what is in it, for a limited key only its vaults", async () => {
+test("[D5-trash] the trash lists what is in it, for a limited key only its vaults", async () => {
   await using service = await openTestService();
   const vault = (
     await service.handlers.vaults.create({ body: { name: "V", type: "public" } }, contextOf(service.owner))
@@ -31,7 +31,7 @@ test("the trash lists what is in it, for a limited key only its vaults", async (
   expect(await names(service, new Set([vault.id]))).toEqual(["b"]);
 });
 
-test("emptying one vault's trash, then all: live items stay, whole trees go, more than one batch", async () => {
+test("[D5-trash] emptying one vault's trash, then all: live items stay, whole trees go, more than one batch", async () => {
   await using service = await openTestService();
   const vault = (
     await service.handlers.vaults.create({ body: { name: "V", type: "public" } }, contextOf(service.owner))

@@ -89,7 +89,7 @@ async function countBlobs(service: TestService): Promise<number> {
   return count;
 }
 
-test("parts at their offsets make a file; its id is answered again to HEAD and to a repeated last part", async () => {
+test("[D5-tus] [D5-tus-file-id-header] parts at their offsets make a file; its id is answered again to HEAD and to a repeated last part", async () => {
   await using service = await openTestService();
   const { id, headers } = await create(service, 10, { metadata: { filename: "ä.txt", filetype: "text/plain" } });
   expect(headers).toMatchObject({
@@ -136,7 +136,7 @@ test("creation-with-upload: all bytes, some of them, and none for an empty file"
   expect(await contentOf(service, empty.headers["File-Id"] ?? "")).toBe("");
 });
 
-test("a wrong offset is 409 and says where the upload stands; bytes beyond the length are refused", async () => {
+test("[D5-tus-offset-conflict] a wrong offset is 409 and says where the upload stands; bytes beyond the length are refused", async () => {
   await using service = await openTestService();
   const { id } = await create(service, 10);
   await patch(service, id, 0, "12345");
@@ -149,7 +149,7 @@ test("a wrong offset is 409 and says where the upload stands; bytes beyond the l
   expect((await patch(service, id, Number(offset), rest))["File-Id"]).toBeDefined();
 });
 
-test("a part with a wrong checksum does not count; one with a right one does", async () => {
+test("[D5-tus-checksum] a part with a wrong checksum does not count; one with a right one does", async () => {
   await using service = await openTestService();
   const { id } = await create(service, 10);
   for (const algorithm of ["sha256", "sha1"] as const) {
@@ -187,7 +187,7 @@ test("another version of the protocol is refused with the one spoken", async () 
   });
 });
 
-test("metadata is read strictly", async () => {
+test("[D5-tus-metadata] metadata is read strictly", async () => {
   await using service = await openTestService();
   const refused = [
     ["no file name", ""],
@@ -211,7 +211,7 @@ test("metadata is read strictly", async () => {
   expect(await countBlobs(service)).toBe(0);
 });
 
-test("an upload is over after 24 hours (410), is nobody else's (404), and can be given up", async () => {
+test("[D5-tus-expired] [D1-gone-410-upload] an upload is over after 24 hours (410), is nobody else's (404), and can be given up", async () => {
   await using service = await openTestService();
   const stranger = await service.addAccount();
   const { id } = await create(service, 10);
@@ -237,7 +237,7 @@ test("giving up a finished upload keeps its file", async () => {
   expect(queued).toEqual([]);
 });
 
-test("an upload with fileId makes a new version, guarded by If-Match", async () => {
+test("[D5-tus-file-id] an upload with fileId makes a new version, guarded by If-Match", async () => {
   await using service = await openTestService();
   const first = await create(service, 5, { body: bodyOf("hello", PART) });
   const fileId = first.headers["File-Id"] ?? "";
@@ -300,7 +300,7 @@ test("the quota holds at the finish too, whatever was begun before", async () =>
 /** `npm run test:full` sets the count that the issue names. */
 const ROUNDS = process.env["COFFER_TEST_COUNTS"] === "full" ? 1000 : 50;
 
-test(`two writers at one offset: exactly one goes on, ${ROUNDS} rounds, and the bytes are right`, async () => {
+test(`[D5-tus-locked] two writers at one offset: exactly one goes on, ${ROUNDS} rounds, and the bytes are right`, async () => {
   await using service = await openTestService();
   for (let round = 0; round < ROUNDS; round += 1) {
     const { id } = await create(service, 8, { metadata: { filename: `round ${round}` } });

@@ -25,7 +25,7 @@ function remove(service: TestService, vaultId: string, force?: boolean) {
   );
 }
 
-test("an account begins with its default vault, which cannot be deleted", async () => {
+test("[D5-default-vault] an account begins with its default vault, which cannot be deleted", async () => {
   await using service = await openTestService();
   const [files] = await list(service);
   expect(files).toMatchObject({ name: "Files", type: "public", isDefault: true, chainObjectId: null });
@@ -33,7 +33,7 @@ test("an account begins with its default vault, which cannot be deleted", async 
     expect(await codeOf(remove(service, files?.id ?? "", force))).toBe("default_vault");
 });
 
-test("create, rename, list and delete; names are unique per account", async () => {
+test("[D5-vaults-paths] [D5-vault-names-clear] create, rename, list and delete; names are unique per account", async () => {
   await using service = await openTestService();
   const vault = await create(service, "V");
   expect(vault).toMatchObject({ name: "V", isDefault: false });
@@ -58,7 +58,7 @@ test("create, rename, list and delete; names are unique per account", async () =
   expect(actions.map(({ action }) => action)).toEqual(["vault.created", "vault.updated", "vault.deleted"]);
 });
 
-test("shared vaults are refused by name until there are any", async () => {
+test("[D5-shared-unavailable] shared vaults are refused by name until there are any", async () => {
   await using service = await openTestService();
   const shared = service.handlers.vaults.create({ body: { name: "S", type: "shared" } }, contextOf(service.owner));
   await expect(shared).rejects.toMatchObject({
@@ -67,7 +67,7 @@ test("shared vaults are refused by name until there are any", async () => {
   });
 });
 
-test("the limit of vaults holds for many at the same time", async () => {
+test("[D2-vaults] the limit of vaults holds for many at the same time", async () => {
   await using service = await openTestService({ environment: { SERVICE_MAX_VAULTS: "5" } });
   expect(await outcomes(Array.from({ length: 20 }, (_, index) => create(service, `v${index}`)))).toEqual({
     ok: 4,
@@ -86,7 +86,7 @@ test("a limited key sees its vaults and no others", async () => {
   expect(await list(service, { ...limited, vaultIds: new Set() })).toEqual([]);
 });
 
-test("a vault with content, trash included, is only deleted by force, and the message says what is in it", async () => {
+test("[D5-vault-delete] a vault with content, trash included, is only deleted by force, and the message says what is in it", async () => {
   await using service = await openTestService();
   const vault = await create(service, "V");
   const folder = (
