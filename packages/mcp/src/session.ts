@@ -74,6 +74,9 @@ async function readSettings({ env, configFile, redaction }: SessionOptions): Pro
   return settings;
 }
 
+/** Hosts commonly give a call 60 s: ours says what is wrong before they give up. */
+const TIMEOUTS = { attemptMs: 15_000, totalMs: 45_000 };
+
 async function openClient(options: SessionOptions): Promise<Client> {
   const settings = await readSettings(options);
   if (settings.apiKey === null) throw signedOut(settings);
@@ -84,7 +87,12 @@ async function openClient(options: SessionOptions): Promise<Client> {
     });
   }
   const { createClient } = await import("@coffer/sdk");
-  return createClient({ baseUrl: settings.baseUrl, credentials: settings.apiKey, application: options.application });
+  return createClient({
+    baseUrl: settings.baseUrl,
+    credentials: settings.apiKey,
+    application: options.application,
+    timeouts: TIMEOUTS,
+  });
 }
 
 function signedOut({ configFile, profile }: Settings): ToolFailure {
