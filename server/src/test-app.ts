@@ -52,7 +52,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   const whole: Deps = { database, blobs: openMemoryBlobs({ clock }), clock, random: systemRandom, settings };
   const deps = { ...whole, ...options.replace?.(whole) };
   const lines: string[] = [];
-  const log = openLog("info", { write: (text) => lines.push(text) });
+  const log = openLog("info", { write: (bytes) => void lines.push(new TextDecoder().decode(bytes)) });
   const readiness: TestApp["readiness"] = { state: "ready" };
   const app = buildApp(deps, { log, readiness, stopping: new AbortController().signal });
   const ask: TestApp["ask"] = async (method, url, call = {}) => {

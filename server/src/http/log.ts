@@ -4,13 +4,14 @@ import { type Logger, pino } from "pino";
 import type { LogLevel } from "../config.ts";
 import { redact } from "./redaction.ts";
 
-/** Takes whole lines. */
+/** Takes whole lines in UTF-8. The bytes are valid during the call only. */
 export interface LineSink {
-  write(text: string): void;
+  write(lines: Uint8Array): void;
 }
 
 export interface Log {
   readonly events: Logger;
+  /** Takes lines of ASCII. */
   readonly requests: { readonly enabled: boolean; write(line: string): void };
   /** Writes what is still collected. */
   flush(): void;
@@ -27,20 +28,29 @@ export function openLog(level: LogLevel, sink: LineSink = standardError): Log {
   const events = pino({ level, base: null }, lines);
   return {
     events,
-    requests: { enabled: events.isLevelEnabled("info"), write: (line) => lines.write(line) },
-    flush: () => lines.flush(),
+    requests: {
+      enabled: events.isLevelEnabled("info"),
+      write: (line) => {
+        lines.writeAscii(line);
+      },
+    },
+    flush: () => {
+      lines.flush();
+    },
   };
 }
 
-/** A defect or a fault: what happened, with everything that looks like a credential taken out. */
+/** A defect or a fault: what happened, with everything that looks like a credential taken out. Written at once. */
 export function logFault(log: Log, error: unknown, fields: Readonly<Record<string, string | null>>): void {
   log.events.error({ event: "fault", ...fields, error: renderError(error, 3) });
+  log.flush();
 }
 
-/** Owns the timer. Whatever was collected is written before the next line after {@link MAX_COLLECTED} characters. */
-class CollectedLines implements LineSink {
+/** Owns the buffer and the timer. */
+class CollectedLines {
   readonly #sink: LineSink;
-  #text = "";
+  readonly #buffer = Buffer.allocUnsafe(MAX_COLLECTED);
+  #used = 0;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(sink: LineSink) {
@@ -48,23 +58,37 @@ class CollectedLines implements LineSink {
   }
 
   write(line: string): void {
-    this.#text += line;
-    if (this.#text.length >= MAX_COLLECTED) this.flush();
-    else this.#timer ??= setTimeout(() => this.flush(), COLLECT).unref();
+    const most = line.length * 3;
+    if (this.#used + most > MAX_COLLECTED) this.flush();
+    if (most > MAX_COLLECTED) return this.#sink.write(Buffer.from(line));
+    this.#used += this.#buffer.write(line, this.#used);
+    this.#wake();
+  }
+
+  /** For lines that hold nothing but ASCII. */
+  writeAscii(line: string): void {
+    if (this.#used + line.length > MAX_COLLECTED) this.flush();
+    this.#used += this.#buffer.write(line, this.#used, "latin1");
+    this.#wake();
   }
 
   flush(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    const text = this.#text;
-    this.#text = "";
-    if (text !== "") this.#sink.write(text);
+    const bytes = this.#buffer.subarray(0, this.#used);
+    this.#used = 0;
+    if (bytes.length > 0) this.#sink.write(bytes);
+  }
+
+  #wake(): void {
+    this.#timer ??= setTimeout(() => {
+      this.flush();
+    }, COLLECT).unref();
   }
 }
 
 const standardError: LineSink = {
-  write(text) {
-    const bytes = Buffer.from(text);
+  write(bytes) {
     let written = 0;
     // A pipe may be full for a moment (EAGAIN) or closed (EPIPE): the log must never stop the service.
     for (let attempt = 0; written < bytes.length && attempt < 100; attempt += 1) {

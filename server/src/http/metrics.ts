@@ -1,15 +1,19 @@
 /** Prometheus metrics of one app. Labels are endpoint ids and status classes: never anything a caller can make up. */
 import { endpointsOf, type Api } from "@coffer/contract";
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import type { Call } from "./call.ts";
 import type { Transfers } from "./transfers.ts";
 
 const UNMATCHED = "unmatched";
 const CLASSES = ["1xx", "2xx", "3xx", "4xx", "5xx"] as const;
+/** Upper bounds in seconds. */
+const BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 600] as const;
 
-interface EndpointMeters {
-  readonly byClass: readonly Counter.Internal[];
-  readonly duration: Histogram.Internal<"endpoint">;
+/** Plain numbers: counting through the library was measured at ten times as much, and is needed at each scrape only. */
+interface Tally {
+  readonly byClass: number[];
+  readonly byBucket: number[];
+  seconds: number;
 }
 
 export interface Metrics {
@@ -21,45 +25,96 @@ export interface Metrics {
 export function createMetrics(api: Api, transfers: Transfers): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: "coffer_" });
-  const requests = new Counter({
-    name: "coffer_http_requests_total",
-    help: "Requests answered, by endpoint and status class",
-    labelNames: ["endpoint", "status"],
-    registers: [registry],
-  });
-  const durations = new Histogram({
-    name: "coffer_http_request_duration_seconds",
-    help: "From the request's headers to the end of the answer",
-    labelNames: ["endpoint"],
-    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 600],
-    registers: [registry],
-  });
-  const bytes = new Counter({
-    name: "coffer_http_body_bytes_total",
-    help: "Bytes of bodies",
-    labelNames: ["direction"],
-    registers: [registry],
-  });
+  const tallies = new Map<string, Tally>();
+  for (const id of [...endpointsOf(api).map((endpoint) => endpoint.id), UNMATCHED]) tallies.set(id, emptyTally());
+  const bytes = { in: 0, out: 0 };
+  registerRequests(registry, tallies);
+  registerDurations(registry, tallies);
+  registerBytes(registry, bytes);
   registerTransfers(registry, transfers);
-  const meters = new Map<string, EndpointMeters>();
-  for (const id of [...endpointsOf(api).map((endpoint) => endpoint.id), UNMATCHED]) {
-    const byClass = CLASSES.map((status) => requests.labels(id, status));
-    meters.set(id, { byClass, duration: durations.labels(id) });
-  }
-  const bytesIn = bytes.labels("in");
-  const bytesOut = bytes.labels("out");
   return {
     observe(call, status, milliseconds) {
-      const meter = meters.get(call.endpointId ?? UNMATCHED);
-      meter?.byClass[Math.floor(status / 100) - 1]?.inc();
-      meter?.duration.observe(milliseconds / 1000);
-      if (call.bytesIn > 0) bytesIn.inc(call.bytesIn);
-      if (call.bytesOut > 0) bytesOut.inc(call.bytesOut);
+      const tally = tallies.get(call.endpointId ?? UNMATCHED);
+      if (tally !== undefined) count(tally, status, milliseconds / 1000);
+      bytes.in += call.bytesIn;
+      bytes.out += call.bytesOut;
     },
     async render() {
       return { text: await registry.metrics(), contentType: registry.contentType };
     },
   };
+}
+
+function emptyTally(): Tally {
+  return { byClass: CLASSES.map(() => 0), byBucket: [...BUCKETS.map(() => 0), 0], seconds: 0 };
+}
+
+function count(tally: Tally, status: number, seconds: number): void {
+  const statusClass = Math.floor(status / 100) - 1;
+  tally.byClass[statusClass] = (tally.byClass[statusClass] ?? 0) + 1;
+  let bucket = 0;
+  while (bucket < BUCKETS.length && seconds > (BUCKETS[bucket] ?? Infinity)) bucket += 1;
+  tally.byBucket[bucket] = (tally.byBucket[bucket] ?? 0) + 1;
+  tally.seconds += seconds;
+}
+
+function registerRequests(registry: Registry, tallies: ReadonlyMap<string, Tally>): void {
+  const counter: Counter<"endpoint" | "status"> = new Counter({
+    name: "coffer_http_requests_total",
+    help: "Requests answered, by endpoint and status class",
+    labelNames: ["endpoint", "status"],
+    registers: [registry],
+    collect() {
+      counter.reset();
+      for (const [endpoint, { byClass }] of tallies) {
+        for (const [index, status] of CLASSES.entries()) counter.inc({ endpoint, status }, byClass[index]);
+      }
+    },
+  });
+}
+
+/** A histogram by hand: the library's takes one observation at a time and cannot be filled from sums. */
+function registerDurations(registry: Registry, tallies: ReadonlyMap<string, Tally>): void {
+  const name = "coffer_http_request_duration_seconds";
+  const buckets: Gauge<"endpoint" | "le"> = new Gauge({
+    name: `${name}_bucket`,
+    help: "From the request's headers to the end of the answer, cumulative",
+    labelNames: ["endpoint", "le"],
+    registers: [registry],
+    collect() {
+      for (const [endpoint, { byBucket }] of tallies) {
+        let sum = 0;
+        for (const [index, le] of [...BUCKETS, "+Inf"].entries()) {
+          sum += byBucket[index] ?? 0;
+          buckets.set({ endpoint, le }, sum);
+        }
+      }
+    },
+  });
+  const seconds: Counter<"endpoint"> = new Counter({
+    name: `${name}_sum`,
+    help: "Seconds spent on requests",
+    labelNames: ["endpoint"],
+    registers: [registry],
+    collect() {
+      seconds.reset();
+      for (const [endpoint, tally] of tallies) seconds.inc({ endpoint }, tally.seconds);
+    },
+  });
+}
+
+function registerBytes(registry: Registry, bytes: { readonly in: number; readonly out: number }): void {
+  const counter: Counter<"direction"> = new Counter({
+    name: "coffer_http_body_bytes_total",
+    help: "Bytes of bodies",
+    labelNames: ["direction"],
+    registers: [registry],
+    collect() {
+      counter.reset();
+      counter.inc({ direction: "in" }, bytes.in);
+      counter.inc({ direction: "out" }, bytes.out);
+    },
+  });
 }
 
 function registerTransfers(registry: Registry, transfers: Transfers): void {
