@@ -170,7 +170,7 @@ describe("queued blob deletions", () => {
 });
 
 describe("the trash", () => {
-  it("is emptied of what has been in it for 30 days, with usage, changes and blobs", async () => {
+  it("is emptied of what has been in it for 30 days, with usage, changes and blobs [D5-trash-purge]", async () => {
     const trashed = (more: Partial<FileRow> = {}) => storeFile({ trashed_at: clock.now(), ...more });
     const folder = await storeFolder({ trashed_at: clock.now() });
     const inner = await storeFolder({ parent_id: folder.id, trashed_at: clock.now() });

@@ -1,4 +1,4 @@
-/** Buffers that are used again. A fresh megabyte per read or write costs page faults and garbage (measured 4x slower). */
+/** Buffers that are used again. A fresh megabyte per read or write costs page faults and garbage. */
 
 export const LARGE = 1024 * 1024;
 export const SMALL = 64 * 1024;

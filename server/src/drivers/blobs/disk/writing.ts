@@ -1,6 +1,6 @@
 /**
  * Writing a stream to a file in large batches, hashed on the way: a batch is hashed here while another thread writes it.
- * (Hashing in a worker thread was tried over shared memory and lost on two cores, with and without SHA instructions.)
+ * (Hashing in a worker thread was tried over shared memory and did not win on two cores, with or without SHA instructions.)
  */
 import type { Hash } from "node:crypto";
 import { type BufferPool, LARGE, SMALL } from "./buffers.ts";
