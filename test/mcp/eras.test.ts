@@ -1,0 +1,96 @@
+import { createHash, randomBytes } from "node:crypto";
+import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sourceLauncher, startStack, type Stack } from "@coffer/devstack";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+const MIB = 1024 * 1024;
+
+let stack: Stack;
+let folder: string;
+
+beforeAll(async () => {
+  stack = await startStack();
+  folder = await realpath(await mkdtemp(join(tmpdir(), "mcp-eras-")));
+});
+
+afterAll(async () => {
+  await stack.close();
+  await rm(folder, { recursive: true });
+});
+
+async function connect(mode: "legacy" | { pin: string }): Promise<Client> {
+  const { command, args } = sourceLauncher();
+  const client = new Client(
+    { name: "test", version: "1" },
+    { capabilities: { roots: {} }, versionNegotiation: { mode } },
+  );
+  client.setRequestHandler("roots/list", () => ({ roots: [{ uri: `file://${folder}` }] }));
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    SERVICE_CONFIG_FILE: stack.credentialsFile,
+    SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client"),
+  };
+  await client.connect(
+    new StdioClientTransport({ command, args: [...args, "--allow", tmpdir()], env, stderr: "pipe" }),
+  );
+  return client;
+}
+
+type Facts = Readonly<Record<string, unknown>>;
+
+describe.each([
+  ["2025 era", "legacy" as const, "2025-11-25"],
+  ["2026 era", { pin: "2026-07-28" }, "2026-07-28"],
+])("client 2.4, %s, a client with roots [D0-mcp-library]", (name, mode, revision) => {
+  it("stores and fetches a file with progress, and cancels", async () => {
+    const client = await connect(mode);
+    expect(client.getNegotiatedProtocolVersion()).toBe(revision);
+    const call = async (tool: string, given: Facts, options: object = {}): Promise<Facts> => {
+      const result = await client.callTool({ name: tool, arguments: given }, options);
+      return result.structuredContent as Facts;
+    };
+    const { vaultId } = await call("vault_create", { name });
+    const content = randomBytes(12 * MIB);
+    const path = join(folder, "file.bin");
+    await writeFile(path, content);
+
+    const seen: number[] = [];
+    const onprogress = ({ progress }: { progress: number }): void => void seen.push(progress);
+    const receipt = await call("file_upload", { path, vaultId }, { onprogress });
+    expect(receipt).toMatchObject({
+      bytes: content.length,
+      sha256: createHash("sha256").update(content).digest("hex"),
+    });
+    expect(seen.length).toBeGreaterThan(1);
+
+    const destPath = join(folder, `${revision}.back`);
+    await call("file_download", { fileId: receipt["fileId"], destPath });
+    expect(content.equals(await readFile(destPath))).toBe(true);
+
+    const cancel = new AbortController();
+    const cancelled = call(
+      "file_upload",
+      { path, vaultId, name: "cancelled" },
+      {
+        signal: cancel.signal,
+        onprogress: () => {
+          cancel.abort();
+        },
+      },
+    );
+    await expect(cancelled).rejects.toThrow();
+    expect(await call("file_list", { vaultId, nameContains: "cancelled" })).toMatchObject({ files: [] });
+
+    // Allowed by the flag, but outside the client's roots.
+    const outside = await mkdtemp(join(tmpdir(), "mcp-eras-outside-"));
+    await writeFile(join(outside, "x"), "x");
+    const refused = await call("file_upload", { path: join(outside, "x"), vaultId });
+    expect(refused).toMatchObject({ error: { code: "path_not_allowed" } });
+    await rm(outside, { recursive: true });
+    await client.close();
+  });
+});
