@@ -77,7 +77,10 @@ export function listFiles(
 ): Promise<FileRow[]> {
   let query = session.build.selectFrom("files").selectAll().where("account_id", "=", filter.accountId);
   if (filter.vaultId !== null) query = query.where("vault_id", "=", filter.vaultId);
-  if (filter.folderId === null) query = query.where("folder_id", "is", null);
+  // A name in a place is one look-up in the unique index, in the words of that index.
+  if (filter.name !== undefined && filter.folderId !== undefined) {
+    query = query.where(folderOrNone, "=", filter.folderId ?? "");
+  } else if (filter.folderId === null) query = query.where("folder_id", "is", null);
   else if (filter.folderId !== undefined) query = query.where("folder_id", "=", filter.folderId);
   if (filter.name !== undefined) query = query.where("name", "=", filter.name);
   query = query.where("trashed_at", filter.trashed ? "is not" : "is", null);

@@ -59,7 +59,10 @@ export function listFolders(
 ): Promise<FolderRow[]> {
   let query = session.build.selectFrom("folders").selectAll().where("account_id", "=", filter.accountId);
   if (filter.vaultId !== null) query = query.where("vault_id", "=", filter.vaultId);
-  if (filter.parentId === null) query = query.where("parent_id", "is", null);
+  // A name in a place is one look-up in the unique index, in the words of that index.
+  if (filter.name !== undefined && filter.parentId !== undefined) {
+    query = query.where(parentOrNone, "=", filter.parentId ?? "");
+  } else if (filter.parentId === null) query = query.where("parent_id", "is", null);
   else if (filter.parentId !== undefined) query = query.where("parent_id", "=", filter.parentId);
   if (filter.name !== undefined) query = query.where("name", "=", filter.name);
   query = query.where("trashed_at", filter.trashed ? "is not" : "is", null);
