@@ -157,6 +157,8 @@ describe("metrics", () => {
     await service.ask("GET", "/nothing-of-the-kind");
     const { text: page } = await service.ask("GET", "/metrics");
     expect(page).toContain('coffer_http_requests_total{endpoint="vaults.create",status="4xx"}');
+    expect(page).toContain('coffer_storage_up{part="database"} 1');
+    expect(page).toMatch(/coffer_nodejs_eventloop_lag_seconds \d/);
     expect(page).not.toContain("nothing-of-the-kind");
   });
 

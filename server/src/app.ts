@@ -48,7 +48,7 @@ declare module "fastify" {
 export function buildApp(deps: Deps, options: AppOptions): App {
   const app = createServer(deps, options.log);
   const transfers = new Transfers(deps.settings.timing.recheck);
-  const metrics = createMetrics(api, transfers);
+  const metrics = createMetrics(api, transfers, deps);
   const authenticator = createAuthenticator(deps);
   const idempotency = createIdempotency(deps);
   const { settings } = deps;

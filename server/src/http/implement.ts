@@ -141,7 +141,8 @@ async function answerOnce(exchange: Exchange, key: string, body: string): Promis
     await run(exchange, outcome.reservation);
     await outcome.reservation.end("answered");
   } catch (error) {
-    await outcome.reservation.end("failed");
+    // A key that cannot be given free now is free as soon as it is asked for again: its owner no longer runs.
+    await outcome.reservation.end("failed").catch((fault: unknown) => request.server.noteFault(fault, request));
     throw error;
   }
 }

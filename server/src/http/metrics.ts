@@ -1,6 +1,7 @@
 /** Prometheus metrics of one app. Labels are endpoint ids and status classes: never anything a caller can make up. */
 import { endpointsOf, type Api } from "@coffer/contract";
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
+import type { Deps } from "../deps.ts";
 import type { Call } from "./call.ts";
 import type { Transfers } from "./transfers.ts";
 
@@ -22,7 +23,7 @@ export interface Metrics {
   render(): Promise<{ text: string; contentType: string }>;
 }
 
-export function createMetrics(api: Api, transfers: Transfers): Metrics {
+export function createMetrics(api: Api, transfers: Transfers, storage: Pick<Deps, "database" | "blobs">): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: "coffer_" });
   const tallies = new Map<string, Tally>();
@@ -32,6 +33,7 @@ export function createMetrics(api: Api, transfers: Transfers): Metrics {
   registerDurations(registry, tallies);
   registerBytes(registry, bytes);
   registerTransfers(registry, transfers);
+  registerStorage(registry, storage);
   return {
     observe(call, status, milliseconds) {
       const tally = tallies.get(call.endpointId ?? UNMATCHED);
@@ -124,4 +126,27 @@ function registerTransfers(registry: Registry, transfers: Transfers): void {
     registers: [registry],
     collect: () => gauge.set(transfers.size),
   });
+}
+
+/** Asked at each scrape: 1 when the part answers, else 0. */
+function registerStorage(registry: Registry, { database, blobs }: Pick<Deps, "database" | "blobs">): void {
+  const gauge: Gauge<"part"> = new Gauge({
+    name: "coffer_storage_up",
+    help: "Whether the database and the blob store answer",
+    labelNames: ["part"],
+    registers: [registry],
+    async collect() {
+      for (const [part, target] of Object.entries({ database, blobs })) gauge.set({ part }, await answers(target));
+    },
+  });
+}
+
+async function answers(target: { ping(): Promise<void> }): Promise<0 | 1> {
+  try {
+    await target.ping();
+    return 1;
+  } catch {
+    // Why it does not answer is in the log of the requests that fail.
+    return 0;
+  }
 }

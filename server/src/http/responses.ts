@@ -46,7 +46,8 @@ export function sendText(
   } else {
     raw.writeHead(status, { ...allHeadersOf(request, headers), "Content-Length": String(length) });
   }
-  raw.end(body);
+  // Text of one byte per character is ASCII, which latin1 writes without looking at it again.
+  raw.end(body, length === body.length ? "latin1" : "utf8");
 }
 
 /** Says that nothing follows, where a client would else be told of chunks (RFC 9110 §8.6). */
