@@ -34,12 +34,12 @@ interface Run {
 }
 
 /** `npm start` without its set-up, which installs packages and has tests of its own. */
-function npmStart(args: string[], options: { cwd?: string; npm?: string[] } = {}): Run {
-  const npm = ["--prefix", REPOSITORY, "start", "--silent", "--ignore-scripts", ...(options.npm ?? []), "--", ...args];
+function npmStart(args: string[], options: { cwd?: string; env?: Record<string, string> } = {}): Run {
+  const npm = ["--prefix", REPOSITORY, "start", "--silent", "--ignore-scripts", "--", ...args];
   const path = [dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter);
   const child = spawn("npm", npm, {
     cwd: options.cwd ?? REPOSITORY,
-    env: { ...process.env, PATH: path },
+    env: { ...process.env, PATH: path, ...options.env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const run: Run = {
@@ -232,21 +232,30 @@ describe("npm start --once", () => {
       ".env": "KEY=1",
       "deep/er/file": "4",
       "Ünï – ☃.txt": "5",
+      large: "x".repeat(1001),
     });
     await symlink("/etc/passwd", join(folder, "link"));
     await symlink(folder, join(folder, "loop"));
     await mkdir(join(folder, "nothing"));
     await writeFile(Buffer.concat([Buffer.from(`${folder}/latin`), Buffer.from([0xe9])]), "6");
-    const run = npmStart([...json(join(base, "data")), "--folder", folder, "--once"]);
+    const env = { SERVICE_PRO_FILE_BYTES: "1000" };
+    const run = npmStart([...json(join(base, "data")), "--folder", folder, "--once"], { env });
     expect(await run.ended).toBe(0);
     const { job } = JSON.parse(run.stdout) as Document;
     expect(job).toMatchObject({ files: 6, verified: 6, ok: true, failed: [] });
     expect(job.skipped.map(({ reason }) => reason).toSorted()).toEqual([
+      expect.stringContaining("file_too_large"),
       "looks like a credential or key",
       "symbolic links are not followed",
       "symbolic links are not followed",
       "the name is not UTF-8",
     ]);
+  });
+
+  it("does not call it a success when nothing could be stored", { timeout: 60_000 }, async () => {
+    const folder = await makeFolder({ ".env": "KEY=1" });
+    const run = npmStart([...json(join(base, "data")), "--folder", folder, "--once"]);
+    expect(await run.ended).toBe(1);
   });
 
   const many = Object.fromEntries(

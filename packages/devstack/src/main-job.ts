@@ -99,7 +99,8 @@ async function runSteps(job: Job, tree: FolderTree): Promise<JobReport> {
     verified,
     skipped,
     failed,
-    ok: failed.length === 0 && verified === files,
+    // A folder of which nothing could be stored proves nothing.
+    ok: failed.length === 0 && verified === files && (files > 0 || tree.files.length === 0),
   };
 }
 
