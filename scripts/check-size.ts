@@ -32,8 +32,23 @@ const inputs = Object.keys(metafile.inputs).length;
 console.log(
   `SDK core for browsers: ${bytes} bytes gzipped of ${LIMIT} (${chunks.length} files from ${inputs} modules)`,
 );
+for (const chunk of loadedOnDemand()) {
+  console.log(`  on demand: ${chunk.bytes} bytes gzipped, ${chunk.contents}`);
+}
 if (inputs < 10) console.log("too few modules: this is not the whole SDK");
 process.exitCode = bytes <= LIMIT && inputs >= 10 ? 0 : 1;
+
+/** The other chunks, largest first, each named by the package most of it comes from. */
+function loadedOnDemand(): { bytes: number; contents: string }[] {
+  return Object.entries(metafile.outputs)
+    .filter(([file]) => !chunks.includes(file))
+    .map(([file, output]) => {
+      const [largest] = Object.entries(output.inputs).sort(([, a], [, b]) => b.bytesInOutput - a.bytesInOutput);
+      const bytes = gzipSync(contentsOf(file), { level: 9 }).byteLength;
+      return { bytes, contents: `mostly ${largest?.[0].replace(/^.*node_modules\//, "") ?? "re-exports"}` };
+    })
+    .sort((a, b) => b.bytes - a.bytes);
+}
 
 /** The entry's output and what it imports statically, and so on. */
 function loadedAtOnce(): string[] {
