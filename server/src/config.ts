@@ -154,7 +154,7 @@ const VARIABLES = {
   ),
   freeFile: number("SERVICE_FREE_FILE_BYTES", 100 * MIB, ANY_SIZE, "largest file of a free account"),
   freeStorage: number("SERVICE_FREE_STORAGE_BYTES", 10 * GIB, ANY_SIZE, "storage of a free account"),
-  proFile: number("SERVICE_PRO_FILE_BYTES", 50 * GIB, ANY_SIZE, "largest file of a pro account"),
+  proFile: number("SERVICE_PRO_FILE_BYTES", 5 * GIB, ANY_SIZE, "largest file of a pro account"),
   proStorage: number("SERVICE_PRO_STORAGE_BYTES", TIB, ANY_SIZE, "storage of a pro account"),
   rawUpload: number("SERVICE_MAX_RAW_UPLOAD_BYTES", 5 * GIB, ANY_SIZE, "largest upload in one request"),
   resumableUpload: number("SERVICE_MAX_RESUMABLE_UPLOAD_BYTES", 50 * GIB, ANY_SIZE, "largest resumable upload"),
