@@ -4,7 +4,7 @@ import type { Deps } from "../deps.ts";
 import { openTestApp, type TestApp } from "../test-app.ts";
 import { createIdempotency, type Outcome, type Reservation } from "./idempotency.ts";
 
-const PAYLOAD = { method: "POST", url: "/api/vaults", body: "{}" };
+const PAYLOAD = { method: "POST", url: "/api/vaults", body: "{}", rights: "[]" };
 const ANSWER = { status: 201, headers: { Location: "/api/vaults/1" }, body: '{"vault":{}}' };
 const ENDPOINT = api.vaults.create;
 
@@ -117,6 +117,29 @@ describe("through the app", () => {
     expect(repeat.headers["location"]).toBe(`/api/auth/api-keys/${String(first.body["id"])}`);
     const rows = await service.deps.database.all(service.deps.database.build.selectFrom("idempotency").selectAll());
     expect(JSON.stringify(rows)).not.toContain(String(first.body["key"]));
+  });
+
+  it("an answer never reaches a key of the account that does not see what was made, and reaches one with the same rights", async () => {
+    await using service = await openTestApp();
+    const { key: owner } = await service.signUp();
+    const vaultId = async (name: string): Promise<string> => {
+      const { body } = await service.ask("POST", "/api/vaults", { key: owner, json: { name, type: "public" } });
+      return (body["vault"] as { id: string }).id;
+    };
+    const [seen, hidden] = [await vaultId("Seen"), await vaultId("Hidden")];
+    const mint = async (json: object): Promise<string> => {
+      const { body } = await service.ask("POST", "/api/auth/api-keys", { key: owner, json: { name: "k", ...json } });
+      return String(body["key"]);
+    };
+    const call = { headers: { "idempotency-key": "guessed" }, json: { name: "Secret plans", vaultId: hidden } };
+    const first = await service.ask("POST", "/api/folders", { ...call, key: owner });
+    expect(first.status).toBe(201);
+    for (const narrower of [{ vaultIds: [seen] }, { scopes: ["folders:write"] }]) {
+      const answer = await service.ask("POST", "/api/folders", { ...call, key: await mint(narrower) });
+      expect([answer.status, answer.headers["x-error-code"]]).toEqual([422, "idempotency_mismatch"]);
+    }
+    const same = await service.ask("POST", "/api/folders", { ...call, key: await mint({}) });
+    expect([same.status, same.headers["idempotent-replayed"], same.text]).toEqual([201, "true", first.text]);
   });
 
   it("refuses keys that are empty, too long or not ASCII", async () => {

@@ -18,6 +18,8 @@ export interface Payload {
   /** Path and query as sent. */
   readonly url: string;
   readonly body: string;
+  /** What the caller may do: a kept answer must not reach a key of the account that could not have caused it. */
+  readonly rights: string;
 }
 
 export interface Reservation {
@@ -166,8 +168,8 @@ function alreadyCreated(resource: string): ServiceError {
   );
 }
 
-function fingerprintOf({ method, url, body }: Payload): string {
-  return hash("sha256", JSON.stringify([method, url, body]), "hex");
+function fingerprintOf({ method, url, body, rights }: Payload): string {
+  return hash("sha256", JSON.stringify([method, url, body, rights]), "hex");
 }
 
 /** 1 to 255 visible ASCII characters; the draft's quoted string form counts with its quotes. */

@@ -6,7 +6,7 @@ import type { Authenticator } from "./authentication.ts";
 import { openByteBody } from "./byte-bodies.ts";
 import { CallContext } from "./call.ts";
 import { ServiceError } from "./errors.ts";
-import type { Handlers, IncomingBytes, OutgoingBytes } from "./handlers.ts";
+import type { Handlers, IncomingBytes, OutgoingBytes, Principal } from "./handlers.ts";
 import { requireVersionForm } from "./headers.ts";
 import { type Idempotency, type Payload, type Reservation } from "./idempotency.ts";
 import { parseSection, parseSections, requiredMediaType } from "./input.ts";
@@ -134,7 +134,7 @@ async function answerOnce(exchange: Exchange, key: string, body: string): Promis
   const { route, request, reply, pipeline } = exchange;
   const { principal } = request.call;
   if (principal === null) throw new Error(`${route.endpoint.id} takes an Idempotency-Key without a caller`);
-  const payload: Payload = { method: request.method, url: request.url, body };
+  const payload: Payload = { method: request.method, url: request.url, body, rights: describeRights(principal) };
   const outcome = await pipeline.idempotency.reserve(route.endpoint, principal.accountId, key, payload);
   if (outcome.kind === "replay") return sendText(request, reply, outcome.answer);
   try {
@@ -145,6 +145,12 @@ async function answerOnce(exchange: Exchange, key: string, body: string): Promis
     await outcome.reservation.end("failed").catch((fault: unknown) => request.server.noteFault(fault, request));
     throw error;
   }
+}
+
+/** Equal for keys that may do the same, so that a repeat with a rotated key is still a repeat. */
+function describeRights({ accessLevel, scopes, vaultIds }: Principal): string {
+  const sorted = (words: ReadonlySet<string> | null) => (words === null ? null : [...words].sort());
+  return JSON.stringify([accessLevel, sorted(scopes), sorted(vaultIds)]);
 }
 
 async function run(
