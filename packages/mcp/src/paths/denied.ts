@@ -1,7 +1,7 @@
 /** What no model may read or write even inside an allowed folder: credentials, keys, and this product's own settings. */
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { basename, dirname, join, resolve, sep } from "node:path";
+import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
 
 export interface DenyList {
   /** Folders of this product's own configuration. */
@@ -46,9 +46,13 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where this product keeps its settings (decisions §0), as real paths where they exist. */
 export function ownConfiguration(env: Environment, configFile: string | null): DenyList {
-  const usual = join(env["XDG_CONFIG_HOME"] ?? join(homedir(), ".config"), "coffer");
+  // An empty variable counts as unset and a relative XDG path is ignored, as where the SDK looks; the usual place is
+  // denied whatever the variables say.
+  const homes = [homedir(), env["HOME"] ?? ""].filter((home) => home !== "").map((home) => join(home, ".config"));
+  const xdg = env["XDG_CONFIG_HOME"] ?? "";
+  const usual = [...homes, ...(isAbsolute(xdg) ? [xdg] : [])].map((parent) => join(parent, "coffer"));
   const named = env["SERVICE_CONFIG_DIR"] ?? "";
-  const folders = [usual, ...(named === "" ? [] : [named])].map((folder) => resolve(folder));
+  const folders = [...usual, ...(named === "" ? [] : [named])].map((folder) => resolve(folder));
   const files = configFile === null ? [] : [resolve(configFile)];
   return { folders: folders.flatMap(withReal), files: files.flatMap(withReal) };
 }
