@@ -115,6 +115,46 @@ describe("uploadFile", () => {
     expect([...fake.state.uploads.values()].every(({ fileId }) => fileId !== null)).toBe(true);
   });
 
+  it("begins anew when the session's file has gone to the trash since", async () => {
+    await using directory = await openTestDirectory();
+    const { fake, connect } = await openService();
+    const path = join(directory.path, "large.bin");
+    await writeFile(path, BYTES);
+    const options = { partBytes: PART, journalDirectory: join(directory.path, "journals"), retries: 0 };
+    const answerLost: Middleware = async (request, next) => {
+      const answer = await next(request);
+      if (answer.headers.has("file-id")) throw new TypeError("fetch failed");
+      return answer;
+    };
+    await expect(uploadFile(connect(answerLost), path, options)).rejects.toMatchObject({ code: "connection_failed" });
+    const client = connect();
+    const [made] = (await client.files.list()).files;
+    await client.files.delete(made?.id ?? "");
+    const { file } = await uploadFile(client, path, options);
+    expect(file.id).not.toBe(made?.id);
+    expect(file.trashedAt).toBeNull();
+    expect(fake.state.files.size).toBe(2);
+  });
+
+  it("can be repeated with its idempotencyKey after it was given up", async () => {
+    await using directory = await openTestDirectory();
+    const { connect } = await openService();
+    const path = join(directory.path, "large.bin");
+    await writeFile(path, BYTES);
+    const controller = new AbortController();
+    const options = {
+      partBytes: PART,
+      journalDirectory: join(directory.path, "journals"),
+      idempotencyKey: "one-upload",
+    };
+    const onProgress = ({ bytes }: { bytes: number }): void => {
+      if (bytes > PART) controller.abort();
+    };
+    const aborted = uploadFile(connect(), path, { ...options, signal: controller.signal, onProgress });
+    await expect(aborted).rejects.toMatchObject({ code: "aborted" });
+    expect((await uploadFile(connect(), path, options)).sha256).toBe(SHA256);
+  });
+
   it("stores nothing of a file that changes meanwhile", async () => {
     await using directory = await openTestDirectory();
     const { fake, connect } = await openService();

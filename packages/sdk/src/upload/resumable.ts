@@ -78,7 +78,8 @@ async function openSession(
 ): Promise<{ uploadId: string; standing: Standing }> {
   if (checkpoint !== undefined && checkpoint.uploadId !== null) {
     const standing = await findStanding(connection, checkpoint.uploadId, size, options);
-    if (standing !== null) return { uploadId: checkpoint.uploadId, standing };
+    if (standing !== null && (await isOfUse(connection, standing, options)))
+      return { uploadId: checkpoint.uploadId, standing };
     return createSession(
       connection,
       target,
@@ -94,6 +95,17 @@ async function openSession(
     checkpoint === undefined ? options : { ...options, idempotencyKey: checkpoint.idempotencyKey },
     checkpoint,
   );
+}
+
+/** A session that has made its file is of no use once that file is in the trash or gone: the bytes are wanted again. */
+async function isOfUse(connection: Connection, { fileId }: Standing, { signal }: PartOptions): Promise<boolean> {
+  if (fileId === null) return true;
+  try {
+    return (await callOn(connection, api.files.get, { params: { fileId } }, { signal })).file.trashedAt === null;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return false;
+    throw error;
+  }
 }
 
 async function createSession(
@@ -116,9 +128,12 @@ async function createSession(
     throw new ContractError("response", api.uploads.create.id, ["headers.location: not an upload"]);
   await checkpoint?.created(uploadId);
   // A repeated creation (same Idempotency-Key) answers an earlier session, which may hold bytes already.
-  const replayed = answer.headers.get(HEADERS.idempotentReplay) !== null;
-  const standing = replayed ? await findStanding(connection, uploadId, size, options) : { offset: 0, fileId: null };
-  return { uploadId, standing: standing ?? { offset: 0, fileId: null } };
+  if (answer.headers.get(HEADERS.idempotentReplay) === null) return { uploadId, standing: { offset: 0, fileId: null } };
+  const standing = await findStanding(connection, uploadId, size, options);
+  if (standing !== null) return { uploadId, standing };
+  // That session was given up: its key would answer it for a day, so the next one is named anew.
+  const renamed = (await checkpoint?.restarted()) ?? crypto.randomUUID();
+  return createSession(connection, target, size, { ...options, idempotencyKey: renamed }, checkpoint);
 }
 
 function creationHeaders(target: Target, size: number): CallInput<typeof api.uploads.create, Uint8Array>["headers"] {
