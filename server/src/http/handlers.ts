@@ -18,7 +18,10 @@ export interface Principal {
   readonly expiresAt: number | null;
 }
 
-/** A request body of raw bytes, as it arrives. Reading it to its end verifies the declared length. */
+/**
+ * A request body of raw bytes, as it arrives. Reading it to its end verifies the declared length. A chunk is valid until
+ * the next one is asked for: who keeps it makes a copy.
+ */
 export interface IncomingBytes {
   readonly stream: AsyncIterable<Uint8Array>;
   /** From Content-Length; null when the sender did not say. */

@@ -32,7 +32,7 @@ export async function openIncoming(
   room: Room,
 ): Promise<Incoming> {
   if (isMultipart(body.contentType)) {
-    const part = await openMultipart(body.contentType, verifying(body.stream, digests));
+    const part = await openMultipart(body.contentType, copied(verifying(body.stream, digests)));
     return { ...part, stream: within(part.stream, room), digests: [] };
   }
   if (body.length !== null) requireRoom(body.length, room);
@@ -55,4 +55,9 @@ async function* within(source: AsyncIterable<Uint8Array>, room: Room): AsyncGene
     requireRoom(arrived, room);
     yield chunk;
   }
+}
+
+/** The parser of forms holds parts of several chunks; a body's chunk ends with the next one. */
+async function* copied(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of source) yield Buffer.from(chunk);
 }

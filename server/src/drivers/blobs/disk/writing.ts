@@ -92,12 +92,13 @@ export class BatchWriter {
     const batch = this.#batch;
     if (batch === null) return;
     const bytes = batch.subarray(0, this.#filled);
+    // One write at a time: two of one file wait for its lock in the kernel, and spin.
+    while (this.#inFlight.length >= IN_FLIGHT) await this.#inFlight.shift();
     this.#inFlight.push(this.#store(batch, bytes, this.#position));
     this.#batch = null;
     this.#filled = 0;
     this.#position += bytes.length;
     if (this.#position - this.#flushedTo >= FLUSH_EVERY) this.#flushEarly();
-    if (this.#inFlight.length > IN_FLIGHT) await this.#inFlight.shift();
     if (this.#failure !== null) throw this.#failure.error;
   }
 
