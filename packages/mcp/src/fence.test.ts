@@ -17,6 +17,8 @@ describe("fence", () => {
   it("spells out what a reader would not see", () => {
     const fence = openFence([], () => "n");
     expect(fence.wrap(untrusted("a\u202Eb\u200Bc\nd\u0000"))).toBe("<n>a\\u{202e}b\\u{200b}c\\u{a}d\\u{0}</n>");
+    // A variation selector, a tag character, a filler: ways to hide words from people and not from models.
+    expect(fence.wrap(untrusted("a\u{e0148}\u{e0041}\u3164"))).toBe("<n>a\\u{e0148}\\u{e0041}\\u{3164}</n>");
   });
 
   it("limits the length", () => {

@@ -56,8 +56,11 @@ function drawNonce(): string {
 
 const LONGEST = 300;
 
-/** Control, format (bidirectional, zero-width), surrogate and separator characters, and private use. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;
+/**
+ * Control, format (bidirectional, zero-width), surrogate and separator characters, private use, and what else is drawn
+ * as nothing (UAX #44 Default_Ignorable_Code_Point): variation selectors can carry a whole hidden text.
+ */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 function spellOut(text: string): string {
   const spelled = text.replace(INVISIBLE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);

@@ -15,6 +15,10 @@ describe("the product's own configuration", () => {
     expect(isDenied(ownConfiguration(env, null), path)).toBe(true);
   });
 
+  it.each(["credentials.json", "credentials-8788.json"])("is denied as a started stack writes it: %s", (name) => {
+    expect(isDenied({ folders: [], files: [] }, `/project/data/${name}`)).toBe(true);
+  });
+
   it("is denied where it was named, with its lock and its copies, and nothing else there", () => {
     const list = ownConfiguration({}, "/project/coffer.json");
     for (const name of ["coffer.json", "coffer.json.lock", ".coffer.json.tmp"])

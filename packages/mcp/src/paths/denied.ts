@@ -16,6 +16,8 @@ const DENIED_FILES: readonly RegExp[] = [
   /^\.env(\..+)?$/,
   /^\.(netrc|npmrc|pypirc|pgpass|git-credentials|htpasswd|vault-token)$/,
   /^_netrc$/,
+  // `npm start` keeps its keys so, and so do the command lines of several clouds.
+  /^credentials(-\d+)?\.json$/,
   /^id_(rsa|dsa|ecdsa|ed25519)(_sk)?(\..+)?$/,
   /\.(pem|key|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg|age)$/,
 ];
