@@ -22,12 +22,3 @@ export async function uploadFile(service: Service, path: string, name: string): 
   const { files } = (await listed.json()) as { files: { id: string }[] };
   return { key, url: `${service.baseUrl}/api/files/${files[0]?.id ?? ""}/content` };
 }
-
-/** Deletes for good, so that the disk does not fill over the rounds. */
-export async function deleteByName(service: Service, name: string): Promise<void> {
-  const headers = { authorization: `Bearer ${service.keys[0] ?? ""}` };
-  const listed = await fetch(`${service.baseUrl}/api/files?name=${name}`, { headers });
-  const { files } = (await listed.json()) as { files: { id: string }[] };
-  for (const { id } of files)
-    await fetch(`${service.baseUrl}/api/files/${id}?permanent=true`, { method: "DELETE", headers });
-}
