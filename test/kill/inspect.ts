@@ -7,7 +7,15 @@ interface Rows {
   readonly files: { blob_key: string; size: number }[];
   readonly uploads: { blob_key: string; finished_file_id: string | null }[];
   readonly deletions: { blob_key: string }[];
+  /** Accounts whose counters are not what their rows add up to. */
+  readonly drifted: { id: string }[];
 }
+
+/** What an account is charged for is what it holds, and its changes are numbered without a gap. */
+const DRIFTED = `select id from accounts where
+  usage_bytes <> (select coalesce(sum(size), 0) from files where account_id = accounts.id) or
+  usage_files <> (select count(*) from files where account_id = accounts.id) or
+  sequence <> (select count(*) from changes where account_id = accounts.id)`;
 
 /** Problems of a directory whose server is idle; empty when all is well. */
 export async function inspectData(directory: string): Promise<string[]> {
@@ -31,6 +39,7 @@ export async function inspectData(directory: string): Promise<string[]> {
     ...[...unfinished]
       .filter((key) => !partials.includes(key) && !blobs.has(key))
       .map((key) => `upload without bytes: ${key}`),
+    ...rows.drifted.map(({ id }) => `usage or sequence drifted: account ${id}`),
   ];
   return problems;
 }
@@ -48,6 +57,7 @@ function readRows(path: string): Rows {
       files: database.prepare("select blob_key, size from files").all() as unknown as Rows["files"],
       uploads: database.prepare("select blob_key, finished_file_id from uploads").all() as unknown as Rows["uploads"],
       deletions: database.prepare("select blob_key from blob_deletions").all() as unknown as Rows["deletions"],
+      drifted: database.prepare(DRIFTED).all() as unknown as Rows["drifted"],
     };
   } finally {
     database.close();

@@ -133,7 +133,11 @@ class DiskBlobStore implements BlobStore {
     assertKey(key);
     this.#health.assert();
     const receipt = await this.#partials.complete(key, () => this.#publishPartial(key));
-    return receipt ?? (await this.#receiptOfBlob(key));
+    if (receipt !== null) return receipt;
+    const found = await this.#receiptOfBlob(key);
+    // A kill may have come when the partial's length was removed and its content was not: then nothing else would.
+    await this.#files.remove(this.#layout.partial(key));
+    return found;
   }
 
   async discard(key: BlobKey): Promise<void> {

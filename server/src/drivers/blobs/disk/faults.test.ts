@@ -1,5 +1,4 @@
-import { readdir } from "node:fs/promises";
-import { mkdtemp, rm } from "node:fs/promises";
+import { link, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -8,6 +7,7 @@ import { FaultyFiles, type FaultyCall } from "../../../../../test/kit/faulty-fil
 import { BlobStoreFaultError, BlobStoreFullError, type BlobStore, type StoredBlob } from "../../../ports/blob-store.ts";
 import { openDiskBlobs } from "../disk.ts";
 import { diskFileSystem } from "./file-system.ts";
+import { layoutOf } from "./layout.ts";
 
 const MIB = 1024 * 1024;
 const TAKES_SPACE: readonly FaultyCall[] = ["create", "write", "link", "flush", "flushDirectory"];
@@ -31,6 +31,22 @@ function onDisk(check: (bench: Bench) => Promise<void>): () => Promise<void> {
     }
   };
 }
+
+describe("a kill inside complete", () => {
+  it(
+    "between the removals of the partial's two files leaves nothing once it is completed again",
+    onDisk(async ({ store, directory }) => {
+      const [key, bytes, layout] = ["killed-in-complete", patternBytes("killed", 1000), layoutOf(directory)];
+      await store.begin(key);
+      await store.append(key, 0, inChunks(bytes, 100));
+      await link(layout.partial(key), layout.blob(key));
+      await rm(layout.partialLength(key));
+      expect(await store.complete(key)).toEqual({ size: bytes.length, sha256: sha256Of(bytes) });
+      expect(await readdir(layout.partials)).toEqual([]);
+      expect((await listed(store)).map((blob) => blob.complete)).toEqual([true]);
+    }),
+  );
+});
 
 describe("a disk that is full", () => {
   for (const code of ["ENOSPC", "EDQUOT"] as const) {
