@@ -44,9 +44,9 @@ function expectedRefusal(
   return null;
 }
 
-/** Whether the sample call names a vault, or an object in one. */
+/** Whether the sample call names a vault, an object in one, or a key limited to one. */
 function namesVault(endpoint: EndpointDefinition): boolean {
-  return sampleOf(endpoint.id).needs.some((need) => need !== "keyId");
+  return sampleOf(endpoint.id).needs.length > 0;
 }
 
 /** The endpoint's sample call on new objects of `account`; `vaultId` is where they lie. */
@@ -109,8 +109,7 @@ describe.each(ENDPOINTS.map((endpoint) => ({ id: endpoint.id, endpoint })))("$id
 
 /** A key never mints a wider key (decisions §4): these rights are refused by the handlers, after the matrix. */
 function mintRefusal(endpoint: EndpointDefinition, vault: VaultChoice): string | null {
-  const mints = endpoint.id === "apiKeys.create" || endpoint.id === "apiKeys.rotate";
-  return mints && vault === "other" ? "scope_too_wide" : null;
+  return endpoint.id === "apiKeys.create" && vault === "other" ? "scope_too_wide" : null;
 }
 
 /** `done`, the code of the refusal, or for anything else what was said. */

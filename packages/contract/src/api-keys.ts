@@ -40,11 +40,12 @@ export type ApiKey = z.infer<typeof apiKey>;
 export type CreatedApiKey = z.infer<typeof createdApiKey>;
 
 const keyParams = z.object({ keyId: uuid });
-const owned = { auth: "credential", access: "owner", vaultLimit: "none" } as const;
+const owned = { auth: "credential", access: "owner" } as const;
 
 export const apiKeysGroup = {
   create: endpoint({
     ...owned,
+    vaultLimit: "none",
     id: "apiKeys.create",
     method: "POST",
     path: "/api/auth/api-keys",
@@ -64,6 +65,7 @@ export const apiKeysGroup = {
   }),
   list: endpoint({
     ...owned,
+    vaultLimit: "filter",
     id: "apiKeys.list",
     method: "GET",
     path: "/api/auth/api-keys",
@@ -77,6 +79,7 @@ export const apiKeysGroup = {
   }),
   get: endpoint({
     ...owned,
+    vaultLimit: "object",
     id: "apiKeys.get",
     method: "GET",
     path: "/api/auth/api-keys/{keyId}",
@@ -90,6 +93,7 @@ export const apiKeysGroup = {
   }),
   revoke: endpoint({
     ...owned,
+    vaultLimit: "object",
     id: "apiKeys.revoke",
     method: "DELETE",
     path: "/api/auth/api-keys/{keyId}",
@@ -102,6 +106,7 @@ export const apiKeysGroup = {
   }),
   rotate: endpoint({
     ...owned,
+    vaultLimit: "object",
     id: "apiKeys.rotate",
     method: "POST",
     path: "/api/auth/api-keys/{keyId}/rotate",

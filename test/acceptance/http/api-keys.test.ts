@@ -164,4 +164,20 @@ describe("rights", () => {
     const body = { name: "another", type: "public" };
     expectError(await service().ask("POST", "/api/vaults", { key, body }), 403, "vault_limited_key");
   });
+
+  it("of a key limited to vaults: a key that reaches further is not there for it", async () => {
+    const mine = await makeVault("confined");
+    const { id, key } = await make({ name: "confined", vaultIds: [mine] });
+    const wider = await make({ name: "wider" });
+    const listed = listIn(
+      fieldsAt(await service().ask("GET", "/api/auth/api-keys?limit=1000", { key }), 200),
+      "apiKeys",
+    );
+    expect(listed.map((one) => one["id"])).toEqual([id]);
+    const path = `/api/auth/api-keys/${wider.id}`;
+    expectError(await service().ask("GET", path, { key }), 404, "not_found");
+    expectError(await service().ask("DELETE", path, { key }), 404, "not_found");
+    expectError(await service().ask("POST", `${path}/rotate`, { key }), 404, "not_found");
+    expectStatus(await service().ask("GET", "/api/account", { key: wider.key }), 200);
+  });
 });

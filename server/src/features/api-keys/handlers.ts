@@ -8,7 +8,7 @@ import { findAccount } from "../account/store.ts";
 import { notFound } from "../acting.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { addKey, recordKeyChange } from "./creation.ts";
-import { DAY, HOUR, isLiveKey, parseRights, requireNoWider, type Rights, toApiKey } from "./rules.ts";
+import { DAY, HOUR, isLiveKey, isWithinVaults, parseRights, requireNoWider, type Rights, toApiKey } from "./rules.ts";
 import { countVaults, endKeyAt, findKey, listKeys, revokeKey } from "./store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
@@ -34,7 +34,8 @@ export const apiKeysHandlers = (deps: Needs): GroupHandlers<typeof api.apiKeys> 
     const request = parsePage("apiKeys", query);
     const { chain_address } = await readAccount(deps.database, principal);
     const { rows, nextCursor } = toPage(await listKeys(deps.database, principal.accountId, request), request);
-    return { apiKeys: rows.map((row) => toApiKey(row, chain_address)), nextCursor };
+    const seen = rows.filter((row) => isWithinVaults(row, principal));
+    return { apiKeys: seen.map((row) => toApiKey(row, chain_address)), nextCursor };
   },
 
   async get({ params }, { principal }) {
@@ -81,9 +82,10 @@ async function readAccount(session: Session, { accountId }: Principal) {
   return account;
 }
 
-async function readKey(session: Session, { accountId }: Principal, id: string): Promise<ApiKeyRow> {
-  const row = await session.first(findKey(session, { accountId, id }));
-  if (row === null) throw notFound("API key");
+/** A key limited to vaults must not end, or look at, a key that reaches further: for it there is none. */
+async function readKey(session: Session, principal: Principal, id: string): Promise<ApiKeyRow> {
+  const row = await session.first(findKey(session, { accountId: principal.accountId, id }));
+  if (row === null || !isWithinVaults(row, principal)) throw notFound("API key");
   return row;
 }
 

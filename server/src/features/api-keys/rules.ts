@@ -43,6 +43,14 @@ function isWithin<Item>(wanted: readonly Item[] | null, held: ReadonlySet<Item> 
   return held === null || (wanted !== null && wanted.every((item) => held.has(item)));
 }
 
+/** Whether a key reaches no vault that the caller does not. */
+export function isWithinVaults(
+  row: Pick<ApiKeyRow, "scopes_json" | "vault_ids_json" | "expires_at">,
+  caller: Pick<Principal, "vaultIds">,
+): boolean {
+  return isWithin(parseRights(row).vaultIds, caller.vaultIds);
+}
+
 export function isLiveKey(row: Pick<ApiKeyRow, "revoked_at" | "expires_at">, now: number): boolean {
   return row.revoked_at === null && (row.expires_at === null || row.expires_at > now);
 }

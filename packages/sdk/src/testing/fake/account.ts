@@ -76,7 +76,12 @@ export function developmentHandlers(state: State): GroupHandlers<typeof api.deve
 export function apiKeyHandlers(state: State): GroupHandlers<typeof api.apiKeys, Caller> {
   const read = (caller: Caller, keyId: string): KeyRow => {
     const row = state.keys.get(keyId);
-    if (row === undefined || row.accountId !== caller.accountId) throw notFound("API key");
+    if (
+      row === undefined ||
+      row.accountId !== caller.accountId ||
+      !isWithin(row.value.vaultIds, caller.key.value.vaultIds)
+    )
+      throw notFound("API key");
     return row;
   };
   return {
@@ -95,7 +100,7 @@ export function apiKeyHandlers(state: State): GroupHandlers<typeof api.apiKeys, 
         [...state.keys.values()].filter((row) => row.accountId === caller.accountId),
         query,
       );
-      return { apiKeys: items, nextCursor };
+      return { apiKeys: items.filter((key) => isWithin(key.vaultIds, caller.key.value.vaultIds)), nextCursor };
     },
     get: ({ params }, caller) => ({ apiKey: read(caller, params.keyId).value }),
     revoke: ({ params }, caller) => {
@@ -133,11 +138,14 @@ function created({ value, text }: KeyRow): CreatedApiKey {
 
 function refuseWider(caller: Caller, wanted: Rights): void {
   const held = caller.key.value;
-  const within = (asked: readonly string[] | null, own: readonly string[] | null): boolean =>
-    own === null || (asked?.every((item) => own.includes(item)) ?? false);
   const lasts = held.expiresAt === null || (wanted.expiresAt !== null && wanted.expiresAt <= held.expiresAt);
-  if (!lasts || !within(wanted.scopes, held.scopes) || !within(wanted.vaultIds, held.vaultIds))
+  if (!lasts || !isWithin(wanted.scopes, held.scopes) || !isWithin(wanted.vaultIds, held.vaultIds))
     throw new Failure("scope_too_wide");
+}
+
+/** null stands for everything. */
+function isWithin(asked: readonly string[] | null, own: readonly string[] | null): boolean {
+  return own === null || (asked?.every((item) => own.includes(item)) ?? false);
 }
 
 function refuseTooMany(state: State, accountId: string): void {
