@@ -159,6 +159,10 @@ describe("metrics", () => {
     expect(page).toContain('coffer_http_requests_total{endpoint="vaults.create",status="4xx"}');
     expect(page).toContain('coffer_storage_up{part="database"} 1');
     expect(page).toMatch(/coffer_nodejs_eventloop_lag_seconds \d/);
+    const duration = (part: string): string | undefined =>
+      new RegExp(`^coffer_http_request_duration_seconds_${part} (\\d+)`, "m").exec(page)?.[1];
+    expect(duration('count\\{endpoint="unmatched"\\}')).toMatch(/^[1-9]/);
+    expect(duration('count\\{endpoint="unmatched"\\}')).toBe(duration('bucket\\{endpoint="unmatched",le="\\+Inf"\\}'));
     expect(page).not.toContain("nothing-of-the-kind");
   });
 

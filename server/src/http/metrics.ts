@@ -103,6 +103,21 @@ function registerDurations(registry: Registry, tallies: ReadonlyMap<string, Tall
       for (const [endpoint, tally] of tallies) seconds.inc({ endpoint }, tally.seconds);
     },
   });
+  const requests: Counter<"endpoint"> = new Counter({
+    name: `${name}_count`,
+    help: "Requests measured",
+    labelNames: ["endpoint"],
+    registers: [registry],
+    collect() {
+      requests.reset();
+      for (const [endpoint, { byBucket }] of tallies) {
+        requests.inc(
+          { endpoint },
+          byBucket.reduce((sum, count) => sum + count, 0),
+        );
+      }
+    },
+  });
 }
 
 function registerBytes(registry: Registry, bytes: { readonly in: number; readonly out: number }): void {
