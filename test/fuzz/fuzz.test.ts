@@ -17,6 +17,15 @@ it(
     expect(report.sent).toBe(COUNT);
     const tried = endpointsOf(api).filter((e) => report.outcomes.has(e.id));
     expect(tried.length).toBe(endpointsOf(api).length);
+    // Requests that are all refused at the door would find nothing.
+    const succeeded = (outcomes: ReadonlyMap<string, number> | undefined): number =>
+      [...(outcomes ?? [])].reduce((sum, [outcome, times]) => (outcome.startsWith("2") ? sum + times : sum), 0);
+    const all = [...report.outcomes.values()].reduce((sum, outcomes) => sum + succeeded(outcomes), 0);
+    expect(all).toBeGreaterThan(COUNT / 5);
+    if (FULL) {
+      const never = endpointsOf(api).filter((e) => succeeded(report.outcomes.get(e.id)) === 0);
+      expect(never.map((e) => e.id)).toEqual([]);
+    }
   },
   FULL ? 600_000 : 120_000,
 );
