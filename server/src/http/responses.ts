@@ -3,6 +3,7 @@ import { HEADERS, TUS_VERSION } from "@coffer/contract";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { describeFailure, JSON_TYPE, renderFailureBody } from "./failures.ts";
 import { requestHeadersOf, SECURITY_HEADERS } from "./headers.ts";
+import { leaveTogether } from "./leaving.ts";
 import { JSON_HEADERS, type RenderedAnswer } from "./output.ts";
 import { discardUnreadBody } from "./unread-bodies.ts";
 
@@ -47,7 +48,7 @@ export function sendText(
     raw.writeHead(status, { ...allHeadersOf(request, headers), "Content-Length": String(length) });
   }
   // Text of one byte per character is ASCII, which latin1 writes without looking at it again.
-  raw.end(body, length === body.length ? "latin1" : "utf8");
+  leaveTogether(raw, body, length === body.length ? "latin1" : "utf8");
 }
 
 /** Says that nothing follows, where a client would else be told of chunks (RFC 9110 §8.6). */
