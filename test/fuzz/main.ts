@@ -1,4 +1,7 @@
-/** `npm run fuzz [-- --count N] [--seed S] [--url U]`: without a URL it starts a server of its own. */
+/**
+ * `npm run fuzz [-- --count N] [--seed S] [--url U]`: without a URL it starts a server of its own.
+ * With one: a development server whose data nobody needs, as requests without a credential act as its first user.
+ */
 import { parseArgs } from "node:util";
 import { openScratchServer } from "../kill/server-process.ts";
 import { runFuzz, type FuzzReport } from "./run.ts";

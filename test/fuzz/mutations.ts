@@ -1,4 +1,5 @@
 /** Ways to make a valid message wrong, or just odd. */
+import { isBytes } from "@coffer/contract";
 import type { Draw } from "./draw.ts";
 import type { Message } from "./message.ts";
 
@@ -148,10 +149,27 @@ export function mutate(message: Message, draw: Draw): Message {
   let mutated = message;
   for (let round = 0; round < rounds; round += 1) {
     const name = draw.any(NAMES) ?? "";
+    // JSON sent to an endpoint of bytes says little more the hundredth time.
+    if (ABOUT_JSON.has(name) && !takesJson(message) && draw.chance(0.8)) continue;
     const change = MUTATIONS[name];
     if (change) mutated = { ...change(mutated, draw), mutations: [...mutated.mutations, name] };
   }
   return mutated;
+}
+
+const ABOUT_JSON: ReadonlySet<string> = new Set([
+  "odd value",
+  "missing field",
+  "extra field",
+  "prototype key",
+  "deep nesting",
+  "huge string",
+  "not an object",
+  "invalid utf-8",
+]);
+
+function takesJson({ origin }: Message): boolean {
+  return origin.body !== undefined && !isBytes(origin.body);
 }
 
 type JsonObject = Record<string, unknown>;

@@ -148,6 +148,8 @@ async function answerOf<Value>(baseUrl: string, request: Request): Promise<Value
 
 /** A file of an account that nothing else uses; the returned check tells whether it and the server are well. */
 async function plantCanary(baseUrl: string): Promise<() => Promise<string[]>> {
+  // In development a request without a credential acts as the first user (specification §5.6): that is not the canary's.
+  await signup(baseUrl);
   const { key } = await signup(baseUrl);
   const bytes = sampleBytes(100_000, 11);
   const upload = renderRequest(

@@ -79,6 +79,22 @@ it("cuts an upload whose client goes away, at any point, and leaves nothing", as
   });
 }, 60_000);
 
+it("cuts connections that send their headers a byte at a time", async (context) => {
+  if (process.env["COFFER_TEST_COUNTS"] !== "full") {
+    context.skip("waits for Node's look at slow headers, up to 45 s: runs in the full counts (npm run test:full)");
+  }
+  await withServer(async (server) => {
+    const connections = await Promise.all(
+      Array.from({ length: 50 }, () => openConnection(server.baseUrl, "GET /healthz HTTP/1.1\r\nx-slow: ")),
+    );
+    const dripping = setInterval(() => {
+      for (const { socket } of connections) if (socket.writable) socket.write("a");
+    }, 1_000);
+    await Promise.all(connections.map(({ closed }) => closed));
+    clearInterval(dripping);
+  });
+}, 90_000);
+
 /** Waits until no transfer is under way; the test's own limit ends it otherwise. */
 async function transfersEnd(baseUrl: string): Promise<void> {
   for (;;) {
