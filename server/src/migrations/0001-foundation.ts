@@ -200,6 +200,8 @@ function relationIndexes(session: Session): Compilable[] {
     index(session, "files", "in_folder", ["folder_id"]).where(sql<boolean>`folder_id is not null`),
     index(session, "files", "trashed_with", ["trashed_with"]).where(sql<boolean>`trashed_with is not null`),
     index(session, "uploads", "account", ["account_id", ...[sql`created_at desc`, sql`id desc`]]),
+    // What an account's unfinished uploads hold is summed at every creation; those that have ended are many more.
+    index(session, "uploads", "held", ["account_id", "expires_at"]).where(sql<boolean>`finished_file_id is null`),
     index(session, "uploads", "in_vault", ["vault_id"]),
     index(session, "uploads", "in_folder", ["folder_id"]).where(sql<boolean>`folder_id is not null`),
   ];

@@ -5,6 +5,7 @@ import { type Compilable, sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSqlite } from "../drivers/database/sqlite.ts";
 import { listFiles, type FileFilter } from "../features/files/store.ts";
+import { sumHeldBytes } from "../features/uploads/store.ts";
 import type { Database, Session } from "../ports/database.ts";
 import { migrate } from "./migrate.ts";
 
@@ -39,6 +40,11 @@ describe("a page of files costs the same however many there are: it is read off 
       expect(plan).not.toContain("TEMP B-TREE");
     });
   }
+});
+
+it("what an account's unfinished uploads hold is summed without reading those that have ended", async () => {
+  const plan = await planOf((session) => sumHeldBytes(session, { accountId: "a", rowsAfter: 1 }));
+  expect(plan).toContain("USING INDEX uploads_held ");
 });
 
 /** What SQLite would do for the query that `ask` makes. */

@@ -51,6 +51,27 @@ export async function changeUsage(
   return (await transaction.run(query)) === 1;
 }
 
+const touch = prepared((build, value: { id: string }) =>
+  build
+    .updateTable("accounts")
+    .set((row) => ({ usage_bytes: row.ref("usage_bytes") }))
+    .where("id", "=", value.id)
+    .returning(["plan", "usage_bytes"]),
+);
+
+/**
+ * What the account holds, and nobody else's claim or change of it until the transaction ends: the UPDATE locks the row
+ * also where writers run side by side.
+ */
+export async function claimQuota(
+  transaction: Session,
+  accountId: string,
+): Promise<Pick<AccountRow, "plan" | "usage_bytes">> {
+  const quota = await transaction.first(touch(transaction, { id: accountId }));
+  if (quota === null) throw new Error("the account of a request does not exist");
+  return quota;
+}
+
 /** Inserts the account and its default vault "Files" (decisions §5). Rejects with ConstraintError on a taken e-mail. */
 export async function createAccount(transaction: Session, account: AccountRow): Promise<void> {
   await transaction.run(transaction.build.insertInto("accounts").values(account));

@@ -2,9 +2,13 @@
 import type { api, HandlerInput } from "@coffer/contract";
 import { ServiceError } from "../../http/errors.ts";
 import { type CreationContext, type IncomingBytes, type Principal, type Recorded, Reply } from "../../http/handlers.ts";
+import type { Session } from "../../ports/database.ts";
 import type { UploadRow } from "../../ports/tables.ts";
+import { claimQuota } from "../account/store.ts";
+import { limitsOf } from "../account/rules.ts";
 import { requireRoom } from "../files/incoming.ts";
 import { DEFAULT_CONTENT_TYPE } from "../files/rules.ts";
+import { findFile } from "../files/store.ts";
 import { readReplaceable, readRoom, refuseTakenName, type StoringDeps } from "../files/storing.ts";
 import { findPlace } from "../placing.ts";
 import { advance } from "./advancing.ts";
@@ -12,7 +16,7 @@ import { parseChecksum } from "./checksum.ts";
 import type { Locks } from "./locks.ts";
 import { parseMetadata, type UploadMetadata } from "./metadata.ts";
 import { creationHeaders, KEPT_AFTER_EXPIRY_MS, locationOf, uploadHeaders } from "./rules.ts";
-import { insertUpload } from "./store.ts";
+import { insertUpload, sumHeldBytes } from "./store.ts";
 
 type Creation = HandlerInput<typeof api.uploads.create, IncomingBytes>;
 
@@ -45,7 +49,7 @@ export async function createUpload(
   }
 }
 
-/** Everything that can be refused is refused here, before any byte; the finish decides it again. */
+/** What can be refused without a transaction is refused here, before any byte; the finish decides it again. */
 async function planUpload(
   deps: StoringDeps,
   principal: Principal,
@@ -129,6 +133,7 @@ async function beginUpload(
   await deps.blobs.begin(upload.blob_key);
   try {
     return await deps.database.transaction(async (transaction) => {
+      await requireUnheldRoom(transaction, deps, upload);
       await insertUpload(transaction, upload);
       return context.record(transaction, new Reply<void>(undefined, { headers: creationHeaders(upload) }));
     });
@@ -137,6 +142,19 @@ async function beginUpload(
     await deps.blobs.discard(upload.blob_key).catch(ignore);
     throw error;
   }
+}
+
+/**
+ * An upload holds its whole length of the account's storage until it ends: its bytes lie on the disk without counting as
+ * usage, and many uploads begun together would else keep any amount there (docs/decisions/0008-uploads-hold-storage.md).
+ */
+async function requireUnheldRoom(transaction: Session, deps: StoringDeps, upload: UploadRow): Promise<void> {
+  const { account_id: accountId, file_id: fileId, length } = upload;
+  const { plan, usage_bytes } = await claimQuota(transaction, accountId);
+  const held = await sumHeldBytes(transaction, { accountId, rowsAfter: deps.clock.now() + KEPT_AFTER_EXPIRY_MS });
+  const freed = fileId === null ? 0 : ((await findFile(transaction, { id: fileId, accountId }))?.size ?? 0);
+  const free = limitsOf(plan, deps.settings).storageBytes - usage_bytes + freed - held;
+  if (length > Math.max(0, free)) throw new ServiceError("storage_quota");
 }
 
 /** The partial has no row, so the sweep removes what could not be discarded here. */

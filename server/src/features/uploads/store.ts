@@ -14,6 +14,20 @@ export async function insertUpload(transaction: Session, row: UploadRow): Promis
   await transaction.run(transaction.build.insertInto("uploads").values(row));
 }
 
+const heldBytes = prepared((build, value: { accountId: string; rowsAfter: number }) =>
+  build
+    .selectFrom("uploads")
+    .select((row) => row.fn.sum<number | string | null>("length").as("bytes"))
+    .where("account_id", "=", value.accountId)
+    .where("finished_file_id", "is", null)
+    .where("expires_at", ">", value.rowsAfter),
+);
+
+/** The lengths of the account's unfinished uploads whose rows go after `rowsAfter`. */
+export async function sumHeldBytes(session: Session, value: { accountId: string; rowsAfter: number }): Promise<number> {
+  return Number((await session.first(heldBytes(session, value)))?.bytes ?? 0);
+}
+
 /** Written with the file, so that a repeated last part is answered the same. */
 export async function markFinished(transaction: Session, value: { id: string; fileId: string }): Promise<void> {
   await transaction.run(

@@ -286,14 +286,54 @@ test("too large an upload, and one beyond the quota, are refused at its creation
   expect(await codeOf(create(service, 51, { metadata: { filename: "b" } }))).toBe("storage_quota");
 });
 
-test("the quota holds at the finish too, whatever was begun before", async () => {
+test("the quota holds for many creations at the same time: an upload holds its length from its first request on", async () => {
+  await using service = await openTestService({ environment: { SERVICE_PRO_STORAGE_BYTES: "1000" } });
+  const begin = (index: number) => create(service, 300, { metadata: { filename: `${index}` } });
+  const begun = await outcomes(Array.from({ length: 50 }, (_, index) => begin(index)));
+  expect(begun).toEqual({ ok: 3, storage_quota: 47 });
+  expect(await countBlobs(service)).toBe(3);
+  expect(await codeOf(create(service, 100, { metadata: { filename: "rest" } }))).toBe("ok");
+  expect(await codeOf(create(service, 1, { metadata: { filename: "over" } }))).toBe("storage_quota");
+  expect(await codeOf(create(service, 0, { metadata: { filename: "empty" } }))).toBe("ok");
+  const other = { as: await service.addAccount(), metadata: { filename: "another account's" } };
+  expect(await codeOf(create(service, 1000, other))).toBe("ok");
+});
+
+test("what an upload holds is free again once it is given up, over, or has become its file", async () => {
+  await using service = await openTestService({ environment: { SERVICE_PRO_STORAGE_BYTES: "1000" } });
+  const begin = (name: string, length: number) => create(service, length, { metadata: { filename: name } });
+  const first = await begin("a", 600);
+  expect(await codeOf(begin("b", 600))).toBe("storage_quota");
+  await service.handlers.uploads.terminate({ params: { uploadId: first.id }, headers: TUS }, contextOf(service.owner));
+  await begin("b", 600);
+  service.clock.advance(24 * HOUR - 1);
+  expect(await codeOf(begin("c", 600))).toBe("storage_quota");
+  service.clock.advance(1);
+  const third = await begin("c", 600);
+  await patch(service, third.id, 0, "x".repeat(600));
+  expect(await codeOf(begin("d", 401))).toBe("storage_quota");
+  expect(await codeOf(begin("d", 400))).toBe("ok");
+});
+
+test("a new version's upload may use what the old content gives back, once", async () => {
+  await using service = await openTestService({ environment: { SERVICE_PRO_STORAGE_BYTES: "1000" } });
+  const { headers } = await create(service, 800, { body: bodyOf("x".repeat(800), PART) });
+  const begin = (length: number) => create(service, length, { metadata: { fileId: headers["File-Id"] ?? "" } });
+  expect(await codeOf(begin(1001))).toBe("storage_quota");
+  expect(await codeOf(begin(1000))).toBe("ok");
+  expect(await codeOf(begin(1))).toBe("storage_quota");
+});
+
+test("the quota holds at the finish too: what came in one request meanwhile was not held back", async () => {
   await using service = await openTestService({ environment: { SERVICE_PRO_STORAGE_BYTES: "1000" } });
   const begun = await Promise.all(
-    Array.from({ length: 50 }, (_, index) => create(service, 300, { metadata: { filename: `${index}` } })),
+    Array.from({ length: 3 }, (_, index) => create(service, 300, { metadata: { filename: `${index}` } })),
   );
+  const query = { name: "meanwhile" };
+  await service.handlers.files.upload({ query, headers: {}, body: bodyOf("x".repeat(600)) }, contextOf(service.owner));
   expect(await outcomes(begun.map(({ id }) => patch(service, id, 0, "x".repeat(300))))).toEqual({
-    ok: 3,
-    storage_quota: 47,
+    ok: 1,
+    storage_quota: 2,
   });
 });
 
