@@ -55,8 +55,9 @@ export const vaultsHandlers = (deps: VaultDeps): GroupHandlers<typeof api.vaults
     return { vault: toVault(vault) };
   },
   delete: async ({ params, query }, { principal }) => {
-    await deps.database.transaction((transaction) =>
-      deleteVault(transaction, deps, principal, params.vaultId, query.force ?? false),
+    await deps.database.transaction(
+      (transaction) => deleteVault(transaction, deps, principal, params.vaultId, query.force ?? false),
+      { freesSpace: true },
     );
   },
 });

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import type { Principal } from "../../http/handlers.ts";
+import type { Database, TransactionOptions } from "../../ports/database.ts";
 import { answerOf, bodyOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
+import { vaultsHandlers } from "./handlers.ts";
 
 async function create(service: TestService, name: string, as: Principal = service.owner) {
   return (await service.handlers.vaults.create({ body: { name, type: "public" } }, contextOf(as))).reply.body.vault;
@@ -73,6 +75,24 @@ test("[D2-vaults] the limit of vaults holds for many at the same time", async ()
     ok: 4,
     limit_reached: 16,
   });
+});
+
+test("a forced deletion works on a full disk too: it frees space", async () => {
+  await using service = await openTestService();
+  const vault = await create(service, "V");
+  await upload(service, "a", { vaultId: vault.id });
+  const asked: unknown[] = [];
+  const database: Database = Object.create(service.database, {
+    transaction: {
+      value: (work: Parameters<Database["transaction"]>[0], options?: TransactionOptions) => {
+        asked.push(options);
+        return service.database.transaction(work, options);
+      },
+    },
+  });
+  const handlers = vaultsHandlers({ ...service, database });
+  await handlers.delete({ params: { vaultId: vault.id }, query: { force: true } }, contextOf(service.owner));
+  expect(asked).toEqual([{ freesSpace: true }]);
 });
 
 test("a limited key sees its vaults and no others", async () => {
