@@ -1,6 +1,6 @@
 /** The embedded database: SQLite in WAL mode through `node:sqlite`. Held by test/suites/database.ts. */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { mkdirSync } from "node:fs";
+import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Compilable, CompiledQuery, Kysely } from "kysely";
@@ -32,8 +32,7 @@ export interface SqliteOptions {
  * @throws DatabaseUnavailableError when the file cannot be opened or is no database.
  */
 export async function openSqlite(options: SqliteOptions): Promise<Database> {
-  // 0700: the rows name every file of every account, and SQLite gives a new file the umask's mode.
-  mkdirSync(dirname(options.path), { recursive: true, mode: 0o700 });
+  makePrivate(options.path);
   const writer = openConnection(options.path, { readOnly: false });
   try {
     const reader = openConnection(options.path, { readOnly: true });
@@ -42,6 +41,19 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
   } catch (error) {
     writer.close();
     throw error;
+  }
+}
+
+/**
+ * The rows name every file of every account. SQLite would give a new file the umask's mode, and gives `-wal` and `-shm`
+ * the mode of the database (os_unix.c, findCreateFileMode). A file that is there stays as it is.
+ */
+function makePrivate(path: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    closeSync(openSync(path, "a", 0o600));
+  } catch (error) {
+    throw new DatabaseUnavailableError(`The database ${path} cannot be made`, { cause: error });
   }
 }
 

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -39,6 +39,20 @@ describe("SQLite", () => {
     other.exec("COMMIT");
     other.close();
     await database.transaction(insertAccount);
+  });
+
+  it("keeps every file of the database from other users, also in a directory that they can read", async () => {
+    await chmod(directory, 0o755);
+    await using database = await openSqlite({ path: file(), reserveBytes: 4096 });
+    await migrate(database);
+    await insertAccount(database);
+    for (const suffix of ["", "-wal", "-shm", "-reserve"])
+      expect(((await stat(file() + suffix)).mode & 0o777).toString(8), suffix).toBe("600");
+  });
+
+  it("says that a file which cannot be made makes the database unavailable", async () => {
+    await mkdir(file());
+    await expect(openSqlite({ path: file() })).rejects.toThrow(DatabaseUnavailableError);
   });
 
   it("survives more different statements than it keeps", async () => {
