@@ -1,7 +1,7 @@
 /** The trash over HTTP (decisions §5). */
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import type { GroupHandlers, Principal } from "../../http/handlers.ts";
+import type { GroupHandlers, Principal, RequestContext } from "../../http/handlers.ts";
 import { removeFile } from "../files/changing.ts";
 import { listPage } from "../files/listing.ts";
 import { toFile } from "../files/rules.ts";
@@ -24,18 +24,24 @@ export const trashHandlers = (deps: TrashDeps): GroupHandlers<typeof api.trash> 
     );
     return { files: rows.map(toFile), nextCursor };
   },
-  empty: async ({ query }, { principal }) => {
+  empty: async ({ query }, context) => {
+    const { principal } = context;
     if (query.vaultId !== undefined) await requireVault(deps.database, principal, query.vaultId);
     const vaultIds =
       query.vaultId !== undefined ? [query.vaultId] : principal.vaultIds === null ? null : [...principal.vaultIds];
-    await emptyTrash(deps, principal, { accountId: principal.accountId, vaultIds });
+    await emptyTrash(deps, context, { accountId: principal.accountId, vaultIds });
   },
 });
 
-/** In batches: interrupted, it leaves less in the trash, and a repeat goes on. */
-async function emptyTrash(deps: TrashDeps, principal: Principal, scope: TrashScope): Promise<void> {
-  while (await deleteSomeFiles(deps, principal, scope));
-  while (await deleteSomeFolders(deps, principal, scope));
+/**
+ * In batches: interrupted, it leaves less in the trash, and a repeat goes on. A credential that ends on the way, as one
+ * that leaked is made to, deletes nothing more.
+ */
+async function emptyTrash(deps: TrashDeps, context: RequestContext<Principal>, scope: TrashScope): Promise<void> {
+  for (const deleteSome of [deleteSomeFiles, deleteSomeFolders]) {
+    do await context.recheck();
+    while (await deleteSome(deps, context.principal, scope));
+  }
 }
 
 function deleteSomeFiles(deps: TrashDeps, principal: Principal, scope: TrashScope): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { ServiceError } from "../../http/errors.ts";
 import { answerOf, bodyOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";
 
 async function upload(service: TestService, name: string, query: { vaultId?: string; folderId?: string } = {}) {
@@ -71,4 +72,22 @@ test("[D5-trash] emptying one vault's trash, then all: live items stay, whole tr
   expect(await codeOf(service.handlers.trash.empty({ query: { vaultId: vault.id } }, contextOf(stranger)))).toBe(
     "not_found",
   );
+});
+
+test("a credential that ends while the trash is emptied stops it at the next batch", async () => {
+  await using service = await openTestService();
+  for (let index = 0; index < 250; index += 1) await trash(service, (await upload(service, `${index}`)).id);
+  const left: number[] = [];
+  const count = async () => {
+    const query = service.database.build.selectFrom("files").select((row) => row.fn.countAll<number>().as("count"));
+    return (await service.database.first(query))?.count ?? 0;
+  };
+  const recheck = async () => {
+    left.push(await count());
+    if (left.length === 2) throw new ServiceError("invalid_credential");
+  };
+  const emptied = service.handlers.trash.empty({ query: {} }, contextOf(service.owner, { recheck }));
+  expect(await codeOf(emptied)).toBe("invalid_credential");
+  expect(left).toEqual([250, 50]);
+  expect(await count()).toBe(50);
 });
