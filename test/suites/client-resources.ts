@@ -69,6 +69,15 @@ export function resourcesSuite(accounts: () => Accounts): void {
     expect((await client.apiKeys.list()).items.find(({ id }) => id === rotated.id)?.revokedAt).not.toBeNull();
   });
 
+  it("lets no key be rotated into one that may more than its holder", async () => {
+    const { client } = await accounts().signup();
+    const wider = await client.apiKeys.create({ name: "wider", scopes: ["files:read", "api-keys:write"] });
+    const narrow = await client.apiKeys.create({ name: "narrow", scopes: ["api-keys:write"] });
+    const holder = accounts().connect(narrow.key);
+    await expect(holder.apiKeys.rotate(wider.id)).rejects.toMatchObject({ code: "scope_too_wide" });
+    expect((await client.apiKeys.get(wider.id)).revokedAt).toBeNull();
+  });
+
   it("shows an account nothing of another [D1-foreign-object-404]", async () => {
     const { client } = await accounts().signup();
     const { client: stranger } = await accounts().signup();

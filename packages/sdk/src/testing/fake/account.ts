@@ -110,6 +110,7 @@ export function apiKeyHandlers(state: State): GroupHandlers<typeof api.apiKeys, 
     rotate: ({ params, body }, caller) => {
       const row = read(caller, params.keyId);
       if (!isLive(state, row)) throw new Failure("key_inactive");
+      refuseWider(caller, row.value);
       const next = mintKey(state, row.accountId, row.value);
       const end = new Date(state.now() + (body?.overlapHours ?? 0) * HOUR_MS).toISOString();
       row.value = (body?.overlapHours ?? 0) === 0 ? { ...row.value, revokedAt: end } : { ...row.value, expiresAt: end };
