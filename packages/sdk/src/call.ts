@@ -1,4 +1,11 @@
-import { HEADERS, isBytes, type CallInput, type EndpointDefinition, type Output } from "@coffer/contract";
+import {
+  HEADERS,
+  isBytes,
+  type CallInput,
+  type EndpointDefinition,
+  type ErrorCode,
+  type Output,
+} from "@coffer/contract";
 import { renderBytes, type ByteBody, type WireBody } from "./byte-body.ts";
 import { decodeError, decodeJson, isSuccess, requestIdOf } from "./decode-response.ts";
 import { encodeRequest, type EncodedRequest } from "./encode-request.ts";
@@ -92,9 +99,9 @@ async function sendRepeatedly(call: Call): Promise<RawAnswer> {
       if (perhapsDone && isGoneAfterDelete(endpoint, error)) {
         return { status: 204, headers: new Headers(), requestId: error.requestId, output: undefined };
       }
-      if (attempt > limit || !isWorthRepeating(error)) throw error;
+      if (attempt > limit || !isWorthRepeating(error)) throw perhapsDone ? asPerhapsDone(error) : error;
       const delay = retryDelay(retry, attempt, error, () => clock.random());
-      if (clock.now() + delay >= call.deadline || !budget.take()) throw error;
+      if (clock.now() + delay >= call.deadline || !budget.take()) throw perhapsDone ? asPerhapsDone(error) : error;
       perhapsDone ||= mayHaveBeenDone(error);
       await pause(clock, delay, options.signal);
     }
@@ -218,6 +225,32 @@ function isRepeatable({ endpoint, request: { body } }: Call): boolean {
 function isGoneAfterDelete(endpoint: EndpointDefinition, error: unknown): error is ApiError {
   if (endpoint.effect !== "delete" || !(error instanceof ApiError) || error.status !== 404) return false;
   return endpoint.output === undefined || (endpoint.otherStatuses ?? []).includes(204);
+}
+
+/** The refusal of a repeat, marked so that the caller can look whether the work is there. */
+function asPerhapsDone(error: unknown): unknown {
+  if (!(error instanceof ApiError)) return error;
+  const { status, requestId, retryAfterMs } = error;
+  return new ApiError(error.code, error.message, { status, requestId, retryAfterMs, perhapsDone: true });
+}
+
+/**
+ * A change that cannot be made twice (restore, a version under If-Match): when a repeat is refused with `code`, `look` says what is
+ * there now, and null when it is not what was asked for. A failing look leaves the refusal.
+ */
+export async function settleRepeat<Value>(
+  change: Promise<Value>,
+  code: ErrorCode,
+  look: () => Promise<Value | null>,
+): Promise<Value> {
+  try {
+    return await change;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== code || !error.perhapsDone) throw error;
+    const found = await look().catch(() => null);
+    if (found === null) throw error;
+    return found;
+  }
 }
 
 function asSdkError(error: unknown, baseUrl: string): SdkError {

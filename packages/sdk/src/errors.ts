@@ -65,6 +65,7 @@ export interface ApiErrorFacts {
   readonly requestId: string | null;
   /** Milliseconds that the server asked to wait (`Retry-After`); null when it did not. */
   readonly retryAfterMs: number | null;
+  readonly perhapsDone?: boolean;
 }
 
 /** The service answered with an error. `code` is from the contract's catalogue, or `unknown_error` for an answer that is not from it (a proxy). */
@@ -74,16 +75,23 @@ export class ApiError<Code extends ErrorCode | "unknown_error" = ErrorCode | "un
   readonly status: number;
   readonly requestId: string | null;
   readonly retryAfterMs: number | null;
+  /**
+   * An earlier attempt of this call, whose answer was lost, may have been carried out: what is refused now may be a second time of
+   * what is done already. Look at the item before taking it as a failure.
+   */
+  readonly perhapsDone: boolean;
 
   constructor(code: Code, message: string, facts: ApiErrorFacts) {
     super(message, { code, ...apiErrorAdvice(code, facts.status) });
     this.status = facts.status;
     this.requestId = facts.requestId;
     this.retryAfterMs = facts.retryAfterMs;
+    this.perhapsDone = facts.perhapsDone === true;
   }
 
   protected override details(): Record<string, unknown> {
-    return { status: this.status, requestId: this.requestId };
+    const { status, requestId, perhapsDone } = this;
+    return { status, requestId, ...(perhapsDone ? { perhapsDone } : {}) };
   }
 }
 

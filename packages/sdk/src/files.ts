@@ -1,10 +1,10 @@
 import { api, type CallInput, type EndpointDefinition, type File } from "@coffer/contract";
 import type { ByteBody } from "./byte-body.ts";
-import type { CallOptions } from "./call.ts";
+import { settleRepeat, type CallOptions } from "./call.ts";
 import type { Download, DownloadOptions } from "./download/download.ts";
 import type { Connection } from "./options.ts";
 import { PagePromise } from "./pages.ts";
-import { callOn, withCursor } from "./resources.ts";
+import { callOn, isRestored, withCursor } from "./resources.ts";
 import type { ReplaceInput, UploadInput, UploadOptions, UploadResult } from "./upload/upload.ts";
 
 type Query<E extends EndpointDefinition> =
@@ -65,8 +65,13 @@ export function fileResource(connection: Connection): FileResource {
       const query = permanent === undefined ? {} : { permanent };
       return (await callOn(connection, api.files.delete, { params: { fileId }, query }, options))?.file ?? null;
     },
-    restore: async (fileId, body = {}, options) =>
-      (await callOn(connection, restore, { params: { fileId }, body }, options)).file,
+    restore: async (fileId, body = {}, options) => {
+      const params = { fileId };
+      const { file } = await settleRepeat(callOn(connection, restore, { params, body }, options), "not_trashed", () =>
+        callOn(connection, get, { params }, options).then((now) => (isRestored(now.file, body.name) ? now : null)),
+      );
+      return file;
+    },
   };
 }
 

@@ -12,7 +12,7 @@ import {
   type Vault,
 } from "@coffer/contract";
 import type { ByteBody } from "./byte-body.ts";
-import { send, type CallOptions, type CallOutput } from "./call.ts";
+import { send, settleRepeat, type CallOptions, type CallOutput } from "./call.ts";
 import type { Connection } from "./options.ts";
 import { PagePromise } from "./pages.ts";
 
@@ -106,9 +106,19 @@ export function folderResource(connection: Connection): FolderResource {
       (await callOn(connection, update, { params: { folderId }, body }, options)).folder,
     delete: async (folderId, options) =>
       (await callOn(connection, api.folders.delete, { params: { folderId } }, options)).folder,
-    restore: async (folderId, body = {}, options) =>
-      (await callOn(connection, restore, { params: { folderId }, body }, options)).folder,
+    restore: async (folderId, body = {}, options) => {
+      const params = { folderId };
+      const { folder } = await settleRepeat(callOn(connection, restore, { params, body }, options), "not_trashed", () =>
+        callOn(connection, get, { params }, options).then((now) => (isRestored(now.folder, body.name) ? now : null)),
+      );
+      return folder;
+    },
   };
+}
+
+/** Out of the trash, under the name that was asked for: an earlier attempt of a restore has done it. */
+export function isRestored(item: Pick<File, "name" | "trashedAt">, name: string | undefined): boolean {
+  return item.trashedAt === null && (name === undefined || item.name === name.normalize("NFC"));
 }
 
 export interface TrashResource {

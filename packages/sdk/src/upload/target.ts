@@ -1,6 +1,7 @@
 import { api, type File } from "@coffer/contract";
 import type { ByteBody } from "../byte-body.ts";
-import type { CallOptions } from "../call.ts";
+import { settleRepeat, type CallOptions } from "../call.ts";
+import { toBase64, toHex } from "../digest.ts";
 import { IntegrityError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { callOn } from "../resources.ts";
@@ -51,6 +52,27 @@ export async function store(
   };
   const headers = { ...type, ...digest, ...(ifAbsent === true ? ({ "if-none-match": "*" } as const) : {}) };
   return (await callOn(connection, api.files.upload, { query, headers, body }, options)).file;
+}
+
+/**
+ * One raw request with bytes whose digest is known, so that it can be told whether a version that a repeat finds under its condition
+ * is what its first attempt, whose answer was lost, has stored.
+ */
+export async function storeWhole(
+  connection: Connection,
+  target: Target,
+  content: { readonly bytes: Uint8Array; readonly digest: Uint8Array },
+  options: CallOptions,
+): Promise<File> {
+  const { bytes, digest } = content;
+  const stored = store(connection, target, bytes, { "repr-digest": `sha-256=:${toBase64(digest)}:` }, options);
+  if (target.kind === "file") return stored;
+  const { signal, retries } = options;
+  return settleRepeat(stored, "precondition_failed", async () => {
+    const { fileId } = target;
+    const { file } = await callOn(connection, api.files.get, { params: { fileId } }, { signal, retries });
+    return file.size === bytes.length && file.sha256 === toHex(digest) ? file : null;
+  });
 }
 
 /** The server's record against what was sent. */

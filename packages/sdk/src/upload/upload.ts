@@ -1,12 +1,12 @@
 import type { ByteBody } from "../byte-body.ts";
 import type { CallOptions } from "../call.ts";
-import { createHasher, toBase64, toHex } from "../digest.ts";
+import { createHasher, toHex } from "../digest.ts";
 import { ContractError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { uploadInParts, type Checkpoint } from "./resumable.ts";
 import { openSource, sourceChanged, type Source } from "./source.ts";
 import { uploadStream } from "./stream.ts";
-import { store, verified, type Target, type UploadResult } from "./target.ts";
+import { storeWhole, verified, type Target, type UploadResult } from "./target.ts";
 
 export type { Target, UploadResult } from "./target.ts";
 
@@ -120,7 +120,7 @@ async function uploadWhole(
     retries,
     onSent: (sent) => onProgress?.({ bytes: sent, total }),
   };
-  const file = await store(connection, target, bytes, { "repr-digest": `sha-256=:${toBase64(digest)}:` }, sending);
+  const file = await storeWhole(connection, target, { bytes, digest }, sending);
   onProgress?.({ bytes: total, total });
   return verified(file, total, toHex(digest));
 }
