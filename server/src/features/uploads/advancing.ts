@@ -4,7 +4,8 @@ import type { IncomingBytes, Principal, RequestContext } from "../../http/handle
 import type { BlobStore } from "../../ports/blob-store.ts";
 import type { UploadRow } from "../../ports/tables.ts";
 import { notFound } from "../acting.ts";
-import { addFile, addVersion, type StoringDeps } from "../files/storing.ts";
+import { addFile, addVersion, readReplaceable, readRoom, refuseTakenName, type StoringDeps } from "../files/storing.ts";
+import { findPlace } from "../placing.ts";
 import { checking, type ExpectedChecksum } from "./checksum.ts";
 import type { Progress } from "./rules.ts";
 import { findUpload, markFinished } from "./store.ts";
@@ -47,6 +48,8 @@ export async function finish(
   context: RequestContext<Principal>,
   upload: UploadRow,
 ): Promise<string> {
+  const made = await refuseEarly(deps, context.principal, upload);
+  if (made !== null) return made;
   const receipt = await deps.blobs.complete(upload.blob_key);
   if (receipt.size !== upload.length)
     throw new Error(`upload ${upload.id} has ${receipt.size} bytes and not ${upload.length}`);
@@ -64,6 +67,35 @@ export async function finish(
     await markFinished(transaction, { id: upload.id, fileId: id });
     return id;
   });
+}
+
+/**
+ * What the transaction would refuse is refused before the blob is completed: completing it again, at every HEAD after
+ * that, would read all its bytes for their digest. Answers the file's id when another process has made it meanwhile.
+ */
+async function refuseEarly(deps: StoringDeps, principal: Principal, upload: UploadRow): Promise<string | null> {
+  try {
+    const freed = upload.file_id === null ? 0 : (await readOld(deps, principal, upload, upload.file_id)).size;
+    if (upload.file_id === null) await requireFreeName(deps, principal, upload);
+    const { storageBytes } = await readRoom(deps.database, deps, principal, freed);
+    if (upload.length > freed && upload.length > storageBytes) throw new ServiceError("storage_quota");
+    return null;
+  } catch (error) {
+    // Read last: a name that the upload's own file has taken was committed with this.
+    const { id, account_id: accountId } = upload;
+    const made = (await findUpload(deps.database, { id, accountId }))?.finished_file_id ?? null;
+    if (made === null) throw error;
+    return made;
+  }
+}
+
+function readOld({ database }: StoringDeps, principal: Principal, upload: UploadRow, fileId: string) {
+  return readReplaceable(database, principal, newVersionOf(upload, fileId));
+}
+
+async function requireFreeName({ database }: StoringDeps, principal: Principal, upload: UploadRow): Promise<void> {
+  const file = newFileOf(upload);
+  await refuseTakenName(database, await findPlace(database, principal, file), file);
 }
 
 function newFileOf(upload: UploadRow) {

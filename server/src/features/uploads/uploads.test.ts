@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
+import { openMemoryBlobs } from "../../drivers/blobs/memory.ts";
 import { ServiceError } from "../../http/errors.ts";
 import type { IncomingBytes, Principal } from "../../http/handlers.ts";
 import {
@@ -268,6 +269,40 @@ test("bytes that are all there without their file get it at the next HEAD, which
   const status = await head(service, id);
   expect(status["Upload-Offset"]).toBe("5");
   expect(await contentOf(service, status["File-Id"] ?? "")).toBe("hello");
+});
+
+test("the bytes of an upload that cannot become its file are not read again by every HEAD", async () => {
+  const blobs = openMemoryBlobs();
+  let completed = 0;
+  const complete = blobs.complete.bind(blobs);
+  blobs.complete = (key) => {
+    completed += 1;
+    return complete(key);
+  };
+  await using service = await openTestService({ blobs, environment: { SERVICE_PRO_STORAGE_BYTES: "1000" } });
+  const owner = () => contextOf(service.owner);
+  const { folder } = (await service.handlers.folders.create({ body: { name: "f" } }, owner())).reply.body;
+  const inFolder = await create(service, 5, { metadata: { filename: "c", folderId: folder.id } });
+  const uploads = {
+    name_exists: await create(service, 5, { metadata: { filename: "taken" } }),
+    storage_quota: await create(service, 100, { metadata: { filename: "too much" } }),
+  };
+  const query = { name: "taken" };
+  const blocking = { query, headers: {}, body: bodyOf("x".repeat(905)) };
+  const upload = await service.handlers.files.upload(blocking, owner());
+  const fileId = upload.reply.body.file.id;
+  for (const [code, { id }] of Object.entries(uploads)) {
+    expect(await codeOf(patch(service, id, 0, "x".repeat(code === "name_exists" ? 5 : 100)))).toBe(code);
+    for (let asked = 0; asked < 10; asked += 1) expect(await codeOf(head(service, id))).toBe(code);
+  }
+  await service.handlers.folders.delete({ params: { folderId: folder.id } }, owner());
+  expect(await codeOf(patch(service, inFolder.id, 0, "hello"))).toBe("trashed");
+  const version = await create(service, 5, { metadata: { fileId } });
+  await service.handlers.files.delete({ params: { fileId }, query: {} }, owner());
+  expect(await codeOf(patch(service, version.id, 0, "hello"))).toBe("trashed");
+  expect(completed).toBe(0);
+  expect((await head(service, uploads.name_exists.id))["File-Id"]).toBeDefined();
+  expect(completed).toBe(1);
 });
 
 test("a key revoked on the way makes no file; the bytes wait for a live one", async () => {
