@@ -38,8 +38,9 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   };
   let server: RunningServer | null = null;
   try {
-    await mkdir(dataDirectory, { recursive: true });
-    await chmod(dataDirectory, 0o700);
+    // One that was there keeps its mode: it may be a directory that others use, such as /tmp.
+    const made = await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+    if (made !== undefined) await chmod(dataDirectory, 0o700);
     server = await startServer(parseConfig(serverEnvironment(dataDirectory, options)));
     return describeStack(server, dataDirectory, await ensureAccount(server.baseUrl, dataDirectory), discard);
   } catch (error) {
