@@ -1,36 +1,44 @@
 import { randomUUID } from "node:crypto";
-import { link, open, readFile, rename, rm } from "node:fs/promises";
+import { link, open, readFile, rename, rm, utimes } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileErrorCode } from "./durable-file.ts";
+import { isInUse, processMark } from "./process-mark.ts";
 
 const POLL_MS = 25;
+/** A holder on another machine or container cannot be looked up: its lock counts while the holder keeps it fresh. */
+const FOREIGN_MS = 10 * 60_000;
+const REFRESH_MS = 60_000;
 
 /** A held lock; dispose it to let the next one in. */
 export class LockFile {
   readonly #path: string;
   readonly #token: string;
+  readonly #refresh: NodeJS.Timeout;
 
   constructor(path: string, token: string) {
     this.#path = path;
     this.#token = token;
+    this.#refresh = setInterval(() => void touch(path), REFRESH_MS).unref();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#refresh);
     if ((await readLock(this.#path)) === this.#token) await rm(this.#path, { force: true });
   }
 }
 
 /**
  * Takes the lock that `path` stands for, among the processes of this machine. Waits up to `waitMs`, then answers null.
- * A lock whose process is gone is taken over.
+ * A lock whose process is gone is taken over, also when another process, or this one, has got its id since.
  */
 export async function acquireLock(path: string, waitMs: number): Promise<LockFile | null> {
-  const token = `${String(process.pid)} ${randomUUID()}`;
+  const token = `${processMark()} ${randomUUID()}`;
   const deadline = performance.now() + waitMs;
   for (;;) {
     if (await createLock(path, token)) return new LockFile(path, token);
     const holder = await readLock(path);
-    if (holder !== null && !isAlive(holder)) await removeStale(path, holder);
+    if (holder !== null && !(await isInUse(holder.split(" ", 1)[0] ?? "", path, FOREIGN_MS)))
+      await removeStale(path, holder);
     else if (performance.now() >= deadline) return null;
     else await sleep(POLL_MS);
   }
@@ -76,13 +84,7 @@ async function removeStale(path: string, stale: string): Promise<void> {
   }
 }
 
-function isAlive(holder: string): boolean {
-  const pid = Number(holder.split(" ", 1)[0]);
-  if (!Number.isInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return fileErrorCode(error) === "EPERM";
-  }
+/** A lock that was removed under us is noticed when it is given back. */
+async function touch(path: string): Promise<void> {
+  await utimes(path, new Date(), new Date()).catch(() => undefined);
 }

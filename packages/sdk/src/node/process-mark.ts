@@ -1,0 +1,78 @@
+/**
+ * Marks on files that name the process they belong to, so that what a killed process left is told from what a living one uses. A process
+ * id alone does not do: ids are used again, in containers at once.
+ */
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { hostname } from "node:os";
+import { fileErrorCode } from "./durable-file.ts";
+
+/** `<pid>-<start>-<host>`: fit for a file's name. */
+export const MARK_PATTERN = /^(\d{1,10})-([0-9a-f]{12})-([0-9a-f]{12})$/;
+const UNKNOWN_START = "0".repeat(12);
+
+/** The mark of a process of this machine, by default this one. */
+export function processMark(pid: number = process.pid): string {
+  return `${String(pid)}-${startOf(pid) ?? UNKNOWN_START}-${tagOf(hostname())}`;
+}
+
+/**
+ * Whether the process that marked `path` may still run. One of another machine or container cannot be looked up: it counts as running
+ * while the file was written to within `foreignMs`. What is no mark belongs to nobody.
+ */
+export async function isInUse(mark: string, path: string, foreignMs: number): Promise<boolean> {
+  const [, pid, start, host] = MARK_PATTERN.exec(mark) ?? [];
+  if (pid === undefined) return false;
+  if (host !== tagOf(hostname())) return isFresh(path, foreignMs);
+  if (!isRunning(Number(pid))) return false;
+  const now = startOf(Number(pid)) ?? UNKNOWN_START;
+  return now === start || now === UNKNOWN_START || start === UNKNOWN_START;
+}
+
+/** Twelve hex digits that stand for a text. */
+export function tagOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 12);
+}
+
+async function isFresh(path: string, ms: number): Promise<boolean> {
+  try {
+    return Date.now() - (await stat(path)).mtimeMs < ms;
+  } catch (error) {
+    if (fileErrorCode(error) === "ENOENT") return false;
+    throw error;
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return pid > 0;
+  } catch (error) {
+    return fileErrorCode(error) === "EPERM";
+  }
+}
+
+/** Null where the system does not tell. */
+function startOf(pid: number): string | null {
+  try {
+    return tagOf(process.platform === "linux" ? startFromProc(pid) : startFromPs(pid));
+  } catch {
+    return null;
+  }
+}
+
+/** proc(5): field 22 of /proc/PID/stat counts from the boot; field 2, the name, may hold spaces and parentheses. */
+function startFromProc(pid: number): string {
+  const fields = readFileSync(`/proc/${String(pid)}/stat`, "utf8");
+  const start = fields.slice(fields.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+  return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8")} ${start}`;
+}
+
+function startFromPs(pid: number): string {
+  const env = { ...process.env, LC_ALL: "C", TZ: "UTC" };
+  return execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], {
+    ...{ encoding: "utf8", stdio: ["ignore", "pipe", "ignore"], env },
+  }).trim();
+}
