@@ -8,6 +8,7 @@ import type { Connection } from "../options.ts";
 import { callOn } from "../resources.ts";
 import { PART_BYTES, uploadSource, type Target, type UploadOptions, type UploadResult } from "../upload/upload.ts";
 import { configDirectory } from "./config.ts";
+import { fileErrorCode } from "./durable-file.ts";
 import { openFileSource, type FileSource } from "./file-source.ts";
 import { openJournal, type Journal } from "./journal.ts";
 
@@ -31,7 +32,8 @@ export interface UploadFileOptions extends UploadOptions {
 /**
  * Uploads a file of this machine. Above a part's size (8 MiB) it is resumable: a call that was cut off, by a crash too, is taken up by
  * the next call with the same file and place. `source_changed` when the file changes meanwhile; nothing is stored then.
- * An abort ends the upload on the server and forgets it. Memory: about one part.
+ * An abort ends the upload on the server and forgets it. Memory: about one part. Where no journal can be kept (a read-only system,
+ * no home directory) the upload goes on without one: it survives lost connections, but no other process can take it up.
  */
 export async function uploadFile(client: Client, path: string, options: UploadFileOptions = {}): Promise<UploadResult> {
   const connection = connectionOf(client);
@@ -60,7 +62,7 @@ async function uploadJournaled(
   }
 }
 
-/** The journal, or null when another process works at the same upload. Closes the source when it fails. */
+/** The journal, or null when there can be none or another process works at the same upload. Closes the source when it fails. */
 async function openSafely(
   connection: Connection,
   path: string,
@@ -69,11 +71,26 @@ async function openSafely(
   options: UploadFileOptions,
 ): Promise<Journal | null> {
   try {
-    const directory = options.journalDirectory ?? join(configDirectory(), "uploads");
     const purpose = JSON.stringify({ baseUrl: connection.baseUrl, path: await realpath(path), target });
-    return await openJournal(directory, purpose, source.identity, options.idempotencyKey);
+    return await openWherePossible(purpose, source, options);
   } catch (error) {
     await source.close();
+    throw error;
+  }
+}
+
+/** No permission, a read-only system, and no home directory (`os.homedir` tells it as a system error) or one that is no directory. */
+const NO_PLACE = new Set(["EACCES", "EPERM", "EROFS", "ENOENT", "ENOTDIR", "ERR_SYSTEM_ERROR"]);
+
+async function openWherePossible(
+  purpose: string,
+  { identity }: FileSource,
+  { journalDirectory, idempotencyKey }: UploadFileOptions,
+): Promise<Journal | null> {
+  try {
+    return await openJournal(journalDirectory ?? join(configDirectory(), "uploads"), purpose, identity, idempotencyKey);
+  } catch (error) {
+    if (NO_PLACE.has(fileErrorCode(error) ?? "")) return null;
     throw error;
   }
 }
