@@ -1,11 +1,16 @@
 import { createHash, randomUUID, type Hash } from "node:crypto";
 import { constants } from "node:fs";
-import { link, lstat, open, rename, rm, type FileHandle } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { link, lstat, open, readdir, rename, rm, type FileHandle } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
 import { connectionOf, type Client } from "../client.ts";
 import { openDownload, type DownloadOptions } from "../download/download.ts";
 import { SdkError } from "../errors.ts";
 import { fileErrorCode, syncDirectory } from "./durable-file.ts";
+import { isInUse, processMark, tagOf } from "./process-mark.ts";
+
+/** A temporary file of another machine or container is taken for left behind when nothing was written to it for so long. */
+const FOREIGN_MS = 24 * 60 * 60_000;
+const TEMPORARY = /^\.coffer-(\d+-[0-9a-f]{12}-[0-9a-f]{12})-([0-9a-f]{12})-[0-9a-f-]{36}\.part$/;
 
 export interface DownloadFileOptions extends DownloadOptions {
   /** Replace what is at the destination. Without it an existing destination is never touched. */
@@ -21,7 +26,8 @@ export interface DownloadFileResult {
 
 /**
  * Downloads to a file of mode 0600. The bytes go to a temporary name in the destination's directory and get their name only when
- * they are verified and on disk: the destination is whole or absent. @throws SdkError `destination_exists`.
+ * they are verified and on disk: the destination is whole or absent. What an earlier, killed download to the same destination left
+ * under a temporary name is removed. @throws SdkError `destination_exists`.
  */
 export async function downloadFile(
   client: Client,
@@ -31,8 +37,9 @@ export async function downloadFile(
 ): Promise<DownloadFileResult> {
   const path = resolve(destination);
   const overwrite = options.overwrite === true;
+  await removeLeftovers(path);
   if (!overwrite && (await exists(path))) throw destinationExists(path);
-  const temporary = join(dirname(path), `.coffer-${randomUUID()}.part`);
+  const temporary = join(dirname(path), `.coffer-${processMark()}-${tagOf(basename(path))}-${randomUUID()}.part`);
   try {
     const written = await receive(client, fileId, temporary, options);
     await place(temporary, path, overwrite);
@@ -40,6 +47,18 @@ export async function downloadFile(
     return { path, ...written };
   } finally {
     await rm(temporary, { force: true });
+  }
+}
+
+/** As well as it goes: what cannot be removed now does not keep the download from starting. */
+async function removeLeftovers(path: string): Promise<void> {
+  const directory = dirname(path);
+  const names = await readdir(directory).catch(() => []);
+  for (const name of names) {
+    const [, mark, destination] = TEMPORARY.exec(name) ?? [];
+    if (mark === undefined || destination !== tagOf(basename(path))) continue;
+    const leftover = join(directory, name);
+    if (!(await isInUse(mark, leftover, FOREIGN_MS))) await rm(leftover, { force: true }).catch(() => undefined);
   }
 }
 

@@ -1,0 +1,80 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { createClient, type Client } from "../client.ts";
+import { createFake } from "../testing/index.ts";
+import { downloadFile } from "./download-file.ts";
+import { processMark, tagOf } from "./process-mark.ts";
+import { openTestDirectory } from "./test-directory.ts";
+import { uploadFile } from "./upload-file.ts";
+
+async function connect(look: () => Promise<void> = () => Promise.resolve()): Promise<Client> {
+  const baseUrl = "http://coffer.test";
+  const transport = createFake().fetch;
+  const { apiKey } = await createClient({ baseUrl, transport }).development.signup({ email: "a@example.com" });
+  const middleware = [
+    async (request: Request, next: (request: Request) => Promise<Response>) => {
+      const answer = await next(request);
+      if (!request.url.endsWith("/content") || answer.body === null) return answer;
+      const body = answer.body.pipeThrough(
+        new TransformStream<Uint8Array, Uint8Array>({
+          flush: look,
+        }),
+      );
+      return new Response(body, { status: answer.status, headers: answer.headers });
+    },
+  ];
+  return createClient({ baseUrl, transport, credentials: { apiKey }, middleware });
+}
+
+it("a download removes what killed downloads of the same destination left, and nothing of a living process", async () => {
+  await using directory = await openTestDirectory();
+  const during: string[] = [];
+  const client = await connect(async () => {
+    during.push(
+      ...(await readdir(directory.path)).filter((name) => !kept.includes(name) && name.startsWith(".coffer-")),
+    );
+  });
+  const temporary = (mark: string, destination: string): string =>
+    `.coffer-${mark}-${tagOf(destination)}-${randomUUID()}.part`;
+  const earlier = (pid: number): string => processMark(pid).replace(/-[0-9a-f]{12}-/, `-${tagOf("earlier")}-`);
+  const foreign = `1-${tagOf("start")}-${tagOf("another machine")}`;
+  const kept = [
+    temporary(processMark(process.ppid), "copy"),
+    temporary(processMark(), "copy"),
+    temporary(earlier(4_194_399), "another"),
+    temporary(foreign, "copy"),
+    ".coffer-notes.part",
+  ];
+  const old = temporary(foreign, "copy");
+  const gone = [temporary(processMark(4_194_399), "copy"), temporary(earlier(process.pid), "copy"), old];
+  for (const name of [...kept, ...gone]) await writeFile(join(directory.path, name), "part");
+  await utimes(join(directory.path, old), 1, 1);
+  const { file } = await client.files.upload({ name: "a", body: new TextEncoder().encode("content") });
+  await downloadFile(client, file.id, join(directory.path, "copy"));
+  expect((await readdir(directory.path)).sort()).toEqual([...kept, "copy"].sort());
+  // The name that a kill would have left is one that the next call knows.
+  expect(during).toEqual([expect.stringMatching(`^\\.coffer-${processMark()}-${tagOf("copy")}-[0-9a-f-]{36}\\.part$`)]);
+  await writeFile(join(directory.path, temporary(earlier(process.pid), "copy")), "part");
+  await expect(downloadFile(client, file.id, join(directory.path, "copy"))).rejects.toMatchObject({
+    code: "destination_exists",
+  });
+  expect((await readdir(directory.path)).sort()).toEqual([...kept, "copy"].sort());
+});
+
+it("a large upload goes on without a journal where none can be kept", async () => {
+  await using directory = await openTestDirectory();
+  const client = await connect();
+  const path = join(directory.path, "large.bin");
+  await writeFile(path, "0123456789");
+  const options = { partBytes: 4, ifAbsent: true };
+  // A file where the directory should be: also root cannot make one there.
+  const { bytes } = await uploadFile(client, path, { ...options, journalDirectory: join(path, "journals") });
+  expect(bytes).toBe(10);
+  await mkdir(join(directory.path, "journals"));
+  await expect(
+    uploadFile(client, join(directory.path, "absent"), { ...options, journalDirectory: join(path, "journals") }),
+  ).rejects.toMatchObject({ code: "ENOENT" });
+  expect(await readFile(path, "utf8")).toBe("0123456789");
+});
