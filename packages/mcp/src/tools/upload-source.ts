@@ -21,12 +21,12 @@ export interface Stored {
 }
 
 /**
- * Uploads an open local file. Refuses before any byte is sent when it cannot fit.
+ * Uploads an open local file. Refuses before any byte is sent when it surely cannot fit.
  * Throws ToolFailure `file_too_large`, `storage_quota`, `name_exists`, `invalid_arguments`, `integrity_failed`.
  */
 export async function uploadSource(call: Call, source: SourceFile, wish: UploadWish): Promise<Stored> {
   const name = nameOf(source, wish.name);
-  await judgeRoom(call, source.size);
+  await judgeRoom(call, source.size, wish);
   if (wish.ifExists === "version") return await uploadVersion(call, source, wish, name);
   if (wish.ifExists === "rename") return await uploadRenamed(call, source, wish, name);
   // A repeat under its key finds its own file: only the service can tell it from a stranger's, so nothing is asked before.
@@ -42,7 +42,11 @@ function nameOf(source: SourceFile, wished: string | undefined): string {
   throw new ToolFailure("invalid_arguments", { message: `The file's own name ${problem}`, nextStep: "Pass name." });
 }
 
-async function judgeRoom(call: Call, size: number): Promise<void> {
+/**
+ * What can be told from here. A version gives the bytes of the one it replaces back, and a repeat under its key stores nothing: of both
+ * only the service knows whether they fit, and it says so before it takes a byte.
+ */
+async function judgeRoom(call: Call, size: number, wish: UploadWish): Promise<void> {
   const client = await call.client();
   const { account } = await client.account.get({ signal: call.signal });
   const { fileBytes, storageBytes } = account.limits;
@@ -51,6 +55,7 @@ async function judgeRoom(call: Call, size: number): Promise<void> {
       message: `The file has ${String(size)} bytes, the plan allows ${String(fileBytes)} a file; nothing was sent`,
     });
   }
+  if (wish.ifExists === "version" || wish.idempotencyKey !== undefined) return;
   const free = storageBytes - account.usage.bytes;
   if (size > free) {
     throw new ToolFailure("storage_quota", {

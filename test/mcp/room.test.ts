@@ -1,0 +1,65 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openToolClient, sourceLauncher, startStack, textFact, type Stack, type ToolClient } from "@coffer/devstack";
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+const MIB = 1024 * 1024;
+const PLAN = { SERVICE_PRO_FILE_BYTES: String(7 * MIB), SERVICE_PRO_STORAGE_BYTES: String(10 * MIB) };
+
+let stack: Stack;
+let folder: string;
+let tools: ToolClient;
+let vaultId: string;
+
+beforeAll(async () => {
+  stack = await startStack({ environment: PLAN });
+  folder = await realpath(await mkdtemp(join(tmpdir(), "mcp-room-")));
+  tools = await openToolClient({
+    credentialsFile: stack.credentialsFile,
+    folders: [folder],
+    launcher: sourceLauncher(),
+    environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client") },
+  });
+  vaultId = textFact(await tools.call("vault_create", { name: "Room" }), "vaultId");
+});
+
+afterAll(async () => {
+  await tools.close();
+  await stack.close();
+  await rm(folder, { recursive: true });
+});
+
+it("an upload that the service takes is not refused before it, near the account's limit", async () => {
+  const path = join(folder, "report.bin");
+  await writeFile(path, randomBytes(6 * MIB));
+  const keyed = { path, vaultId, idempotencyKey: "report-of-today" };
+  const first = await tools.call("file_upload", keyed);
+  expect(first.code).toBeNull();
+  // The repeat finds the file of the first run, although there is no room for another one like it.
+  const repeat = await tools.call("file_upload", keyed);
+  expect(repeat.code).toBeNull();
+  expect(textFact(repeat, "fileId")).toBe(textFact(first, "fileId"));
+  // The version that is replaced gives its bytes back.
+  await writeFile(path, randomBytes(6 * MIB));
+  const version = await tools.call("file_upload", { path, vaultId, ifExists: "version" });
+  expect(version.code).toBeNull();
+  expect(textFact(version, "fileId")).toBe(textFact(first, "fileId"));
+});
+
+it("one that cannot fit is refused: by the account here, by the service under a key, by its size always", async () => {
+  const path = join(folder, "other.bin");
+  await writeFile(path, randomBytes(6 * MIB));
+  const plain = await tools.call("file_upload", { path, vaultId });
+  expect(plain.code).toBe("storage_quota");
+  expect(plain.text).toContain("nothing was sent");
+  expect((await tools.call("file_upload", { path, vaultId, idempotencyKey: "other" })).code).toBe("storage_quota");
+  expect((await tools.call("file_upload", { path, vaultId, ifExists: "version" })).code).toBe("storage_quota");
+  await writeFile(path, randomBytes(8 * MIB));
+  for (const more of [{}, { idempotencyKey: "large" }, { ifExists: "version" }]) {
+    const answer = await tools.call("file_upload", { path, vaultId, ...more });
+    expect(answer.code).toBe("file_too_large");
+    expect(answer.text).toContain("nothing was sent");
+  }
+});
