@@ -23,11 +23,26 @@ export interface FileResource {
   /**
    * Stores bytes as a new file: in one request up to a part's size (8 MiB), above in resumable parts. The digest is computed
    * here and compared with the server's; an abort frees what the server holds of it.
+   *
+   * @example
+   * ```ts
+   * const body = new TextEncoder().encode("hello");
+   * const { file, sha256 } = await client.files.upload({ vaultId, name: "hello.txt", contentType: "text/plain", body });
+   * console.log(file.id, sha256);
+   * ```
    */
   upload(input: UploadInput, options?: UploadOptions): Promise<UploadResult>;
   /** Stores bytes as the file's new version. */
   replace(fileId: string, input: ReplaceInput, options?: UploadOptions): Promise<UploadResult>;
-  /** Opens the content. A whole read fails at its end with IntegrityError when digest or length are not the server's. */
+  /**
+   * Opens the content. A whole read fails at its end with IntegrityError when digest or length are not the server's.
+   *
+   * @example
+   * ```ts
+   * const download = await client.files.download(fileId);
+   * const text = new TextDecoder().decode(await download.bytes());
+   * ```
+   */
   download(fileId: string, options?: DownloadOptions): Promise<Download>;
   /** Renames or moves. `ifMatch` takes the entity tag that the file must still have. */
   update(

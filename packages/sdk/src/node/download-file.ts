@@ -28,6 +28,11 @@ export interface DownloadFileResult {
  * Downloads to a file of mode 0600. The bytes go to a temporary name in the destination's directory and get their name only when
  * they are verified and on disk: the destination is whole or absent. What an earlier, killed download to the same destination left
  * under a temporary name is removed. @throws SdkError `destination_exists`.
+ *
+ * @example
+ * ```ts
+ * const { path, bytes, sha256 } = await downloadFile(client, fileId, "copy.pdf", { overwrite: true });
+ * ```
  */
 export async function downloadFile(
   client: Client,

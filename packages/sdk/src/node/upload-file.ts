@@ -34,6 +34,12 @@ export interface UploadFileOptions extends UploadOptions {
  * the next call with the same file and place. `source_changed` when the file changes meanwhile; nothing is stored then.
  * An abort ends the upload on the server and forgets it. Memory: about one part. Where no journal can be kept (a read-only system,
  * no home directory) the upload goes on without one: it survives lost connections, but no other process can take it up.
+ *
+ * @example
+ * ```ts
+ * const { file, bytes, sha256 } = await uploadFile(client, "report.pdf", { vaultId, contentType: "application/pdf" });
+ * await uploadFile(client, "report.pdf", { fileId: file.id }); // its next version
+ * ```
  */
 export async function uploadFile(client: Client, path: string, options: UploadFileOptions = {}): Promise<UploadResult> {
   const connection = connectionOf(client);
