@@ -77,6 +77,9 @@ type Values = Readonly<Record<string, string | number | null>>;
  * A query that is built and compiled once per driver. `define` receives placeholders with the types of the values.
  * Only plain values may vary: a list or an optional condition needs a query built per use.
  *
+ * `remembered` lets a driver answer a look-up again from memory as long as it knows that nothing was committed since;
+ * its rows are frozen then.
+ *
  * @example
  * const findVault = prepared((build, value: { id: string }) =>
  *   build.selectFrom("vaults").selectAll().where("id", "=", value.id));
@@ -84,9 +87,12 @@ type Values = Readonly<Record<string, string | number | null>>;
  */
 export function prepared<Given extends Values, Row>(
   define: (build: Kysely<Tables>, value: Given) => Compilable<Row>,
+  options: { readonly remembered?: boolean } = {},
 ): (session: Session, value: Given) => Compilable<Row> {
   const compiled = new WeakMap<Kysely<Tables>, CompiledQuery<Row>>();
+  const remembered = options.remembered ?? false;
   return (session, value) => ({
+    remembered,
     compile() {
       let query = compiled.get(session.build);
       if (query === undefined) {
@@ -97,6 +103,11 @@ export function prepared<Given extends Values, Row>(
       return { ...query, parameters };
     },
   });
+}
+
+/** Whether the query was prepared as one that may be answered from memory. */
+export function isRemembered(query: Compilable<unknown> & { readonly remembered?: boolean }): boolean {
+  return query.remembered === true;
 }
 
 function placeholders<Given extends Values>(): Given {

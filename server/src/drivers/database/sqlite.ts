@@ -9,12 +9,14 @@ import {
   type DatabaseCapabilities,
   DatabaseFullError,
   DatabaseUnavailableError,
+  isRemembered,
   type Session,
   type TransactionOptions,
 } from "../../ports/database.ts";
 import type { Tables } from "../../ports/tables.ts";
 import { compilerFor } from "./sqlite/compiler.ts";
 import { openConnection, type SqliteConnection } from "./sqlite/connection.ts";
+import { CommittedReads } from "./sqlite/committed-reads.ts";
 import { openReserve, type Reserve } from "./sqlite/reserve.ts";
 import { Turn } from "./sqlite/turn.ts";
 
@@ -61,7 +63,7 @@ class SqliteDatabase implements Database {
   readonly capabilities: DatabaseCapabilities = { dialect: "sqlite", concurrentWriters: false };
   readonly build: Kysely<Tables> = compilerFor<Tables>();
   readonly #writer: SqliteConnection;
-  readonly #reader: SqliteConnection;
+  readonly #committed: CommittedReads;
   readonly #reserve: Reserve;
   readonly #busyAttempts: number;
   readonly #turn = new Turn();
@@ -70,19 +72,21 @@ class SqliteDatabase implements Database {
 
   constructor(writer: SqliteConnection, reader: SqliteConnection, reserve: Reserve, busyAttempts: number) {
     this.#writer = writer;
-    this.#reader = reader;
+    this.#committed = new CommittedReads(reader);
     this.#reserve = reserve;
     this.#busyAttempts = busyAttempts;
   }
 
   async all<Row>(query: Compilable<Row>): Promise<Row[]> {
     const compiled = query.compile();
-    return isRead(compiled) ? this.#reader.all(compiled) : this.#write(() => this.#writer.all(compiled));
+    return isRead(compiled) ? this.#committed.all(compiled) : this.#write(() => this.#writer.all(compiled));
   }
 
   async first<Row>(query: Compilable<Row>): Promise<Row | null> {
     const compiled = query.compile();
-    return isRead(compiled) ? this.#reader.first(compiled) : this.#write(() => this.#writer.first(compiled));
+    return isRead(compiled)
+      ? this.#committed.first(compiled, isRemembered(query))
+      : this.#write(() => this.#writer.first(compiled));
   }
 
   async run(query: Compilable): Promise<number> {
@@ -106,13 +110,13 @@ class SqliteDatabase implements Database {
 
   async ping(): Promise<void> {
     this.#writer.assertHealthy();
-    this.#reader.ping();
+    this.#committed.ping();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     using _turn = await this.#turn.take();
     this.#reserve[Symbol.dispose]();
-    this.#reader.close();
+    this.#committed.close();
     this.#writer.close();
   }
 
@@ -123,6 +127,7 @@ class SqliteDatabase implements Database {
       const session = new SqliteTransaction(this.build, this.#writer, marker);
       const result = await this.#inside.run(marker, () => work(session));
       this.#writer.commit();
+      this.#committed.refresh();
       return result;
     } catch (error) {
       this.#writer.rollback();
@@ -134,7 +139,9 @@ class SqliteDatabase implements Database {
 
   async #write<Result>(statement: () => Result): Promise<Result> {
     using _turn = await this.#takeTurn();
-    return await this.#patiently(statement);
+    const result = await this.#patiently(statement);
+    this.#committed.refresh();
+    return result;
   }
 
   async #takeTurn(): Promise<Disposable> {

@@ -91,22 +91,24 @@ export interface CredentialRow {
   account_chain_address: string | null;
 }
 
-export const findCredential = prepared((build, value: { hash: string }) =>
-  build
-    .selectFrom("api_keys")
-    .innerJoin("accounts", "accounts.id", "api_keys.account_id")
-    .select([
-      "api_keys.id as id",
-      "api_keys.account_id as account_id",
-      "api_keys.name as name",
-      "api_keys.scopes_json as scopes_json",
-      "api_keys.vault_ids_json as vault_ids_json",
-      "api_keys.chain_address as chain_address",
-      "api_keys.expires_at as expires_at",
-      "api_keys.revoked_at as revoked_at",
-      "accounts.chain_address as account_chain_address",
-    ])
-    .where("api_keys.hash", "=", value.hash),
+export const findCredential = prepared(
+  (build, value: { hash: string }) =>
+    build
+      .selectFrom("api_keys")
+      .innerJoin("accounts", "accounts.id", "api_keys.account_id")
+      .select([
+        "api_keys.id as id",
+        "api_keys.account_id as account_id",
+        "api_keys.name as name",
+        "api_keys.scopes_json as scopes_json",
+        "api_keys.vault_ids_json as vault_ids_json",
+        "api_keys.chain_address as chain_address",
+        "api_keys.expires_at as expires_at",
+        "api_keys.revoked_at as revoked_at",
+        "accounts.chain_address as account_chain_address",
+      ])
+      .where("api_keys.hash", "=", value.hash),
+  { remembered: true },
 );
 
 export const findKeyLife = prepared((build, value: { id: string }) =>

@@ -22,8 +22,10 @@ export async function readQuota(session: Session, accountId: string): Promise<Qu
   return quota;
 }
 
-const byId = prepared((build, value: { id: string; accountId: string }) =>
-  build.selectFrom("files").selectAll().where("id", "=", value.id).where("account_id", "=", value.accountId),
+const byId = prepared(
+  (build, value: { id: string; accountId: string }) =>
+    build.selectFrom("files").selectAll().where("id", "=", value.id).where("account_id", "=", value.accountId),
+  { remembered: true },
 );
 
 export function findFile(session: Session, value: { id: string; accountId: string }): Promise<FileRow | null> {

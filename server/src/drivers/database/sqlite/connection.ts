@@ -12,6 +12,11 @@ export interface SqliteConnection {
   /** How many rows the statement changed. */
   run(query: CompiledQuery): number;
   begin(): void;
+  /** Begins a read transaction: what it sees is fixed by its first read. */
+  beginSnapshot(): void;
+  endSnapshot(): void;
+  /** Another number when any other connection, of this process or another one, has committed since. */
+  dataVersion(): number;
   commit(): void;
   /** Does nothing when SQLite has rolled back by itself. */
   rollback(): void;
@@ -78,6 +83,20 @@ class Connection implements SqliteConnection {
   run(query: CompiledQuery): number {
     return this.#guard(() =>
       Number(this.#statement(query.sql).statement.run(...(query.parameters as SQLInputValue[])).changes),
+    );
+  }
+
+  beginSnapshot(): void {
+    this.#guard(() => this.#statement("BEGIN").statement.run());
+  }
+
+  endSnapshot(): void {
+    if (this.#handle.isTransaction) this.#guard(() => this.#statement("COMMIT").statement.run());
+  }
+
+  dataVersion(): number {
+    return this.#guard(() =>
+      Number((this.#statement("PRAGMA data_version").statement.get() as unknown as number[])[0]),
     );
   }
 
