@@ -71,7 +71,7 @@ function startFromProc(pid: number): string {
 }
 
 function startFromPs(pid: number): string {
-  const env = { ...process.env, LC_ALL: "C", TZ: "UTC" };
+  const env = { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
   return execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], {
     ...{ encoding: "utf8", stdio: ["ignore", "pipe", "ignore"], env },
   }).trim();
