@@ -71,14 +71,24 @@ class Placeholder {
   }
 }
 
+/** What a driver may make use of, or ignore. */
+export interface ReadHints {
+  /** The row may come from memory as long as it is certain that nothing was committed since; it is frozen then. */
+  readonly remembered?: boolean;
+  /**
+   * The look-up is made in the callback of the socket that a request arrived on. What it sees, the other reads of the
+   * same turn of the event loop may see too: none of them serves a request that arrived later.
+   */
+  readonly onArrival?: boolean;
+}
+
 type Values = Readonly<Record<string, string | number | null>>;
 
 /**
  * A query that is built and compiled once per driver. `define` receives placeholders with the types of the values.
  * Only plain values may vary: a list or an optional condition needs a query built per use.
  *
- * `remembered` lets a driver answer a look-up again from memory as long as it knows that nothing was committed since;
- * its rows are frozen then.
+ * See {@link ReadHints} for what `hints` may change; never what is answered.
  *
  * @example
  * const findVault = prepared((build, value: { id: string }) =>
@@ -87,12 +97,11 @@ type Values = Readonly<Record<string, string | number | null>>;
  */
 export function prepared<Given extends Values, Row>(
   define: (build: Kysely<Tables>, value: Given) => Compilable<Row>,
-  options: { readonly remembered?: boolean } = {},
+  hints: ReadHints = {},
 ): (session: Session, value: Given) => Compilable<Row> {
   const compiled = new WeakMap<Kysely<Tables>, CompiledQuery<Row>>();
-  const remembered = options.remembered ?? false;
   return (session, value) => ({
-    remembered,
+    hints,
     compile() {
       let query = compiled.get(session.build);
       if (query === undefined) {
@@ -105,9 +114,11 @@ export function prepared<Given extends Values, Row>(
   });
 }
 
-/** Whether the query was prepared as one that may be answered from memory. */
-export function isRemembered(query: Compilable<unknown> & { readonly remembered?: boolean }): boolean {
-  return query.remembered === true;
+const NO_HINTS: ReadHints = {};
+
+/** What a query was prepared with; nothing for one that was built per use. */
+export function hintsOf(query: Compilable<unknown> & { readonly hints?: ReadHints }): ReadHints {
+  return query.hints ?? NO_HINTS;
 }
 
 function placeholders<Given extends Values>(): Given {

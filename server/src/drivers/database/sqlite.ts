@@ -9,7 +9,7 @@ import {
   type DatabaseCapabilities,
   DatabaseFullError,
   DatabaseUnavailableError,
-  isRemembered,
+  hintsOf,
   type Session,
   type TransactionOptions,
 } from "../../ports/database.ts";
@@ -85,7 +85,7 @@ class SqliteDatabase implements Database {
   async first<Row>(query: Compilable<Row>): Promise<Row | null> {
     const compiled = query.compile();
     return isRead(compiled)
-      ? this.#committed.first(compiled, isRemembered(query))
+      ? this.#committed.first(compiled, hintsOf(query))
       : this.#write(() => this.#writer.first(compiled));
   }
 

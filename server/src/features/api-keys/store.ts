@@ -108,7 +108,7 @@ export const findCredential = prepared(
         "accounts.chain_address as account_chain_address",
       ])
       .where("api_keys.hash", "=", value.hash),
-  { remembered: true },
+  { remembered: true, onArrival: true },
 );
 
 export const findKeyLife = prepared((build, value: { id: string }) =>

@@ -9,7 +9,7 @@ import { openSqlite } from "../sqlite.ts";
 
 const rememberedRow = prepared(
   (build, value: { key: string }) => build.selectFrom("blob_deletions").selectAll().where("blob_key", "=", value.key),
-  { remembered: true },
+  { remembered: true, onArrival: true },
 );
 const plainRow = prepared((build, value: { key: string }) =>
   build.selectFrom("blob_deletions").selectAll().where("blob_key", "=", value.key),
@@ -76,6 +76,14 @@ describe("reads of committed state", () => {
     await turnOfTheLoop();
     await turnOfTheLoop();
     expect(await seen(ours)).toEqual([2, 2]);
+  });
+
+  it("see another connection's commit at once where no request has arrived: a job's read begins no snapshot", async () => {
+    await write(ours, 1);
+    expect((await ours.first(plainRow(ours, { key: KEY })))?.not_before).toBe(1);
+    expect(await ours.all(plainRow(ours, { key: KEY }))).toHaveLength(1);
+    await write(others, 2);
+    expect((await ours.first(plainRow(ours, { key: KEY })))?.not_before).toBe(2);
   });
 
   it("agree with each other within a turn, whether remembered or not", async () => {

@@ -1,15 +1,17 @@
 /**
- * Reads of committed state, one snapshot for each turn of the event loop (docs/decisions/0009-one-snapshot-a-turn.md).
+ * Reads of committed state, one snapshot for the requests of each poll (docs/decisions/0009-one-snapshot-a-turn.md).
  *
- * Outside a transaction SQLite takes and returns a shared lock for every statement: two system calls each. All reads of
- * one turn share a read transaction instead, which ends with the turn, or before, when this process commits. What the
- * requests of a turn may see is no older than their arrival: the sockets are polled before the snapshot is taken. So a
- * revoked key fails on the next request, from another process as well.
+ * Outside a transaction SQLite takes and returns a shared lock for every statement: two system calls each. The reads of
+ * requests that arrive together share a read transaction instead. It is begun only by a look-up made on arrival, in the
+ * callback of a socket, and ends with the turn of the event loop, or before, when this process commits. So it is never
+ * older than the requests it serves, and a revoked key fails on the next request, from another process as well. A timer's
+ * read must not begin one: it would still be open when the sockets are polled next.
  *
  * A fixed look-up that asks for it (`remembered`, see ports/database.ts) is answered again from memory as long as
  * `PRAGMA data_version` says that nobody has committed since (sqlite.org/pragma.html#pragma_data_version).
  */
 import type { CompiledQuery } from "kysely";
+import type { ReadHints } from "../../../ports/database.ts";
 import type { SqliteConnection } from "./connection.ts";
 
 /** Rows kept of one query; all are forgotten with the next commit, and when there are more. */
@@ -30,13 +32,13 @@ export class CommittedReads {
   }
 
   all<Row>(query: CompiledQuery<Row>): Row[] {
-    this.#snapshot();
     return this.#connection.all(query);
   }
 
-  first<Row>(query: CompiledQuery<Row>, remembered: boolean): Row | null {
-    this.#snapshot();
-    if (!remembered) return this.#connection.first(query);
+  first<Row>(query: CompiledQuery<Row>, hints: ReadHints): Row | null {
+    if (hints.onArrival === true) this.#snapshot();
+    // Without a snapshot another process may commit between the comparison of versions and the read.
+    if (hints.remembered !== true || !this.#open) return this.#connection.first(query);
     if (!this.#current) this.#compareVersion();
     const rows = this.#rowsOf(query.sql);
     const values = query.parameters.join("\n");
