@@ -5,6 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { productionSecrets } from "../test/acceptance/kit/production.ts";
 import { stopChild } from "./machine.ts";
 
 const MAIN = new URL("../server/src/main.ts", import.meta.url).pathname;
@@ -32,7 +33,7 @@ export async function startService(directory: string, accounts = 1): Promise<Ser
   } finally {
     await stopChild(first.child);
   }
-  const production = { SERVICE_ENV: "production", SERVICE_MASTER_KEY: "5a".repeat(32), SERVICE_DATA_DIR: data };
+  const production = { SERVICE_ENV: "production", ...productionSecrets(), SERVICE_DATA_DIR: data };
   const { baseUrl, child } = await launch(directory, production);
   return {
     baseUrl,

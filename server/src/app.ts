@@ -17,6 +17,7 @@ import { createMetrics } from "./http/metrics.ts";
 import { type Log, logFault } from "./http/log.ts";
 import { logRequest } from "./http/request-log.ts";
 import { answerFailure } from "./http/responses.ts";
+import { createLimits } from "./limits/limits.ts";
 import { Transfers } from "./http/transfers.ts";
 import { createUnmatched } from "./http/unmatched.ts";
 
@@ -66,7 +67,8 @@ export function buildApp(deps: Deps, options: AppOptions): App {
   });
   observeRequests(app, log, metrics);
   answerFailures(app);
-  implement(app, api, createHandlers({ ...deps, readiness: options.readiness, metrics }), pipeline);
+  const limits = createLimits(settings.rates, deps.clock);
+  implement(app, api, createHandlers({ ...deps, readiness: options.readiness, metrics, limits }), pipeline);
   flushLastUse(app, deps, authenticator.lastUsed, log);
   stopping.addEventListener("abort", () => transfers.abortAll(), { once: true });
   app.addHook("onReady", async () => {

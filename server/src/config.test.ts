@@ -12,18 +12,24 @@ function problemsOf(environment: Record<string, string>): readonly string[] {
 }
 
 const KEY = "ab".repeat(32);
+const PRODUCTION = { SERVICE_MASTER_KEY: KEY, SERVICE_JWT_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}` };
 
 describe("the configuration", () => {
   it("is production when SERVICE_ENV is unset, and asks for its master key [D0-unset-env-production D0-production-needs-secrets]", () => {
-    expect(problemsOf({})).toEqual([expect.stringMatching(/^SERVICE_MASTER_KEY: production needs it/)]);
-    expect(parseConfig({ SERVICE_MASTER_KEY: KEY }).environment.mode).toBe("production");
+    expect(problemsOf({})).toEqual([
+      expect.stringMatching(/^SERVICE_MASTER_KEY: production needs it/),
+      expect.stringMatching(/^SERVICE_JWT_KEYS: production needs it/),
+    ]);
+    expect(parseConfig(PRODUCTION).mode).toBe("production");
   });
 
   it("takes the master key as hex or base64 of 32 bytes, and nothing else", () => {
     const base64 = Buffer.from(KEY, "hex").toString("base64");
-    const { environment } = parseConfig({ SERVICE_MASTER_KEY: base64 });
-    expect(environment.mode === "production" && Buffer.from(environment.masterKey).toString("hex")).toBe(KEY);
-    expect(problemsOf({ SERVICE_MASTER_KEY: "short" })).toEqual([expect.stringContaining("expected 32 bytes")]);
+    const { secrets } = parseConfig({ ...PRODUCTION, SERVICE_MASTER_KEY: base64 });
+    expect(Buffer.from(secrets.masterKey).toString("hex")).toBe(KEY);
+    expect(problemsOf({ ...PRODUCTION, SERVICE_MASTER_KEY: "short" })).toEqual([
+      expect.stringContaining("expected 32 bytes"),
+    ]);
   });
 
   it("reports every problem at once and never the value", () => {
@@ -33,6 +39,7 @@ describe("the configuration", () => {
       SERVICE_MAX_VAULTS: "many",
       SERVICE_METRICS_TOKEN: "se cret",
     });
+    expect(problems).toEqual(expect.arrayContaining([expect.stringMatching(/^SERVICE_ENV/)]));
     expect(problems).toHaveLength(4);
     expect(problems.join("\n")).not.toMatch(/staging|99999|many|se cret/);
   });

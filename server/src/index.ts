@@ -4,8 +4,10 @@ import type { Config } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { openDiskBlobs } from "./drivers/blobs/disk.ts";
 import { openSqlite } from "./drivers/database/sqlite.ts";
+import { openMailer } from "./drivers/mail/open.ts";
 import { type Readiness, VERSION } from "./features/system/handlers.ts";
 import { type LineSink, type Log, logFault, openLog } from "./http/log.ts";
+import { openProviders } from "./providers.ts";
 import { startJobs } from "./jobs/start-jobs.ts";
 import { migrate } from "./migrations/migrate.ts";
 import { systemClock } from "./ports/clock.ts";
@@ -49,7 +51,13 @@ export async function startServer(config: Config, options: StartOptions = {}): P
   const stack = new AsyncDisposableStack();
   const began = performance.now();
   try {
-    const deps = await openStorage(config, stack);
+    const deps: Deps = {
+      ...(await openStorage(config, stack)),
+      mailer: stack.use(await openMailer(config.mail)),
+      ...openProviders(config),
+      clock: systemClock,
+      random: systemRandom,
+    };
     const stopping = new AbortController();
     const readiness: { state: Readiness["state"] } = { state: "starting" };
     const app = buildApp(deps, { log, readiness, stopping: stopping.signal });
@@ -59,7 +67,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     readiness.state = "ready";
     const address = addressOf(app, config.listen.host);
     const recoveryMs = performance.now() - began;
-    log.events.info({ event: "listening", ...address, recoveryMs, mode: config.environment.mode, version: VERSION });
+    log.events.info({ event: "listening", ...address, recoveryMs, mode: config.mode, version: VERSION });
     let closed: Promise<void> | null = null;
     const close = async (): Promise<void> => {
       readiness.state = "stopping";
@@ -88,11 +96,11 @@ function jobLog(log: Log): Parameters<typeof startJobs>[0]["log"] {
   };
 }
 
-async function openStorage(config: Config, stack: AsyncDisposableStack): Promise<Deps> {
+async function openStorage(config: Config, stack: AsyncDisposableStack): Promise<Pick<Deps, "database" | "blobs">> {
   const database = stack.use(await openSqlite({ path: config.database.path }));
   await migrate(database);
   const blobs = stack.use(await openDiskBlobs({ directory: config.blobs.directory }));
-  return { database, blobs, clock: systemClock, random: systemRandom, settings: config.settings };
+  return { database, blobs };
 }
 
 /** `app.close` waits for running requests; when the grace is over they are aborted, and then cut. */

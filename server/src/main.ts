@@ -1,7 +1,9 @@
-/** The process: environment → config → server → signals. */
+/** The process: environment → config → server or operator's command → exit status. */
 import { ConfigError, parseConfig, renderUsage, type RunningServer, startServer, VERSION } from "./index.ts";
+import { findCommand, renderCommands, UsageError } from "./operator/commands.ts";
 
-/** BSD sysexits: the configuration is wrong. */
+/** BSD sysexits: the words on the command line are wrong; the configuration is wrong. */
+const EX_USAGE = 64;
 const EX_CONFIG = 78;
 const EXIT_FAILURE = 1;
 /** 128 + SIGINT, what shells expect of an interrupted program. */
@@ -10,20 +12,40 @@ const EXIT_INTERRUPTED = 130;
 await main(process.argv.slice(2));
 
 async function main(words: readonly string[]): Promise<void> {
-  if (words.includes("--help") || words.includes("-h")) return print(renderUsage());
+  if (words.includes("--help") || words.includes("-h")) return print(renderHelp());
   if (words.includes("--version")) return print(`${VERSION}\n`);
-  if (words.length > 0) return fail(`Unknown argument ${words[0]}\n\n${renderUsage()}`, EX_CONFIG);
   try {
-    const server = await startServer(parseConfig(process.env));
-    process.stderr.write(`coffer-server listens on ${server.baseUrl}\n`);
-    stopOnSignals(server);
+    if (words.length > 0) process.exitCode = await runCommand(words);
+    else await serve();
   } catch (error) {
     if (error instanceof ConfigError) return fail(`${error.message}\n`, EX_CONFIG);
-    return fail(
-      `coffer-server could not start: ${error instanceof Error ? error.message : String(error)}\n`,
-      EXIT_FAILURE,
-    );
+    if (error instanceof UsageError) return fail(`${error.message}\n`, EX_USAGE);
+    const message = error instanceof Error ? error.message : String(error);
+    return fail(`coffer-server could not ${words.length > 0 ? "do that" : "start"}: ${message}\n`, EXIT_FAILURE);
   }
+}
+
+async function serve(): Promise<void> {
+  const server = await startServer(parseConfig(process.env));
+  process.stderr.write(`coffer-server listens on ${server.baseUrl}\n`);
+  stopOnSignals(server);
+}
+
+async function runCommand(words: readonly string[]): Promise<number> {
+  const found = findCommand(words);
+  if (found === null) throw new UsageError(`Unknown command ${words.join(" ")}\n\n${renderHelp()}`);
+  const note = (text: string): void => void process.stderr.write(text);
+  return found.command.run(parseConfig(process.env), found.options, { out: print, note });
+}
+
+function renderHelp(): string {
+  return `coffer-server: the reference backend of the Coffer service
+
+Usage: coffer-server [--help | --version | <command>]
+
+Without a command it serves. Commands for operators:
+${renderCommands()}
+${renderUsage()}`;
 }
 
 /** The first signal lets running requests finish, the second one ends the process at once. */

@@ -9,13 +9,17 @@ import { openMemoryBlobs } from "./drivers/blobs/memory.ts";
 import { openSqlite } from "./drivers/database/sqlite.ts";
 import { openLog } from "./http/log.ts";
 import { migrate } from "./migrations/migrate.ts";
+import type { Mail, Mailer } from "./ports/mailer.ts";
 import { systemRandom } from "./ports/random.ts";
+import { openProviders } from "./providers.ts";
 
 export interface TestApp extends AsyncDisposable {
   readonly app: App;
   readonly deps: Deps;
-  readonly clock: { now(): number; advance(milliseconds: number): void };
+  readonly clock: Deps["clock"] & { advance(milliseconds: number): void };
   readonly readiness: { state: "starting" | "ready" | "stopping" };
+  /** Every mail sent so far. */
+  readonly mails: readonly Mail[];
   /** Everything logged so far. */
   logged(): string;
   /** A new account's raw key. */
@@ -47,9 +51,14 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   const directory = mkdtempSync(join(tmpdir(), "coffer-app-"));
   const database = await openSqlite({ path: join(directory, "coffer.sqlite"), reserveBytes: 0 });
   await migrate(database);
-  const { settings } = parseConfig({ SERVICE_ENV: "development", ...options.environment });
+  const config = parseConfig({ SERVICE_ENV: "development", SERVICE_DATA_DIR: directory, ...options.environment });
   const clock = standingClock();
-  const whole: Deps = { database, blobs: openMemoryBlobs({ clock }), clock, random: systemRandom, settings };
+  const mails: Mail[] = [];
+  const whole: Deps = {
+    ...{ database, blobs: openMemoryBlobs({ clock }), clock, random: systemRandom },
+    mailer: recordingMailer(mails),
+    ...openProviders(config),
+  };
   const deps = { ...whole, ...options.replace?.(whole) };
   const lines: string[] = [];
   const log = openLog("info", { write: (bytes) => void lines.push(new TextDecoder().decode(bytes)) });
@@ -62,7 +71,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     return { status: answer.statusCode, headers: answer.headers, text: answer.payload, body };
   };
   return {
-    ...{ app, deps, clock, readiness, ask },
+    ...{ app, deps, clock, readiness, ask, mails },
     logged() {
       log.flush();
       return lines.join("");
@@ -88,10 +97,22 @@ function toInjected({ key, headers, json, payload }: TestCall) {
   return { headers: all, ...(text === undefined ? {} : { payload: text }) };
 }
 
+function recordingMailer(mails: Mail[]): Mailer {
+  return {
+    send: (mail) => {
+      mails.push(mail);
+      return Promise.resolve();
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
+
 function standingClock(): TestApp["clock"] {
-  let now = Date.UTC(2026, 10, 20, 12);
+  const start = Date.UTC(2026, 10, 20, 12);
+  let now = start;
   return {
     now: () => now,
+    elapsed: () => now - start,
     advance: (milliseconds) => {
       now += milliseconds;
     },

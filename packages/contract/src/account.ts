@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { endpoint } from "./endpoint.ts";
+import { chainSignature } from "./proofs.ts";
 import { SCOPES } from "./scopes.ts";
 import { chainAddress, label, openEnum, timestamp, uuid } from "./values.ts";
 
@@ -13,6 +14,7 @@ const limits = z.object({
   rawUploadBytes: z.int(),
   vaults: z.int(),
   apiKeys: z.int(),
+  invites: z.int(),
   folderDepth: z.int(),
 });
 
@@ -72,5 +74,41 @@ export const accountGroup = {
     status: 200,
     output: z.object({ account }),
     errors: [],
+  }),
+  linkChainChallenge: endpoint({
+    id: "account.linkChainChallenge",
+    method: "POST",
+    path: "/api/account/link-chain/challenge",
+    auth: "credential",
+    access: "owner",
+    scope: "account:write",
+    vaultLimit: "refuse",
+    effect: "update",
+    summary: "A nonce to sign for linking a chain address: 10 minutes, single use, for this credential only",
+    body: z.strictObject({}),
+    bodyOptional: true,
+    status: 200,
+    output: z.object({ nonce: z.string(), expiresAt: timestamp }),
+    errors: [],
+  }),
+  linkChain: endpoint({
+    id: "account.linkChain",
+    method: "POST",
+    path: "/api/account/link-chain",
+    auth: "credential",
+    access: "owner",
+    scope: "account:write",
+    vaultLimit: "refuse",
+    effect: "append",
+    summary: "Link the chain address that signed the challenge to the account",
+    body: z.strictObject({
+      chainAddress,
+      /** Over `renderLinkText`. */
+      signature: chainSignature,
+      nonce: z.string().check(z.minLength(1), z.maxLength(128)),
+    }),
+    status: 200,
+    output: z.object({ account }),
+    errors: ["token_invalid", "signature_invalid", "address_conflict"],
   }),
 } as const;

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { endpoint } from "./endpoint.ts";
+import { chainSignature } from "./proofs.ts";
 import { SCOPES } from "./scopes.ts";
 import { chainAddress, label, openEnum, pageOf, pageQuery, timestamp, uuid } from "./values.ts";
 
@@ -56,11 +57,22 @@ export const apiKeysGroup = {
       name: label,
       scopes: z.optional(z.array(z.enum(SCOPES)).check(z.minLength(1), z.maxLength(SCOPES.length))),
       vaultIds: z.optional(z.array(uuid).check(z.minLength(1), z.maxLength(1000))),
+      chainAddress: z.optional(chainAddress),
+      /** Over `renderKeyAddressText`; needed for an address other than the account's own linked one. */
+      addressProof: z.optional(z.strictObject({ signature: chainSignature, signedAt: z.int().check(z.gte(0)) })),
       expiresInDays: z.optional(z.int().check(z.gte(1), z.lte(3650))),
     }),
     status: 201,
     output: createdApiKey,
-    errors: ["not_found", "scope_too_wide", "limit_reached"],
+    errors: [
+      "not_found",
+      "scope_too_wide",
+      "scope_owner_only",
+      "limit_reached",
+      "signature_invalid",
+      "clock_skew",
+      "address_conflict",
+    ],
     secretResponse: true,
   }),
   list: endpoint({

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { email } from "./auth.ts";
 import { endpoint } from "./endpoint.ts";
 import { label, uuid } from "./values.ts";
 
@@ -17,7 +18,7 @@ export const developmentGroup = {
     effect: "create",
     summary: "Create an account and an API key without a password; development only, else 404",
     body: z.strictObject({
-      email: z.string().check(z.toLowerCase(), z.maxLength(254), z.email()),
+      email,
       name: z.optional(label),
     }),
     status: 200,

@@ -42,6 +42,8 @@ export interface EndpointDefinition {
   readonly method: Method;
   /** Path template, parameters in braces: `/api/files/{fileId}`. */
   readonly path: `/${string}`;
+  /** Other paths that answer the same; clients use {@link path}. */
+  readonly aliases?: readonly `/${string}`[];
   /** `none`: no credential is looked at. `credential`: specification section 5.2 or 5.6. */
   readonly auth: "none" | "credential";
   /** The lowest access level that may call (specification section 5.9): `owner` only, or `agent` and above. */

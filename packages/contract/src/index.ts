@@ -4,9 +4,15 @@
  */
 import { accountGroup } from "./account.ts";
 import { apiKeysGroup } from "./api-keys.ts";
+import { auditGroup } from "./audit.ts";
+import { authGroup } from "./auth.ts";
+import { billingGroup } from "./billing.ts";
 import { developmentGroup } from "./development.ts";
 import { filesGroup } from "./files.ts";
 import { foldersGroup } from "./folders.ts";
+import { identityProviderGroup } from "./identity-provider.ts";
+import { invitesGroup } from "./invites.ts";
+import { sessionsGroup } from "./sessions.ts";
 import { systemGroup } from "./system.ts";
 import { trashGroup } from "./trash.ts";
 import { uploadsGroup } from "./uploads.ts";
@@ -15,13 +21,19 @@ import { vaultsGroup } from "./vaults.ts";
 /** Every endpoint of the service, by group and name. */
 export const api = {
   account: accountGroup,
+  auth: authGroup,
+  sessions: sessionsGroup,
+  identityProvider: identityProviderGroup,
   development: developmentGroup,
   apiKeys: apiKeysGroup,
+  invites: invitesGroup,
   vaults: vaultsGroup,
   folders: foldersGroup,
   files: filesGroup,
   uploads: uploadsGroup,
   trash: trashGroup,
+  billing: billingGroup,
+  audit: auditGroup,
   system: systemGroup,
 } as const;
 
@@ -29,13 +41,43 @@ export type CofferApi = typeof api;
 
 export type { Account, Credential } from "./account.ts";
 export type { ApiKey, CreatedApiKey } from "./api-keys.ts";
+export { AUDIT_DAYS, type AuditEvent, FIRST_PREVIOUS_HASH, renderAuditText } from "./audit.ts";
+export {
+  ACCESS_TOKEN_SECONDS,
+  PASSWORD_LENGTH,
+  REFRESH_TOKEN_DAYS,
+  type SessionTokens,
+  type SignedIn,
+} from "./auth.ts";
+export { type Billing, PLANS } from "./billing.ts";
 export * from "./endpoint.ts";
 export { ERRORS, isErrorCode, type ErrorCode } from "./errors.ts";
 export type { File } from "./files.ts";
 export { MAX_FOLDER_DEPTH, type Folder } from "./folders.ts";
 export { HEADERS, MAX_IDEMPOTENCY_KEY } from "./headers.ts";
-export { isKeyText, KEY_PREFIX, KEY_SCANNING_REGEX, LEGACY_KEY_PREFIX, renderKey } from "./key-text.ts";
+export { SIGN_IN_MINUTES, type ZkloginProof } from "./identity-provider.ts";
+export { type CreatedInvite, type Invite, INVITE_HOURS, type RedeemedInvite } from "./invites.ts";
+export {
+  INVITE_PREFIX,
+  INVITE_SCANNING_REGEX,
+  isInviteCode,
+  isKeyText,
+  KEY_PREFIX,
+  KEY_SCANNING_REGEX,
+  LEGACY_KEY_PREFIX,
+  renderInviteCode,
+  renderKey,
+} from "./key-text.ts";
+export {
+  CHAIN_NETWORKS,
+  type ChainNetwork,
+  MAX_CLOCK_SKEW,
+  renderKeyAddressText,
+  renderLinkText,
+  renderRedeemText,
+} from "./proofs.ts";
 export { AGENT_SCOPES, SCOPES, type AccessLevel, type Scope } from "./scopes.ts";
+export type { Session } from "./sessions.ts";
 export { TRASH_DAYS } from "./trash.ts";
 export { TUS_CHECKSUMS, TUS_EXTENSIONS, TUS_PART_TYPE, TUS_VERSION } from "./uploads.ts";
 export { DEFAULT_PAGE, itemName, MAX_NAME_BYTES, MAX_PAGE, mediaType, nameProblem, uuid } from "./values.ts";

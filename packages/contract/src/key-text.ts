@@ -1,13 +1,17 @@
 /**
- * The text of an API key: `<prefix>_` + 43 base62 digits (256 bits) + 6 base62 digits of CRC-32 (decisions §4).
+ * The texts of API keys and invite codes: `<prefix>_` + 43 base62 digits (256 bits) + 6 base62 digits of CRC-32 (decisions §4).
  * The checksum lets scanners and clients drop typing errors without a look-up; it adds no security.
  */
 
 export const KEY_PREFIX = "cof";
 export const LEGACY_KEY_PREFIX = "coffer";
+export const INVITE_PREFIX = "cofi";
 
 /** For secret scanners: matches every current key. */
 export const KEY_SCANNING_REGEX = /\bcof_[0-9A-Za-z]{49}\b/;
+
+/** For secret scanners: matches every invite code. */
+export const INVITE_SCANNING_REGEX = /\bcofi_[0-9A-Za-z]{49}\b/;
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const SECRET_DIGITS = 43;
@@ -15,10 +19,19 @@ const CHECKSUM_DIGITS = 6;
 
 /** Renders 32 random bytes as the full key. Throws RangeError for another length. */
 export function renderKey(secret: Uint8Array): string {
-  if (secret.length !== 32) throw new RangeError("an API key holds 32 bytes");
+  return renderSecret(KEY_PREFIX, secret);
+}
+
+/** Renders 32 random bytes as an invite code. Throws RangeError for another length. */
+export function renderInviteCode(secret: Uint8Array): string {
+  return renderSecret(INVITE_PREFIX, secret);
+}
+
+function renderSecret(prefix: string, secret: Uint8Array): string {
+  if (secret.length !== 32) throw new RangeError("a key or a code holds 32 bytes");
   const number = secret.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
   const body = renderBase62(number, SECRET_DIGITS);
-  return `${KEY_PREFIX}_${body}${renderChecksum(body)}`;
+  return `${prefix}_${body}${renderChecksum(body)}`;
 }
 
 /**
@@ -29,6 +42,12 @@ export function isKeyText(text: string): boolean {
   const current = /^cof_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/.exec(text);
   if (current?.[1] !== undefined) return renderChecksum(current[1]) === current[2];
   return /^coffer_[0-9A-Za-z]{16,128}$/.test(text);
+}
+
+/** Whether a text can be an invite code; true means nothing about the code being known. */
+export function isInviteCode(text: string): boolean {
+  const parts = /^cofi_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/.exec(text);
+  return parts?.[1] !== undefined && renderChecksum(parts[1]) === parts[2];
 }
 
 function renderBase62(value: bigint, width: number): string {

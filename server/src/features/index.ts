@@ -2,26 +2,39 @@
 import type { CofferApi } from "@coffer/contract";
 import type { Deps } from "../deps.ts";
 import type { Handlers } from "../http/handlers.ts";
+import type { Limits } from "../limits/limits.ts";
 import { accountHandlers } from "./account/handlers.ts";
 import { apiKeysHandlers } from "./api-keys/handlers.ts";
+import { auditHandlers } from "./audit/handlers.ts";
+import { authHandlers } from "./auth/handlers.ts";
+import { billingHandlers } from "./billing/handlers.ts";
 import { developmentHandlers } from "./development/handlers.ts";
 import { filesHandlers } from "./files/handlers.ts";
 import { foldersHandlers } from "./folders/handlers.ts";
+import { identityProviderHandlers } from "./identity-provider/handlers.ts";
+import { invitesHandlers } from "./invites/handlers.ts";
+import { sessionsHandlers } from "./sessions/handlers.ts";
 import { type SystemParts, systemHandlers } from "./system/handlers.ts";
 import { trashHandlers } from "./trash/handlers.ts";
 import { uploadsHandlers } from "./uploads/handlers.ts";
 import { vaultsHandlers } from "./vaults/handlers.ts";
 
-export function createHandlers(deps: Deps & SystemParts): Handlers<CofferApi> {
+export function createHandlers(deps: Deps & SystemParts & { readonly limits: Limits }): Handlers<CofferApi> {
   return {
     account: accountHandlers(deps),
+    auth: authHandlers(deps),
+    sessions: sessionsHandlers(deps),
+    identityProvider: identityProviderHandlers(deps),
     development: developmentHandlers(deps),
     apiKeys: apiKeysHandlers(deps),
+    invites: invitesHandlers(deps),
     vaults: vaultsHandlers(deps),
     folders: foldersHandlers(deps),
     files: filesHandlers(deps),
     uploads: uploadsHandlers(deps),
     trash: trashHandlers(deps),
+    billing: billingHandlers(deps),
+    audit: auditHandlers(deps),
     system: systemHandlers(deps),
   };
 }

@@ -19,8 +19,11 @@ import { trashHandlers } from "./trash/handlers.ts";
 import { uploadsHandlers } from "./uploads/handlers.ts";
 import { vaultsHandlers } from "./vaults/handlers.ts";
 
+const TEST_ORIGIN = { requestId: "request", address: "127.0.0.1", userAgent: null };
+
 export interface TestClock {
   now(): number;
+  elapsed(): number;
   advance(milliseconds: number): void;
 }
 
@@ -85,6 +88,7 @@ function createClock(): TestClock {
   let now = Date.UTC(2030, 0, 1);
   return {
     now: () => now,
+    elapsed: () => now,
     advance: (milliseconds) => {
       now += milliseconds;
     },
@@ -103,12 +107,21 @@ async function insertAccount(database: Database, now: number, plan: string): Pro
       usage_files: 0,
       sequence: 0,
     },
+    ...{ password_hash: null, idp_issuer: null, zklogin_salt: null, changes_hash: "0".repeat(64) },
     ...{ created_at: now, updated_at: now },
   };
   await database.transaction((transaction) => createAccount(transaction, row));
   return {
-    ...{ kind: "api-key", accountId: id, keyId: randomUUID(), name: "test", accessLevel: "owner", scopes: null },
-    ...{ vaultIds: null, chainAddress: null, expiresAt: null },
+    ...{
+      kind: "api-key",
+      accountId: id,
+      keyId: randomUUID(),
+      sessionId: null,
+      name: "test",
+      accessLevel: "owner",
+      scopes: null,
+    },
+    ...{ vaultIds: null, chainAddress: null, expiresAt: null, origin: TEST_ORIGIN },
   };
 }
 
@@ -119,7 +132,9 @@ export function contextOf(
 ): CreationContext<Principal> {
   return {
     principal,
-    requestId: randomUUID(),
+    requestId: TEST_ORIGIN.requestId,
+    origin: TEST_ORIGIN,
+    serviceOrigin: "http://127.0.0.1",
     signal: new AbortController().signal,
     recheck: more.recheck ?? (() => Promise.resolve()),
     record: (_transaction, answer) =>

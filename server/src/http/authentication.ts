@@ -13,12 +13,12 @@ import {
 import { accessLevelOf, isLiveKey, parseRights } from "../features/api-keys/rules.ts";
 import { authorizeDevelopmentRequest } from "./development-origin.ts";
 import { ServiceError } from "./errors.ts";
-import type { Principal } from "./handlers.ts";
+import type { Principal, RequestOrigin } from "./handlers.ts";
 import { LastUsed } from "./last-used.ts";
 
 export interface Authenticator {
   /** Rejects with `invalid_credential`, the same for every reason (specification §5.3). */
-  authenticate(headers: IncomingHttpHeaders): Promise<Principal>;
+  authenticate(headers: IncomingHttpHeaders, origin: RequestOrigin): Promise<Principal>;
   /** Rejects when the principal's key was revoked or has expired since. */
   recheck(principal: Principal): Promise<void>;
   /** When keys were last used, to be written off the request path. */
@@ -34,9 +34,9 @@ export function createAuthenticator(deps: Needs): Authenticator {
   const development = deps.settings.mode === "development";
   return {
     lastUsed,
-    async authenticate(headers) {
+    async authenticate(headers, origin) {
       const { authorization } = headers;
-      if (authorization === undefined && development) return authenticateDevelopment(deps, headers);
+      if (authorization === undefined && development) return authenticateDevelopment(deps, headers, origin);
       const text = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1];
       // The checksum spares the look-up of texts that cannot be keys; the answer is the same.
       if (text === undefined || !isKeyText(text)) throw new ServiceError("invalid_credential");
@@ -44,7 +44,7 @@ export function createAuthenticator(deps: Needs): Authenticator {
       const now = deps.clock.now();
       if (row === null || !isLiveKey(row, now)) throw new ServiceError("invalid_credential");
       lastUsed.touch(row.id, now);
-      return renderPrincipal(row);
+      return renderPrincipal(row, origin);
     },
     async recheck(principal) {
       if (principal.keyId === null) return;
@@ -54,23 +54,29 @@ export function createAuthenticator(deps: Needs): Authenticator {
   };
 }
 
-function renderPrincipal(row: CredentialRow): Principal {
+function renderPrincipal(row: CredentialRow, origin: RequestOrigin): Principal {
   const { scopes, vaultIds } = parseRights(row);
   return {
     kind: "api-key",
     accountId: row.account_id,
     keyId: row.id,
+    sessionId: null,
     name: row.name,
     accessLevel: accessLevelOf(row.chain_address, row.account_chain_address),
     scopes: scopes === null ? null : new Set(scopes),
     vaultIds: vaultIds === null ? null : new Set(vaultIds),
     chainAddress: row.chain_address,
     expiresAt: row.expires_at,
+    origin,
   };
 }
 
 /** Decisions §7: X-Dev-User-Id, X-Dev-Idp-Id, else the first user; unknown, or an empty database, is 401. */
-async function authenticateDevelopment(deps: Needs, headers: IncomingHttpHeaders): Promise<Principal> {
+async function authenticateDevelopment(
+  deps: Needs,
+  headers: IncomingHttpHeaders,
+  origin: RequestOrigin,
+): Promise<Principal> {
   authorizeDevelopmentRequest(headers);
   const account = await findDevelopmentAccount(deps, headers);
   if (account === null) throw new ServiceError("invalid_credential");
@@ -78,12 +84,14 @@ async function authenticateDevelopment(deps: Needs, headers: IncomingHttpHeaders
     kind: "development",
     accountId: account.id,
     keyId: null,
+    sessionId: null,
     name: null,
     accessLevel: "owner",
     scopes: null,
     vaultIds: null,
     chainAddress: account.chain_address,
     expiresAt: null,
+    origin,
   };
 }
 

@@ -3,7 +3,8 @@ import type { EndpointDefinition } from "@coffer/contract";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Session } from "../ports/database.ts";
 import type { Authenticator } from "./authentication.ts";
-import { type CreationContext, type Principal, Recorded, Reply } from "./handlers.ts";
+import { type CreationContext, type Principal, Recorded, Reply, type RequestOrigin } from "./handlers.ts";
+import { originOf, serviceOriginOf } from "./origin.ts";
 import type { Reservation } from "./idempotency.ts";
 import { renderAnswer } from "./output.ts";
 
@@ -30,6 +31,8 @@ export class Call {
 export class CallContext implements CreationContext<Principal | null> {
   readonly principal: Principal | null;
   readonly requestId: string;
+  readonly #request: FastifyRequest;
+  readonly #publicUrl: string | null;
   readonly #endpoint: EndpointDefinition;
   readonly #reply: FastifyReply;
   readonly #authenticator: Authenticator;
@@ -41,8 +44,15 @@ export class CallContext implements CreationContext<Principal | null> {
     endpoint: EndpointDefinition,
     request: FastifyRequest,
     reply: FastifyReply,
-    surroundings: { authenticator: Authenticator; stopping: AbortSignal; reservation: Reservation | null },
+    surroundings: {
+      authenticator: Authenticator;
+      stopping: AbortSignal;
+      reservation: Reservation | null;
+      publicUrl: string | null;
+    },
   ) {
+    this.#request = request;
+    this.#publicUrl = surroundings.publicUrl;
     this.principal = request.call.principal;
     this.requestId = request.id;
     this.#endpoint = endpoint;
@@ -50,6 +60,14 @@ export class CallContext implements CreationContext<Principal | null> {
     this.#authenticator = surroundings.authenticator;
     this.#stopping = surroundings.stopping;
     this.#reservation = surroundings.reservation;
+  }
+
+  get origin(): RequestOrigin {
+    return this.principal?.origin ?? originOf(this.#request);
+  }
+
+  get serviceOrigin(): string | null {
+    return serviceOriginOf(this.#publicUrl, this.#request.headers.host);
   }
 
   get signal(): AbortSignal {

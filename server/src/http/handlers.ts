@@ -2,12 +2,22 @@
 import type { AccessLevel, Api, EndpointDefinition, HandlerInput, Output, Scope } from "@coffer/contract";
 import type { Session } from "../ports/database.ts";
 
+/** Where a request comes from, as the service sees it. Data from outside: for records and limits, never for rights. */
+export interface RequestOrigin {
+  readonly requestId: string;
+  /** The client's network address, past trusted proxies only. */
+  readonly address: string;
+  readonly userAgent: string | null;
+}
+
 /** Who calls. Never holds the credential itself. */
 export interface Principal {
   readonly kind: "api-key" | "development" | "session";
   readonly accountId: string;
   /** The API key's id, null for other credentials. */
   readonly keyId: string | null;
+  /** The web session's id, null for other credentials. */
+  readonly sessionId: string | null;
   readonly name: string | null;
   readonly accessLevel: AccessLevel;
   /** null: everything the access level allows. */
@@ -16,6 +26,7 @@ export interface Principal {
   readonly vaultIds: ReadonlySet<string> | null;
   readonly chainAddress: string | null;
   readonly expiresAt: number | null;
+  readonly origin: RequestOrigin;
 }
 
 /**
@@ -32,6 +43,12 @@ export interface IncomingBytes {
 export interface RequestContext<Caller extends Principal | null> {
   readonly principal: Caller;
   readonly requestId: string;
+  readonly origin: RequestOrigin;
+  /**
+   * The origin that clients reach this service at, which signatures of chain addresses must name; null: the operator has
+   * not said (SERVICE_PUBLIC_URL) and the request did not come over loopback.
+   */
+  readonly serviceOrigin: string | null;
   /** Aborts when the client goes away or the server's shutdown grace is over. */
   readonly signal: AbortSignal;
   /**

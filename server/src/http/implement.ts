@@ -12,6 +12,8 @@ import { type Idempotency, type Payload, type Reservation } from "./idempotency.
 import { parseSection, parseSections, requiredMediaType } from "./input.ts";
 import { announcesBody, readJsonBody } from "./json-body.ts";
 import { type RenderedAnswer, renderAnswer } from "./output.ts";
+import { originOf } from "./origin.ts";
+import { pathsOf, routePathOf } from "./paths.ts";
 import { authorize } from "./permissions.ts";
 import { allHeadersOf, answerFailure, sendText } from "./responses.ts";
 import { sendBytes } from "./send-bytes.ts";
@@ -64,20 +66,17 @@ function groupsOf<Definition extends Api>(
   return handlers as unknown as Readonly<Record<string, Record<string, AnyHandler>>>;
 }
 
-/** `/api/files/{fileId}` in Fastify's words. */
-export function routePathOf(endpoint: Pick<EndpointDefinition, "path">): string {
-  return endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1");
-}
-
 function register(app: FastifyInstance, route: Route, pipeline: Pipeline): void {
-  app.route({
-    method: route.endpoint.method,
-    url: routePathOf(route.endpoint),
-    handler: (request, reply) => {
-      request.call.endpointId = route.endpoint.id;
-      handle(route, request, reply, pipeline).catch((error: unknown) => answerFailure(error, request, reply));
-    },
-  });
+  for (const path of pathsOf(route.endpoint)) {
+    app.route({
+      method: route.endpoint.method,
+      url: routePathOf(path),
+      handler: (request, reply) => {
+        request.call.endpointId = route.endpoint.id;
+        handle(route, request, reply, pipeline).catch((error: unknown) => answerFailure(error, request, reply));
+      },
+    });
+  }
 }
 
 /** One async function per request and no hooks: each hop between promises was measured to cost. */
@@ -87,7 +86,7 @@ async function handle(route: Route, request: FastifyRequest, reply: FastifyReply
   route.guard?.(request);
   if (endpoint.auth === "credential") {
     // Before any byte of the body: who calls, and whether they may.
-    const principal = await pipeline.authenticator.authenticate(request.headers);
+    const principal = await pipeline.authenticator.authenticate(request.headers, originOf(request));
     request.call.principal = principal;
     authorize(endpoint, principal);
   }
@@ -158,7 +157,8 @@ async function run(
   reservation: Reservation | null,
 ): Promise<void> {
   const { authenticator, stopping } = pipeline;
-  const context = new CallContext(route.endpoint, request, reply, { authenticator, stopping, reservation });
+  const { publicUrl } = pipeline.settings;
+  const context = new CallContext(route.endpoint, request, reply, { authenticator, stopping, reservation, publicUrl });
   const rendered = renderAnswer(route.endpoint, await route.handler(input, context));
   if (rendered.body === null || typeof rendered.body === "string") return sendText(request, reply, rendered);
   await sendStream(request, reply, rendered, rendered.body, context, pipeline);

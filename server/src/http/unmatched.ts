@@ -1,9 +1,12 @@
 import { type Api, endpointsOf } from "@coffer/contract";
 import { ServiceError } from "./errors.ts";
+import { pathsOf } from "./paths.ts";
 
 /** Why no route took the request: 405 with Allow when the path is known under other methods, else 404. */
 export function createUnmatched(api: Api): (path: string) => ServiceError {
-  const paths = endpointsOf(api).map(({ method, path }) => ({ method, pattern: patternOf(path) }));
+  const paths = endpointsOf(api).flatMap((endpoint) =>
+    pathsOf(endpoint).map((path) => ({ method: endpoint.method, pattern: patternOf(path) })),
+  );
   return (path) => {
     const methods = paths.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
     if (methods.length === 0) return new ServiceError("not_found");

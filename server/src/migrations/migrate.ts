@@ -3,6 +3,7 @@ import { type Kysely, sql } from "kysely";
 import type { Database, Session } from "../ports/database.ts";
 import type { Tables } from "../ports/tables.ts";
 import { foundation } from "./0001-foundation.ts";
+import { identity } from "./0002-identity.ts";
 
 /** A step of the schema: applied once, in its own transaction, never changed after a release. */
 export interface Migration {
@@ -11,7 +12,7 @@ export interface Migration {
   up(session: Session): Promise<void>;
 }
 
-const MIGRATIONS: readonly Migration[] = [foundation];
+const MIGRATIONS: readonly Migration[] = [foundation, identity];
 
 interface MigrationRow {
   version: number;

@@ -5,7 +5,13 @@ export interface AccountRow {
   email: string;
   email_verified: number;
   name: string | null;
+  /** `sub` of the identity provider's token, and its issuer. */
   idp_id: string | null;
+  idp_issuer: string | null;
+  /** argon2id in the PHC string format; null: no password can sign in. */
+  password_hash: string | null;
+  /** Of the zkLogin address, encrypted at rest; made once, because another salt is another address. */
+  zklogin_salt: string | null;
   chain_address: string | null;
   chain_address_source: string | null;
   plan: string;
@@ -15,6 +21,8 @@ export interface AccountRow {
   usage_files: number;
   /** Of the newest row in `changes`. */
   sequence: number;
+  /** `hash` of the newest row in `changes`. */
+  changes_hash: string;
   created_at: number;
   updated_at: number;
 }
@@ -109,7 +117,130 @@ export interface ChangeRow {
   action: string;
   actor_json: string;
   target_json: string;
+  context_json: string;
   occurred_at: number;
+  /** Of the row before this one in the account's sequence; 64 zeros for the first. */
+  previous_hash: string;
+  /** SHA-256 of the contract's `renderAuditText` in hex. */
+  hash: string;
+}
+
+/** A web session: the family of its refresh tokens (specification §2.7, §3). */
+export interface SessionRow {
+  id: string;
+  account_id: string;
+  /** "password", "idp" or "zklogin". */
+  method: string;
+  user_agent: string | null;
+  created_at: number;
+  last_used_at: number;
+  /** When the newest refresh token ends. */
+  expires_at: number;
+  /** No refresh goes beyond this. */
+  ends_at: number;
+  revoked_at: number | null;
+}
+
+export interface RefreshTokenRow {
+  /** SHA-256 of the token in hex. */
+  hash: string;
+  session_id: string;
+  created_at: number;
+  expires_at: number;
+  /** Set by the one refresh that used it; seen again after that, the session ends. */
+  rotated_at: number | null;
+}
+
+/** A started sign-in at the identity provider; deleted by the callback that uses it. */
+export interface SignInRow {
+  state_hash: string;
+  /** "idp" or "zklogin". */
+  flow: string;
+  nonce: string;
+  /** PKCE, encrypted at rest. */
+  code_verifier: string;
+  access_code_hash: string | null;
+  expires_at: number;
+}
+
+/** A nonce to sign for linking a chain address; deleted on use. */
+export interface ChainChallengeRow {
+  nonce_hash: string;
+  account_id: string;
+  /** Kind and id of the credential that asked: only it may use the nonce. */
+  credential: string;
+  expires_at: number;
+}
+
+export interface SubscriptionRow {
+  account_id: string;
+  plan: string;
+  /** "active", "ending" or "ended". */
+  status: string;
+  /** The payment provider's name for it. */
+  reference: string;
+  since: number;
+  /** When the newest event that was taken occurred: an older one changes nothing. */
+  event_at: number;
+}
+
+/** Events of the payment provider that were taken, so that a repeat changes nothing. */
+export interface PaymentEventRow {
+  id: string;
+  received_at: number;
+}
+
+export interface AccessCodeRow {
+  id: string;
+  /** SHA-256 of the code in hex. */
+  hash: string;
+  note: string | null;
+  uses_left: number;
+  expires_at: number | null;
+  revoked_at: number | null;
+  created_at: number;
+}
+
+export interface MailTokenRow {
+  /** SHA-256 of the token in hex. */
+  hash: string;
+  account_id: string;
+  /** "verify" or "reset". */
+  purpose: string;
+  /** Where it was mailed: it verifies this address and no other. */
+  email: string;
+  expires_at: number;
+  used_at: number | null;
+}
+
+/** A mail that was asked for. Its token is minted when it is sent, so none waits here (decisions §1). */
+export interface MailRequestRow {
+  id: string;
+  purpose: string;
+  /** As it was asked for: whether an account has it is found out when the mail is sent. */
+  email: string;
+  attempts: number;
+  not_before: number;
+  created_at: number;
+}
+
+export interface InviteRow {
+  id: string;
+  account_id: string;
+  name: string;
+  /** SHA-256 of the code in hex. */
+  hash: string;
+  scopes_json: string | null;
+  vault_ids_json: string | null;
+  /** The key made of it must not outlive the key that made the invite; null: no end. */
+  key_expires_at: number | null;
+  expires_at: number;
+  used_at: number | null;
+  revoked_at: number | null;
+  key_id: string | null;
+  chain_address: string | null;
+  address_proof: string | null;
+  created_at: number;
 }
 
 export interface IdempotencyRow {
@@ -143,6 +274,16 @@ export interface Tables {
   files: FileRow;
   uploads: UploadRow;
   changes: ChangeRow;
+  sessions: SessionRow;
+  refresh_tokens: RefreshTokenRow;
+  sign_ins: SignInRow;
+  chain_challenges: ChainChallengeRow;
+  subscriptions: SubscriptionRow;
+  payment_events: PaymentEventRow;
+  access_codes: AccessCodeRow;
+  mail_tokens: MailTokenRow;
+  mail_requests: MailRequestRow;
+  invites: InviteRow;
   idempotency: IdempotencyRow;
   blob_deletions: BlobDeletionRow;
 }

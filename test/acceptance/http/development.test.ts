@@ -8,12 +8,12 @@ import { describe, expect, it } from "vitest";
 import { freshEmail, signUp } from "../kit/account.ts";
 import { runSql } from "../kit/data-directory.ts";
 import { send } from "../kit/http.ts";
+import { productionSecrets } from "../kit/production.ts";
 import { startServerProcess } from "../kit/server-process.ts";
 import { collectOutput, REPOSITORY } from "../kit/stack.ts";
 import { expectError, expectStatus, fieldsAt, objectIn, textIn, useService, UUID } from "./service.ts";
 
 const service = useService();
-const MASTER_KEY = "11".repeat(32);
 
 function accountId(headers: Readonly<Record<string, string>>): Promise<unknown> {
   return service()
@@ -106,7 +106,7 @@ describe("development headers", () => {
 
 describe("the mode", () => {
   it("is production when SERVICE_ENV is unset: no development access, dev-signup 404 before its body is looked at [D0-unset-env-production D7-only-development D7-dev-signup-404 S4.2-dev-signup-404 S7-404-dev-signup]", async () => {
-    await withServer({ SERVICE_MASTER_KEY: MASTER_KEY }, async (baseUrl) => {
+    await withServer(productionSecrets(), async (baseUrl) => {
       expectError(await send(baseUrl, "/api/account"), 401, "invalid_credential");
       for (const body of [{ email: freshEmail() }, { email: 7 }]) {
         expectError(await send(baseUrl, "/api/auth/dev-signup", { method: "POST", body }), 404, "not_found");

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { assertError, fieldsOf, freshEmail, objectAt, signUp } from "../kit/account.ts";
 import { databasePath, filesHolding } from "../kit/data-directory.ts";
 import { send } from "../kit/http.ts";
+import { productionSecrets } from "../kit/production.ts";
 import type { Checks, World } from "./run.ts";
 import { startServerProcess } from "../kit/server-process.ts";
 import { textOf, type Stack } from "../kit/stack.ts";
@@ -81,7 +82,7 @@ async function checkSignup(stack: Stack): Promise<void> {
 async function checkProduction(scratch: string): Promise<void> {
   await using server = await startServerProcess({
     SERVICE_ENV: "production",
-    SERVICE_MASTER_KEY: randomBytes(32).toString("hex"),
+    ...productionSecrets(),
     SERVICE_DATA_DIR: join(scratch, "production"),
   });
   const call = { method: "POST", body: { email: freshEmail() } };

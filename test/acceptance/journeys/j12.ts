@@ -1,10 +1,10 @@
 /** J12: the development headers. */
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { assertError, fieldsOf, objectAt, signUp } from "../kit/account.ts";
 import { runSql } from "../kit/data-directory.ts";
 import { send } from "../kit/http.ts";
+import { productionSecrets } from "../kit/production.ts";
 import type { Checks, World } from "./run.ts";
 import { startServerProcess } from "../kit/server-process.ts";
 
@@ -29,9 +29,8 @@ export async function developmentHeaders({ stack, scratch }: World): Promise<Che
       assert.equal(await accountOf({}), objectAt(fieldsOf(first), "account")["id"]);
     },
     "J12-production": async () => {
-      const SERVICE_MASTER_KEY = randomBytes(32).toString("hex");
       const SERVICE_DATA_DIR = join(scratch, "production");
-      await using server = await startServerProcess({ SERVICE_MASTER_KEY, SERVICE_DATA_DIR });
+      await using server = await startServerProcess({ ...productionSecrets(), SERVICE_DATA_DIR });
       assertError(await send(server.baseUrl, "/api/account", { headers: { "x-dev-user-id": user.id } }), 401);
       assertError(await send(server.baseUrl, "/api/account", { headers: { "x-dev-idp-id": "provider|7" } }), 401);
       assertError(await send(server.baseUrl, "/api/account"), 401);

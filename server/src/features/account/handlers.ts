@@ -38,9 +38,16 @@ export const accountHandlers = (deps: Needs): GroupHandlers<typeof api.account> 
     });
     return { account: renderAccount(row, principal, deps) };
   },
+
+  linkChainChallenge: () => Promise.reject(new ServiceError("not_configured")),
+  linkChain: () => Promise.reject(new ServiceError("not_configured")),
 });
 
-function renderAccount(row: AccountRow, principal: Principal, { settings }: Pick<Deps, "settings">) {
+export function renderAccount(
+  row: AccountRow,
+  principal: Pick<Principal, "accessLevel">,
+  { settings }: Pick<Deps, "settings">,
+) {
   return {
     id: row.id,
     email: row.email,
@@ -59,7 +66,7 @@ function renderAccount(row: AccountRow, principal: Principal, { settings }: Pick
 function renderCredential(principal: Principal): Credential {
   return {
     kind: principal.kind,
-    id: principal.keyId,
+    id: principal.keyId ?? principal.sessionId,
     name: principal.name,
     scopes: principal.scopes === null ? null : [...principal.scopes],
     vaultIds: principal.vaultIds === null ? null : [...principal.vaultIds],

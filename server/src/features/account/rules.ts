@@ -13,6 +13,7 @@ export function limitsOf(plan: string, settings: Pick<Settings, "plans" | "limit
     rawUploadBytes: Math.min(fileBytes, settings.limits.rawUploadBytes),
     vaults: settings.limits.vaults,
     apiKeys: settings.limits.apiKeys,
+    invites: settings.limits.invites,
     folderDepth: MAX_FOLDER_DEPTH,
   };
 }

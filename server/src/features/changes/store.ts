@@ -1,13 +1,18 @@
 /** One row per change, in the change's own transaction (decisions §1): audit log, webhooks and event feed read it. */
-import type { Principal } from "../../http/handlers.ts";
+import type { Principal, RequestOrigin } from "../../http/handlers.ts";
 import { prepared, type Session } from "../../ports/database.ts";
+
+/** Who did it: a caller with a credential, or the holder of an invite code. */
+export type Actor = Principal | { readonly kind: "invite"; readonly inviteId: string; readonly chainAddress: string };
 
 export interface Change {
   readonly accountId: string;
   /** An event kind of decisions §6, such as `file.uploaded`. */
   readonly action: string;
-  /** null: the service itself (expiry, clean-up). */
-  readonly actor: Principal | null;
+  /** null: the service itself (expiry, clean-up), or somebody without a credential, whose `origin` then says whence. */
+  readonly actor: Actor | null;
+  /** Where the request came from; a principal brings its own. */
+  readonly origin?: RequestOrigin;
   readonly target: { readonly kind: string; readonly id: string; readonly vaultId?: string };
   readonly occurredAt: number;
   /** The change's own id, a new UUID. */
@@ -43,6 +48,9 @@ const insertChange = prepared(
       actor_json: value.actor_json,
       target_json: value.target_json,
       occurred_at: value.occurred_at,
+      context_json: "{}",
+      previous_hash: "0".repeat(64),
+      hash: "0".repeat(64),
     }),
 );
 
@@ -67,8 +75,9 @@ export async function recordChange(transaction: Session, change: Change): Promis
   return row.sequence;
 }
 
-function renderActor(actor: Principal | null) {
+function renderActor(actor: Actor | null) {
   if (actor === null) return { kind: "system" };
+  if (actor.kind === "invite") return actor;
   const { kind, keyId, accessLevel, chainAddress } = actor;
   return { kind, keyId, accessLevel, chainAddress };
 }

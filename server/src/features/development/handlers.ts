@@ -3,9 +3,9 @@ import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../http/errors.ts";
 import type { GroupHandlers } from "../../http/handlers.ts";
 import { ConstraintError, type Session } from "../../ports/database.ts";
-import { createAccount, findAccountByEmail } from "../account/store.ts";
+import { openAccount } from "../account/opening.ts";
+import { findAccountByEmail } from "../account/store.ts";
 import { addKey } from "../api-keys/creation.ts";
-import { recordChange } from "../changes/store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
 
@@ -33,29 +33,11 @@ async function signUp(
 ) {
   if ((await transaction.first(findAccountByEmail(transaction, { email }))) !== null)
     throw new ServiceError("email_exists");
-  const now = deps.clock.now();
-  const id = deps.random.uuid();
-  const vaultId = deps.random.uuid();
-  await createAccount(transaction, {
-    ...{
-      id,
-      email,
-      email_verified: 0,
-      name: name ?? null,
-      idp_id: null,
-      chain_address: null,
-      chain_address_source: null,
-    },
-    ...{ plan: "pro", default_vault_id: vaultId, usage_bytes: 0, usage_files: 0, sequence: 0 },
-    ...{ created_at: now, updated_at: now },
-  });
-  await recordChange(transaction, {
-    accountId: id,
-    action: "vault.created",
-    actor: null,
-    target: { kind: "vault", id: vaultId, vaultId },
-    occurredAt: now,
-    id: deps.random.uuid(),
+  const { id } = await openAccount(deps, transaction, {
+    email,
+    emailVerified: false,
+    name: name ?? null,
+    plan: "pro",
   });
   const rights = { scopes: null, vaultIds: null, expiresAt: null };
   const key = await addKey(deps, transaction, null, { accountId: id, name: "dev-signup", rights, chainAddress: null });

@@ -12,6 +12,8 @@ import { openDiskBlobs } from "../../drivers/blobs/disk.ts";
 import { diskFileSystem } from "../../drivers/blobs/disk/file-system.ts";
 import { openSqlite } from "../../drivers/database/sqlite.ts";
 import { openLog } from "../../http/log.ts";
+import { openMailer } from "../../drivers/mail/open.ts";
+import { openProviders } from "../../providers.ts";
 import { migrate } from "../../migrations/migrate.ts";
 import { systemClock } from "../../ports/clock.ts";
 import { systemRandom } from "../../ports/random.ts";
@@ -31,8 +33,13 @@ async function openStack(): Promise<Stack> {
   await migrate(database);
   const blobDirectory = join(directory, "blobs");
   const blobs = await openDiskBlobs({ directory: blobDirectory, fileSystem: files });
-  const { settings } = parseConfig({ SERVICE_ENV: "development", SERVICE_IDLE_TIMEOUT_SECONDS: "1" });
-  const deps = { database, blobs, clock: systemClock, random: systemRandom, settings };
+  const config = parseConfig({
+    SERVICE_ENV: "development",
+    SERVICE_DATA_DIR: directory,
+    SERVICE_IDLE_TIMEOUT_SECONDS: "1",
+  });
+  const mailer = await openMailer(config.mail);
+  const deps = { database, blobs, mailer, clock: systemClock, random: systemRandom, ...openProviders(config) };
   const stopping = new AbortController();
   const app = buildApp(deps, { log: openLog("silent"), readiness: { state: "ready" }, stopping: stopping.signal });
   const baseUrl = await app.listen({ host: "127.0.0.1", port: 0 });

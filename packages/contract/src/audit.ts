@@ -1,0 +1,81 @@
+/** The audit log: every change of an account, each entry chained to the one before it (decisions §1, §4). */
+import * as z from "zod/mini";
+import { endpoint } from "./endpoint.ts";
+import { chainAddress, openEnum, pageOf, pageQuery, sha256Hex, timestamp, uuid } from "./values.ts";
+
+/** Days an entry is kept (decisions §4). */
+export const AUDIT_DAYS = 365;
+
+export const auditEvent = z.object({
+  id: uuid,
+  /** What was done, such as `api_key.created`. */
+  action: z.string(),
+  occurredAt: timestamp,
+  actor: z.object({
+    type: openEnum(["api-key", "session", "development", "invite", "system"]),
+    /** The id of the key, session or invite; null where there is none. */
+    id: z.nullable(uuid),
+    accessLevel: z.nullable(openEnum(["owner", "agent"])),
+    chainAddress: z.nullable(chainAddress),
+  }),
+  targets: z.array(z.object({ type: z.string(), id: z.string(), vaultId: z.optional(uuid) })),
+  context: z.object({
+    requestId: z.nullable(z.string()),
+    /** The client's network address as the service saw it. */
+    location: z.nullable(z.string()),
+    userAgent: z.nullable(z.string()),
+  }),
+  /** Place in the account's chain: 1, 2, 3 … without gaps. */
+  sequence: z.int(),
+  /** `hash` of the entry before this one; 64 zeros for the first. */
+  previousHash: sha256Hex,
+  /** SHA-256 of {@link renderAuditText} in hex. */
+  hash: sha256Hex,
+});
+
+export type AuditEvent = z.infer<typeof auditEvent>;
+
+/** Stands before the first entry of an account. */
+export const FIRST_PREVIOUS_HASH = "0".repeat(64);
+
+/**
+ * The text whose SHA-256 is the entry's hash: a JSON array in this order, so that service, client and offline verifier
+ * compute the same. Fields of the parts are listed one by one: what a later version adds gets a new line here.
+ */
+export function renderAuditText(accountId: string, event: Omit<AuditEvent, "hash">): string {
+  const { actor, context } = event;
+  return JSON.stringify([
+    "coffer audit v1",
+    event.previousHash,
+    accountId,
+    event.sequence,
+    event.id,
+    event.action,
+    event.occurredAt,
+    [actor.type, actor.id, actor.accessLevel, actor.chainAddress],
+    event.targets.map(({ type, id, vaultId }) => [type, id, vaultId ?? null]),
+    [context.requestId, context.location, context.userAgent],
+  ]);
+}
+
+export const auditGroup = {
+  list: endpoint({
+    id: "audit.list",
+    method: "GET",
+    path: "/api/audit-log",
+    auth: "credential",
+    access: "owner",
+    scope: "audit:read",
+    vaultLimit: "refuse",
+    effect: "read",
+    summary: "The audit log, newest first",
+    query: z.strictObject({
+      ...pageQuery,
+      /** Only entries whose action is this, or begins with it and a dot: `api_key` or `api_key.created`. */
+      action: z.optional(z.string().check(z.maxLength(64), z.regex(/^[a-z_]+(\.[a-z_]+)?$/))),
+    }),
+    status: 200,
+    output: pageOf("events", auditEvent),
+    errors: [],
+  }),
+} as const;

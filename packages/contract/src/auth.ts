@@ -1,0 +1,171 @@
+/** Sign-up, sign-in and what keeps a web session going (specification §4.2, §5.4, §5.5; decisions §3). */
+import * as z from "zod/mini";
+import { account } from "./account.ts";
+import { endpoint } from "./endpoint.ts";
+import { label } from "./values.ts";
+
+/** Seconds an access token is valid (specification §2.7). */
+export const ACCESS_TOKEN_SECONDS = 900;
+
+/** Days a refresh token is valid (specification §2.7). */
+export const REFRESH_TOKEN_DAYS = 30;
+
+/** NIST SP 800-63B-4 §3.1.1.2: at least 15 characters for a single factor, and long ones are welcome. */
+export const PASSWORD_LENGTH = { minimum: 15, maximum: 256 } as const;
+
+/** An e-mail address, in lower case: two spellings of one address are one account. */
+export const email = z.string().check(z.toLowerCase(), z.maxLength(254), z.email());
+
+/** Counted in code points of the NFKC form; a password is never cut or trimmed (NIST SP 800-63B-4 §3.1.1.2). */
+const newPassword = z.string().check(
+  z.maxLength(1024),
+  z.check((context) => {
+    const { length } = [...context.value.normalize("NFKC")];
+    const { minimum, maximum } = PASSWORD_LENGTH;
+    if (length >= minimum && length <= maximum) return;
+    const message = `Expected ${minimum} to ${maximum} characters`;
+    context.issues.push({ code: "custom", message, input: "", continue: false });
+  }),
+);
+
+/** A password that is only compared: what is too long to be one is as wrong as any other. */
+const givenPassword = z.string().check(z.minLength(1), z.maxLength(1024));
+
+/** A token that was mailed, or an opaque refresh token: 256 bits in base64url, with room to grow. */
+const opaqueToken = z.string().check(z.minLength(1), z.maxLength(512));
+
+export const accessCode = z.string().check(z.minLength(1), z.maxLength(128));
+
+/** The pair of tokens of a session. `expiresIn` is the access token's life in seconds. */
+export const sessionTokens = z.object({
+  accessToken: z.string(),
+  refreshToken: z.string(),
+  expiresIn: z.int(),
+});
+
+const signedIn = z.extend(sessionTokens, { user: account });
+
+const said = z.object({ message: z.string() });
+
+export type SessionTokens = z.infer<typeof sessionTokens>;
+export type SignedIn = z.infer<typeof signedIn>;
+
+const open = { auth: "none", access: "anyone", scope: null, vaultLimit: "none", method: "POST" } as const;
+
+export const authGroup = {
+  signup: endpoint({
+    ...open,
+    id: "auth.signup",
+    path: "/api/auth/signup",
+    effect: "create",
+    summary: "Create an account with an e-mail, a password and an access code, and sign in",
+    body: z.strictObject({ email, password: newPassword, name: z.optional(label), accessCode }),
+    status: 201,
+    output: signedIn,
+    errors: ["access_code_invalid", "weak_password", "email_exists"],
+    secretResponse: true,
+  }),
+  login: endpoint({
+    ...open,
+    id: "auth.login",
+    path: "/api/auth/login",
+    effect: "create",
+    summary: "Sign in with e-mail and password",
+    body: z.strictObject({ email, password: givenPassword }),
+    status: 200,
+    output: signedIn,
+    errors: ["wrong_credentials"],
+    secretResponse: true,
+  }),
+  refresh: endpoint({
+    ...open,
+    id: "auth.refresh",
+    path: "/api/auth/refresh",
+    effect: "create",
+    summary: "Exchange a refresh token for a new pair; a second use of one token ends the whole session",
+    body: z.strictObject({ refreshToken: opaqueToken }),
+    status: 200,
+    output: sessionTokens,
+    errors: ["session_ended"],
+    secretResponse: true,
+  }),
+  logout: endpoint({
+    ...open,
+    id: "auth.logout",
+    path: "/api/auth/logout",
+    effect: "delete",
+    summary: "End the session of a refresh token at once; an unknown token is no error",
+    body: z.strictObject({ refreshToken: opaqueToken }),
+    status: 204,
+    errors: [],
+  }),
+  changePassword: endpoint({
+    id: "auth.changePassword",
+    method: "POST",
+    path: "/api/auth/change-password",
+    auth: "credential",
+    access: "owner",
+    scope: "account:write",
+    vaultLimit: "refuse",
+    effect: "update",
+    summary: "Set a new password and end every other session",
+    body: z.strictObject({ currentPassword: givenPassword, newPassword }),
+    status: 204,
+    errors: ["wrong_password", "weak_password"],
+  }),
+  forgotPassword: endpoint({
+    ...open,
+    id: "auth.forgotPassword",
+    path: "/api/auth/forgot-password",
+    effect: "update",
+    summary: "Mail a reset link if the account exists; the answer is the same either way",
+    body: z.strictObject({ email }),
+    status: 200,
+    output: said,
+    errors: [],
+  }),
+  resetPassword: endpoint({
+    ...open,
+    id: "auth.resetPassword",
+    path: "/api/auth/reset-password",
+    effect: "create",
+    summary: "Set a new password with a mailed token, which is used up, and end every session",
+    body: z.strictObject({ token: opaqueToken, newPassword }),
+    status: 200,
+    output: said,
+    errors: ["token_invalid", "weak_password"],
+  }),
+  verifyEmail: endpoint({
+    ...open,
+    id: "auth.verifyEmail",
+    path: "/api/auth/verify-email",
+    effect: "create",
+    summary: "Confirm the e-mail address with a mailed token, which is used up",
+    body: z.strictObject({ token: opaqueToken }),
+    status: 200,
+    output: said,
+    errors: ["token_invalid"],
+  }),
+  resendVerification: endpoint({
+    ...open,
+    id: "auth.resendVerification",
+    path: "/api/auth/resend-verification",
+    effect: "update",
+    summary: "Mail a new verification link if there is something to verify; the answer is the same either way",
+    body: z.strictObject({ email }),
+    status: 200,
+    output: said,
+    errors: [],
+  }),
+  checkAccessCode: endpoint({
+    ...open,
+    id: "auth.checkAccessCode",
+    path: "/api/auth/check-access-code",
+    effect: "read",
+    summary: "Whether a sign-up access code can still be used; using it up is left to the sign-up",
+    body: z.strictObject({ code: accessCode }),
+    status: 200,
+    output: z.object({ valid: z.boolean() }),
+    errors: [],
+  }),
+} as const;

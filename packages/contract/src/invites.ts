@@ -1,0 +1,134 @@
+/** Invite codes: how an agent gets its own key (specification §2.5, §5.8; decisions §4). */
+import * as z from "zod/mini";
+import { endpoint } from "./endpoint.ts";
+import { chainSignature } from "./proofs.ts";
+import { SCOPES } from "./scopes.ts";
+import { chainAddress, label, openEnum, pageOf, pageQuery, sha256Hex, timestamp, uuid } from "./values.ts";
+
+/** Specification §8. */
+export const INVITE_HOURS = { standard: 1, maximum: 72 } as const;
+
+const rights = {
+  /** null: everything an agent may do. */
+  scopes: z.nullable(z.array(openEnum(SCOPES))),
+  /** null: every vault of the account. */
+  vaultIds: z.nullable(z.array(uuid)),
+};
+
+/** An invite as it is listed: never the code. */
+export const invite = z.object({
+  id: uuid,
+  name: z.string(),
+  status: openEnum(["created", "used", "revoked", "expired"]),
+  ...rights,
+  expiresAt: timestamp,
+  createdAt: timestamp,
+  usedAt: z.nullable(timestamp),
+  revokedAt: z.nullable(timestamp),
+  /** The key that redeeming made, and the address it is bound to. */
+  keyId: z.nullable(uuid),
+  chainAddress: z.nullable(chainAddress),
+  /** What the redeemer sent to prove to the inviter that it held the whole invite; the service cannot check it. */
+  addressProof: z.nullable(z.string()),
+});
+
+/** An invite just made: `code` is shown once. */
+export const createdInvite = z.object({
+  id: uuid,
+  name: z.string(),
+  code: z.string(),
+  ...rights,
+  expiresAt: timestamp,
+  createdAt: timestamp,
+});
+
+export const redeemedInvite = z.object({
+  /** The full raw key, shown once. */
+  key: z.string(),
+  keyId: uuid,
+  accountId: uuid,
+  ...rights,
+  chainAddress,
+  accessLevel: openEnum(["agent"]),
+});
+
+export type Invite = z.infer<typeof invite>;
+export type CreatedInvite = z.infer<typeof createdInvite>;
+export type RedeemedInvite = z.infer<typeof redeemedInvite>;
+
+const owned = { auth: "credential", access: "owner" } as const;
+
+export const invitesGroup = {
+  create: endpoint({
+    ...owned,
+    id: "invites.create",
+    method: "POST",
+    path: "/api/auth/invites",
+    scope: "invites:write",
+    vaultLimit: "none",
+    effect: "create",
+    summary: "Create a single-use invite code; the code is in this answer and nowhere else",
+    body: z.strictObject({
+      name: label,
+      scopes: z.optional(z.array(z.enum(SCOPES)).check(z.minLength(1), z.maxLength(SCOPES.length))),
+      vaultIds: z.optional(z.array(uuid).check(z.minLength(1), z.maxLength(1000))),
+      // Above the maximum is an error, never a silent clamp (decisions §0).
+      expiresInHours: z.optional(z.number().check(z.gt(0), z.lte(INVITE_HOURS.maximum))),
+    }),
+    status: 201,
+    output: createdInvite,
+    errors: ["not_found", "scope_owner_only", "scope_too_wide", "limit_reached"],
+    secretResponse: true,
+  }),
+  list: endpoint({
+    ...owned,
+    id: "invites.list",
+    method: "GET",
+    path: "/api/auth/invites",
+    scope: "invites:read",
+    vaultLimit: "filter",
+    effect: "read",
+    summary: "List invites with their status, newest first",
+    query: z.strictObject(pageQuery),
+    status: 200,
+    output: pageOf("invites", invite),
+    errors: [],
+  }),
+  revoke: endpoint({
+    ...owned,
+    id: "invites.revoke",
+    method: "DELETE",
+    path: "/api/auth/invites/{inviteId}",
+    scope: "invites:write",
+    vaultLimit: "object",
+    effect: "delete",
+    summary: "Revoke an invite that nobody has used; a second call changes nothing",
+    params: z.object({ inviteId: uuid }),
+    status: 204,
+    errors: ["not_found"],
+  }),
+  redeem: endpoint({
+    id: "invites.redeem",
+    method: "POST",
+    path: "/api/auth/invites/redeem",
+    auth: "none",
+    access: "anyone",
+    scope: null,
+    vaultLimit: "none",
+    effect: "create",
+    summary: "Exchange an invite code for an agent's API key bound to the chain address that signed",
+    body: z.strictObject({
+      code: z.string().check(z.minLength(1), z.maxLength(256)),
+      chainAddress,
+      /** Over `renderRedeemText`; may be left out only where a development server waives it. */
+      signature: z.optional(chainSignature),
+      /** Milliseconds since the Unix epoch, by the redeemer's clock. */
+      signedAt: z.optional(z.int().check(z.gte(0))),
+      addressProof: z.optional(sha256Hex),
+    }),
+    status: 201,
+    output: redeemedInvite,
+    errors: ["not_found", "invite_ended", "address_conflict", "clock_skew", "signature_invalid", "limit_reached"],
+    secretResponse: true,
+  }),
+} as const;

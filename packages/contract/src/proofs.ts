@@ -1,0 +1,46 @@
+/**
+ * What a chain address signs to prove that its holder is there (specification §5.7, §5.8; encryption design §4). The client
+ * builds these texts itself and signs them as a Sui personal message: it never signs what a service made. Every field that
+ * could move a signature elsewhere is in the text: the service's origin, the chain, and whom or what it is for.
+ */
+import * as z from "zod/mini";
+
+/** A serialised Sui signature in base64: scheme flag ‖ signature ‖ public key; 97 bytes for Ed25519. */
+export const chainSignature = z.string().check(z.minLength(4), z.maxLength(4096), z.regex(/^[A-Za-z0-9+/]+={0,2}$/));
+
+/** How far the clocks of signer and service may differ, in milliseconds (decisions §4). */
+export const MAX_CLOCK_SKEW = 5 * 60_000;
+
+export const CHAIN_NETWORKS = ["localnet", "testnet", "mainnet"] as const;
+export type ChainNetwork = (typeof CHAIN_NETWORKS)[number];
+
+interface Place {
+  /** Of the service: scheme, host and port, as in `new URL(baseUrl).origin`. */
+  readonly origin: string;
+  readonly network: ChainNetwork;
+  readonly chainAddress: string;
+}
+
+/** `codeHash`: SHA-256 of the code in hex. `signedAt`: milliseconds since the Unix epoch. */
+export function renderRedeemText(claim: Place & { readonly codeHash: string; readonly signedAt: number }): string {
+  return render("Coffer redeem v1", claim, { code: claim.codeHash, time: claim.signedAt });
+}
+
+/** `nonce`: from `POST /api/account/link-chain/challenge`. */
+export function renderLinkText(claim: Place & { readonly accountId: string; readonly nonce: string }): string {
+  return render("Coffer link address v1", claim, { account: claim.accountId, nonce: claim.nonce });
+}
+
+/** For an API key that is bound to an address. `signedAt`: milliseconds since the Unix epoch. */
+export function renderKeyAddressText(claim: Place & { readonly accountId: string; readonly signedAt: number }): string {
+  return render("Coffer key address v1", claim, { account: claim.accountId, time: claim.signedAt });
+}
+
+function render(
+  title: string,
+  { origin, network, chainAddress }: Place,
+  more: Record<string, string | number>,
+): string {
+  const fields = { origin, chain: `sui:${network}`, address: chainAddress, ...more };
+  return [title, ...Object.entries(fields).map(([name, value]) => `${name}: ${value}`)].join("\n");
+}

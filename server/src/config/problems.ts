@@ -1,0 +1,79 @@
+/** What variables mean together: combinations that must not start, each with what to do about it. */
+import { isLoopbackHost } from "./loopback.ts";
+import { decodeMasterKey, readJwtKeys } from "./secrets.ts";
+import type { Values } from "./values.ts";
+import { VARIABLES } from "./variables.ts";
+
+const MIN_JWT_SECRET_BYTES = 32;
+
+/** Looks only at values that could be read: the others have their own problem. */
+export function crossProblems(values: Partial<Values>): string[] {
+  return [
+    ...secretProblems(values),
+    ...exposureProblems(values),
+    ...mailProblems(values),
+    ...identityProviderProblems(values),
+    ...proverProblems(values),
+  ];
+}
+
+function secretProblems({ mode, masterKey, jwtKeys }: Partial<Values>): string[] {
+  const problems: string[] = [];
+  if (masterKey !== undefined && masterKey !== "" && decodeMasterKey(masterKey) === null) {
+    problems.push(`SERVICE_MASTER_KEY: expected ${VARIABLES.masterKey.expects}`);
+  }
+  if (jwtKeys !== undefined && readJwtKeys({ jwtKeys }).some(({ secret }) => secret.length < MIN_JWT_SECRET_BYTES)) {
+    problems.push(`SERVICE_JWT_KEYS: expected ${VARIABLES.jwtKeys.expects}`);
+  }
+  if (mode !== "production") return problems;
+  if (masterKey === "") {
+    problems.push(
+      "SERVICE_MASTER_KEY: production needs it; make one with `openssl rand -hex 32`, or set SERVICE_ENV=development",
+    );
+  }
+  if (jwtKeys === "") {
+    problems.push("SERVICE_JWT_KEYS: production needs it; make one with `echo k1:$(openssl rand -base64 32)`");
+  }
+  return problems;
+}
+
+function exposureProblems({ mode, host, allowInsecure }: Partial<Values>): string[] {
+  if (mode !== "development" || allowInsecure === "1" || isLoopbackHost(host ?? "")) return [];
+  return [
+    "SERVICE_HOST: development lets every caller act as a user; listen on 127.0.0.1, or set SERVICE_ALLOW_INSECURE_DEV=1",
+  ];
+}
+
+function mailProblems({ mode, smtpUrl, appUrl }: Partial<Values>): string[] {
+  if (mode !== "production" || smtpUrl === undefined || smtpUrl === "" || appUrl !== "") return [];
+  return ["SERVICE_APP_URL: mails hold links to the web application; say where it is"];
+}
+
+function identityProviderProblems({ idpIssuer, idpClientId }: Partial<Values>): string[] {
+  if (idpIssuer === undefined || idpIssuer === "" || idpClientId !== "") return [];
+  return ["SERVICE_IDP_CLIENT_ID: the identity provider needs it"];
+}
+
+/**
+ * Specification §5.5: a mismatch between network and prover silently yields proofs that the verifier rejects. Here it is
+ * an error at start.
+ */
+function proverProblems({ prover, network, proverUrl, proverApiKey, idpIssuer }: Partial<Values>): string[] {
+  if (prover === undefined || prover === "") return [];
+  const problems: string[] = [];
+  if (idpIssuer === "")
+    problems.push("SERVICE_PROVER: proofs are of an identity provider's tokens; set SERVICE_IDP_ISSUER");
+  if (prover === "development" && network !== "localnet") {
+    problems.push(
+      `SERVICE_PROVER: ${network ?? "this network"} rejects the development prover's proofs; set SERVICE_PROVER=hosted or SERVICE_CHAIN_NETWORK=localnet`,
+    );
+  }
+  if (prover === "hosted") {
+    if (network === "localnet") {
+      problems.push("SERVICE_PROVER: localnet rejects a hosted prover's proofs; set SERVICE_PROVER=development");
+    }
+    if (proverUrl === "") problems.push("SERVICE_PROVER_URL: the hosted prover needs it");
+    if (proverApiKey === "") problems.push("SERVICE_PROVER_API_KEY: the hosted prover needs it");
+  }
+  return problems;
+}

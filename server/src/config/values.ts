@@ -1,0 +1,36 @@
+/** Environment variables as typed values: each on its own, what they mean together is in problems.ts. */
+import * as z from "zod/mini";
+import { type Variable, VARIABLES } from "./variables.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type Values = { readonly [Name in keyof typeof VARIABLES]: z.core.output<(typeof VARIABLES)[Name]["schema"]> };
+
+/** What can be read, and a line for each variable that cannot. Unset or empty variables take their defaults. */
+export function readValues(environment: Environment): { values: Partial<Values>; problems: string[] } {
+  const values: Record<string, unknown> = {};
+  const problems: string[] = [];
+  const development = environment[VARIABLES.mode.name]?.trim() === "development";
+  for (const [key, variable] of Object.entries<Variable>(VARIABLES)) {
+    const given = environment[variable.name]?.trim();
+    const fallback = (development ? variable.inDevelopment : undefined) ?? variable.fallback;
+    const result = z.safeParse(variable.schema, given === undefined || given === "" ? fallback : given);
+    if (result.success) values[key] = result.data;
+    else problems.push(`${variable.name}: expected ${variable.expects}`);
+  }
+  return { values, problems };
+}
+
+/** The variables, for `--help`. */
+export function renderUsage(): string {
+  const lines = Object.values<Variable>(VARIABLES).map(
+    (variable) => `  ${variable.name}\n      ${variable.about}; ${variable.expects}${renderDefaults(variable)}`,
+  );
+  return `Everything is set by environment variables:\n${lines.join("\n")}\n`;
+}
+
+function renderDefaults({ fallback, inDevelopment }: Variable): string {
+  const defaults = [fallback, ...(inDevelopment === undefined ? [] : [`${inDevelopment} in development`])];
+  const said = defaults.filter((value) => value !== "").join("; ");
+  return said === "" ? "" : ` [${said}]`;
+}

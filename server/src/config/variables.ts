@@ -1,0 +1,220 @@
+/** The environment variables of the server: what each must be and what it is for. `--help` prints this list. */
+import { CHAIN_NETWORKS } from "@coffer/contract";
+import * as z from "zod/mini";
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const GIB = 1024 * MIB;
+const TIB = 1024 * GIB;
+
+export interface Variable {
+  readonly name: string;
+  readonly schema: z.ZodMiniType;
+  readonly fallback: string;
+  /** Taken instead of `fallback` in development. */
+  readonly inDevelopment?: string;
+  /** What the value must be, as the problem and the usage text say it. */
+  readonly expects: string;
+  readonly about: string;
+}
+
+const amount = (minimum: number, maximum: number) =>
+  z.pipe(
+    z.string().check(z.regex(/^\d{1,16}$/)),
+    z.pipe(
+      z.transform((text: string) => Number(text)),
+      z.int().check(z.gte(minimum), z.lte(maximum)),
+    ),
+  );
+
+function number(name: string, fallback: number, range: readonly [number, number], about: string) {
+  const expects = `a whole number from ${range[0]} to ${range[1]}`;
+  return { name, schema: amount(range[0], range[1]), fallback: String(fallback), expects, about };
+}
+
+/** So many that nobody at a development server meets the limit (decisions §2); tests set their own. */
+const UNMET = "1000000000";
+
+function rate(name: string, fallback: number, about: string) {
+  return { ...number(name, fallback, [1, Number(UNMET)], about), inDevelopment: UNMET };
+}
+
+/** An http or https address without credentials, query or fragment; kept without a trailing slash. */
+const address = z.string().check(
+  z.check((context) => {
+    if (context.value === "") return;
+    const url = URL.parse(context.value);
+    const usable =
+      url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.search === "" && url.hash === "";
+    if (!usable) context.issues.push({ code: "custom", message: "not an address", input: context.value });
+  }),
+  z.overwrite((value) => value.replace(/\/+$/, "")),
+);
+
+function text<Schema extends z.ZodMiniType>(
+  name: string,
+  fallback: string,
+  schema: Schema,
+  expects: string,
+  about: string,
+) {
+  return { name, schema, fallback, expects, about };
+}
+
+const ANY_SIZE = [0, Number.MAX_SAFE_INTEGER] as const;
+const LEVELS = ["silent", "fatal", "error", "warn", "info", "debug"] as const;
+const FLAG = z.enum(["0", "1", ""]);
+
+export const VARIABLES = {
+  mode: text(
+    "SERVICE_ENV",
+    "production",
+    z.enum(["development", "production"]),
+    "development or production",
+    "development switches dev-signup and development headers on",
+  ),
+  allowInsecure: text(
+    "SERVICE_ALLOW_INSECURE_DEV",
+    "",
+    FLAG,
+    "1 or nothing",
+    "1 lets development listen on an address others can reach",
+  ),
+  masterKey: text(
+    "SERVICE_MASTER_KEY",
+    "",
+    z.string(),
+    "32 bytes as 64 hex digits or in base64",
+    "encrypts secrets at rest; required in production",
+  ),
+  host: text(
+    "SERVICE_HOST",
+    "127.0.0.1",
+    z.string().check(z.regex(/^[\w.:-]{1,253}$/)),
+    "a host name or an address",
+    "where to listen",
+  ),
+  port: number("SERVICE_PORT", 8787, [0, 65535], "0 takes a free port"),
+  dataDirectory: text(
+    "SERVICE_DATA_DIR",
+    "./data",
+    z.string().check(z.minLength(1)),
+    "a directory",
+    "database and file contents",
+  ),
+  logLevel: text("SERVICE_LOG_LEVEL", "info", z.enum(LEVELS), LEVELS.join(", "), "JSON lines on standard error"),
+  metricsToken: text(
+    "SERVICE_METRICS_TOKEN",
+    "",
+    z.string().check(z.regex(/^([\w.~+/=-]{16,256})?$/)),
+    "16 to 256 characters of a bearer token",
+    "opens /metrics beyond loopback",
+  ),
+  freeFile: number("SERVICE_FREE_FILE_BYTES", 100 * MIB, ANY_SIZE, "largest file of a free account"),
+  freeStorage: number("SERVICE_FREE_STORAGE_BYTES", 10 * GIB, ANY_SIZE, "storage of a free account"),
+  proFile: number("SERVICE_PRO_FILE_BYTES", 5 * GIB, ANY_SIZE, "largest file of a pro account"),
+  proStorage: number("SERVICE_PRO_STORAGE_BYTES", TIB, ANY_SIZE, "storage of a pro account"),
+  rawUpload: number("SERVICE_MAX_RAW_UPLOAD_BYTES", 5 * GIB, ANY_SIZE, "largest upload in one request"),
+  resumableUpload: number("SERVICE_MAX_RESUMABLE_UPLOAD_BYTES", 50 * GIB, ANY_SIZE, "largest resumable upload"),
+  jsonBody: number("SERVICE_MAX_JSON_BYTES", MIB, [KIB, 64 * MIB], "largest JSON body"),
+  vaults: number("SERVICE_MAX_VAULTS", 1000, [1, 1_000_000], "vaults of an account"),
+  apiKeys: number("SERVICE_MAX_API_KEYS", 100, [1, 1_000_000], "live API keys of an account"),
+  idleSeconds: number("SERVICE_IDLE_TIMEOUT_SECONDS", 30, [1, 3600], "a body silent for longer is given up"),
+  graceSeconds: number("SERVICE_SHUTDOWN_SECONDS", 30, [0, 3600], "how long running requests may finish after SIGTERM"),
+  invites: number("SERVICE_MAX_INVITES", 100, [1, 1_000_000], "live invites of an account"),
+  publicUrl: text(
+    "SERVICE_PUBLIC_URL",
+    "",
+    address,
+    "an http or https address",
+    "where clients reach this service; signatures of chain addresses are bound to its origin",
+  ),
+  appUrl: text(
+    "SERVICE_APP_URL",
+    "",
+    address,
+    "an http or https address",
+    "the web application: links in mails and the identity provider's redirect lead there",
+  ),
+  jwtKeys: text(
+    "SERVICE_JWT_KEYS",
+    "",
+    z.string().check(z.regex(/^([\w-]{1,32}:[\w+/=-]{43,128}(,[\w-]{1,32}:[\w+/=-]{43,128}){0,3})?$/)),
+    "one to four kid:secret, separated by commas, each secret at least 32 bytes in base64",
+    "sign access tokens with the first and accept the others, for rotation; required in production",
+  ),
+  network: {
+    ...text(
+      "SERVICE_CHAIN_NETWORK",
+      "mainnet",
+      z.enum(CHAIN_NETWORKS),
+      CHAIN_NETWORKS.join(", "),
+      "the chain that addresses belong to",
+    ),
+    inDevelopment: "localnet",
+  },
+  trustedProxies: text(
+    "SERVICE_TRUSTED_PROXIES",
+    "",
+    z.string().check(z.regex(/^[0-9a-fA-F.:/, ]*$/)),
+    "addresses or CIDR blocks, separated by commas",
+    "proxies whose X-Forwarded-For is believed",
+  ),
+  smtpUrl: text(
+    "SERVICE_SMTP_URL",
+    "",
+    z.string().check(z.regex(/^(smtps?:\/\/.+)?$/)),
+    "an smtp or smtps address",
+    "sends mail; without it mails are files in the data directory's outbox",
+  ),
+  mailFrom: text(
+    "SERVICE_MAIL_FROM",
+    "Coffer <coffer@localhost>",
+    z.string().check(z.minLength(3), z.maxLength(320), z.regex(/^[^\r\n]+$/)),
+    "a mail address",
+    "sender of mails",
+  ),
+  mailRate: rate("SERVICE_RATE_MAIL", 5, "forgot-password and resend-verification per 15 minutes and client address"),
+  mailAddressRate: rate("SERVICE_RATE_MAIL_ADDRESS", 3, "mails of one kind per hour and mail address"),
+  loginRate: rate("SERVICE_RATE_LOGIN", 10, "sign-ins per minute and client address"),
+  signupRate: rate(
+    "SERVICE_RATE_SIGNUP",
+    10,
+    "sign-ups, code checks and redeemed invites per minute and client address",
+  ),
+  refreshRate: rate("SERVICE_RATE_REFRESH", 30, "refreshes per minute and session"),
+  generalRate: rate("SERVICE_RATE_GENERAL", 6000, "requests per minute and credential"),
+  generalBurst: rate("SERVICE_RATE_GENERAL_BURST", 1000, "requests of a credential at once"),
+  idpIssuer: text("SERVICE_IDP_ISSUER", "", address, "an http or https address", "the OpenID provider; empty: none"),
+  idpClientId: text("SERVICE_IDP_CLIENT_ID", "", z.string().check(z.maxLength(512)), "a client id", "at the provider"),
+  idpClientSecret: text(
+    "SERVICE_IDP_CLIENT_SECRET",
+    "",
+    z.string().check(z.maxLength(1024)),
+    "a client secret",
+    "at the provider; empty for a public client",
+  ),
+  prover: text(
+    "SERVICE_PROVER",
+    "",
+    z.enum(["", "development", "hosted"]),
+    "development, hosted or nothing",
+    "who makes zkLogin proofs; must fit SERVICE_CHAIN_NETWORK",
+  ),
+  proverUrl: text("SERVICE_PROVER_URL", "", address, "an http or https address", "of the hosted prover"),
+  proverApiKey: text(
+    "SERVICE_PROVER_API_KEY",
+    "",
+    z.string().check(z.maxLength(1024)),
+    "a key",
+    "of the hosted prover",
+  ),
+  paymentSecret: text(
+    "SERVICE_PAYMENT_SECRET",
+    "",
+    z.string().check(z.regex(/^(whsec_[A-Za-z0-9+/]{32,128}={0,2})?$/)),
+    "whsec_ and 24 or more bytes in base64",
+    "signs the test payment provider's events; without it production has no billing",
+  ),
+  uploadHours: number("SERVICE_UPLOAD_HOURS", 24, [1, 8760], "lifetime of a resumable upload"),
+} as const satisfies Record<string, Variable>;

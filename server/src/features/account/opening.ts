@@ -1,0 +1,60 @@
+import type { Deps } from "../../deps.ts";
+import type { Session } from "../../ports/database.ts";
+import type { AccountRow } from "../../ports/tables.ts";
+import { FIRST_PREVIOUS_HASH } from "@coffer/contract";
+import { recordChange } from "../changes/store.ts";
+import { createAccount } from "./store.ts";
+
+type Needs = Pick<Deps, "clock" | "random">;
+
+export interface WantedAccount {
+  readonly email: string;
+  readonly emailVerified: boolean;
+  readonly name: string | null;
+  readonly plan: "free" | "pro";
+  readonly passwordHash?: string;
+  /** At the identity provider. */
+  readonly identity?: { readonly issuer: string; readonly subject: string };
+}
+
+/**
+ * Writes an account with its default vault and what the audit log says of it. Rejects with ConstraintError when the e-mail
+ * or the identity is taken.
+ */
+export async function openAccount(deps: Needs, transaction: Session, wanted: WantedAccount): Promise<AccountRow> {
+  const row = toRow(wanted, { id: deps.random.uuid(), vaultId: deps.random.uuid(), now: deps.clock.now() });
+  await createAccount(transaction, row);
+  const { id: accountId, default_vault_id: vaultId } = row;
+  const made = [
+    { action: "account.created", target: { kind: "account", id: accountId } },
+    { action: "vault.created", target: { kind: "vault", id: vaultId, vaultId } },
+  ];
+  for (const change of made) {
+    const occurredAt = row.created_at;
+    await recordChange(transaction, { accountId, actor: null, occurredAt, id: deps.random.uuid(), ...change });
+  }
+  return row;
+}
+
+function toRow(wanted: WantedAccount, made: { id: string; vaultId: string; now: number }): AccountRow {
+  return {
+    id: made.id,
+    email: wanted.email,
+    email_verified: wanted.emailVerified ? 1 : 0,
+    name: wanted.name,
+    idp_id: wanted.identity?.subject ?? null,
+    idp_issuer: wanted.identity?.issuer ?? null,
+    password_hash: wanted.passwordHash ?? null,
+    zklogin_salt: null,
+    chain_address: null,
+    chain_address_source: null,
+    plan: wanted.plan,
+    default_vault_id: made.vaultId,
+    usage_bytes: 0,
+    usage_files: 0,
+    sequence: 0,
+    changes_hash: FIRST_PREVIOUS_HASH,
+    created_at: made.now,
+    updated_at: made.now,
+  };
+}

@@ -1,0 +1,149 @@
+/** Sign-in, sessions, codes, mails, invites, payment, and the chain of the audit log. Columns: ports/tables.ts. */
+import { type Compilable, type CreateTableBuilder, sql } from "kysely";
+import type { Session } from "../ports/database.ts";
+import type { Tables } from "../ports/tables.ts";
+import { chainExistingChanges } from "./0002-identity/chain-changes.ts";
+import type { Migration } from "./migrate.ts";
+
+export const identity: Migration = {
+  version: 2,
+  name: "identity",
+  async up(session) {
+    const statements = [...newColumns(session), ...signInTables(session), ...codeTables(session), ...indexes(session)];
+    for (const statement of statements) await session.run(statement);
+    await chainExistingChanges(session);
+  },
+};
+
+function newColumns({ build: { schema } }: Session): Compilable[] {
+  const none = "0".repeat(64);
+  return [
+    schema.alterTable("accounts").addColumn("password_hash", "text"),
+    schema.alterTable("accounts").addColumn("idp_issuer", "text"),
+    schema.alterTable("accounts").addColumn("zklogin_salt", "text"),
+    schema.alterTable("accounts").addColumn("changes_hash", "text", (column) => column.notNull().defaultTo(none)),
+    schema.alterTable("changes").addColumn("context_json", "text", (column) => column.notNull().defaultTo("{}")),
+    schema.alterTable("changes").addColumn("previous_hash", "text", (column) => column.notNull().defaultTo(none)),
+    schema.alterTable("changes").addColumn("hash", "text", (column) => column.notNull().defaultTo(none)),
+  ];
+}
+
+function signInTables(session: Session): Compilable[] {
+  return [
+    table(session, "sessions")
+      .addColumn("id", "text", (column) => column.primaryKey())
+      .addColumn("account_id", "text", (column) => column.notNull().references("accounts.id"))
+      .addColumn("method", "text", (column) => column.notNull())
+      .addColumn("user_agent", "text")
+      .addColumn("created_at", "bigint", (column) => column.notNull())
+      .addColumn("last_used_at", "bigint", (column) => column.notNull())
+      .addColumn("expires_at", "bigint", (column) => column.notNull())
+      .addColumn("ends_at", "bigint", (column) => column.notNull())
+      .addColumn("revoked_at", "bigint"),
+    table(session, "refresh_tokens")
+      .addColumn("hash", "text", (column) => column.primaryKey())
+      .addColumn("session_id", "text", (column) => column.notNull().references("sessions.id").onDelete("cascade"))
+      .addColumn("created_at", "bigint", (column) => column.notNull())
+      .addColumn("expires_at", "bigint", (column) => column.notNull())
+      .addColumn("rotated_at", "bigint"),
+    table(session, "sign_ins")
+      .addColumn("state_hash", "text", (column) => column.primaryKey())
+      .addColumn("flow", "text", (column) => column.notNull())
+      .addColumn("nonce", "text", (column) => column.notNull())
+      .addColumn("code_verifier", "text", (column) => column.notNull())
+      .addColumn("access_code_hash", "text")
+      .addColumn("expires_at", "bigint", (column) => column.notNull()),
+    table(session, "chain_challenges")
+      .addColumn("nonce_hash", "text", (column) => column.primaryKey())
+      .addColumn("account_id", "text", (column) => column.notNull().references("accounts.id"))
+      .addColumn("credential", "text", (column) => column.notNull())
+      .addColumn("expires_at", "bigint", (column) => column.notNull()),
+    table(session, "subscriptions")
+      .addColumn("account_id", "text", (column) => column.primaryKey().references("accounts.id"))
+      .addColumn("plan", "text", (column) => column.notNull())
+      .addColumn("status", "text", (column) => column.notNull())
+      .addColumn("reference", "text", (column) => column.notNull())
+      .addColumn("since", "bigint", (column) => column.notNull())
+      .addColumn("event_at", "bigint", (column) => column.notNull()),
+    table(session, "payment_events")
+      .addColumn("id", "text", (column) => column.primaryKey())
+      .addColumn("received_at", "bigint", (column) => column.notNull()),
+  ];
+}
+
+function codeTables(session: Session): Compilable[] {
+  return [
+    table(session, "access_codes")
+      .addColumn("id", "text", (column) => column.primaryKey())
+      .addColumn("hash", "text", (column) => column.notNull().unique())
+      .addColumn("note", "text")
+      .addColumn("uses_left", "integer", (column) => column.notNull().check(sql`uses_left >= 0`))
+      .addColumn("expires_at", "bigint")
+      .addColumn("revoked_at", "bigint")
+      .addColumn("created_at", "bigint", (column) => column.notNull()),
+    table(session, "mail_tokens")
+      .addColumn("hash", "text", (column) => column.primaryKey())
+      .addColumn("account_id", "text", (column) => column.notNull().references("accounts.id"))
+      .addColumn("purpose", "text", (column) => column.notNull())
+      .addColumn("email", "text", (column) => column.notNull())
+      .addColumn("expires_at", "bigint", (column) => column.notNull())
+      .addColumn("used_at", "bigint"),
+    table(session, "mail_requests")
+      .addColumn("id", "text", (column) => column.primaryKey())
+      .addColumn("purpose", "text", (column) => column.notNull())
+      .addColumn("email", "text", (column) => column.notNull())
+      .addColumn("attempts", "integer", (column) => column.notNull())
+      .addColumn("not_before", "bigint", (column) => column.notNull())
+      .addColumn("created_at", "bigint", (column) => column.notNull()),
+    table(session, "invites")
+      .addColumn("id", "text", (column) => column.primaryKey())
+      .addColumn("account_id", "text", (column) => column.notNull().references("accounts.id"))
+      .addColumn("name", "text", (column) => column.notNull())
+      .addColumn("hash", "text", (column) => column.notNull().unique())
+      .addColumn("scopes_json", "text")
+      .addColumn("vault_ids_json", "text")
+      .addColumn("key_expires_at", "bigint")
+      .addColumn("expires_at", "bigint", (column) => column.notNull())
+      .addColumn("used_at", "bigint")
+      .addColumn("revoked_at", "bigint")
+      .addColumn("key_id", "text")
+      .addColumn("chain_address", "text")
+      .addColumn("address_proof", "text")
+      .addColumn("created_at", "bigint", (column) => column.notNull()),
+  ];
+}
+
+function table({ build }: Session, name: keyof Tables): CreateTableBuilder<string> {
+  return build.schema.createTable(name);
+}
+
+type IndexColumn = string | ReturnType<typeof sql>;
+
+function indexes({ build: { schema } }: Session): Compilable[] {
+  const index = (on: keyof Tables, name: string, columns: readonly IndexColumn[]) =>
+    schema
+      .createIndex(`${on}_${name}`)
+      .on(on)
+      .columns([...columns]);
+  const newestFirst = [sql`created_at desc`, sql`id desc`];
+  return [
+    // One address belongs to one account (decisions §4): also where two requests link it at the same time.
+    index("accounts", "chain_address", ["chain_address"])
+      .unique()
+      .where(sql<boolean>`chain_address is not null`),
+    index("api_keys", "chain_address", ["chain_address"]).where(sql<boolean>`chain_address is not null`),
+    index("sessions", "newest", ["account_id", ...newestFirst]),
+    index("sessions", "ends_at", ["ends_at"]),
+    index("refresh_tokens", "session", ["session_id"]),
+    index("refresh_tokens", "expires_at", ["expires_at"]),
+    index("sign_ins", "expires_at", ["expires_at"]),
+    index("chain_challenges", "account", ["account_id"]),
+    index("chain_challenges", "expires_at", ["expires_at"]),
+    index("mail_tokens", "account", ["account_id", "purpose"]),
+    index("mail_tokens", "expires_at", ["expires_at"]),
+    index("mail_requests", "not_before", ["not_before"]),
+    index("invites", "newest", ["account_id", ...newestFirst]),
+    index("payment_events", "received_at", ["received_at"]),
+    index("changes", "occurred_at", ["occurred_at"]),
+  ];
+}

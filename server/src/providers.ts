@@ -1,0 +1,23 @@
+/** What a configuration opens besides storage and mail: none of these hold a socket or a file open. */
+import type { Config } from "./config.ts";
+import type { Deps } from "./deps.ts";
+import { openOidc } from "./drivers/identity-provider/oidc.ts";
+import { openTestPayments } from "./drivers/payments/test-provider.ts";
+import { openProver } from "./drivers/prover/open.ts";
+import { suiZklogin } from "./drivers/zklogin/sui.ts";
+import { systemRandom } from "./ports/random.ts";
+import { createAtRest } from "./secrets/at-rest.ts";
+
+type Provided = Pick<Deps, "identityProvider" | "zklogin" | "prover" | "payments" | "atRest" | "jwtKeys" | "settings">;
+
+export function openProviders({ identityProvider, prover, payments, secrets, settings }: Config): Provided {
+  return {
+    identityProvider: identityProvider === null ? null : openOidc(identityProvider, `${settings.appUrl}/auth/callback`),
+    zklogin: suiZklogin,
+    prover: prover === null ? null : openProver(prover, suiZklogin),
+    payments: payments === null ? null : openTestPayments(payments, settings.appUrl),
+    atRest: createAtRest(secrets.masterKey, systemRandom),
+    jwtKeys: secrets.jwtKeys,
+    settings,
+  };
+}
