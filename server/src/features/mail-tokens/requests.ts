@@ -1,0 +1,24 @@
+import type { Deps } from "../../deps.ts";
+import type { Session } from "../../ports/database.ts";
+import { insertMailRequest, type MailPurpose } from "./store.ts";
+
+export type { MailPurpose } from "./store.ts";
+
+/**
+ * Asks for a mail by a row; jobs/mail.ts finds out whether an account has the address, mints the token and sends. So the
+ * asking costs the same for a known and an unknown address, and no token waits in the database (decisions §1).
+ *
+ * `session` is the caller's transaction where the mail belongs to a change (a sign-up), else the database itself.
+ */
+export async function requestMail(
+  deps: Pick<Deps, "clock" | "random">,
+  session: Session,
+  purpose: MailPurpose,
+  email: string,
+): Promise<void> {
+  const now = deps.clock.now();
+  await insertMailRequest(session, {
+    ...{ id: deps.random.uuid(), purpose, email },
+    ...{ attempts: 0, not_before: now, created_at: now },
+  });
+}
