@@ -4,7 +4,7 @@ export const decisionsNames = section("decisions §0", [
   built("D0-product-names", "Product Coffer, npm scope @coffer/*."),
   pending("cli", "D0-binary", "The binary is coffer."),
   built("D0-key-prefixes", "API-key prefixes are cof (current) and coffer (legacy)."),
-  pending("invites", "D0-invite-prefix", "The invite prefix is cofi."),
+  built("D0-invite-prefix", "The invite prefix is cofi."),
   built(
     "D0-config-path",
     "config.json lies in ~/.config/coffer; XDG_CONFIG_HOME and SERVICE_CONFIG_DIR are respected.",
@@ -17,7 +17,7 @@ export const decisionsNames = section("decisions §0", [
   ),
   pending("shared-vaults", "D0-variable-chain-key", "SERVICE_CHAIN_PRIVATE_KEY keeps its literal name."),
   built("D0-dev-header-names", "The development headers are literally X-Dev-User-Id and X-Dev-Idp-Id."),
-  pending("identity", "D0-idp-paths", "Identity-provider paths are literal: /api/auth/idp…, /idp/zklogin-token."),
+  built("D0-idp-paths", "Identity-provider paths are literal: /api/auth/idp…, /idp/zklogin-token."),
   pending(
     "shared-vaults",
     "D0-chain-sui",
@@ -39,7 +39,7 @@ export const decisionsNames = section("decisions §0", [
     "D0-encrypted-names",
     "Names in shared vaults are encrypted on the client with a blind index; opt-out per vault.",
   ),
-  pending("invites", "D0-invite-over-72h", "An invite above 72 h is 400, no silent clamp."),
+  built("D0-invite-over-72h", "An invite above 72 h is 400, no silent clamp."),
   pending(
     "webhooks",
     "D0-required-without-value",
@@ -60,20 +60,21 @@ export const decisionsNames = section("decisions §0", [
     "D0-server-records-only",
     "The server only records allowlist members; the owner's client builds and signs every transaction.",
   ),
-  pending("identity", "D0-app-url", "SERVICE_APP_URL is the address of links in mails and of the provider's redirect."),
-  pending(
-    "identity",
-    "D0-prover-key",
-    "VITE_PROVER_API_KEY for a web build, SERVICE_PROVER_API_KEY on the server side.",
-  ),
+  built("D0-app-url", "SERVICE_APP_URL is the address of links in mails and of the provider's redirect."),
+  built("D0-prover-key", "SERVICE_PROVER_API_KEY is the prover's key on the server side."),
+  pending("web-console", "D0-prover-key-web", "VITE_PROVER_API_KEY is it for a web build."),
   built("D0-unset-env-production", "An unset SERVICE_ENV means production."),
   built("D0-production-needs-secrets", "Production refuses to start without SERVICE_MASTER_KEY."),
-  pending("identity", "D0-production-needs-jwt-keys", "Production refuses to start without JWT keys."),
+  built("D0-production-needs-jwt-keys", "Production refuses to start without JWT keys."),
   built("D0-foreign-jwt-401", "An identity provider's JWT as a bearer is refused with 401."),
   built("D0-tool-config-file", "The tool server reads the same config.json; path by SERVICE_CONFIG_FILE or --config."),
-  pending(
-    "billing",
+  built(
     "D0-billing",
     "Checkout and plan change stand behind a verified e-mail and a payment-provider port; no card data.",
   ),
+  built(
+    "D0-billing-paths",
+    "GET /api/billing, POST /api/billing/checkout { plan } → { url }, /plan { plan }, /events (provider, signed).",
+  ),
+  built("D0-billing-test-provider", "The embedded driver is a test provider that records."),
 ]);

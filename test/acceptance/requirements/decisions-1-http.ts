@@ -7,6 +7,7 @@ const CONVENTIONS = [
   pending("webhooks", "D1-test-200", "The webhook test stays 200."),
   built("D1-delete-204", "A delete answers 204."),
   built("D1-second-delete-kept", "A second delete of a kept row (a key) is 204 and changes nothing."),
+  built("D1-second-delete-kept-more", "So it is for an invite and a session."),
   built("D1-second-delete-gone", "A second delete of a vanished row is 404."),
   built("D1-sdk-delete-retry", "The SDK takes that 404 as done on its own retry."),
   built("D1-list-limit", "Lists take limit 1–1000, default 100."),
@@ -22,20 +23,15 @@ const CONVENTIONS = [
   built("D1-missing-scope-403", "A missing scope is 403 { error }."),
   built("D1-foreign-object-404", "An object outside the account is 404, no disclosure."),
   built("D1-vault-limit-404", "An object outside the key's vault list is 404, no disclosure."),
-  pending(
-    "billing",
+  built(
     "D1-unverified-billing-403",
     'Billing without a verified e-mail is 403 { error: "Email verification required" }.',
   ),
   built("D1-conflict-409", "A taken name, a wrong upload offset and a running idempotent request are 409."),
   built("D1-precondition-412", "A failed If-Match is 412."),
   built("D1-gone-410-upload", "An expired upload is 410."),
-  pending("invites", "D1-gone-410-invite", "A used, expired or revoked invite is 410."),
-  pending(
-    "identity",
-    "D1-rate-limited",
-    "Rate limited is 429 { error } with Retry-After, RateLimit-Policy and RateLimit.",
-  ),
+  built("D1-gone-410-invite", "A used, expired or revoked invite is 410."),
+  built("D1-rate-limited", "Rate limited is 429 { error } with Retry-After, RateLimit-Policy and RateLimit."),
   built("D1-file-over-maximum-413", "A file over the maximum size is 413."),
   built("D1-quota-403", 'Over the account quota is 403 { error: "Storage quota exceeded" }.'),
   built("D1-disk-full-507", "The server's full disk is 507 with Retry-After."),
@@ -73,13 +69,12 @@ const IDEMPOTENCY_AND_VERSIONS = [
 
 const OPEN_OPERATIONS = [
   built("D1-open-dev-signup", "dev-signup needs no credential."),
-  pending(
-    "identity",
+  built(
     "D1-open-sign-in",
     "signup, login, refresh, logout, password and mail operations, access codes and provider operations need no credential.",
   ),
-  pending("invites", "D1-open-redeem", "Invite redeem needs no credential."),
-  pending("billing", "D1-open-billing-events", "Billing events need no credential (they are signed)."),
+  built("D1-open-redeem", "Invite redeem needs no credential."),
+  built("D1-open-billing-events", "Billing events need no credential (they are signed)."),
   built("D1-open-health", "Health needs no credential."),
   built("D1-open-metrics", "Metrics answer loopback or a token."),
   built("D1-open-openapi", "OpenAPI needs no credential."),
@@ -87,20 +82,19 @@ const OPEN_OPERATIONS = [
 ];
 
 const AT_REST = [
-  pending(
-    "identity",
+  built(
     "D1-mail-tokens",
     "Mail tokens are minted when the mail is sent, never queued; the development outbox is files.",
   ),
   pending("webhooks", "D1-webhook-secrets", "Webhook secrets are encrypted under SERVICE_MASTER_KEY."),
   built("D1-hashes", "Keys are kept as SHA-256 hashes."),
-  pending("identity", "D1-hashes-codes", "Codes and tokens are kept as SHA-256 hashes."),
+  built("D1-hashes-codes", "Codes and tokens are kept as SHA-256 hashes."),
   built(
     "D1-changes-row",
     "One changes row is written in the transaction of every change: actor, key id, chain address, action, target.",
   ),
   built("D1-changes-sequence", "The changes rows carry a per-account sequence without gaps."),
-  pending("audit", "D1-changes-audit", "The audit log chains the changes rows."),
+  built("D1-changes-audit", "The audit log chains the changes rows."),
   pending("webhooks", "D1-changes-readers", "Webhooks deliver the changes rows, the event feed streams them."),
 ];
 

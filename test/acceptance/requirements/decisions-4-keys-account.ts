@@ -5,11 +5,7 @@ const KEYS = [
     "D4-keys-create",
     "POST /api/auth/api-keys { name, scopes?, vaultIds?, expiresInDays? (1–3650) } answers 201 with the flat key.",
   ),
-  pending(
-    "identity",
-    "D4-keys-create-chain",
-    "A chain address other than the account's linked one needs its proof of possession.",
-  ),
+  built("D4-keys-create-chain", "A chain address other than the account's linked one needs its proof of possession."),
   built("D4-keys-list", "GET /api/auth/api-keys answers { apiKeys: [{ id, name, prefix, last4, … }] }."),
   built("D4-keys-get", "GET /api/auth/api-keys/{keyId} answers { apiKey }."),
   built("D4-keys-revoke", "DELETE /api/auth/api-keys/{keyId} is 204, sets revoked_at and keeps the row."),
@@ -26,15 +22,17 @@ const KEYS = [
   built("D4-effective-rights", "Effective rights are matrix ∩ scopes ∩ vaultIds."),
   built("D4-no-wider-key", "A key can never mint a wider key (vaults, scopes, expiry)."),
   built("D4-vault-limited-key", "A key limited to vaults creates and lists no others."),
-  pending("invites", "D4-invite-owner-scope", "An invite that asks for an owner-only scope is 400."),
+  built("D4-invite-owner-scope", "An invite that asks for an owner-only scope is 400."),
+  built("D4-invite-no-wider", "Nor can it mint a wider invite."),
 ];
 
 const LEVELS = [
   built("D4-owner-only-key-list", "The key list is owner only."),
   built("D4-owner-only-permanent", "Permanent delete is owner only."),
-  pending("invites", "D4-owner-only-invites", "Invites are owner only."),
-  pending("audit", "D4-owner-only-audit", "Audit log and event feed are owner only."),
-  pending("identity", "D4-owner-only-sessions", "link-chain and sessions are owner only."),
+  built("D4-owner-only-invites", "Invites are owner only."),
+  built("D4-owner-only-audit", "The audit log is owner only."),
+  pending("webhooks", "D4-owner-only-feed", "The event feed is owner only."),
+  built("D4-owner-only-sessions", "link-chain and sessions are owner only."),
   pending(
     "shared-vaults",
     "D4-owner-only-members",
@@ -42,11 +40,11 @@ const LEVELS = [
   ),
   built("D4-restore-both", "Restore from the trash: owner and agent."),
   built("D4-level-owner", "A key without a chain address, or with the owner's, is owner."),
-  pending(
-    "invites",
+  built(
     "D4-level-agent-for-ever",
-    "An invite-redeemed key stays agent; linking an address that a live key or another account holds is 409.",
+    "An invite-redeemed key stays agent: linking the account to an address that a live key holds is 409.",
   ),
+  built("D4-link-other-account", "Linking an address that another account linked is 409."),
   built("D4-chain-null", "chainAddress and chainAddressSource are null until linked."),
   pending("shared-vaults", "D4-relink", "Relinking needs every shared vault transferred first (409)."),
   built("D4-in-flight-recheck", "The key is checked again before the row is written."),
@@ -54,25 +52,23 @@ const LEVELS = [
 ];
 
 const INVITES_AND_ACCOUNT = [
-  pending(
-    "invites",
+  built(
     "D4-invite-create",
     "POST /api/auth/invites answers 201 { id, name, code, scopes, vaultIds, expiresAt, createdAt }.",
   ),
-  pending("invites", "D4-invites-list", "GET /api/auth/invites lists with status created, used, revoked or expired."),
-  pending("invites", "D4-invite-revoke", "DELETE /api/auth/invites/{inviteId} is 204."),
-  pending(
-    "invites",
+  built("D4-invites-list", "GET /api/auth/invites lists with status created, used, revoked or expired."),
+  built("D4-invite-revoke", "DELETE /api/auth/invites/{inviteId} is 204."),
+  built(
     "D4-invite-redeem",
-    "POST /api/auth/invites/redeem: 201 with the key; 404, 410, 409, 400 clock_skew; signed personal message.",
+    "POST /api/auth/invites/redeem, no credential: 201 { key, keyId, accountId, scopes, vaultIds, chainAddress, accessLevel }.",
   ),
-  pending(
-    "invites",
-    "D4-invite-secret",
-    "The client prints codes as <code>.<secret>; the secret never reaches the service.",
+  built(
+    "D4-redeem-refusals",
+    "404 unknown, 410 used, expired or revoked, 409 the owner's address, 400 clock_skew beyond ±5 min.",
   ),
-  pending(
-    "identity",
+  built("D4-redeem-signature", "The signature is a Sui personal message over a fixed text."),
+  built("D4-invite-secret", "The client prints codes as <code>.<secret>; the secret never reaches the service."),
+  built(
     "D4-link-chain",
     "link-chain/challenge and link-chain: nonce 10 min, single use, bound; answers { account }, source external.",
   ),
@@ -80,7 +76,7 @@ const INVITES_AND_ACCOUNT = [
     "D4-account-shape",
     "GET /api/account answers { account: { id, email, …, plan, usage: { bytes, files }, limits, createdAt } }.",
   ),
-  pending("audit", "D4-audit-log", "GET /api/audit-log: owner; events; 365 days; hash-chained rows."),
+  built("D4-audit-log", "GET /api/audit-log: owner; events; 365 days; hash-chained rows."),
 ];
 
 export const decisionsKeysAndAccount = section("decisions §4", [...KEYS, ...LEVELS, ...INVITES_AND_ACCOUNT]);

@@ -36,7 +36,7 @@ const WEBHOOKS = [
     "D6-failure-count",
     "failureCount counts consecutive failures; tests only set lastDeliveryStatus and lastDeliveryAt.",
   ),
-  pending("audit", "D6-event-feed", "GET /api/events?after=<sequence>: text/event-stream, owner, events:read."),
+  pending("webhooks", "D6-event-feed", "GET /api/events?after=<sequence>: text/event-stream, owner, events:read."),
   pending(
     "webhooks",
     "D6-test",

@@ -6,7 +6,7 @@ export const specResources = [
     pending("web-console", "S0-app-url", "The web application has an address of its own."),
     built("S0-json-bodies", "Bodies are JSON."),
     built("S0-key-prefixes", "The current and the legacy API-key prefix are fixed literals."),
-    pending("invites", "S0-invite-prefix", "The invite prefix is a fixed literal."),
+    built("S0-invite-prefix", "The invite prefix is a fixed literal."),
   ]),
   ...section("spec §1", [
     built("S1-stores-files", "The service stores files for accounts."),
@@ -27,19 +27,18 @@ export const specResources = [
     built("S1-client-tools", "Tool-server integrations are clients of the service (MCP)."),
     pending("cli", "S1-client-cli", "A command-line tool is a client of the service."),
     pending("web-console", "S1-client-web", "A web application is a client of the service."),
-    pending(
-      "identity",
+    built(
       "S1-identified-by",
       "Accounts are identified by e-mail and password or by an external provider, with an optional chain identity.",
     ),
     built("S1-api-keys", "Programmatic access uses API keys."),
-    pending("invites", "S1-invites", "Autonomous agents are onboarded with single-use invite codes."),
+    built("S1-invites", "Autonomous agents are onboarded with single-use invite codes."),
     pending(
       "webhooks",
       "S1-webhooks",
       "Owners register webhook endpoints, receive deliveries and send a test delivery.",
     ),
-    pending("billing", "S1-billing-verified", "Plan changes and checkout require a verified e-mail."),
+    built("S1-billing-verified", "Plan changes and checkout require a verified e-mail."),
     leftOpen("S1-open-http", "File, folder, vault and billing operations over HTTP: not shown.", [
       "D5-upload-raw",
       "D5-folders-paths",
@@ -89,36 +88,31 @@ export const specResources = [
     ),
     built("S2.4-vault-restrictions", "Vault restrictions: optional, limit the key to a set of vault ids."),
     built("S2.4-expiry", "Expiry: optional, creation takes expiresInDays."),
-    pending(
-      "identity",
-      "S2.4-chain-address",
-      "Chain address: optional, binds a chain address for shared-vault encryption.",
-    ),
+    built("S2.4-chain-address", "Chain address: optional, binds a chain address for shared-vault encryption."),
     built("S2.4-hash-only", "The server keeps only the SHA-256 hash of the key."),
     built("S2.4-shown-once", "The raw key is returned once, at creation, and cannot be retrieved again."),
     built("S2.4-revoked-at", "revoked_at is a timestamp set on revocation."),
     leftOpen("S2.4-open-scopes", "The complete list of scope values: not shown.", ["D4-scopes"]),
   ]),
   ...section("spec §2.5", [
-    pending("invites", "S2.5-prefix", "An invite code begins with the invite prefix and an underscore."),
-    pending("invites", "S2.5-single-use", "An invite code is single-use."),
-    pending("invites", "S2.5-lifetime", "Default lifetime 1 hour, maximum 72 hours."),
-    pending("invites", "S2.5-created-with", "Created with a name, optional scopes, vault ids and expiry in hours."),
-    pending("invites", "S2.5-hash-only", "The full code is shown once; the server stores its SHA-256 hash."),
-    pending(
-      "invites",
+    built("S2.5-prefix", "An invite code begins with the invite prefix and an underscore."),
+    built("S2.5-single-use", "An invite code is single-use."),
+    built("S2.5-lifetime", "Default lifetime 1 hour, maximum 72 hours."),
+    built("S2.5-created-with", "Created with a name, optional scopes, vault ids and expiry in hours."),
+    built("S2.5-hash-only", "The full code is shown once; the server stores its SHA-256 hash."),
+    built(
       "S2.5-redeem",
       "Redeeming yields an API key bound to the agent's chain address, which differs from the owner's.",
     ),
   ]),
   ...section("spec §2.6", [
     built("S2.6-access-level", 'accessLevel is "owner" or "agent" (GET /api/account).'),
-    pending("identity", "S2.6-chain-address-source", 'chainAddressSource is "zklogin" or "external".'),
+    built("S2.6-chain-address-source", 'chainAddressSource is "zklogin" or "external".'),
     built("S2.6-agent-key", "A key is an agent key when its chain address differs from the account owner's."),
   ]),
   ...section("spec §2.7", [
-    pending("identity", "S2.7-access-token", "Access token: HS256 JWT, 15 minutes."),
-    pending("identity", "S2.7-refresh-token", "Refresh token: opaque, rotated on each use, of a family, 30 days."),
+    built("S2.7-access-token", "Access token: HS256 JWT, 15 minutes."),
+    built("S2.7-refresh-token", "Refresh token: opaque, rotated on each use, of a family, 30 days."),
   ]),
   ...section("spec §2.8", [
     leftOpen(

@@ -8,41 +8,32 @@ const PERMISSIONS = [
   built("S5.9-vault-changes", "Create, update, delete vaults: owner yes, agent no."),
   built("S5.9-keys", "Create, revoke API keys: owner yes, agent no."),
   pending("shared-vaults", "S5.9-members", "Add, remove vault members: owner yes, agent no."),
-  pending("billing", "S5.9-billing", "Billing and plan changes: owner yes, agent no."),
+  built("S5.9-billing", "Billing and plan changes: owner yes, agent no."),
   pending("webhooks", "S5.9-webhooks", "Manage webhooks: owner yes, agent no."),
 ];
 
 const SIGN_UP = [
-  pending("identity", "S5.5-access-code", "Every new signup requires an access code during the early access period."),
+  built("S5.5-access-code", "Every new signup requires an access code during the early access period."),
   pending(
     "web-console",
     "S5.5-code-parameter",
     "The code can be passed as a query parameter named code on the signup page.",
   ),
-  pending("identity", "S5.5-sign-in", "Sign-in is by e-mail and password, or by an identity-provider login."),
-  pending(
-    "identity",
+  built("S5.5-sign-in", "Sign-in is by e-mail and password, or by an identity-provider login."),
+  built(
     "S5.5-zklogin-address",
     'The zero-knowledge flow derives a chain address; chainAddressSource is then "zklogin".',
   ),
-  pending(
-    "web-console",
-    "S5.5-prover-production",
-    "Production uses a hosted prover; its key is a client build variable VITE_<PROVER>_API_KEY.",
-  ),
-  pending("identity", "S5.5-prover-development", "Development uses the prover vendor's development prover."),
-  pending(
-    "identity",
+  built("S5.5-prover-production", "Production uses a hosted prover; a prover API key is required."),
+  pending("web-console", "S5.5-prover-build-variable", "The key is the client build variable VITE_<PROVER>_API_KEY."),
+  built("S5.5-prover-development", "Development uses the prover vendor's development prover."),
+  built(
     "S5.5-prover-mismatch",
-    "A mismatch of network and prover silently yields proofs that the verifier rejects.",
+    "A mismatch of network and prover would yield proofs that the verifier rejects: here it is an error at start.",
   ),
-  pending(
-    "identity",
-    "S5.5-tokens",
-    "Reset and verification tokens are single-use, e-mailed, valid only within their window.",
-  ),
+  built("S5.5-tokens", "Reset and verification tokens are single-use, e-mailed, valid only within their window."),
   built("S5.5-unverified-may-store", "E-mail verification is not required for uploads, downloads or vault operations."),
-  pending("billing", "S5.5-unverified-may-not-pay", "E-mail verification is required for billing operations."),
+  built("S5.5-unverified-may-not-pay", "E-mail verification is required for billing operations."),
   built(
     "S5.5-dev-signup",
     "dev-signup is development-only, needs no Authorization header, creates an account and an API key.",
@@ -58,11 +49,12 @@ export const specAuthentication = [
       "S5.1-chain-key-client-only",
       "A chain Ed25519 key is used only on the client; the server knows only the address.",
     ),
-    pending("invites", "S5.1-invites-tie", "Invite codes tie the three layers together."),
+    built("S5.1-invites-tie", "Invite codes tie the three layers together."),
+    built("S5.1-address-only", "Of a chain key the server is told the public address alone."),
   ]),
   ...section("spec §5.2", [
     built("S5.2-bearer-key", "Authenticated requests carry Authorization: Bearer <API_KEY>."),
-    pending("identity", "S5.2-bearer-access-token", "Web sessions carry Authorization: Bearer <ACCESS_TOKEN>."),
+    built("S5.2-bearer-access-token", "Web sessions carry Authorization: Bearer <ACCESS_TOKEN>."),
   ]),
   ...section("spec §5.3", [
     built("S5.3-hash-lookup", "The server hashes the presented key with SHA-256 and looks it up by that hash."),
@@ -71,26 +63,17 @@ export const specAuthentication = [
     pending("cli", "S5.3-cli-variable", "The CLI reads the key from SERVICE_API_KEY."),
   ]),
   ...section("spec §5.4", [
-    pending(
-      "identity",
-      "S5.4-access-token",
-      "The access token is an HS256 JWT, 15 minutes, in the Authorization header.",
-    ),
-    pending(
-      "identity",
-      "S5.4-refresh-token",
-      "The refresh token is valid 30 days and rotated by POST /api/auth/refresh.",
-    ),
-    pending("identity", "S5.4-family-reuse", "Rotation uses family-based reuse detection."),
+    built("S5.4-access-token", "The access token is an HS256 JWT, 15 minutes, in the Authorization header."),
+    built("S5.4-refresh-token", "The refresh token is valid 30 days and rotated by POST /api/auth/refresh."),
+    built("S5.4-family-reuse", "Rotation uses family-based reuse detection."),
     pending(
       "web-console",
       "S5.4-silent-refresh",
       "The web app refreshes silently; an ended refresh token logs the user out.",
     ),
-    pending(
-      "identity",
+    built(
       "S5.4-earlier-edition",
-      "An earlier edition carried an identity provider's JWT in the same header.",
+      "An earlier edition carried an identity provider's JWT in the same header: it is refused now.",
     ),
   ]),
   ...section("spec §5.5", SIGN_UP),
@@ -114,18 +97,15 @@ export const specAuthentication = [
       "The key is stored in config.json, SERVICE_CHAIN_PRIVATE_KEY (precedence), a tool-server config or a wallet.",
     ),
     pending("shared-vaults", "S5.7-never-reaches-server", "The chain key never reaches the server."),
-    pending(
-      "identity",
-      "S5.7-link-chain",
-      "The chain public address is linked to the account by a link-chain operation.",
-    ),
+    built("S5.7-link-chain", "The chain public address is linked to the account by a link-chain operation."),
   ]),
   ...section("spec §5.8", [
-    pending("invites", "S5.8-owner-creates", "The owner creates an invite code."),
+    built("S5.8-owner-creates", "The owner creates an invite code."),
+    built("S5.8-agent-key", "Redeeming, the agent receives an API key for the keypair that it generated."),
     pending(
-      "invites",
+      "cli",
       "S5.8-agent-redeems",
-      "The agent redeems it with the login command, generates a keypair, receives an API key, stores both.",
+      "It redeems with the login command, which generates the keypair and stores both.",
     ),
     pending(
       "shared-vaults",

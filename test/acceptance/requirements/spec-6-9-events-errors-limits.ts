@@ -24,11 +24,11 @@ export const specEventsErrorsLimits = [
   ...section("spec §7", [
     built("S7-error-shape", "Error bodies have the shape { error: string }."),
     built("S7-401", "401 { error } for a missing, invalid, revoked or expired API key."),
-    pending("identity", "S7-401-jwt", "401 { error } for an expired JWT."),
+    built("S7-401-jwt", "401 { error } for an expired JWT."),
     pending("webhooks", "S7-404-webhook", "404 { error } for an unknown webhook id."),
     built("S7-404-dev-signup", "404 { error } for dev-signup outside development mode."),
     built("S7-409-dev-signup", "409 { error } when dev-signup conflicts with an existing account."),
-    pending("identity", "S7-200-forgot-password", "200 for forgot-password whatever the e-mail."),
+    built("S7-200-forgot-password", "200 for forgot-password whatever the e-mail."),
     leftOpen("S7-open-statuses", "Statuses of validation failures, owner-only operations and rate limits: not shown.", [
       "D1-validation-400",
       "D1-owner-only-403",
@@ -36,12 +36,12 @@ export const specEventsErrorsLimits = [
     ]),
   ]),
   ...section("spec §8", [
-    pending("identity", "S8-access-token", "Access token lifetime 15 minutes."),
-    pending("identity", "S8-refresh-token", "Refresh token lifetime 30 days."),
-    pending("invites", "S8-invite-default", "Invite default lifetime 1 hour."),
-    pending("invites", "S8-invite-maximum", "Invite maximum lifetime 72 hours."),
-    pending("invites", "S8-invite-uses", "Invite uses: 1."),
-    pending("identity", "S8-mail-limits", "Forgot-password and resend-verification are rate-limited per IP."),
+    built("S8-access-token", "Access token lifetime 15 minutes."),
+    built("S8-refresh-token", "Refresh token lifetime 30 days."),
+    built("S8-invite-default", "Invite default lifetime 1 hour."),
+    built("S8-invite-maximum", "Invite maximum lifetime 72 hours."),
+    built("S8-invite-uses", "Invite uses: 1."),
+    built("S8-mail-limits", "Forgot-password and resend-verification are rate-limited per IP."),
     pending("webhooks", "S8-attempts", "Delivery attempts are bounded by maxAttempts."),
     leftOpen("S8-open-numbers", "Rate limits, upload sizes, quotas and maxAttempts: not shown.", [
       "D2-general",
