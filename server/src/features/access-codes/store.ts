@@ -1,0 +1,62 @@
+import { prepared, type Session } from "../../ports/database.ts";
+import type { AccessCodeRow } from "../../ports/tables.ts";
+
+export { hashAccessCode } from "./codes.ts";
+
+export async function insertAccessCode(transaction: Session, row: AccessCodeRow): Promise<void> {
+  await transaction.run(transaction.build.insertInto("access_codes").values(row));
+}
+
+const takeUse = prepared((build, value: { hash: string; now: number }) =>
+  build
+    .updateTable("access_codes")
+    .set((row) => ({ uses_left: row("uses_left", "-", 1) }))
+    .where("hash", "=", value.hash)
+    .where("uses_left", ">", 0)
+    .where("revoked_at", "is", null)
+    .where((row) => row.or([row("expires_at", "is", null), row("expires_at", ">", value.now)])),
+);
+
+/**
+ * Takes one use of a code, inside the transaction of the account that it lets in. False: it is unknown, used up, expired
+ * or revoked. One conditional UPDATE, so that parallel sign-ups never share the last use.
+ */
+export async function useAccessCode(transaction: Session, hash: string, now: number): Promise<boolean> {
+  return (await transaction.run(takeUse(transaction, { hash, now }))) === 1;
+}
+
+const findUsable = prepared((build, value: { hash: string; now: number }) =>
+  build
+    .selectFrom("access_codes")
+    .select("id")
+    .where("hash", "=", value.hash)
+    .where("uses_left", ">", 0)
+    .where("revoked_at", "is", null)
+    .where((row) => row.or([row("expires_at", "is", null), row("expires_at", ">", value.now)])),
+);
+
+/** Whether {@link useAccessCode} would take it now. Takes nothing. */
+export async function isUsableAccessCode(session: Session, hash: string, now: number): Promise<boolean> {
+  return (await session.first(findUsable(session, { hash, now }))) !== null;
+}
+
+export const listAccessCodes = prepared((build, _none: Record<never, never>) =>
+  build
+    .selectFrom("access_codes")
+    .select(["id", "note", "uses_left", "expires_at", "revoked_at", "created_at"])
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc"),
+);
+
+export const findAccessCode = prepared((build, value: { id: string }) =>
+  build.selectFrom("access_codes").select("id").where("id", "=", value.id),
+);
+
+/** Changes nothing for a code that is revoked already: the first time counts. */
+export const revokeAccessCode = prepared((build, value: { id: string; now: number }) =>
+  build
+    .updateTable("access_codes")
+    .set({ revoked_at: value.now })
+    .where("id", "=", value.id)
+    .where("revoked_at", "is", null),
+);

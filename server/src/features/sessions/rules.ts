@@ -1,0 +1,31 @@
+/** How long a session lasts. Times in milliseconds. */
+import { REFRESH_TOKEN_DAYS, type Session } from "@coffer/contract";
+import type { SessionRow } from "../../ports/tables.ts";
+import { toTimestamp } from "../acting.ts";
+
+const DAY = 86_400_000;
+
+/** No refresh goes beyond this: after it the person signs in again (NIST SP 800-63B-4 §2.1.3, ASVS 5.0 7.3.2). */
+export const SESSION_LIFE = 90 * DAY;
+
+/** When a refresh token made now ends: after 30 days (specification §2.7), and never after its session. */
+export function refreshEndsAt(now: number, sessionEndsAt: number): number {
+  return Math.min(now + REFRESH_TOKEN_DAYS * DAY, sessionEndsAt);
+}
+
+/** A session whose newest refresh token has ended cannot go on, so it is over: the user is logged out (specification §3). */
+export function isLiveSession(row: Pick<SessionRow, "revoked_at" | "expires_at">, now: number): boolean {
+  return row.revoked_at === null && row.expires_at > now;
+}
+
+export function toSession(row: SessionRow, currentId: string | null): Session {
+  return {
+    id: row.id,
+    method: row.method,
+    current: row.id === currentId,
+    userAgent: row.user_agent,
+    createdAt: toTimestamp(row.created_at),
+    lastUsedAt: toTimestamp(row.last_used_at),
+    expiresAt: toTimestamp(row.expires_at),
+  };
+}
