@@ -40,6 +40,8 @@ export interface Settings {
   readonly rates: RateSettings;
   /** Chain addresses and their signatures belong to this network. */
   readonly network: ChainNetwork;
+  /** Development only: an invite may be redeemed without the signature of the chain address. */
+  readonly allowUnsignedRedeem: boolean;
   /** Where clients reach the service, without a trailing slash; null: only known for loopback (see http/origin.ts). */
   readonly publicUrl: string | null;
   /** The web application's address, without a trailing slash. */
@@ -197,6 +199,7 @@ function assembleSettings(values: Values): Settings {
       generalBurst: values.generalBurst,
     },
     network: values.network,
+    allowUnsignedRedeem: values.allowUnsignedRedeem === "1",
     publicUrl: values.publicUrl === "" ? null : values.publicUrl,
     appUrl: values.appUrl === "" ? DEVELOPMENT_APP_URL : values.appUrl,
     trustedProxies: values.trustedProxies.split(/[, ]+/).filter((block) => block !== ""),

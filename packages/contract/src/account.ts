@@ -109,6 +109,6 @@ export const accountGroup = {
     }),
     status: 200,
     output: z.object({ account }),
-    errors: ["token_invalid", "signature_invalid", "address_conflict"],
+    errors: ["token_invalid", "signature_invalid", "address_conflict", "not_configured"],
   }),
 } as const;

@@ -72,6 +72,7 @@ export const apiKeysGroup = {
       "signature_invalid",
       "clock_skew",
       "address_conflict",
+      "not_configured",
     ],
     secretResponse: true,
   }),

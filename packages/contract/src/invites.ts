@@ -128,7 +128,15 @@ export const invitesGroup = {
     }),
     status: 201,
     output: redeemedInvite,
-    errors: ["not_found", "invite_ended", "address_conflict", "clock_skew", "signature_invalid", "limit_reached"],
+    errors: [
+      "not_found",
+      "invite_ended",
+      "address_conflict",
+      "clock_skew",
+      "signature_invalid",
+      "limit_reached",
+      "not_configured",
+    ],
     secretResponse: true,
   }),
 } as const;

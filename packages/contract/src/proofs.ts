@@ -36,11 +36,19 @@ export function renderKeyAddressText(claim: Place & { readonly accountId: string
   return render("Coffer key address v1", claim, { account: claim.accountId, time: claim.signedAt });
 }
 
+/** What a field may hold: printable ASCII without spaces. A nonce with a line break could add fields to what is signed. */
+const FIELD = /^[\x21-\x7e]{1,512}$/;
+
+/** Throws RangeError for a field that could be read as more than one. */
 function render(
   title: string,
   { origin, network, chainAddress }: Place,
   more: Record<string, string | number>,
 ): string {
   const fields = { origin, chain: `sui:${network}`, address: chainAddress, ...more };
-  return [title, ...Object.entries(fields).map(([name, value]) => `${name}: ${value}`)].join("\n");
+  const lines = Object.entries(fields).map(([name, value]) => {
+    if (!FIELD.test(String(value))) throw new RangeError(`the ${name} cannot stand in a text that is signed`);
+    return `${name}: ${value}`;
+  });
+  return [title, ...lines].join("\n");
 }

@@ -11,6 +11,7 @@ export function crossProblems(values: Partial<Values>): string[] {
   return [
     ...secretProblems(values),
     ...exposureProblems(values),
+    ...inviteProblems(values),
     ...mailProblems(values),
     ...identityProviderProblems(values),
     ...proverProblems(values),
@@ -42,6 +43,11 @@ function exposureProblems({ mode, host, allowInsecure }: Partial<Values>): strin
   return [
     "SERVICE_HOST: development lets every caller act as a user; listen on 127.0.0.1, or set SERVICE_ALLOW_INSECURE_DEV=1",
   ];
+}
+
+function inviteProblems({ mode, allowUnsignedRedeem }: Partial<Values>): string[] {
+  if (mode !== "production" || allowUnsignedRedeem !== "1") return [];
+  return ["SERVICE_ALLOW_UNSIGNED_REDEEM: production binds every agent's key to an address that signed; leave it out"];
 }
 
 function mailProblems({ mode, smtpUrl, appUrl }: Partial<Values>): string[] {

@@ -80,6 +80,13 @@ export const VARIABLES = {
     "1 or nothing",
     "1 lets development listen on an address others can reach",
   ),
+  allowUnsignedRedeem: text(
+    "SERVICE_ALLOW_UNSIGNED_REDEEM",
+    "",
+    FLAG,
+    "1 or nothing",
+    "1 lets a development server take invites without the chain address's signature",
+  ),
   masterKey: text(
     "SERVICE_MASTER_KEY",
     "",
