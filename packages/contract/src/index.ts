@@ -41,7 +41,8 @@ export type CofferApi = typeof api;
 
 export type { Account, Credential } from "./account.ts";
 export type { ApiKey, CreatedApiKey } from "./api-keys.ts";
-export { AUDIT_DAYS, type AuditEvent, FIRST_PREVIOUS_HASH, renderAuditText } from "./audit.ts";
+export { AUDIT_DAYS, auditEvent, type AuditEvent, FIRST_PREVIOUS_HASH, renderAuditText } from "./audit.ts";
+export { type AuditCheck, type AuditFault, type AuditKnown, type AuditLink, checkAuditChain } from "./audit-chain.ts";
 export {
   ACCESS_TOKEN_SECONDS,
   PASSWORD_LENGTH,

@@ -2,7 +2,8 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { createKey, revokeKey, signUp } from "../kit/account.ts";
 import { databasePath } from "../kit/data-directory.ts";
-import { fieldsAt, objectIn, textIn, useService } from "./service.ts";
+import { fieldsAt, objectIn, textIn } from "../kit/answers.ts";
+import { useService } from "../kit/service.ts";
 
 const service = useService();
 
@@ -60,6 +61,6 @@ describe("every change", () => {
       "api_key.revoked",
     ]);
     expect(later.slice(0, 5).every(({ target }) => target.includes(fileId))).toBe(true);
-    expect(later.every(({ actor }) => typeof actor["keyId"] === "string" && "chainAddress" in actor)).toBe(true);
+    expect(later.every(({ actor }) => typeof actor["id"] === "string" && "chainAddress" in actor)).toBe(true);
   });
 });

@@ -1,6 +1,10 @@
 /** One row per change, in the change's own transaction (decisions §1): audit log, webhooks and event feed read it. */
+import { hash } from "node:crypto";
+import { type AuditEvent, renderAuditText } from "@coffer/contract";
 import type { Principal, RequestOrigin } from "../../http/handlers.ts";
 import { prepared, type Session } from "../../ports/database.ts";
+import type { ChangeRow } from "../../ports/tables.ts";
+import { toTimestamp } from "../timestamps.ts";
 
 /** Who did it: a caller with a credential, or the holder of an invite code. */
 export type Actor = Principal | { readonly kind: "invite"; readonly inviteId: string; readonly chainAddress: string };
@@ -19,65 +23,92 @@ export interface Change {
   readonly id: string;
 }
 
-const nextSequence = prepared((build, value: { accountId: string }) =>
+const nextPlace = prepared((build, value: { accountId: string }) =>
   build
     .updateTable("accounts")
     .set((row) => ({ sequence: row("sequence", "+", 1) }))
     .where("id", "=", value.accountId)
-    .returning("sequence"),
+    .returning(["sequence", "changes_hash"]),
 );
 
-const insertChange = prepared(
-  (
-    build,
-    value: {
-      account_id: string;
-      sequence: number;
-      id: string;
-      action: string;
-      actor_json: string;
-      target_json: string;
-      occurred_at: number;
-    },
-  ) =>
-    build.insertInto("changes").values({
-      account_id: value.account_id,
-      sequence: value.sequence,
-      id: value.id,
-      action: value.action,
-      actor_json: value.actor_json,
-      target_json: value.target_json,
-      occurred_at: value.occurred_at,
-      context_json: "{}",
-      previous_hash: "0".repeat(64),
-      hash: "0".repeat(64),
-    }),
+const insertChange = prepared((build, row: { [Column in keyof ChangeRow]: ChangeRow[Column] }) =>
+  build.insertInto("changes").values({
+    account_id: row.account_id,
+    sequence: row.sequence,
+    id: row.id,
+    action: row.action,
+    actor_json: row.actor_json,
+    target_json: row.target_json,
+    context_json: row.context_json,
+    occurred_at: row.occurred_at,
+    previous_hash: row.previous_hash,
+    hash: row.hash,
+  }),
+);
+
+const setHead = prepared((build, value: { accountId: string; hash: string }) =>
+  build.updateTable("accounts").set({ changes_hash: value.hash }).where("id", "=", value.accountId),
 );
 
 /**
- * Takes the account's next sequence number and writes the row. Call it inside the transaction that makes the change.
+ * Takes the account's next sequence number, chains the change to the one before it and writes the row. Call it inside
+ * the transaction that makes the change. The first statement locks the account's row, also where writers run side by
+ * side, so nobody else reads the same head.
  * Resolves with the sequence number; throws when the account is gone.
  */
 export async function recordChange(transaction: Session, change: Change): Promise<number> {
-  const row = await transaction.first(nextSequence(transaction, { accountId: change.accountId }));
-  if (row === null) throw new Error("a change was recorded for an account that does not exist");
-  await transaction.run(
-    insertChange(transaction, {
-      account_id: change.accountId,
-      sequence: row.sequence,
-      id: change.id,
-      action: change.action,
-      actor_json: JSON.stringify(renderActor(change.actor)),
-      target_json: JSON.stringify(change.target),
-      occurred_at: change.occurredAt,
-    }),
-  );
-  return row.sequence;
+  const { accountId } = change;
+  const place = await transaction.first(nextPlace(transaction, { accountId }));
+  if (place === null) throw new Error("a change was recorded for an account that does not exist");
+  const event = toEvent(change, place);
+  const chained = hash("sha256", renderAuditText(accountId, event), "hex");
+  await transaction.run(insertChange(transaction, toRow(change, event, chained)));
+  await transaction.run(setHead(transaction, { accountId, hash: chained }));
+  return place.sequence;
 }
 
-function renderActor(actor: Actor | null) {
-  if (actor === null) return { kind: "system" };
-  if (actor.kind === "invite") return actor;
-  const { kind, keyId, accessLevel, chainAddress } = actor;
-  return { kind, keyId, accessLevel, chainAddress };
+type Unchained = Omit<AuditEvent, "hash">;
+
+function toEvent(change: Change, place: { sequence: number; changes_hash: string }): Unchained {
+  const { kind: type, id, vaultId } = change.target;
+  return {
+    id: change.id,
+    action: change.action,
+    occurredAt: toTimestamp(change.occurredAt),
+    actor: renderActor(change.actor),
+    targets: [vaultId === undefined ? { type, id } : { type, id, vaultId }],
+    context: renderContext(change),
+    sequence: place.sequence,
+    previousHash: place.changes_hash,
+  };
+}
+
+function toRow(change: Change, event: Unchained, chained: string): ChangeRow {
+  return {
+    account_id: change.accountId,
+    sequence: event.sequence,
+    id: event.id,
+    action: event.action,
+    actor_json: JSON.stringify(event.actor),
+    target_json: JSON.stringify(event.targets[0]),
+    context_json: JSON.stringify(event.context),
+    occurred_at: change.occurredAt,
+    previous_hash: event.previousHash,
+    hash: chained,
+  };
+}
+
+function renderActor(actor: Actor | null): AuditEvent["actor"] {
+  if (actor === null) return { type: "system", id: null, accessLevel: null, chainAddress: null };
+  if (actor.kind === "invite") {
+    return { type: "invite", id: actor.inviteId, accessLevel: null, chainAddress: actor.chainAddress };
+  }
+  const { kind: type, keyId, sessionId, accessLevel, chainAddress } = actor;
+  return { type, id: keyId ?? sessionId, accessLevel, chainAddress };
+}
+
+function renderContext({ actor, origin: given }: Change): AuditEvent["context"] {
+  const origin = given ?? (actor === null || actor.kind === "invite" ? undefined : actor.origin);
+  if (origin === undefined) return { requestId: null, location: null, userAgent: null };
+  return { requestId: origin.requestId, location: origin.address, userAgent: origin.userAgent };
 }
