@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient } from "@coffer/sdk";
-import { useService } from "../http/service.ts";
+import { useService } from "../kit/service.ts";
 import { REPOSITORY } from "../kit/stack.ts";
 import { startToolServer, writeCredentials, type ToolServer } from "../kit/tool-server.ts";
 

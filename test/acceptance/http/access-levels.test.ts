@@ -1,15 +1,14 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { createKey, type NewKey } from "../kit/account.ts";
-import { runSql } from "../kit/data-directory.ts";
-import { expectError, expectStatus, fieldsAt, objectIn, textIn, useService } from "./service.ts";
+import { createKey } from "../kit/account.ts";
+import { newChainKey } from "../kit/chain.ts";
+import { expectError, expectStatus, fieldsAt, objectIn, textIn } from "../kit/answers.ts";
+import { useService, type Agent } from "../kit/service.ts";
 
 const service = useService();
-let agent: NewKey;
+let agent: Agent;
 
 beforeAll(async () => {
-  const { server, owner } = service();
-  agent = await createKey(server.baseUrl, owner.apiKey, { name: "agent" });
-  await service().makeAgentKey(agent.id);
+  agent = await service().inviteAgent();
 });
 
 async function levelOf(key: string): Promise<unknown> {
@@ -20,22 +19,14 @@ const asAgent = (method: string, path: string, body?: object) =>
   service().ask(method, path, { key: agent.key, ...(body === undefined ? {} : { body }) });
 
 describe("the access level", () => {
-  it("is agent for a key whose chain address differs from the owner's, else owner [S2.6-access-level S2.6-agent-key S4.3-account D4-level-owner]", async () => {
-    const { server, owner, dataDirectory } = service();
+  it("is agent for a key whose chain address differs from the owner's, else owner [S2.6-access-level S2.6-agent-key S4.3-account]", async () => {
+    const { server, owner } = service();
     expect(await levelOf(owner.apiKey)).toBe("owner");
     expect(await levelOf(agent.key)).toBe("agent");
-    const own = await createKey(server.baseUrl, owner.apiKey, { name: "own address" });
-    const address = `0x${"b".repeat(64)}`;
-    await runSql(dataDirectory, "UPDATE api_keys SET chain_address = ? WHERE id = ?", address, own.id);
-    expect(await levelOf(own.key)).toBe("agent");
-    const link = "UPDATE accounts SET chain_address = ?, chain_address_source = 'external' WHERE id = ?";
-    await runSql(dataDirectory, link, address, owner.id);
-    expect(await levelOf(own.key)).toBe("owner");
-    await runSql(
-      dataDirectory,
-      "UPDATE accounts SET chain_address = NULL, chain_address_source = NULL WHERE id = ?",
-      owner.id,
-    );
+    const chain = newChainKey(server.baseUrl);
+    const own = { chainAddress: chain.address, addressProof: await chain.proving(owner.id) };
+    const { key } = await createKey(server.baseUrl, owner.apiKey, { name: "own address", ...own });
+    expect(await levelOf(key)).toBe("agent");
   });
 });
 
@@ -89,8 +80,8 @@ describe("an agent", () => {
   it("creates, lists, rotates and revokes no API key [S5.9-keys D4-owner-only-key-list D4-keys-rotate]", async () => {
     expectError(await asAgent("POST", "/api/auth/api-keys", { name: "mine" }), 403, "owner_only");
     expectError(await asAgent("GET", "/api/auth/api-keys"), 403, "owner_only");
-    expectError(await asAgent("POST", `/api/auth/api-keys/${agent.id}/rotate`), 403, "owner_only");
-    expectError(await asAgent("DELETE", `/api/auth/api-keys/${agent.id}`), 403, "owner_only");
+    expectError(await asAgent("POST", `/api/auth/api-keys/${agent.keyId}/rotate`), 403, "owner_only");
+    expectError(await asAgent("DELETE", `/api/auth/api-keys/${agent.keyId}`), 403, "owner_only");
     expect(await levelOf(agent.key)).toBe("agent");
   });
 });

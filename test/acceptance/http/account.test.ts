@@ -1,16 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { signUp } from "../kit/account.ts";
-import {
-  expectError,
-  expectStatus,
-  fieldsAt,
-  listIn,
-  objectIn,
-  textIn,
-  TIMESTAMP,
-  useService,
-  UUID,
-} from "./service.ts";
+import { expectError, expectStatus, fieldsAt, listIn, objectIn, textIn, TIMESTAMP, UUID } from "../kit/answers.ts";
+import { useService } from "../kit/service.ts";
 
 const service = useService();
 const SHARED = { name: "Team", type: "shared" };
@@ -59,8 +50,7 @@ describe("the account", () => {
 
 describe("public vaults and their files", () => {
   it("need an API key and no chain key: create, upload, download, list [S5.7-public-upload S5.7-public-download S5.7-list D0-public-vault-no-chain-key S1-client-scripts]", async () => {
-    const created = await service().ask("POST", "/api/vaults", { body: { name: "Public", type: "public" } });
-    const vaultId = textIn(objectIn(fieldsAt(created, 201), "vault"), "id");
+    const vaultId = await service().makeVault("Public");
     const body = new TextEncoder().encode("plain bytes");
     const uploaded = await service().ask("POST", `/api/files?vaultId=${vaultId}&name=plain.txt`, { body });
     const fileId = textIn(objectIn(fieldsAt(uploaded, 201), "file"), "id");
@@ -83,19 +73,9 @@ describe("public vaults and their files", () => {
 describe("another account", () => {
   it("sees nothing: 404 for every object [D1-foreign-object-404 D5-isolation-404]", async () => {
     const stranger = await signUp(service().server.baseUrl);
-    const vault = objectIn(
-      fieldsAt(await service().ask("POST", "/api/vaults", { body: { name: "Private", type: "public" } }), 201),
-      "vault",
-    );
-    const vaultId = textIn(vault, "id");
-    const file = objectIn(
-      fieldsAt(await service().ask("POST", `/api/files?vaultId=${vaultId}&name=a`, { body: new Uint8Array(1) }), 201),
-      "file",
-    );
-    const folder = objectIn(
-      fieldsAt(await service().ask("POST", "/api/folders", { body: { name: "a", vaultId } }), 201),
-      "folder",
-    );
+    const vaultId = await service().makeVault("Private");
+    const file = await service().upload("a", new Uint8Array(1), `&vaultId=${vaultId}`);
+    const folder = await service().makeFolder("a", { vaultId });
     const fileId = textIn(file, "id");
     const paths = [
       `/api/vaults/${vaultId}`,

@@ -1,25 +1,11 @@
 import { isKeyText, KEY_SCANNING_REGEX, SCOPES } from "@coffer/contract";
 import { describe, expect, it } from "vitest";
 import { createKey, revokeKey, type NewKey } from "../kit/account.ts";
-import {
-  expectError,
-  expectStatus,
-  fieldsAt,
-  listIn,
-  objectIn,
-  textIn,
-  TIMESTAMP,
-  useService,
-  UUID,
-} from "./service.ts";
+import { expectError, expectStatus, fieldsAt, listIn, objectIn, textIn, TIMESTAMP, UUID } from "../kit/answers.ts";
+import { useService } from "../kit/service.ts";
 
 const service = useService();
 const make = (body: object): Promise<NewKey> => createKey(service().server.baseUrl, service().owner.apiKey, body);
-
-async function makeVault(name: string): Promise<string> {
-  const answer = await service().ask("POST", "/api/vaults", { body: { name, type: "public" } });
-  return textIn(objectIn(fieldsAt(answer, 201), "vault"), "id");
-}
 
 async function recordOf(keyId: string): Promise<Readonly<Record<string, unknown>>> {
   return objectIn(fieldsAt(await service().ask("GET", `/api/auth/api-keys/${keyId}`), 200), "apiKey");
@@ -27,7 +13,7 @@ async function recordOf(keyId: string): Promise<Readonly<Record<string, unknown>
 
 describe("creating a key", () => {
   it("answers the flat key with its label, scopes, vaults and expiry [S4.2-create-key S2.4-name S2.4-scopes S2.4-vault-restrictions S2.4-expiry D4-keys-create D1-create-201]", async () => {
-    const vaultId = await makeVault("for a key");
+    const vaultId = await service().makeVault("for a key");
     const body = { name: "backup", scopes: ["files:read", "files:write"], vaultIds: [vaultId], expiresInDays: 30 };
     const fields = fieldsAt(await service().ask("POST", "/api/auth/api-keys", { body }), 201);
     expect(fields).toEqual({
@@ -68,7 +54,7 @@ describe("creating a key", () => {
   });
 
   it("never makes a key wider than the caller's, in vaults, scopes or expiry [D4-no-wider-key]", async () => {
-    const [mine, other] = [await makeVault("mine"), await makeVault("other")];
+    const [mine, other] = [await service().makeVault("mine"), await service().makeVault("other")];
     const scopes = ["api-keys:write", "files:read"];
     const narrow = await make({ name: "narrow", scopes, vaultIds: [mine], expiresInDays: 10 });
     const ask = (body: object) =>
@@ -147,7 +133,7 @@ describe("rights", () => {
   });
 
   it("are matrix ∩ scopes ∩ vaults: a missing scope is 403, a foreign vault 404 [D4-effective-rights D1-missing-scope-403 D1-vault-limit-404 S2.4-scopes S2.4-vault-restrictions]", async () => {
-    const [mine, other] = [await makeVault("in the list"), await makeVault("not in the list")];
+    const [mine, other] = [await service().makeVault("in the list"), await service().makeVault("not in the list")];
     const { key } = await make({ name: "reader", scopes: ["files:read", "folders:read"], vaultIds: [mine] });
     expectStatus(await service().ask("GET", `/api/files?vaultId=${mine}`, { key }), 200);
     const write = { key, body: new Uint8Array(3) };
@@ -157,7 +143,7 @@ describe("rights", () => {
   });
 
   it("of a key limited to vaults: it creates none and lists no others [D4-vault-limited-key]", async () => {
-    const mine = await makeVault("only this");
+    const mine = await service().makeVault("only this");
     const { key } = await make({ name: "limited", vaultIds: [mine] });
     const listed = listIn(fieldsAt(await service().ask("GET", "/api/vaults?limit=1000", { key }), 200), "vaults");
     expect(listed.map((vault) => vault["id"])).toEqual([mine]);
@@ -166,7 +152,7 @@ describe("rights", () => {
   });
 
   it("of a key limited to vaults: a key that reaches further is not there for it", async () => {
-    const mine = await makeVault("confined");
+    const mine = await service().makeVault("confined");
     const { id, key } = await make({ name: "confined", vaultIds: [mine] });
     const wider = await make({ name: "wider" });
     const listed = listIn(

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Answer } from "../kit/http.ts";
-import { expectError, expectStatus, fieldsAt, objectIn, textIn, useService } from "./service.ts";
+import { expectError, expectStatus, fieldsAt, objectIn, textIn } from "../kit/answers.ts";
+import { useService } from "../kit/service.ts";
 
 const service = useService();
 const bytes = randomBytes(1000);

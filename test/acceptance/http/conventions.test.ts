@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { expectError, expectStatus, fieldsAt, listIn, objectIn, textIn, TIMESTAMP, useService } from "./service.ts";
+import { expectError, expectStatus, fieldsAt, listIn, objectIn, textIn, TIMESTAMP } from "../kit/answers.ts";
+import { useService } from "../kit/service.ts";
 
 const service = useService({ SERVICE_MAX_JSON_BYTES: String(1024 * 1024) });
 

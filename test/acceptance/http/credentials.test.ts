@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { createKey, revokeKey } from "../kit/account.ts";
 import { databasePath, filesHolding, runSql } from "../kit/data-directory.ts";
-import { expectError, expectStatus, fieldsAt, textIn, useService } from "./service.ts";
+import { expectError, expectStatus, fieldsAt, textIn } from "../kit/answers.ts";
+import { useService } from "../kit/service.ts";
 
 const service = useService();
 const UNKNOWN_KEY = "cof_0000000000000000000000000000000000000000000000000";

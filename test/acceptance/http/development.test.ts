@@ -11,7 +11,8 @@ import { send } from "../kit/http.ts";
 import { productionSecrets } from "../kit/production.ts";
 import { startServerProcess } from "../kit/server-process.ts";
 import { collectOutput, REPOSITORY } from "../kit/stack.ts";
-import { expectError, expectStatus, fieldsAt, objectIn, textIn, useService, UUID } from "./service.ts";
+import { expectError, expectStatus, fieldsAt, objectIn, textIn, UUID } from "../kit/answers.ts";
+import { useService } from "../kit/service.ts";
 
 const service = useService();
 

@@ -7,7 +7,8 @@ import { signUp } from "../kit/account.ts";
 import { databasePath, runSql } from "../kit/data-directory.ts";
 import { send } from "../kit/http.ts";
 import { startServerProcess } from "../kit/server-process.ts";
-import { expectError, expectStatus, fieldsAt, listIn, objectIn, textIn, useService } from "./service.ts";
+import { expectError, expectStatus, fieldsAt, listIn, objectIn, textIn } from "../kit/answers.ts";
+import { useService } from "../kit/service.ts";
 
 const service = useService();
 const DAY = 24 * 3_600_000;

@@ -1,25 +1,13 @@
 import { createHash, randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import {
-  expectError,
-  expectStatus,
-  fieldsAt,
-  listIn,
-  objectIn,
-  textIn,
-  TIMESTAMP,
-  useService,
-  UUID,
-} from "./service.ts";
+import { expectError, expectStatus, fieldsAt, listIn, objectIn, textIn, TIMESTAMP, UUID } from "../kit/answers.ts";
+import { useService } from "../kit/service.ts";
 
 const service = useService();
 const digestOf = (bytes: Uint8Array): string => `sha-256=:${createHash("sha256").update(bytes).digest("base64")}:`;
 const hexOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-async function upload(name: string, body: Uint8Array, query = ""): Promise<Readonly<Record<string, unknown>>> {
-  const answer = await service().ask("POST", `/api/files?name=${encodeURIComponent(name)}${query}`, { body });
-  return objectIn(fieldsAt(answer, 201), "file");
-}
+const upload = (name: string, body: Uint8Array, query?: string) => service().upload(name, body, query);
 
 async function content(fileId: string): Promise<Uint8Array> {
   return (await service().ask("GET", `/api/files/${fileId}/content`)).bytes;
@@ -27,15 +15,8 @@ async function content(fileId: string): Promise<Uint8Array> {
 
 describe("an upload", () => {
   it("takes raw bytes of any media type into a vault and folder [D5-upload-raw D5-file-shape S1-stores-files S1-folders-and-vaults]", async () => {
-    const vault = objectIn(
-      fieldsAt(await service().ask("POST", "/api/vaults", { body: { name: "Raw", type: "public" } }), 201),
-      "vault",
-    );
-    const vaultId = textIn(vault, "id");
-    const folder = objectIn(
-      fieldsAt(await service().ask("POST", "/api/folders", { body: { name: "in", vaultId } }), 201),
-      "folder",
-    );
+    const vaultId = await service().makeVault("Raw");
+    const folder = await service().makeFolder("in", { vaultId });
     const body = randomBytes(4000);
     const path = `/api/files?vaultId=${vaultId}&folderId=${textIn(folder, "id")}&name=photo.jpg`;
     const answer = await service().ask("POST", path, { body, headers: { "content-type": "image/jpeg" } });
@@ -145,15 +126,8 @@ describe("a change of place", () => {
   });
 
   it("stays inside the vault [D5-one-vault]", async () => {
-    const vault = objectIn(
-      fieldsAt(await service().ask("POST", "/api/vaults", { body: { name: "Elsewhere", type: "public" } }), 201),
-      "vault",
-    );
-    const vaultId = textIn(vault, "id");
-    const there = objectIn(
-      fieldsAt(await service().ask("POST", "/api/folders", { body: { name: "there", vaultId } }), 201),
-      "folder",
-    );
+    const vaultId = await service().makeVault("Elsewhere");
+    const there = await service().makeFolder("there", { vaultId });
     const here = objectIn(
       fieldsAt(await service().ask("POST", "/api/folders", { body: { name: "here" } }), 201),
       "folder",

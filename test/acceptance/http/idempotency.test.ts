@@ -2,7 +2,8 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { blobBytes, runSql } from "../kit/data-directory.ts";
 import { openUpload, type Call } from "../kit/http.ts";
-import { expectError, expectStatus, fieldsAt, listIn, objectIn, textIn, useService } from "./service.ts";
+import { expectError, expectStatus, fieldsAt, listIn, objectIn, textIn } from "../kit/answers.ts";
+import { useService } from "../kit/service.ts";
 
 const service = useService();
 const keyed = (key: string, body: object) => ({ body, headers: { "idempotency-key": key } });

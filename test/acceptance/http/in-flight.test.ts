@@ -2,7 +2,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import { expect, describe, it } from "vitest";
 import { createKey, fileNames, revokeKey } from "../kit/account.ts";
 import { openUpload } from "../kit/http.ts";
-import { fieldsAt, objectIn, textIn, useService } from "./service.ts";
+import { fieldsAt, objectIn, textIn } from "../kit/answers.ts";
+import { useService } from "../kit/service.ts";
 
 const service = useService();
 const KIB = 1024;

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { signUp } from "../kit/account.ts";
 import { runSql } from "../kit/data-directory.ts";
 import { openUpload } from "../kit/http.ts";
-import { expectError, expectStatus, fieldsAt, objectIn, useService } from "./service.ts";
+import { expectError, expectStatus, fieldsAt, objectIn } from "../kit/answers.ts";
+import { useService } from "../kit/service.ts";
 
 const KIB = 1024;
 const GIB = KIB ** 3;

@@ -2,7 +2,8 @@ import { createHash, randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { blobBytes, runSql } from "../kit/data-directory.ts";
 import { openUpload, type Answer } from "../kit/http.ts";
-import { expectError, expectStatus, fieldsAt, objectIn, textIn, useService, UUID } from "./service.ts";
+import { expectError, expectStatus, fieldsAt, objectIn, textIn, UUID } from "../kit/answers.ts";
+import { useService } from "../kit/service.ts";
 
 const service = useService();
 const TUS = { "tus-resumable": "1.0.0" };

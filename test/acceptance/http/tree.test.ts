@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { signUp } from "../kit/account.ts";
-import { expectError, expectStatus, fieldsAt, listIn, objectIn, textIn, useService } from "./service.ts";
+import { expectError, expectStatus, fieldsAt, listIn, objectIn, textIn } from "../kit/answers.ts";
+import { useService } from "../kit/service.ts";
 
 const service = useService({ SERVICE_MAX_VAULTS: "5", SERVICE_MAX_API_KEYS: "4" });
 
