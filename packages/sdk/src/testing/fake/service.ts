@@ -4,24 +4,32 @@ import {
   endpointsOf,
   HEADERS,
   MAX_IDEMPOTENCY_KEY,
+  takesIdempotencyKey,
   type CofferApi,
   type EndpointDefinition,
 } from "@coffer/contract";
 import { digestOf, toHex } from "../../digest.ts";
 import { Failure, Reply, type Handler, type Outcome } from "../handlers.ts";
 import { parseInput, renderFailure, renderOutcome } from "../respond.ts";
-import { accountHandlers, apiKeyHandlers, developmentHandlers } from "./account.ts";
+import { accountHandlers, developmentHandlers } from "./account.ts";
+import { auditHandlers, recordContent } from "./audit.ts";
+import { authHandlers, sessionHandlers } from "./auth.ts";
+import { billingHandlers } from "./billing.ts";
 import { fileHandlers, trashHandlers } from "./files.ts";
 import { folderHandlers } from "./folders.ts";
-import { authenticate, createState, hasScope, type Caller, type State } from "./state.ts";
+import { identityProviderHandlers } from "./identity-provider.ts";
+import { randomToken, type Mail, type ProviderUser } from "./identity-state.ts";
+import { inviteHandlers } from "./invites.ts";
+import { apiKeyHandlers } from "./keys.ts";
+import { authenticate, createState, hasScope, type Caller, type State, type Visitor } from "./state.ts";
 import { announceTus, uploadHandlers } from "./uploads.ts";
 import { vaultHandlers } from "./vaults.ts";
 
-/** Handlers of the fake. Those of open endpoints get null for the caller. */
+/** Handlers of the fake. Those of open endpoints learn where the call came from, the others who calls as well. */
 export type FakeHandlers = {
   readonly [Group in keyof CofferApi]: {
     readonly [Name in keyof CofferApi[Group]]: CofferApi[Group][Name] extends infer E extends EndpointDefinition
-      ? Handler<E, E["auth"] extends "none" ? null : Caller>
+      ? Handler<E, E["auth"] extends "none" ? Visitor : Caller>
       : never;
   };
 };
@@ -31,6 +39,12 @@ export interface Fake {
   readonly fetch: (request: Request) => Promise<Response>;
   /** What the service holds; a test may look at it. */
   readonly state: State;
+  /** A new access code for sign-ups, as the operator would make it. */
+  addAccessCode(uses?: number): string;
+  /** The mails that were sent, oldest first. */
+  readonly mails: readonly Mail[];
+  /** Signs a user in at the identity provider for a sign-in that was begun; the code goes to the callback. */
+  signInAtProvider(signIn: { readonly state: string }, user: ProviderUser): string;
 }
 
 /** Opens an empty service. `now` (milliseconds since 1970) is the system's clock when absent. */
@@ -40,6 +54,17 @@ export function createFake({ now = Date.now }: { readonly now?: () => number } =
   const replays = new Map<string, Replay>();
   return {
     state,
+    mails: state.mails,
+    addAccessCode: (uses = 1) => {
+      const code = randomToken();
+      state.accessCodes.set(code, uses);
+      return code;
+    },
+    signInAtProvider: (signIn, user) => {
+      const code = randomToken();
+      state.providerCodes.set(code, { state: signIn.state, user });
+      return code;
+    },
     fetch: async (request) => {
       try {
         const { route, params } = findRoute(routes, request);
@@ -55,13 +80,19 @@ export function createFake({ now = Date.now }: { readonly now?: () => number } =
 function createHandlers(state: State): FakeHandlers {
   return {
     account: accountHandlers(state),
+    auth: authHandlers(state),
+    sessions: sessionHandlers(state),
+    identityProvider: identityProviderHandlers(state),
     development: developmentHandlers(state),
     apiKeys: apiKeyHandlers(state),
+    invites: inviteHandlers(state),
     vaults: vaultHandlers(state),
     folders: folderHandlers(state),
     files: fileHandlers(state),
     uploads: { ...uploadHandlers(state), options: () => announceTus() },
     trash: trashHandlers(state),
+    billing: billingHandlers(state),
+    audit: auditHandlers(state),
     system: {
       health: () => ({ status: "ok", version: "0.0.0-fake" }),
       ready: () => ({ status: "ready" }),
@@ -89,11 +120,15 @@ function compileRoutes(handlers: FakeHandlers): Route[] {
       Object.entries(members).map(([name, handler]) => [`${group}.${name}`, handler] as const),
     ),
   );
-  return endpointsOf(api).map((endpoint) => {
+  return endpointsOf(api).flatMap((endpoint) => {
     const handler = byId.get(endpoint.id);
     if (handler === undefined) throw new Error(`no handler for ${endpoint.id}`);
-    const pattern = new RegExp(`^${endpoint.path.replaceAll(/\{(\w+)\}/g, "(?<$1>[^/]+)")}/?$`);
-    return { endpoint, pattern, handler };
+    const paths = [endpoint.path, ...(endpoint.aliases ?? [])];
+    const [pattern, ...aliases] = paths.map(
+      (path) => new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, "(?<$1>[^/]+)")}/?$`),
+    );
+    if (pattern === undefined) throw new Error(`no path for ${endpoint.id}`);
+    return [pattern, ...aliases].map((each) => ({ endpoint, pattern: each, handler }));
   });
 }
 
@@ -104,6 +139,11 @@ function findRoute(routes: readonly Route[], request: Request): { route: Route; 
   if (route !== undefined) return { route, params: { ...route.pattern.exec(pathname)?.groups } };
   if (here.length === 0) throw new Failure("not_found");
   throw new Failure("method_not_allowed", undefined, { allow: here.map(({ endpoint }) => endpoint.method).join(", ") });
+}
+
+function visitorOf({ url, headers }: Request): Visitor {
+  const { origin } = new URL(url);
+  return { origin, requestId: headers.get(HEADERS.requestId), userAgent: headers.get("user-agent") };
 }
 
 /** A first answer, kept for repeats. */
@@ -122,18 +162,20 @@ async function answer(
   replays: Map<string, Replay>,
 ): Promise<Response> {
   const { endpoint } = route;
-  const caller = endpoint.auth === "none" ? null : authenticate(state, request);
+  const visitor = visitorOf(request);
+  const caller = endpoint.auth === "none" ? null : authenticate(state, request, visitor);
   if (caller !== null) authorize(endpoint, caller);
   const run = async (): Promise<Response> => {
     const input = await parseInput(endpoint, request, params);
-    const outcome = (await route.handler(input as never, caller as never)) as Outcome<EndpointDefinition>;
+    const outcome = (await route.handler(input as never, (caller ?? visitor) as never)) as Outcome<EndpointDefinition>;
+    if (caller !== null) recordContent(state, caller, endpoint.id, params, outcome);
     return renderOutcome(endpoint, request, outcome);
   };
   const key = request.headers.get(HEADERS.idempotencyKey);
-  if (key === null || endpoint.effect !== "create") return run();
+  if (key === null || caller === null || !takesIdempotencyKey(endpoint)) return run();
   if (key.length > MAX_IDEMPOTENCY_KEY || key === "")
     throw new Failure("validation_failed", "headers.idempotency-key: 1 to 255 characters");
-  return once(replays, `${caller?.accountId ?? ""} ${key}`, endpoint, request, run);
+  return once(replays, `${caller.accountId} ${key}`, endpoint, request, run);
 }
 
 /** Decisions §1: the same key and request answer the first response again; an answer with a secret is not kept. */

@@ -1,6 +1,7 @@
 /** What the fake service holds, all in memory, and the reads that several groups need. */
 import type { Account, ApiKey, File, Folder, Scope, Vault } from "@coffer/contract";
 import { Failure } from "../handlers.ts";
+import { createIdentityState, sessionOfToken, type IdentityState } from "./identity-state.ts";
 
 /** A row of any kind: whose it is, and its place in the order of creation. */
 export interface Row<Value> {
@@ -33,13 +34,23 @@ export interface UploadRow {
   fileId: string | null;
 }
 
-/** Who calls, as the fake's handlers see it. */
-export interface Caller {
-  readonly accountId: string;
-  readonly key: KeyRow;
+/** Where a call came from, as the fake's handlers see it. */
+export interface Visitor {
+  /** Of the address that was called: what signatures must name. */
+  readonly origin: string;
+  readonly requestId: string | null;
+  readonly userAgent: string | null;
 }
 
-export interface State {
+/** Who calls. A session has the rights of a key without limits. */
+export interface Caller extends Visitor {
+  readonly kind: "api-key" | "session";
+  readonly accountId: string;
+  readonly sessionId: string | null;
+  readonly key: { value: ApiKey };
+}
+
+export interface State extends IdentityState {
   readonly accounts: Map<string, Account>;
   readonly keys: Map<string, KeyRow>;
   readonly vaults: Map<string, Row<Vault>>;
@@ -61,11 +72,11 @@ export function createState(now: () => number): State {
     files: new Map(),
     uploads: new Map(),
   };
-  return { ...state, now, next: () => (sequence += 1) };
+  return { ...state, ...createIdentityState(), now, next: () => (sequence += 1) };
 }
 
-export function timestamp(state: State): string {
-  return new Date(state.now()).toISOString();
+export function timestamp(state: Pick<State, "now">, inMs = 0): string {
+  return new Date(state.now() + inMs).toISOString();
 }
 
 export function notFound(what: string): Failure {
@@ -145,16 +156,18 @@ function parseCursor(text: string): number {
   return Number(sequence);
 }
 
-/** The caller of a request; a key that is unknown, revoked or expired is 401. */
-export function authenticate(state: State, request: Request): Caller {
-  const text = /^Bearer (\S+)$/.exec(request.headers.get("authorization") ?? "")?.[1];
+/** The caller of a request; a credential that is unknown, revoked or expired is 401. */
+export function authenticate(state: State, request: Request, visitor: Visitor): Caller {
+  const text = /^Bearer (\S+)$/.exec(request.headers.get("authorization") ?? "")?.[1] ?? "";
+  const session = sessionOfToken(state, text);
+  if (session !== null) return { ...visitor, kind: "session", ...session };
   const key = [...state.keys.values()].find((row) => row.text === text);
-  if (text === undefined || key === undefined || !isLive(state, key)) throw new Failure("invalid_credential");
+  if (key === undefined || !isLive(state, key)) throw new Failure("invalid_credential");
   key.value = { ...key.value, lastUsedAt: timestamp(state) };
-  return { accountId: key.accountId, key };
+  return { ...visitor, kind: "api-key", accountId: key.accountId, sessionId: null, key };
 }
 
-export function isLive(state: State, key: KeyRow): boolean {
+export function isLive(state: Pick<State, "now">, key: Pick<KeyRow, "value">): boolean {
   const { revokedAt, expiresAt } = key.value;
   return (revokedAt === null || revokedAt > timestamp(state)) && (expiresAt === null || expiresAt > timestamp(state));
 }

@@ -1,0 +1,43 @@
+/** Who signs for a chain address, and the place a signature is for. Small: what signs is loaded with the first signature. */
+import { type ChainNetwork } from "@coffer/contract";
+
+/**
+ * Holds the key of a chain address, or asks a wallet that does. The SDK makes every text itself and never passes on one that the
+ * service made.
+ *
+ * @example
+ * ```ts
+ * // A signer of @mysten/sui, or a wallet's account:
+ * const signer: Signer = {
+ *   chainAddress: keypair.toSuiAddress(),
+ *   signPersonalMessage: async (bytes) => (await keypair.signPersonalMessage(bytes)).signature,
+ * };
+ * const account = await client.account.linkChain(signer);
+ * ```
+ */
+export interface Signer {
+  /** `0x` and 64 lower-case hex digits. */
+  readonly chainAddress: string;
+  /** Signs the bytes as a Sui personal message; resolves with the serialised signature in base64. */
+  signPersonalMessage(bytes: Uint8Array): Promise<string>;
+  /** The 32-byte Ed25519 key that signs statements in vaults, where the chain key is not its own (encryption design §1). */
+  readonly signingKey?: Uint8Array | undefined;
+}
+
+/** What every signed text names besides its own subject: the service and the chain. */
+export interface Place {
+  readonly origin: string;
+  readonly network: ChainNetwork;
+}
+
+/** The place of a base URL: services on this machine are on a local chain unless the client says otherwise. */
+export function placeOf(baseUrl: string, network?: ChainNetwork): Place {
+  const { origin, hostname } = new URL(baseUrl);
+  const loopback = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+  return { origin, network: network ?? (loopback ? "localnet" : "mainnet") };
+}
+
+/** Signs a text that this client made. */
+export function signText(signer: Signer, text: string): Promise<string> {
+  return signer.signPersonalMessage(new TextEncoder().encode(text));
+}

@@ -1,0 +1,111 @@
+import {
+  AGENT_SCOPES,
+  INVITE_HOURS,
+  renderInviteCode,
+  renderRedeemText,
+  type api,
+  type Invite,
+} from "@coffer/contract";
+import { placeOf } from "../../chain/signer.ts";
+import { digestOf, toHex } from "../../digest.ts";
+import { Failure, type GroupHandlers, type Input } from "../handlers.ts";
+import { MAX_INVITES, readAccount } from "./accounts.ts";
+import { record } from "./audit.ts";
+import type { InviteRow } from "./identity-state.ts";
+import { isWithin, lifeOf, mintKey, refuseForeignVaults, refuseTooMany, refuseWider } from "./keys.ts";
+import { refuseLinkedElsewhere, requireRecent, requireSignature } from "./proofs.ts";
+import { notFound, pageOf, timestamp, type Caller, type State, type Visitor } from "./state.ts";
+
+const HOUR_MS = 3_600_000;
+
+export function inviteHandlers(state: State) {
+  return { ...ownerHandlers(state), ...redeemHandlers(state) } satisfies GroupHandlers<typeof api.invites, never>;
+}
+
+function ownerHandlers(state: State) {
+  return {
+    create: ({ body }, caller) => {
+      const { accountId } = caller;
+      const live = ownInvites(state, caller).filter((row) => statusOf(state, row.value) === "created");
+      if (live.length >= MAX_INVITES) throw new Failure("limit_reached");
+      if (body.scopes?.some((scope) => !AGENT_SCOPES.includes(scope)) === true) throw new Failure("scope_owner_only");
+      refuseForeignVaults(state, accountId, body.vaultIds);
+      const keyExpiresAt = lifeOf(caller);
+      const rights = { scopes: body.scopes ?? null, vaultIds: body.vaultIds ?? null };
+      refuseWider(caller, { ...rights, expiresAt: keyExpiresAt });
+      const code = renderInviteCode(crypto.getRandomValues(new Uint8Array(32)));
+      const expiresAt = timestamp(state, (body.expiresInHours ?? INVITE_HOURS.standard) * HOUR_MS);
+      const made = { id: crypto.randomUUID(), name: body.name, ...rights, expiresAt, createdAt: timestamp(state) };
+      const unused = { status: "created", usedAt: null, revokedAt: null, keyId: null, chainAddress: null } as const;
+      const value = { ...made, ...unused, addressProof: null };
+      state.invites.set(made.id, { accountId, sequence: state.next(), value, code, keyExpiresAt });
+      record(state, caller, accountId, "invite.created", { type: "invite", id: made.id });
+      return { ...made, code };
+    },
+    list: ({ query }, caller) => {
+      const { items, nextCursor } = pageOf(ownInvites(state, caller), query);
+      return { invites: items.map((value) => ({ ...value, status: statusOf(state, value) })), nextCursor };
+    },
+    revoke: ({ params }, caller) => {
+      const row = ownInvites(state, caller).find(({ value }) => value.id === params.inviteId);
+      if (row === undefined) throw notFound("Invite");
+      if (row.value.usedAt !== null || row.value.revokedAt !== null) return;
+      row.value = { ...row.value, revokedAt: timestamp(state) };
+      record(state, caller, row.accountId, "invite.revoked", { type: "invite", id: row.value.id });
+    },
+  } satisfies Partial<GroupHandlers<typeof api.invites, Caller>>;
+}
+
+function redeemHandlers(state: State) {
+  return {
+    redeem: async ({ body }, visitor) => {
+      const codeHash = toHex(await digestOf(new TextEncoder().encode(body.code)));
+      // From here on nothing waits: of two that redeem at once, one is second.
+      const row = [...state.invites.values()].find(({ code }) => code === body.code);
+      if (row === undefined) throw notFound("Invite");
+      const { accountId, value } = row;
+      const { chainAddress } = body;
+      if (statusOf(state, value) !== "created") throw new Failure("invite_ended");
+      if (readAccount(state, accountId).chainAddress === chainAddress) throw new Failure("address_conflict");
+      refuseLinkedElsewhere(state, accountId, chainAddress);
+      requireProof(state, visitor, codeHash, body);
+      refuseTooMany(state, accountId);
+      const { name, scopes, vaultIds } = value;
+      const key = mintKey(state, accountId, { name, scopes, vaultIds, expiresAt: row.keyExpiresAt, chainAddress });
+      key.value = { ...key.value, accessLevel: "agent" };
+      const used = { keyId: key.value.id, chainAddress, addressProof: body.addressProof ?? null };
+      row.value = { ...value, ...used, usedAt: timestamp(state) };
+      recordRedeem(state, visitor, row, chainAddress);
+      return { key: key.text, keyId: key.value.id, accountId, scopes, vaultIds, chainAddress, accessLevel: "agent" };
+    },
+  } satisfies Partial<GroupHandlers<typeof api.invites, Visitor>>;
+}
+
+function requireProof(
+  state: State,
+  { origin }: Visitor,
+  codeHash: string,
+  { chainAddress, signature, signedAt }: Input<typeof api.invites.redeem>["body"],
+): void {
+  if (signature === undefined || signedAt === undefined) throw new Failure("signature_invalid");
+  requireRecent(state, signedAt);
+  requireSignature(chainAddress, renderRedeemText({ ...placeOf(origin), chainAddress, codeHash, signedAt }), signature);
+}
+
+function recordRedeem(state: State, visitor: Visitor, { accountId, value }: InviteRow, chainAddress: string): void {
+  const actor = { type: "invite", id: value.id, accessLevel: null, chainAddress };
+  record(state, visitor, accountId, "invite.redeemed", { type: "invite", id: value.id }, actor);
+  record(state, visitor, accountId, "api_key.created", { type: "api_key", id: value.keyId ?? "" }, actor);
+}
+
+function ownInvites(state: State, { accountId, key }: Caller): InviteRow[] {
+  return [...state.invites.values()].filter(
+    (row) => row.accountId === accountId && isWithin(row.value.vaultIds, key.value.vaultIds),
+  );
+}
+
+function statusOf(state: State, { usedAt, revokedAt, expiresAt }: Invite): "created" | "used" | "revoked" | "expired" {
+  if (usedAt !== null) return "used";
+  if (revokedAt !== null) return "revoked";
+  return expiresAt > timestamp(state) ? "created" : "expired";
+}

@@ -1,0 +1,132 @@
+import {
+  renderKeyAddressText,
+  KEY_PREFIX,
+  renderKey,
+  type api,
+  type ApiKey,
+  type CreatedApiKey,
+} from "@coffer/contract";
+import { placeOf } from "../../chain/signer.ts";
+import { Failure, type GroupHandlers, type Input } from "../handlers.ts";
+import { MAX_KEYS, readAccount } from "./accounts.ts";
+import { record } from "./audit.ts";
+import { refuseLinkedElsewhere, requireRecent, requireSignature } from "./proofs.ts";
+import { isLive, notFound, pageOf, timestamp, type Caller, type KeyRow, type State } from "./state.ts";
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+
+export function apiKeyHandlers(state: State): GroupHandlers<typeof api.apiKeys, Caller> {
+  const read = (caller: Caller, keyId: string): KeyRow => {
+    const row = state.keys.get(keyId);
+    if (
+      row === undefined ||
+      row.accountId !== caller.accountId ||
+      !isWithin(row.value.vaultIds, caller.key.value.vaultIds)
+    )
+      throw notFound("API key");
+    return row;
+  };
+  const make = (caller: Caller, rights: Rights): CreatedApiKey => {
+    const row = mintKey(state, caller.accountId, rights);
+    record(state, caller, caller.accountId, "api_key.created", { type: "api_key", id: row.value.id });
+    return created(row);
+  };
+  return {
+    create: ({ body }, caller) => {
+      refuseTooMany(state, caller.accountId);
+      refuseForeignVaults(state, caller.accountId, body.vaultIds);
+      const expiresAt = body.expiresInDays === undefined ? null : timestamp(state, body.expiresInDays * DAY_MS);
+      const chainAddress = body.chainAddress ?? null;
+      const rights = { name: body.name, scopes: body.scopes ?? null, vaultIds: body.vaultIds ?? null, expiresAt };
+      refuseWider(caller, rights);
+      requireAddress(state, caller, body);
+      return make(caller, { ...rights, chainAddress });
+    },
+    list: ({ query }, caller) => {
+      const { items, nextCursor } = pageOf(
+        [...state.keys.values()].filter((row) => row.accountId === caller.accountId),
+        query,
+      );
+      return { apiKeys: items.filter((key) => isWithin(key.vaultIds, caller.key.value.vaultIds)), nextCursor };
+    },
+    get: ({ params }, caller) => ({ apiKey: read(caller, params.keyId).value }),
+    revoke: ({ params }, caller) => {
+      const row = read(caller, params.keyId);
+      if (row.value.revokedAt !== null) return;
+      row.value = { ...row.value, revokedAt: timestamp(state) };
+      record(state, caller, row.accountId, "api_key.revoked", { type: "api_key", id: row.value.id });
+    },
+    rotate: ({ params, body }, caller) => {
+      const row = read(caller, params.keyId);
+      if (!isLive(state, row)) throw new Failure("key_inactive");
+      refuseWider(caller, row.value);
+      const next = make(caller, row.value);
+      const end = timestamp(state, (body?.overlapHours ?? 0) * HOUR_MS);
+      row.value = (body?.overlapHours ?? 0) === 0 ? { ...row.value, revokedAt: end } : { ...row.value, expiresAt: end };
+      return next;
+    },
+  };
+}
+
+export type Rights = Pick<ApiKey, "name" | "scopes" | "vaultIds" | "expiresAt" | "chainAddress">;
+
+/** Makes a key. It is an agent's when it is bound to an address other than the account's own. */
+export function mintKey(state: State, accountId: string, rights: Rights): KeyRow {
+  const { name, scopes, vaultIds, expiresAt, chainAddress } = rights;
+  const text = renderKey(crypto.getRandomValues(new Uint8Array(32)));
+  const own = chainAddress === null || chainAddress === readAccount(state, accountId).chainAddress;
+  const value: ApiKey = {
+    ...{ id: crypto.randomUUID(), name, prefix: `${KEY_PREFIX}_`, last4: text.slice(-4), scopes, vaultIds, expiresAt },
+    ...{ chainAddress, accessLevel: own ? "owner" : "agent", lastUsedAt: null, revokedAt: null },
+    createdAt: timestamp(state),
+  };
+  const row = { accountId, sequence: state.next(), value, text };
+  state.keys.set(value.id, row);
+  return row;
+}
+
+export function refuseForeignVaults(state: State, accountId: string, vaultIds: readonly string[] | undefined): void {
+  for (const vaultId of vaultIds ?? []) if (state.vaults.get(vaultId)?.accountId !== accountId) throw notFound("Vault");
+}
+
+export function refuseTooMany(state: State, accountId: string): void {
+  const live = [...state.keys.values()].filter((row) => row.accountId === accountId && isLive(state, row));
+  if (live.length >= MAX_KEYS) throw new Failure("limit_reached");
+}
+
+/** When a caller's own rights end: a key's expiry. A session's token ends, its rights do not. */
+export function lifeOf({ kind, key }: Caller): string | null {
+  return kind === "session" ? null : key.value.expiresAt;
+}
+
+/** Nobody gives more than it holds. Throws `scope_too_wide`. */
+export function refuseWider(caller: Caller, wanted: Pick<Rights, "scopes" | "vaultIds" | "expiresAt">): void {
+  const { scopes, vaultIds } = caller.key.value;
+  const ends = lifeOf(caller);
+  const lasts = ends === null || (wanted.expiresAt !== null && wanted.expiresAt <= ends);
+  if (!lasts || !isWithin(wanted.scopes, scopes) || !isWithin(wanted.vaultIds, vaultIds))
+    throw new Failure("scope_too_wide");
+}
+
+/** null stands for everything. */
+export function isWithin(asked: readonly string[] | null, own: readonly string[] | null): boolean {
+  return own === null || (asked?.every((item) => own.includes(item)) ?? false);
+}
+
+/** An address other than the account's own needs the proof of its holder. */
+function requireAddress(state: State, caller: Caller, body: Input<typeof api.apiKeys.create>["body"]): void {
+  const { chainAddress, addressProof } = body;
+  const { accountId, origin } = caller;
+  if (chainAddress === undefined || chainAddress === readAccount(state, accountId).chainAddress) return;
+  refuseLinkedElsewhere(state, accountId, chainAddress);
+  if (addressProof === undefined) throw new Failure("signature_invalid");
+  requireRecent(state, addressProof.signedAt);
+  const claim = { ...placeOf(origin), chainAddress, accountId, signedAt: addressProof.signedAt };
+  requireSignature(chainAddress, renderKeyAddressText(claim), addressProof.signature);
+}
+
+function created({ value, text }: KeyRow): CreatedApiKey {
+  const { id, name, prefix, scopes, vaultIds, chainAddress, expiresAt, createdAt } = value;
+  return { id, name, key: text, prefix, scopes, vaultIds, chainAddress, expiresAt, createdAt };
+}
