@@ -1,4 +1,7 @@
-/** Who calls: an API key in the Authorization header, or in development a header or nobody (specification §5). */
+/**
+ * Who calls: an API key or the access token of a web session in the Authorization header, or in development a header or
+ * nobody (specification §5).
+ */
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { isKeyText } from "@coffer/contract";
@@ -11,6 +14,14 @@ import {
   findKeyLife,
 } from "../features/api-keys/store.ts";
 import { accessLevelOf, isLiveKey, parseRights } from "../features/api-keys/rules.ts";
+import {
+  type AccessClaims,
+  type AccessTokens,
+  createAccessTokens,
+  isCurrent,
+} from "../features/sessions/access-tokens.ts";
+import { isLiveSession } from "../features/sessions/rules.ts";
+import { findSessionLife, findSessionOnArrival, type SessionLifeRow } from "../features/sessions/store.ts";
 import { authorizeDevelopmentRequest } from "./development-origin.ts";
 import { ServiceError } from "./errors.ts";
 import type { Principal, RequestOrigin } from "./handlers.ts";
@@ -19,19 +30,23 @@ import { LastUsed } from "./last-used.ts";
 export interface Authenticator {
   /** Rejects with `invalid_credential`, the same for every reason (specification §5.3). */
   authenticate(headers: IncomingHttpHeaders, origin: RequestOrigin): Promise<Principal>;
-  /** Rejects when the principal's key was revoked or has expired since. */
+  /**
+   * Rejects when the principal's key was revoked or has expired since, or its session was ended or has expired. A transfer
+   * that began with a valid access token outlives the token's 15 minutes, but not its session.
+   */
   recheck(principal: Principal): Promise<void>;
   /** When keys were last used, to be written off the request path. */
   readonly lastUsed: LastUsed;
 }
 
-type Needs = Pick<Deps, "database" | "clock" | "settings">;
+type Needs = Pick<Deps, "database" | "clock" | "settings" | "jwtKeys">;
 
 const BEARER = /^Bearer +([\w.~+/=-]+) *$/i;
 
 export function createAuthenticator(deps: Needs): Authenticator {
   const lastUsed = new LastUsed();
   const development = deps.settings.mode === "development";
+  const tokens = createAccessTokens(deps.jwtKeys);
   return {
     lastUsed,
     async authenticate(headers, origin) {
@@ -39,7 +54,8 @@ export function createAuthenticator(deps: Needs): Authenticator {
       if (authorization === undefined && development) return authenticateDevelopment(deps, headers, origin);
       const text = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1];
       // The checksum spares the look-up of texts that cannot be keys; the answer is the same.
-      if (text === undefined || !isKeyText(text)) throw new ServiceError("invalid_credential");
+      if (text === undefined) throw new ServiceError("invalid_credential");
+      if (!isKeyText(text)) return authenticateSession(deps, tokens, text, origin);
       const row = await deps.database.first(findCredential(deps.database, { hash: hash("sha256", text, "hex") }));
       const now = deps.clock.now();
       if (row === null || !isLiveKey(row, now)) throw new ServiceError("invalid_credential");
@@ -47,10 +63,57 @@ export function createAuthenticator(deps: Needs): Authenticator {
       return renderPrincipal(row, origin);
     },
     async recheck(principal) {
+      if (principal.sessionId !== null) return requireLiveSession(deps, principal.sessionId);
       if (principal.keyId === null) return;
       const row = await deps.database.first(findKeyLife(deps.database, { id: principal.keyId }));
       if (row === null || !isLiveKey(row, deps.clock.now())) throw new ServiceError("invalid_credential");
     },
+  };
+}
+
+/** Two dots and three base64url texts (RFC 7515 §7.1): what looks different is not worth a signature check. */
+const JWT = /^[\w-]{2,512}\.[\w-]{2,1024}\.[\w-]{43}$/;
+
+/** The signature says that the token was made here, the clock whether it is over, the row whether its session lives. */
+async function authenticateSession(
+  deps: Needs,
+  tokens: AccessTokens,
+  text: string,
+  origin: RequestOrigin,
+): Promise<Principal> {
+  if (!JWT.test(text)) throw new ServiceError("invalid_credential");
+  const recalled = tokens.recall(text);
+  const claims = recalled ?? (await tokens.verify(text));
+  const now = deps.clock.now();
+  if (claims === null || !isCurrent(claims, now)) throw new ServiceError("invalid_credential");
+  // Verifying waits, so that the rest no longer happens in the callback of the socket.
+  const find = recalled === null ? findSessionLife : findSessionOnArrival;
+  const row = await deps.database.first(find(deps.database, { id: claims.sid }));
+  if (row === null || row.account_id !== claims.sub || !isLiveSession(row, now)) {
+    throw new ServiceError("invalid_credential");
+  }
+  return renderSessionPrincipal(claims, row, origin);
+}
+
+async function requireLiveSession({ database, clock }: Needs, id: string): Promise<void> {
+  const row = await database.first(findSessionLife(database, { id }));
+  if (row === null || !isLiveSession(row, clock.now())) throw new ServiceError("invalid_credential");
+}
+
+/** Sessions are the owner's, with all scopes and every vault (decisions §4). */
+function renderSessionPrincipal(claims: AccessClaims, row: SessionLifeRow, origin: RequestOrigin): Principal {
+  return {
+    kind: "session",
+    accountId: row.account_id,
+    keyId: null,
+    sessionId: claims.sid,
+    name: null,
+    accessLevel: "owner",
+    scopes: null,
+    vaultIds: null,
+    chainAddress: row.chain_address,
+    expiresAt: claims.exp * 1000,
+    origin,
   };
 }
 

@@ -2,17 +2,27 @@ import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../http/errors.ts";
 import type { GroupHandlers } from "../../http/handlers.ts";
+import type { Limits } from "../../limits/limits.ts";
+import { hashAccessCode, isUsableAccessCode } from "../access-codes/store.ts";
+import { logOut } from "../sessions/ending.ts";
+import { refreshSession } from "../sessions/refreshing.ts";
+import { logIn } from "./log-in.ts";
+import { changePassword } from "./password-change.ts";
+import { signUp } from "./sign-up.ts";
 
-/** PLACEHOLDER */
-export const authHandlers = (_deps: Deps): GroupHandlers<typeof api.auth> => ({
-  signup: () => Promise.reject(new ServiceError("not_configured")),
-  login: () => Promise.reject(new ServiceError("not_configured")),
-  refresh: () => Promise.reject(new ServiceError("not_configured")),
-  logout: () => Promise.reject(new ServiceError("not_configured")),
-  changePassword: () => Promise.reject(new ServiceError("not_configured")),
+type Needs = Deps & { readonly limits: Limits };
+
+export const authHandlers = (deps: Needs): GroupHandlers<typeof api.auth> => ({
+  signup: ({ body }, { origin }) => signUp(deps, body, origin),
+  login: ({ body }, { origin }) => logIn(deps, body, origin),
+  refresh: ({ body }, { origin }) => refreshSession(deps, body.refreshToken, origin),
+  logout: ({ body }, { origin }) => logOut(deps, body.refreshToken, origin),
+  changePassword: ({ body }, { principal }) => changePassword(deps, body, principal),
+  async checkAccessCode({ body }) {
+    return { valid: await isUsableAccessCode(deps.database, hashAccessCode(body.code), deps.clock.now()) };
+  },
   forgotPassword: () => Promise.reject(new ServiceError("not_configured")),
   resetPassword: () => Promise.reject(new ServiceError("not_configured")),
   verifyEmail: () => Promise.reject(new ServiceError("not_configured")),
   resendVerification: () => Promise.reject(new ServiceError("not_configured")),
-  checkAccessCode: () => Promise.reject(new ServiceError("not_configured")),
 });

@@ -9,6 +9,6 @@ export interface PasswordContext {
 }
 
 export function requireStrongPassword(password: string, _context: PasswordContext): void {
-  const { length } = [...password.normalize("NFKC")];
+  const { length } = Array.from(password.normalize("NFKC"));
   if (length < PASSWORD_LENGTH.minimum || length > PASSWORD_LENGTH.maximum) throw new ServiceError("weak_password");
 }

@@ -1,6 +1,6 @@
 /** Access tokens: HS256 JWTs of 15 minutes (specification §2.7), which name the session they belong to. */
 import { createHmac, createSecretKey, hash } from "node:crypto";
-import { ACCESS_TOKEN_SECONDS } from "@coffer/contract";
+import { ACCESS_TOKEN_SECONDS, type SessionTokens } from "@coffer/contract";
 import { jwtVerify, type JWTHeaderParameters } from "jose";
 import * as z from "zod/mini";
 import type { JwtKey } from "../../config.ts";
@@ -14,6 +14,13 @@ export interface AccessClaims {
   readonly exp: number;
 }
 
+export interface TokenSubject {
+  readonly accountId: string;
+  readonly sessionId: string;
+  /** Milliseconds since the Unix epoch: no token is valid beyond its session. */
+  readonly endsAt: number;
+}
+
 /**
  * A new token, signed with the first key.
  *
@@ -23,14 +30,16 @@ export interface AccessClaims {
  */
 export function mintAccessToken(
   { clock, random, jwtKeys }: Pick<Deps, "clock" | "random" | "jwtKeys">,
-  { accountId, sessionId }: { accountId: string; sessionId: string },
-): string {
+  { accountId, sessionId, endsAt }: TokenSubject,
+): Pick<SessionTokens, "accessToken" | "expiresIn"> {
   const [key] = jwtKeys;
   if (key === undefined) throw new Error("there is no key to sign access tokens with");
   const iat = Math.floor(clock.now() / 1000);
-  const claims = { sub: accountId, sid: sessionId, iat, exp: iat + ACCESS_TOKEN_SECONDS, jti: random.uuid() };
+  const exp = Math.min(iat + ACCESS_TOKEN_SECONDS, Math.floor(endsAt / 1000));
+  const claims = { sub: accountId, sid: sessionId, iat, exp, jti: random.uuid() };
   const signed = `${encode({ alg: "HS256", kid: key.kid, typ: "JWT" })}.${encode({ ...claims, typ: "access" })}`;
-  return `${signed}.${createHmac("sha256", key.secret).update(signed).digest("base64url")}`;
+  const signature = createHmac("sha256", key.secret).update(signed).digest("base64url");
+  return { accessToken: `${signed}.${signature}`, expiresIn: exp - iat };
 }
 
 function encode(value: unknown): string {

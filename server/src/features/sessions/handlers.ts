@@ -1,10 +1,34 @@
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
 import type { GroupHandlers } from "../../http/handlers.ts";
+import { notFound } from "../acting.ts";
+import { parsePage, toPage } from "../paging.ts";
+import { endOneSession } from "./ending.ts";
+import { toSession } from "./rules.ts";
+import { findSession, listSessions } from "./store.ts";
 
-/** PLACEHOLDER */
-export const sessionsHandlers = (_deps: Deps): GroupHandlers<typeof api.sessions> => ({
-  list: () => Promise.reject(new ServiceError("not_configured")),
-  end: () => Promise.reject(new ServiceError("not_configured")),
+type Needs = Pick<Deps, "database" | "clock" | "random">;
+
+export const sessionsHandlers = (deps: Needs): GroupHandlers<typeof api.sessions> => ({
+  async list({ query }, { principal }) {
+    const { accountId, sessionId } = principal;
+    const request = parsePage("sessions", query);
+    const found = await listSessions(deps.database, { accountId, now: deps.clock.now() }, request);
+    const { rows, nextCursor } = toPage(found, request);
+    return { sessions: rows.map((row) => toSession(row, sessionId)), nextCursor };
+  },
+
+  async end({ params }, { principal, origin }) {
+    const { accountId } = principal;
+    const { sessionId } = params;
+    await deps.database.transaction(
+      async (transaction) => {
+        const row = await transaction.first(findSession(transaction, { accountId, id: sessionId }));
+        if (row === null) throw notFound("Session");
+        await endOneSession(deps, transaction, { accountId, sessionId, actor: principal, origin });
+      },
+      // Ending a session that is in wrong hands must work on a full disk too.
+      { freesSpace: true },
+    );
+  },
 });

@@ -1,4 +1,4 @@
-import { ACCESS_TOKEN_SECONDS, type SessionTokens } from "@coffer/contract";
+import type { SessionTokens } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { RequestOrigin } from "../../http/handlers.ts";
 import type { Session } from "../../ports/database.ts";
@@ -50,6 +50,6 @@ export async function openSession(
     occurredAt: now,
     id: deps.random.uuid(),
   });
-  const accessToken = mintAccessToken(deps, { accountId, sessionId });
-  return { accessToken, refreshToken: refreshToken.text, expiresIn: ACCESS_TOKEN_SECONDS, sessionId };
+  const access = mintAccessToken(deps, { accountId, sessionId, endsAt: expiresAt });
+  return { ...access, refreshToken: refreshToken.text, sessionId };
 }

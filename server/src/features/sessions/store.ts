@@ -141,6 +141,13 @@ export function listSessions(
 }
 
 /** What authentication looks up on every request of a session. */
+export interface SessionLifeRow {
+  account_id: string;
+  expires_at: number;
+  revoked_at: number | null;
+  chain_address: string | null;
+}
+
 const lifeOf = (build: Session["build"], value: { id: string }) =>
   build
     .selectFrom("sessions")

@@ -1,0 +1,41 @@
+import type { SignedIn } from "@coffer/contract";
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
+import type { RequestOrigin } from "../../http/handlers.ts";
+import type { Limits } from "../../limits/limits.ts";
+import { findAccount } from "../account/store.ts";
+import { openSession } from "../sessions/opening.ts";
+import { verifyPassword } from "./passwords.ts";
+import { renderSignedIn } from "./signed-in.ts";
+import { findPassword } from "./store.ts";
+
+type Needs = Pick<Deps, "database" | "clock" | "random" | "jwtKeys" | "settings"> & { readonly limits: Limits };
+
+/**
+ * Opens a session for an e-mail and its password. One answer and the same work for an unknown e-mail, an account without
+ * a password and a wrong password (ASVS 5.0 6.3.8).
+ * @throws ServiceError `wrong_credentials`; `rate_limited` while failures for this e-mail ask for a wait; `unavailable`.
+ */
+export async function logIn(
+  deps: Needs,
+  { email, password }: { email: string; password: string },
+  origin: RequestOrigin,
+): Promise<SignedIn> {
+  const { signInDelays } = deps.limits;
+  signInDelays.require(email);
+  const found = await deps.database.first(findPassword(deps.database, { email }));
+  const hash = found?.password_hash ?? null;
+  if (!(await verifyPassword(password, hash)) || found === null) {
+    signInDelays.failed(email);
+    throw new ServiceError("wrong_credentials");
+  }
+  const answer = await deps.database.transaction(async (transaction) => {
+    const account = await transaction.first(findAccount(transaction, { id: found.id }));
+    // Changed while it was being compared: that change ended every session, and this one must not slip in behind it.
+    if (account === null || account.password_hash !== hash) throw new ServiceError("wrong_credentials");
+    const tokens = await openSession(deps, transaction, { accountId: account.id, method: "password", origin });
+    return renderSignedIn(deps, account, tokens);
+  });
+  signInDelays.succeeded(email);
+  return answer;
+}

@@ -1,0 +1,52 @@
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
+import type { Principal } from "../../http/handlers.ts";
+import type { Limits } from "../../limits/limits.ts";
+import { findAccount } from "../account/store.ts";
+import { recordChange } from "../changes/store.ts";
+import { endSessions } from "../sessions/store.ts";
+import { hashPassword, requireStrongPassword, verifyPassword } from "./passwords.ts";
+import { replacePassword } from "./store.ts";
+
+type Needs = Pick<Deps, "database" | "clock" | "random"> & { readonly limits: Limits };
+
+/**
+ * Sets a new password against the current one (ASVS 5.0 6.2.3) and ends every session but the caller's own (ASVS 5.0
+ * 7.4.3). Wrong passwords count as failed sign-ins: a stolen session must not be a way to try passwords.
+ * @throws ServiceError `wrong_password`, `weak_password`, `rate_limited`, `unavailable`.
+ */
+export async function changePassword(
+  deps: Needs,
+  { currentPassword, newPassword }: { currentPassword: string; newPassword: string },
+  principal: Principal,
+): Promise<void> {
+  const id = principal.accountId;
+  const account = await deps.database.first(findAccount(deps.database, { id }));
+  if (account === null) throw new ServiceError("invalid_credential");
+  const { email, name, password_hash: from } = account;
+  const { signInDelays } = deps.limits;
+  signInDelays.require(email);
+  if (!(await verifyPassword(currentPassword, from)) || from === null) {
+    signInDelays.failed(email);
+    throw new ServiceError("wrong_password");
+  }
+  signInDelays.succeeded(email);
+  requireStrongPassword(newPassword, { email, name });
+  const to = await hashPassword(newPassword);
+  await deps.database.transaction(async (transaction) => {
+    const now = deps.clock.now();
+    // Changed by somebody else while this one was being hashed.
+    if ((await transaction.run(replacePassword(transaction, { id, from, to, now }))) === 0) {
+      throw new ServiceError("wrong_password");
+    }
+    await endSessions(transaction, { accountId: id, exceptId: principal.sessionId, now });
+    await recordChange(transaction, {
+      accountId: id,
+      action: "account.password_changed",
+      actor: principal,
+      target: { kind: "account", id },
+      occurredAt: now,
+      id: deps.random.uuid(),
+    });
+  });
+}

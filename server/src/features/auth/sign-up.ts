@@ -1,0 +1,72 @@
+import type { SignedIn } from "@coffer/contract";
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
+import type { RequestOrigin } from "../../http/handlers.ts";
+import { ConstraintError, type Session } from "../../ports/database.ts";
+import { hashAccessCode, isUsableAccessCode, useAccessCode } from "../access-codes/store.ts";
+import { openAccount } from "../account/opening.ts";
+import { findAccountByEmail } from "../account/store.ts";
+import { requestMail } from "../mail-tokens/requests.ts";
+import { openSession } from "../sessions/opening.ts";
+import { hashPassword, requireStrongPassword } from "./passwords.ts";
+import { renderSignedIn } from "./signed-in.ts";
+
+type Needs = Pick<Deps, "database" | "clock" | "random" | "jwtKeys" | "settings">;
+
+export interface WantedSignUp {
+  readonly email: string;
+  readonly password: string;
+  readonly name?: string | undefined;
+  readonly accessCode: string;
+}
+
+/**
+ * An account, its verification mail and its first session, for one use of an access code (specification §5.5): all in one
+ * transaction, so that a refused sign-up uses nothing up and leaves no row.
+ * @throws ServiceError `weak_password`, `access_code_invalid`, `email_exists`, `unavailable`.
+ */
+export async function signUp(deps: Needs, wanted: WantedSignUp, origin: RequestOrigin): Promise<SignedIn> {
+  const { email, password, name = null } = wanted;
+  const codeHash = hashAccessCode(wanted.accessCode);
+  // Asked before the hashing, which is dear, and again by the use itself, which decides.
+  if (!(await isUsableAccessCode(deps.database, codeHash, deps.clock.now()))) {
+    throw new ServiceError("access_code_invalid");
+  }
+  requireStrongPassword(password, { email, name });
+  const passwordHash = await hashPassword(password);
+  try {
+    return await deps.database.transaction((transaction) =>
+      open(deps, transaction, { email, name, passwordHash, codeHash, origin }),
+    );
+  } catch (error) {
+    // Another process took the address between the look and the insert.
+    if (error instanceof ConstraintError) throw new ServiceError("email_exists", undefined, { cause: error });
+    throw error;
+  }
+}
+
+interface Checked {
+  readonly email: string;
+  readonly name: string | null;
+  readonly passwordHash: string;
+  readonly codeHash: string;
+  readonly origin: RequestOrigin;
+}
+
+async function open(deps: Needs, transaction: Session, checked: Checked): Promise<SignedIn> {
+  const { email, name, passwordHash, codeHash, origin } = checked;
+  if (!(await useAccessCode(transaction, codeHash, deps.clock.now()))) throw new ServiceError("access_code_invalid");
+  if ((await transaction.first(findAccountByEmail(transaction, { email }))) !== null) {
+    throw new ServiceError("email_exists");
+  }
+  const account = await openAccount(deps, transaction, {
+    email,
+    emailVerified: false,
+    name,
+    plan: "free",
+    passwordHash,
+  });
+  await requestMail(deps, transaction, "verify", email);
+  const tokens = await openSession(deps, transaction, { accountId: account.id, method: "password", origin });
+  return renderSignedIn(deps, account, tokens);
+}

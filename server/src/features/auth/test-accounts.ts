@@ -1,0 +1,70 @@
+/** TEST ONLY: accounts with a password on a test app, and their sessions. */
+import { hash } from "node:crypto";
+import type { SignedIn } from "@coffer/contract";
+import type { TestAnswer, TestApp } from "../../test-app.ts";
+import { mintAccessCode } from "../access-codes/codes.ts";
+import { hashAccessCode, insertAccessCode } from "../access-codes/store.ts";
+
+/** Unrelated words, good for every test. */
+export const PASSWORD = "violin harbour seventeen moss";
+
+export interface CodeOptions {
+  readonly uses?: number;
+  readonly expiresAt?: number;
+  readonly revokedAt?: number;
+}
+
+/** A new access code, as an operator's command makes it. */
+export async function addAccessCode({ deps }: Pick<TestApp, "deps">, options: CodeOptions = {}): Promise<string> {
+  const code = mintAccessCode(deps.random);
+  await insertAccessCode(deps.database, {
+    id: deps.random.uuid(),
+    hash: hashAccessCode(code),
+    note: null,
+    uses_left: options.uses ?? 1,
+    expires_at: options.expiresAt ?? null,
+    revoked_at: options.revokedAt ?? null,
+    created_at: deps.clock.now(),
+  });
+  return code;
+}
+
+export interface TestAccount extends SignedIn {
+  readonly email: string;
+}
+
+/** A new account through the service's own sign-up. */
+export async function signUpWithPassword(service: TestApp): Promise<TestAccount> {
+  const email = `${service.deps.random.uuid()}@example.test`;
+  const accessCode = await addAccessCode(service);
+  const answer = await service.ask("POST", "/api/auth/signup", { json: { email, password: PASSWORD, accessCode } });
+  return { email, ...tokensOf(answer, 201) };
+}
+
+export async function logInAgain(service: TestApp, email: string, password = PASSWORD): Promise<SignedIn> {
+  return tokensOf(await service.ask("POST", "/api/auth/login", { json: { email, password } }), 200);
+}
+
+export function refresh(service: Pick<TestApp, "ask">, refreshToken: string): Promise<TestAnswer> {
+  return service.ask("POST", "/api/auth/refresh", { json: { refreshToken } });
+}
+
+/** Whether a request with the access token is let in: the status of `GET /api/account`. */
+export async function tryAccess(service: Pick<TestApp, "ask">, accessToken: string): Promise<number> {
+  return (await service.ask("GET", "/api/account", { key: accessToken })).status;
+}
+
+/** The status and code of an answer, `200` or `401 session_ended`. */
+export function outcomeOf({ status, headers }: TestAnswer): string {
+  const code = headers["x-error-code"];
+  return code === undefined ? String(status) : `${status} ${String(code)}`;
+}
+
+function tokensOf(answer: TestAnswer, status: number): SignedIn {
+  if (answer.status !== status) throw new Error(`expected ${status}, got ${outcomeOf(answer)}`);
+  return answer.body as unknown as SignedIn;
+}
+
+export function sha256(text: string): string {
+  return hash("sha256", text, "hex");
+}

@@ -1,0 +1,69 @@
+import type { SessionTokens } from "@coffer/contract";
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
+import type { RequestOrigin } from "../../http/handlers.ts";
+import type { Limits } from "../../limits/limits.ts";
+import type { Session } from "../../ports/database.ts";
+import { mintAccessToken } from "./access-tokens.ts";
+import { type Ending, recordEnding } from "./ending.ts";
+import { hashRefreshToken, mintRefreshToken } from "./refresh-tokens.ts";
+import { refreshEndsAt } from "./rules.ts";
+import { endSession, extendSession, findRefreshToken, insertRefreshToken, rotateRefreshToken } from "./store.ts";
+
+type Needs = Pick<Deps, "database" | "clock" | "random" | "jwtKeys"> & { readonly limits: Limits };
+
+/**
+ * Exchanges a refresh token for a new pair. The exchange is one conditional UPDATE: of any number of callers with the same
+ * token one is answered. Who comes second proves that the token is in two hands, and ends the whole family, the first
+ * caller's new tokens included (specification §3, RFC 9700 §4.14.2). There is no grace for a repeat.
+ * @throws ServiceError `session_ended`, the same for every reason; `rate_limited`.
+ */
+export async function refreshSession(deps: Needs, token: string, origin: RequestOrigin): Promise<SessionTokens> {
+  const hash = hashRefreshToken(token);
+  // Only names the family whose rate this counts against; what the token is worth is decided by the UPDATE.
+  const known = await deps.database.first(findRefreshToken(deps.database, { hash }));
+  if (known === null) throw new ServiceError("session_ended");
+  deps.limits.take("refresh", known.session_id);
+  const tokens = await deps.database.transaction(
+    async (transaction) =>
+      (await rotate(deps, transaction, hash, origin)) ?? endReused(deps, transaction, hash, origin),
+  );
+  // Thrown out here: the end of a family must be committed.
+  if (tokens === null) throw new ServiceError("session_ended");
+  return tokens;
+}
+
+async function rotate(
+  deps: Needs,
+  transaction: Session,
+  hash: string,
+  { userAgent }: RequestOrigin,
+): Promise<SessionTokens | null> {
+  const now = deps.clock.now();
+  const used = await transaction.first(rotateRefreshToken(transaction, { hash, now }));
+  if (used === null) return null;
+  const id = used.session_id;
+  const session = await transaction.first(
+    extendSession(transaction, { id, now, expiresAt: refreshEndsAt(now, Infinity), userAgent }),
+  );
+  // Ended by another process since: its transaction has committed, so this one takes nothing back by rolling back.
+  if (session === null) throw new ServiceError("session_ended");
+  const minted = mintRefreshToken(deps.random);
+  const expiresAt = session.expires_at;
+  await transaction.run(insertRefreshToken(transaction, { hash: minted.hash, sessionId: id, now, expiresAt }));
+  const access = mintAccessToken(deps, { accountId: session.account_id, sessionId: id, endsAt: expiresAt });
+  return { ...access, refreshToken: minted.text };
+}
+
+/** Ends the family of a token that was used before; a token that is only over by time ends nothing. Resolves null. */
+async function endReused(deps: Needs, transaction: Session, hash: string, origin: RequestOrigin): Promise<null> {
+  const token = await transaction.first(findRefreshToken(transaction, { hash }));
+  if (token === null || token.rotated_at === null) return null;
+  const ending: Ending = { accountId: token.account_id, sessionId: token.session_id, actor: null, origin };
+  const now = deps.clock.now();
+  const ended = await transaction.run(
+    endSession(transaction, { accountId: ending.accountId, id: ending.sessionId, now }),
+  );
+  if (ended === 1) await recordEnding(deps, transaction, "session.reuse_detected", ending);
+  return null;
+}
