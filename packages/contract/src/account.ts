@@ -55,7 +55,6 @@ export const accountGroup = {
     scope: null,
     vaultLimit: "none",
     effect: "read",
-    summary: "The account, the caller's access level and the credential of this call",
     status: 200,
     output: z.object({ account, credential }),
     errors: [],
@@ -69,7 +68,6 @@ export const accountGroup = {
     scope: "account:write",
     vaultLimit: "none",
     effect: "update",
-    summary: "Change the account's name",
     body: z.strictObject({ name: z.optional(z.nullable(label)) }),
     status: 200,
     output: z.object({ account }),
@@ -84,7 +82,6 @@ export const accountGroup = {
     scope: "account:write",
     vaultLimit: "refuse",
     effect: "update",
-    summary: "A nonce to sign for linking a chain address: 10 minutes, single use, for this credential only",
     body: z.strictObject({}),
     bodyOptional: true,
     status: 200,
@@ -100,7 +97,6 @@ export const accountGroup = {
     scope: "account:write",
     vaultLimit: "refuse",
     effect: "append",
-    summary: "Link the chain address that signed the challenge to the account",
     body: z.strictObject({
       chainAddress,
       /** Over `renderLinkText`. */

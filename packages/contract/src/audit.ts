@@ -68,7 +68,6 @@ export const auditGroup = {
     scope: "audit:read",
     vaultLimit: "refuse",
     effect: "read",
-    summary: "The audit log, newest first",
     query: z.strictObject({
       ...pageQuery,
       /** Only entries whose action is this, or begins with it and a dot: `api_key` or `api_key.created`. */

@@ -16,7 +16,6 @@ export const developmentGroup = {
     scope: null,
     vaultLimit: "none",
     effect: "create",
-    summary: "Create an account and an API key without a password; development only, else 404",
     body: z.strictObject({
       email,
       name: z.optional(label),

@@ -51,7 +51,6 @@ export interface EndpointDefinition {
   readonly scope: Scope | null;
   readonly vaultLimit: VaultLimit;
   readonly effect: Effect;
-  readonly summary: string;
   readonly params?: ObjectSchema;
   readonly query?: ObjectSchema;
   /** Request headers the endpoint reads, lower case. Others are ignored. */

@@ -67,7 +67,6 @@ export const invitesGroup = {
     scope: "invites:write",
     vaultLimit: "none",
     effect: "create",
-    summary: "Create a single-use invite code; the code is in this answer and nowhere else",
     body: z.strictObject({
       name: label,
       scopes: z.optional(z.array(z.enum(SCOPES)).check(z.minLength(1), z.maxLength(SCOPES.length))),
@@ -88,7 +87,6 @@ export const invitesGroup = {
     scope: "invites:read",
     vaultLimit: "filter",
     effect: "read",
-    summary: "List invites with their status, newest first",
     query: z.strictObject(pageQuery),
     status: 200,
     output: pageOf("invites", invite),
@@ -102,7 +100,6 @@ export const invitesGroup = {
     scope: "invites:write",
     vaultLimit: "object",
     effect: "delete",
-    summary: "Revoke an invite that nobody has used; a second call changes nothing",
     params: z.object({ inviteId: uuid }),
     status: 204,
     errors: ["not_found"],
@@ -116,7 +113,6 @@ export const invitesGroup = {
     scope: null,
     vaultLimit: "none",
     effect: "create",
-    summary: "Exchange an invite code for an agent's API key bound to the chain address that signed",
     body: z.strictObject({
       code: z.string().check(z.minLength(1), z.maxLength(256)),
       chainAddress,

@@ -6,6 +6,7 @@ import * as z from "zod/mini";
 import { type Api, type EndpointDefinition, endpointsOf, errorsOf, isBytes, takesIdempotencyKey } from "./endpoint.ts";
 import { ERRORS, type ErrorCode } from "./errors.ts";
 import { HEADERS, MAX_IDEMPOTENCY_KEY } from "./headers.ts";
+import { type EndpointId, SUMMARIES } from "./summaries.ts";
 
 type Json = Record<string, unknown>;
 
@@ -48,7 +49,7 @@ function renderOperation(endpoint: EndpointDefinition): Json {
   const operation: Json = {
     operationId: endpoint.id,
     tags: [endpoint.id.split(".", 1)[0]],
-    summary: endpoint.summary,
+    summary: SUMMARIES[endpoint.id as EndpointId],
     security: endpoint.auth === "none" ? [] : [{ credential: [] }],
     parameters: renderParameters(endpoint),
     responses: { ...renderSuccesses(endpoint), ...renderFailures(errorsOf(endpoint)) },

@@ -1,0 +1,82 @@
+/**
+ * One sentence on each endpoint, for the OpenAPI document. Apart from the endpoints, so that a client in a browser does not carry them; an
+ * endpoint without a sentence does not compile.
+ */
+import type { CofferApi } from "./index.ts";
+
+type IdIn<Group> = Group[keyof Group] extends { readonly id: infer Id extends string } ? Id : never;
+export type EndpointId = { [Name in keyof CofferApi]: IdIn<CofferApi[Name]> }[keyof CofferApi];
+
+export const SUMMARIES: Readonly<Record<EndpointId, string>> = {
+  "account.get": "The account, the caller's access level and the credential of this call",
+  "account.update": "Change the account's name",
+  "account.linkChainChallenge":
+    "A nonce to sign for linking a chain address: 10 minutes, single use, for this credential only",
+  "account.linkChain": "Link the chain address that signed the challenge to the account",
+  "auth.signup": "Create an account with an e-mail, a password and an access code, and sign in",
+  "auth.login": "Sign in with e-mail and password",
+  "auth.refresh": "Exchange a refresh token for a new pair; a second use of one token ends the whole session",
+  "auth.logout": "End the session of a refresh token at once; an unknown token is no error",
+  "auth.changePassword": "Set a new password and end every other session",
+  "auth.forgotPassword": "Mail a reset link if the account exists; the answer is the same either way",
+  "auth.resetPassword": "Set a new password with a mailed token, which is used up, and end every session",
+  "auth.verifyEmail": "Confirm the e-mail address with a mailed token, which is used up",
+  "auth.resendVerification":
+    "Mail a new verification link if there is something to verify; the answer is the same either way",
+  "auth.checkAccessCode": "Whether a sign-up access code can still be used; using it up is left to the sign-up",
+  "sessions.list": "List the live web sessions, newest first",
+  "sessions.end": "End a web session at once; a second call changes nothing",
+  "identityProvider.authorize": "Begin a sign-in: the identity provider's authorization URL",
+  "identityProvider.authorizeZklogin":
+    "Begin a zkLogin sign-in with the nonce that the client made of its ephemeral key",
+  "identityProvider.callback": "Finish a sign-in: finds or creates the user and opens a session",
+  "identityProvider.zkloginToken":
+    "zkLogin, step one: exchange the code for the identity token, the salt and the chain address",
+  "identityProvider.zkloginAuth": "zkLogin, combined (code and state) or step two (identity token): opens a session",
+  "development.signup": "Create an account and an API key without a password; development only, else 404",
+  "apiKeys.create": "Create an API key; the raw key is in this answer and nowhere else",
+  "apiKeys.list": "List API keys, revoked and expired ones included, newest first",
+  "apiKeys.get": "One API key",
+  "apiKeys.revoke": "Revoke an API key at once; a second call changes nothing",
+  "apiKeys.rotate": "Make a new key with the same rights; the old one ends after overlapHours (default 0: at once)",
+  "invites.create": "Create a single-use invite code; the code is in this answer and nowhere else",
+  "invites.list": "List invites with their status, newest first",
+  "invites.revoke": "Revoke an invite that nobody has used; a second call changes nothing",
+  "invites.redeem": "Exchange an invite code for an agent's API key bound to the chain address that signed",
+  "vaults.create": "Create a vault",
+  "vaults.list": "List vaults, newest first",
+  "vaults.get": "One vault",
+  "vaults.update": "Rename a vault",
+  "vaults.delete": "Delete an empty vault; with force=true its files too, for good",
+  "folders.create": "Create a folder at the top of a vault or in another folder",
+  "folders.list": "List folders, newest first",
+  "folders.get": "One folder",
+  "folders.update": "Rename a folder, or move it inside its vault (parentId null: to the top)",
+  "folders.delete": "Move a folder and all below it to the trash, in one act",
+  "folders.restore": "Bring a folder back from the trash with all that went there with it",
+  "files.upload": "Store the body as a new file; raw bytes of any media type, or one file part of multipart/form-data",
+  "files.list": "List files, newest first",
+  "files.get": "One file's metadata",
+  "files.content": "The bytes, whole or one range (RFC 9110 §14)",
+  "files.contentHead": "The headers of the bytes: size, ETag, digest",
+  "files.replace": "Store the body as the file's new version; If-Match guards against a lost update",
+  "files.update": "Rename a file, or move it inside its vault (folderId null: to the top)",
+  "files.delete": "Move a file to the trash; the owner may delete for good with permanent=true (204)",
+  "files.restore": "Bring a file back from the trash; to the top of the vault when its folder is gone",
+  "uploads.options": "What the tus server can do (Tus-Version, Tus-Extension, Tus-Max-Size)",
+  "uploads.create": "Begin a resumable upload; the body may carry the first bytes",
+  "uploads.head": "Where the upload stands (Upload-Offset: the bytes that are durable)",
+  "uploads.append": "Add bytes at the offset; the last ones make the file and answer its id in File-Id",
+  "uploads.terminate": "Give the upload up and free its bytes",
+  "trash.list": "List the files in the trash; they are purged 30 days after they went there",
+  "trash.empty": "Delete for good what is in the trash",
+  "billing.get": "The account's plan and subscription",
+  "billing.checkout": "Begin to pay for a plan: the payment provider's address; needs a verified e-mail",
+  "billing.changePlan": "Change the plan of a paying account; needs a verified e-mail",
+  "billing.events": "For the payment provider: a signed event; the same event twice is taken once",
+  "audit.list": "The audit log, newest first",
+  "system.health": "The process is alive",
+  "system.ready": "Database and blob store answer; 503 while starting, stopping or broken",
+  "system.metrics": "Prometheus text format; from loopback or with the metrics token",
+  "system.openapi": "This contract as OpenAPI 3.1",
+};
