@@ -54,8 +54,10 @@ export function buildApp(deps: Deps, options: AppOptions): App {
   const idempotency = createIdempotency(deps);
   const { settings } = deps;
   const { stopping, log } = options;
+  const limits = createLimits(settings.rates, deps.clock);
   const pipeline: Pipeline = {
     settings,
+    limits,
     authenticator,
     idempotency,
     transfers,
@@ -67,7 +69,6 @@ export function buildApp(deps: Deps, options: AppOptions): App {
   });
   observeRequests(app, log, metrics);
   answerFailures(app);
-  const limits = createLimits(settings.rates, deps.clock);
   implement(app, api, createHandlers({ ...deps, readiness: options.readiness, metrics, limits }), pipeline);
   flushLastUse(app, deps, authenticator.lastUsed, log);
   stopping.addEventListener("abort", () => transfers.abortAll(), { once: true });
@@ -78,9 +79,12 @@ export function buildApp(deps: Deps, options: AppOptions): App {
 }
 
 function createServer(deps: Deps, log: Log): FastifyInstance {
+  // Blocks only: a hop count cannot tell the proxy from a client that calls directly (GHSA-3m5p-2c4r-xxw2).
+  const { trustedProxies } = deps.settings;
   const app = Fastify({
     logger: false,
     exposeHeadRoutes: false,
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
     // Node would answer a missing Host itself, without our error body: observeRequests does it.
     http: { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT, requireHostHeader: false },

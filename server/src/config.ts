@@ -2,7 +2,7 @@
 import type { ChainNetwork } from "@coffer/contract";
 import { crossProblems } from "./config/problems.ts";
 import { type JwtKey, readJwtKeys, readMasterKey } from "./config/secrets.ts";
-import { type Environment, readValues, type Values } from "./config/values.ts";
+import { type Environment, readValues, splitBlocks, type Values } from "./config/values.ts";
 
 export type { JwtKey } from "./config/secrets.ts";
 export { type Environment, renderUsage } from "./config/values.ts";
@@ -19,6 +19,8 @@ export interface RateSettings {
   readonly mail: number;
   readonly mailAddress: number;
   readonly login: number;
+  /** Wrong passwords for one e-mail before the next attempt has to wait. */
+  readonly signInFailures: number;
   readonly signup: number;
   readonly refresh: number;
   readonly general: number;
@@ -193,6 +195,7 @@ function assembleSettings(values: Values): Settings {
       mail: values.mailRate,
       mailAddress: values.mailAddressRate,
       login: values.loginRate,
+      signInFailures: values.signInFailures,
       signup: values.signupRate,
       refresh: values.refreshRate,
       general: values.generalRate,
@@ -202,7 +205,7 @@ function assembleSettings(values: Values): Settings {
     allowUnsignedRedeem: values.allowUnsignedRedeem === "1",
     publicUrl: values.publicUrl === "" ? null : values.publicUrl,
     appUrl: values.appUrl === "" ? DEVELOPMENT_APP_URL : values.appUrl,
-    trustedProxies: values.trustedProxies.split(/[, ]+/).filter((block) => block !== ""),
+    trustedProxies: splitBlocks(values.trustedProxies),
     timing: {
       idleBody: values.idleSeconds * 1000,
       jsonBody: 30_000,

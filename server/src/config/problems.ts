@@ -1,7 +1,8 @@
 /** What variables mean together: combinations that must not start, each with what to do about it. */
+import ipaddr from "ipaddr.js";
 import { isLoopbackHost } from "./loopback.ts";
 import { decodeMasterKey, readJwtKeys } from "./secrets.ts";
-import type { Values } from "./values.ts";
+import { splitBlocks, type Values } from "./values.ts";
 import { VARIABLES } from "./variables.ts";
 
 const MIN_JWT_SECRET_BYTES = 32;
@@ -12,6 +13,7 @@ export function crossProblems(values: Partial<Values>): string[] {
     ...secretProblems(values),
     ...exposureProblems(values),
     ...inviteProblems(values),
+    ...trustedProxyProblems(values),
     ...mailProblems(values),
     ...identityProviderProblems(values),
     ...proverProblems(values),
@@ -48,6 +50,24 @@ function exposureProblems({ mode, host, allowInsecure }: Partial<Values>): strin
 function inviteProblems({ mode, allowUnsignedRedeem }: Partial<Values>): string[] {
   if (mode !== "production" || allowUnsignedRedeem !== "1") return [];
   return ["SERVICE_ALLOW_UNSIGNED_REDEEM: production binds every agent's key to an address that signed; leave it out"];
+}
+
+/** Everybody as a proxy would let every caller choose its own address (GHSA-3m5p-2c4r-xxw2). */
+function trustedProxyProblems({ trustedProxies }: Partial<Values>): string[] {
+  return splitBlocks(trustedProxies ?? "").flatMap((block) => {
+    const range = parseBlock(block);
+    if (range === null) return [`SERVICE_TRUSTED_PROXIES: ${block} is neither an address nor a CIDR block`];
+    return range === 0 ? [`SERVICE_TRUSTED_PROXIES: ${block} is everybody; name the proxies' own addresses`] : [];
+  });
+}
+
+/** The length of the block's prefix in bits; null when it is no block. */
+function parseBlock(block: string): number | null {
+  const [address = "", ...rest] = block.split("/");
+  const bits = ipaddr.IPv4.isValidFourPartDecimal(address) ? 32 : ipaddr.IPv6.isValid(address) ? 128 : null;
+  if (bits === null || rest.length > 1) return null;
+  const [prefix = String(bits)] = rest;
+  return /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits ? Number(prefix) : null;
 }
 
 function mailProblems({ mode, smtpUrl, appUrl }: Partial<Values>): string[] {

@@ -34,3 +34,8 @@ function renderDefaults({ fallback, inDevelopment }: Variable): string {
   const said = defaults.filter((value) => value !== "").join("; ");
   return said === "" ? "" : ` [${said}]`;
 }
+
+/** CIDR blocks in one variable, by commas or blanks. */
+export function splitBlocks(text: string): string[] {
+  return text.split(/[, ]+/).filter((block) => block !== "");
+}

@@ -184,6 +184,7 @@ export const VARIABLES = {
   mailRate: rate("SERVICE_RATE_MAIL", 5, "forgot-password and resend-verification per 15 minutes and client address"),
   mailAddressRate: rate("SERVICE_RATE_MAIL_ADDRESS", 3, "mails of one kind per hour and mail address"),
   loginRate: rate("SERVICE_RATE_LOGIN", 10, "sign-ins per minute and client address"),
+  signInFailures: rate("SERVICE_SIGN_IN_FAILURES", 5, "wrong passwords for one e-mail before the next attempt waits"),
   signupRate: rate(
     "SERVICE_RATE_SIGNUP",
     10,

@@ -1,6 +1,7 @@
 /** One request on its way through: what the log and the metrics say of it, and what its handler may ask. */
 import type { EndpointDefinition } from "@coffer/contract";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Quota } from "../limits/limits.ts";
 import type { Session } from "../ports/database.ts";
 import type { Authenticator } from "./authentication.ts";
 import { type CreationContext, type Principal, Recorded, Reply, type RequestOrigin } from "./handlers.ts";
@@ -19,6 +20,8 @@ export class Call {
   readonly startedAt: number;
   endpointId: string | null = null;
   principal: Principal | null = null;
+  /** Of the limit that the request has met: its answer says so. */
+  quota: Quota | null = null;
   errorCode: string | null = null;
   bytesIn = 0;
   bytesOut = 0;

@@ -22,12 +22,14 @@ export function createGuards(settings: Pick<Settings, "mode" | "metricsToken">):
 function mayReadMetrics(request: FastifyRequest, token: string | null): boolean {
   const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
   if (token !== null && bearer !== undefined && isSame(bearer, token)) return true;
-  return isLoopbackHost(request.ip.replace(/^::ffff:/, "")) && !isForwarded(request);
+  return isLoopbackHost((request.raw.socket.remoteAddress ?? "").replace(/^::ffff:/, "")) && !isForwarded(request);
 }
 
-/** A proxy on this machine makes every caller look like loopback. */
+const FORWARDING = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via"];
+
+/** A proxy on this machine makes every caller look like loopback, trusted or not. */
 function isForwarded({ headers }: FastifyRequest): boolean {
-  return headers["forwarded"] !== undefined || headers["x-forwarded-for"] !== undefined || headers["via"] !== undefined;
+  return FORWARDING.some((name) => headers[name] !== undefined);
 }
 
 /** Compares digests, so that neither content nor length shows in the time it takes. */

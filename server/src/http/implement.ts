@@ -2,9 +2,12 @@
 import { type Api, type EndpointDefinition, isBytes, takesIdempotencyKey } from "@coffer/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Settings } from "../config.ts";
+import { clientKeyOf } from "../limits/client-key.ts";
+import type { Limits } from "../limits/limits.ts";
+import { ADDRESS_BUCKETS, type Bucket } from "../limits/policies.ts";
 import type { Authenticator } from "./authentication.ts";
 import { openByteBody } from "./byte-bodies.ts";
-import { CallContext } from "./call.ts";
+import { type Call, CallContext } from "./call.ts";
 import { ServiceError } from "./errors.ts";
 import type { Handlers, IncomingBytes, OutgoingBytes, Principal } from "./handlers.ts";
 import { requireVersionForm } from "./headers.ts";
@@ -12,7 +15,7 @@ import { type Idempotency, type Payload, type Reservation } from "./idempotency.
 import { parseSection, parseSections, requiredMediaType } from "./input.ts";
 import { announcesBody, readJsonBody } from "./json-body.ts";
 import { type RenderedAnswer, renderAnswer } from "./output.ts";
-import { originOf } from "./origin.ts";
+import { addressOf, originOf } from "./origin.ts";
 import { pathsOf, routePathOf } from "./paths.ts";
 import { authorize } from "./permissions.ts";
 import { allHeadersOf, answerFailure, sendText } from "./responses.ts";
@@ -27,6 +30,7 @@ export interface Pipeline {
   readonly authenticator: Authenticator;
   readonly idempotency: Idempotency;
   readonly transfers: Transfers;
+  readonly limits: Limits;
   /** Aborts when running requests must end. */
   readonly stopping: AbortSignal;
   readonly guards: Readonly<Record<string, Guard>>;
@@ -38,6 +42,8 @@ interface Route {
   readonly endpoint: EndpointDefinition;
   readonly handler: AnyHandler;
   readonly guard: Guard | undefined;
+  /** Of the client's address; undefined: the endpoint takes from none. */
+  readonly addressBucket: Bucket | undefined;
   readonly takesKey: boolean;
 }
 
@@ -54,7 +60,8 @@ export function implement<Definition extends Api>(
       const handler = groupHandlers[name];
       if (handler === undefined) throw new Error(`${endpoint.id} has no handler`);
       const guard = pipeline.guards[endpoint.id];
-      register(app, { endpoint, handler, guard, takesKey: takesIdempotencyKey(endpoint) }, pipeline);
+      const addressBucket = ADDRESS_BUCKETS[endpoint.id];
+      register(app, { endpoint, handler, guard, addressBucket, takesKey: takesIdempotencyKey(endpoint) }, pipeline);
     }
   }
 }
@@ -84,13 +91,22 @@ async function handle(route: Route, request: FastifyRequest, reply: FastifyReply
   const { endpoint } = route;
   requireVersionForm(request.headers["api-version"]);
   route.guard?.(request);
+  if (route.addressBucket !== undefined) {
+    request.call.quota = pipeline.limits.take(route.addressBucket, clientKeyOf(addressOf(request)));
+  }
   if (endpoint.auth === "credential") {
     // Before any byte of the body: who calls, and whether they may.
     const principal = await pipeline.authenticator.authenticate(request.headers, originOf(request));
     request.call.principal = principal;
+    request.call.quota = pipeline.limits.take("general", credentialIdOf(request.call) ?? principal.accountId);
     authorize(endpoint, principal);
   }
   await serve(route, request, reply, pipeline);
+}
+
+/** The API key's or the session's id; null for development access and for nobody. */
+function credentialIdOf({ principal }: Call): string | null {
+  return principal === null ? null : (principal.keyId ?? principal.sessionId);
 }
 
 /** One admitted request, with what its parts need. */
@@ -175,7 +191,7 @@ async function serveByteBody(exchange: Exchange): Promise<void> {
     call.bytesIn += count;
   };
   const body = openByteBody(request.raw, { idle: pipeline.settings.timing.idleBody, onBytes, recheck });
-  const finished = pipeline.transfers.add({ keyId: call.principal?.keyId ?? null, recheck, abort: body.abort });
+  const finished = pipeline.transfers.add({ credentialId: credentialIdOf(call), recheck, abort: body.abort });
   const { stream, length, contentType } = body;
   try {
     input["body"] = { stream, length, contentType };
@@ -221,7 +237,7 @@ async function sendStream(
   const onBytes = (count: number): void => {
     call.bytesOut += count;
   };
-  const finished = transfers.add({ keyId: call.principal?.keyId ?? null, recheck, abort: () => raw.destroy() });
+  const finished = transfers.add({ credentialId: credentialIdOf(call), recheck, abort: () => raw.destroy() });
   try {
     await sendBytes(raw, body, { onBytes, recheck, idle: settings.timing.idleBody });
   } catch (error) {

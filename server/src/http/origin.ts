@@ -1,4 +1,5 @@
 /** Where a request comes from, and where its sender reached this service. */
+import { isIP } from "node:net";
 import type { FastifyRequest } from "fastify";
 import { isLoopbackHost } from "../config.ts";
 import type { RequestOrigin } from "./handlers.ts";
@@ -15,11 +16,29 @@ class Origin implements RequestOrigin {
     return this.#request.id;
   }
   get address(): string {
-    return this.#request.ip.replace(/^::ffff:/, "");
+    return addressOf(this.#request);
   }
   get userAgent(): string | null {
     return this.#request.headers["user-agent"]?.slice(0, MAX_USER_AGENT) ?? null;
   }
+}
+
+/** The client's network address, past trusted proxies only (SERVICE_TRUSTED_PROXIES). Always an address. */
+export function addressOf(request: FastifyRequest): string {
+  const given = withoutPort(request.ip);
+  // A proxy that passes on what is no address stands for its clients: nobody may choose words for limits and records.
+  const address = isIP(given) === 0 ? (request.raw.socket.remoteAddress ?? "") : given;
+  return address.replace(/^::ffff:(?=\d+\.)/i, "");
+}
+
+/** Some proxies add the port of the client: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+function withoutPort(address: string): string {
+  return (
+    /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/
+      .exec(address)
+      ?.slice(1)
+      .find((part) => part !== undefined) ?? address
+  );
 }
 
 export function originOf(request: FastifyRequest): RequestOrigin {

@@ -1,6 +1,7 @@
 /** Answers on their way out: text straight to the connection, failures in their one form. */
 import { HEADERS, TUS_VERSION } from "@coffer/contract";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { headersOf } from "../limits/limits.ts";
 import { describeFailure, JSON_TYPE, renderFailureBody } from "./failures.ts";
 import { requestHeadersOf, SECURITY_HEADERS } from "./headers.ts";
 import { leaveTogether } from "./leaving.ts";
@@ -14,7 +15,9 @@ export function allHeadersOf(
 ): Record<string, string> {
   const all: Record<string, string> = {};
   const place = new Map<string, string>();
-  for (const part of [SECURITY_HEADERS, requestHeadersOf(request.id, request.headers["api-version"]), headers]) {
+  const { quota } = request.call;
+  const own = requestHeadersOf(request.id, request.headers["api-version"]);
+  for (const part of [SECURITY_HEADERS, own, quota === null ? NO_HEADERS : headersOf(quota), headers]) {
     for (const [name, value] of Object.entries(part)) {
       const known = place.get(name.toLowerCase()) ?? name;
       place.set(name.toLowerCase(), known);
@@ -23,6 +26,8 @@ export function allHeadersOf(
   }
   return all;
 }
+
+const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 const FIXED_JSON_HEADERS = Object.entries({ ...SECURITY_HEADERS, ...JSON_HEADERS }).flat();
 
@@ -43,6 +48,8 @@ export function sendText(
   request.call.bytesOut += length;
   if (headers === JSON_HEADERS && request.headers["api-version"] === undefined) {
     const own = [HEADERS.requestId, request.id, "Content-Length", String(length)];
+    const { quota } = request.call;
+    if (quota !== null) own.push("RateLimit-Policy", quota.policy, "RateLimit", quota.state);
     raw.writeHead(status, FIXED_JSON_HEADERS.concat(own));
   } else {
     raw.writeHead(status, { ...allHeadersOf(request, headers), "Content-Length": String(length) });

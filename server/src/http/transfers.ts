@@ -1,9 +1,9 @@
-/** Bodies on their way in or out. They are cut when their key ends or when the grace of a shutdown is over. */
+/** Bodies on their way in or out. They are cut when their credential ends or when the grace of a shutdown is over. */
 import { ServiceError } from "./errors.ts";
 
 export interface Transfer {
-  /** Transfers of one key are checked together; null: nothing to check. */
-  readonly keyId: string | null;
+  /** Of the API key or the web session, whose transfers are checked together; null: nothing to check. */
+  readonly credentialId: string | null;
   readonly recheck: () => Promise<void>;
   readonly abort: (reason: ServiceError) => void;
 }
@@ -14,7 +14,7 @@ export class Transfers implements Disposable {
   readonly #interval: number;
   #timer: NodeJS.Timeout | null = null;
 
-  /** `interval` in milliseconds; a revoked key's transfers end within it (decisions §4: 5 s). */
+  /** `interval` in milliseconds; the transfers of a revoked key or an ended session end within it (decisions §4: 5 s). */
   constructor(interval: number) {
     this.#interval = interval;
   }
@@ -46,9 +46,9 @@ export class Transfers implements Disposable {
   async #check(): Promise<void> {
     const verdicts = new Map<string, Promise<ServiceError | null>>();
     const checks = [...this.#running].map(async (transfer) => {
-      if (transfer.keyId === null) return;
-      const verdict = verdicts.get(transfer.keyId) ?? judge(transfer);
-      verdicts.set(transfer.keyId, verdict);
+      if (transfer.credentialId === null) return;
+      const verdict = verdicts.get(transfer.credentialId) ?? judge(transfer);
+      verdicts.set(transfer.credentialId, verdict);
       const refusal = await verdict;
       if (refusal !== null) transfer.abort(refusal);
     });

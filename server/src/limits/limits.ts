@@ -1,28 +1,103 @@
 /** How often: buckets of requests that fill up again with time (decisions §2). One process counts for itself. */
+import { hash } from "node:crypto";
 import type { RateSettings } from "../config.ts";
+import { ServiceError } from "../http/errors.ts";
 import type { Clock } from "../ports/clock.ts";
+import { type Bucket, policiesOf, type Policy } from "./policies.ts";
+import { Rate } from "./rate.ts";
+import { SignInDelays } from "./sign-in-delays.ts";
 
-/** Each has its quota in {@link RateSettings} and its window here. */
-export type Bucket = "mail" | "mailAddress" | "login" | "signup" | "refresh" | "general";
+export type { Bucket } from "./policies.ts";
+
+/**
+ * What an answer says of the limit that its request met, as the values of two header fields
+ * (draft-ietf-httpapi-ratelimit-headers-11 §3, §4).
+ */
+export interface Quota {
+  /** RateLimit-Policy. */
+  readonly policy: string;
+  /** RateLimit. */
+  readonly state: string;
+}
 
 export interface Limits {
   /** Takes one; throws `rate_limited` with Retry-After, RateLimit and RateLimit-Policy when there is none left. */
-  take(bucket: Bucket, key: string): void;
+  take(bucket: Bucket, key: string): Quota;
   /** Takes one if there is one; never throws. For limits that must not show. */
   tryTake(bucket: Bucket, key: string): boolean;
   /** Grow with wrong passwords for one e-mail, known or not, and never lock it out (decisions §2, "login"). */
   readonly signInDelays: {
-    /** Throws `rate_limited` while a wait is on. */
+    /** Begins an attempt, which counts from now on. Throws `rate_limited` while a wait is on. */
     require(email: string): void;
     failed(email: string): void;
     succeeded(email: string): void;
   };
 }
 
-export function createLimits(_rates: RateSettings, _clock: Pick<Clock, "elapsed">): Limits {
+/** Keys that one bucket remembers of each kind (see {@link Rate}); about 10 MB when full. */
+const CAPACITY = 50_000;
+
+export function createLimits(rates: RateSettings, clock: Pick<Clock, "elapsed">, capacity = CAPACITY): Limits {
+  const policies = policiesOf(rates);
+  const buckets = Object.fromEntries(
+    Object.values(policies).map((policy) => [policy.name, openBucket(policy, capacity)]),
+  ) as Readonly<Record<Bucket, OpenBucket>>;
+  const delays = new SignInDelays(rates.signInFailures, capacity);
   return {
-    take: () => undefined,
-    tryTake: () => true,
-    signInDelays: { require: () => undefined, failed: () => undefined, succeeded: () => undefined },
+    take(bucket, key) {
+      const { rate, policy, begin } = buckets[bucket];
+      const { allowed, left, wait } = rate.take(shorten(key), clock.elapsed());
+      const seconds = toSeconds(wait);
+      const quota = { policy, state: `${begin}${left};t=${seconds}` };
+      if (!allowed) throw refusal(seconds, headersOf(quota));
+      return quota;
+    },
+    tryTake: (bucket, key) => buckets[bucket].rate.take(shorten(key), clock.elapsed()).allowed,
+    signInDelays: {
+      require(email) {
+        const wait = delays.begin(shorten(email), clock.elapsed());
+        if (wait > 0) throw refusal(toSeconds(wait), {});
+      },
+      failed: (email) => delays.failed(shorten(email), clock.elapsed()),
+      succeeded: (email) => delays.succeeded(shorten(email)),
+    },
   };
+}
+
+export function headersOf({ policy, state }: Quota): Readonly<Record<string, string>> {
+  return { "RateLimit-Policy": policy, RateLimit: state };
+}
+
+interface OpenBucket {
+  readonly rate: Rate;
+  readonly policy: string;
+  /** What every RateLimit value of it begins with. */
+  readonly begin: string;
+}
+
+/** A burst is told in a parameter of our own, as draft-11 §3.1 has it. */
+function openBucket(policy: Policy, capacity: number): OpenBucket {
+  const { name, quota, window, burst } = policy;
+  const own = burst === quota ? "" : `;coffer-burst=${burst}`;
+  return {
+    rate: new Rate(policy, capacity),
+    policy: `"${name}";q=${quota};w=${window}${own}`,
+    begin: `"${name}";r=`,
+  };
+}
+
+function refusal(seconds: number, headers: Readonly<Record<string, string>>): ServiceError {
+  return new ServiceError("rate_limited", undefined, { headers: { "Retry-After": String(seconds), ...headers } });
+}
+
+/** Rounded up, so that who waits as long as it says is let in; a fraction that is only rounding does not count. */
+function toSeconds(milliseconds: number): number {
+  return Math.max(1, Math.ceil(milliseconds / 1000 - 1e-6));
+}
+
+const LONGEST_KEY = 64;
+
+/** Keys from outside can be long, and a table of them must not be. */
+function shorten(key: string): string {
+  return key.length <= LONGEST_KEY ? key : hash("sha256", key, "base64url");
 }
