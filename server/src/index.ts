@@ -53,7 +53,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
   try {
     const deps: Deps = {
       ...(await openStorage(config, stack)),
-      mailer: stack.use(await openMailer(config.mail)),
+      mailer: stack.use(await openMailer(config.mail, { clock: systemClock, random: systemRandom })),
       ...openProviders(config),
       clock: systemClock,
       random: systemRandom,

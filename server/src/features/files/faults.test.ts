@@ -38,7 +38,7 @@ async function openStack(): Promise<Stack> {
     SERVICE_DATA_DIR: directory,
     SERVICE_IDLE_TIMEOUT_SECONDS: "1",
   });
-  const mailer = await openMailer(config.mail);
+  const mailer = await openMailer(config.mail, { clock: systemClock, random: systemRandom });
   const deps = { database, blobs, mailer, clock: systemClock, random: systemRandom, ...openProviders(config) };
   const stopping = new AbortController();
   const app = buildApp(deps, { log: openLog("silent"), readiness: { state: "ready" }, stopping: stopping.signal });
