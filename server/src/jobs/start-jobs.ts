@@ -1,5 +1,6 @@
 /** The server's work without a request: what has expired goes, and what a crash left behind is cleaned up. */
 import type { Deps } from "../deps.ts";
+import { removeOldEntries } from "./audit-retention.ts";
 import { deleteQueuedBlobs } from "./blob-deletions.ts";
 import { expireIdempotency, expireUploads } from "./expiry.ts";
 import { type JobLog, schedule } from "./schedule.ts";
@@ -24,6 +25,7 @@ export function startJobs(deps: JobDeps): () => Promise<void> {
     [
       { name: "expire uploads", pause: HOUR, run: (signal) => expireUploads(deps, signal) },
       { name: "expire idempotency keys", pause: HOUR, run: () => expireIdempotency(deps) },
+      { name: "remove old audit entries", pause: HOUR, run: (signal) => removeOldEntries(deps, signal) },
       { name: "purge trash", pause: HOUR, run: (signal) => purgeTrash(deps, signal) },
       { name: "delete blobs", pause: DELETION_PAUSE, run: (signal) => deleteQueuedBlobs(deps, signal) },
       {

@@ -68,6 +68,10 @@ function signInTables(session: Session): Compilable[] {
     table(session, "payment_events")
       .addColumn("id", "text", (column) => column.primaryKey())
       .addColumn("received_at", "bigint", (column) => column.notNull()),
+    table(session, "removed_changes")
+      .addColumn("account_id", "text", (column) => column.primaryKey().references("accounts.id"))
+      .addColumn("sequence", "bigint", (column) => column.notNull())
+      .addColumn("hash", "text", (column) => column.notNull()),
   ];
 }
 
@@ -145,5 +149,6 @@ function indexes({ build: { schema } }: Session): Compilable[] {
     index("invites", "newest", ["account_id", ...newestFirst]),
     index("payment_events", "received_at", ["received_at"]),
     index("changes", "occurred_at", ["occurred_at"]),
+    index("changes", "action", ["account_id", "action", "sequence"]),
   ];
 }

@@ -45,16 +45,22 @@ async function apply(database: Database, migration: Migration): Promise<void> {
 
 /** 0: an empty database. */
 async function readVersion(transaction: Session): Promise<number> {
-  const build = withMigrations(transaction);
   await transaction.run(
-    build.schema
-      .createTable("migrations")
+    withMigrations(transaction)
+      .schema.createTable("migrations")
       .ifNotExists()
       .addColumn("version", "integer", (column) => column.primaryKey())
       .addColumn("name", "text", (column) => column.notNull()),
   );
-  const row = await transaction.first(
-    build.selectFrom("migrations").select(sql<number>`coalesce(max(version), 0)`.as("version")),
+  return findVersion(transaction);
+}
+
+/** The schema of a database that has been migrated; rejects for any other. Only reads. */
+export async function findVersion(session: Session): Promise<number> {
+  const row = await session.first(
+    withMigrations(session)
+      .selectFrom("migrations")
+      .select(sql<number>`coalesce(max(version), 0)`.as("version")),
   );
   return row?.version ?? 0;
 }

@@ -1,28 +1,10 @@
 /** What an operator does at the shell beside running the server: one word group each, on the server's own configuration. */
-import type { Config } from "../config.ts";
+import { auditVerify } from "./audit-verify.ts";
+import type { OperatorCommand } from "./command.ts";
 
-/** Where a command writes: results on `out`, what it has to say about them on `note`. */
-export interface Streams {
-  out(text: string): void;
-  note(text: string): void;
-}
+export { type OperatorCommand, type Streams, UsageError } from "./command.ts";
 
-export interface OperatorCommand {
-  /** The words that name it: `access-codes create`. */
-  readonly words: string;
-  /** Its options, as the usage shows them. */
-  readonly options: string;
-  readonly about: string;
-  /** Resolves with the exit status. Throws {@link UsageError} for options it does not know. */
-  run(config: Config, options: readonly string[], streams: Streams): Promise<number>;
-}
-
-/** The words cannot be read; the message says what is expected. */
-export class UsageError extends Error {
-  override readonly name = "UsageError";
-}
-
-const COMMANDS: readonly OperatorCommand[] = [];
+const COMMANDS: readonly OperatorCommand[] = [auditVerify];
 
 /** The command that `words` begins with, and the words after it; null when there is none. */
 export function findCommand(

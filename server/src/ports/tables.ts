@@ -125,6 +125,13 @@ export interface ChangeRow {
   hash: string;
 }
 
+/** Where an account's chain begins since the retention removed what was before: the newest row that it removed. */
+export interface RemovedChangesRow {
+  account_id: string;
+  sequence: number;
+  hash: string;
+}
+
 /** A web session: the family of its refresh tokens (specification §2.7, §3). */
 export interface SessionRow {
   id: string;
@@ -274,6 +281,7 @@ export interface Tables {
   files: FileRow;
   uploads: UploadRow;
   changes: ChangeRow;
+  removed_changes: RemovedChangesRow;
   sessions: SessionRow;
   refresh_tokens: RefreshTokenRow;
   sign_ins: SignInRow;

@@ -1,0 +1,46 @@
+/** Removes what has been in the audit log for 365 days (decisions §4). */
+import { AUDIT_DAYS } from "@coffer/contract";
+import { BATCH, listAccountsWithOld, listEntriesAfter, removeEntries } from "../features/audit/store.ts";
+import type { Session } from "../ports/database.ts";
+import type { JobDeps } from "./start-jobs.ts";
+
+const DAY = 24 * 60 * 60_000;
+
+type Removing = Pick<JobDeps, "database" | "clock">;
+
+/**
+ * Oldest first and without a gap: an entry whose time lies before that of an older one, because the clock was set in
+ * between, stays until the older one goes. The hash of the newest entry removed stays, so that the chain has a beginning.
+ */
+export async function removeOldEntries(deps: Removing, signal: AbortSignal): Promise<{ removed: number }> {
+  const cutoff = deps.clock.now() - AUDIT_DAYS * DAY;
+  let removed = 0;
+  for (let after = ""; ;) {
+    const accounts = await listAccountsWithOld(deps.database, cutoff, after);
+    for (const accountId of accounts) removed += await removeOldOf(deps, accountId, cutoff, signal);
+    const last = accounts.at(-1);
+    if (signal.aborted || accounts.length < BATCH || last === undefined) return { removed };
+    after = last;
+  }
+}
+
+async function removeOldOf(deps: Removing, accountId: string, cutoff: number, signal: AbortSignal): Promise<number> {
+  let total = 0;
+  while (!signal.aborted) {
+    const removed = await deps.database.transaction((transaction) => removeBatch(transaction, accountId, cutoff), {
+      freesSpace: true,
+    });
+    total += removed;
+    if (removed < BATCH) break;
+  }
+  return total;
+}
+
+async function removeBatch(transaction: Session, accountId: string, cutoff: number): Promise<number> {
+  const oldest = await listEntriesAfter(transaction, accountId, 0);
+  const kept = oldest.findIndex((row) => row.occurred_at > cutoff);
+  const newest = kept === -1 ? oldest.at(-1) : oldest[kept - 1];
+  if (newest === undefined) return 0;
+  const { sequence, hash } = newest;
+  return removeEntries(transaction, { account_id: accountId, sequence, hash });
+}

@@ -1,0 +1,146 @@
+/** `coffer-server audit verify`: checks the audit log in the database file, beside the running server or without it. */
+import { parseArgs } from "node:util";
+import type { AuditLink } from "@coffer/contract";
+import { openSnapshot, type Snapshot } from "../drivers/database/sqlite/snapshot.ts";
+import { findEntryOfNobody, listAccountIds } from "../features/audit/store.ts";
+import { type AccountCheck, verifyAccount } from "../features/audit/verify.ts";
+import { findVersion } from "../migrations/migrate.ts";
+import { DatabaseUnavailableError } from "../ports/database.ts";
+import { type OperatorCommand, type Streams, UsageError } from "./command.ts";
+
+const EXIT_INTACT = 0;
+const EXIT_ALTERED = 1;
+/** The log could not be read, which says nothing about it. */
+const EXIT_UNREADABLE = 2;
+
+/** Schema that chained the log. */
+const CHAINED_SINCE = 2;
+const PROGRESS_EVERY = 100_000;
+
+/**
+ * For every account, from the oldest entry to the newest: numbers without gaps, each hash computed anew and named by the
+ * next entry, the end as the account has it. Names the first entry of an account that was altered, deleted or inserted.
+ *
+ * A chain in the same database protects against edits of rows, not against somebody who can write the whole database and
+ * computes every hash anew. The output therefore names the newest entry and its hash: noted elsewhere and handed in later
+ * as `--expect`, it shows that too.
+ */
+export const auditVerify: OperatorCommand = {
+  words: "audit verify",
+  options: "[--account <id> [--expect <sequence>:<hash>]] [--json]",
+  about: "checks every audit log and names the first altered entry; exit status 0 intact, 1 altered, 2 not readable",
+  async run(config, options, streams) {
+    const wanted = parseOptions(options);
+    try {
+      using snapshot = openSnapshot(config.database.path);
+      const version = await findVersion(snapshot).catch(() => 0);
+      if (version >= CHAINED_SINCE) return await verify(snapshot, wanted, streams);
+      streams.note(`${config.database.path} has no chained log: start this server on it once, which makes one\n`);
+      return EXIT_UNREADABLE;
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailableError)) throw error;
+      streams.note(`${error.message}: check SERVICE_DATA_DIR\n`);
+      return EXIT_UNREADABLE;
+    }
+  },
+};
+
+interface Wanted {
+  readonly account: string | undefined;
+  readonly expect: AuditLink | undefined;
+  readonly json: boolean;
+}
+
+function parseOptions(options: readonly string[]): Wanted {
+  const { account, expect, json = false } = readWords(options);
+  if (expect === undefined) return { account, expect: undefined, json };
+  const [, sequence, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(expect) ?? [];
+  if (account === undefined || hash === undefined) {
+    throw new UsageError("--expect needs <sequence>:<hash> as this command prints it, and --account with the id");
+  }
+  return { account, expect: { sequence: Number(sequence), hash }, json };
+}
+
+function readWords(options: readonly string[]): { account?: string; expect?: string; json?: boolean } {
+  const known = { account: { type: "string" }, expect: { type: "string" }, json: { type: "boolean" } } as const;
+  try {
+    return parseArgs({ args: [...options], options: known, strict: true, allowPositionals: false }).values;
+  } catch (error) {
+    throw new UsageError(`audit verify: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+async function verify(snapshot: Snapshot, wanted: Wanted, streams: Streams): Promise<number> {
+  const counts = { accounts: 0, entries: 0, altered: 0 };
+  const print = wanted.json ? renderJson : renderLine;
+  for await (const accountId of accountsOf(snapshot, wanted.account)) {
+    const check = await verifyAccount(snapshot, accountId, { expect: wanted.expect, onProgress: progressOf(streams) });
+    if (check === null) {
+      streams.note(`There is no account ${accountId}\n`);
+      return EXIT_UNREADABLE;
+    }
+    counts.accounts += 1;
+    counts.entries += check.entries;
+    if (check.fault !== null) counts.altered += 1;
+    streams.out(print(accountId, check));
+    noteUnchecked(accountId, check, wanted, streams);
+    snapshot.renew();
+  }
+  if (wanted.account === undefined) counts.altered += await reportNobody(snapshot, wanted, streams);
+  const outcome = counts.altered === 0 ? "intact" : `${counts.altered} altered`;
+  streams.note(`${counts.entries} entries of ${counts.accounts} accounts: ${outcome}\n`);
+  return counts.altered === 0 ? EXIT_INTACT : EXIT_ALTERED;
+}
+
+async function* accountsOf(snapshot: Snapshot, only: string | undefined): AsyncGenerator<string> {
+  if (only !== undefined) {
+    yield only;
+    return;
+  }
+  for (let after = ""; ;) {
+    const ids = await listAccountIds(snapshot, after);
+    yield* ids;
+    const last = ids.at(-1);
+    if (last === undefined) return;
+    after = last;
+  }
+}
+
+function progressOf(streams: Streams): (entries: number) => void {
+  let next = PROGRESS_EVERY;
+  return (entries) => {
+    if (entries < next) return;
+    streams.note(`${entries} entries read\n`);
+    next += PROGRESS_EVERY;
+  };
+}
+
+/** Rows under an id that no account has: moved there, or made up. */
+async function reportNobody(snapshot: Snapshot, { json }: Wanted, streams: Streams): Promise<number> {
+  const row = await findEntryOfNobody(snapshot);
+  if (row === null) return 0;
+  const { account_id: accountId, sequence, id } = row;
+  const fault = { sequence, id, kind: "inserted", reason: "there is no such account" } as const;
+  streams.out(json ? `${JSON.stringify({ accountId, intact: false, fault })}\n` : renderFault(accountId, fault));
+  return 1;
+}
+
+function noteUnchecked(accountId: string, { removed }: AccountCheck, { expect }: Wanted, streams: Streams): void {
+  if (expect === undefined || expect.sequence >= removed.sequence) return;
+  streams.note(`${accountId}: entry ${expect.sequence} is older than the log is kept, so --expect was not checked\n`);
+}
+
+function renderJson(accountId: string, { entries, head, removed, fault }: AccountCheck): string {
+  return `${JSON.stringify({ accountId, intact: fault === null, entries, removed: removed.sequence, head, fault })}\n`;
+}
+
+function renderLine(accountId: string, { entries, head, removed, fault }: AccountCheck): string {
+  if (fault !== null) return renderFault(accountId, fault);
+  const gone = removed.sequence === 0 ? "" : `, ${removed.sequence} older ones removed`;
+  return `${accountId}: intact, ${entries} entries${gone}, newest ${head.sequence}:${head.hash}\n`;
+}
+
+function renderFault(accountId: string, { kind, sequence, id, reason }: NonNullable<AccountCheck["fault"]>): string {
+  const named = id === null ? "" : ` (id ${JSON.stringify(id)})`;
+  return `${accountId}: ${kind.toUpperCase()} entry ${sequence}${named}: ${reason}\n`;
+}

@@ -1,0 +1,23 @@
+/** What a command of the operator is; the list of them is in commands.ts. */
+import type { Config } from "../config.ts";
+
+/** Where a command writes: results on `out`, what it has to say about them on `note`. */
+export interface Streams {
+  out(text: string): void;
+  note(text: string): void;
+}
+
+export interface OperatorCommand {
+  /** The words that name it: `access-codes create`. */
+  readonly words: string;
+  /** Its options, as the usage shows them. */
+  readonly options: string;
+  readonly about: string;
+  /** Resolves with the exit status. Throws {@link UsageError} for options it does not know. */
+  run(config: Config, options: readonly string[], streams: Streams): Promise<number>;
+}
+
+/** The words cannot be read; the message says what is expected. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
