@@ -3,7 +3,7 @@
  * permission matrix, conformance) is derived from it. No I/O and no framework here.
  */
 import type * as z from "zod/mini";
-import type { ErrorCode } from "./errors.ts";
+import type { ErrorCode } from "./error-codes.ts";
 import type { Scope } from "./scopes.ts";
 
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";

@@ -52,7 +52,8 @@ export {
 } from "./auth.ts";
 export { type Billing, PLANS } from "./billing.ts";
 export * from "./endpoint.ts";
-export { ERRORS, isErrorCode, type ErrorCode } from "./errors.ts";
+export { ERROR_FACTS, isErrorCode, type ErrorCode } from "./error-codes.ts";
+export { ERRORS, type ErrorEntry } from "./errors.ts";
 export type { File } from "./files.ts";
 export { MAX_FOLDER_DEPTH, type Folder } from "./folders.ts";
 export { HEADERS, MAX_IDEMPOTENCY_KEY } from "./headers.ts";

@@ -4,7 +4,8 @@
  */
 import * as z from "zod/mini";
 import { type Api, type EndpointDefinition, endpointsOf, errorsOf, isBytes, takesIdempotencyKey } from "./endpoint.ts";
-import { ERRORS, type ErrorCode } from "./errors.ts";
+import type { ErrorCode } from "./error-codes.ts";
+import { ERRORS } from "./errors.ts";
 import { HEADERS, MAX_IDEMPOTENCY_KEY } from "./headers.ts";
 import { type EndpointId, SUMMARIES } from "./summaries.ts";
 

@@ -230,8 +230,8 @@ function isGoneAfterDelete(endpoint: EndpointDefinition, error: unknown): error 
 /** The refusal of a repeat, marked so that the caller can look whether the work is there. */
 function asPerhapsDone(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error;
-  const { status, requestId, retryAfterMs } = error;
-  return new ApiError(error.code, error.message, { status, requestId, retryAfterMs, perhapsDone: true });
+  const { status, requestId, retryAfterMs, nextStep } = error;
+  return new ApiError(error.code, error.message, { status, requestId, retryAfterMs, nextStep, perhapsDone: true });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { ERRORS, HEADERS, isErrorCode, type EndpointDefinition, type ErrorCode } from "@coffer/contract";
+import { ERROR_FACTS, HEADERS, isErrorCode, type EndpointDefinition, type ErrorCode } from "@coffer/contract";
 import * as z from "zod/mini";
 import { describeIssues } from "./encode-request.ts";
 import { ApiError, ContractError } from "./errors.ts";
@@ -36,13 +36,29 @@ export async function decodeJson(
 export async function decodeError(response: Response, nowEpochMs: number): Promise<ApiError> {
   const text = await readStart(response);
   const code = parseCode(response);
-  const message =
-    parseMessage(text) ?? (code === "unknown_error" ? `HTTP ${String(response.status)}` : ERRORS[code].message);
-  return new ApiError(code, message, {
+  const known = await sentencesOf(code, response.status);
+  return new ApiError(code, parseMessage(text) ?? known.message, {
     status: response.status,
     requestId: requestIdOf(response),
     retryAfterMs: parseRetryAfter(response.headers.get("retry-after"), nowEpochMs),
+    nextStep: known.nextStep,
   });
+}
+
+/** The catalogue's words, loaded with the first error; where that fails (a page whose files were replaced) the code must do. */
+async function sentencesOf(
+  code: ErrorCode | "unknown_error",
+  status: number,
+): Promise<{ readonly message: string; readonly nextStep: string }> {
+  const message = `HTTP ${String(status)}`;
+  if (code === "unknown_error")
+    return {
+      message,
+      nextStep: "Check that the base URL is the service's own; report the request id if it stays.",
+    };
+  const catalogue = await import("@coffer/contract/error-texts").catch(() => null);
+  const [known, nextStep] = catalogue?.ERROR_TEXTS[code] ?? [message, `Look up what ${code} means.`];
+  return { message: known, nextStep };
 }
 
 /** The server's id for the request; null when it gave none that looks like one. */
@@ -54,7 +70,7 @@ export function requestIdOf(response: Response): string | null {
 /** A code counts only with the status that the catalogue gives it; HEAD answers and proxies may carry none. */
 function parseCode(response: Response): ErrorCode | "unknown_error" {
   const code = response.headers.get(HEADERS.errorCode);
-  return code !== null && isErrorCode(code) && ERRORS[code].status === response.status ? code : "unknown_error";
+  return code !== null && isErrorCode(code) && ERROR_FACTS[code][0] === response.status ? code : "unknown_error";
 }
 
 function parseMessage(text: string): string | null {

@@ -1,4 +1,4 @@
-import { ERRORS, errorsOf, isErrorCode, type EndpointDefinition, type ErrorCode } from "@coffer/contract";
+import { ERROR_FACTS, errorsOf, isErrorCode, type EndpointDefinition, type ErrorCode } from "@coffer/contract";
 import { redactText } from "./redaction.ts";
 import { INSPECT } from "./secret.ts";
 
@@ -66,6 +66,8 @@ export interface ApiErrorFacts {
   /** Milliseconds that the server asked to wait (`Retry-After`); null when it did not. */
   readonly retryAfterMs: number | null;
   readonly perhapsDone?: boolean;
+  /** What the caller does about it; absent: a pointer to the catalogue. */
+  readonly nextStep?: string;
 }
 
 /** The service answered with an error. `code` is from the contract's catalogue, or `unknown_error` for an answer that is not from it (a proxy). */
@@ -82,7 +84,7 @@ export class ApiError<Code extends ErrorCode | "unknown_error" = ErrorCode | "un
   readonly perhapsDone: boolean;
 
   constructor(code: Code, message: string, facts: ApiErrorFacts) {
-    super(message, { code, ...apiErrorAdvice(code, facts.status) });
+    super(message, { code, retryable: isRetryable(code, facts.status), nextStep: facts.nextStep ?? LOOK_IT_UP });
     this.status = facts.status;
     this.requestId = facts.requestId;
     this.retryAfterMs = facts.retryAfterMs;
@@ -213,12 +215,10 @@ function declares<E extends EndpointDefinition>(endpoint: E, error: ApiError): e
   return code !== "unknown_error" && errorsOf(endpoint).includes(code);
 }
 
-function apiErrorAdvice(code: string, status: number): Pick<ErrorFacts, "retryable" | "nextStep"> {
-  if (isErrorCode(code)) return ERRORS[code];
-  return {
-    retryable: isRetryableStatus(status),
-    nextStep: "Check that the base URL is the service's own; report the request id if it stays.",
-  };
+const LOOK_IT_UP = "Look the code up in the service's error catalogue.";
+
+function isRetryable(code: string, status: number): boolean {
+  return isErrorCode(code) ? ERROR_FACTS[code][1] : isRetryableStatus(status);
 }
 
 /** Statuses worth a repeat when no code explains them: 408, 425, 429 and server faults that pass. */
