@@ -4,7 +4,10 @@ import { ServiceError } from "../../http/errors.ts";
 import type { GroupHandlers, Principal } from "../../http/handlers.ts";
 import type { AccountRow } from "../../ports/tables.ts";
 import { toTimestamp } from "../acting.ts";
+import { accessLevelOf } from "../api-keys/rules.ts";
 import { recordChange } from "../changes/store.ts";
+import { linkAddress } from "./linking.ts";
+import { makeChallenge, requireLinkProof } from "./challenges.ts";
 import { limitsOf } from "./rules.ts";
 import { findAccount, renameAccount } from "./store.ts";
 
@@ -39,8 +42,22 @@ export const accountHandlers = (deps: Needs): GroupHandlers<typeof api.account> 
     return { account: renderAccount(row, principal, deps) };
   },
 
-  linkChainChallenge: () => Promise.reject(new ServiceError("not_configured")),
-  linkChain: () => Promise.reject(new ServiceError("not_configured")),
+  linkChainChallenge: (_input, { principal }) => makeChallenge(deps, principal),
+
+  async linkChain({ body }, context) {
+    const { principal } = context;
+    await requireLinkProof(deps, body, context);
+    const { chainAddress } = body;
+    const row = await deps.database.transaction((transaction) =>
+      linkAddress(deps, transaction, {
+        ...{ accountId: principal.accountId, chainAddress },
+        ...{ source: "external", actor: principal },
+      }),
+    );
+    // A key that is bound to the address that was linked until now is an agent's from now on.
+    const accessLevel = principal.kind === "api-key" ? accessLevelOf(principal.chainAddress, chainAddress) : "owner";
+    return { account: renderAccount(row, { accessLevel }, deps) };
+  },
 });
 
 export function renderAccount(

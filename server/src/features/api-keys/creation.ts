@@ -1,13 +1,13 @@
 import type { CreatedApiKey } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../http/errors.ts";
-import { type Principal, Reply } from "../../http/handlers.ts";
+import { Reply, type RequestOrigin } from "../../http/handlers.ts";
 import type { Session } from "../../ports/database.ts";
 import type { ApiKeyRow } from "../../ports/tables.ts";
-import { toTimestamp } from "../acting.ts";
-import { recordChange } from "../changes/store.ts";
+import { notFound, toTimestamp } from "../acting.ts";
+import { type Actor, recordChange } from "../changes/store.ts";
 import { mintKey, type Rights } from "./rules.ts";
-import { countLiveKeys, insertKey } from "./store.ts";
+import { countLiveKeys, findVaultIds, insertKey } from "./store.ts";
 
 type Needs = Pick<Deps, "clock" | "random" | "settings">;
 
@@ -16,16 +16,24 @@ export interface WantedKey {
   readonly name: string;
   readonly rights: Rights;
   readonly chainAddress: string | null;
+  /** Where something refers to the key before it is written. */
+  readonly id?: string;
+}
+
+/** Who made a key, and where from if not with a credential. `actor` null: the account itself, new. */
+export interface Maker {
+  readonly actor: Actor | null;
+  readonly origin?: RequestOrigin;
 }
 
 /**
  * Mints a key and writes its row, hash only, with the change beside it. The answer holds the raw key: it exists nowhere
- * else. Throws `limit_reached` when the account has its maximum of live keys. `maker` null: the account itself, new.
+ * else. Throws `limit_reached` when the account has its maximum of live keys.
  */
 export async function addKey(
   deps: Needs,
   transaction: Session,
-  maker: Principal | null,
+  maker: Maker,
   wanted: WantedKey,
 ): Promise<Reply<CreatedApiKey>> {
   const now = deps.clock.now();
@@ -36,7 +44,7 @@ export async function addKey(
   }
   const minted = mintKey(deps.random);
   const row = toRow(wanted, {
-    id: deps.random.uuid(),
+    id: wanted.id ?? deps.random.uuid(),
     hash: minted.hash,
     prefix: minted.prefix,
     last4: minted.last4,
@@ -55,17 +63,27 @@ export async function addKey(
   return new Reply(body, { headers: { Location: `/api/auth/api-keys/${row.id}` } });
 }
 
+/** Throws `not_found` when a key would be limited to a vault that the account does not have. null: every vault. */
+export async function requireVaults(
+  session: Session,
+  accountId: string,
+  vaultIds: readonly string[] | null,
+): Promise<void> {
+  if (vaultIds === null || (await findVaultIds(session, accountId, vaultIds)).length === vaultIds.length) return;
+  throw notFound("Vault");
+}
+
 export async function recordKeyChange(
   deps: Needs,
   transaction: Session,
   action: "api_key.created" | "api_key.revoked",
-  actor: Principal | null,
+  maker: Maker,
   row: Pick<ApiKeyRow, "id" | "account_id">,
 ): Promise<void> {
   await recordChange(transaction, {
+    ...maker,
     accountId: row.account_id,
     action,
-    actor,
     target: { kind: "api_key", id: row.id },
     occurredAt: deps.clock.now(),
     id: deps.random.uuid(),

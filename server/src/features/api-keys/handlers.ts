@@ -7,26 +7,42 @@ import type { ApiKeyRow } from "../../ports/tables.ts";
 import { findAccount } from "../account/store.ts";
 import { notFound } from "../acting.ts";
 import { parsePage, toPage } from "../paging.ts";
-import { addKey, recordKeyChange } from "./creation.ts";
-import { DAY, HOUR, isLiveKey, isWithinVaults, parseRights, requireNoWider, type Rights, toApiKey } from "./rules.ts";
-import { countVaults, endKeyAt, findKey, listKeys, revokeKey } from "./store.ts";
+import { requireBinding, verifyBinding } from "./binding.ts";
+import { addKey, recordKeyChange, requireVaults } from "./creation.ts";
+import {
+  chooseScopes,
+  chooseVaults,
+  DAY,
+  endOf,
+  HOUR,
+  isLiveKey,
+  isWithinVaults,
+  parseRights,
+  requireNoWider,
+  type Rights,
+  toApiKey,
+} from "./rules.ts";
+import { endKeyAt, findKey, listKeys, revokeKey } from "./store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
 
 export const apiKeysHandlers = (deps: Needs): GroupHandlers<typeof api.apiKeys> => ({
   async create({ body }, context) {
     const { principal } = context;
-    const now = deps.clock.now();
-    const rights: Rights = {
-      scopes: body.scopes === undefined ? inherited(principal.scopes) : [...new Set(body.scopes)],
-      vaultIds: body.vaultIds === undefined ? inherited(principal.vaultIds) : [...new Set(body.vaultIds)],
-      expiresAt: body.expiresInDays === undefined ? principal.expiresAt : now + body.expiresInDays * DAY,
-    };
-    requireNoWider(rights, principal);
+    const { accountId } = principal;
+    const proven = await verifyBinding(deps, context, body);
     return deps.database.transaction(async (transaction) => {
-      if (rights.vaultIds !== null) await requireVaults(transaction, principal, rights.vaultIds);
-      const wanted = { accountId: principal.accountId, name: body.name, rights, chainAddress: null };
-      return context.record(transaction, await addKey(deps, transaction, principal, wanted));
+      const chainAddress = body.chainAddress ?? null;
+      const level = await requireBinding(transaction, { accountId, chainAddress, proven });
+      const rights: Rights = {
+        scopes: chooseScopes(body.scopes, principal, level),
+        vaultIds: chooseVaults(body.vaultIds, principal),
+        expiresAt: body.expiresInDays === undefined ? endOf(principal) : deps.clock.now() + body.expiresInDays * DAY,
+      };
+      requireNoWider(rights, principal);
+      await requireVaults(transaction, accountId, rights.vaultIds);
+      const wanted = { accountId, name: body.name, rights, chainAddress };
+      return context.record(transaction, await addKey(deps, transaction, { actor: principal }, wanted));
     });
   },
 
@@ -66,15 +82,12 @@ export const apiKeysHandlers = (deps: Needs): GroupHandlers<typeof api.apiKeys> 
       requireNoWider(rights, principal);
       if (overlap === 0) await endKey(deps, transaction, principal, row);
       else await transaction.run(endKeyAt(transaction, { accountId: row.account_id, id: row.id, at: now + overlap }));
+      // The binding goes along unproven: rotating makes an agent's key neither an owner's nor another agent's.
       const wanted = { accountId: row.account_id, name: row.name, rights, chainAddress: row.chain_address };
-      return context.record(transaction, await addKey(deps, transaction, principal, wanted));
+      return context.record(transaction, await addKey(deps, transaction, { actor: principal }, wanted));
     });
   },
 });
-
-function inherited<Item>(held: ReadonlySet<Item> | null): readonly Item[] | null {
-  return held === null ? null : [...held];
-}
 
 async function readAccount(session: Session, { accountId }: Principal) {
   const account = await session.first(findAccount(session, { id: accountId }));
@@ -89,12 +102,8 @@ async function readKey(session: Session, principal: Principal, id: string): Prom
   return row;
 }
 
-async function requireVaults(session: Session, { accountId }: Principal, vaultIds: readonly string[]): Promise<void> {
-  if ((await countVaults(session, accountId, vaultIds)) !== vaultIds.length) throw notFound("Vault");
-}
-
 async function endKey(deps: Needs, transaction: Session, principal: Principal, row: ApiKeyRow): Promise<void> {
   const now = deps.clock.now();
   await transaction.run(revokeKey(transaction, { accountId: row.account_id, id: row.id, now }));
-  await recordKeyChange(deps, transaction, "api_key.revoked", principal, row);
+  await recordKeyChange(deps, transaction, "api_key.revoked", { actor: principal }, row);
 }

@@ -1,6 +1,6 @@
 /** What a key may be: rights that never exceed the creator's, and a text of which only the hash is kept. */
 import { hash } from "node:crypto";
-import { type AccessLevel, type ApiKey, KEY_PREFIX, renderKey, type Scope } from "@coffer/contract";
+import { type AccessLevel, AGENT_SCOPES, type ApiKey, KEY_PREFIX, renderKey, type Scope } from "@coffer/contract";
 import { ServiceError } from "../../http/errors.ts";
 import type { Principal } from "../../http/handlers.ts";
 import type { Random } from "../../ports/random.ts";
@@ -31,9 +31,47 @@ export function mintKey(random: Random): MintedKey {
   return { text, hash: hash("sha256", text, "hex"), prefix: `${KEY_PREFIX}_`, last4: text.slice(-4) };
 }
 
+/** Who makes a key, as far as it limits the key. */
+export type RightsOfMaker = Pick<Principal, "kind" | "scopes" | "vaultIds" | "expiresAt">;
+
+/** When what a caller makes must have ended. A session is its owner's: that it ends soon limits no key. */
+export function endOf(maker: Pick<RightsOfMaker, "kind" | "expiresAt">): number | null {
+  return maker.kind === "api-key" ? maker.expiresAt : null;
+}
+
+/**
+ * The scopes of a new key: those asked for, else those of its maker; an agent's are an agent's. Throws
+ * `scope_owner_only` for an agent that asks for more (decisions §4), and `scope_too_wide` when its maker has none to give.
+ */
+export function chooseScopes(
+  asked: readonly Scope[] | undefined,
+  maker: Pick<RightsOfMaker, "scopes">,
+  level: AccessLevel,
+): readonly Scope[] | null {
+  const fits = (scope: Scope): boolean => level === "owner" || AGENT_SCOPES.includes(scope);
+  if (asked !== undefined) {
+    if (!asked.every(fits)) throw new ServiceError("scope_owner_only");
+    return [...new Set(asked)];
+  }
+  if (maker.scopes === null) return null;
+  const scopes = [...maker.scopes].filter(fits);
+  if (scopes.length > 0) return scopes;
+  throw new ServiceError("scope_too_wide", "The calling key holds no scope that an agent can have");
+}
+
+/** The vaults of a new key: those asked for, else those of its maker. */
+export function chooseVaults(
+  asked: readonly string[] | undefined,
+  maker: Pick<RightsOfMaker, "vaultIds">,
+): readonly string[] | null {
+  if (asked !== undefined) return [...new Set(asked)];
+  return maker.vaultIds === null ? null : [...maker.vaultIds];
+}
+
 /** Throws `scope_too_wide` when a key would hold what its maker does not: scopes, vaults or time (decisions §4). */
-export function requireNoWider(wanted: Rights, maker: Pick<Principal, "scopes" | "vaultIds" | "expiresAt">): void {
-  const lasts = maker.expiresAt === null || (wanted.expiresAt !== null && wanted.expiresAt <= maker.expiresAt);
+export function requireNoWider(wanted: Rights, maker: RightsOfMaker): void {
+  const end = endOf(maker);
+  const lasts = end === null || (wanted.expiresAt !== null && wanted.expiresAt <= end);
   if (lasts && isWithin(wanted.scopes, maker.scopes) && isWithin(wanted.vaultIds, maker.vaultIds)) return;
   throw new ServiceError("scope_too_wide");
 }

@@ -68,15 +68,43 @@ export const endKeyAt = prepared((build, value: { accountId: string; id: string;
     .where((row) => row.or([row("expires_at", "is", null), row("expires_at", ">", value.at)])),
 );
 
-/** How many of the ids are vaults of the account. */
-export async function countVaults(session: Session, accountId: string, vaultIds: readonly string[]): Promise<number> {
+/** Those of the ids that are vaults of the account. */
+export async function findVaultIds(
+  session: Session,
+  accountId: string,
+  vaultIds: readonly string[],
+): Promise<readonly string[]> {
+  if (vaultIds.length === 0) return [];
   const query = session.build
     .selectFrom("vaults")
-    .select((row) => row.fn.countAll<number>().as("found"))
+    .select("id")
     .where("account_id", "=", accountId)
     .where("id", "in", [...vaultIds]);
-  return (await session.first(query))?.found ?? 0;
+  return (await session.all(query)).map(({ id }) => id);
 }
+
+/** A key of any account that still opens it and is bound to the address. */
+export const findLiveKeyOf = prepared((build, value: { chainAddress: string; now: number }) =>
+  build
+    .selectFrom("api_keys")
+    .select(["id", "account_id"])
+    .where("chain_address", "=", value.chainAddress)
+    .where("revoked_at", "is", null)
+    .where((row) => row.or([row("expires_at", "is", null), row("expires_at", ">", value.now)]))
+    .limit(1),
+);
+
+/** Ends the account's expired keys with the address for good. */
+export const revokeExpiredKeysOf = prepared((build, value: { accountId: string; chainAddress: string; now: number }) =>
+  build
+    .updateTable("api_keys")
+    .set({ revoked_at: value.now })
+    .where("account_id", "=", value.accountId)
+    .where("chain_address", "=", value.chainAddress)
+    .where("revoked_at", "is", null)
+    .where("expires_at", "<=", value.now)
+    .returning(["id", "account_id"]),
+);
 
 /** What authentication looks up by hash on every request (specification §5.3): compiled once, and indexed. */
 export interface CredentialRow {

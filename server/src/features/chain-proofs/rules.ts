@@ -67,7 +67,10 @@ function parseSignature(text: string): { signed: Uint8Array; publicKey: Uint8Arr
     );
   }
   if (bytes.length !== SERIALIZED_BYTES) {
-    throw new ServiceError("signature_invalid", `An Ed25519 signature is ${SERIALIZED_BYTES} bytes: flag, signature, key`);
+    throw new ServiceError(
+      "signature_invalid",
+      `An Ed25519 signature is ${SERIALIZED_BYTES} bytes: flag, signature, key`,
+    );
   }
   return { signed: bytes.subarray(1, 1 + SIGNATURE_BYTES), publicKey: bytes.subarray(1 + SIGNATURE_BYTES) };
 }

@@ -40,6 +40,11 @@ async function signUp(
     plan: "pro",
   });
   const rights = { scopes: null, vaultIds: null, expiresAt: null };
-  const key = await addKey(deps, transaction, null, { accountId: id, name: "dev-signup", rights, chainAddress: null });
+  const key = await addKey(
+    deps,
+    transaction,
+    { actor: null },
+    { accountId: id, name: "dev-signup", rights, chainAddress: null },
+  );
   return { id, email, apiKey: key.body.key, warning: WARNING };
 }

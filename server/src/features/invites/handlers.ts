@@ -1,12 +1,129 @@
-import type { api } from "@coffer/contract";
+/** Invites: an owner makes a code, an agent makes a key of it (specification §2.5, §5.8; decisions §4). */
+import { type api, type CreatedInvite, renderInviteCode } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../http/errors.ts";
-import type { GroupHandlers } from "../../http/handlers.ts";
+import { type GroupHandlers, type Principal, Reply } from "../../http/handlers.ts";
+import type { Session } from "../../ports/database.ts";
+import type { InviteRow } from "../../ports/tables.ts";
+import { holdAccount } from "../account/store.ts";
+import { notFound, toTimestamp } from "../acting.ts";
+import { requireVaults } from "../api-keys/creation.ts";
+import { isWithinVaults } from "../api-keys/rules.ts";
+import { recordChange } from "../changes/store.ts";
+import { parsePage, toPage } from "../paging.ts";
+import { redeemInvite } from "./redeeming.ts";
+import { chooseTerms, hashCode, type InviteTerms, parseTerms, toInvite } from "./rules.ts";
+import { countLiveInvites, findInvite, insertInvite, listInvites, revokeInvite } from "./store.ts";
 
-/** PLACEHOLDER */
-export const invitesHandlers = (_deps: Deps): GroupHandlers<typeof api.invites> => ({
-  create: () => Promise.reject(new ServiceError("not_configured")),
-  list: () => Promise.reject(new ServiceError("not_configured")),
-  revoke: () => Promise.reject(new ServiceError("not_configured")),
-  redeem: () => Promise.reject(new ServiceError("not_configured")),
+type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
+
+export const invitesHandlers = (deps: Needs): GroupHandlers<typeof api.invites> => ({
+  async create({ body }, context) {
+    const { principal } = context;
+    return deps.database.transaction(async (transaction) => {
+      const terms = chooseTerms(body, principal, deps.clock.now());
+      await requireVaults(transaction, principal.accountId, terms.vaultIds);
+      return context.record(transaction, await addInvite(deps, transaction, principal, body.name, terms));
+    });
+  },
+
+  async list({ query }, { principal }) {
+    const request = parsePage("invites", query);
+    const now = deps.clock.now();
+    const { rows, nextCursor } = toPage(await listInvites(deps.database, principal.accountId, request), request);
+    return {
+      invites: rows.filter((row) => reachesNoFurther(row, principal)).map((row) => toInvite(row, now)),
+      nextCursor,
+    };
+  },
+
+  /**
+   * A used invite is a key by now: revoking the invite changes nothing, revoking the key does. An expired one is marked,
+   * so that no step of the clock back brings it to life.
+   */
+  async revoke({ params }, { principal }) {
+    const { accountId } = principal;
+    await deps.database.transaction(
+      async (transaction) => {
+        const row = await transaction.first(findInvite(transaction, { accountId, id: params.inviteId }));
+        if (row === null || !reachesNoFurther(row, principal)) throw notFound("Invite");
+        const now = deps.clock.now();
+        const revoked = await transaction.first(revokeInvite(transaction, { accountId, id: row.id, now }));
+        if (revoked !== null) await noteInvite(deps, transaction, "invite.revoked", principal, row.id);
+      },
+      // A code that leaks must be revocable on a full disk too.
+      { freesSpace: true },
+    );
+  },
+
+  redeem: ({ body }, context) => redeemInvite(deps, body, context),
 });
+
+/** A caller limited to vaults sees, and ends, no invite that reaches further: for it there is none. */
+function reachesNoFurther(row: InviteRow, principal: Principal): boolean {
+  return isWithinVaults({ ...row, expires_at: row.key_expires_at }, principal);
+}
+
+async function addInvite(
+  deps: Needs,
+  transaction: Session,
+  principal: Principal,
+  name: string,
+  terms: InviteTerms,
+): Promise<Reply<CreatedInvite>> {
+  const { accountId } = principal;
+  const now = deps.clock.now();
+  const maximum = deps.settings.limits.invites;
+  // Counting and adding are one act also where writers run side by side.
+  await transaction.first(holdAccount(transaction, { id: accountId }));
+  const count = await transaction.first(countLiveInvites(transaction, { accountId, now }));
+  if ((count?.live ?? 0) >= maximum) {
+    throw new ServiceError("limit_reached", `An account holds at most ${maximum} live invites`);
+  }
+  const code = renderInviteCode(deps.random.bytes(32));
+  const row = toRow({ id: deps.random.uuid(), accountId, name, hash: hashCode(code), now }, terms);
+  await insertInvite(transaction, row);
+  await noteInvite(deps, transaction, "invite.created", principal, row.id);
+  const body = {
+    ...{ id: row.id, name, code, ...parseTerms(row) },
+    expiresAt: toTimestamp(row.expires_at),
+    createdAt: toTimestamp(row.created_at),
+  };
+  return new Reply(body, { headers: { Location: `/api/auth/invites/${row.id}` } });
+}
+
+function toRow(
+  made: { id: string; accountId: string; name: string; hash: string; now: number },
+  { scopes, vaultIds, expiresAt, keyExpiresAt }: InviteTerms,
+): InviteRow {
+  return {
+    id: made.id,
+    account_id: made.accountId,
+    name: made.name,
+    hash: made.hash,
+    scopes_json: scopes === null ? null : JSON.stringify(scopes),
+    vault_ids_json: vaultIds === null ? null : JSON.stringify(vaultIds),
+    key_expires_at: keyExpiresAt,
+    expires_at: expiresAt,
+    used_at: null,
+    revoked_at: null,
+    key_id: null,
+    chain_address: null,
+    address_proof: null,
+    created_at: made.now,
+  };
+}
+
+async function noteInvite(
+  deps: Needs,
+  transaction: Session,
+  action: "invite.created" | "invite.revoked",
+  actor: Principal,
+  id: string,
+): Promise<void> {
+  await recordChange(transaction, {
+    ...{ accountId: actor.accountId, action, actor, target: { kind: "invite", id } },
+    occurredAt: deps.clock.now(),
+    id: deps.random.uuid(),
+  });
+}

@@ -1,0 +1,74 @@
+/** The nonces that a chain address signs to be linked to an account (decisions §4). */
+import { hash } from "node:crypto";
+import { renderLinkText } from "@coffer/contract";
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
+import type { Principal, RequestContext } from "../../http/handlers.ts";
+import { toTimestamp } from "../acting.ts";
+import { requireProof, requireServiceOrigin } from "../chain-proofs/rules.ts";
+import { deleteChallenges, deleteExpiredChallenges, insertChallenge, listChallenges, takeChallenge } from "./store.ts";
+
+/** Milliseconds (decisions §4). */
+const LIFETIME = 10 * 60_000;
+/** Of one account; the oldest gives way, so that nobody who asks again is refused and nothing piles up. */
+const MOST_LIVE = 10;
+
+type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
+
+/** 256 random bits, of which the hash is kept. Only the credential that asked may use them, once, for 10 minutes. */
+export async function makeChallenge({ database, clock, random }: Needs, principal: Principal) {
+  const { accountId } = principal;
+  const nonce = Buffer.from(random.bytes(32)).toString("base64url");
+  const now = clock.now();
+  const row = {
+    nonce_hash: hashNonce(nonce),
+    account_id: accountId,
+    credential: describeCredential(principal),
+    expires_at: now + LIFETIME,
+  };
+  await database.transaction(async (transaction) => {
+    await transaction.run(deleteExpiredChallenges(transaction, { accountId, now }));
+    const live = await transaction.all(listChallenges(transaction, { accountId }));
+    await deleteChallenges(
+      transaction,
+      live.slice(MOST_LIVE - 1).map((challenge) => challenge.nonce_hash),
+    );
+    await insertChallenge(transaction, row);
+  });
+  return { nonce, expiresAt: toTimestamp(row.expires_at) };
+}
+
+/**
+ * Rejects unless the address signed a live challenge of this very credential. The challenge is used up by being presented,
+ * also with a signature that does not hold: a nonce is for one answer, and asking for another costs nothing.
+ */
+export async function requireLinkProof(
+  { database, clock, settings }: Needs,
+  { chainAddress, signature, nonce }: { chainAddress: string; signature: string; nonce: string },
+  { principal, serviceOrigin }: Pick<RequestContext<Principal>, "principal" | "serviceOrigin">,
+): Promise<void> {
+  const origin = requireServiceOrigin(serviceOrigin);
+  const { accountId } = principal;
+  const taken = await database.first(
+    takeChallenge(database, {
+      nonceHash: hashNonce(nonce),
+      accountId,
+      credential: describeCredential(principal),
+      now: clock.now(),
+    }),
+  );
+  if (taken === null) {
+    throw new ServiceError("token_invalid", "The challenge is unknown, used, expired or another credential's");
+  }
+  const text = renderLinkText({ origin, network: settings.network, chainAddress, accountId, nonce });
+  await requireProof({ chainAddress, text, signature });
+}
+
+function hashNonce(nonce: string): string {
+  return hash("sha256", nonce, "hex");
+}
+
+/** Of the account's credentials exactly one; development has none, and all its callers are one. */
+function describeCredential({ kind, keyId, sessionId }: Principal): string {
+  return `${kind}:${keyId ?? sessionId ?? ""}`;
+}

@@ -1,0 +1,61 @@
+/** Binding a new key to a chain address: whoever holds the key acts as the address, so its holder must have signed. */
+import { type AccessLevel, renderKeyAddressText } from "@coffer/contract";
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
+import type { Principal, RequestContext } from "../../http/handlers.ts";
+import type { Session } from "../../ports/database.ts";
+import { findAccount, findAccountByAddress } from "../account/store.ts";
+import { requireFresh, requireProof, requireServiceOrigin } from "../chain-proofs/rules.ts";
+import { accessLevelOf } from "./rules.ts";
+
+export interface WantedBinding {
+  readonly chainAddress?: string | undefined;
+  readonly addressProof?: { readonly signature: string; readonly signedAt: number } | undefined;
+}
+
+/**
+ * Whether a proof of possession came along. Rejects with `clock_skew` or `signature_invalid` when it does not hold; no
+ * transaction waits for it.
+ */
+export async function verifyBinding(
+  { clock, settings }: Pick<Deps, "clock" | "settings">,
+  { principal, serviceOrigin }: Pick<RequestContext<Principal>, "principal" | "serviceOrigin">,
+  { chainAddress, addressProof }: WantedBinding,
+): Promise<boolean> {
+  if (addressProof === undefined) return false;
+  if (chainAddress === undefined) {
+    throw new ServiceError("validation_failed", "body.addressProof: chainAddress must say what it proves");
+  }
+  const { signature, signedAt } = addressProof;
+  requireFresh(signedAt, clock.now());
+  const origin = requireServiceOrigin(serviceOrigin);
+  const { accountId } = principal;
+  const text = renderKeyAddressText({ origin, network: settings.network, chainAddress, accountId, signedAt });
+  await requireProof({ chainAddress, text, signature });
+  return true;
+}
+
+/**
+ * The access level that the binding makes (specification §2.6). Throws `signature_invalid` for another address than the
+ * account's own without a proof, and `address_conflict` for one that is another account's.
+ */
+export async function requireBinding(
+  transaction: Session,
+  wanted: { readonly accountId: string; readonly chainAddress: string | null; readonly proven: boolean },
+): Promise<AccessLevel> {
+  const { accountId, chainAddress, proven } = wanted;
+  if (chainAddress === null) return "owner";
+  const account = await transaction.first(findAccount(transaction, { id: accountId }));
+  const level = accessLevelOf(chainAddress, account?.chain_address ?? null);
+  if (level === "owner") return level;
+  if (!proven) {
+    throw new ServiceError(
+      "signature_invalid",
+      "An address other than the account's linked one needs addressProof: its signature of the key address text",
+    );
+  }
+  if ((await transaction.first(findAccountByAddress(transaction, { chainAddress }))) !== null) {
+    throw new ServiceError("address_conflict", "Another account has linked the chain address");
+  }
+  return level;
+}

@@ -1,0 +1,106 @@
+/** From code to key: whoever signs first, once (specification §5.8; decisions §4). */
+import { type api, type HandlerInput, type RedeemedInvite, renderRedeemText } from "@coffer/contract";
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
+import { Reply, type RequestContext } from "../../http/handlers.ts";
+import type { Session } from "../../ports/database.ts";
+import type { InviteRow } from "../../ports/tables.ts";
+import { findAccountByAddress, holdAccount } from "../account/store.ts";
+import { notFound } from "../acting.ts";
+import { addKey } from "../api-keys/creation.ts";
+import type { Rights } from "../api-keys/rules.ts";
+import { findVaultIds } from "../api-keys/store.ts";
+import { recordChange } from "../changes/store.ts";
+import { requireFresh, requireProof, requireServiceOrigin } from "../chain-proofs/rules.ts";
+import { hashCode, parseTerms, requireCode, statusOf } from "./rules.ts";
+import { findInviteByHash, takeInvite } from "./store.ts";
+
+type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
+type Claim = HandlerInput<typeof api.invites.redeem, never>["body"];
+type Context = Pick<RequestContext<null>, "serviceOrigin" | "origin">;
+
+/**
+ * Makes the key of an invite for the address that signed. Whether the invite is live is asked twice: before the signature is
+ * looked at, so that a guess costs no verification, and by the statement that uses it up, which exactly one caller passes.
+ * Whatever fails after that rolls it back: an invite is used up by a key and by nothing else.
+ */
+export async function redeemInvite(deps: Needs, claim: Claim, context: Context): Promise<Reply<RedeemedInvite>> {
+  requireCode(claim.code);
+  const hash = hashCode(claim.code);
+  const invite = await deps.database.first(findInviteByHash(deps.database, { hash }));
+  if (invite === null) throw notFound("Invite");
+  if (statusOf(invite, deps.clock.now()) !== "created") throw new ServiceError("invite_ended");
+  await requireHolder(deps, claim, hash, context.serviceOrigin);
+  return deps.database.transaction(async (transaction) => {
+    await requireStranger(transaction, invite.account_id, claim.chainAddress);
+    return issueKey(deps, transaction, { ...claim, hash }, context);
+  });
+}
+
+async function requireHolder(
+  { clock, settings }: Needs,
+  { chainAddress, signature, signedAt }: Claim,
+  codeHash: string,
+  serviceOrigin: string | null,
+): Promise<void> {
+  if (signature === undefined && settings.allowUnsignedRedeem) return;
+  if (signature === undefined || signedAt === undefined) {
+    throw new ServiceError(
+      "signature_invalid",
+      "The chain address's signature of the redeem text, and signedAt, are needed",
+    );
+  }
+  requireFresh(signedAt, clock.now());
+  const origin = requireServiceOrigin(serviceOrigin);
+  const text = renderRedeemText({ origin, network: settings.network, chainAddress, codeHash, signedAt });
+  await requireProof({ chainAddress, text, signature });
+}
+
+/** With an address of the owner's the key would be an owner's; with another owner's, one address would be two identities. */
+async function requireStranger(transaction: Session, accountId: string, chainAddress: string): Promise<void> {
+  // First of all: what links an address waits for this, and this for it.
+  await transaction.first(holdAccount(transaction, { id: accountId }));
+  const linked = await transaction.first(findAccountByAddress(transaction, { chainAddress }));
+  if (linked === null) return;
+  const whose = linked.id === accountId ? "the owner of this invite" : "another account";
+  throw new ServiceError("address_conflict", `The chain address belongs to ${whose}: an agent needs one of its own`);
+}
+
+async function issueKey(
+  deps: Needs,
+  transaction: Session,
+  claim: Claim & { readonly hash: string },
+  { origin }: Context,
+): Promise<Reply<RedeemedInvite>> {
+  const { hash, chainAddress, addressProof = null } = claim;
+  const now = deps.clock.now();
+  const keyId = deps.random.uuid();
+  const invite = await transaction.first(takeInvite(transaction, { hash, keyId, chainAddress, addressProof, now }));
+  if (invite === null) throw new ServiceError("invite_ended");
+  const { id: inviteId, account_id: accountId, name } = invite;
+  const maker = { actor: { kind: "invite", inviteId, chainAddress }, origin } as const;
+  const rights = await rightsOf(transaction, invite);
+  const key = await addKey(deps, transaction, maker, { id: keyId, accountId, name, rights, chainAddress });
+  await recordChange(transaction, {
+    ...maker,
+    ...{ accountId, action: "invite.redeemed", target: { kind: "invite", id: inviteId } },
+    occurredAt: now,
+    id: deps.random.uuid(),
+  });
+  const { scopes, vaultIds } = key.body;
+  const body = { key: key.body.key, keyId, accountId, scopes, vaultIds, chainAddress, accessLevel: "agent" as const };
+  return new Reply(body, { headers: key.headers });
+}
+
+/**
+ * What the invite promised, less the vaults that are gone. Of an invite whose vaults are all gone nothing is left to give:
+ * a key without a list would reach every vault.
+ */
+async function rightsOf(transaction: Session, invite: InviteRow): Promise<Rights> {
+  const { scopes, vaultIds } = parseTerms(invite);
+  const expiresAt = invite.key_expires_at;
+  if (vaultIds === null) return { scopes, vaultIds, expiresAt };
+  const left = new Set(await findVaultIds(transaction, invite.account_id, vaultIds));
+  if (left.size === 0) throw new ServiceError("invite_ended", "The vaults of the invite have been deleted");
+  return { scopes, vaultIds: vaultIds.filter((id) => left.has(id)), expiresAt };
+}

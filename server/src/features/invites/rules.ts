@@ -1,0 +1,100 @@
+/** What an invite may promise, and what state it is in (specification §2.5, §3; decisions §4). */
+import { hash } from "node:crypto";
+import { type Invite, INVITE_HOURS, isInviteCode, type Scope } from "@coffer/contract";
+import { ServiceError } from "../../http/errors.ts";
+import type { InviteRow } from "../../ports/tables.ts";
+import { toTimestamp } from "../acting.ts";
+import {
+  chooseScopes,
+  chooseVaults,
+  endOf,
+  HOUR,
+  requireNoWider,
+  type Rights,
+  type RightsOfMaker,
+} from "../api-keys/rules.ts";
+
+export interface WantedInvite {
+  readonly scopes?: readonly Scope[] | undefined;
+  readonly vaultIds?: readonly string[] | undefined;
+  /** Fractions of an hour are fine. */
+  readonly expiresInHours?: number | undefined;
+}
+
+export interface InviteTerms extends Pick<Rights, "scopes" | "vaultIds"> {
+  /** Of the invite. */
+  readonly expiresAt: number;
+  /** Of the key that is made of it; null: no end. */
+  readonly keyExpiresAt: number | null;
+}
+
+/**
+ * An invite is a key to be: no wider than its maker in scopes, vaults and time. Throws `scope_owner_only` for a scope that
+ * no agent has, and `scope_too_wide` for what the maker does not hold. Without a lifetime it ends with its maker at the latest.
+ */
+export function chooseTerms(wanted: WantedInvite, maker: RightsOfMaker, now: number): InviteTerms {
+  const scopes = chooseScopes(wanted.scopes, maker, "agent");
+  const vaultIds = chooseVaults(wanted.vaultIds, maker);
+  const keyExpiresAt = endOf(maker);
+  const standard = Math.min(now + INVITE_HOURS.standard * HOUR, keyExpiresAt ?? Infinity);
+  const expiresAt =
+    wanted.expiresInHours === undefined ? standard : now + Math.max(1, Math.round(wanted.expiresInHours * HOUR));
+  requireNoWider({ scopes, vaultIds, expiresAt }, maker);
+  return { scopes, vaultIds, expiresAt, keyExpiresAt };
+}
+
+/** An invite is expired at its end, not after it. */
+export function statusOf(
+  row: Pick<InviteRow, "used_at" | "revoked_at" | "expires_at">,
+  now: number,
+): "created" | "used" | "revoked" | "expired" {
+  if (row.used_at !== null) return "used";
+  if (row.revoked_at !== null) return "revoked";
+  return row.expires_at > now ? "created" : "expired";
+}
+
+/** SHA-256 in hex: all that is kept of a code (specification §2.5). */
+export function hashCode(code: string): string {
+  return hash("sha256", code, "hex");
+}
+
+/** Throws for a text that no invite can have; the message never repeats it. */
+export function requireCode(text: string): void {
+  if (isInviteCode(text)) return;
+  if (text.includes(".")) {
+    // The inviter gave `<code>.<secret>` to the agent; with the secret this service could vouch for an address of its own.
+    throw new ServiceError(
+      "validation_failed",
+      "body.code: the code ends before the dot; what follows it is a secret that no service may see. Ask for a new invite",
+    );
+  }
+  throw new ServiceError("not_found", "Invite not found");
+}
+
+/** The invite as it is listed; never the code, of which only the hash is known. */
+export function toInvite(row: InviteRow, now: number): Invite {
+  const time = (at: number | null) => (at === null ? null : toTimestamp(at));
+  return {
+    id: row.id,
+    name: row.name,
+    status: statusOf(row, now),
+    ...parseTerms(row),
+    expiresAt: toTimestamp(row.expires_at),
+    createdAt: toTimestamp(row.created_at),
+    usedAt: time(row.used_at),
+    revokedAt: time(row.revoked_at),
+    keyId: row.key_id,
+    chainAddress: row.chain_address,
+    addressProof: row.address_proof,
+  };
+}
+
+export function parseTerms(row: Pick<InviteRow, "scopes_json" | "vault_ids_json">): {
+  scopes: Scope[] | null;
+  vaultIds: string[] | null;
+} {
+  return {
+    scopes: row.scopes_json === null ? null : (JSON.parse(row.scopes_json) as Scope[]),
+    vaultIds: row.vault_ids_json === null ? null : (JSON.parse(row.vault_ids_json) as string[]),
+  };
+}
