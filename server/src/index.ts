@@ -54,7 +54,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     const deps: Deps = {
       ...(await openStorage(config, stack)),
       mailer: stack.use(await openMailer(config.mail, { clock: systemClock, random: systemRandom })),
-      ...openProviders(config),
+      ...openProviders(config, systemClock),
       clock: systemClock,
       random: systemRandom,
     };

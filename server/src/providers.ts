@@ -5,14 +5,21 @@ import { openOidc } from "./drivers/identity-provider/oidc.ts";
 import { openTestPayments } from "./drivers/payments/test-provider.ts";
 import { openProver } from "./drivers/prover/open.ts";
 import { suiZklogin } from "./drivers/zklogin/sui.ts";
+import type { Clock } from "./ports/clock.ts";
 import { systemRandom } from "./ports/random.ts";
 import { createAtRest } from "./secrets/at-rest.ts";
 
 type Provided = Pick<Deps, "identityProvider" | "zklogin" | "prover" | "payments" | "atRest" | "jwtKeys" | "settings">;
 
-export function openProviders({ identityProvider, prover, payments, secrets, settings }: Config): Provided {
+export function openProviders(
+  { identityProvider, prover, payments, secrets, settings }: Config,
+  clock: Clock,
+): Provided {
   return {
-    identityProvider: identityProvider === null ? null : openOidc(identityProvider, `${settings.appUrl}/auth/callback`),
+    identityProvider:
+      identityProvider === null
+        ? null
+        : openOidc(identityProvider, { redirectUri: `${settings.appUrl}/auth/callback`, clock }),
     zklogin: suiZklogin,
     prover: prover === null ? null : openProver(prover, suiZklogin),
     payments: payments === null ? null : openTestPayments(payments, settings.appUrl),

@@ -57,7 +57,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   const whole: Deps = {
     ...{ database, blobs: openMemoryBlobs({ clock }), clock, random: systemRandom },
     mailer: recordingMailer(mails),
-    ...openProviders(config),
+    ...openProviders(config, clock),
   };
   const deps = { ...whole, ...options.replace?.(whole) };
   const lines: string[] = [];

@@ -54,10 +54,11 @@ function inviteProblems({ mode, allowUnsignedRedeem }: Partial<Values>): string[
 
 /** Everybody as a proxy would let every caller choose its own address (GHSA-3m5p-2c4r-xxw2). */
 function trustedProxyProblems({ trustedProxies }: Partial<Values>): string[] {
-  return splitBlocks(trustedProxies ?? "").flatMap((block) => {
+  return splitBlocks(trustedProxies ?? "").flatMap((block, index) => {
     const range = parseBlock(block);
-    if (range === null) return [`SERVICE_TRUSTED_PROXIES: ${block} is neither an address nor a CIDR block`];
-    return range === 0 ? [`SERVICE_TRUSTED_PROXIES: ${block} is everybody; name the proxies' own addresses`] : [];
+    const entry = `SERVICE_TRUSTED_PROXIES: entry ${index + 1}`;
+    if (range === null) return [`${entry} is neither an address nor a CIDR block`];
+    return range === 0 ? [`${entry} is everybody; name the proxies' own addresses`] : [];
   });
 }
 
@@ -76,8 +77,18 @@ function mailProblems({ mode, smtpUrl, appUrl }: Partial<Values>): string[] {
 }
 
 function identityProviderProblems({ idpIssuer, idpClientId }: Partial<Values>): string[] {
-  if (idpIssuer === undefined || idpIssuer === "" || idpClientId !== "") return [];
-  return ["SERVICE_IDP_CLIENT_ID: the identity provider needs it"];
+  if (idpIssuer === undefined || idpIssuer === "") return [];
+  const problems: string[] = [];
+  if (idpClientId === "") problems.push("SERVICE_IDP_CLIENT_ID: the identity provider needs it");
+  if (isInTheClear(idpIssuer))
+    problems.push("SERVICE_IDP_ISSUER: tokens travel there; use https, http is for loopback");
+  return problems;
+}
+
+/** http to another machine. */
+function isInTheClear(address: string): boolean {
+  const url = URL.parse(address);
+  return url?.protocol === "http:" && !isLoopbackHost(url.hostname);
 }
 
 /**
@@ -99,6 +110,9 @@ function proverProblems({ prover, network, proverUrl, proverApiKey, idpIssuer }:
       problems.push("SERVICE_PROVER: localnet rejects a hosted prover's proofs; set SERVICE_PROVER=development");
     }
     if (proverUrl === "") problems.push("SERVICE_PROVER_URL: the hosted prover needs it");
+    if (isInTheClear(proverUrl ?? "")) {
+      problems.push("SERVICE_PROVER_URL: tokens and salts travel there; use https, http is for loopback");
+    }
     if (proverApiKey === "") problems.push("SERVICE_PROVER_API_KEY: the hosted prover needs it");
   }
   return problems;

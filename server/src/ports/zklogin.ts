@@ -10,15 +10,30 @@ export interface EphemeralKey {
   readonly randomness: string;
 }
 
-/** Pure arithmetic, no network. */
+/** What an address is made of. */
+export interface ZkloginClaims {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly subject: string;
+  /** Decimal, below 2^128. */
+  readonly salt: string;
+}
+
+/**
+ * Pure arithmetic, no network; the members wait only for code to be loaded. Failure contract. Each rejects with
+ * RangeError for values that zkLogin cannot take (a key of another kind, claims that are too long), without naming them.
+ */
 export interface Zklogin {
-  /** The nonce that the ID token must carry: 27 characters. Throws RangeError for a key that cannot be one. */
-  nonceOf(key: EphemeralKey): string;
-  /** The chain address of a subject; `salt` in decimal. Never the legacy derivation. */
-  addressOf(claims: { issuer: string; audience: string; subject: string; salt: string }): string;
+  /** The nonce that the ID token must carry: 27 characters. */
+  nonceOf(key: EphemeralKey): Promise<string>;
+  /** The chain address of a subject. Never the legacy derivation. */
+  addressOf(claims: ZkloginClaims): Promise<string>;
+  /** What stands for the subject in a proof, in decimal. */
+  addressSeedOf(claims: ZkloginClaims): Promise<string>;
 }
 
 export interface ProofRequest {
+  /** Verified before it comes here. */
   readonly idToken: string;
   readonly key: EphemeralKey;
   readonly salt: string;

@@ -1,0 +1,108 @@
+import { CHAIN_NETWORKS } from "@coffer/contract";
+import { describe, expect, it } from "vitest";
+import { ConfigError, parseConfig } from "../config.ts";
+
+const PRODUCTION = {
+  SERVICE_ENV: "production",
+  SERVICE_MASTER_KEY: "ab".repeat(32),
+  SERVICE_JWT_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`,
+};
+const PROVIDER = { SERVICE_IDP_ISSUER: "https://issuer.example", SERVICE_IDP_CLIENT_ID: "client" };
+const HOSTED = {
+  SERVICE_PROVER: "hosted",
+  SERVICE_PROVER_URL: "https://prover.example",
+  SERVICE_PROVER_API_KEY: "prover-key-of-this-test",
+};
+
+function problemsOf(environment: Record<string, string>): readonly string[] {
+  try {
+    parseConfig(environment);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+}
+
+describe("network and prover [S5.5-prover-mismatch S5.5-prover-production S5.5-prover-development]", () => {
+  const modes = [PRODUCTION, { SERVICE_ENV: "development" }];
+
+  it("fit together as development with localnet, and as hosted with every other network", () => {
+    for (const mode of modes) {
+      for (const network of CHAIN_NETWORKS) {
+        const environment = { ...mode, ...PROVIDER, SERVICE_CHAIN_NETWORK: network };
+        const development = problemsOf({ ...environment, SERVICE_PROVER: "development" });
+        const hosted = problemsOf({ ...environment, ...HOSTED });
+        const isLocal = network === "localnet";
+        expect(development).toEqual(
+          isLocal ? [] : [expect.stringMatching(new RegExp(`^SERVICE_PROVER: ${network} rejects the development`))],
+        );
+        expect(hosted).toEqual(isLocal ? [expect.stringMatching(/^SERVICE_PROVER: localnet rejects a hosted/)] : []);
+      }
+    }
+  });
+
+  it("follow SERVICE_ENV: localnet in development, mainnet in production", () => {
+    expect(problemsOf({ SERVICE_ENV: "development", ...PROVIDER, SERVICE_PROVER: "development" })).toEqual([]);
+    expect(problemsOf({ SERVICE_ENV: "development", ...PROVIDER, ...HOSTED })).toEqual([
+      expect.stringContaining("localnet rejects a hosted prover's proofs; set SERVICE_PROVER=development"),
+    ]);
+    expect(problemsOf({ ...PRODUCTION, ...PROVIDER, ...HOSTED })).toEqual([]);
+    expect(problemsOf({ ...PRODUCTION, ...PROVIDER, SERVICE_PROVER: "development" })).toEqual([
+      expect.stringContaining("mainnet rejects the development prover's proofs"),
+    ]);
+  });
+
+  it("say what is missing, and never a value", () => {
+    const environment = { ...PRODUCTION, ...HOSTED, SERVICE_PROVER_URL: "", SERVICE_CHAIN_NETWORK: "testnet" };
+    const problems = problemsOf(environment);
+    expect(problems).toEqual([
+      expect.stringContaining("set SERVICE_IDP_ISSUER"),
+      expect.stringMatching(/^SERVICE_PROVER_URL: /),
+    ]);
+    expect(problemsOf({ ...environment, ...PROVIDER, SERVICE_PROVER_API_KEY: "" })).toEqual([
+      expect.stringMatching(/^SERVICE_PROVER_URL: /),
+      expect.stringMatching(/^SERVICE_PROVER_API_KEY: /),
+    ]);
+    expect(problems.join()).not.toContain(HOSTED.SERVICE_PROVER_API_KEY);
+  });
+
+  it("do without a prover on every network", () => {
+    for (const network of CHAIN_NETWORKS) {
+      expect(problemsOf({ ...PRODUCTION, ...PROVIDER, SERVICE_CHAIN_NETWORK: network })).toEqual([]);
+    }
+  });
+
+  it("name the prover to the server", () => {
+    expect(parseConfig({ ...PRODUCTION, ...PROVIDER, ...HOSTED }).prover).toEqual({
+      kind: "hosted",
+      url: HOSTED.SERVICE_PROVER_URL,
+      apiKey: HOSTED.SERVICE_PROVER_API_KEY,
+    });
+    expect(problemsOf({ ...PRODUCTION, SERVICE_PROVER: "vendor" })).toEqual([
+      expect.stringMatching(/^SERVICE_PROVER: expected/),
+    ]);
+  });
+});
+
+describe("the identity provider", () => {
+  it("needs a client id", () => {
+    expect(problemsOf({ ...PRODUCTION, SERVICE_IDP_ISSUER: "https://issuer.example" })).toEqual([
+      expect.stringMatching(/^SERVICE_IDP_CLIENT_ID: /),
+    ]);
+  });
+
+  it("is asked in the clear on this machine only, and so is the prover", () => {
+    for (const issuer of ["http://127.0.0.1:4000", "http://localhost:4000", "https://issuer.example"]) {
+      expect(problemsOf({ ...PRODUCTION, ...PROVIDER, SERVICE_IDP_ISSUER: issuer })).toEqual([]);
+    }
+    for (const issuer of ["http://issuer.example", "http://10.0.0.1:4000", "http://localhost.example"]) {
+      expect(problemsOf({ ...PRODUCTION, ...PROVIDER, SERVICE_IDP_ISSUER: issuer })).toEqual([
+        expect.stringMatching(/^SERVICE_IDP_ISSUER: .*https/),
+      ]);
+    }
+    expect(problemsOf({ ...PRODUCTION, ...PROVIDER, ...HOSTED, SERVICE_PROVER_URL: "http://prover.example" })).toEqual([
+      expect.stringMatching(/^SERVICE_PROVER_URL: .*https/),
+    ]);
+  });
+});
