@@ -51,3 +51,18 @@ export async function runSql(directory: string, statement: string, ...values: (s
     database.close();
   }
 }
+
+/** Reads rows of the stack's database, beside the running server. */
+export async function querySql(
+  directory: string,
+  statement: string,
+  ...values: (string | number)[]
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const database = new DatabaseSync(await databasePath(directory), { readOnly: true });
+  try {
+    database.exec("PRAGMA busy_timeout = 5000");
+    return database.prepare(statement).all(...values);
+  } finally {
+    database.close();
+  }
+}

@@ -30,7 +30,7 @@ export interface Service {
   /** Invites an agent and redeems with a new chain key. */
   inviteAgent(rights?: object): Promise<Agent>;
   /** A sign-up access code of many uses, made by the operator's command at the first call. */
-  accessCode(): Promise<string>;
+  readonly accessCode: () => Promise<string>;
 }
 
 export interface Agent {

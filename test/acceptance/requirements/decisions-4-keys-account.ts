@@ -67,6 +67,7 @@ const INVITES_AND_ACCOUNT = [
     "404 unknown, 410 used, expired or revoked, 409 the owner's address, 400 clock_skew beyond ±5 min.",
   ),
   built("D4-redeem-signature", "The signature is a Sui personal message over a fixed text."),
+  built("D4-redeem-waiver", "The signature is waived by a setting in development only."),
   built("D4-invite-secret", "The client prints codes as <code>.<secret>; the secret never reaches the service."),
   built(
     "D4-link-chain",
