@@ -1,8 +1,9 @@
 import type { Deps } from "../../deps.ts";
 import type { Session } from "../../ports/database.ts";
-import { insertMailRequest, type MailPurpose } from "./store.ts";
+import type { MailPurpose } from "./rules.ts";
+import { insertMailRequest } from "./store.ts";
 
-export type { MailPurpose } from "./store.ts";
+export type { MailPurpose } from "./rules.ts";
 
 /**
  * Asks for a mail by a row; jobs/mail.ts finds out whether an account has the address, mints the token and sends. So the

@@ -1,0 +1,47 @@
+import type { api } from "@coffer/contract";
+import type { Deps } from "../../deps.ts";
+import type { GroupHandlers } from "../../http/handlers.ts";
+import type { Limits } from "../../limits/limits.ts";
+import { requestMail } from "./requests.ts";
+import { resetPassword } from "./reset.ts";
+import type { MailPurpose } from "./rules.ts";
+import { verifyEmail } from "./verification.ts";
+
+type Needs = Pick<Deps, "database" | "clock" | "random"> & { readonly limits: Limits };
+
+type MailTokenHandlers = Pick<
+  GroupHandlers<typeof api.auth>,
+  "forgotPassword" | "resetPassword" | "verifyEmail" | "resendVerification"
+>;
+
+/** Part of the contract's group `auth`: what is asked for by mail and answered with a mailed token. */
+export const mailTokenHandlers = (deps: Needs): MailTokenHandlers => ({
+  async forgotPassword({ body }) {
+    await askQuietly(deps, "reset", body.email);
+    return { message: "If an account has this address, a mail with a reset link is on its way." };
+  },
+
+  async resendVerification({ body }) {
+    await askQuietly(deps, "verify", body.email);
+    return { message: "If this address waits for its verification, a mail with a link is on its way." };
+  },
+
+  async resetPassword({ body }, { origin }) {
+    await resetPassword(deps, body, origin);
+    return { message: "The new password is set, and every session has ended." };
+  },
+
+  async verifyEmail({ body }, { origin }) {
+    await verifyEmail(deps, body.token, origin);
+    return { message: "The e-mail address is verified." };
+  },
+});
+
+/**
+ * One row at most, whatever the address: neither the answer nor its time says whether there is an account (specification
+ * §4.2; OWASP forgot password cheat sheet). The limit of mails to one address does not show either (decisions §2).
+ */
+async function askQuietly(deps: Needs, purpose: MailPurpose, email: string): Promise<void> {
+  if (!deps.limits.tryTake("mailAddress", `${purpose} ${email}`)) return;
+  await requestMail(deps, deps.database, purpose, email);
+}

@@ -1,0 +1,23 @@
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
+import type { MailPurpose } from "./rules.ts";
+import { endExpiredToken, findMailToken } from "./store.ts";
+
+/**
+ * Whose token it is. A look only, which keeps dear work away from whoever makes tokens up; the use decides.
+ * @throws ServiceError `token_invalid` for a token that is unknown, used, expired or of another purpose: one answer.
+ */
+export async function requireLiveToken(
+  { database, clock }: Pick<Deps, "database" | "clock">,
+  hash: string,
+  purpose: MailPurpose,
+): Promise<{ readonly email: string; readonly name: string | null }> {
+  const now = clock.now();
+  const found = await database.first(findMailToken(database, { hash, purpose }));
+  if (found === null || found.used_at !== null) throw new ServiceError("token_invalid");
+  if (found.expires_at <= now) {
+    await endExpiredToken(database, hash, now);
+    throw new ServiceError("token_invalid");
+  }
+  return found;
+}

@@ -1,0 +1,46 @@
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
+import type { RequestOrigin } from "../../http/handlers.ts";
+import type { Limits } from "../../limits/limits.ts";
+import { hashPassword, requireStrongPassword } from "../auth/passwords.ts";
+import { recordChange } from "../changes/store.ts";
+import { endSessions } from "../sessions/store.ts";
+import { hashMailToken } from "./rules.ts";
+import { endMailTokens, setPassword, useMailToken } from "./store.ts";
+import { requireLiveToken } from "./live-token.ts";
+
+type Needs = Pick<Deps, "database" | "clock" | "random"> & { readonly limits: Limits };
+
+/**
+ * Sets a new password for a mailed token, which is used up by the very transaction that sets it: so a refused password
+ * leaves the token as it was, and of any number of callers one succeeds. Every session ends, and every other reset token
+ * of the account (ASVS 5.0 6.4.3, 7.4.3).
+ * @throws ServiceError `token_invalid`, `weak_password`, `unavailable` when too many passwords are being hashed.
+ */
+export async function resetPassword(
+  deps: Needs,
+  { token, newPassword }: { token: string; newPassword: string },
+  origin: RequestOrigin,
+): Promise<void> {
+  const hash = hashMailToken(token);
+  // Asked before the hashing, which is dear, and again by the use itself, which decides.
+  const { email, name } = await requireLiveToken(deps, hash, "reset");
+  requireStrongPassword(newPassword, { email, name });
+  const passwordHash = await hashPassword(newPassword);
+  await deps.database.transaction(async (transaction) => {
+    const now = deps.clock.now();
+    const used = await transaction.first(useMailToken(transaction, { hash, purpose: "reset", now }));
+    if (used === null) throw new ServiceError("token_invalid");
+    const id = used.account_id;
+    const change = { id, email: used.email, to: passwordHash, now };
+    if ((await transaction.first(setPassword(transaction, change))) === null) throw new ServiceError("token_invalid");
+    await endMailTokens(transaction, { accountId: id, purpose: "reset", now });
+    await endSessions(transaction, { accountId: id, exceptId: null, now });
+    await recordChange(transaction, {
+      ...{ accountId: id, action: "account.password_changed", actor: null, origin },
+      ...{ target: { kind: "account", id }, occurredAt: now, id: deps.random.uuid() },
+    });
+  });
+  // Waits after wrong passwords were for whoever guessed; the account's owner has shown another proof.
+  deps.limits.signInDelays.succeeded(email);
+}
