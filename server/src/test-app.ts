@@ -16,6 +16,7 @@ import { openProviders } from "./providers.ts";
 export interface TestApp extends AsyncDisposable {
   readonly app: App;
   readonly deps: Deps;
+  /** A negative step sets it back, as an operator or NTP does: what has elapsed goes on. */
   readonly clock: Deps["clock"] & { advance(milliseconds: number): void };
   readonly readiness: { state: "starting" | "ready" | "stopping" };
   /** Every mail sent so far. */
@@ -110,11 +111,13 @@ function recordingMailer(mails: Mail[]): Mailer {
 function standingClock(): TestApp["clock"] {
   const start = Date.UTC(2026, 10, 20, 12);
   let now = start;
+  let elapsed = 0;
   return {
     now: () => now,
-    elapsed: () => now - start,
+    elapsed: () => elapsed,
     advance: (milliseconds) => {
       now += milliseconds;
+      elapsed += Math.max(0, milliseconds);
     },
   };
 }

@@ -98,10 +98,10 @@ describe("creating an invite", () => {
   it("ends with its maker, and so does its key", async () => {
     const maker = await newKey({ expiresInDays: 1 });
     service.clock.advance(24 * HOUR - 1000);
-    const invite = await makeInvite(service.ask, maker);
+    const invite = await makeInvite(service, maker);
     expect(invite.expiresAt).toBe("2026-11-21T12:00:00.000Z");
     const signer = newSigner();
-    const { body, status } = await redeem(service.ask, claimOf(signer, invite.code, service.clock.now()));
+    const { body, status } = await redeem(service, claimOf(signer, invite.code, service.clock.now()));
     expect(status).toBe(201);
     service.clock.advance(999);
     const ask = () => service.ask("GET", "/api/account", { key: String(body["key"]) });
@@ -119,15 +119,15 @@ describe("creating an invite", () => {
 
   it("[D2-live-invites] stops at the limit of live ones; an ended one makes room", async () => {
     const [first, second, third] = [
-      await makeInvite(service.ask, owner.key),
-      await makeInvite(service.ask, owner.key),
-      await makeInvite(service.ask, owner.key, { expiresInHours: 0.5 }),
+      await makeInvite(service, owner.key),
+      await makeInvite(service, owner.key),
+      await makeInvite(service, owner.key, { expiresInHours: 0.5 }),
     ];
     const full = async () => errorCodeOf(await create(owner.key, { name: "A" }));
     expect(await full()).toBe("limit_reached");
     await service.ask("DELETE", `/api/auth/invites/${first.id}`, { key: owner.key });
     expect(await full()).toBeUndefined();
-    await redeem(service.ask, claimOf(newSigner(), second.code, service.clock.now()));
+    await redeem(service, claimOf(newSigner(), second.code, service.clock.now()));
     expect(await full()).toBeUndefined();
     service.clock.advance(HOUR / 2 - 1);
     expect(await full()).toBe("limit_reached");
@@ -150,14 +150,14 @@ describe("the list of invites", () => {
   it("[D4-invites-list] [S3-invite-expired] says created, used, revoked and expired by the clock, newest first", async () => {
     const invites = [];
     for (const expiresInHours of [2, 2, 1]) {
-      invites.push(await makeInvite(service.ask, owner.key, { expiresInHours }));
+      invites.push(await makeInvite(service, owner.key, { expiresInHours }));
       service.clock.advance(1);
     }
     const [used, revoked, expired] = invites;
     const signer = newSigner();
     const addressProof = "ab".repeat(32);
     const claim = { ...claimOf(signer, used?.code ?? "", service.clock.now()), addressProof };
-    const key = (await redeem(service.ask, claim)).body;
+    const key = (await redeem(service, claim)).body;
     await service.ask("DELETE", `/api/auth/invites/${revoked?.id ?? ""}`, { key: owner.key });
     const states = async () => (await list()).map(({ id, status }) => [id, status]);
     service.clock.advance(HOUR - 2);
@@ -173,7 +173,7 @@ describe("the list of invites", () => {
 
   it("goes page by page", async () => {
     const made = [];
-    for (let n = 0; n < 3; n += 1) made.push((await makeInvite(service.ask, owner.key)).id);
+    for (let n = 0; n < 3; n += 1) made.push((await makeInvite(service, owner.key)).id);
     const page = async (cursor: string) =>
       (await service.ask("GET", `/api/auth/invites?limit=2${cursor}`, { key: owner.key })).body;
     const first = await page("");
@@ -186,8 +186,8 @@ describe("the list of invites", () => {
   it("shows a key limited to vaults no invite that reaches further, nor lets it end one", async () => {
     const vaultId = await newVault("Mine");
     const limited = await newKey({ vaultIds: [vaultId] });
-    const wide = await makeInvite(service.ask, owner.key);
-    const narrow = await makeInvite(service.ask, owner.key, { vaultIds: [vaultId] });
+    const wide = await makeInvite(service, owner.key);
+    const narrow = await makeInvite(service, owner.key, { vaultIds: [vaultId] });
     expect((await list(limited)).map(({ id }) => id)).toEqual([narrow.id]);
     const end = async (id: string) => (await service.ask("DELETE", `/api/auth/invites/${id}`, { key: limited })).status;
     expect([await end(wide.id), await end(narrow.id)]).toEqual([404, 204]);
@@ -195,7 +195,7 @@ describe("the list of invites", () => {
   });
 
   it("is its own account's", async () => {
-    const invite = await makeInvite(service.ask, owner.key);
+    const invite = await makeInvite(service, owner.key);
     const other = await service.signUp();
     expect(await list(other.key)).toEqual([]);
     expect((await service.ask("DELETE", `/api/auth/invites/${invite.id}`, { key: other.key })).status).toBe(404);
@@ -208,19 +208,19 @@ describe("revoking an invite", () => {
     (await service.ask("DELETE", `/api/auth/invites/${id}`, { key: owner.key })).status;
 
   it("[D4-invite-revoke] [S3-invite-revoked] ends it; a second time changes nothing", async () => {
-    const invite = await makeInvite(service.ask, owner.key);
+    const invite = await makeInvite(service, owner.key);
     expect(await revoke(invite.id)).toBe(204);
     const before = await list();
     service.clock.advance(1000);
     expect(await revoke(invite.id)).toBe(204);
     expect(await list()).toEqual(before);
-    const refused = await redeem(service.ask, claimOf(newSigner(), invite.code, service.clock.now()));
+    const refused = await redeem(service, claimOf(newSigner(), invite.code, service.clock.now()));
     expect([refused.status, errorCodeOf(refused)]).toEqual([410, "invite_ended"]);
   });
 
   it("leaves a used invite, and the key that it became, as they are", async () => {
-    const invite = await makeInvite(service.ask, owner.key);
-    const { body } = await redeem(service.ask, claimOf(newSigner(), invite.code, service.clock.now()));
+    const invite = await makeInvite(service, owner.key);
+    const { body } = await redeem(service, claimOf(newSigner(), invite.code, service.clock.now()));
     expect(await revoke(invite.id)).toBe(204);
     expect((await list())[0]).toMatchObject({ status: "used", revokedAt: null });
     expect((await service.ask("GET", "/api/account", { key: String(body["key"]) })).status).toBe(200);

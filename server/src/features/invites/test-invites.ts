@@ -4,7 +4,7 @@ import { renderRedeemText, type Scope } from "@coffer/contract";
 import type { TestAnswer, TestApp } from "../../test-app.ts";
 import { openSigner, type TestSigner } from "../chain-proofs/test-signer.ts";
 
-type Ask = TestApp["ask"];
+type Service = Pick<TestApp, "ask">;
 
 /** Where `inject` says it reached the service. */
 export const TEST_PLACE = { origin: "http://localhost", network: "localnet" } as const;
@@ -16,11 +16,11 @@ export interface MadeInvite {
 }
 
 export async function makeInvite(
-  ask: Ask,
+  service: Service,
   key: string,
   wanted: { scopes?: readonly Scope[]; vaultIds?: readonly string[]; expiresInHours?: number } = {},
 ): Promise<MadeInvite> {
-  const made = await ask("POST", "/api/auth/invites", { key, json: { name: "Agent", ...wanted } });
+  const made = await service.ask("POST", "/api/auth/invites", { key, json: { name: "Agent", ...wanted } });
   if (made.status !== 201) throw new Error(`no invite: ${made.text}`);
   return made.body as unknown as MadeInvite;
 }
@@ -48,8 +48,8 @@ export function claimOf(
   return { code, chainAddress, signature: signer.sign(text), signedAt };
 }
 
-export function redeem(ask: Ask, json: Claim): Promise<TestAnswer> {
-  return ask("POST", "/api/auth/invites/redeem", { json });
+export function redeem(service: Service, json: Claim): Promise<TestAnswer> {
+  return service.ask("POST", "/api/auth/invites/redeem", { json });
 }
 
 export function errorCodeOf(answer: TestAnswer): unknown {
