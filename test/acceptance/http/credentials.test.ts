@@ -35,7 +35,7 @@ describe("an Authorization header", () => {
     }
   });
 
-  it("with another issuer's JWT is 401 [D0-foreign-jwt-401]", async () => {
+  it("with another issuer's JWT is 401 [D0-foreign-jwt-401 S5.4-earlier-edition]", async () => {
     const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
     const jwt = `${part({ alg: "RS256" })}.${part({ iss: "https://idp.example", sub: service().owner.id })}.c2ln`;
     expectError(await service().ask("GET", "/api/account", { key: jwt }), 401, "invalid_credential");

@@ -3,14 +3,12 @@ import { request as openRequest, type IncomingMessage } from "node:http";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { spawn } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { freshEmail, signUp } from "../kit/account.ts";
 import { runSql } from "../kit/data-directory.ts";
 import { send } from "../kit/http.ts";
 import { productionSecrets } from "../kit/production.ts";
-import { startServerProcess } from "../kit/server-process.ts";
-import { collectOutput, REPOSITORY } from "../kit/stack.ts";
+import { startAndFail, startServerProcess } from "../kit/server-process.ts";
 import { expectError, expectStatus, fieldsAt, objectIn, textIn, UUID } from "../kit/answers.ts";
 import { useService } from "../kit/service.ts";
 
@@ -127,6 +125,14 @@ describe("the mode", () => {
     expect(printed).toContain("SERVICE_MASTER_KEY");
   });
 
+  it("of production needs keys for its access tokens to start [D0-production-needs-jwt-keys]", async () => {
+    const { SERVICE_MASTER_KEY } = productionSecrets();
+    const { code, printed } = await startAndFail({ SERVICE_MASTER_KEY: String(SERVICE_MASTER_KEY) });
+    expect(code).not.toBe(0);
+    expect(printed).toContain("SERVICE_JWT_KEYS");
+    expect(printed).not.toContain(String(SERVICE_MASTER_KEY));
+  });
+
   it("of development refuses a non-loopback address unless it is allowed by name [D7-refuse-non-loopback]", async () => {
     const { code, printed } = await startAndFail({ SERVICE_ENV: "development", SERVICE_HOST: "0.0.0.0" });
     expect(code).not.toBe(0);
@@ -157,19 +163,4 @@ async function withServer(
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
-}
-
-async function startAndFail(variables: Readonly<Record<string, string>>): Promise<{ code: unknown; printed: string }> {
-  const child = spawn(process.execPath, ["--conditions=coffer-source", join(REPOSITORY, "server/src/main.ts")], {
-    env: {
-      PATH: process.env["PATH"],
-      SERVICE_PORT: "0",
-      SERVICE_DATA_DIR: join(tmpdir(), "coffer-never"),
-      ...variables,
-    },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const output = collectOutput(child);
-  const [code] = await once(child, "close");
-  return { code, printed: output.stdout + output.stderr };
 }

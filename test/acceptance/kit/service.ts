@@ -41,14 +41,17 @@ export interface Agent {
 
 type Variables = Readonly<Record<string, string>>;
 
+/** A function is asked when the server is about to start: by then the hooks before it have run. */
+type Given = Variables | (() => Variables);
+
 /** Starts a development server before the tests of a file and stops it after them. */
-export function useService(variables: Variables = {}): () => Service {
-  return prepare({ SERVICE_ENV: "development", ...variables }, ({ server }) => signUp(server.baseUrl));
+export function useService(variables: Given = {}): () => Service {
+  return prepare({ SERVICE_ENV: "development" }, variables, ({ server }) => signUp(server.baseUrl));
 }
 
 /** The same in production, with its rate limits; the owner signed up with an access code and made the key. */
-export function useProductionService(variables: Variables = {}): () => Service {
-  return prepare({ ...productionSecrets(), ...variables }, async (service) => {
+export function useProductionService(variables: Given = {}): () => Service {
+  return prepare(productionSecrets(), variables, async (service) => {
     const email = freshEmail();
     const { id, accessToken } = await signUpWithCode(service.server.baseUrl, await service.accessCode(), { email });
     const { key } = await createKey(service.server.baseUrl, accessToken, { name: "owner" });
@@ -56,13 +59,14 @@ export function useProductionService(variables: Variables = {}): () => Service {
   });
 }
 
-function prepare(variables: Variables, makeOwner: (service: Service) => Promise<NewAccount>): () => Service {
+function prepare(fixed: Variables, given: Given, makeOwner: (service: Service) => Promise<NewAccount>): () => Service {
   let service: Service | null = null;
   const cleanup = new AsyncDisposableStack();
   beforeAll(async () => {
     const dataDirectory = await mkdtemp(join(tmpdir(), "coffer-acceptance-"));
     cleanup.defer(() => rm(dataDirectory, { recursive: true, force: true }));
-    const environment = { ...variables, SERVICE_DATA_DIR: dataDirectory };
+    const variables = typeof given === "function" ? given() : given;
+    const environment = { ...fixed, ...variables, SERVICE_DATA_DIR: dataDirectory };
     const server = cleanup.use(await startServerProcess(environment));
     const nobody = openService(server, environment, { id: "", email: "", apiKey: "" });
     service = openService(server, environment, await makeOwner(nobody), nobody.accessCode);
