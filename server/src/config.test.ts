@@ -55,6 +55,20 @@ describe("the configuration", () => {
     for (const host of ["0.0.0.0", "::", "127.example.com", "10.0.0.1", ""]) expect(isLoopbackHost(host)).toBe(false);
   });
 
+  it("takes proxies by address or block, and never everybody", () => {
+    const blocks = (given: string) => problemsOf({ ...PRODUCTION, SERVICE_TRUSTED_PROXIES: given });
+    expect(blocks("10.0.0.0/8, 192.0.2.1 2001:db8::/32,::1")).toEqual([]);
+    expect(parseConfig({ ...PRODUCTION, SERVICE_TRUSTED_PROXIES: "10.0.0.0/8, ::1" }).settings.trustedProxies).toEqual([
+      "10.0.0.0/8",
+      "::1",
+    ]);
+    for (const wrong of ["1", "10.0.0.0/33", "10.0.0/8", "2001:db8::/129", "10.0.0.1/8/8", "fe80", "10.0.0.0/"]) {
+      expect(blocks(`::1,${wrong}`)).toEqual([expect.stringMatching(/entry 2 is neither an address nor a CIDR block/)]);
+    }
+    for (const all of ["0.0.0.0/0", "::/0"])
+      expect(blocks(all)).toEqual([expect.stringMatching(/entry 1 is everybody/)]);
+  });
+
   it("names every variable in its usage", () => {
     for (const name of ["SERVICE_ENV", "SERVICE_PORT", "SERVICE_MASTER_KEY", "SERVICE_DATA_DIR"]) {
       expect(renderUsage()).toContain(name);

@@ -18,7 +18,8 @@ export const JSON_TYPE = "application/json; charset=utf-8";
 /** Never throws, and never lets the message of an unexpected error through. */
 export function describeFailure(error: unknown): Failure {
   if (error instanceof ServiceError) {
-    const unexpected = error.status >= 500;
+    // What a server is not set up for is no fault of it, and no reason to fill its log.
+    const unexpected = error.status >= 500 && error.code !== "not_configured";
     const message = error.code === "internal" ? ERRORS.internal.message : error.message;
     return {
       status: error.status,
@@ -87,10 +88,20 @@ const RETRY_AFTER: Partial<Record<ErrorCode, string>> = {
   upload_locked: "1",
 };
 
+/**
+ * Every 401 names a scheme (RFC 9110 §15.5.2); why the credential was refused is said only of one that came in the
+ * Authorization header (RFC 6750 §3.1): a wrong password or a used refresh token came in the body.
+ */
+const CHALLENGES: Partial<Record<ErrorCode, string>> = {
+  invalid_credential: 'Bearer error="invalid_token"',
+  wrong_credentials: "Bearer",
+  session_ended: "Bearer",
+};
+
 function headersOf(code: ErrorCode, given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
-  // RFC 6750 §3: the challenge names the scheme and why the credential was refused.
-  if (code === "invalid_credential") headers["WWW-Authenticate"] = 'Bearer error="invalid_token"';
+  const challenge = CHALLENGES[code];
+  if (challenge !== undefined) headers["WWW-Authenticate"] = challenge;
   const retryAfter = RETRY_AFTER[code];
   if (retryAfter !== undefined) headers["Retry-After"] = retryAfter;
   return Object.assign(headers, given);

@@ -52,5 +52,43 @@ describe("the log", () => {
     ];
     for (const secret of secrets) expect(redact(`before ${secret} after`)).toBe("before [redacted] after");
     expect(redact('{"newPassword":"x y z"}')).toBe('{"newPassword":"[redacted]"}');
+    expect(redact(String.raw`{"password":"x \" y"}`)).toBe('{"password":"[redacted]"}');
+    expect(redact(String.raw`"{\"refreshToken\":\"x y\"}"`)).toBe(String.raw`"{\"refreshToken\":\"[redacted]\"}"`);
+  });
+
+  it("redacts what the parts of a sign-in are made of, wherever they stand", () => {
+    const token = "q83vEjRWeJASNFZ4kBI0VniQEjRWeJASNFZ4kBI0Vng";
+    const secrets = [
+      "ABCD-EFGH-JKMN-PQRS-TVWX",
+      "abcd-efgh-jkmn-pqrs-tvwx",
+      token,
+      "whsec_Y29mZmVyIGRldmVsb3BtZW50",
+      "$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA".replaceAll(",", "-"),
+      "suiprivkey1qzwant3kaegmjy4qxex93s0jzvemekkjmyv3r2sjwgnv2y479pgsywhveae",
+    ];
+    for (const secret of secrets) expect(redact(`before ${secret} after`)).toBe("before [redacted] after");
+    expect(redact("GET /api/auth/idp?accessCode=a-b&x=1")).toBe("GET /api/auth/idp?accessCode=[redacted]&x=1");
+    expect(redact("/callback?code=a%20b&state=c#d")).toBe("/callback?code=[redacted]&state=[redacted]#d");
+    expect(redact("smtp://user:pass@mail.example:25")).toBe("smtp://user:[redacted]@mail.example:25");
+    expect(redact("Basic dXNlcjpwYXNz")).toBe("Basic [redacted]");
+  });
+
+  it("leaves alone what tells where a fault is", () => {
+    const texts = [
+      "at handle (/srv/coffer/server/src/http/implement.ts:101:7)",
+      "request 4f3c2b1a-aaaa-4bbb-8ccc-121212121212 failed",
+      "SQLITE_CONSTRAINT: UNIQUE constraint failed: accounts.email",
+      "http://127.0.0.1:8787/api/files",
+    ];
+    for (const text of texts) expect(redact(text)).toBe(text);
+  });
+
+  it("has no query and no path: a sign-in's access code and state stay out of it [D3-idp-access-code]", async () => {
+    await using service = await openTestApp();
+    await service.ask("GET", "/api/auth/idp?accessCode=ABCD-EFGH-JKMN-PQRS-TVWX");
+    await service.ask("GET", "/api/auth/idp/callback?code=from-the-provider&state=of-the-browser");
+    await service.ask("GET", "/reset-password?token=from-a-mail");
+    expect(service.logged().trim().split("\n")).toHaveLength(3);
+    expect(service.logged()).not.toMatch(/ABCD|from-the-provider|of-the-browser|from-a-mail|reset-password/);
   });
 });

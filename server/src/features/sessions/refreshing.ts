@@ -1,8 +1,8 @@
 import type { SessionTokens } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../http/errors.ts";
-import type { RequestOrigin } from "../../http/handlers.ts";
-import type { Limits } from "../../limits/limits.ts";
+import { Reply, type RequestOrigin } from "../../http/handlers.ts";
+import { headersOf, type Limits } from "../../limits/limits.ts";
 import type { Session } from "../../ports/database.ts";
 import { mintAccessToken } from "./access-tokens.ts";
 import { type Ending, recordEnding } from "./ending.ts";
@@ -18,19 +18,19 @@ type Needs = Pick<Deps, "database" | "clock" | "random" | "jwtKeys"> & { readonl
  * caller's new tokens included (specification §3, RFC 9700 §4.14.2). There is no grace for a repeat.
  * @throws ServiceError `session_ended`, the same for every reason; `rate_limited`.
  */
-export async function refreshSession(deps: Needs, token: string, origin: RequestOrigin): Promise<SessionTokens> {
+export async function refreshSession(deps: Needs, token: string, origin: RequestOrigin): Promise<Reply<SessionTokens>> {
   const hash = hashRefreshToken(token);
   // Only names the family whose rate this counts against; what the token is worth is decided by the UPDATE.
   const known = await deps.database.first(findRefreshToken(deps.database, { hash }));
   if (known === null) throw new ServiceError("session_ended");
-  deps.limits.take("refresh", known.session_id);
+  const headers = headersOf(deps.limits.take("refresh", known.session_id));
   const tokens = await deps.database.transaction(
     async (transaction) =>
       (await rotate(deps, transaction, hash, origin)) ?? endReused(deps, transaction, hash, origin),
   );
   // Thrown out here: the end of a family must be committed.
-  if (tokens === null) throw new ServiceError("session_ended");
-  return tokens;
+  if (tokens === null) throw new ServiceError("session_ended", undefined, { headers });
+  return new Reply(tokens, { headers });
 }
 
 async function rotate(
