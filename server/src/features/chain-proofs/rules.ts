@@ -27,7 +27,7 @@ export interface ChainProof {
 /**
  * Rejects with `signature_invalid` unless the address's own key signed the text. Strict: `zip215: false` takes only
  * canonical encodings and S below the group's order (RFC 8032 §5.1.7), and refuses keys of small order, for which one
- * signature can fit many texts (Chalkias, Garillot, Nikolaenko, "Taming the many EdDSAs", SSR 2020, §5).
+ * signature can fit many texts (Chalkias, Garillot, Nikolaenko, "Taming the many EdDSAs", SSR 2020).
  */
 export async function requireProof({ chainAddress, text, signature }: ChainProof): Promise<void> {
   const { signed, publicKey } = parseSignature(signature);

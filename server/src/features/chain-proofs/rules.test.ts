@@ -1,0 +1,198 @@
+import { MAX_CLOCK_SKEW, renderKeyAddressText, renderLinkText, renderRedeemText } from "@coffer/contract";
+import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import { Secp256k1Keypair } from "@mysten/sui/keypairs/secp256k1";
+import { Point } from "@noble/ed25519";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ServiceError } from "../../http/errors.ts";
+import { requireFresh, requireProof, requireServiceOrigin } from "./rules.ts";
+import { addressOf, digestOf, openSigner, serialize } from "./test-signer.ts";
+
+const RUNS = process.env["COFFER_TEST_COUNTS"] === "full" ? 500 : 15;
+
+const signer = openSigner(Uint8Array.from({ length: 32 }, (_, index) => index + 1));
+const { chainAddress } = signer;
+const place = { origin: "https://coffer.example", network: "testnet", chainAddress } as const;
+const codeHash = "ab".repeat(32);
+const text = renderRedeemText({ ...place, codeHash, signedAt: 1_795_000_000_000 });
+const signature = signer.sign(text);
+
+/** The group's order: S and S + ORDER satisfy the same equation (RFC 8032 §8.4). */
+const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
+
+async function outcomeOf(proof: Parameters<typeof requireProof>[0]): Promise<string> {
+  try {
+    await requireProof(proof);
+    return "proven";
+  } catch (error) {
+    if (error instanceof ServiceError) return error.code;
+    throw error;
+  }
+}
+
+async function messageOf(proof: Parameters<typeof requireProof>[0]): Promise<string> {
+  return requireProof(proof).then(
+    () => "proven",
+    (error: unknown) => (error as Error).message,
+  );
+}
+
+describe("a proof of possession", () => {
+  it("is a personal message as @mysten/sui signs it, byte for byte, of any length", async () => {
+    const keypair = Ed25519Keypair.fromSecretKey(signer.seed);
+    expect(chainAddress).toBe(keypair.toSuiAddress());
+    await fc.assert(
+      fc.asyncProperty(fc.string({ maxLength: 400, unit: "binary" }), async (message) => {
+        const theirs = await keypair.signPersonalMessage(new TextEncoder().encode(message));
+        // Lone surrogates become U+FFFD in both encodings.
+        expect(theirs.signature).toBe(signer.sign(message));
+        expect(await outcomeOf({ chainAddress, text: message, signature: theirs.signature })).toBe("proven");
+      }),
+      { numRuns: RUNS, examples: [["x".repeat(127)], ["x".repeat(128)], [text]] },
+    );
+  });
+
+  it("is bound to every field of every text", async () => {
+    const accountId = "0199";
+    const claims = [
+      text,
+      renderRedeemText({ ...place, codeHash: "ac".repeat(32), signedAt: 1_795_000_000_000 }),
+      renderRedeemText({ ...place, codeHash, signedAt: 1_795_000_000_001 }),
+      renderRedeemText({ ...place, codeHash, signedAt: 1_795_000_000_000, origin: "https://coffer.example:8443" }),
+      renderRedeemText({ ...place, codeHash, signedAt: 1_795_000_000_000, network: "mainnet" }),
+      renderRedeemText({ ...place, codeHash, signedAt: 1_795_000_000_000, chainAddress: `0x${"0".repeat(64)}` }),
+      renderLinkText({ ...place, accountId, nonce: "1795000000000" }),
+      renderLinkText({ ...place, accountId: "0198", nonce: "1795000000000" }),
+      renderKeyAddressText({ ...place, accountId, signedAt: 1_795_000_000_000 }),
+    ];
+    expect(new Set(claims).size).toBe(claims.length);
+    for (const [at, signed] of claims.entries()) {
+      for (const [other, claimed] of claims.entries()) {
+        const outcome = await outcomeOf({ chainAddress, text: claimed, signature: signer.sign(signed) });
+        expect([at, other, outcome]).toEqual([at, other, at === other ? "proven" : "signature_invalid"]);
+      }
+    }
+  });
+
+  it("is of the address's own key", async () => {
+    const other = openSigner(new Uint8Array(32).fill(9));
+    expect(await outcomeOf({ chainAddress: other.chainAddress, text, signature })).toBe("signature_invalid");
+    expect(await outcomeOf({ chainAddress, text, signature: other.sign(text) })).toBe("signature_invalid");
+    const mixed = serialize(Buffer.from(other.sign(text), "base64").subarray(1, 65), signer.publicKey);
+    expect(await outcomeOf({ chainAddress, text, signature: mixed })).toBe("signature_invalid");
+  });
+
+  it("carries the intent of a personal message: no transaction's signature passes for one", async () => {
+    const { createPrivateKey, sign } = await import("node:crypto");
+    const pkcs8 = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), signer.seed]);
+    const key = createPrivateKey({ key: pkcs8, format: "der", type: "pkcs8" });
+    const signed = (bytes: Uint8Array) => serialize(sign(null, bytes, key), signer.publicKey);
+    expect(await outcomeOf({ chainAddress, text, signature: signed(digestOf(text)) })).toBe("proven");
+    for (const intent of [[0, 0, 0], [3, 1, 0], [3, 0, 1], [4, 0, 0], []]) {
+      expect(await outcomeOf({ chainAddress, text, signature: signed(digestOf(text, intent)) })).toBe(
+        "signature_invalid",
+      );
+    }
+    expect(await outcomeOf({ chainAddress, text, signature: signed(Buffer.from(text)) })).toBe("signature_invalid");
+  });
+
+  it("has one form: S below the order, canonical base64, nothing more or less", async () => {
+    const bytes = Buffer.from(signature, "base64");
+    const scalar = BigInt(`0x${Buffer.from(bytes.subarray(33, 65)).reverse().toString("hex")}`);
+    const malleable = Buffer.from(bytes);
+    malleable.set(Buffer.from((scalar + ORDER).toString(16).padStart(64, "0"), "hex").reverse(), 33);
+    const forms = [
+      malleable.toString("base64"),
+      bytes.subarray(0, 96).toString("base64"),
+      Buffer.concat([bytes, Uint8Array.of(0)]).toString("base64"),
+      bytes.toString("base64url"),
+      signature.replace(/=+$/, ""),
+      `${signature.replace(/=+$/, "").slice(0, -1)}B==`,
+      `${signature}\n`,
+      "AAAA",
+      "",
+    ].filter((form) => form !== signature);
+    for (const form of forms)
+      expect(await outcomeOf({ chainAddress, text, signature: form })).toBe("signature_invalid");
+  });
+
+  it("does not survive a changed bit", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 0, max: 97 * 8 - 1 }), async (bit) => {
+        const bytes = Buffer.from(signature, "base64");
+        bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+        const changed = bytes.toString("base64");
+        expect(await outcomeOf({ chainAddress, text, signature: changed })).toBe("signature_invalid");
+      }),
+      { numRuns: RUNS * 2 },
+    );
+  });
+
+  /**
+   * Keys of small order, in all their encodings (Chalkias, Garillot, Nikolaenko, "Taming the many EdDSAs"): with
+   * R = identity and S = 0 a lenient verifier takes one signature for any text, and so anybody holds their addresses.
+   */
+  it.each([
+    "0100000000000000000000000000000000000000000000000000000000000000",
+    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "0000000000000000000000000000000000000000000000000000000000000080",
+    "0000000000000000000000000000000000000000000000000000000000000000",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
+    "0100000000000000000000000000000000000000000000000000000000000080",
+    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+    "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+    "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+  ])("is not had with the key of small order %s", async (hex) => {
+    const publicKey = Buffer.from(hex, "hex");
+    expect(Point.fromBytes(publicKey, true).isSmallOrder()).toBe(true);
+    const identity = Buffer.from(`01${"00".repeat(31)}`, "hex");
+    for (const r of [identity, publicKey]) {
+      const forged = serialize(Buffer.concat([r, Buffer.alloc(32)]), publicKey);
+      const address = addressOf(publicKey);
+      expect(await outcomeOf({ chainAddress: address, text, signature: forged })).toBe("signature_invalid");
+    }
+  });
+
+  it("says which signers are accepted when another kind signed", async () => {
+    const keypair = Secp256k1Keypair.generate();
+    const theirs = await keypair.signPersonalMessage(new TextEncoder().encode(text));
+    const message = await messageOf({ chainAddress: keypair.toSuiAddress(), text, signature: theirs.signature });
+    expect(message).toContain("Only Ed25519 signers are accepted");
+    for (const flag of [1, 2, 3, 5, 6, 255]) {
+      const flagged = serialize(Buffer.from(signature, "base64").subarray(1, 65), signer.publicKey, flag);
+      expect(await messageOf({ chainAddress, text, signature: flagged })).toContain(
+        "Only Ed25519 signers are accepted",
+      );
+    }
+  });
+});
+
+describe("the texts", () => {
+  it.each(["a\nnonce: b", "a b", "", "a\r", "\u2028", "é", "x".repeat(513)])("refuse the field %j", (nonce) => {
+    expect(() => renderLinkText({ ...place, accountId: "a", nonce })).toThrow(RangeError);
+  });
+});
+
+describe("the time of a signature", () => {
+  it.each([
+    [0, true],
+    [MAX_CLOCK_SKEW, true],
+    [-MAX_CLOCK_SKEW, true],
+    [MAX_CLOCK_SKEW + 1, false],
+    [-MAX_CLOCK_SKEW - 1, false],
+  ])("%d ms off: %s", (off, passes) => {
+    const now = 1_795_000_000_000;
+    if (passes) expect(() => requireFresh(now + off, now)).not.toThrow();
+    else expect(() => requireFresh(now + off, now)).toThrow("5 minutes");
+  });
+});
+
+it("an origin that nobody vouches for is the operator's to set", () => {
+  expect(requireServiceOrigin("https://coffer.example")).toBe("https://coffer.example");
+  expect(() => requireServiceOrigin(null)).toThrow("SERVICE_PUBLIC_URL");
+});
