@@ -50,6 +50,9 @@ export async function startServer(config: Config, options: StartOptions = {}): P
   const log = openLog(config.log.level, options.logSink);
   const stack = new AsyncDisposableStack();
   const began = performance.now();
+  if (config.mode === "production" && config.mail.kind === "outbox") {
+    log.events.warn({ event: "mail-stays-here" }, "no SERVICE_SMTP_URL: mails are files in the data directory's outbox");
+  }
   try {
     const deps: Deps = {
       ...(await openStorage(config, stack)),

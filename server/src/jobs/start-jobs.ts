@@ -3,11 +3,14 @@ import type { Deps } from "../deps.ts";
 import { removeOldEntries } from "./audit-retention.ts";
 import { deleteQueuedBlobs } from "./blob-deletions.ts";
 import { expireIdempotency, expireUploads } from "./expiry.ts";
+import { mailJob } from "./mail.ts";
 import { type JobLog, schedule } from "./schedule.ts";
 import { sweepOrphans } from "./sweep.ts";
 import { purgeTrash } from "./trash-purge.ts";
 
-export type JobDeps = Pick<Deps, "database" | "blobs" | "clock" | "random"> & { readonly log: JobLog };
+export type JobDeps = Pick<Deps, "database" | "blobs" | "clock" | "random" | "mailer" | "settings"> & {
+  readonly log: JobLog;
+};
 
 const HOUR = 60 * 60_000;
 /** Deleted content should be gone soon, above all on a full disk; an empty look costs one index probe. */
@@ -37,6 +40,8 @@ export function startJobs(deps: JobDeps): () => Promise<void> {
           return sweepOrphans({ ...deps, log }, options);
         },
       },
+      // Last: a mail server that does not answer must not hold up the others' first run.
+      mailJob(deps),
     ],
     log,
   );
