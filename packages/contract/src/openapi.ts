@@ -18,7 +18,13 @@ export const API_VERSION = "0.1.0";
 export function renderOpenApi(api: Api): Json {
   const paths: Record<string, Json> = {};
   for (const endpoint of endpointsOf(api)) {
-    (paths[endpoint.path] ??= {})[endpoint.method.toLowerCase()] = renderOperation(endpoint);
+    const operation = renderOperation(endpoint);
+    (paths[endpoint.path] ??= {})[endpoint.method.toLowerCase()] = operation;
+    for (const alias of endpoint.aliases ?? []) {
+      // An operationId is unique in the document (OpenAPI 3.1 §4.8.10): the alias goes without.
+      const { operationId: _unique, ...same } = operation;
+      (paths[alias] ??= {})[endpoint.method.toLowerCase()] = { ...same, "x-alias-of": endpoint.path };
+    }
   }
   return {
     openapi: "3.1.0",
@@ -32,7 +38,11 @@ export function renderOpenApi(api: Api): Json {
     paths,
     components: {
       securitySchemes: {
-        credential: { type: "http", scheme: "bearer", description: "An API key (specification 5.2)" },
+        credential: {
+          type: "http",
+          scheme: "bearer",
+          description: "An API key or the access token of a web session (specification 5.2)",
+        },
       },
       schemas: { Error: ERROR_SCHEMA },
     },
