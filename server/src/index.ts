@@ -51,7 +51,10 @@ export async function startServer(config: Config, options: StartOptions = {}): P
   const stack = new AsyncDisposableStack();
   const began = performance.now();
   if (config.mode === "production" && config.mail.kind === "outbox") {
-    log.events.warn({ event: "mail-stays-here" }, "no SERVICE_SMTP_URL: mails are files in the data directory's outbox");
+    log.events.warn(
+      { event: "mail-stays-here" },
+      "no SERVICE_SMTP_URL: mails are files in the data directory's outbox",
+    );
   }
   try {
     const deps: Deps = {
