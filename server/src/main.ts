@@ -1,6 +1,6 @@
 /** The process: environment → config → server or operator's command → exit status. */
 import { ConfigError, parseConfig, renderUsage, type RunningServer, startServer, VERSION } from "./index.ts";
-import { findCommand, renderCommands, UsageError } from "./operator/commands.ts";
+import { findCommand, isCommandGroup, renderCommands, UsageError } from "./operator/commands.ts";
 
 /** BSD sysexits: the words on the command line are wrong; the configuration is wrong. */
 const EX_USAGE = 64;
@@ -12,7 +12,7 @@ const EXIT_INTERRUPTED = 130;
 await main(process.argv.slice(2));
 
 async function main(words: readonly string[]): Promise<void> {
-  if (words.includes("--help") || words.includes("-h")) return print(renderHelp());
+  if (words.includes("--help") || words.includes("-h")) return print(renderHelp(words));
   if (words.includes("--version")) return print(`${VERSION}\n`);
   try {
     if (words.length > 0) process.exitCode = await runCommand(words);
@@ -33,12 +33,15 @@ async function serve(): Promise<void> {
 
 async function runCommand(words: readonly string[]): Promise<number> {
   const found = findCommand(words);
-  if (found === null) throw new UsageError(`Unknown command ${words.join(" ")}\n\n${renderHelp()}`);
+  if (found === null && isCommandGroup(words)) throw new UsageError(renderHelp(words).trimEnd());
+  if (found === null) throw new UsageError(`Unknown command ${words.join(" ")}\n\n${renderHelp([])}`);
   const note = (text: string): void => void process.stderr.write(text);
   return found.command.run(parseConfig(process.env), found.options, { out: print, note });
 }
 
-function renderHelp(): string {
+function renderHelp(words: readonly string[]): string {
+  const named = words.filter((word) => !word.startsWith("-"));
+  if (isCommandGroup(named)) return `Usage: coffer-server <command>\n\n${renderCommands(named)}`;
   return `coffer-server: the reference backend of the Coffer service
 
 Usage: coffer-server [--help | --version | <command>]

@@ -18,7 +18,8 @@ import {
   type AccessClaims,
   type AccessTokens,
   createAccessTokens,
-  isCurrent,
+  isFromTheFuture,
+  isOver,
 } from "../features/sessions/access-tokens.ts";
 import { isLiveSession } from "../features/sessions/rules.ts";
 import { findSessionLife, findSessionOnArrival, type SessionLifeRow } from "../features/sessions/store.ts";
@@ -85,7 +86,11 @@ async function authenticateSession(
   const recalled = tokens.recall(text);
   const claims = recalled ?? (await tokens.verify(text));
   const now = deps.clock.now();
-  if (claims === null || !isCurrent(claims, now)) throw new ServiceError("invalid_credential");
+  if (claims === null || isFromTheFuture(claims, now)) throw new ServiceError("invalid_credential");
+  if (isOver(claims, now)) {
+    tokens.bury(text);
+    throw new ServiceError("invalid_credential");
+  }
   // Verifying waits, so that the rest no longer happens in the callback of the socket.
   const find = recalled === null ? findSessionLife : findSessionOnArrival;
   const row = await deps.database.first(find(deps.database, { id: claims.sid }));

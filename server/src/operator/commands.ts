@@ -1,10 +1,11 @@
 /** What an operator does at the shell beside running the server: one word group each, on the server's own configuration. */
+import { createAccessCodes, listAllAccessCodes, revokeAccessCodes } from "./access-codes.ts";
 import { auditVerify } from "./audit-verify.ts";
 import type { OperatorCommand } from "./command.ts";
 
 export { type OperatorCommand, type Streams, UsageError } from "./command.ts";
 
-const COMMANDS: readonly OperatorCommand[] = [auditVerify];
+const COMMANDS: readonly OperatorCommand[] = [createAccessCodes, listAllAccessCodes, revokeAccessCodes, auditVerify];
 
 /** The command that `words` begins with, and the words after it; null when there is none. */
 export function findCommand(
@@ -17,7 +18,19 @@ export function findCommand(
   return null;
 }
 
-/** For `--help`. */
-export function renderCommands(): string {
-  return COMMANDS.map(({ words, options, about }) => `  ${`${words} ${options}`.trim()}\n      ${about}\n`).join("");
+/** For `--help`: the commands that begin with the given words, or all of them when none does. */
+export function renderCommands(words: readonly string[] = []): string {
+  const asked = COMMANDS.filter((command) => isPrefix(words, command.words.split(" ")));
+  return (asked.length === 0 ? COMMANDS : asked)
+    .map((command) => `  ${`${command.words} ${command.options}`.trim()}\n      ${command.about}\n`)
+    .join("");
+}
+
+/** Whether the words name a command or a group of them. */
+export function isCommandGroup(words: readonly string[]): boolean {
+  return words.length > 0 && COMMANDS.some((command) => isPrefix(words, command.words.split(" ")));
+}
+
+function isPrefix(words: readonly string[], name: readonly string[]): boolean {
+  return words.every((word, index) => name[index] === word);
 }

@@ -1,9 +1,9 @@
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
 import type { GroupHandlers } from "../../http/handlers.ts";
 import type { Limits } from "../../limits/limits.ts";
 import { hashAccessCode, isUsableAccessCode } from "../access-codes/store.ts";
+import { mailTokenHandlers } from "../mail-tokens/handlers.ts";
 import { logOut } from "../sessions/ending.ts";
 import { refreshSession } from "../sessions/refreshing.ts";
 import { logIn } from "./log-in.ts";
@@ -21,8 +21,5 @@ export const authHandlers = (deps: Needs): GroupHandlers<typeof api.auth> => ({
   async checkAccessCode({ body }) {
     return { valid: await isUsableAccessCode(deps.database, hashAccessCode(body.code), deps.clock.now()) };
   },
-  forgotPassword: () => Promise.reject(new ServiceError("not_configured")),
-  resetPassword: () => Promise.reject(new ServiceError("not_configured")),
-  verifyEmail: () => Promise.reject(new ServiceError("not_configured")),
-  resendVerification: () => Promise.reject(new ServiceError("not_configured")),
+  ...mailTokenHandlers(deps),
 });

@@ -4,6 +4,7 @@ import type { Principal } from "../../http/handlers.ts";
 import type { Limits } from "../../limits/limits.ts";
 import { findAccount } from "../account/store.ts";
 import { recordChange } from "../changes/store.ts";
+import { endMailTokens } from "../mail-tokens/store.ts";
 import { endSessions } from "../sessions/store.ts";
 import { hashPassword, requireStrongPassword, verifyPassword } from "./passwords.ts";
 import { replacePassword } from "./store.ts";
@@ -12,7 +13,7 @@ type Needs = Pick<Deps, "database" | "clock" | "random"> & { readonly limits: Li
 
 /**
  * Sets a new password against the current one (ASVS 5.0 6.2.3) and ends every session but the caller's own (ASVS 5.0
- * 7.4.3). Wrong passwords count as failed sign-ins: a stolen session must not be a way to try passwords.
+ * 7.4.3), and reset links that are on their way. Wrong passwords count as failed sign-ins: a stolen session must not be a way to try passwords.
  * @throws ServiceError `wrong_password`, `weak_password`, `rate_limited`, `unavailable`.
  */
 export async function changePassword(
@@ -40,6 +41,7 @@ export async function changePassword(
       throw new ServiceError("wrong_password");
     }
     await endSessions(transaction, { accountId: id, exceptId: principal.sessionId, now });
+    await endMailTokens(transaction, { accountId: id, purpose: "reset", now });
     await recordChange(transaction, {
       accountId: id,
       action: "account.password_changed",

@@ -57,7 +57,7 @@ export async function tryAccess(service: Pick<TestApp, "ask">, accessToken: stri
 /** The status and code of an answer, `200` or `401 session_ended`. */
 export function outcomeOf({ status, headers }: TestAnswer): string {
   const code = headers["x-error-code"];
-  return code === undefined ? String(status) : `${status} ${String(code)}`;
+  return typeof code === "string" ? `${status} ${code}` : String(status);
 }
 
 function tokensOf(answer: TestAnswer, status: number): SignedIn {

@@ -52,6 +52,8 @@ export interface AccessTokens {
   recall(token: string): AccessClaims | null;
   /** The claims of a token that was signed here; null for any other text. Never rejects. */
   verify(token: string): Promise<AccessClaims | null>;
+  /** Remembers that the token was over, so that a clock that is set back does not bring it back. */
+  bury(token: string): void;
 }
 
 /** Verified tokens kept in memory; all are forgotten when there are more. */
@@ -80,22 +82,29 @@ export function createAccessTokens(keys: readonly JwtKey[]): AccessTokens {
     if (secret === undefined) throw new Error("no key of that name");
     return secret;
   };
+  const remember = (token: string, claims: AccessClaims): void => {
+    if (verified.size >= REMEMBERED) verified.clear();
+    verified.set(nameOf(token), claims);
+  };
   return {
     recall: (token) => verified.get(nameOf(token)) ?? null,
     async verify(token) {
       try {
-        // Only HS256 (RFC 8725 §3.1); times are compared by `isCurrent`, with the injected clock.
+        // Only HS256 (RFC 8725 §3.1); times are compared by `isOver` and `isFromTheFuture`, with the injected clock.
         const { payload } = await jwtVerify(token, keyOf, { algorithms: ["HS256"], currentDate: NO_TIME });
         const claims = z.parse(claimsSchema, payload);
-        if (verified.size >= REMEMBERED) verified.clear();
-        verified.set(nameOf(token), claims);
+        remember(token, claims);
         return claims;
       } catch {
         return null;
       }
     },
+    bury: (token) => remember(token, OVER),
   };
 }
+
+/** The claims of every token that was seen after its time. */
+const OVER: AccessClaims = { sub: "", sid: "", iat: 0, exp: 0 };
 
 /** Stands in for the clock, so that jose compares nothing with the system's. */
 const NO_TIME = new Date(0);
@@ -105,7 +114,12 @@ function nameOf(token: string): string {
   return hash("sha256", token, "base64url");
 }
 
-/** `now` in milliseconds: never at or after `exp` (RFC 7519 §4.1.4, without leeway), never long before `iat`. */
-export function isCurrent({ iat, exp }: AccessClaims, now: number): boolean {
-  return now < exp * 1000 && iat * 1000 <= now + CLOCK_AHEAD;
+/** Whether `exp` has come (RFC 7519 §4.1.4), without leeway. `now` in milliseconds. */
+export function isOver({ exp }: AccessClaims, now: number): boolean {
+  return now >= exp * 1000;
+}
+
+/** Whether the token was made later than another clock than ours can explain. `now` in milliseconds. */
+export function isFromTheFuture({ iat }: AccessClaims, now: number): boolean {
+  return iat * 1000 > now + CLOCK_AHEAD;
 }

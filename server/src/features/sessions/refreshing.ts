@@ -5,7 +5,7 @@ import { Reply, type RequestOrigin } from "../../http/handlers.ts";
 import { headersOf, type Limits } from "../../limits/limits.ts";
 import type { Session } from "../../ports/database.ts";
 import { mintAccessToken } from "./access-tokens.ts";
-import { type Ending, recordEnding } from "./ending.ts";
+import { recordEnding } from "./ending.ts";
 import { hashRefreshToken, mintRefreshToken } from "./refresh-tokens.ts";
 import { refreshEndsAt } from "./rules.ts";
 import { endSession, extendSession, findRefreshToken, insertRefreshToken, rotateRefreshToken } from "./store.ts";
@@ -26,7 +26,7 @@ export async function refreshSession(deps: Needs, token: string, origin: Request
   const headers = headersOf(deps.limits.take("refresh", known.session_id));
   const tokens = await deps.database.transaction(
     async (transaction) =>
-      (await rotate(deps, transaction, hash, origin)) ?? endReused(deps, transaction, hash, origin),
+      (await rotate(deps, transaction, hash, origin)) ?? endRefused(deps, transaction, hash, origin),
   );
   // Thrown out here: the end of a family must be committed.
   if (tokens === null) throw new ServiceError("session_ended", undefined, { headers });
@@ -55,15 +55,17 @@ async function rotate(
   return { ...access, refreshToken: minted.text };
 }
 
-/** Ends the family of a token that was used before; a token that is only over by time ends nothing. Resolves null. */
-async function endReused(deps: Needs, transaction: Session, hash: string, origin: RequestOrigin): Promise<null> {
+/**
+ * Ends the family of a token that was used before. That of a token that is only over by time is over too, and is ended so
+ * that a clock that is set back does not bring it back. Resolves null.
+ */
+async function endRefused(deps: Needs, transaction: Session, hash: string, origin: RequestOrigin): Promise<null> {
   const token = await transaction.first(findRefreshToken(transaction, { hash }));
-  if (token === null || token.rotated_at === null) return null;
-  const ending: Ending = { accountId: token.account_id, sessionId: token.session_id, actor: null, origin };
+  if (token === null) return null;
+  const { account_id: accountId, session_id: sessionId } = token;
   const now = deps.clock.now();
-  const ended = await transaction.run(
-    endSession(transaction, { accountId: ending.accountId, id: ending.sessionId, now }),
-  );
-  if (ended === 1) await recordEnding(deps, transaction, "session.reuse_detected", ending);
+  const ended = await transaction.run(endSession(transaction, { accountId, id: sessionId, now }));
+  const action = token.rotated_at === null ? "session.ended" : "session.reuse_detected";
+  if (ended === 1) await recordEnding(deps, transaction, action, { accountId, sessionId, actor: null, origin });
   return null;
 }
