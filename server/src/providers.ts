@@ -2,7 +2,7 @@
 import type { Config } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { openOidc } from "./drivers/identity-provider/oidc.ts";
-import { openTestPayments } from "./drivers/payments/test-provider.ts";
+import { openTestPayments } from "./drivers/payments/recording.ts";
 import { openProver } from "./drivers/prover/open.ts";
 import { suiZklogin } from "./drivers/zklogin/sui.ts";
 import type { Clock } from "./ports/clock.ts";

@@ -1,11 +1,14 @@
 /** A change's row and the audit event it stands for: the row holds the event's parts as the contract renders them. */
-import { auditEvent, type AuditEvent } from "@coffer/contract";
+import type { AuditEvent } from "@coffer/contract";
 import * as z from "zod/mini";
 import type { ChangeRow } from "../../ports/tables.ts";
 import { toTimestamp } from "../timestamps.ts";
 
-const { actor, context, targets } = auditEvent.shape;
-const target = targets.def.element;
+// Which texts are well formed was settled when they were written. Here only the shape counts, and its order.
+const text = z.nullable(z.string());
+const actor = z.strictObject({ type: z.string(), id: text, accessLevel: text, chainAddress: text });
+const target = z.strictObject({ type: z.string(), id: z.string(), vaultId: z.optional(z.string()) });
+const context = z.strictObject({ requestId: text, location: text, userAgent: text });
 
 /**
  * The entry that the row says was written. What is not in the form that the server writes is shown as it was found,

@@ -48,7 +48,7 @@ export function openConnection(path: string, options: { readOnly: boolean }): Sq
 
 interface Prepared {
   readonly statement: StatementSync;
-  readonly columns: readonly string[];
+  columns: readonly string[];
 }
 
 class Connection implements SqliteConnection {
@@ -62,9 +62,9 @@ class Connection implements SqliteConnection {
 
   all<Row>(query: CompiledQuery<Row>): Row[] {
     try {
-      const { statement, columns } = this.#statement(query.sql);
-      const rows = statement.all(...(query.parameters as SQLInputValue[])) as unknown as SQLOutputValue[][];
-      return rows.map((values) => toRow<Row>(columns, values));
+      const prepared = this.#statement(query.sql);
+      const rows = prepared.statement.all(...(query.parameters as SQLInputValue[])) as unknown as SQLOutputValue[][];
+      return rows.map((values) => toRow<Row>(prepared, values));
     } catch (error) {
       throw this.#judge(error);
     }
@@ -72,9 +72,9 @@ class Connection implements SqliteConnection {
 
   first<Row>(query: CompiledQuery<Row>): Row | null {
     try {
-      const { statement, columns } = this.#statement(query.sql);
-      const values = statement.get(...(query.parameters as SQLInputValue[])) as SQLOutputValue[] | undefined;
-      return values === undefined ? null : toRow<Row>(columns, values);
+      const prepared = this.#statement(query.sql);
+      const values = prepared.statement.get(...(query.parameters as SQLInputValue[])) as SQLOutputValue[] | undefined;
+      return values === undefined ? null : toRow<Row>(prepared, values);
     } catch (error) {
       throw this.#judge(error);
     }
@@ -145,7 +145,7 @@ class Connection implements SqliteConnection {
     const statement = this.#handle.prepare(sql);
     // Rows as arrays: naming every column again for every row was measured at a quarter of a look-up.
     statement.setReturnArrays(true);
-    const prepared = { statement, columns: statement.columns().map((column) => column.name) };
+    const prepared = { statement, columns: columnsOf(statement) };
     this.#statements.set(sql, prepared);
     return prepared;
   }
@@ -170,7 +170,14 @@ class Connection implements SqliteConnection {
   }
 }
 
-function toRow<Row>(columns: readonly string[], values: readonly SQLOutputValue[]): Row {
+function columnsOf(statement: StatementSync): readonly string[] {
+  return statement.columns().map((column) => column.name);
+}
+
+function toRow<Row>(prepared: Prepared, values: readonly SQLOutputValue[]): Row {
+  // Another connection has added a column since the statement was prepared, and SQLite has prepared it anew by itself.
+  if (prepared.columns.length !== values.length) prepared.columns = columnsOf(prepared.statement);
+  const { columns } = prepared;
   const row: Record<string, unknown> = {};
   for (let index = 0; index < columns.length; index += 1) row[columns[index] as string] = values[index];
   return row as Row;

@@ -1,0 +1,67 @@
+/** TEST ONLY: a database with accounts whose logs can be written as the service does it, and altered behind its back. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { insertAccount } from "../../../../test/kit/rows.ts";
+import { openSqlite } from "../../drivers/database/sqlite.ts";
+import { openSnapshot } from "../../drivers/database/sqlite/snapshot.ts";
+import { migrate } from "../../migrations/migrate.ts";
+import type { Database } from "../../ports/database.ts";
+import { systemRandom } from "../../ports/random.ts";
+import { recordChange } from "../changes/store.ts";
+import { type AccountCheck, verifyAccount } from "./verify.ts";
+
+export interface TestLog extends AsyncDisposable {
+  readonly database: Database;
+  readonly directory: string;
+  readonly accountId: string;
+  addAccount(): Promise<string>;
+  /** Records that many changes; the first occurred at `from` and each later one a millisecond after the one before. */
+  record(count: number, more?: { accountId?: string; from?: number }): Promise<void>;
+  /** What somebody with the file and without the service can do, foreign keys aside. */
+  alter(sql: string, ...values: SQLInputValue[]): void;
+  check(accountId?: string): Promise<AccountCheck>;
+}
+
+export const TEST_TIME = Date.UTC(2026, 0, 1);
+
+export async function openTestLog(): Promise<TestLog> {
+  const directory = mkdtempSync(join(tmpdir(), "coffer-audit-"));
+  const path = join(directory, "coffer.sqlite");
+  const database = await openSqlite({ path, reserveBytes: 0 });
+  await migrate(database);
+  const addAccount = async (): Promise<string> => (await insertAccount(database)).accountId;
+  const accountId = await addAccount();
+  return {
+    ...{ database, directory, accountId, addAccount },
+    async record(count, more = {}) {
+      const from = more.from ?? TEST_TIME;
+      await database.transaction(async (transaction) => {
+        for (let number = 0; number < count; number += 1) {
+          await recordChange(transaction, change(more.accountId ?? accountId, from + number));
+        }
+      });
+    },
+    alter(sql, ...values) {
+      const handle = new DatabaseSync(path, { enableForeignKeyConstraints: false });
+      handle.prepare(sql).run(...values);
+      handle.close();
+    },
+    async check(id = accountId) {
+      using snapshot = openSnapshot(path);
+      const check = await verifyAccount(snapshot, id);
+      if (check === null) throw new Error("no such account");
+      return check;
+    },
+    async [Symbol.asyncDispose]() {
+      await database[Symbol.asyncDispose]();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function change(accountId: string, occurredAt: number) {
+  const target = { kind: "file", id: systemRandom.uuid(), vaultId: systemRandom.uuid() };
+  return { accountId, action: "file.uploaded", actor: null, target, occurredAt, id: systemRandom.uuid() };
+}

@@ -1,0 +1,143 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { parseConfig } from "../config.ts";
+import { openTestLog, type TestLog } from "../features/audit/test-log.ts";
+import { findCommand, UsageError } from "./commands.ts";
+
+let log: TestLog;
+beforeEach(async () => {
+  log = await openTestLog();
+});
+afterEach(() => log[Symbol.asyncDispose]());
+
+async function run(...options: string[]) {
+  const words = ["audit", "verify", ...options];
+  const found = findCommand(words);
+  if (found === null) throw new Error("no such command");
+  const config = parseConfig({ SERVICE_ENV: "development", SERVICE_DATA_DIR: log.directory });
+  const written = { out: "", note: "" };
+  const streams = {
+    out: (text: string) => void (written.out += text),
+    note: (text: string) => void (written.note += text),
+  };
+  return { status: await found.command.run(config, found.options, streams), ...written };
+}
+
+async function headOf(accountId: string): Promise<string> {
+  const { head } = await log.check(accountId);
+  return `${head.sequence}:${head.hash}`;
+}
+
+describe("[D4-audit-log] coffer-server audit verify", () => {
+  it("finds every log intact beside a running server, and prints what to note of each", async () => {
+    const other = await log.addAccount();
+    await log.record(3);
+    const { status, out, note } = await run();
+    expect(status).toBe(0);
+    expect(out.split("\n").sort()).toEqual(
+      [
+        "",
+        `${log.accountId}: intact, 3 entries, newest ${await headOf(log.accountId)}`,
+        `${other}: intact, 0 entries, newest 0:${"0".repeat(64)}`,
+      ].sort(),
+    );
+    expect(note).toBe("3 entries of 2 accounts: intact\n");
+  });
+
+  it("works while the server is stopped", async () => {
+    await log.record(3);
+    await log.database[Symbol.asyncDispose]();
+    expect((await run()).status).toBe(0);
+  });
+
+  it("names the first altered entry of each account and ends with 1", async () => {
+    const other = await log.addAccount();
+    await log.record(5);
+    await log.record(5, { accountId: other });
+    const third = (
+      await log.database.all(
+        log.database.build
+          .selectFrom("changes")
+          .select(["id", "sequence"])
+          .where("account_id", "=", log.accountId)
+          .where("sequence", "=", 3),
+      )
+    )[0];
+    log.alter("UPDATE changes SET action = 'x' WHERE account_id = ? AND sequence IN (3, 4)", log.accountId);
+    const { status, out, note } = await run();
+    expect(status).toBe(1);
+    expect(out).toContain(
+      `${log.accountId}: ALTERED entry 3 (id "${String(third?.id)}"): it does not have the hash it was written with\n`,
+    );
+    expect(out).toContain(`${other}: intact`);
+    expect(note).toBe("7 entries of 2 accounts: 1 altered\n");
+    expect((await run("--account", other)).status).toBe(0);
+    expect((await run("--account", log.accountId)).status).toBe(1);
+  });
+
+  it("names entries of an account that does not exist", async () => {
+    await log.record(2);
+    const nobody = "00000000-0000-4000-8000-000000000000";
+    log.alter("UPDATE changes SET account_id = ? WHERE sequence = 2", nobody);
+    const { status, out } = await run();
+    expect(status).toBe(1);
+    expect(out).toContain(`${nobody}: INSERTED entry 2 `);
+    expect(out).toContain(`${log.accountId}: MISSING entry 2: `);
+  });
+
+  it("prints one JSON document a line", async () => {
+    await log.record(3);
+    const intact = await run("--json");
+    expect(JSON.parse(intact.out)).toEqual({
+      ...{ accountId: log.accountId, intact: true, entries: 3, removed: 0, fault: null },
+      head: (await log.check()).head,
+    });
+    log.alter("DELETE FROM changes WHERE sequence = 2");
+    const altered = await run("--json");
+    expect(JSON.parse(altered.out)).toMatchObject({
+      ...{ accountId: log.accountId, intact: false, entries: 1 },
+      fault: { sequence: 2, id: null, kind: "missing" },
+    });
+  });
+
+  it("sees a log whose hashes were all computed anew, against an entry that was noted", async () => {
+    await log.record(3);
+    const noted = await headOf(log.accountId);
+    await log.record(2);
+    const expectation = ["--account", log.accountId, "--expect", noted];
+    expect((await run(...expectation)).status).toBe(0);
+    log.alter("DELETE FROM changes");
+    log.alter("UPDATE accounts SET sequence = 0, changes_hash = ?", "0".repeat(64));
+    await log.record(5, { from: Date.UTC(2026, 1, 1) });
+    expect((await run()).status).toBe(0);
+    const { status, out } = await run(...expectation);
+    expect(status).toBe(1);
+    expect(out).toContain(`${log.accountId}: ALTERED entry 3 `);
+  });
+
+  it("checks a long log in one pass", async () => {
+    await log.record(10_000);
+    const { status, out } = await run();
+    expect(status).toBe(0);
+    expect(out).toContain("intact, 10000 entries");
+    log.alter("UPDATE changes SET occurred_at = occurred_at + 1 WHERE sequence = 9999");
+    expect((await run()).out).toContain("ALTERED entry 9999 ");
+  });
+
+  it("ends with 2 where there is nothing to check: no database, no chained log, no such account", async () => {
+    expect((await run("--account", "nobody")).status).toBe(2);
+    log.alter("DELETE FROM migrations WHERE version = 2");
+    expect(await run()).toMatchObject({ status: 2, note: expect.stringContaining("has no chained log") as string });
+    log.alter("DROP TABLE migrations");
+    expect((await run()).status).toBe(2);
+    await log[Symbol.asyncDispose]();
+    expect(await run()).toMatchObject({ status: 2, note: expect.stringContaining("SERVICE_DATA_DIR") as string });
+    log = await openTestLog();
+  });
+
+  it.each([["--what"], ["more"], ["--expect", "3"], ["--expect", `3:${"0".repeat(64)}`], ["--account"]])(
+    "does not guess what %s %s means",
+    async (...options) => {
+      await expect(run(...options)).rejects.toBeInstanceOf(UsageError);
+    },
+  );
+});
