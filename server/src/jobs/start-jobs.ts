@@ -3,6 +3,7 @@ import type { Deps } from "../deps.ts";
 import { removeOldEntries } from "./audit-retention.ts";
 import { deleteQueuedBlobs } from "./blob-deletions.ts";
 import { expireIdempotency, expireUploads } from "./expiry.ts";
+import { expireIdentity } from "./identity-expiry.ts";
 import { mailJob } from "./mail.ts";
 import { type JobLog, schedule } from "./schedule.ts";
 import { sweepOrphans } from "./sweep.ts";
@@ -28,6 +29,7 @@ export function startJobs(deps: JobDeps): () => Promise<void> {
     [
       { name: "expire uploads", pause: HOUR, run: (signal) => expireUploads(deps, signal) },
       { name: "expire idempotency keys", pause: HOUR, run: () => expireIdempotency(deps) },
+      { name: "expire sign-in", pause: HOUR, run: (signal) => expireIdentity(deps, signal) },
       { name: "remove old audit entries", pause: HOUR, run: (signal) => removeOldEntries(deps, signal) },
       { name: "purge trash", pause: HOUR, run: (signal) => purgeTrash(deps, signal) },
       { name: "delete blobs", pause: DELETION_PAUSE, run: (signal) => deleteQueuedBlobs(deps, signal) },

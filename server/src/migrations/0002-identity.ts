@@ -137,7 +137,7 @@ function indexes({ build: { schema } }: Session): Compilable[] {
       .where(sql<boolean>`chain_address is not null`),
     index("api_keys", "chain_address", ["chain_address"]).where(sql<boolean>`chain_address is not null`),
     index("sessions", "newest", ["account_id", ...newestFirst]),
-    index("sessions", "ends_at", ["ends_at"]),
+    index("sessions", "expires_at", ["expires_at"]),
     index("refresh_tokens", "session", ["session_id"]),
     index("refresh_tokens", "expires_at", ["expires_at"]),
     index("sign_ins", "expires_at", ["expires_at"]),
