@@ -1,5 +1,6 @@
 /** What every driver of the mailer port must do, whoever delivers the mail in the end. */
 import { type Mail, MailError, type Mailer } from "@coffer/server/ports/mailer";
+import { domainToASCII } from "node:url";
 import { describe, expect, it } from "vitest";
 import { readMail } from "./mailer-message.ts";
 
@@ -176,7 +177,9 @@ function describeWords(openMedium: OpenMailMedium): void {
       await mailer.send(mailOf({ to: "reader@bücher.example" }));
       const mail = await onlyMail(medium);
       expect(mail.header("to")).toBe("reader@xn--bcher-kva.example");
-      if (mail.envelope !== null) expect(mail.envelope.to).toEqual(["reader@xn--bcher-kva.example"]);
+      // A server may show the name in either form.
+      const [recipient = ""] = mail.envelope?.to ?? ["reader@bücher.example"];
+      expect(domainToASCII(recipient.replace(/^reader@/, ""))).toBe("xn--bcher-kva.example");
     }),
   );
 }
