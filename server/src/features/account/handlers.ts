@@ -87,6 +87,7 @@ function renderCredential(principal: Principal): Credential {
     name: principal.name,
     scopes: principal.scopes === null ? null : [...principal.scopes],
     vaultIds: principal.vaultIds === null ? null : [...principal.vaultIds],
+    chainAddress: principal.chainAddress,
     expiresAt: principal.expiresAt === null ? null : toTimestamp(principal.expiresAt),
   };
 }

@@ -150,6 +150,17 @@ describe("[S2.5-lifetime] an invite lives", () => {
   });
 });
 
+it("an invite that was refused for its age stays expired when the clock is set back", async () => {
+  const { code, id } = await makeInvite(service, owner.key);
+  service.clock.advance(HOUR);
+  expect(await refusalOf(claimOf(newSigner(), code, now()))).toEqual([410, "invite_ended"]);
+  service.clock.advance(-HOUR / 2);
+  expect(await refusalOf(claimOf(newSigner(), code, now()))).toEqual([410, "invite_ended"]);
+  const { body } = await service.ask("GET", "/api/auth/invites", { key: owner.key });
+  expect(body["invites"]).toMatchObject([{ id, status: "expired", revokedAt: null }]);
+  expect((await service.ask("DELETE", `/api/auth/invites/${id}`, { key: owner.key })).status).toBe(204);
+});
+
 describe("the signature", () => {
   it("may be 5 minutes off, to the millisecond, in both directions", async () => {
     for (const direction of [-1, 1]) {

@@ -13,7 +13,7 @@ import { findVaultIds } from "../api-keys/store.ts";
 import { recordChange } from "../changes/store.ts";
 import { requireFresh, requireProof, requireServiceOrigin } from "../chain-proofs/rules.ts";
 import { hashCode, parseTerms, requireCode, statusOf } from "./rules.ts";
-import { findInviteByHash, takeInvite } from "./store.ts";
+import { endExpiredInvite, findInviteByHash, takeInvite } from "./store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
 type Claim = HandlerInput<typeof api.invites.redeem, never>["body"];
@@ -29,12 +29,22 @@ export async function redeemInvite(deps: Needs, claim: Claim, context: Context):
   const hash = hashCode(claim.code);
   const invite = await deps.database.first(findInviteByHash(deps.database, { hash }));
   if (invite === null) throw notFound("Invite");
-  if (statusOf(invite, deps.clock.now()) !== "created") throw new ServiceError("invite_ended");
+  await requireLive(deps, invite);
   await requireHolder(deps, claim, hash, context.serviceOrigin);
   return deps.database.transaction(async (transaction) => {
     await requireStranger(transaction, invite.account_id, claim.chainAddress);
     return issueKey(deps, transaction, { ...claim, hash }, context);
   });
+}
+
+async function requireLive({ database, clock }: Needs, invite: InviteRow): Promise<void> {
+  const now = clock.now();
+  const status = statusOf(invite, now);
+  if (status === "created") return;
+  if (status === "expired" && invite.revoked_at === null) {
+    await database.run(endExpiredInvite(database, { hash: invite.hash, now }));
+  }
+  throw new ServiceError("invite_ended");
 }
 
 async function requireHolder(

@@ -43,14 +43,18 @@ export function chooseTerms(wanted: WantedInvite, maker: RightsOfMaker, now: num
   return { scopes, vaultIds, expiresAt, keyExpiresAt };
 }
 
-/** An invite is expired at its end, not after it. */
+/** An invite is expired at its end, not after it; see `endExpiredInvite` for one that is said to be revoked at its end. */
 export function statusOf(
   row: Pick<InviteRow, "used_at" | "revoked_at" | "expires_at">,
   now: number,
 ): "created" | "used" | "revoked" | "expired" {
   if (row.used_at !== null) return "used";
-  if (row.revoked_at !== null) return "revoked";
-  return row.expires_at > now ? "created" : "expired";
+  if (isRevoked(row)) return "revoked";
+  return row.revoked_at === null && row.expires_at > now ? "created" : "expired";
+}
+
+function isRevoked(row: Pick<InviteRow, "revoked_at" | "expires_at">): boolean {
+  return row.revoked_at !== null && row.revoked_at !== row.expires_at;
 }
 
 /** SHA-256 in hex: all that is kept of a code (specification §2.5). */
@@ -82,7 +86,7 @@ export function toInvite(row: InviteRow, now: number): Invite {
     expiresAt: toTimestamp(row.expires_at),
     createdAt: toTimestamp(row.created_at),
     usedAt: time(row.used_at),
-    revokedAt: time(row.revoked_at),
+    revokedAt: isRevoked(row) ? time(row.revoked_at) : null,
     keyId: row.key_id,
     chainAddress: row.chain_address,
     addressProof: row.address_proof,

@@ -65,6 +65,20 @@ export const revokeInvite = prepared((build, value: { accountId: string; id: str
     .returning("id"),
 );
 
+/**
+ * Ends an invite that was refused for its age, so that a clock that is set back does not bring it back. It was revoked at its
+ * end, says the row: that is how rules.ts tells it from one that its owner revoked.
+ */
+export const endExpiredInvite = prepared((build, value: { hash: string; now: number }) =>
+  build
+    .updateTable("invites")
+    .set((row) => ({ revoked_at: row.ref("expires_at") }))
+    .where("hash", "=", value.hash)
+    .where("used_at", "is", null)
+    .where("revoked_at", "is", null)
+    .where("expires_at", "<=", value.now),
+);
+
 /** Uses an invite up: a row only for the one caller that won, and only while the invite is live. */
 export const takeInvite = prepared(
   (build, value: { hash: string; keyId: string; chainAddress: string; addressProof: string | null; now: number }) =>

@@ -1,0 +1,271 @@
+import { renderKeyAddressText, renderLinkText } from "@coffer/contract";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openTestApp, type TestAnswer, type TestApp } from "../../test-app.ts";
+import type { TestSigner } from "../chain-proofs/test-signer.ts";
+import { claimOf, errorCodeOf, makeInvite, newSigner, redeem, TEST_PLACE } from "../invites/test-invites.ts";
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+
+let service: TestApp;
+let owner: { id: string; key: string };
+beforeEach(async () => {
+  service = await openTestApp();
+  owner = await service.signUp();
+});
+afterEach(() => service[Symbol.asyncDispose]());
+
+async function challenge(key = owner.key): Promise<string> {
+  const { body } = await service.ask("POST", "/api/account/link-chain/challenge", { key });
+  return String(body["nonce"]);
+}
+
+function present(signer: TestSigner, nonce: string, from: { id: string; key: string } = owner, more = {}) {
+  const { chainAddress } = signer;
+  const text = renderLinkText({ ...TEST_PLACE, chainAddress, accountId: from.id, nonce, ...more });
+  const json = { chainAddress, signature: signer.sign(text), nonce };
+  return service.ask("POST", "/api/account/link-chain", { key: from.key, json });
+}
+
+async function link(signer: TestSigner, from = owner): Promise<TestAnswer> {
+  return present(signer, await challenge(from.key), from);
+}
+
+const outcomeOf = (answer: TestAnswer) => [answer.status, errorCodeOf(answer)];
+
+async function newKey(json: object = {}): Promise<{ id: string; key: string }> {
+  const { status, body, text } = await service.ask("POST", "/api/auth/api-keys", {
+    key: owner.key,
+    json: { name: "K", ...json },
+  });
+  expect(status, text).toBe(201);
+  return { id: String(body["id"]), key: String(body["key"]) };
+}
+
+/** A key that is bound to an address which proved to be there. */
+function boundKey(signer: TestSigner, more: object = {}) {
+  const { chainAddress } = signer;
+  const signedAt = service.clock.now();
+  const text = renderKeyAddressText({ ...TEST_PLACE, chainAddress, accountId: owner.id, signedAt });
+  return newKey({ chainAddress, addressProof: { signature: signer.sign(text), signedAt }, ...more });
+}
+
+const levelOf = async (key: string) => {
+  const { body } = await service.ask("GET", "/api/account", { key });
+  return (body["account"] as { accessLevel: string }).accessLevel;
+};
+
+describe("linking a chain address", () => {
+  it("[D4-link-chain] [S2.6-chain-address-source] [S5.7-link-chain] answers the account with its address, source external", async () => {
+    const { body } = await service.ask("POST", "/api/account/link-chain/challenge", { key: owner.key });
+    expect(Buffer.from(String(body["nonce"]), "base64url")).toHaveLength(32);
+    expect(body["expiresAt"]).toBe("2026-11-20T12:10:00.000Z");
+    const signer = newSigner();
+    const linked = await present(signer, String(body["nonce"]));
+    expect(linked.status).toBe(200);
+    const expected = {
+      id: owner.id,
+      accessLevel: "owner",
+      chainAddress: signer.chainAddress,
+      chainAddressSource: "external",
+    };
+    expect(linked.body["account"]).toMatchObject(expected);
+    expect((await service.ask("GET", "/api/account", { key: owner.key })).body["account"]).toMatchObject(expected);
+    const { database } = service.deps;
+    const rows = await database.all(
+      database.build.selectFrom("changes").selectAll().orderBy("sequence", "desc").limit(1),
+    );
+    expect(rows[0]).toMatchObject({ action: "account.chain_linked" });
+    expect(service.logged()).not.toContain(String(body["nonce"]));
+  });
+
+  it("keeps the hash of a nonce alone", async () => {
+    const nonce = await challenge();
+    const { database } = service.deps;
+    const rows = await database.all(database.build.selectFrom("chain_challenges").selectAll());
+    expect(rows).toHaveLength(1);
+    expect(JSON.stringify(rows)).not.toContain(nonce);
+  });
+
+  it("again with the same address changes nothing", async () => {
+    const signer = newSigner();
+    await link(signer);
+    const { database } = service.deps;
+    const read = () => database.all(database.build.selectFrom("changes").select("id"));
+    const before = await read();
+    expect((await link(signer)).status).toBe(200);
+    expect(await read()).toEqual(before);
+  });
+});
+
+describe("a challenge", () => {
+  it("is for 10 minutes, to the millisecond", async () => {
+    const [early, exact] = [await challenge(), await challenge()];
+    service.clock.advance(10 * MINUTE - 1);
+    expect((await present(newSigner(), early)).status).toBe(200);
+    service.clock.advance(1);
+    expect(outcomeOf(await present(newSigner(), exact))).toEqual([400, "token_invalid"]);
+  });
+
+  it("is used up by being presented, also with a signature that does not hold, and by no clock set back unused", async () => {
+    const signer = newSigner();
+    const nonce = await challenge();
+    expect(outcomeOf(await present(signer, nonce, owner, { network: "mainnet" }))).toEqual([400, "signature_invalid"]);
+    expect(outcomeOf(await present(signer, nonce))).toEqual([400, "token_invalid"]);
+    service.clock.advance(-DAY);
+    expect(outcomeOf(await present(signer, nonce))).toEqual([400, "token_invalid"]);
+  });
+
+  it("works once for fifty who present it together", async () => {
+    const nonce = await challenge();
+    const signer = newSigner();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => present(signer, nonce)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(new Set(answers.map(errorCodeOf))).toEqual(new Set([undefined, "token_invalid"]));
+  });
+
+  it("is the credential's that asked, of its account", async () => {
+    const second = { id: owner.id, key: (await newKey()).key };
+    const stranger = await service.signUp();
+    const nonce = await challenge();
+    for (const from of [second, stranger]) {
+      expect(outcomeOf(await present(newSigner(), nonce, from))).toEqual([400, "token_invalid"]);
+    }
+    expect((await present(newSigner(), nonce)).status).toBe(200);
+  });
+
+  it("is bound to service, network, account and address by what is signed", async () => {
+    const stranger = await service.signUp();
+    const moved = [
+      { origin: "https://elsewhere.example" },
+      { network: "testnet" },
+      { accountId: stranger.id },
+      { chainAddress: newSigner().chainAddress },
+      { nonce: await challenge() },
+    ];
+    for (const more of moved) {
+      const answer = await present(newSigner(), await challenge(), owner, more);
+      expect([more, ...outcomeOf(answer)]).toEqual([more, 400, "signature_invalid"]);
+    }
+    const odd = await service.ask("POST", "/api/account/link-chain", {
+      key: owner.key,
+      json: { chainAddress: newSigner().chainAddress, signature: "AAAA", nonce: "a\nb c" },
+    });
+    expect(outcomeOf(odd)).toEqual([400, "token_invalid"]);
+  });
+
+  it("gives way to newer ones: no more than ten of an account are kept", async () => {
+    const nonces = [];
+    for (let n = 0; n < 11; n += 1) {
+      nonces.push(await challenge());
+      service.clock.advance(1);
+    }
+    const { database } = service.deps;
+    expect(await database.all(database.build.selectFrom("chain_challenges").select("expires_at"))).toHaveLength(10);
+    expect(outcomeOf(await present(newSigner(), String(nonces[0])))).toEqual([400, "token_invalid"]);
+    expect((await present(newSigner(), String(nonces[1]))).status).toBe(200);
+  });
+
+  it("is not burnt where the service cannot say its origin", async () => {
+    const nonce = await challenge();
+    const json = { chainAddress: newSigner().chainAddress, signature: "AAAA", nonce };
+    const headers = { host: "coffer.example" };
+    const answer = await service.ask("POST", "/api/account/link-chain", { key: owner.key, json, headers });
+    expect(outcomeOf(answer)).toEqual([501, "not_configured"]);
+    expect((await present(newSigner(), nonce)).status).toBe(200);
+  });
+});
+
+describe("an address that is in use", () => {
+  it("[D4-level-agent] by a live agent's key cannot become the owner's", async () => {
+    const signer = newSigner();
+    const { code } = await makeInvite(service, owner.key);
+    const { body } = await redeem(service, claimOf(signer, code, service.clock.now()));
+    expect(outcomeOf(await link(signer))).toEqual([409, "address_conflict"]);
+    expect(await levelOf(String(body["key"]))).toBe("agent");
+    await service.ask("DELETE", `/api/auth/api-keys/${String(body["keyId"])}`, { key: owner.key });
+    expect((await link(signer)).status).toBe(200);
+  });
+
+  it("by a key of another account cannot be linked", async () => {
+    const signer = newSigner();
+    await boundKey(signer);
+    expect(outcomeOf(await link(signer, await service.signUp()))).toEqual([409, "address_conflict"]);
+  });
+
+  it("by another account cannot be linked, nor bound to a key", async () => {
+    const signer = newSigner();
+    const stranger = await service.signUp();
+    expect((await link(signer, stranger)).status).toBe(200);
+    expect(outcomeOf(await link(signer))).toEqual([409, "address_conflict"]);
+  });
+
+  it("by two accounts at once is linked to one", async () => {
+    const signer = newSigner();
+    const accounts = [owner, await service.signUp(), await service.signUp()];
+    const nonces = await Promise.all(accounts.map(({ key }) => challenge(key)));
+    const answers = await Promise.all(accounts.map((from, index) => present(signer, String(nonces[index]), from)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+  });
+
+  it("by an expired key is free, and the key never comes back as the owner's when the clock is set back", async () => {
+    const signer = newSigner();
+    const { key, id } = await boundKey(signer, { expiresInDays: 1 });
+    service.clock.advance(DAY - 1);
+    expect(outcomeOf(await link(signer))).toEqual([409, "address_conflict"]);
+    service.clock.advance(1);
+    expect((await link(signer)).status).toBe(200);
+    service.clock.advance(-DAY / 2);
+    expect((await service.ask("GET", "/api/account", { key })).status).toBe(401);
+    const { body } = await service.ask("GET", `/api/auth/api-keys/${id}`, { key: owner.key });
+    expect(body["apiKey"]).toMatchObject({ revokedAt: "2026-11-21T12:00:00.000Z" });
+  });
+});
+
+describe("linking another address", () => {
+  it("makes keys of the old one an agent's, and none an owner's", async () => {
+    const [first, second] = [newSigner(), newSigner()];
+    await link(first);
+    const own = await newKey({ chainAddress: first.chainAddress });
+    const agent = await boundKey(newSigner());
+    expect([await levelOf(own.key), await levelOf(agent.key), await levelOf(owner.key)]).toEqual([
+      "owner",
+      "agent",
+      "owner",
+    ]);
+    expect((await link(second)).status).toBe(200);
+    expect([await levelOf(own.key), await levelOf(agent.key), await levelOf(owner.key)]).toEqual([
+      "agent",
+      "agent",
+      "owner",
+    ]);
+    // Back again would widen the key.
+    expect(outcomeOf(await link(first))).toEqual([409, "address_conflict"]);
+  });
+
+  it("is not for a key that is bound to the present one: it would lock itself out", async () => {
+    const first = newSigner();
+    await link(first);
+    const own = { id: owner.id, key: (await newKey({ chainAddress: first.chainAddress })).key };
+    expect(outcomeOf(await link(newSigner(), own))).toEqual([409, "address_conflict"]);
+    expect((await link(newSigner())).status).toBe(200);
+  });
+
+  it("[D4-relink] waits until every shared vault is transferred", async () => {
+    await link(newSigner());
+    const { database } = service.deps;
+    const vault = { id: "shared", account_id: owner.id, name: "Shared", type: "shared", created_at: 0, updated_at: 0 };
+    await database.run(database.build.insertInto("vaults").values({ ...vault, chain_object_id: "0x1" }));
+    const next = newSigner();
+    expect(outcomeOf(await link(next))).toEqual([409, "address_conflict"]);
+    await database.run(database.build.deleteFrom("vaults").where("id", "=", "shared"));
+    expect((await link(next)).status).toBe(200);
+  });
+
+  it("is the owner's alone", async () => {
+    const { key } = await boundKey(newSigner());
+    for (const path of ["/api/account/link-chain/challenge", "/api/account/link-chain"]) {
+      expect(outcomeOf(await service.ask("POST", path, { key, json: {} }))).toEqual([403, "owner_only"]);
+    }
+  });
+});

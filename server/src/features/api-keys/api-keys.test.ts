@@ -1,0 +1,174 @@
+/** Keys and the chain addresses that they are bound to (decisions §4); the rest of them is in the acceptance tests. */
+import { AGENT_SCOPES, MAX_CLOCK_SKEW, renderKeyAddressText, renderRedeemText, SCOPES } from "@coffer/contract";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openTestApp, type TestAnswer, type TestApp } from "../../test-app.ts";
+import type { TestSigner } from "../chain-proofs/test-signer.ts";
+import { errorCodeOf, newSigner, TEST_PLACE } from "../invites/test-invites.ts";
+
+const HOUR = 3_600_000;
+
+let service: TestApp;
+let owner: { id: string; key: string };
+beforeEach(async () => {
+  service = await openTestApp();
+  owner = await service.signUp();
+});
+afterEach(() => service[Symbol.asyncDispose]());
+
+const now = () => service.clock.now();
+const outcomeOf = (answer: TestAnswer) => [answer.status, errorCodeOf(answer)];
+
+const create = (json: object, key = owner.key) =>
+  service.ask("POST", "/api/auth/api-keys", { key, json: { name: "K", ...json } });
+
+function bindingOf(signer: TestSigner, signedAt = now(), more = {}) {
+  const { chainAddress } = signer;
+  const text = renderKeyAddressText({ ...TEST_PLACE, chainAddress, accountId: owner.id, signedAt, ...more });
+  return { chainAddress, addressProof: { signature: signer.sign(text), signedAt } };
+}
+
+async function linkTo(chainAddress: string, id = owner.id): Promise<void> {
+  const { database } = service.deps;
+  await database.run(database.build.updateTable("accounts").set({ chain_address: chainAddress }).where("id", "=", id));
+}
+
+async function stateOf(id: unknown): Promise<Record<string, unknown>> {
+  const { body } = await service.ask("GET", `/api/auth/api-keys/${String(id)}`, { key: owner.key });
+  return body["apiKey"] as Record<string, unknown>;
+}
+
+const statusOf = async (key: unknown) => (await service.ask("GET", "/api/account", { key: String(key) })).status;
+
+describe("a key that is bound to a chain address", () => {
+  it("[D4-keys-create-chain] [S2.4-chain-address] proves the address, and is an agent's", async () => {
+    const signer = newSigner();
+    const made = await create(bindingOf(signer));
+    expect(made.status).toBe(201);
+    expect(made.body).toMatchObject({ chainAddress: signer.chainAddress, scopes: null });
+    expect(await stateOf(made.body["id"])).toMatchObject({ accessLevel: "agent", chainAddress: signer.chainAddress });
+  });
+
+  it("needs no proof of the account's own linked address, and is the owner's", async () => {
+    const { chainAddress } = newSigner();
+    await linkTo(chainAddress);
+    const made = await create({ chainAddress });
+    expect(made.status).toBe(201);
+    expect(await stateOf(made.body["id"])).toMatchObject({ accessLevel: "owner", chainAddress });
+  });
+
+  it("is refused without a proof that holds: address, account, place, time and purpose", async () => {
+    const signer = newSigner();
+    const { chainAddress } = signer;
+    const stranger = await service.signUp();
+    const redeemed = renderRedeemText({ ...TEST_PLACE, chainAddress, codeHash: owner.id, signedAt: now() });
+    const refused = [
+      { chainAddress },
+      { ...bindingOf(signer), chainAddress: newSigner().chainAddress },
+      bindingOf(signer, now(), { accountId: stranger.id }),
+      bindingOf(signer, now(), { origin: "http://127.0.0.1" }),
+      bindingOf(signer, now(), { network: "mainnet" }),
+      { chainAddress, addressProof: { ...bindingOf(signer).addressProof, signedAt: now() + 1 } },
+      { chainAddress, addressProof: { signature: signer.sign(redeemed), signedAt: now() } },
+    ];
+    for (const json of refused) expect(outcomeOf(await create(json))).toEqual([400, "signature_invalid"]);
+    const { addressProof } = bindingOf(signer);
+    expect(outcomeOf(await create({ addressProof }))).toEqual([400, "validation_failed"]);
+  });
+
+  it("takes a proof that is 5 minutes off, and no millisecond more", async () => {
+    for (const direction of [-1, 1]) {
+      const beyond = bindingOf(newSigner(), now() + direction * (MAX_CLOCK_SKEW + 1));
+      expect(outcomeOf(await create(beyond))).toEqual([400, "clock_skew"]);
+      expect((await create(bindingOf(newSigner(), now() + direction * MAX_CLOCK_SKEW))).status).toBe(201);
+    }
+  });
+
+  it("is refused for the address of another account", async () => {
+    const signer = newSigner();
+    await linkTo(signer.chainAddress, (await service.signUp()).id);
+    expect(outcomeOf(await create(bindingOf(signer)))).toEqual([409, "address_conflict"]);
+  });
+
+  it("asks for no scope that only owners have", async () => {
+    for (const scope of SCOPES) {
+      const made = await create({ ...bindingOf(newSigner()), scopes: [scope] });
+      expect([scope, errorCodeOf(made)]).toEqual([
+        scope,
+        AGENT_SCOPES.includes(scope) ? undefined : "scope_owner_only",
+      ]);
+    }
+  });
+
+  it("inherits of its maker what an agent may have", async () => {
+    const maker = async (scopes: string[]) => String((await create({ scopes })).body["key"]);
+    const made = await create(bindingOf(newSigner()), await maker(["api-keys:write", "files:read", "audit:read"]));
+    expect(made.body).toMatchObject({ scopes: ["files:read"] });
+    const nothing = await create(bindingOf(newSigner()), await maker(["api-keys:write"]));
+    expect(outcomeOf(nothing)).toEqual([400, "scope_too_wide"]);
+  });
+
+  it("needs an origin that the operator vouches for", async () => {
+    const json = { name: "K", ...bindingOf(newSigner()) };
+    const headers = { host: "coffer.example" };
+    const answer = await service.ask("POST", "/api/auth/api-keys", { key: owner.key, json, headers });
+    expect(outcomeOf(answer)).toEqual([501, "not_configured"]);
+  });
+});
+
+describe("rotating a key", () => {
+  const rotate = (id: unknown, overlapHours?: number) =>
+    service.ask("POST", `/api/auth/api-keys/${String(id)}/rotate`, {
+      key: owner.key,
+      json: overlapHours === undefined ? {} : { overlapHours },
+    });
+
+  it("keeps its rights and its binding: an agent's key stays an agent's", async () => {
+    const { body } = await create({ ...bindingOf(newSigner()), scopes: ["files:read"], expiresInDays: 2 });
+    const { id, key, name, scopes, chainAddress, expiresAt } = body;
+    const next = await rotate(id);
+    expect(next.body).toMatchObject({ name, scopes, chainAddress, expiresAt });
+    expect(next.body["key"]).not.toBe(key);
+    expect(await stateOf(next.body["id"])).toMatchObject({ accessLevel: "agent" });
+    expect([await statusOf(key), await statusOf(next.body["key"])]).toEqual([401, 200]);
+  });
+
+  it("lets the old key go on for the overlap, to the millisecond, and no clock set back revives what was rotated at once", async () => {
+    const { body } = await create({});
+    const next = await rotate(body["id"], 2);
+    service.clock.advance(2 * HOUR - 1);
+    expect(await statusOf(body["key"])).toBe(200);
+    service.clock.advance(1);
+    expect([await statusOf(body["key"]), await statusOf(next.body["key"])]).toEqual([401, 200]);
+    expect(outcomeOf(await rotate(body["id"]))).toEqual([409, "key_inactive"]);
+    const last = await rotate(next.body["id"], 0);
+    service.clock.advance(-HOUR);
+    expect([await statusOf(next.body["key"]), await statusOf(last.body["key"])]).toEqual([401, 200]);
+  });
+
+  it("never puts off the end that a key has", async () => {
+    const { body } = await create({ expiresInDays: 1 });
+    await rotate(body["id"], 168);
+    expect(await stateOf(body["id"])).toMatchObject({ expiresAt: body["expiresAt"] });
+  });
+
+  it("is one key more during the overlap, which the limit counts", async () => {
+    await using small = await openTestApp({ environment: { SERVICE_MAX_API_KEYS: "1" } });
+    const { key } = await small.signUp();
+    const listed = await small.ask("GET", "/api/auth/api-keys", { key });
+    const [{ id }] = listed.body["apiKeys"] as [{ id: string }];
+    const path = `/api/auth/api-keys/${id}/rotate`;
+    expect(errorCodeOf(await small.ask("POST", path, { key, json: { overlapHours: 1 } }))).toBe("limit_reached");
+    expect((await small.ask("GET", "/api/account", { key })).status).toBe(200);
+    expect((await small.ask("POST", path, { key })).status).toBe(201);
+  });
+});
+
+it("a revoked key fails on the next request, and says when it was last used", async () => {
+  const { body } = await create({});
+  service.clock.advance(1000);
+  expect(await statusOf(body["key"])).toBe(200);
+  await service.ask("DELETE", `/api/auth/api-keys/${String(body["id"])}`, { key: owner.key });
+  expect(await statusOf(body["key"])).toBe(401);
+  service.clock.advance(-2000);
+  expect(await statusOf(body["key"])).toBe(401);
+});
