@@ -1,6 +1,7 @@
 /** For every endpoint a call that succeeds for the owner, on objects made for it alone. */
-import { api, endpointsOf } from "@coffer/contract";
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
+import { api, endpointsOf, type ErrorCode, type Scope } from "@coffer/contract";
+import { PASSWORD } from "./rows.ts";
 import type { Call, TestAccount, World } from "./world.ts";
 
 /** The ids that a call names. The vault limit is judged by `vaultId`. */
@@ -10,6 +11,17 @@ export interface Objects {
   readonly fileId: string;
   readonly uploadId: string;
   readonly keyId: string;
+  readonly inviteId: string;
+  readonly sessionId: string;
+}
+
+/** What open endpoints ask for instead of a credential; each is used up by its call. */
+export interface Secrets {
+  readonly accessCode: string;
+  readonly inviteCode: string;
+  readonly refreshToken: string;
+  readonly verifyToken: string;
+  readonly resetToken: string;
 }
 
 export interface Sample {
@@ -17,16 +29,151 @@ export interface Sample {
   readonly needs: readonly (keyof Objects)[];
   /** The objects are put in the trash first. */
   readonly trashed?: boolean;
-  readonly call: (objects: Objects) => Omit<Call, "method">;
+  /** What the endpoint's own code answers whoever is let in, where the world lacks an outside part; absent: a success. */
+  readonly outcome?: ErrorCode;
+  /** Scopes that the caller's key needs besides the endpoint's, because the call passes them on. */
+  readonly passesOn?: readonly Scope[];
+  readonly secret?: keyof Secrets;
+  readonly call: (objects: Objects, secret: string) => Omit<Call, "method">;
 }
 
 const madeUp = (): string => randomUUID();
 const name = (): string => `n-${randomUUID()}`;
+const email = (): string => `${randomUUID()}@example.test`;
+const address = (): string => `0x${randomBytes(32).toString("hex")}`;
+const SIGN_IN = { code: "code", state: "state" };
 const TUS = { "tus-resumable": "1.0.0" };
 const PART = { ...TUS, "content-type": "application/offset+octet-stream" };
 
 export const SAMPLES: Readonly<Record<string, Sample>> = {
   "account.get": { needs: [], call: () => ({ path: "/api/account" }) },
+  "account.linkChainChallenge": { needs: [], call: () => ({ path: "/api/account/link-chain/challenge", json: {} }) },
+  "account.linkChain": {
+    needs: [],
+    // Signing is the business of its own tests; a nonce that was never given is refused after the matrix.
+    outcome: "token_invalid",
+    call: () => ({
+      path: "/api/account/link-chain",
+      json: { chainAddress: address(), signature: "AAAA", nonce: "never given" },
+    }),
+  },
+  "auth.signup": {
+    needs: [],
+    secret: "accessCode",
+    call: (_objects, accessCode) => ({
+      path: "/api/auth/signup",
+      json: { email: email(), password: PASSWORD, accessCode },
+    }),
+  },
+  "auth.login": {
+    needs: [],
+    outcome: "wrong_credentials",
+    call: () => ({ path: "/api/auth/login", json: { email: email(), password: PASSWORD } }),
+  },
+  "auth.refresh": {
+    needs: [],
+    secret: "refreshToken",
+    call: (_objects, refreshToken) => ({ path: "/api/auth/refresh", json: { refreshToken } }),
+  },
+  "auth.logout": {
+    needs: [],
+    secret: "refreshToken",
+    call: (_objects, refreshToken) => ({ path: "/api/auth/logout", json: { refreshToken } }),
+  },
+  "auth.changePassword": {
+    needs: [],
+    // The right one would end the sessions that the matrix is asked with.
+    outcome: "wrong_password",
+    call: () => ({
+      path: "/api/auth/change-password",
+      json: { currentPassword: "not the password", newPassword: `${PASSWORD} again` },
+    }),
+  },
+  "auth.forgotPassword": { needs: [], call: () => ({ path: "/api/auth/forgot-password", json: { email: email() } }) },
+  "auth.resendVerification": {
+    needs: [],
+    call: () => ({ path: "/api/auth/resend-verification", json: { email: email() } }),
+  },
+  "auth.resetPassword": {
+    needs: [],
+    secret: "resetToken",
+    call: (_objects, token) => ({
+      path: "/api/auth/reset-password",
+      json: { token, newPassword: `${PASSWORD} again` },
+    }),
+  },
+  "auth.verifyEmail": {
+    needs: [],
+    secret: "verifyToken",
+    call: (_objects, token) => ({ path: "/api/auth/verify-email", json: { token } }),
+  },
+  "auth.checkAccessCode": {
+    needs: [],
+    call: () => ({ path: "/api/auth/check-access-code", json: { code: "unknown" } }),
+  },
+  "sessions.list": { needs: [], call: () => ({ path: "/api/auth/sessions" }) },
+  "sessions.end": { needs: ["sessionId"], call: ({ sessionId }) => ({ path: `/api/auth/sessions/${sessionId}` }) },
+  "identityProvider.authorize": { needs: [], outcome: "not_configured", call: () => ({ path: "/api/auth/idp" }) },
+  "identityProvider.authorizeZklogin": {
+    needs: [],
+    outcome: "not_configured",
+    call: () => ({ path: `/api/auth/idp/zklogin?nonce=${"n".repeat(27)}` }),
+  },
+  "identityProvider.callback": {
+    needs: [],
+    outcome: "not_configured",
+    call: () => ({ path: "/api/auth/idp/callback", json: SIGN_IN }),
+  },
+  "identityProvider.zkloginToken": {
+    needs: [],
+    outcome: "not_configured",
+    call: () => ({ path: "/api/auth/idp/zklogin-token", json: SIGN_IN }),
+  },
+  "identityProvider.zkloginAuth": {
+    needs: [],
+    outcome: "not_configured",
+    call: () => ({
+      path: "/api/auth/idp/zklogin-auth",
+      json: { ...SIGN_IN, ephemeralPublicKey: "AAAA", maxEpoch: 1, randomness: "1" },
+    }),
+  },
+  "invites.create": {
+    needs: ["vaultId"],
+    passesOn: ["files:read"],
+    call: ({ vaultId }) => ({
+      path: "/api/auth/invites",
+      json: { name: "made", scopes: ["files:read"], vaultIds: [vaultId] },
+    }),
+  },
+  "invites.list": { needs: [], call: () => ({ path: "/api/auth/invites" }) },
+  "invites.revoke": { needs: ["inviteId"], call: ({ inviteId }) => ({ path: `/api/auth/invites/${inviteId}` }) },
+  "invites.redeem": {
+    needs: [],
+    secret: "inviteCode",
+    call: (_objects, code) => ({ path: "/api/auth/invites/redeem", json: { code, chainAddress: address() } }),
+  },
+  "billing.get": { needs: [], call: () => ({ path: "/api/billing" }) },
+  "billing.checkout": { needs: [], call: () => ({ path: "/api/billing/checkout", json: { plan: "pro" } }) },
+  "billing.changePlan": {
+    needs: [],
+    outcome: "subscription_required",
+    call: () => ({ path: "/api/billing/plan", json: { plan: "pro" } }),
+  },
+  "billing.events": {
+    needs: [],
+    outcome: "signature_invalid",
+    call: () => ({
+      path: "/api/billing/events",
+      headers: {
+        "webhook-id": "msg_1",
+        "webhook-timestamp": String(Math.floor(Date.now() / 1000)),
+        "webhook-signature": `v1,${Buffer.alloc(32).toString("base64")}`,
+        "content-type": "application/json",
+      },
+      bytes: "{}",
+    }),
+  },
+  "audit.list": { needs: [], call: () => ({ path: "/api/audit-log" }) },
   "account.update": { needs: [], call: () => ({ path: "/api/account", json: { name: name() } }) },
   "development.signup": {
     needs: [],
@@ -141,7 +288,11 @@ export async function makeObjects(
     fileId: madeUp(),
     uploadId: madeUp(),
     keyId: madeUp(),
+    inviteId: madeUp(),
+    sessionId: madeUp(),
   };
+  if (sample.needs.includes("inviteId")) objects.inviteId = (await world.rows.invite(account, [vaultId])).id;
+  if (sample.needs.includes("sessionId")) objects.sessionId = (await world.rows.session(account)).id;
   if (sample.needs.includes("folderId")) {
     objects.folderId = idIn(
       await make({ method: "POST", path: "/api/folders", json: { name: name(), vaultId } }),
@@ -164,6 +315,14 @@ export async function makeObjects(
     objects.keyId = String((await make({ method: "POST", path: "/api/auth/api-keys", json }))?.["id"]);
   }
   return objects;
+}
+
+/** A new one of the account; the mailed tokens are the visitor's, whose password may change. */
+export async function makeSecret({ rows, visitor }: World, account: TestAccount, kind: keyof Secrets): Promise<string> {
+  if (kind === "accessCode") return rows.accessCode();
+  if (kind === "refreshToken") return (await rows.session(account)).refreshToken;
+  if (kind === "inviteCode") return (await rows.invite(account, [account.defaultVaultId])).code;
+  return rows.mailToken(visitor, kind === "verifyToken" ? "verify" : "reset");
 }
 
 async function create(world: World, account: TestAccount, call: Call) {

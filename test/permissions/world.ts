@@ -1,12 +1,10 @@
-/** A server in this process with two accounts, keys of every kind, and fresh objects on request. */
-import { createHash, randomBytes, randomUUID } from "node:crypto";
+/** A server in this process with two accounts, credentials of every kind, and fresh objects on request. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { renderKey, type Scope } from "@coffer/contract";
 import { fetchHandler, parseConfig, startServer } from "@coffer/server";
 import { openSqlite } from "@coffer/server/drivers/database/sqlite";
-import type { Database } from "@coffer/server/ports/database";
+import { openRows, PASSWORD, type Rows } from "./rows.ts";
 
 export interface Call {
   readonly method: string;
@@ -26,57 +24,54 @@ export interface Answer {
   readonly fields: Readonly<Record<string, unknown>> | null;
 }
 
-export interface KeyOptions {
-  readonly scopes?: readonly Scope[] | null;
-  readonly vaultIds?: readonly string[] | null;
-  readonly agent?: boolean;
-  readonly expired?: boolean;
-  readonly revoked?: boolean;
-}
-
 export interface TestAccount {
   readonly id: string;
+  readonly email: string;
   /** The raw key of the owner, with all rights. */
   readonly key: string;
   readonly defaultVaultId: string;
 }
 
 export interface World extends AsyncDisposable {
+  /** The first user of the database; signed up with {@link PASSWORD}, as the others did. */
   readonly owner: TestAccount;
   readonly stranger: TestAccount;
-  /** `key` null: no Authorization header, which in development is the first user. */
-  send(call: Call, key: string | null): Promise<Answer>;
-  /** Writes a key's row past the service: agents' and expired keys cannot be made through it yet. */
-  insertKey(account: TestAccount, options?: KeyOptions): Promise<string>;
+  /** Its password and e-mail may be changed at will. */
+  readonly visitor: TestAccount;
+  /** Rows that have no public way, such as a key that has expired. */
+  readonly rows: Rows;
+  /** `credential` null: no Authorization header, which in development is the first user. */
+  send(call: Call, credential: string | null): Promise<Answer>;
 }
 
 const HOST = "http://localhost";
-/** Any address that is not the account's own makes an agent's key (specification §2.6). */
-const AGENT_ADDRESS = `0x${"a".repeat(64)}`;
 
 export async function openWorld(environment: Readonly<Record<string, string>>): Promise<World> {
   const stack = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), "coffer-permissions-"));
   stack.defer(() => rm(directory, { recursive: true, force: true }));
   const variables = { SERVICE_DATA_DIR: directory, SERVICE_PORT: "0", SERVICE_LOG_LEVEL: "silent", ...environment };
-  const server = await startServer(parseConfig(variables));
+  const config = parseConfig(variables);
+  const server = await startServer(config);
   stack.defer(() => server.close());
   const database = stack.use(await openSqlite({ path: join(directory, "coffer.sqlite"), reserveBytes: 0 }));
   const handle = fetchHandler(server.app);
-  const send = async (call: Call, key: string | null): Promise<Answer> =>
-    readAnswer(await handle(toRequest(call, key)));
+  const send = async (call: Call, credential: string | null): Promise<Answer> =>
+    readAnswer(await handle(toRequest(call, credential)));
+  const rows = openRows(database, config.secrets.jwtKeys[0]!);
   return {
-    owner: await signUp(send),
-    stranger: await signUp(send),
+    owner: await signUp(send, rows),
+    stranger: await signUp(send, rows),
+    visitor: await signUp(send, rows),
+    rows,
     send,
-    insertKey: (account, options = {}) => insertKey(database, account, options),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }
 
-function toRequest({ method, path, headers, json, bytes }: Call, key: string | null): Request {
+function toRequest({ method, path, headers, json, bytes }: Call, credential: string | null): Request {
   const all = new Headers(headers);
-  if (key !== null) all.set("authorization", `Bearer ${key}`);
+  if (credential !== null) all.set("authorization", `Bearer ${credential}`);
   if (json !== undefined) all.set("content-type", "application/json");
   const body = json === undefined ? bytes : JSON.stringify(json);
   // Fetch has no Content-Length before sending; a real client's connection does.
@@ -96,33 +91,17 @@ async function readAnswer(response: Response): Promise<Answer> {
   };
 }
 
-async function signUp(send: World["send"]): Promise<TestAccount> {
-  const email = `${randomUUID()}@example.test`;
-  const { fields } = await send({ method: "POST", path: "/api/auth/dev-signup", json: { email } }, null);
-  const key = String(fields?.["apiKey"]);
+async function signUp(send: World["send"], rows: Rows): Promise<TestAccount> {
+  const email = `${crypto.randomUUID()}@example.test`;
+  const json = { email, password: PASSWORD, accessCode: await rows.accessCode() };
+  const signedUp = await send({ method: "POST", path: "/api/auth/signup", json }, null);
+  if (signedUp.status !== 201) throw new Error(`sign-up answered ${signedUp.status} ${signedUp.text}`);
+  const { id } = signedUp.fields?.["user"] as { id: string };
+  // Billing asks for it (specification §5.5).
+  await rows.verifyEmail(id);
+  const made = { method: "POST", path: "/api/auth/api-keys", json: { name: "owner" } };
+  const key = String((await send(made, String(signedUp.fields?.["accessToken"]))).fields?.["key"]);
   const vaults = await send({ method: "GET", path: "/api/vaults" }, key);
   const [vault] = vaults.fields?.["vaults"] as { id: string }[];
-  return { id: String(fields?.["id"]), key, defaultVaultId: String(vault?.id) };
-}
-
-async function insertKey(database: Database, account: TestAccount, options: KeyOptions): Promise<string> {
-  const text = renderKey(randomBytes(32));
-  const json = (list: readonly string[] | null | undefined): string | null => (list ? JSON.stringify(list) : null);
-  const row = {
-    id: randomUUID(),
-    account_id: account.id,
-    name: "test",
-    hash: createHash("sha256").update(text).digest("hex"),
-    prefix: "cof_",
-    last4: text.slice(-4),
-    scopes_json: json(options.scopes),
-    vault_ids_json: json(options.vaultIds),
-    chain_address: options.agent === true ? AGENT_ADDRESS : null,
-    expires_at: options.expired === true ? 1 : null,
-    last_used_at: null,
-    revoked_at: options.revoked === true ? 1 : null,
-    created_at: Date.now(),
-  };
-  await database.run(database.build.insertInto("api_keys").values(row));
-  return text;
+  return { id, email, key, defaultVaultId: String(vault?.id) };
 }

@@ -2,7 +2,7 @@
  * The contract's permission data against the specification's table, transcribed by hand: loosening an access level or a
  * scope on an endpoint turns this red until the table is changed too.
  */
-import { api, endpointsOf, type EndpointDefinition } from "@coffer/contract";
+import { AGENT_SCOPES, api, endpointsOf, type EndpointDefinition } from "@coffer/contract";
 import { describe, expect, it } from "vitest";
 
 /** Specification §5.9, line by line, with what decisions §4 adds: operation, owner, agent, its endpoints. */
@@ -26,18 +26,31 @@ const TABLE: readonly (readonly [operation: string, agent: "agent" | "owner only
   ["Create, revoke API keys", "owner only", ["apiKeys.create", "apiKeys.revoke", "apiKeys.rotate"]],
   ["Key list (decisions §4)", "owner only", ["apiKeys.list", "apiKeys.get"]],
   ["Account info (specification §4.3)", "agent", ["account.get"]],
-  ["Account settings", "owner only", ["account.update"]],
+  ["Account settings", "owner only", ["account.update", "auth.changePassword"]],
+  ["Billing and plan changes", "owner only", ["billing.get", "billing.checkout", "billing.changePlan"]],
+  ["Invites (decisions §4)", "owner only", ["invites.create", "invites.list", "invites.revoke"]],
+  ["Audit log (decisions §4)", "owner only", ["audit.list"]],
+  ["Link-chain (decisions §4)", "owner only", ["account.linkChainChallenge", "account.linkChain"]],
+  ["Sessions (decisions §4)", "owner only", ["sessions.list", "sessions.end"]],
 ];
 
 /** Decisions §4, "Scopes", and how a key limited to vaults meets the endpoint. */
 const RIGHTS: Readonly<Record<string, readonly [scope: string | null, vaultLimit: string]>> = {
   "account.get": [null, "none"],
   "account.update": ["account:write", "none"],
+  "account.linkChainChallenge": ["account:write", "refuse"],
+  "account.linkChain": ["account:write", "refuse"],
+  "auth.changePassword": ["account:write", "refuse"],
+  "sessions.list": ["account:write", "refuse"],
+  "sessions.end": ["account:write", "refuse"],
   "apiKeys.create": ["api-keys:write", "none"],
   "apiKeys.list": ["api-keys:read", "filter"],
   "apiKeys.get": ["api-keys:read", "object"],
   "apiKeys.revoke": ["api-keys:write", "object"],
   "apiKeys.rotate": ["api-keys:write", "object"],
+  "invites.create": ["invites:write", "none"],
+  "invites.list": ["invites:read", "filter"],
+  "invites.revoke": ["invites:write", "object"],
   "vaults.create": ["vaults:write", "refuse"],
   "vaults.list": [null, "filter"],
   "vaults.get": [null, "object"],
@@ -64,10 +77,30 @@ const RIGHTS: Readonly<Record<string, readonly [scope: string | null, vaultLimit
   "uploads.terminate": ["files:write", "object"],
   "trash.list": ["files:read", "filter"],
   "trash.empty": ["files:write", "filter"],
+  "billing.get": ["billing:write", "refuse"],
+  "billing.checkout": ["billing:write", "refuse"],
+  "billing.changePlan": ["billing:write", "refuse"],
+  "audit.list": ["audit:read", "refuse"],
 };
 
 /** Decisions §1, "Unauthenticated operations", and the tus discovery request, which carries no data of anyone. */
 const OPEN = [
+  "auth.signup",
+  "auth.login",
+  "auth.refresh",
+  "auth.logout",
+  "auth.forgotPassword",
+  "auth.resetPassword",
+  "auth.verifyEmail",
+  "auth.resendVerification",
+  "auth.checkAccessCode",
+  "identityProvider.authorize",
+  "identityProvider.authorizeZklogin",
+  "identityProvider.callback",
+  "identityProvider.zkloginToken",
+  "identityProvider.zkloginAuth",
+  "invites.redeem",
+  "billing.events",
   "development.signup",
   "uploads.options",
   "system.health",
@@ -80,7 +113,7 @@ const endpoints = new Map<string, EndpointDefinition>(endpointsOf(api).map((endp
 
 describe("the permission matrix", () => {
   it.each(TABLE)(
-    "%s: owner yes, %s [S5.9-files S5.9-folders S5.9-vault-list S5.9-trash S5.9-vault-changes S5.9-keys]",
+    "%s: owner yes, %s [S5.9-files S5.9-folders S5.9-vault-list S5.9-trash S5.9-vault-changes S5.9-keys S5.9-billing D4-owner-only-key-list D4-owner-only-permanent D4-owner-only-invites D4-owner-only-audit D4-owner-only-sessions D4-restore-both]",
     (_operation, agent, ids) => {
       const access = agent === "agent" ? "agent" : "owner";
       for (const id of ids)
@@ -111,5 +144,14 @@ describe("the permission matrix", () => {
     const open = [...endpoints.values()].filter(({ auth }) => auth === "none");
     expect(open.map(({ id }) => id).sort()).toEqual([...OPEN].sort());
     for (const endpoint of open) expect(endpoint.access).toBe("anyone");
+  });
+
+  it("never lets an agent hold a scope of an owner-only endpoint, and lets it hold all others", () => {
+    const scopesOf = (access: string) =>
+      [...endpoints.values()].flatMap((endpoint) => (endpoint.access === access ? (endpoint.scope ?? []) : []));
+    // Permanent deletion of what agents may put in the trash: the scope is theirs, the operation is not.
+    const shared = new Set(["files:write"]);
+    for (const scope of scopesOf("owner")) expect(AGENT_SCOPES.includes(scope)).toBe(shared.has(scope));
+    for (const scope of scopesOf("agent")) expect(AGENT_SCOPES).toContain(scope);
   });
 });
