@@ -39,6 +39,8 @@ export const credential = z.object({
   name: z.nullable(z.string()),
   scopes: z.nullable(z.array(openEnum(SCOPES))),
   vaultIds: z.nullable(z.array(uuid)),
+  /** The address it is bound to; the account's own stands in the account. */
+  chainAddress: z.nullable(chainAddress),
   expiresAt: z.nullable(timestamp),
 });
 

@@ -82,7 +82,12 @@ function account(accessLevel: string): object {
       createdAt,
     },
     // A name that holds the key: whatever the service says, the key does not leave this process.
-    credential: { kind: "api-key", id, name: `laptop ${KEY}`, scopes: null, vaultIds: null, expiresAt: null },
+    credential: {
+      kind: "api-key",
+      id,
+      name: `laptop ${KEY}`,
+      ...{ scopes: null, vaultIds: null, chainAddress: null, expiresAt: null },
+    },
   };
 }
 

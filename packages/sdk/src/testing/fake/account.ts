@@ -14,8 +14,11 @@ export function accountHandlers(state: State): GroupHandlers<typeof api.account,
   return {
     get: (_input, { kind, accountId, key }) => {
       const { id, name, scopes, vaultIds, expiresAt, accessLevel } = key.value;
-      const credential = { kind, id, name: kind === "session" ? null : name, scopes, vaultIds, expiresAt };
-      return { account: { ...readAccount(state, accountId), accessLevel }, credential };
+      const account = readAccount(state, accountId);
+      const isSession = kind === "session";
+      const chainAddress = isSession ? account.chainAddress : key.value.chainAddress;
+      const credential = { kind, id, name: isSession ? null : name, scopes, vaultIds, chainAddress, expiresAt };
+      return { account: { ...account, accessLevel }, credential };
     },
     update: ({ body }, caller) => {
       const { accountId } = caller;
