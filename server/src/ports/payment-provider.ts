@@ -33,14 +33,18 @@ export interface SignedEvent {
 
 /**
  * Failure contract. `checkout` and `changePlan` reject with {@link PaymentUnavailableError} when the provider does not
- * answer. `parseEvent` throws {@link PaymentEventError} for anything that the provider did not sign, and for a signed
- * event whose body is not one.
+ * answer; what it then did is unknown, so the request may be repeated with the same id. `parseEvent` throws
+ * {@link PaymentEventError} for anything that the provider did not sign, and for a signed event whose body is not one.
  */
 export interface PaymentProvider {
   checkout(request: CheckoutRequest): Promise<{ readonly url: string }>;
+  /** Leaving for the free plan lets the paid time run out: the subscription ends later, which an event says. */
   changePlan(reference: string, plan: Plan): Promise<void>;
-  /** `now`: milliseconds since the Unix epoch; an event signed more than 5 minutes from it is refused. */
-  parseEvent(event: SignedEvent, now: number): PaymentEvent;
+  /**
+   * `now`: milliseconds since the Unix epoch; an event signed more than 5 minutes from it is refused.
+   * null: the provider did sign it, and it is about something else than subscriptions.
+   */
+  parseEvent(event: SignedEvent, now: number): PaymentEvent | null;
 }
 
 export class PaymentUnavailableError extends Error {

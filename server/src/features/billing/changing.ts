@@ -1,0 +1,61 @@
+/** A change of plan that the owner asks for. Upwards it is paid for first; down, the paid time runs out first. */
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
+import type { Principal, RequestOrigin } from "../../http/handlers.ts";
+import type { Plan } from "../../ports/payment-provider.ts";
+import type { AccountRow, SubscriptionRow } from "../../ports/tables.ts";
+import { limitsOf } from "../account/rules.ts";
+import { claimQuota } from "../account/store.ts";
+import { recordPlanChange } from "./recording.ts";
+import { changeStatus, setPlan } from "./store.ts";
+
+type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
+
+interface WantedPlan {
+  readonly account: AccountRow;
+  readonly subscription: SubscriptionRow | null;
+  readonly plan: Plan;
+  readonly principal: Principal;
+  readonly origin: RequestOrigin;
+  /** Asks the payment provider to change the subscription of that name. */
+  readonly askProvider: (reference: string) => Promise<void>;
+}
+
+/** Throws `subscription_required` or `usage_above_plan`. What is so already is left as it is. */
+export async function changePlan(deps: Needs, wanted: WantedPlan): Promise<void> {
+  const { account, subscription, plan } = wanted;
+  if (subscription === null || subscription.status === "ended") {
+    if (plan === account.plan) return;
+    if (plan !== "free") throw new ServiceError("subscription_required");
+    return leaveUnpaidPlan(deps, wanted);
+  }
+  // Ending: it is the free plan that comes next.
+  const next = subscription.status === "ending" ? "free" : subscription.plan;
+  if (plan === next) return;
+  if (plan === "free") requireRoom(deps, account.usage_bytes);
+  await wanted.askProvider(subscription.reference);
+  await deps.database.transaction(async (transaction) => {
+    if (!(await changeStatus(transaction, subscription, plan === "free" ? "ending" : "active"))) return;
+    const change = { accountId: account.id, plan, actor: wanted.principal, origin: wanted.origin };
+    await recordPlanChange(deps, transaction, change, "account.plan_change_requested");
+  });
+}
+
+/** A plan that nobody pays for, given by the operator or in development, can be left at once. */
+async function leaveUnpaidPlan(deps: Needs, { account, plan, principal, origin }: WantedPlan): Promise<void> {
+  const accountId = account.id;
+  await deps.database.transaction(async (transaction) => {
+    requireRoom(deps, (await claimQuota(transaction, accountId)).usage_bytes);
+    if (!(await setPlan(transaction, { accountId, plan, now: deps.clock.now() }))) return;
+    await recordPlanChange(deps, transaction, { accountId, plan, actor: principal, origin });
+  });
+}
+
+function requireRoom({ settings }: Needs, usageBytes: number): void {
+  const { storageBytes } = limitsOf("free", settings);
+  if (usageBytes <= storageBytes) return;
+  throw new ServiceError(
+    "usage_above_plan",
+    `The account holds ${usageBytes} bytes, and the free plan allows ${storageBytes}: delete files and empty the trash first`,
+  );
+}

@@ -1,0 +1,73 @@
+/** Events of the payment provider: what was paid for, told by the one who was paid. */
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
+import type { IncomingBytes, RequestOrigin } from "../../http/handlers.ts";
+import {
+  type PaymentEvent,
+  PaymentEventError,
+  type PaymentProvider,
+  type SignedEvent,
+} from "../../ports/payment-provider.ts";
+import { findAccount } from "../account/store.ts";
+import { recordPlanChange } from "./recording.ts";
+import { planAfter, statusAfter } from "./rules.ts";
+import { applySubscription, setPlan, takeEvent } from "./store.ts";
+
+/** An event is a few hundred bytes. */
+const MAX_EVENT_BYTES = 64 * 1024;
+
+type Needs = Pick<Deps, "database" | "clock" | "random">;
+
+/** Rejects with `body_too_large`; the rest of the body is then unread. */
+export async function collectEvent({ stream, length }: IncomingBytes): Promise<Uint8Array> {
+  const tooLarge = (): ServiceError =>
+    new ServiceError("body_too_large", `An event has at most ${MAX_EVENT_BYTES} bytes`);
+  if (length !== null && length > MAX_EVENT_BYTES) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    size += chunk.length;
+    if (size > MAX_EVENT_BYTES) throw tooLarge();
+    // A chunk is valid until the next one is asked for.
+    chunks.push(Buffer.from(chunk));
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Throws `signature_invalid`, `clock_skew` or `malformed_json`; null for an event that means nothing to this service. */
+export function readEvent(payments: PaymentProvider, event: SignedEvent, now: number): PaymentEvent | null {
+  try {
+    return payments.parseEvent(event, now);
+  } catch (error) {
+    if (!(error instanceof PaymentEventError)) throw error;
+    switch (error.reason) {
+      case "signature":
+        throw new ServiceError("signature_invalid", "The event is not signed with this service's payment secret", {
+          cause: error,
+        });
+      case "clock":
+        throw new ServiceError("clock_skew", "The event's time is more than 5 minutes off: sign it again", {
+          cause: error,
+        });
+      case "body":
+        throw new ServiceError("malformed_json", "The event is not one of the payment provider's", { cause: error });
+    }
+  }
+}
+
+/** Takes an event once, whatever order events come in. One of an account that does not exist changes nothing. */
+export async function applyEvent(deps: Needs, event: PaymentEvent, origin: RequestOrigin): Promise<void> {
+  const { accountId, reference, occurredAt } = event;
+  const now = deps.clock.now();
+  await deps.database.transaction(async (transaction) => {
+    const account = await transaction.first(findAccount(transaction, { id: accountId }));
+    if (account === null || !(await takeEvent(transaction, event.id, now))) return;
+    const applied = await applySubscription(transaction, {
+      ...{ account_id: accountId, plan: event.plan, status: statusAfter(event.kind), reference },
+      ...{ since: occurredAt, event_at: occurredAt },
+    });
+    const plan = planAfter(event);
+    if (!applied || !(await setPlan(transaction, { accountId, plan, now }))) return;
+    await recordPlanChange(deps, transaction, { accountId, plan, actor: null, origin });
+  });
+}
