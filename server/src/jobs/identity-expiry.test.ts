@@ -1,16 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { outcomeOf, refresh, signUpWithPassword, tryAccess } from "../features/auth/test-accounts.ts";
-import type { Tables } from "../ports/tables.ts";
-import { openTestApp, type TestApp } from "../test-app.ts";
+import { countRows, outcomeOf, refresh, signUpWithPassword, tryAccess } from "../features/auth/test-accounts.ts";
+import { openTestApp } from "../test-app.ts";
 import { expireIdentity } from "./identity-expiry.ts";
 
 const DAY = 86_400_000;
 const running = new AbortController().signal;
-
-async function count({ deps: { database } }: TestApp, table: keyof Tables): Promise<number> {
-  const query = database.build.selectFrom(table).select((row) => row.fn.countAll<number>().as("rows"));
-  return (await database.first(query))?.rows ?? 0;
-}
 
 const tokenOf = ({ body }: { body: Record<string, unknown> }): string => String(body["refreshToken"]);
 
@@ -48,8 +42,8 @@ describe("rows of sign-in that time has ended", () => {
     expect(await expireIdentity(service.deps, running)).toEqual({ expired: 0 });
     service.clock.advance(1);
     expect(await expireIdentity(service.deps, running)).toEqual({ expired: 2 });
-    expect(await count(service, "sessions")).toBe(0);
-    expect(await count(service, "refresh_tokens")).toBe(0);
+    expect(await countRows(service, "sessions")).toBe(0);
+    expect(await countRows(service, "refresh_tokens")).toBe(0);
   });
 
   it("deletes started sign-ins, challenges and mailed tokens after a day, payment events after thirty", async () => {
@@ -77,9 +71,9 @@ describe("rows of sign-in that time has ended", () => {
     clock.advance(1);
     expect(await expireIdentity(deps, running)).toEqual({ expired: 4 });
     for (const table of ["sign_ins", "chain_challenges", "mail_tokens", "payment_events"] as const) {
-      expect(await count(service, table)).toBe(0);
+      expect(await countRows(service, table)).toBe(0);
     }
-    expect(await count(service, "sessions")).toBe(1);
+    expect(await countRows(service, "sessions")).toBe(1);
   });
 
   it("keeps access codes, used and expired ones too", async () => {
@@ -87,7 +81,7 @@ describe("rows of sign-in that time has ended", () => {
     await signUpWithPassword(service);
     service.clock.advance(4000 * DAY);
     await expireIdentity(service.deps, running);
-    expect(await count(service, "access_codes")).toBe(1);
+    expect(await countRows(service, "access_codes")).toBe(1);
   });
 
   it("goes through any number in small transactions, and stops when asked to", async () => {

@@ -1,6 +1,9 @@
 /** TEST ONLY: accounts with a password on a test app, and their sessions. */
-import { hash } from "node:crypto";
 import type { SignedIn } from "@coffer/contract";
+import { sql } from "kysely";
+import { openSqlite } from "../../drivers/database/sqlite.ts";
+import type { Database } from "../../ports/database.ts";
+import type { Tables } from "../../ports/tables.ts";
 import type { TestAnswer, TestApp } from "../../test-app.ts";
 import { mintAccessCode } from "../access-codes/codes.ts";
 import { hashAccessCode, insertAccessCode } from "../access-codes/store.ts";
@@ -65,6 +68,30 @@ function tokensOf(answer: TestAnswer, status: number): SignedIn {
   return answer.body as unknown as SignedIn;
 }
 
-export function sha256(text: string): string {
-  return hash("sha256", text, "hex");
+/** The actions in an account's part of the audit log, oldest first. */
+export async function actionsOf({ deps: { database } }: Pick<TestApp, "deps">, accountId: string): Promise<string[]> {
+  const query = database.build
+    .selectFrom("changes")
+    .select("action")
+    .where("account_id", "=", accountId)
+    .orderBy("sequence");
+  return (await database.all(query)).map(({ action }) => action);
+}
+
+export async function countRows({ deps: { database } }: Pick<TestApp, "deps">, table: keyof Tables): Promise<number> {
+  const query = database.build.selectFrom(table).select((row) => row.fn.countAll<number>().as("rows"));
+  return (await database.first(query))?.rows ?? 0;
+}
+
+/** The database as another process has it: a connection of its own to the same file. */
+export async function openAgain({ deps: { database } }: Pick<TestApp, "deps">): Promise<Database> {
+  const query = sql<{ file: string }>`select file from pragma_database_list where name = 'main'`;
+  const row = await database.first({ compile: () => query.compile(database.build) });
+  if (row === null) throw new Error("the database has no file");
+  return openSqlite({ path: row.file, reserveBytes: 0 });
+}
+
+/** How many of each outcome. */
+export function tally(outcomes: readonly string[]): Record<string, number> {
+  return outcomes.reduce<Record<string, number>>((all, one) => ({ ...all, [one]: (all[one] ?? 0) + 1 }), {});
 }
