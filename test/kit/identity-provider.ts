@@ -46,7 +46,7 @@ const REDIRECT_URI = "http://localhost:3000/auth/callback";
 export async function openLocalProvider(options: LocalProviderOptions = {}): Promise<LocalProvider> {
   const clientSecret = options.clientSecret === undefined ? CLIENT_SECRET : options.clientSecret;
   const redirectUri = options.redirectUri ?? REDIRECT_URI;
-  const keys = await makeKeys();
+  const keys = await (sharedKeys ??= makeKeys());
   const users = new Map<string, ProviderUser>();
   const requests = new Map<string, number>();
   const server = createServer((request, response) => void answer(request, response));
@@ -93,6 +93,9 @@ export async function openLocalProvider(options: LocalProviderOptions = {}): Pro
   }
 }
 
+/** Made once per process: RSA keys are dear, and nothing here depends on their being new. */
+let sharedKeys: ReturnType<typeof makeKeys> | null = null;
+
 async function makeKeys() {
   const [pair, other] = await Promise.all([
     generateKeyPair("RS256", { extractable: true }),
@@ -134,7 +137,7 @@ function configure(options: LocalProviderOptions, { clientSecret, redirectUri, u
     pkce: { required: () => true },
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
     conformIdTokenClaims: options.claimsInIdToken !== true,
-    ttl: { AuthorizationCode: 60, AccessToken: 600, IdToken: 600, Interaction: 600, Session: 600, Grant: 600 },
+    ttl: { AuthorizationCode: 60, AccessToken: 600, IdToken: 3600, Interaction: 600, Session: 600, Grant: 600 },
     interactions: { url: (_context, interaction) => `/interaction/${interaction.uid}` },
     findAccount: (_context, sub) => {
       const user = users.get(sub);

@@ -41,10 +41,10 @@ export type CofferApi = typeof api;
 
 export type { Account, Credential } from "./account.ts";
 export type { ApiKey, CreatedApiKey } from "./api-keys.ts";
-export { AUDIT_DAYS, auditEvent, type AuditEvent, FIRST_PREVIOUS_HASH, renderAuditText } from "./audit.ts";
-export { type AuditCheck, type AuditFault, type AuditKnown, type AuditLink, checkAuditChain } from "./audit-chain.ts";
+export { AUDIT_DAYS, auditEvent, type AuditEvent } from "./audit.ts";
 export {
   ACCESS_TOKEN_SECONDS,
+  email,
   PASSWORD_LENGTH,
   REFRESH_TOKEN_DAYS,
   type SessionTokens,
@@ -71,13 +71,18 @@ export {
   renderKey,
 } from "./key-text.ts";
 export {
-  CHAIN_NETWORKS,
-  type ChainNetwork,
-  MAX_CLOCK_SKEW,
+  type AuditCheck,
+  type AuditFault,
+  type AuditKnown,
+  type AuditLink,
+  checkAuditChain,
+  FIRST_PREVIOUS_HASH,
+  renderAuditText,
   renderKeyAddressText,
   renderLinkText,
   renderRedeemText,
-} from "./proofs.ts";
+} from "./on-demand.ts";
+export { CHAIN_NETWORKS, type ChainNetwork, MAX_CLOCK_SKEW } from "./proofs.ts";
 export { AGENT_SCOPES, SCOPES, type AccessLevel, type Scope } from "./scopes.ts";
 export type { Session } from "./sessions.ts";
 export { TRASH_DAYS } from "./trash.ts";

@@ -58,7 +58,7 @@ export async function verifyIdToken(
 }
 
 export function profileOf(profile: ProfileClaims): Pick<Identity, "email" | "emailVerified" | "name"> {
-  const name = profile.name?.trim().slice(0, MAX_NAME);
+  const name = profile.name?.trim().slice(0, MAX_NAME).toWellFormed().trim();
   return {
     email: profile.email ?? null,
     emailVerified: profile.email !== undefined && (profile.email_verified ?? false) !== false,

@@ -1,0 +1,100 @@
+/** Started sign-ins: what is kept between sending a browser to the provider and its coming back (decisions §3). */
+import { hash } from "node:crypto";
+import { SIGN_IN_MINUTES } from "@coffer/contract";
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
+import type { IdentityProvider } from "../../ports/identity-provider.ts";
+import type { SignInRow } from "../../ports/tables.ts";
+import { hashAccessCode } from "../access-codes/store.ts";
+import { failAtProvider } from "./provider-failures.ts";
+import { insertSignIn, takeSignIn } from "./store.ts";
+
+type Needs = Pick<Deps, "database" | "clock" | "random" | "atRest">;
+
+/** Which callback may use it. */
+export type Flow = "idp" | "zklogin";
+
+export interface WantedSignIn {
+  readonly flow: Flow;
+  /** zkLogin: the client's, made of its ephemeral key; otherwise one is made here. */
+  readonly nonce?: string;
+  readonly accessCode: string | undefined;
+}
+
+/** A sign-in that came back. */
+export interface ReturnedSignIn {
+  readonly nonce: string;
+  readonly codeVerifier: string;
+  readonly accessCodeHash: string | null;
+}
+
+export const SIGN_IN_LIFE = SIGN_IN_MINUTES * 60_000;
+
+const VERIFIER_PURPOSE = "sign-in-verifier";
+
+/**
+ * The provider's authorization URL, with 256 random bits each of state and of PKCE verifier (RFC 7636 §7.1). Of the state
+ * the hash is kept, the verifier is encrypted: who reads the database can finish nobody's sign-in.
+ */
+export async function beginSignIn(deps: Needs, provider: IdentityProvider, wanted: WantedSignIn) {
+  const state = randomText(deps);
+  const codeVerifier = randomText(deps);
+  const nonce = wanted.nonce ?? randomText(deps);
+  const codeChallenge = hash("sha256", codeVerifier, "base64url");
+  const url = await provider.authorizationUrl({ state, nonce, codeChallenge }).catch(failAtProvider);
+  const stateHash = hashState(state);
+  await insertSignIn(deps.database, {
+    state_hash: stateHash,
+    flow: wanted.flow,
+    nonce,
+    code_verifier: deps.atRest.protect(codeVerifier, VERIFIER_PURPOSE, stateHash),
+    access_code_hash: wanted.accessCode === undefined ? null : hashAccessCode(wanted.accessCode),
+    expires_at: deps.clock.now() + SIGN_IN_LIFE,
+  });
+  return { url, state };
+}
+
+/** Uses the state up, whatever comes of it. Rejects with `state_invalid` for one that was not begun in this flow. */
+export async function returnSignIn(deps: Needs, flow: Flow, state: string): Promise<ReturnedSignIn> {
+  const stateHash = hashState(state);
+  const row = await deps.database.first(takeSignIn(deps.database, { stateHash, flow, now: deps.clock.now() }));
+  if (row === null) throw new ServiceError("state_invalid");
+  return {
+    nonce: row.nonce,
+    codeVerifier: deps.atRest.reveal(row.code_verifier, VERIFIER_PURPOSE, stateHash),
+    accessCodeHash: row.access_code_hash,
+  };
+}
+
+/** Step two presents an identity token: it must be one that step one handed out, and only the first time. */
+export function toTokenRow(idToken: string, nonce: string, now: number): SignInRow {
+  return {
+    state_hash: hashToken(idToken),
+    flow: TOKEN_FLOW,
+    nonce,
+    // There is no code left to exchange.
+    code_verifier: "",
+    access_code_hash: null,
+    expires_at: now + SIGN_IN_LIFE,
+  };
+}
+
+/** The look-up that {@link toTokenRow} is for. */
+export function tokenKeyOf(idToken: string): { stateHash: string; flow: string } {
+  return { stateHash: hashToken(idToken), flow: TOKEN_FLOW };
+}
+
+const TOKEN_FLOW = "zklogin-token";
+
+function randomText({ random }: Pick<Deps, "random">): string {
+  return Buffer.from(random.bytes(32)).toString("base64url");
+}
+
+function hashState(state: string): string {
+  return hash("sha256", state, "hex");
+}
+
+/** Of the signed part: an ECDSA signature can be written in another way without the key (S becomes n − S). */
+function hashToken(idToken: string): string {
+  return hash("sha256", idToken.slice(0, idToken.lastIndexOf(".")), "hex");
+}

@@ -1,0 +1,47 @@
+import { prepared, type Session } from "../../ports/database.ts";
+import type { SignInRow } from "../../ports/tables.ts";
+
+export async function insertSignIn(session: Session, row: SignInRow): Promise<void> {
+  await session.run(session.build.insertInto("sign_ins").values(row));
+}
+
+/**
+ * Uses a started sign-in up: a row for the one caller that comes first with it, in the flow that it was begun for, before
+ * it expires (specification §5.5; RFC 6749 §10.12). One conditional DELETE: no two callers ever get it.
+ */
+export const takeSignIn = prepared((build, value: { stateHash: string; flow: string; now: number }) =>
+  build
+    .deleteFrom("sign_ins")
+    .where("state_hash", "=", value.stateHash)
+    .where("flow", "=", value.flow)
+    .where("expires_at", ">", value.now)
+    .returningAll(),
+);
+
+export const findAccountByIdentity = prepared((build, value: { issuer: string; subject: string }) =>
+  build.selectFrom("accounts").selectAll().where("idp_id", "=", value.subject).where("idp_issuer", "=", value.issuer),
+);
+
+/**
+ * Gives an account its identity, if its e-mail is verified and it has none. A row when it did.
+ * Rejects with ConstraintError when another account has the identity.
+ */
+export const linkIdentity = prepared((build, value: { email: string; issuer: string; subject: string; now: number }) =>
+  build
+    .updateTable("accounts")
+    .set({ idp_id: value.subject, idp_issuer: value.issuer, updated_at: value.now })
+    .where("email", "=", value.email)
+    .where("email_verified", "=", 1)
+    .where("idp_id", "is", null)
+    .returningAll(),
+);
+
+/** Keeps the first salt that is made: another one would be another address. A row when this is the one. */
+export const keepSalt = prepared((build, value: { id: string; salt: string }) =>
+  build
+    .updateTable("accounts")
+    .set({ zklogin_salt: value.salt })
+    .where("id", "=", value.id)
+    .where("zklogin_salt", "is", null)
+    .returningAll(),
+);

@@ -1,0 +1,240 @@
+import { computeZkLoginAddress } from "@mysten/sui/zklogin";
+import { describe, expect, it } from "vitest";
+import { suiZklogin } from "../../drivers/zklogin/sui.ts";
+import { outcomeOf } from "../auth/test-accounts.ts";
+import {
+  ADA,
+  auth,
+  callBack,
+  comeBack,
+  comeBackWithKey,
+  countRows,
+  makeEphemeral,
+  openSignInApp,
+  readAccount,
+  readActions,
+  signIn,
+  type SignInApp,
+  stepOne,
+} from "./test-sign-ins.ts";
+
+const OTHER_ADDRESS = `0x${"ab".repeat(32)}`;
+
+describe("GET /api/auth/idp/zklogin", () => {
+  it("sends the client's own nonce to the provider [S4.2-idp-zklogin D3-zklogin-nonce]", async () => {
+    await using app = await openSignInApp();
+    const { nonce } = makeEphemeral();
+    const { body } = await app.service.ask("GET", `/api/auth/idp/zklogin?nonce=${nonce}`);
+    expect(new URL(String(body["url"])).searchParams.get("nonce")).toBe(nonce);
+    for (const bad of ["", "?nonce=short", `?nonce=${nonce}x`]) {
+      expect((await app.service.ask("GET", `/api/auth/idp/zklogin${bad}`)).status).toBe(400);
+    }
+  });
+});
+
+describe("POST /api/auth/idp/zklogin-auth, combined", () => {
+  it("opens a session, derives the address and links it as zklogin [S4.2-zklogin-auth S5.5-zklogin-address]", async () => {
+    await using app = await openSignInApp();
+    const { service } = app;
+    const { status, body } = await signIn(app);
+    expect(status).toBe(200);
+    const address = computeZkLoginAddress({
+      claimName: "sub",
+      claimValue: ADA.sub,
+      iss: app.local.issuer,
+      aud: app.local.clientId,
+      userSalt: BigInt(String(body["salt"])),
+      legacyAddress: false,
+    });
+    expect(Object.keys(body).sort()).toEqual(
+      ["accessToken", "chainAddress", "expiresIn", "proof", "refreshToken", "salt"].sort(),
+    );
+    expect(body["chainAddress"]).toBe(address);
+    expect(BigInt(String(body["salt"]))).toBeLessThan(1n << 128n);
+    const key = String(body["accessToken"]);
+    const { account } = (await service.ask("GET", "/api/account", { key })).body as { account: { id: string } };
+    expect(account).toMatchObject({ chainAddress: address, chainAddressSource: "zklogin", email: ADA.email });
+    const { sessions } = (await service.ask("GET", "/api/auth/sessions", { key })).body;
+    expect(sessions).toEqual([expect.objectContaining({ method: "zklogin" })]);
+    expect(await readActions(app, account.id)).toEqual([
+      ...["account.created", "vault.created", "account.chain_linked", "session.created"],
+    ]);
+  });
+
+  it("answers a proof that the prover accepts for this very token and key", async () => {
+    await using app = await openSignInApp();
+    const { returned, values } = await comeBackWithKey(app);
+    const { body } = await auth(app, { ...returned, ...values });
+    expect(body["proof"]).toMatchObject({ proofPoints: { a: ["coffer development prover 1"] } });
+    const seed = await suiZklogin.addressSeedOf({
+      ...{ issuer: app.local.issuer, audience: app.local.clientId, subject: ADA.sub },
+      salt: String(body["salt"]),
+    });
+    expect(body["proof"]).toMatchObject({ addressSeed: seed });
+  });
+
+  it("is served at both paths", async () => {
+    await using app = await openSignInApp();
+    const first = await signIn(app);
+    const { returned, values } = await comeBackWithKey(app, { accessCode: null });
+    const second = await auth(app, { ...returned, ...values }, "/idp/zklogin-auth");
+    expect(second.status).toBe(200);
+    expect(second.body["chainAddress"]).toBe(first.body["chainAddress"]);
+    expect(second.body["salt"]).toBe(first.body["salt"]);
+  });
+
+  it("needs an access code for a new user, before any row", async () => {
+    await using app = await openSignInApp();
+    expect(outcomeOf(await signIn(app, { accessCode: null }))).toBe("403 access_code_invalid");
+    expect(await countRows(app, "accounts")).toBe(0);
+  });
+
+  it.each(["ephemeralPublicKey", "maxEpoch", "randomness"] as const)(
+    "refuses another %s than the nonce is made of, before the provider is asked",
+    async (name) => {
+      await using app = await openSignInApp();
+      const { returned, values } = await comeBackWithKey(app);
+      const other = { ...makeEphemeral().values, maxEpoch: 8 };
+      const answer = await auth(app, { ...returned, ...values, [name]: other[name] });
+      expect(outcomeOf(answer)).toBe("400 proof_invalid");
+      expect(app.local.requests.get("/token")).toBeUndefined();
+      expect(await countRows(app, "accounts")).toBe(0);
+    },
+  );
+
+  it("refuses what is no ephemeral key", async () => {
+    await using app = await openSignInApp();
+    const { returned, values } = await comeBackWithKey(app);
+    const bad = [
+      { ephemeralPublicKey: Buffer.from([5, ...Buffer.alloc(32)]).toString("base64") },
+      { ephemeralPublicKey: Buffer.alloc(32).toString("base64") },
+      { randomness: "9".repeat(78) },
+    ];
+    for (const values2 of bad) {
+      expect(outcomeOf(await auth(app, { ...returned, ...values, ...values2 }))).toBe("400 proof_invalid");
+    }
+    expect(outcomeOf(await auth(app, { ...returned, ...values, randomness: "0x1" }))).toBe("400 validation_failed");
+  });
+
+  it("takes no state of the plain flow, and the plain flow none of its own", async () => {
+    await using app = await openSignInApp();
+    const plain = await comeBack(app);
+    expect(outcomeOf(await auth(app, { ...plain, ...makeEphemeral().values }))).toBe("400 state_invalid");
+    expect(outcomeOf(await stepOne(app, plain))).toBe("400 state_invalid");
+    const { returned } = await comeBackWithKey(app);
+    const answer = await app.service.ask("POST", "/api/auth/idp/callback", { json: returned });
+    expect(outcomeOf(answer)).toBe("400 state_invalid");
+    // Each is still good where it belongs.
+    expect((await app.service.ask("POST", "/api/auth/idp/callback", { json: plain })).status).toBe(200);
+  });
+
+  it("uses a state once, also for 20 at a time", async () => {
+    await using app = await openSignInApp();
+    const { returned, values } = await comeBackWithKey(app);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => auth(app, { ...returned, ...values })));
+    expect(answers.map(outcomeOf).sort()).toEqual(["200", ...Array.from({ length: 19 }, () => "400 state_invalid")]);
+    expect(await countRows(app, "sessions")).toBe(1);
+  });
+
+  it("refuses claims that zkLogin cannot take, before there is an account", async () => {
+    await using app = await openSignInApp();
+    const answer = await signIn(app, { user: { ...ADA, sub: "s".repeat(116) } });
+    expect(outcomeOf(answer)).toBe("400 provider_refused");
+    expect(answer.body["error"]).toMatch(/zkLogin/);
+    expect(await countRows(app, "accounts")).toBe(0);
+  });
+});
+
+describe("the salt", () => {
+  it("is the user's for ever, and encrypted at rest", async () => {
+    await using app = await openSignInApp();
+    const first = await signIn(app);
+    const salt = String(first.body["salt"]);
+    const second = await signIn(app, { accessCode: null });
+    expect(second.body["salt"]).toBe(salt);
+    expect(second.body["chainAddress"]).toBe(first.body["chainAddress"]);
+    const row = await readAccount(app);
+    expect(JSON.stringify(row)).not.toContain(salt);
+    const { atRest } = app.service.deps;
+    expect(atRest.reveal(row?.zklogin_salt ?? "", "zklogin-salt", row?.id ?? "")).toBe(salt);
+    expect(() => atRest.reveal(row?.zklogin_salt ?? "", "zklogin-salt", "another")).toThrow();
+  });
+
+  it("is another for another user, also behind one provider", async () => {
+    await using app = await openSignInApp();
+    const ada = await signIn(app);
+    const bob = await signIn(app, { user: { sub: "bob", email: "bob@example.test" } });
+    expect(bob.body["salt"]).not.toBe(ada.body["salt"]);
+    expect(bob.body["chainAddress"]).not.toBe(ada.body["chainAddress"]);
+  });
+
+  it("is one for parallel first sign-ins", async () => {
+    await using app = await openSignInApp();
+    const returned = [];
+    for (let index = 0; index < 5; index += 1) returned.push(await comeBackWithKey(app));
+    const answers = await Promise.all(returned.map((each) => auth(app, { ...each.returned, ...each.values })));
+    expect(answers.map(({ status }) => status)).toEqual(returned.map(() => 200));
+    expect(new Set(answers.map(({ body }) => body["salt"])).size).toBe(1);
+    expect(new Set(answers.map(({ body }) => body["chainAddress"])).size).toBe(1);
+    expect(await countRows(app, "accounts")).toBe(1);
+  });
+
+  it("is made for a user who signed in without zkLogin before", async () => {
+    await using app = await openSignInApp();
+    await callBack(app);
+    expect((await readAccount(app))?.zklogin_salt).toBeNull();
+    const { body } = await signIn(app, { accessCode: null });
+    expect(await readAccount(app)).toMatchObject({ chain_address: body["chainAddress"] });
+  });
+});
+
+describe("an address that is in the way", () => {
+  it("stays when it is the account's own, linked elsewhere; nothing is opened", async () => {
+    await using app = await openSignInApp();
+    await callBack(app);
+    await setAddress(app, ADA.email ?? "", OTHER_ADDRESS);
+    const before = await countRows(app, "sessions");
+    expect(outcomeOf(await signIn(app, { accessCode: null }))).toBe("409 address_conflict");
+    const { returned, values } = await comeBackWithKey(app, { accessCode: null });
+    const { body } = await stepOne(app, returned);
+    expect(outcomeOf(await auth(app, { idToken: body["idToken"], ...values }))).toBe("409 address_conflict");
+    expect(await countRows(app, "sessions")).toBe(before);
+    expect(await readAccount(app)).toMatchObject({ chain_address: OTHER_ADDRESS, chain_address_source: "external" });
+  });
+
+  it("stays with another account", async () => {
+    await using app = await openSignInApp();
+    await callBack(app, { user: { sub: "bob", email: "bob@example.test" } });
+    const { returned, values } = await comeBackWithKey(app);
+    const { body } = await stepOne(app, returned);
+    await setAddress(app, "bob@example.test", String(body["chainAddress"]));
+    expect(outcomeOf(await auth(app, { idToken: body["idToken"], ...values }))).toBe("409 address_conflict");
+    expect(await readAccount(app)).toMatchObject({ chain_address: null });
+  });
+
+  it("stays with a live key", async () => {
+    await using app = await openSignInApp();
+    const agent = await app.service.signUp();
+    const { returned, values } = await comeBackWithKey(app);
+    const { body } = await stepOne(app, returned);
+    const { database } = app.service.deps;
+    const bound = { chain_address: String(body["chainAddress"]) };
+    await database.run(database.build.updateTable("api_keys").set(bound).where("account_id", "=", agent.id));
+    expect(outcomeOf(await auth(app, { idToken: body["idToken"], ...values }))).toBe("409 address_conflict");
+    expect(await countRows(app, "sessions")).toBe(0);
+  });
+
+  it("is kept when it is the same, with its source", async () => {
+    await using app = await openSignInApp();
+    const first = await signIn(app);
+    await setAddress(app, ADA.email ?? "", String(first.body["chainAddress"]));
+    expect((await signIn(app, { accessCode: null })).status).toBe(200);
+    expect(await readAccount(app)).toMatchObject({ chain_address_source: "external" });
+  });
+});
+
+async function setAddress({ service }: SignInApp, email: string, address: string): Promise<void> {
+  const { database } = service.deps;
+  const linked = { chain_address: address, chain_address_source: "external" };
+  await database.run(database.build.updateTable("accounts").set(linked).where("email", "=", email));
+}
