@@ -1,0 +1,79 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { productionSecrets } from "../../../../test/acceptance/kit/production.ts";
+import { readMail } from "../../../../test/suites/mailer-message.ts";
+import { type Environment, parseConfig, startServer } from "../../index.ts";
+import { openSmtpServer } from "./test-smtp-server.ts";
+
+let directory: string;
+let logged: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "coffer-start-"));
+  logged = "";
+});
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+async function start(environment: Environment) {
+  const config = parseConfig({ SERVICE_PORT: "0", SERVICE_DATA_DIR: directory, ...environment });
+  const logSink = { write: (lines: Uint8Array) => void (logged += new TextDecoder().decode(lines)) };
+  const server = await startServer(config, { logSink });
+  return { baseUrl: server.baseUrl, [Symbol.asyncDispose]: () => server.close() };
+}
+
+function post(baseUrl: string, path: string, body: unknown): Promise<Response> {
+  const headers = { "content-type": "application/json" };
+  return fetch(`${baseUrl}/api/auth/${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+}
+
+const warnings = () => logged.split("\n").filter((line) => line.includes("mail-stays-here"));
+
+describe("a server's mail", () => {
+  it("is files in production without SMTP, which one line at the start says", async () => {
+    {
+      await using _server = await start({ ...productionSecrets(), SERVICE_MAIL_FROM: "Coffer <sender@example.test>" });
+    }
+    expect(warnings()).toHaveLength(1);
+    expect(JSON.parse(warnings()[0] ?? "")).toMatchObject({ level: 40, event: "mail-stays-here" });
+    expect(logged).not.toContain("example.test");
+  });
+
+  it("is files in development, and nothing is said about it", async () => {
+    const email = "reader@example.test";
+    const outbox = join(directory, "outbox");
+    {
+      await using server = await start({ SERVICE_ENV: "development" });
+      await post(server.baseUrl, "dev-signup", { email });
+      await post(server.baseUrl, "forgot-password", { email });
+      await post(server.baseUrl, "forgot-password", { email: "nobody@example.test" });
+      while ((await readdir(outbox)).every((name) => !name.endsWith(".eml"))) await pause(20);
+    }
+    const names = await readdir(outbox);
+    expect(names).toHaveLength(1);
+    const mail = readMail(await readFile(join(outbox, names[0] ?? "")));
+    expect(mail.header("to")).toBe(email);
+    const token = /token=([\w-]{43})$/m.exec(mail.text)?.[1] ?? "no token";
+    expect(warnings()).toEqual([]);
+    expect(logged).toContain('"mail sent"');
+    expect(logged).not.toContain(token);
+    expect(logged).not.toContain("@example.test");
+  });
+
+  it("goes to the SMTP server that is named, whose password no log has", async () => {
+    const email = "reader@example.test";
+    await using smtp = await openSmtpServer({ disabledCommands: ["STARTTLS"], allowInsecureAuth: true });
+    const url = `smtp://sender:hidden-word@127.0.0.1:${smtp.port}`;
+    {
+      await using server = await start({ SERVICE_ENV: "development", SERVICE_SMTP_URL: url });
+      await post(server.baseUrl, "dev-signup", { email });
+      await post(server.baseUrl, "forgot-password", { email });
+      while (smtp.received.length === 0) await pause(20);
+    }
+    expect(smtp.received.map(({ envelope }) => envelope?.to)).toEqual([[email]]);
+    expect(smtp.signIns).toEqual(["sender:hidden-word"]);
+    expect(logged).not.toContain("hidden-word");
+    expect(await readdir(directory)).not.toContain("outbox");
+  });
+});
