@@ -106,3 +106,11 @@ describe("the identity provider", () => {
     ]);
   });
 });
+
+it("production takes no invite without a signature, development when it is told to", () => {
+  const lax = { SERVICE_ALLOW_UNSIGNED_REDEEM: "1" };
+  expect(problemsOf({ ...PRODUCTION, ...lax })).toEqual([expect.stringMatching(/^SERVICE_ALLOW_UNSIGNED_REDEEM: /)]);
+  expect(problemsOf({ ...PRODUCTION, SERVICE_ALLOW_UNSIGNED_REDEEM: "0" })).toEqual([]);
+  expect(parseConfig({ SERVICE_ENV: "development", ...lax }).settings.allowUnsignedRedeem).toBe(true);
+  expect(parseConfig({ SERVICE_ENV: "development" }).settings.allowUnsignedRedeem).toBe(false);
+});

@@ -48,12 +48,12 @@ export const accountHandlers = (deps: Needs): GroupHandlers<typeof api.account> 
     const { principal } = context;
     await requireLinkProof(deps, body, context);
     const { chainAddress } = body;
-    const row = await deps.database.transaction((transaction) =>
-      linkAddress(deps, transaction, {
-        ...{ accountId: principal.accountId, chainAddress },
-        ...{ source: "external", actor: principal },
-      }),
-    );
+    const wanted = { accountId: principal.accountId, chainAddress, source: "external", actor: principal } as const;
+    const row = await deps.database.transaction(async (transaction) => {
+      // What revokes the caller may have had its turn first (decisions §4, "in-flight on revoke").
+      await context.recheck();
+      return linkAddress(deps, transaction, wanted);
+    });
     // A key that is bound to the address that was linked until now is an agent's from now on.
     const accessLevel = principal.kind === "api-key" ? accessLevelOf(principal.chainAddress, chainAddress) : "owner";
     return { account: renderAccount(row, { accessLevel }, deps) };

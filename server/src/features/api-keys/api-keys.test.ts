@@ -1,9 +1,17 @@
 /** Keys and the chain addresses that they are bound to (decisions §4); the rest of them is in the acceptance tests. */
-import { AGENT_SCOPES, MAX_CLOCK_SKEW, renderKeyAddressText, renderRedeemText, SCOPES } from "@coffer/contract";
+import {
+  AGENT_SCOPES,
+  MAX_CLOCK_SKEW,
+  renderKeyAddressText,
+  renderLinkText,
+  renderRedeemText,
+  SCOPES,
+} from "@coffer/contract";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openTestApp, type TestAnswer, type TestApp } from "../../test-app.ts";
+import { logInAgain, signUpWithPassword } from "../auth/test-accounts.ts";
 import type { TestSigner } from "../chain-proofs/test-signer.ts";
-import { errorCodeOf, newSigner, TEST_PLACE } from "../invites/test-invites.ts";
+import { claimOf, errorCodeOf, newSigner, redeem, TEST_PLACE } from "../invites/test-invites.ts";
 
 const HOUR = 3_600_000;
 
@@ -171,4 +179,76 @@ it("a revoked key fails on the next request, and says when it was last used", as
   expect(await statusOf(body["key"])).toBe(401);
   service.clock.advance(-2000);
   expect(await statusOf(body["key"])).toBe(401);
+});
+
+describe("a key that is revoked while it asks", () => {
+  it("makes nothing once it is revoked: no key, no rotation, no invite", async () => {
+    const { database } = service.deps;
+    for (let round = 0; round < 12; round += 1) {
+      const { body } = await create({});
+      const [id, key] = [String(body["id"]), String(body["key"])];
+      const asks = [
+        () => create({}, key),
+        () => service.ask("POST", `/api/auth/api-keys/${id}/rotate`, { key, json: { overlapHours: 1 } }),
+        () => service.ask("POST", "/api/auth/invites", { key, json: { name: "I" } }),
+      ];
+      const revoke = () => service.ask("DELETE", `/api/auth/api-keys/${id}`, { key: owner.key });
+      await Promise.all(
+        round % 2 === 0 ? [revoke(), ...asks.map((ask) => ask())] : [...asks.map((ask) => ask()), revoke()],
+      );
+      const changes = await database.all(database.build.selectFrom("changes").selectAll().orderBy("sequence"));
+      const end = changes.findIndex((row) => row.action === "api_key.revoked" && row.target_json.includes(id));
+      const late = changes.slice(end + 1).filter((row) => row.actor_json.includes(id));
+      expect([end > 0, late.map(({ action }) => action)]).toEqual([true, []]);
+    }
+  });
+});
+
+describe("what a maker holds and is gone", () => {
+  async function newVault(name: string): Promise<string> {
+    const { body } = await service.ask("POST", "/api/vaults", { key: owner.key, json: { name, type: "public" } });
+    return (body["vault"] as { id: string }).id;
+  }
+
+  it("is left out of what it makes, and refused only where it is asked for by name", async () => {
+    const [kept, gone] = [await newVault("Kept"), await newVault("Gone")];
+    const maker = String((await create({ vaultIds: [kept, gone] })).body["key"]);
+    const lost = String((await create({ vaultIds: [gone] })).body["key"]);
+    await service.ask("DELETE", `/api/vaults/${gone}`, { key: owner.key });
+    expect((await create({}, maker)).body).toMatchObject({ vaultIds: [kept] });
+    expect(outcomeOf(await create({ vaultIds: [kept, gone] }, maker))).toEqual([404, "not_found"]);
+    expect(outcomeOf(await create({}, lost))).toEqual([404, "not_found"]);
+    const invite = (key: string) => service.ask("POST", "/api/auth/invites", { key, json: { name: "I" } });
+    expect((await invite(maker)).body).toMatchObject({ vaultIds: [kept] });
+    expect(outcomeOf(await invite(lost))).toEqual([404, "not_found"]);
+  });
+});
+
+describe("a web session", () => {
+  it("makes keys and invites that outlast its access token, and links addresses by its own challenge", async () => {
+    const { accessToken, user, email } = await signUpWithPassword(service);
+    const made = await create({}, accessToken);
+    expect(made.body).toMatchObject({ expiresAt: null });
+    const invite = await service.ask("POST", "/api/auth/invites", {
+      key: accessToken,
+      json: { name: "I", expiresInHours: 72 },
+    });
+    expect(invite.body).toMatchObject({ expiresAt: "2026-11-23T12:00:00.000Z" });
+    service.clock.advance(16 * 60_000);
+    const agent = await redeem(service, claimOf(newSigner(), String(invite.body["code"]), now()));
+    expect([await statusOf(accessToken), await statusOf(made.body["key"]), await statusOf(agent.body["key"])]).toEqual([
+      401, 200, 200,
+    ]);
+
+    const [first, second] = [await logInAgain(service, email), await logInAgain(service, email)];
+    const { body } = await service.ask("POST", "/api/account/link-chain/challenge", { key: first.accessToken });
+    const { chainAddress, ...signer } = newSigner();
+    const nonce = String(body["nonce"]);
+    const text = renderLinkText({ ...TEST_PLACE, chainAddress, accountId: user.id, nonce });
+    const json = { chainAddress, signature: signer.sign(text), nonce };
+    const present = (key: string) => service.ask("POST", "/api/account/link-chain", { key, json });
+    expect(outcomeOf(await present(second.accessToken))).toEqual([400, "token_invalid"]);
+    expect(outcomeOf(await present(String(made.body["key"])))).toEqual([400, "token_invalid"]);
+    expect((await present(first.accessToken)).body["account"]).toMatchObject({ chainAddress, accessLevel: "owner" });
+  });
 });

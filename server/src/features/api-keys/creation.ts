@@ -63,14 +63,20 @@ export async function addKey(
   return new Reply(body, { headers: { Location: `/api/auth/api-keys/${row.id}` } });
 }
 
-/** Throws `not_found` when a key would be limited to a vault that the account does not have. null: every vault. */
+/**
+ * The vaults that a key is limited to; null: every vault. Throws `not_found` when one that was asked for is not the account's.
+ * One that only comes from the maker's own list and is gone is left out; when none is left, that is `not_found` too.
+ */
 export async function requireVaults(
   session: Session,
   accountId: string,
-  vaultIds: readonly string[] | null,
-): Promise<void> {
-  if (vaultIds === null || (await findVaultIds(session, accountId, vaultIds)).length === vaultIds.length) return;
-  throw notFound("Vault");
+  wanted: { readonly vaultIds: readonly string[] | null; readonly asked: boolean },
+): Promise<readonly string[] | null> {
+  const { vaultIds, asked } = wanted;
+  if (vaultIds === null) return null;
+  const found = new Set(await findVaultIds(session, accountId, vaultIds));
+  if (found.size === 0 || (asked && found.size < vaultIds.length)) throw notFound("Vault");
+  return vaultIds.filter((id) => found.has(id));
 }
 
 export async function recordKeyChange(

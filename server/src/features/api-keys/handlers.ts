@@ -32,6 +32,8 @@ export const apiKeysHandlers = (deps: Needs): GroupHandlers<typeof api.apiKeys> 
     const { accountId } = principal;
     const proven = await verifyBinding(deps, context, body);
     return deps.database.transaction(async (transaction) => {
+      // What revokes the caller may have had its turn first (decisions §4, "in-flight on revoke").
+      await context.recheck();
       const chainAddress = body.chainAddress ?? null;
       const level = await requireBinding(transaction, { accountId, chainAddress, proven });
       const rights: Rights = {
@@ -40,8 +42,9 @@ export const apiKeysHandlers = (deps: Needs): GroupHandlers<typeof api.apiKeys> 
         expiresAt: body.expiresInDays === undefined ? endOf(principal) : deps.clock.now() + body.expiresInDays * DAY,
       };
       requireNoWider(rights, principal);
-      await requireVaults(transaction, accountId, rights.vaultIds);
-      const wanted = { accountId, name: body.name, rights, chainAddress };
+      const limit = { vaultIds: rights.vaultIds, asked: body.vaultIds !== undefined };
+      const vaultIds = await requireVaults(transaction, accountId, limit);
+      const wanted = { accountId, name: body.name, rights: { ...rights, vaultIds }, chainAddress };
       return context.record(transaction, await addKey(deps, transaction, { actor: principal }, wanted));
     });
   },
@@ -76,6 +79,7 @@ export const apiKeysHandlers = (deps: Needs): GroupHandlers<typeof api.apiKeys> 
     const now = deps.clock.now();
     const overlap = (body?.overlapHours ?? 0) * HOUR;
     return deps.database.transaction(async (transaction) => {
+      await context.recheck();
       const row = await readKey(transaction, principal, params.keyId);
       if (!isLiveKey(row, now)) throw new ServiceError("key_inactive");
       const rights = parseRights(row);

@@ -21,9 +21,15 @@ export const invitesHandlers = (deps: Needs): GroupHandlers<typeof api.invites> 
   async create({ body }, context) {
     const { principal } = context;
     return deps.database.transaction(async (transaction) => {
+      // What revokes the caller may have had its turn first (decisions §4, "in-flight on revoke").
+      await context.recheck();
       const terms = chooseTerms(body, principal, deps.clock.now());
-      await requireVaults(transaction, principal.accountId, terms.vaultIds);
-      return context.record(transaction, await addInvite(deps, transaction, principal, body.name, terms));
+      const limit = { vaultIds: terms.vaultIds, asked: body.vaultIds !== undefined };
+      const vaultIds = await requireVaults(transaction, principal.accountId, limit);
+      return context.record(
+        transaction,
+        await addInvite(deps, transaction, principal, body.name, { ...terms, vaultIds }),
+      );
     });
   },
 
