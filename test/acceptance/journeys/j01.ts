@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { assertError, fieldsOf, freshEmail, objectAt, signUp } from "../kit/account.ts";
-import { databasePath, filesHolding } from "../kit/data-directory.ts";
+import { databasePath, filesHolding, operatorVariables, querySql } from "../kit/data-directory.ts";
+import { makeAccessCode, PASSWORD, tokensIn } from "../kit/identity.ts";
 import { send } from "../kit/http.ts";
 import { productionSecrets } from "../kit/production.ts";
 import type { Checks, World } from "./run.ts";
@@ -18,6 +19,7 @@ export async function ownerSignsUp({ stack, scratch, cleanup }: World): Promise<
   const email = freshEmail();
   const owner = await signUp(stack.baseUrl, email);
   return {
+    ...(await signUpWithPassword(stack)),
     "J1-dev-signup": () => checkSignup(stack),
     "J1-dev-signup-owner": async () => {
       const answer = await send(stack.baseUrl, "/api/account", { key: owner.apiKey });
@@ -63,6 +65,49 @@ export async function ownerSignsUp({ stack, scratch, cleanup }: World): Promise<
       );
       assert.ok(!stack.printed().includes(owner.apiKey), "a key was printed");
       assert.ok(!stack.printed().includes(stack.apiKey), "the stack's key was printed");
+    },
+  };
+}
+
+/** The way everybody else comes in: e-mail, password and an access code. */
+async function signUpWithPassword({ baseUrl, dataDirectory }: Stack): Promise<Checks> {
+  const accessCode = await makeAccessCode(await operatorVariables(dataDirectory));
+  const [email, stranger] = [freshEmail(), freshEmail()];
+  const post = (path: string, body: object, key?: string) =>
+    send(baseUrl, path, { method: "POST", body, ...(key === undefined ? {} : { key }) });
+  const isValid = async (): Promise<unknown> =>
+    fieldsOf(await post("/api/auth/check-access-code", { code: accessCode }))["valid"];
+  let accessToken = "";
+  return {
+    "J1-signup": async () => {
+      assert.equal(await isValid(), true);
+      const answer = await post("/api/auth/signup", { email, password: PASSWORD, accessCode });
+      assert.equal(answer.status, 201);
+      ({ accessToken } = tokensIn(answer));
+    },
+    "J1-signup-owner": async () => {
+      const account = objectAt(fieldsOf(await send(baseUrl, "/api/account", { key: accessToken })), "account");
+      assert.deepEqual([account["email"], account["accessLevel"], account["emailVerified"]], [email, "owner", false]);
+    },
+    "J1-signup-no-code": async () => {
+      const body = { email: stranger, password: PASSWORD };
+      assertError(await post("/api/auth/signup", body), 400);
+      assertError(await post("/api/auth/signup", { ...body, accessCode: "wrong" }), 403);
+      assertError(await post("/api/auth/signup", { ...body, accessCode }), 403);
+      assert.deepEqual(await querySql(dataDirectory, "SELECT id FROM accounts WHERE email = ?", stranger), []);
+    },
+    "J1-access-code": async () => {
+      assert.equal(await isValid(), false, "the sign-up used the code up; looking at it before had not");
+      const another = await makeAccessCode(await operatorVariables(dataDirectory));
+      for (let times = 0; times < 2; times += 1) {
+        const answer = await post("/api/auth/check-access-code", { code: another });
+        assert.deepEqual([answer.status, answer.json()], [200, { valid: true }]);
+      }
+    },
+    "J1-unverified-checkout": async () => {
+      const refused = await post("/api/billing/checkout", { plan: "pro" }, accessToken);
+      assertError(refused, 403);
+      assert.deepEqual(refused.json(), { error: "Email verification required" });
     },
   };
 }

@@ -57,7 +57,11 @@ export function objectAt(fields: Readonly<Record<string, unknown>>, name: string
   return parseObject(JSON.stringify(fields[name] ?? null));
 }
 
-function objectsAt(fields: Readonly<Record<string, unknown>>, name: string): Readonly<Record<string, unknown>>[] {
+/** The objects of the list at `name`, or throws. */
+export function objectsAt(
+  fields: Readonly<Record<string, unknown>>,
+  name: string,
+): Readonly<Record<string, unknown>>[] {
   const list = fields[name];
   assert.ok(Array.isArray(list), `${name} is a list`);
   return list.map((item: unknown) => parseObject(JSON.stringify(item)));

@@ -1,5 +1,6 @@
 /** A chain key as an agent's own program holds one: made and used by the Sui client as it is published. */
 import { renderKeyAddressText, renderLinkText, renderRedeemText, type ChainNetwork } from "@coffer/contract";
+import type { Signer } from "@coffer/sdk";
 import { decodeSuiPrivateKey } from "@mysten/sui/cryptography";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { createHash } from "node:crypto";
@@ -15,6 +16,8 @@ export interface ChainKey {
   proving(accountId: string, signedAt?: number): Promise<{ readonly signature: string; readonly signedAt: number }>;
   /** Any text as a Sui personal message. */
   sign(text: string): Promise<string>;
+  /** As the SDK takes it. */
+  readonly signer: Signer;
 }
 
 export interface RedeemBody {
@@ -35,11 +38,13 @@ export function newChainKey(baseUrl: string, network: ChainNetwork = "localnet")
   const pair = Ed25519Keypair.generate();
   const address = pair.toSuiAddress();
   const place = { origin: new URL(baseUrl).origin, network, chainAddress: address };
-  const sign = async (text: string): Promise<string> =>
-    (await pair.signPersonalMessage(new TextEncoder().encode(text))).signature;
+  const signPersonalMessage = async (bytes: Uint8Array): Promise<string> =>
+    (await pair.signPersonalMessage(bytes)).signature;
+  const sign = (text: string): Promise<string> => signPersonalMessage(new TextEncoder().encode(text));
   return {
     address,
     secretForms: secretForms(pair),
+    signer: { chainAddress: address, signPersonalMessage },
     sign,
     async redeeming(code, { signedAt = Date.now(), origin = place.origin } = {}) {
       const codeHash = createHash("sha256").update(code).digest("hex");

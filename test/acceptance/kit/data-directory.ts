@@ -1,6 +1,6 @@
 /** Looks into a stack's data directory from outside, as an operator would with `find`, `grep` and `sqlite3`. */
 import { readdir, readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 /** Paths of all regular files below `directory`. */
@@ -65,4 +65,9 @@ export async function querySql(
   } finally {
     database.close();
   }
+}
+
+/** The environment in which an operator's command meets the data of a development stack. */
+export async function operatorVariables(directory: string): Promise<Record<string, string>> {
+  return { SERVICE_ENV: "development", SERVICE_DATA_DIR: dirname(await databasePath(directory)) };
 }

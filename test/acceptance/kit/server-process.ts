@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { requireClean } from "../../kit/secret-recorder.ts";
 import { runOperator } from "./operator.ts";
 import { collectOutput, REPOSITORY, stopProcess } from "./stack.ts";
 
@@ -36,7 +37,10 @@ export async function startServerProcess(variables: Readonly<Record<string, stri
   return {
     baseUrl,
     printed: () => output.stdout + output.stderr,
-    [Symbol.asyncDispose]: () => stopProcess(child),
+    async [Symbol.asyncDispose]() {
+      await stopProcess(child);
+      await requireClean(variables["SERVICE_DATA_DIR"] ?? null, output.stdout + output.stderr);
+    },
   };
 }
 

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { recordSecret, requireClean } from "../../kit/secret-recorder.ts";
 
 export const REPOSITORY = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 
@@ -31,13 +32,18 @@ export async function startStack(options: { readonly dataDirectory: string }): P
   const output = collectOutput(child);
   try {
     const document = await readyDocument(child, output);
+    const apiKey = keyIn(await readFile(document.credentialsFile, "utf8"));
+    recordSecret("apiKey", apiKey);
     return {
       baseUrl: document.baseUrl,
-      apiKey: keyIn(await readFile(document.credentialsFile, "utf8")),
+      apiKey,
       credentialsFile: document.credentialsFile,
       dataDirectory: options.dataDirectory,
       printed: () => output.stdout + output.stderr,
-      [Symbol.asyncDispose]: () => stopProcess(child),
+      async [Symbol.asyncDispose]() {
+        await stopProcess(child);
+        await requireClean(options.dataDirectory, output.stdout + output.stderr);
+      },
     };
   } catch (thrown) {
     await stopProcess(child);

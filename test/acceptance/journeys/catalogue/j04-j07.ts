@@ -10,29 +10,27 @@ const redeem: Journey = {
       "cli",
       "login --invite-code makes a key file of mode 0600, stores the API key, prints the address",
     ),
-    pendingObservable(
-      "invites",
+    builtObservable(
       "J4-account",
       "api",
       'the account of that key says "agent", the agent\'s address, scopes and vaults as invited',
     ),
-    pendingObservable("invites", "J4-second-redeem", "api", "a second redeem is refused"),
-    pendingObservable("invites", "J4-parallel", "api", "two parallel redeems, 100 times: exactly one key each time"),
-    pendingObservable("invites", "J4-expired", "api", "after one hour the code is refused as expired"),
-    pendingObservable("invites", "J4-revoked", "api", "a revoked code is refused"),
-    pendingObservable(
-      "invites",
+    builtObservable(
+      "J4-sdk-redeem",
+      "sdk",
+      "the SDK redeems; the secret of the invite's text never reaches the service [D4-invite-secret]",
+    ),
+    builtObservable("J4-second-redeem", "api", "a second redeem is refused"),
+    builtObservable("J4-parallel", "api", "two parallel redeems, 100 times: exactly one key each time"),
+    builtObservable("J4-expired", "api", "after one hour the code is refused as expired"),
+    builtObservable("J4-revoked", "api", "a revoked code is refused"),
+    builtObservable(
       "J4-no-private-key",
       "api",
-      "no 32-byte private key in hex, base64 or bech32 on the wire, here and in every later journey",
+      "no 32-byte private key in hex, base64 or bech32 on the wire, on the disk or in the log",
     ),
-    pendingObservable("invites", "J4-replay", "api", "the redeem body replayed with another address is refused"),
-    pendingObservable(
-      "invites",
-      "J4-owner-address",
-      "api",
-      'a key whose address equals the owner\'s says accessLevel "owner"',
-    ),
+    builtObservable("J4-replay", "api", "the redeem body replayed with another address is refused"),
+    builtObservable("J4-owner-address", "api", 'a key whose address equals the owner\'s says accessLevel "owner"'),
   ],
 };
 
@@ -40,7 +38,7 @@ const blind: Journey = {
   name: "J5",
   title: "Before membership the agent is blind",
   observables: [
-    pendingObservable("invites", "J5-vault-list", "mcp", "vault_list shows the invited vault alone"),
+    builtObservable("J5-vault-list", "mcp", "vault_list shows the invited vault alone"),
     pendingObservable("tools", "J5-vault-get", "mcp", "vault_get of another vault is refused"),
     pendingObservable(
       "shared-vaults",

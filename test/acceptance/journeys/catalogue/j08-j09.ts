@@ -50,7 +50,7 @@ const webhook: Journey = {
     pendingObservable("webhooks", "J8-none", "api", 'before any delivery lastDeliveryStatus is "none"'),
     pendingObservable("webhooks", "J8-rotate", "webhook", "after a rotation both signatures verify for the overlap"),
     pendingObservable("webhooks", "J8-agent-403", "api", "an agent key on any webhook route is 403"),
-    pendingObservable("invites", "J8-agent-tools", "mcp", "the agent's tool list has no webhook tool"),
+    pendingObservable("webhooks", "J8-agent-tools", "mcp", "the agent's tool list has no webhook tool"),
   ],
 };
 

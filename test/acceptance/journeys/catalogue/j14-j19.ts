@@ -9,7 +9,7 @@ const injection: Journey = {
       "mcp",
       "an agent that obeys a hostile file cannot upload what lies outside the allowed folders",
     ),
-    pendingObservable("invites", "J14-owner-tools", "mcp", "the owner's tools are absent for it"),
+    pendingObservable("tools", "J14-owner-tools", "mcp", "the owner's tools are absent for it"),
     pendingObservable("tools", "J14-reveal", "mcp", "reveal is off"),
     pendingObservable("webhooks", "J14-last-error", "mcp", "the same with webhook lastError text"),
   ],
@@ -30,7 +30,7 @@ const twoAgents: Journey = {
   title: "Two agents, one vault",
   observables: [
     pendingObservable(
-      "invites",
+      "tools",
       "J16-distinct",
       "sdk",
       "8 writers × 50 files, same names with rename: 400 distinct files, none lost",
@@ -76,9 +76,12 @@ const audit: Journey = {
   name: "J19",
   title: "Audit",
   observables: [
-    pendingObservable("audit", "J19-list", "cli", "audit list shows each act with key id and chain address"),
-    pendingObservable("audit", "J19-verify", "cli", "audit verify is ok"),
-    pendingObservable("audit", "J19-edited", "cli", "after one edited database row verify names that entry"),
+    builtObservable("J19-list", "api", "the audit log shows each act with key id and chain address"),
+    builtObservable("J19-verify", "api", "the operator's audit verify finds the log intact"),
+    builtObservable("J19-sdk-verify", "sdk", "the SDK's verify finds it intact, over the API alone"),
+    builtObservable("J19-edited", "api", "after one edited database row audit verify names that entry"),
+    builtObservable("J19-sdk-edited", "sdk", "so does the SDK's"),
+    pendingObservable("cli", "J19-cli", "cli", "audit list and audit verify say the same"),
   ],
 };
 

@@ -1,0 +1,161 @@
+/** J4: an agent redeems its invite. */
+import { createClient } from "@coffer/sdk";
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { assertError, createKey, fieldsOf, objectAt, signUp, type NewAccount } from "../kit/account.ts";
+import { newChainKey, type ChainKey } from "../kit/chain.ts";
+import { filesHolding, querySql, runSql } from "../kit/data-directory.ts";
+import { send, type Answer } from "../kit/http.ts";
+import { textOf, type Stack } from "../kit/stack.ts";
+import type { Checks, World } from "./run.ts";
+
+const TIMES = process.env["COFFER_TEST_COUNTS"] === "full" ? 100 : 15;
+
+/** Everything that the checks of this journey share. */
+interface Scene {
+  readonly stack: Stack;
+  readonly owner: NewAccount;
+  readonly rights: { readonly scopes: readonly string[]; readonly vaultIds: readonly string[] };
+  readonly chain: ChainKey;
+  readonly code: string;
+  /** All that the SDK sent and got in this journey. */
+  readonly wire: string[];
+}
+
+export async function agentRedeems({ stack }: World): Promise<Checks> {
+  const owner = await signUp(stack.baseUrl);
+  const created = await send(stack.baseUrl, "/api/vaults", {
+    ...{ method: "POST", key: owner.apiKey, body: { name: "V", type: "public" } },
+  });
+  const rights = {
+    scopes: ["files:read", "files:write"],
+    vaultIds: [textOf(objectAt(fieldsOf(created), "vault"), "id")],
+  };
+  const code = await invite(stack, owner, rights);
+  const scene: Scene = { stack, owner, rights, chain: newChainKey(stack.baseUrl), code, wire: [] };
+  return { ...firstRedeem(scene), ...refusals(scene), ...levels(scene), ...privateKey(scene) };
+}
+
+async function invite(stack: Stack, owner: NewAccount, rights: object = {}): Promise<string> {
+  const call = { method: "POST", key: owner.apiKey, body: { name: "bot", ...rights } };
+  return textOf(fieldsOf(await send(stack.baseUrl, "/api/auth/invites", call)), "code");
+}
+
+function redeem({ stack }: Scene, body: object): Promise<Answer> {
+  return send(stack.baseUrl, "/api/auth/invites/redeem", { method: "POST", body });
+}
+
+function firstRedeem(scene: Scene): Checks {
+  const { stack, owner, rights, chain, code, wire } = scene;
+  const { baseUrl } = stack;
+  return {
+    "J4-account": async () => {
+      const answer = await redeem(scene, await chain.redeeming(code));
+      assert.equal(answer.status, 201);
+      const key = textOf(fieldsOf(answer), "key");
+      const { account, credential } = fieldsOf(await send(baseUrl, "/api/account", { key }));
+      const mine = objectAt({ credential }, "credential");
+      assert.equal(objectAt({ account }, "account")["accessLevel"], "agent");
+      assert.equal(mine["chainAddress"], chain.address);
+      assert.notEqual(objectAt({ account }, "account")["chainAddress"], chain.address);
+      assert.deepEqual([mine["scopes"], mine["vaultIds"]], [rights.scopes, rights.vaultIds]);
+    },
+    "J4-sdk-redeem": async () => {
+      const transport = recording(wire);
+      const owned = createClient({ baseUrl, credentials: { apiKey: owner.apiKey }, transport });
+      const { text, id } = await owned.invites.create({ name: "by the SDK" });
+      const secret = text.slice(text.indexOf(".") + 1);
+      assert.ok(secret.length >= 16 && text.startsWith("cofi_"), "no secret in the invite's text");
+      const agent = newChainKey(baseUrl);
+      const redeemed = await createClient({ baseUrl, transport }).invites.redeem(text, agent.signer);
+      assert.deepEqual([redeemed.accessLevel, redeemed.chainAddress], ["agent", agent.address]);
+      assert.ok(!wire.join("\n").includes(secret), "the secret was sent");
+      const listed = (await owned.invites.list()).invites.find((one) => one.id === id);
+      assert.ok(
+        listed !== undefined && (await owned.invites.checkAddressProof(text, listed)),
+        "no proof of the address",
+      );
+      assertNowhere(wire.join("\n"), agent);
+    },
+    "J4-second-redeem": async () => assertError(await redeem(scene, await chain.redeeming(code)), 410),
+  };
+}
+
+/** Notes every byte that an SDK client sends and gets. */
+function recording(wire: string[]): (request: Request) => Promise<Response> {
+  return async (request) => {
+    wire.push(request.url, JSON.stringify([...request.headers]), await request.clone().text());
+    const response = await fetch(request);
+    wire.push(JSON.stringify([...response.headers]), await response.clone().text());
+    return response;
+  };
+}
+
+function refusals(scene: Scene): Checks {
+  const { stack, owner } = scene;
+  const contest = async (): Promise<void> => {
+    const code = await invite(stack, owner);
+    const agents = [newChainKey(stack.baseUrl), newChainKey(stack.baseUrl)];
+    const bodies = await Promise.all(agents.map((agent) => agent.redeeming(code)));
+    const answers = await Promise.all(bodies.map((body) => redeem(scene, body)));
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 410]);
+    const bound = "SELECT id FROM api_keys WHERE chain_address IN (?, ?)";
+    const keys = await querySql(stack.dataDirectory, bound, ...agents.map(({ address }) => address));
+    assert.equal(keys.length, 1);
+  };
+  return {
+    "J4-parallel": async () => {
+      for (let times = 0; times < TIMES; times += 1) await contest();
+    },
+    "J4-expired": async () => {
+      const code = await invite(stack, owner);
+      const hash = createHash("sha256").update(code).digest("hex");
+      // An hour passes: the clock of a running stack cannot be moved, so its row is.
+      const age = "UPDATE invites SET expires_at = ? WHERE hash = ?";
+      await runSql(stack.dataDirectory, age, Date.now() - 1, hash);
+      assertError(await redeem(scene, await newChainKey(stack.baseUrl).redeeming(code)), 410);
+    },
+    "J4-revoked": async () => {
+      const call = { method: "POST", key: owner.apiKey, body: { name: "gone" } };
+      const fields = fieldsOf(await send(stack.baseUrl, "/api/auth/invites", call));
+      const path = `/api/auth/invites/${textOf(fields, "id")}`;
+      assert.equal((await send(stack.baseUrl, path, { method: "DELETE", key: owner.apiKey })).status, 204);
+      const body = await newChainKey(stack.baseUrl).redeeming(textOf(fields, "code"));
+      assertError(await redeem(scene, body), 410);
+    },
+    "J4-replay": async () => {
+      const body = await newChainKey(stack.baseUrl).redeeming(await invite(stack, owner));
+      const chainAddress = newChainKey(stack.baseUrl).address;
+      assertError(await redeem(scene, { ...body, chainAddress }), 400);
+      assert.equal((await redeem(scene, body)).status, 201);
+    },
+  };
+}
+
+function levels({ stack, owner }: Scene): Checks {
+  return {
+    "J4-owner-address": async () => {
+      const chain = newChainKey(stack.baseUrl);
+      const client = createClient({ baseUrl: stack.baseUrl, credentials: { apiKey: owner.apiKey } });
+      assert.equal((await client.account.linkChain(chain.signer)).chainAddress, chain.address);
+      const bound = { name: "own", chainAddress: chain.address };
+      const { key } = await createKey(stack.baseUrl, owner.apiKey, bound);
+      const account = objectAt(fieldsOf(await send(stack.baseUrl, "/api/account", { key })), "account");
+      assert.equal(account["accessLevel"], "owner");
+    },
+  };
+}
+
+function privateKey({ stack, chain, wire }: Scene): Checks {
+  return {
+    "J4-no-private-key": async () => {
+      assert.ok(wire.length > 0);
+      assertNowhere(wire.join("\n") + stack.printed(), chain);
+      for (const form of chain.secretForms) assert.deepEqual(await filesHolding(stack.dataDirectory, form), []);
+    },
+  };
+}
+
+function assertNowhere(text: string, chain: ChainKey): void {
+  for (const form of chain.secretForms) assert.ok(!text.includes(form), "the private key is on the wire");
+}
