@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { IdentityProvider } from "@coffer/server/ports/identity-provider";
+import { SignJWT } from "jose";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { ManualClock } from "../kit/clock.ts";
 import { type LocalProvider, openLocalProvider, type ProviderUser } from "../kit/identity-provider.ts";
@@ -177,6 +178,17 @@ function describeRefusals(local: Local, opened: Opened): void {
       const signed = start();
       answerTokens(local(), unsigned(local(), signed.nonce, clock));
       await expectRefused(driver.exchange({ ...signed, code: "any" }), signed);
+    });
+
+    it("an ID token that anybody with the client's secret could sign", async () => {
+      const { driver, clock } = opened();
+      const signed = start();
+      const claims = local().claimsFor(ADA, { nonce: signed.nonce, issuedAt: Math.floor(clock.now() / 1000) });
+      const secret = new TextEncoder().encode(local().clientSecret ?? "");
+      const idToken = await new SignJWT(claims).setProtectedHeader({ alg: "HS256" }).sign(secret);
+      answerTokens(local(), idToken);
+      await expectRefused(driver.exchange({ ...signed, code: "any" }), signed);
+      await expectRefused(driver.verify(idToken), { idToken });
     });
 
     it("an answer without an ID token", async () => {

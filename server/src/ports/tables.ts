@@ -160,11 +160,13 @@ export interface RefreshTokenRow {
 
 /** A started sign-in at the identity provider; deleted by the callback that uses it. */
 export interface SignInRow {
+  /** SHA-256 in hex: of the state, or of the identity token that step one of zkLogin handed out. */
   state_hash: string;
-  /** "idp" or "zklogin". */
+  /** "idp", "zklogin" or "zklogin-token". */
   flow: string;
+  /** Encrypted at rest. */
   nonce: string;
-  /** PKCE, encrypted at rest. */
+  /** PKCE, encrypted at rest; empty for a token. */
   code_verifier: string;
   access_code_hash: string | null;
   expires_at: number;

@@ -21,7 +21,7 @@ export function partsOf(idToken: string): TokenParts {
     claims: { issuer: iss, audience: aud, subject: sub },
     nonce: typeof nonce === "string" ? nonce : null,
     headerBase64,
-    issBase64Details: locateIssuer(payloadBase64),
+    issBase64Details: locateIssuer(payloadBase64, iss),
   };
 }
 
@@ -34,11 +34,13 @@ function decode(idToken: string): jose.JWTPayload {
 }
 
 /** Six bits a character: the claim's bytes begin and end inside characters, which then belong to the value as well. */
-function locateIssuer(payloadBase64: string): TokenParts["issBase64Details"] {
+function locateIssuer(payloadBase64: string, issuer: string): TokenParts["issBase64Details"] {
   const payload = Buffer.from(payloadBase64, "base64url").toString("latin1");
-  const found = /"iss"\s*:\s*"[^"\\]*"\s*[,}]/.exec(payload);
-  if (found === null) throw new ProverRefusedError("the token's issuer cannot be found in its payload");
-  const start = Math.floor((found.index * 4) / 3);
-  const end = Math.ceil(((found.index + found[0].length) * 4) / 3);
-  return { value: payloadBase64.slice(start, end), indexMod4: start % 4 };
+  for (const { 0: claim, index } of payload.matchAll(/"iss"\s*:\s*"[^"\\]*"\s*[,}]/g)) {
+    if (!claim.includes(`"${issuer}"`)) continue;
+    const start = Math.floor((index * 4) / 3);
+    const end = Math.ceil(((index + claim.length) * 4) / 3);
+    return { value: payloadBase64.slice(start, end), indexMod4: start % 4 };
+  }
+  throw new ProverRefusedError("the token's issuer cannot be found in its payload");
 }

@@ -33,11 +33,12 @@ describe("GET /api/auth/idp", () => {
     const rows = await service.deps.database.all(service.deps.database.build.selectFrom("sign_ins").selectAll());
     expect(rows).toHaveLength(1);
     expect(rows[0]).toMatchObject({
-      ...{ flow: "idp", nonce, state_hash: hash("sha256", state, "hex") },
+      ...{ flow: "idp", state_hash: hash("sha256", state, "hex") },
       expires_at: app.clock.now() + 10 * MINUTE,
     });
     const kept = JSON.stringify(rows);
     expect(kept).not.toContain(state);
+    expect(kept).not.toContain(nonce);
     expect(kept).not.toContain(accessCode);
     const verifier = service.deps.atRest.reveal(
       rows[0]?.code_verifier ?? "",
@@ -259,6 +260,16 @@ describe("a state", () => {
     expect(outcomeOf(await app.service.ask("POST", "/api/auth/idp/callback", { json }))).toBe(outcome);
   });
 
+  it("that was refused for its age stays refused when the clock is set back", async () => {
+    await using app = await openSignInApp();
+    const json = await comeBack(app);
+    app.clock.advance(10 * MINUTE);
+    const ask = () => app.service.ask("POST", "/api/auth/idp/callback", { json });
+    expect(outcomeOf(await ask())).toBe("400 state_invalid");
+    app.clock.advance(-1);
+    expect(outcomeOf(await ask())).toBe("400 state_invalid");
+  });
+
   it("that was used stays used when the clock is set back", async () => {
     await using app = await openSignInApp();
     const json = await comeBack(app);
@@ -316,13 +327,14 @@ describe("around a sign-in", () => {
   it("no log line and no row holds a state, code, token or verifier", async () => {
     await using app = await openSignInApp();
     const { service } = app;
-    const good = await comeBack(app);
+    const accessCode = await addAccessCode(service);
+    const good = await comeBack(app, { accessCode });
     const { body } = await service.ask("POST", "/api/auth/idp/callback", { json: good });
     const refused = await comeBack(app);
     await service.ask("POST", "/api/auth/idp/callback", { json: { ...refused, code: "an-invented-code" } });
     expect(await tryAccess(service, String(body["accessToken"]))).toBe(200);
     const secrets = [
-      ...[good.code, good.state, refused.code, refused.state, "an-invented-code"],
+      ...[good.code, good.state, refused.code, refused.state, "an-invented-code", accessCode],
       ...[String(body["accessToken"]), String(body["refreshToken"]), app.local.clientSecret ?? ""],
     ];
     for (const secret of secrets) expect(service.logged()).not.toContain(secret);

@@ -3,8 +3,8 @@ import { hash } from "node:crypto";
 import { SIGN_IN_MINUTES } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../http/errors.ts";
+import type { Session } from "../../ports/database.ts";
 import type { IdentityProvider } from "../../ports/identity-provider.ts";
-import type { SignInRow } from "../../ports/tables.ts";
 import { hashAccessCode } from "../access-codes/store.ts";
 import { failAtProvider } from "./provider-failures.ts";
 import { insertSignIn, takeSignIn } from "./store.ts";
@@ -31,10 +31,11 @@ export interface ReturnedSignIn {
 export const SIGN_IN_LIFE = SIGN_IN_MINUTES * 60_000;
 
 const VERIFIER_PURPOSE = "sign-in-verifier";
+const NONCE_PURPOSE = "sign-in-nonce";
 
 /**
  * The provider's authorization URL, with 256 random bits each of state and of PKCE verifier (RFC 7636 §7.1). Of the state
- * the hash is kept, the verifier is encrypted: who reads the database can finish nobody's sign-in.
+ * the hash is kept, the rest is encrypted: who reads the database can finish nobody's sign-in.
  */
 export async function beginSignIn(deps: Needs, provider: IdentityProvider, wanted: WantedSignIn) {
   const state = randomText(deps);
@@ -46,7 +47,7 @@ export async function beginSignIn(deps: Needs, provider: IdentityProvider, wante
   await insertSignIn(deps.database, {
     state_hash: stateHash,
     flow: wanted.flow,
-    nonce,
+    nonce: deps.atRest.protect(nonce, NONCE_PURPOSE, stateHash),
     code_verifier: deps.atRest.protect(codeVerifier, VERIFIER_PURPOSE, stateHash),
     access_code_hash: wanted.accessCode === undefined ? null : hashAccessCode(wanted.accessCode),
     expires_at: deps.clock.now() + SIGN_IN_LIFE,
@@ -57,31 +58,35 @@ export async function beginSignIn(deps: Needs, provider: IdentityProvider, wante
 /** Uses the state up, whatever comes of it. Rejects with `state_invalid` for one that was not begun in this flow. */
 export async function returnSignIn(deps: Needs, flow: Flow, state: string): Promise<ReturnedSignIn> {
   const stateHash = hashState(state);
-  const row = await deps.database.first(takeSignIn(deps.database, { stateHash, flow, now: deps.clock.now() }));
-  if (row === null) throw new ServiceError("state_invalid");
+  const row = await deps.database.first(takeSignIn(deps.database, { stateHash, flow }));
+  if (row === null || row.expires_at <= deps.clock.now()) throw new ServiceError("state_invalid");
   return {
-    nonce: row.nonce,
+    nonce: deps.atRest.reveal(row.nonce, NONCE_PURPOSE, stateHash),
     codeVerifier: deps.atRest.reveal(row.code_verifier, VERIFIER_PURPOSE, stateHash),
     accessCodeHash: row.access_code_hash,
   };
 }
 
 /** Step two presents an identity token: it must be one that step one handed out, and only the first time. */
-export function toTokenRow(idToken: string, nonce: string, now: number): SignInRow {
-  return {
-    state_hash: hashToken(idToken),
+export async function rememberToken(deps: Needs, idToken: string, nonce: string): Promise<void> {
+  const stateHash = hashToken(idToken);
+  await insertSignIn(deps.database, {
+    state_hash: stateHash,
     flow: TOKEN_FLOW,
-    nonce,
+    nonce: deps.atRest.protect(nonce, NONCE_PURPOSE, stateHash),
     // There is no code left to exchange.
     code_verifier: "",
     access_code_hash: null,
-    expires_at: now + SIGN_IN_LIFE,
-  };
+    expires_at: deps.clock.now() + SIGN_IN_LIFE,
+  });
 }
 
-/** The look-up that {@link toTokenRow} is for. */
-export function tokenKeyOf(idToken: string): { stateHash: string; flow: string } {
-  return { stateHash: hashToken(idToken), flow: TOKEN_FLOW };
+/** Uses the token up. False for one that step one did not hand out with this nonce, or not in the last ten minutes. */
+export async function useToken(deps: Needs, transaction: Session, idToken: string, nonce: string): Promise<boolean> {
+  const stateHash = hashToken(idToken);
+  const row = await transaction.first(takeSignIn(transaction, { stateHash, flow: TOKEN_FLOW }));
+  if (row === null || row.expires_at <= deps.clock.now()) return false;
+  return deps.atRest.reveal(row.nonce, NONCE_PURPOSE, stateHash) === nonce;
 }
 
 const TOKEN_FLOW = "zklogin-token";

@@ -10,8 +10,8 @@ import { linkAddress } from "../account/linking.ts";
 import { holdAccount } from "../account/store.ts";
 import { openSession } from "../sessions/opening.ts";
 import { failAtProver, failAtProvider } from "./provider-failures.ts";
-import { returnSignIn, tokenKeyOf, toTokenRow } from "./sign-ins.ts";
-import { findAccountByIdentity, insertSignIn, takeSignIn } from "./store.ts";
+import { rememberToken, returnSignIn, useToken } from "./sign-ins.ts";
+import { findAccountByIdentity } from "./store.ts";
 import { withUser } from "./users.ts";
 import { addressOf, nonceOf, saltOf, type ZkloginIdentity } from "./zklogin-identities.ts";
 
@@ -41,7 +41,7 @@ export async function exchangeForToken(
   const identity = await provider.exchange({ code, codeVerifier, nonce }).catch(failAtProvider);
   const { chainAddress, salt } = await admit(deps, identity, accessCodeHash, origin);
   const { idToken } = identity;
-  await insertSignIn(deps.database, toTokenRow(idToken, nonce, deps.clock.now()));
+  await rememberToken(deps, idToken, nonce);
   return { idToken, salt, chainAddress };
 }
 
@@ -82,12 +82,14 @@ export async function signInWithToken(
   requireNoOtherAddress(known);
   const request = { idToken: body.idToken, key, salt: known.salt };
   const proof = body.proof === undefined ? await prove(deps, request) : await checked(deps, body.proof, request);
-  return deps.database.transaction(async (transaction) => {
-    const now = deps.clock.now();
-    const row = await transaction.first(takeSignIn(transaction, { ...tokenKeyOf(body.idToken), now }));
-    if (row?.nonce !== expected) throw new ServiceError("state_invalid");
-    return finish(deps, transaction, known, proof, origin);
-  });
+  const answer = await deps.database.transaction(async (transaction) =>
+    (await useToken(deps, transaction, body.idToken, expected))
+      ? finish(deps, transaction, known, proof, origin)
+      : null,
+  );
+  // Outside of the transaction: an expired token stays used up.
+  if (answer === null) throw new ServiceError("state_invalid");
+  return answer;
 }
 
 /** An account, and the address that its identity has. */

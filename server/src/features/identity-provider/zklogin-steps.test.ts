@@ -63,6 +63,16 @@ describe("the two steps", () => {
     expect(outcomeOf(await auth(app, json))).toBe(outcome);
   });
 
+  it("stay over when the clock is set back", async () => {
+    await using app = await openSignInApp();
+    const { json } = await afterStepOne(app);
+    app.clock.advance(10 * MINUTE);
+    expect(outcomeOf(await auth(app, json))).toBe("400 state_invalid");
+    app.clock.advance(-1);
+    expect(outcomeOf(await auth(app, json))).toBe("400 state_invalid");
+    expect(await countRows(app, "sessions")).toBe(0);
+  });
+
   it("take no token that step one did not hand out, however good it is", async () => {
     await using app = await openSignInApp();
     await signIn(app);
