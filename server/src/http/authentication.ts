@@ -72,8 +72,11 @@ export function createAuthenticator(deps: Needs): Authenticator {
   };
 }
 
-/** Two dots and three base64url texts (RFC 7515 §7.1): what looks different is not worth a signature check. */
-const JWT = /^[\w-]{2,512}\.[\w-]{2,1024}\.[\w-]{43}$/;
+/**
+ * Three base64url texts (RFC 7515 §7.1), the last of 32 bytes without spare bits (RFC 4648 §3.5): what looks different is
+ * not worth a signature check, and one token has one text.
+ */
+const JWT = /^[\w-]{2,512}\.[\w-]{2,1024}\.[\w-]{42}[AEIMQUYcgkosw048]$/;
 
 /** The signature says that the token was made here, the clock whether it is over, the row whether its session lives. */
 async function authenticateSession(
