@@ -74,6 +74,12 @@ describe("a proof of possession", () => {
     }
   });
 
+  it("says for which service and chain it should have been", async () => {
+    const elsewhere = renderRedeemText({ ...place, codeHash, signedAt: 1_795_000_000_000, network: "mainnet" });
+    const message = await messageOf({ chainAddress, text, signature: signer.sign(elsewhere) });
+    expect(message).toContain("(origin: https://coffer.example, chain: sui:testnet)");
+  });
+
   it("is of the address's own key", async () => {
     const other = openSigner(new Uint8Array(32).fill(9));
     expect(await outcomeOf({ chainAddress: other.chainAddress, text, signature })).toBe("signature_invalid");

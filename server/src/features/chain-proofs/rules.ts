@@ -35,9 +35,11 @@ export async function requireProof({ chainAddress, text, signature }: ChainProof
     throw new ServiceError("signature_invalid", "The key that signed is not the chain address's");
   }
   if (!(await verifyAsync(signed, digestOf(text), publicKey, { zip215: false }))) {
+    // Which service and which chain is what two sides most often disagree about, and no secret.
+    const [, origin, chain] = text.split("\n");
     throw new ServiceError(
       "signature_invalid",
-      "The signature is not of the text for this service, network, address and purpose",
+      `The signature is not of the text for this address and purpose (${origin}, ${chain})`,
     );
   }
 }
