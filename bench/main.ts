@@ -7,6 +7,7 @@ import { metadata } from "./metadata.ts";
 import { renderOutcome, type Benchmark, type Outcome } from "./outcome.ts";
 import { sdkCall } from "./sdk-call.ts";
 import { sdkUpload } from "./sdk-upload.ts";
+import { forgotPasswordTiming, loginTiming } from "./sign-in.ts";
 import { upload } from "./upload.ts";
 
 const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
@@ -17,6 +18,8 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   listing,
   "sdk-call": sdkCall,
   "sdk-upload": sdkUpload,
+  "login-timing": loginTiming,
+  "forgot-password-timing": forgotPasswordTiming,
 };
 
 const { positionals, values } = parseArgs({
