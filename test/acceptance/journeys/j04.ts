@@ -9,7 +9,7 @@ import { send, type Answer } from "../kit/http.ts";
 import { textOf, type Stack } from "../kit/stack.ts";
 import type { Checks, World } from "./run.ts";
 
-const TIMES = process.env["COFFER_TEST_COUNTS"] === "full" ? 100 : 15;
+const TIMES = 100;
 
 /** Everything that the checks of this journey share. */
 interface Scene {

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { recordAnswer } from "../../kit/secret-recorder.ts";
 import { collectOutput, REPOSITORY } from "./stack.ts";
 
 export interface CommandOutcome {
@@ -22,5 +23,6 @@ export async function runOperator(
   });
   const output = collectOutput(child);
   const [code] = (await once(child, "close")) as [number | null];
+  recordAnswer(output.stdout);
   return { code, ...output };
 }

@@ -1,6 +1,7 @@
 /** Reads the mails of a server without SMTP, as its operator would: files in the data directory's outbox. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { recordMail } from "../../kit/secret-recorder.ts";
 import { setTimeout as pause } from "node:timers/promises";
 
 /** A mail that arrived for somebody. `text` is its body. */
@@ -49,6 +50,7 @@ export async function readMailedToken(
 
 async function readMail(file: string): Promise<OutboxMail> {
   const raw = await readFile(file, "utf8");
+  recordMail(raw);
   const end = raw.indexOf("\r\n\r\n");
   const head = raw.slice(0, end).replaceAll(/\r\n(?=[ \t])/g, "");
   const header = (name: string): string => new RegExp(`^${name}: (.*)$`, "im").exec(head)?.[1]?.trim() ?? "";
