@@ -101,3 +101,12 @@ describe("[D4-invite-redeem] [S8-invite-uses] redeemers of one code", () => {
     expect([...outcomes].every((status) => status === "used" || status === "revoked")).toBe(true);
   });
 });
+
+it("[D2-live-invites] many who create at once make as many invites as the limit allows", async () => {
+  await using small = await openTestApp({ environment: { SERVICE_MAX_INVITES: "3" } });
+  const { key } = await small.signUp();
+  const create = () => small.ask("POST", "/api/auth/invites", { key, json: { name: "A" } });
+  const answers = await Promise.all(Array.from({ length: REDEEMERS }, create));
+  const outcomes = answers.map((answer) => errorCodeOf(answer) ?? answer.status).sort();
+  expect(outcomes).toEqual([201, 201, 201, ...Array.from({ length: REDEEMERS - 3 }, () => "limit_reached")]);
+});
