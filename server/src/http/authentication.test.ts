@@ -69,7 +69,7 @@ describe("an access token", () => {
     expect(body["credential"]).toMatchObject({ kind: "session", id: sessionId, scopes: null, vaultIds: null });
   });
 
-  it("holds to the millisecond before its end, never at it, and not again when the clock is set back", async () => {
+  it("holds to the millisecond before its end, never at it, and not again when the clock is set back [S7-401-jwt]", async () => {
     await using service = await openTestApp();
     const { accessToken } = await addSession(service.deps);
     service.clock.advance(900_000 - 1);
@@ -121,7 +121,7 @@ describe("an access token", () => {
 });
 
 describe("anything else in its place", () => {
-  it("is refused in one and the same way [S5.3-401 D1-401 S5.4-earlier-edition]", async () => {
+  it("is refused in one and the same way [S5.3-401 D1-401-challenge S5.4-earlier-edition]", async () => {
     await using service = await openTestApp({ replace: () => ({ jwtKeys: [NEW, OLD] }) });
     const { accessToken } = await addSession(service.deps);
     const [header, payload, signature] = accessToken.split(".") as [string, string, string];
