@@ -89,6 +89,15 @@ describe("[D4-audit-log] the audit log is kept 365 days:", () => {
     expect((await log.check(other)).fault).toBeNull();
   });
 
+  it("also where many entries of many accounts are of one moment", async () => {
+    for (let number = 0; number < 3; number += 1) {
+      const accountId = await log.addAccount();
+      await log.record(300, { accountId, step: 0 });
+    }
+    clock.advance(YEAR);
+    expect(await remove()).toEqual({ removed: 900 });
+  });
+
   it("a server that stops leaves a whole chain", async () => {
     await log.record(1203);
     clock.advance(2 * YEAR);

@@ -1,6 +1,6 @@
 /** Removes what has been in the audit log for 365 days (decisions §4). */
 import { AUDIT_DAYS } from "@coffer/contract";
-import { BATCH, listAccountsWithOld, listEntriesAfter, removeEntries } from "../features/audit/store.ts";
+import { BATCH, listEntriesAfter, listOldEntries, removeEntries } from "../features/audit/store.ts";
 import type { Session } from "../ports/database.ts";
 import type { JobDeps } from "./start-jobs.ts";
 
@@ -14,13 +14,18 @@ type Removing = Pick<JobDeps, "database" | "clock">;
  */
 export async function removeOldEntries(deps: Removing, signal: AbortSignal): Promise<{ removed: number }> {
   const cutoff = deps.clock.now() - AUDIT_DAYS * DAY;
-  let removed = 0;
-  for (let after = ""; ;) {
-    const accounts = await listAccountsWithOld(deps.database, cutoff, after);
-    for (const accountId of accounts) removed += await removeOldOf(deps, accountId, cutoff, signal);
-    const last = accounts.at(-1);
-    if (signal.aborted || accounts.length < BATCH || last === undefined) return { removed };
-    after = last;
+  let total = 0;
+  for (let after = Number.MIN_SAFE_INTEGER; ;) {
+    const rows = await listOldEntries(deps.database, { after, cutoff });
+    let removed = 0;
+    for (const accountId of new Set(rows.map((row) => row.account_id))) {
+      removed += await removeOldOf(deps, accountId, cutoff, signal);
+    }
+    total += removed;
+    const last = rows.at(-1);
+    if (signal.aborted || rows.length < BATCH || last === undefined) return { removed: total };
+    // More entries of that very moment may follow; where none could be removed, they wait for the next run.
+    after = removed === 0 ? last.occurred_at : last.occurred_at - 1;
   }
 }
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type Compilable, sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSqlite } from "../drivers/database/sqlite.ts";
+import { listEntries, listEntriesOf, listOldEntries } from "../features/audit/store.ts";
 import { listFiles, type FileFilter } from "../features/files/store.ts";
 import { sumHeldBytes } from "../features/uploads/store.ts";
 import type { Database, Session } from "../ports/database.ts";
@@ -47,8 +48,31 @@ it("what an account's unfinished uploads hold is summed without reading those th
   expect(plan).toContain("USING INDEX uploads_held ");
 });
 
-/** What SQLite would do for the query that `ask` makes. */
-async function planOf(ask: (session: Session) => Promise<unknown>): Promise<string> {
+describe("a page of the audit log costs the same however long it is:", () => {
+  const range = { before: 9, limit: 2 };
+
+  it("the newest entries are read off the table's key", async () => {
+    const plan = await planOf((session) => listEntries(session, "a", range));
+    expect(plan).toContain("USING INDEX sqlite_autoindex_changes_1 (account_id=? AND sequence<?)");
+    expect(plan).not.toContain("TEMP B-TREE");
+  });
+
+  it("those of an action off an index, and which actions there are by probes of it", async () => {
+    const probe = await planOf((session) => listEntriesOf(session, "a", "file", range));
+    expect(probe).toContain("INDEX changes_action (account_id=? AND action>?)");
+    const read = await planOf((session) => listEntriesOf(session, "a", "file", range), 1);
+    expect(read).toContain("USING INDEX changes_action (account_id=? AND action=? AND sequence<?)");
+    expect(probe + read).not.toContain("TEMP B-TREE");
+  });
+
+  it("entries to remove are found by their age", async () => {
+    const plan = await planOf((session) => listOldEntries(session, { after: 0, cutoff: 1 }));
+    expect(plan).toContain("USING INDEX changes_occurred_at ");
+  });
+});
+
+/** What SQLite would do for the query that `ask` makes, or for a later one of several. */
+async function planOf(ask: (session: Session) => Promise<unknown>, which = 0): Promise<string> {
   const asked: Compilable<unknown>[] = [];
   const note = <Row>(query: Compilable<Row>): Promise<Row[]> => {
     asked.push(query);
@@ -60,7 +84,7 @@ async function planOf(ask: (session: Session) => Promise<unknown>): Promise<stri
     first: async (query) => (await note(query))[0] ?? null,
     run: async (query) => (await note(query)).length,
   });
-  const [query] = asked;
+  const query = asked[which];
   if (query === undefined) throw new Error("nothing was asked");
   const compiled = query.compile();
   const explain = sql`explain query plan ${sql.raw(compiled.sql)}`.compile(database.build);

@@ -82,7 +82,7 @@ export async function requireVaults(
 export async function recordKeyChange(
   deps: Needs,
   transaction: Session,
-  action: "api_key.created" | "api_key.revoked",
+  action: "api_key.created" | "api_key.updated" | "api_key.revoked",
   maker: Maker,
   row: Pick<ApiKeyRow, "id" | "account_id">,
 ): Promise<void> {

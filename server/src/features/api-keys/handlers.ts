@@ -85,7 +85,7 @@ export const apiKeysHandlers = (deps: Needs): GroupHandlers<typeof api.apiKeys> 
       const rights = parseRights(row);
       requireNoWider(rights, principal);
       if (overlap === 0) await endKey(deps, transaction, principal, row);
-      else await transaction.run(endKeyAt(transaction, { accountId: row.account_id, id: row.id, at: now + overlap }));
+      else await endKeyLater(deps, transaction, principal, row, now + overlap);
       // The binding goes along unproven: rotating makes an agent's key neither an owner's nor another agent's.
       const wanted = { accountId: row.account_id, name: row.name, rights, chainAddress: row.chain_address };
       return context.record(transaction, await addKey(deps, transaction, { actor: principal }, wanted));
@@ -110,4 +110,15 @@ async function endKey(deps: Needs, transaction: Session, principal: Principal, r
   const now = deps.clock.now();
   await transaction.run(revokeKey(transaction, { accountId: row.account_id, id: row.id, now }));
   await recordKeyChange(deps, transaction, "api_key.revoked", { actor: principal }, row);
+}
+
+async function endKeyLater(
+  deps: Needs,
+  transaction: Session,
+  principal: Principal,
+  row: ApiKeyRow,
+  at: number,
+): Promise<void> {
+  const changed = await transaction.run(endKeyAt(transaction, { accountId: row.account_id, id: row.id, at }));
+  if (changed === 1) await recordKeyChange(deps, transaction, "api_key.updated", { actor: principal }, row);
 }

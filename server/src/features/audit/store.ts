@@ -138,20 +138,22 @@ export function findEntryOfNobody(session: Session): Promise<Pick<ChangeRow, "ac
   return session.first(entriesOfNobody(session, {}));
 }
 
-const accountsWithOld = prepared((build, value: { cutoff: number; after: string }) =>
+const oldest = prepared((build, value: { after: number; cutoff: number }) =>
   build
     .selectFrom("changes")
-    .select("account_id")
+    .select(["account_id", "occurred_at"])
+    .where("occurred_at", ">", value.after)
     .where("occurred_at", "<=", value.cutoff)
-    .where("account_id", ">", value.after)
-    .groupBy("account_id")
-    .orderBy("account_id")
+    .orderBy("occurred_at")
     .limit(BATCH),
 );
 
-/** In the order of their ids; fewer than {@link BATCH} only at the end. */
-export async function listAccountsWithOld(session: Session, cutoff: number, after: string): Promise<string[]> {
-  return (await session.all(accountsWithOld(session, { cutoff, after }))).map((row) => row.account_id);
+/** Of all accounts, oldest first; fewer than {@link BATCH} only at the end. Reads nothing that is younger. */
+export function listOldEntries(
+  session: Session,
+  range: { after: number; cutoff: number },
+): Promise<Pick<ChangeRow, "account_id" | "occurred_at">[]> {
+  return session.all(oldest(session, range));
 }
 
 const removeThrough = prepared((build, value: { accountId: string; sequence: number }) =>

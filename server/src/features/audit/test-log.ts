@@ -17,8 +17,8 @@ export interface TestLog extends AsyncDisposable {
   readonly directory: string;
   readonly accountId: string;
   addAccount(): Promise<string>;
-  /** Records that many changes; the first occurred at `from` and each later one a millisecond after the one before. */
-  record(count: number, more?: { accountId?: string; from?: number }): Promise<void>;
+  /** Records that many changes; the first occurred at `from`, each later one `step` milliseconds (1) after the one before. */
+  record(count: number, more?: { accountId?: string; from?: number; step?: number }): Promise<void>;
   /** What somebody with the file and without the service can do, foreign keys aside. */
   alter(sql: string, ...values: SQLInputValue[]): void;
   check(accountId?: string): Promise<AccountCheck>;
@@ -36,10 +36,10 @@ export async function openTestLog(): Promise<TestLog> {
   return {
     ...{ database, directory, accountId, addAccount },
     async record(count, more = {}) {
-      const from = more.from ?? TEST_TIME;
+      const { from = TEST_TIME, step = 1 } = more;
       await database.transaction(async (transaction) => {
         for (let number = 0; number < count; number += 1) {
-          await recordChange(transaction, change(more.accountId ?? accountId, from + number));
+          await recordChange(transaction, change(more.accountId ?? accountId, from + number * step));
         }
       });
     },

@@ -1,0 +1,106 @@
+import { randomUUID } from "node:crypto";
+import type { AuditEvent } from "@coffer/contract";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { openTestApp, type TestApp } from "../../test-app.ts";
+import { verifyAccount } from "./verify.ts";
+
+let service: TestApp;
+beforeEach(async () => {
+  service = await openTestApp();
+});
+afterEach(() => service[Symbol.asyncDispose]());
+
+const chainAddress = `0x${"b".repeat(64)}`;
+
+/** An owner's key that is bound to the account's chain address. */
+async function boundOwner(): Promise<{ id: string; key: string; keyId: string }> {
+  const owner = await service.signUp();
+  const { database } = service.deps;
+  const bound = { chain_address: chainAddress };
+  await database.run(database.build.updateTable("accounts").set(bound).where("id", "=", owner.id));
+  await database.run(database.build.updateTable("api_keys").set(bound).where("account_id", "=", owner.id));
+  const { body } = await service.ask("GET", "/api/account", { key: owner.key });
+  return { ...owner, keyId: (body["credential"] as { id: string }).id };
+}
+
+type Body = Record<string, { id: string }>;
+
+it("[D1-changes-row D1-changes-audit] every change is in the audit log with key, access level, chain address and request", async () => {
+  const { id: accountId, key, keyId } = await boundOwner();
+  const { database } = service.deps;
+  const seen = async (): Promise<AuditEvent[]> =>
+    (await service.ask("GET", "/api/audit-log?limit=1000", { key })).body["events"] as AuditEvent[];
+  const userAgent = "recorded/1";
+
+  /** Makes the call, and expects just these new entries, oldest first. */
+  const changes = async (
+    actions: readonly string[],
+    method: "POST" | "PATCH" | "PUT" | "DELETE",
+    url: string,
+    more: { json?: unknown; payload?: string; headers?: Record<string, string> } = {},
+  ): Promise<Body> => {
+    const before = (await seen()).length;
+    const headers = { "user-agent": userAgent, ...more.headers };
+    const answer = await service.ask(method, url, { key, ...more, headers });
+    expect(answer.status, `${method} ${url}: ${answer.text}`).toBeLessThan(300);
+    const added = (await seen()).toReversed().slice(before);
+    expect(
+      added.map(({ action }) => action),
+      `${method} ${url}`,
+    ).toEqual(actions);
+    for (const { actor, context, targets } of added) {
+      expect(actor).toEqual({ type: "api-key", id: keyId, accessLevel: "owner", chainAddress });
+      expect(context).toEqual({
+        ...{ requestId: answer.headers["x-request-id"], location: "127.0.0.1", userAgent },
+      });
+      expect(targets).toHaveLength(1);
+    }
+    return answer.body as Body;
+  };
+
+  const vault = (await changes(["vault.created"], "POST", "/api/vaults", { json: { name: "v", type: "public" } }))[
+    "vault"
+  ]?.id;
+  await changes(["vault.updated"], "PATCH", `/api/vaults/${vault}`, { json: { name: "w" } });
+  const bytes = { headers: { "content-type": "application/octet-stream" }, payload: "abc" };
+  const folder = (await changes(["folder.created"], "POST", "/api/folders", { json: { name: "f", vaultId: vault } }))[
+    "folder"
+  ]?.id;
+  await changes(["folder.updated"], "PATCH", `/api/folders/${folder}`, { json: { name: "g" } });
+  const file = (await changes(["file.uploaded"], "POST", `/api/files?name=a&vaultId=${vault}`, bytes))["file"]?.id;
+  await changes(["file.updated"], "PUT", `/api/files/${file}/content`, bytes);
+  await changes(["file.updated"], "PATCH", `/api/files/${file}`, { json: { name: "b" } });
+  await changes(["file.trashed"], "DELETE", `/api/files/${file}`);
+  await changes(["file.restored"], "POST", `/api/files/${file}/restore`);
+  await changes(["file.deleted"], "DELETE", `/api/files/${file}?permanent=true`);
+  await changes(["folder.trashed"], "DELETE", `/api/folders/${folder}`);
+  await changes(["folder.updated"], "POST", `/api/folders/${folder}/restore`);
+  await changes(["folder.trashed"], "DELETE", `/api/folders/${folder}`);
+  await changes(["folder.deleted"], "DELETE", "/api/trash");
+  await changes(["vault.deleted"], "DELETE", `/api/vaults/${vault}`);
+  await changes(["account.updated"], "PATCH", "/api/account", { json: { name: randomUUID() } });
+  const made = (await changes(["api_key.created"], "POST", "/api/auth/api-keys", {
+    json: { name: "k" },
+  })) as unknown as { id: string };
+  const rotated = (await changes(
+    ["api_key.revoked", "api_key.created"],
+    "POST",
+    `/api/auth/api-keys/${made.id}/rotate`,
+    {
+      json: {},
+    },
+  )) as unknown as { id: string };
+  await changes(["api_key.updated", "api_key.created"], "POST", `/api/auth/api-keys/${rotated.id}/rotate`, {
+    json: { overlapHours: 1 },
+  });
+  await changes(["api_key.revoked"], "DELETE", `/api/auth/api-keys/${rotated.id}`);
+  const invite = (await changes(["invite.created"], "POST", "/api/auth/invites", {
+    json: { name: "i" },
+  })) as unknown as { id: string };
+  await changes(["invite.revoked"], "DELETE", `/api/auth/invites/${invite.id}`);
+
+  await database.run(database.build.updateTable("accounts").set({ email_verified: 1 }).where("id", "=", accountId));
+  await changes(["account.plan_changed"], "POST", "/api/billing/plan", { json: { plan: "free" } });
+  const check = await database.transaction((transaction) => verifyAccount(transaction, accountId));
+  expect(check?.fault).toBeNull();
+});
