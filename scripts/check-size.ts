@@ -52,7 +52,7 @@ function loadedOnDemand(): { bytes: number; contents: string }[] {
 
 /** The entry's output and what it imports statically, and so on. */
 function loadedAtOnce(): string[] {
-  const entry = Object.entries(metafile.outputs).find(([, output]) => output.entryPoint !== undefined);
+  const entry = Object.entries(metafile.outputs).find(([, output]) => output.entryPoint === "<stdin>");
   if (entry === undefined) throw new Error("the bundle has no entry");
   const seen = new Set<string>();
   const queue = [entry[0]];

@@ -1,5 +1,6 @@
 /** Reads a chain of audit entries and says where it is broken: for the service, its clients and the offline verifier. */
-import { type AuditEvent, FIRST_PREVIOUS_HASH, renderAuditText } from "./audit.ts";
+import type { AuditEvent } from "./audit.ts";
+import { FIRST_PREVIOUS_HASH, renderAuditText } from "./audit-text.ts";
 
 /** An entry as something beside the chain names it. */
 export interface AuditLink {

@@ -20,7 +20,7 @@ export const email = z.string().check(z.toLowerCase(), z.maxLength(254), z.email
 const newPassword = z.string().check(
   z.maxLength(1024),
   z.check((context) => {
-    const { length } = [...context.value.normalize("NFKC")];
+    const { length } = Array.from(context.value.normalize("NFKC"));
     const { minimum, maximum } = PASSWORD_LENGTH;
     if (length >= minimum && length <= maximum) return;
     const message = `Expected ${minimum} to ${maximum} characters`;
@@ -43,7 +43,7 @@ export const sessionTokens = z.object({
   expiresIn: z.int(),
 });
 
-const signedIn = z.extend(sessionTokens, { user: account });
+const signedIn = z.object({ ...sessionTokens.shape, user: account });
 
 const said = z.object({ message: z.string() });
 

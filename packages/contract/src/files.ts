@@ -70,7 +70,7 @@ export const filesGroup = {
       /** May be left out in multipart, where the part's file name serves. */
       name: z.optional(itemName),
     }),
-    headers: z.object({ ...digestHeaders, "if-none-match": z.optional(z.literal("*")) }),
+    headers: z.object({ ...digestHeaders, "if-none-match": z.optional(z.enum(["*"])) }),
     body: bytes(),
     status: 201,
     output: z.object({ file }),

@@ -5,7 +5,7 @@ import { booleanText, itemName, pageOf, pageQuery, timestamp, uuid } from "./val
 export const MAX_FOLDER_DEPTH = 32;
 
 /** `root` names the top of a vault where a folder id is expected. */
-export const folderOrRoot = z.union([z.literal("root"), uuid]);
+export const folderOrRoot = z.union([z.enum(["root"]), uuid]);
 
 export const folder = z.object({
   id: uuid,

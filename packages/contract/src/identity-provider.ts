@@ -47,7 +47,7 @@ export type ZkloginProof = z.infer<typeof zkloginProof>;
 
 const identity = { chainAddress, /** The user's own, in decimal; needed again for every proof. */ salt: decimal };
 
-const zkloginTokens = z.extend(sessionTokens, { ...identity, proof: z.nullable(zkloginProof) });
+const zkloginTokens = z.object({ ...sessionTokens.shape, ...identity, proof: z.nullable(zkloginProof) });
 
 const combined = z.strictObject({ code, state, ...ephemeral });
 const stepTwo = z.strictObject({ idToken, proof: z.optional(zkloginProof), ...ephemeral });

@@ -59,17 +59,7 @@ export { MAX_FOLDER_DEPTH, type Folder } from "./folders.ts";
 export { HEADERS, MAX_IDEMPOTENCY_KEY } from "./headers.ts";
 export { SIGN_IN_MINUTES, type ZkloginProof } from "./identity-provider.ts";
 export { type CreatedInvite, type Invite, INVITE_HOURS, type RedeemedInvite } from "./invites.ts";
-export {
-  INVITE_PREFIX,
-  INVITE_SCANNING_REGEX,
-  isInviteCode,
-  isKeyText,
-  KEY_PREFIX,
-  KEY_SCANNING_REGEX,
-  LEGACY_KEY_PREFIX,
-  renderInviteCode,
-  renderKey,
-} from "./key-text.ts";
+export { INVITE_PREFIX, INVITE_SCANNING_REGEX, KEY_PREFIX, KEY_SCANNING_REGEX, LEGACY_KEY_PREFIX } from "./key-form.ts";
 export {
   type AuditCheck,
   type AuditFault,
@@ -77,7 +67,11 @@ export {
   type AuditLink,
   checkAuditChain,
   FIRST_PREVIOUS_HASH,
+  isInviteCode,
+  isKeyText,
   renderAuditText,
+  renderInviteCode,
+  renderKey,
   renderKeyAddressText,
   renderLinkText,
   renderRedeemText,

@@ -1,7 +1,8 @@
 import { crc32 } from "node:zlib";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isKeyText, KEY_SCANNING_REGEX, renderKey } from "./key-text.ts";
+import { KEY_SCANNING_REGEX } from "./key-form.ts";
+import { isKeyText, renderKey } from "./key-text.ts";
 
 const secret = fc.uint8Array({ minLength: 32, maxLength: 32 });
 

@@ -3,15 +3,7 @@
  * The checksum lets scanners and clients drop typing errors without a look-up; it adds no security.
  */
 
-export const KEY_PREFIX = "cof";
-export const LEGACY_KEY_PREFIX = "coffer";
-export const INVITE_PREFIX = "cofi";
-
-/** For secret scanners: matches every current key. */
-export const KEY_SCANNING_REGEX = /\bcof_[0-9A-Za-z]{49}\b/;
-
-/** For secret scanners: matches every invite code. */
-export const INVITE_SCANNING_REGEX = /\bcofi_[0-9A-Za-z]{49}\b/;
+import { INVITE_PREFIX, KEY_PREFIX } from "./key-form.ts";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const SECRET_DIGITS = 43;

@@ -8,6 +8,7 @@ import type { ErrorCode } from "./error-codes.ts";
 import { ERRORS } from "./errors.ts";
 import { HEADERS, MAX_IDEMPOTENCY_KEY } from "./headers.ts";
 import { type EndpointId, SUMMARIES } from "./summaries.ts";
+import { KNOWN_VALUES } from "./values.ts";
 
 type Json = Record<string, unknown>;
 
@@ -150,6 +151,10 @@ function renderSchema(schema: z.core.$ZodType, io: "input" | "output"): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     io,
     unrepresentable: "any",
+    override: ({ zodSchema, jsonSchema }) => {
+      const known = KNOWN_VALUES.get(zodSchema);
+      if (known !== undefined) jsonSchema["x-known-values"] = known;
+    },
     target: "draft-2020-12",
   });
   return rest;

@@ -57,7 +57,7 @@ export const uploadsGroup = {
       /** tus metadata: `filename`, `filetype`, `vaultId`, `folderId`, or `fileId` for a new version; values in base64. */
       "upload-metadata": z.optional(z.string().check(z.maxLength(8192))),
       "upload-checksum": checksum,
-      "if-none-match": z.optional(z.literal("*")),
+      "if-none-match": z.optional(z.enum(["*"])),
       "if-match": z.optional(z.string().check(z.maxLength(2048))),
     }),
     body: bytes(TUS_PART_TYPE),

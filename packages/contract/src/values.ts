@@ -72,10 +72,15 @@ export const booleanText = z.codec(z.enum(["true", "false"]), z.boolean(), {
   encode: (value) => (value ? "true" : "false"),
 });
 
+/** The words of each {@link openEnum}, for the OpenAPI document. */
+export const KNOWN_VALUES = new WeakMap<z.core.$ZodType, readonly string[]>();
+
 /** A value the server may extend: known words are typed, others pass. */
 export function openEnum<const Words extends readonly [string, ...string[]]>(words: Words) {
   type Open = Words[number] | (string & Record<never, never>);
-  return z.string().check(z.meta({ "x-known-values": words })) as unknown as z.ZodMiniType<Open, Open>;
+  const schema = z.string();
+  KNOWN_VALUES.set(schema, words);
+  return schema as unknown as z.ZodMiniType<Open, Open>;
 }
 
 export const MAX_PAGE = 1000;

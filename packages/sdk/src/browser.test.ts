@@ -5,7 +5,8 @@ import { createClient, type Client } from "./client.ts";
 import { createFake } from "./testing/index.ts";
 import { VirtualClock } from "./test-transport.ts";
 
-vi.mock("./runtime.ts", () => ({ nodeVersion: () => null, nativeCrypto: () => null }));
+vi.mock("./runtime.ts", () => ({ nodeVersion: () => null }));
+vi.mock("./native-crypto.ts", () => ({ nativeCrypto: () => null }));
 
 const PART = 16 * 1024;
 const BYTES = Uint8Array.from({ length: PART * 3 + 11 }, (_, index) => (index * 17) & 0xff);

@@ -1,6 +1,7 @@
 import {
   HEADERS,
   isBytes,
+  takesIdempotencyKey,
   type CallInput,
   type EndpointDefinition,
   type ErrorCode,
@@ -11,7 +12,7 @@ import { decodeError, decodeJson, isSuccess, requestIdOf } from "./decode-respon
 import { encodeRequest, type EncodedRequest } from "./encode-request.ts";
 import { ApiError, ConnectionError, ContractError, SdkError } from "./errors.ts";
 import { guardStream } from "./guarded-stream.ts";
-import type { Connection } from "./options.ts";
+import type { Bearer, Connection } from "./options.ts";
 import { errorCode, sanitizeCause } from "./redaction.ts";
 import { isWorthRepeating, mayHaveBeenDone, retryDelay } from "./retry.ts";
 import type { Secret } from "./secret.ts";
@@ -59,6 +60,9 @@ interface Call {
   readonly options: CallOptions;
   /** By the connection's clock, in milliseconds. */
   readonly deadline: number;
+  /** Sent with the last attempt; a call has it renewed once. */
+  bearer: Bearer | null;
+  renewed: boolean;
 }
 
 interface RawAnswer {
@@ -81,9 +85,22 @@ export async function send<E extends EndpointDefinition>(
   const encoded = encodeRequest(endpoint, input);
   const request = { ...encoded, headers: { ...encoded.headers, ...idempotencyHeader(endpoint, options) } };
   const deadline = connection.clock.now() + totalLimit(connection, endpoint, options);
-  const answer = await sendRepeatedly({ connection, endpoint, request, options, deadline });
+  const answer = await sendRepeatedly({
+    ...{ connection, endpoint, request, options, deadline },
+    ...{ bearer: null, renewed: false },
+  });
   // `decodeJson` has checked the output against this endpoint's schema; the type cannot follow through `unknown`.
   return answer as Answer<E>;
+}
+
+/** The output of one call, without what came around it. */
+export async function callOn<E extends EndpointDefinition>(
+  connection: Connection,
+  endpoint: E,
+  input: CallInput<E, ByteBody>,
+  options?: CallOptions,
+): Promise<CallOutput<E>> {
+  return (await send(connection, endpoint, input, options)).output;
 }
 
 async function sendRepeatedly(call: Call): Promise<RawAnswer> {
@@ -96,15 +113,35 @@ async function sendRepeatedly(call: Call): Promise<RawAnswer> {
       budget.succeeded();
       return answer;
     } catch (error) {
+      if (await renewCredential(call, error)) continue;
       if (perhapsDone && isGoneAfterDelete(endpoint, error)) {
         return { status: 204, headers: new Headers(), requestId: error.requestId, output: undefined };
       }
-      if (attempt > limit || !isWorthRepeating(error)) throw perhapsDone ? asPerhapsDone(error) : error;
+      if (attempt > limit || !isWorthRepeating(error) || !mayRepeat(endpoint, error))
+        throw perhapsDone ? asPerhapsDone(error) : error;
       const delay = retryDelay(retry, attempt, error, () => clock.random());
       if (clock.now() + delay >= call.deadline || !budget.take()) throw perhapsDone ? asPerhapsDone(error) : error;
       perhapsDone ||= mayHaveBeenDone(error);
       await pause(clock, delay, options.signal);
     }
+  }
+}
+
+/** A session's access token that is no longer taken is replaced, once in a call. A body that is gone cannot be sent again. */
+async function renewCredential(call: Call, error: unknown): Promise<boolean> {
+  const { bearer, renewed, connection, options } = call;
+  if (renewed || bearer?.renew == null || !isSendable(call)) return false;
+  if (!(error instanceof ApiError) || error.code !== "invalid_credential") return false;
+  call.renewed = true;
+  const watch = new Watch(connection.clock, options.signal);
+  try {
+    limitAttempt(call, watch);
+    await watch.race(bearer.renew());
+    return true;
+  } catch (reason) {
+    throw watch.failure ?? reason;
+  } finally {
+    watch.release();
   }
 }
 
@@ -131,7 +168,8 @@ async function attemptOnce(call: Call, attempt: number): Promise<RawAnswer> {
 
 async function exchange(call: Call, watch: Watch, attempt: number): Promise<Response> {
   const { connection, endpoint } = call;
-  const secret = endpoint.auth === "credential" ? await watch.race(connection.credential()) : null;
+  call.bearer = endpoint.auth === "credential" ? await watch.race(connection.credential()) : null;
+  const secret = call.bearer?.secret ?? null;
   const context = { endpointId: endpoint.id, attempt };
   const transport = throughMiddleware(connection.transport, connection.middleware, context);
   return watch.race(transport(buildRequest(call, watch, attempt, secret)));
@@ -202,7 +240,7 @@ async function readOutput(connection: Connection, endpoint: EndpointDefinition, 
 }
 
 function idempotencyHeader(endpoint: EndpointDefinition, options: CallOptions): Record<string, string> {
-  if (endpoint.effect === "read" || endpoint.effect === "append") return {};
+  if (endpoint.method === "GET" || endpoint.effect === "read" || endpoint.effect === "append") return {};
   const key = options.idempotencyKey ?? crypto.randomUUID();
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
     throw new ContractError("request", endpoint.id, ["idempotencyKey: expected 1 to 255 visible ASCII characters"]);
@@ -216,8 +254,21 @@ function totalLimit(connection: Connection, endpoint: EndpointDefinition, option
 }
 
 /** A stream can be sent once; an append depends on an offset that only its owner can learn anew. */
-function isRepeatable({ endpoint, request: { body } }: Call): boolean {
-  if (endpoint.effect === "append") return false;
+function isRepeatable(call: Call): boolean {
+  return call.endpoint.effect !== "append" && isSendable(call);
+}
+
+/**
+ * What makes something without an Idempotency-Key (sign-up, refresh, redeem) is repeated only when nothing was made: a second use of
+ * a token or code whose first answer was lost would end what it made.
+ */
+function mayRepeat(endpoint: EndpointDefinition, error: unknown): boolean {
+  const { method, effect } = endpoint;
+  return method !== "POST" || effect !== "create" || takesIdempotencyKey(endpoint) || !mayHaveBeenDone(error);
+}
+
+/** Whether the body is still there for another attempt. */
+function isSendable({ request: { body } }: Call): boolean {
   return body === null || typeof body === "string" || body instanceof Uint8Array || body instanceof Blob;
 }
 

@@ -3,7 +3,10 @@ import type { ByteBody } from "./byte-body.ts";
 import { send, type Answer, type CallOptions, type CallOutput } from "./call.ts";
 import { fileResource, type FileResource } from "./files.ts";
 import { openConnection, type ClientOptions, type Connection } from "./options.ts";
-import * as resources from "./resources.ts";
+import * as account from "./resources/account.ts";
+import { inviteResource, type InviteResource } from "./resources/invites.ts";
+import * as signIn from "./resources/sign-in.ts";
+import * as storage from "./resources/storage.ts";
 
 type Arguments<E extends EndpointDefinition> =
   Record<never, never> extends CallInput<E, ByteBody>
@@ -17,13 +20,19 @@ export interface Client {
   call<E extends EndpointDefinition>(endpoint: E, ...args: Arguments<E>): Promise<CallOutput<E>>;
   /** Like {@link Client.call}, with the answer's status, headers and request id. */
   request<E extends EndpointDefinition>(endpoint: E, ...args: Arguments<E>): Promise<Answer<E>>;
-  readonly account: resources.AccountResource;
-  readonly vaults: resources.VaultResource;
-  readonly folders: resources.FolderResource;
+  readonly account: account.AccountResource;
+  readonly auth: signIn.AuthResource;
+  readonly sessions: signIn.SessionResource;
+  readonly identityProvider: signIn.IdentityProviderResource;
+  readonly apiKeys: account.ApiKeyResource;
+  readonly invites: InviteResource;
+  readonly vaults: storage.VaultResource;
+  readonly folders: storage.FolderResource;
   readonly files: FileResource;
-  readonly trash: resources.TrashResource;
-  readonly apiKeys: resources.ApiKeyResource;
-  readonly development: resources.DevelopmentResource;
+  readonly trash: storage.TrashResource;
+  readonly billing: account.BillingResource;
+  readonly audit: account.AuditResource;
+  readonly development: account.DevelopmentResource;
 }
 
 const connections = new WeakMap<Client, Connection>();
@@ -45,13 +54,19 @@ export function createClient(options: ClientOptions): Client {
     call: async (endpoint, ...[input, callOptions]) =>
       (await send(connection, endpoint, orEmpty(input), callOptions)).output,
     request: (endpoint, ...[input, callOptions]) => send(connection, endpoint, orEmpty(input), callOptions),
-    account: resources.accountResource(connection),
-    vaults: resources.vaultResource(connection),
-    folders: resources.folderResource(connection),
+    account: account.accountResource(connection),
+    auth: signIn.authResource(connection),
+    sessions: signIn.sessionResource(connection),
+    identityProvider: signIn.identityProviderResource(connection),
+    apiKeys: account.apiKeyResource(connection),
+    invites: inviteResource(connection),
+    vaults: storage.vaultResource(connection),
+    folders: storage.folderResource(connection),
     files: fileResource(connection),
-    trash: resources.trashResource(connection),
-    apiKeys: resources.apiKeyResource(connection),
-    development: resources.developmentResource(connection),
+    trash: storage.trashResource(connection),
+    billing: account.billingResource(connection),
+    audit: account.auditResource(connection),
+    development: account.developmentResource(connection),
   } satisfies Client);
   connections.set(client, connection);
   return client;

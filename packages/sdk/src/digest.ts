@@ -1,4 +1,4 @@
-import { nativeCrypto } from "./runtime.ts";
+import { nativeCrypto } from "./native-crypto.ts";
 
 /** SHA-256 over chunks. `digest` ends it. */
 export interface Hasher {

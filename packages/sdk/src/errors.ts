@@ -59,6 +59,12 @@ export class SdkError extends Error implements ErrorFacts {
   }
 }
 
+/** A setting, of the client or of this machine, that cannot be used. */
+export function configurationError(message: string, cause?: Error): SdkError {
+  const nextStep = "Correct the client's settings.";
+  return new SdkError(message, { code: "configuration", retryable: false, nextStep }, cause);
+}
+
 /** What came with an error answer. */
 export interface ApiErrorFacts {
   readonly status: number;
@@ -94,6 +100,26 @@ export class ApiError<Code extends ErrorCode | "unknown_error" = ErrorCode | "un
   protected override details(): Record<string, unknown> {
     const { status, requestId, perhapsDone } = this;
     return { status, requestId, ...(perhapsDone ? { perhapsDone } : {}) };
+  }
+}
+
+/** The web session is over: the service said so, a new pair of tokens was lost on its way, or this client signed out. */
+export class SessionEndedError extends SdkError {
+  override readonly name = "SessionEndedError";
+  readonly reason: "refused" | "answer_lost" | "signed_out";
+
+  constructor(reason: "refused" | "answer_lost" | "signed_out", cause?: Error) {
+    const why = reason === "answer_lost" ? ": the answer with its new tokens was lost" : "";
+    super(
+      `The session has ended${why}`,
+      { code: "session_ended", retryable: false, nextStep: "Sign in again." },
+      cause,
+    );
+    this.reason = reason;
+  }
+
+  protected override details(): Record<string, unknown> {
+    return { reason: this.reason };
   }
 }
 

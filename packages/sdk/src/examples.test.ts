@@ -19,6 +19,10 @@ const GIVEN = `
 declare const apiKey: string;
 declare const baseUrl: string;
 declare const credentials: { readonly apiKey: string };
+declare const password: string;
+declare const accessCode: string;
+declare const text: string;
+declare const keypair: import("@mysten/sui/keypairs/ed25519").Ed25519Keypair;
 declare const client: import("@coffer/sdk").Client;
 declare const app: { fetch(request: Request): Promise<Response> };
 declare const error: unknown;
@@ -26,7 +30,10 @@ declare const fileId: string;
 declare const vaultId: string;
 `;
 const IMPORTABLE = {
-  "@coffer/sdk": ["api", "createClient", "failureOf", "Secret"],
+  "@coffer/sdk": [
+    ...["api", "chainKeySigner", "createClient", "failureOf", "generateChainKey", "Secret", "sessionCredentials"],
+    "type Signer",
+  ],
   "@coffer/sdk/node": ["downloadFile", "uploadFile"],
   "@coffer/sdk/testing": ["Failure", "mock"],
   "msw/node": ["setupServer"],
@@ -65,7 +72,10 @@ function moduleOf({ code }: Block): string {
   const imports = lines.filter((line) => line.startsWith("import ")).join("\n");
   const body = lines.filter((line) => !line.startsWith("import ")).join("\n");
   const left = Object.entries(IMPORTABLE).map(([from, names]) => {
-    const used = names.filter((name) => new RegExp(`\\b${name}\\b`).test(body) && !imports.includes(name));
+    const used = names.filter((name) => {
+      const word = new RegExp(`\\b${name.replace("type ", "")}\\b`);
+      return word.test(body) && !word.test(imports);
+    });
     return used.length === 0 ? "" : `import { ${used.join(", ")} } from "${from}";`;
   });
   return `${imports}\n${left.join("\n")}\n${GIVEN}\nexport async function example() {\n${body}\nawait undefined;\n}\n`;

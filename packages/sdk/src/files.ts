@@ -1,10 +1,11 @@
 import { api, type CallInput, type EndpointDefinition, type File } from "@coffer/contract";
 import type { ByteBody } from "./byte-body.ts";
-import { settleRepeat, type CallOptions } from "./call.ts";
+import { callOn, settleRepeat, type CallOptions } from "./call.ts";
 import type { Download, DownloadOptions } from "./download/download.ts";
 import type { Connection } from "./options.ts";
 import { PagePromise } from "./pages.ts";
-import { callOn, isRestored, withCursor } from "./resources.ts";
+import { withCursor } from "./resources/calling.ts";
+import { isRestored } from "./resources/storage.ts";
 import type { ReplaceInput, UploadInput, UploadOptions, UploadResult } from "./upload/upload.ts";
 
 type Query<E extends EndpointDefinition> =

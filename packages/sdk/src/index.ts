@@ -8,15 +8,26 @@ export {
   isErrorCode,
   type Account,
   type ApiKey,
+  type AuditEvent,
+  type Billing,
+  type ChainNetwork,
   type CreatedApiKey,
   type Credential,
   type ErrorCode,
   type File,
   type Folder,
+  type Invite,
+  type RedeemedInvite,
+  type Session,
+  type SessionTokens,
+  type SignedIn,
   type Vault,
 } from "@coffer/contract";
+export type { AuditVerdict, AuditVerifyOptions } from "./audit/verify.ts";
 export type { ByteBody } from "./byte-body.ts";
 export type { Answer, ByteAnswer, CallOptions, CallOutput } from "./call.ts";
+export { chainKeySigner, generateChainKey } from "./chain/chain-key.ts";
+export type { Signer } from "./chain/signer.ts";
 export { createClient, type Client } from "./client.ts";
 export type { Clock } from "./clock.ts";
 export type { ByteRange } from "./download/content-facts.ts";
@@ -29,6 +40,7 @@ export {
   failureOf,
   IntegrityError,
   SdkError,
+  SessionEndedError,
   TimeoutError,
   type ClientErrorCode,
   type EndpointErrorCode,
@@ -41,12 +53,22 @@ export { redactText } from "./redaction.ts";
 export type {
   AccountResource,
   ApiKeyResource,
+  AuditResource,
+  BillingResource,
   DevelopmentResource,
-  FolderResource,
-  TrashResource,
-  VaultResource,
-} from "./resources.ts";
+} from "./resources/account.ts";
+export type { InviteResource, NewInvite } from "./resources/invites.ts";
+export type { AuthResource, IdentityProviderResource, SessionResource } from "./resources/sign-in.ts";
+export type { FolderResource, TrashResource, VaultResource } from "./resources/storage.ts";
 export type { RetryPolicy } from "./retry.ts";
 export { Secret } from "./secret.ts";
+export {
+  sessionCredentials,
+  type SessionCredentials,
+  type SessionLock,
+  type SessionOptions,
+  type SessionStore,
+  type StoredSession,
+} from "./session/credentials.ts";
 export { inProcessTransport, kyTransport, type AttemptContext, type Middleware, type Transport } from "./transports.ts";
 export type { Progress, ReplaceInput, UploadInput, UploadOptions, UploadResult } from "./upload/upload.ts";

@@ -1,14 +1,23 @@
+import type { ChainNetwork } from "@coffer/contract";
+import { placeOf, type Place } from "./chain/signer.ts";
 import type { ContractError } from "./errors.ts";
-import { SdkError } from "./errors.ts";
+import { configurationError, SdkError } from "./errors.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import { sanitizeCause } from "./redaction.ts";
 import { DEFAULT_RETRY, RetryBudget, type RetryPolicy } from "./retry.ts";
 import { nodeVersion } from "./runtime.ts";
 import { Secret } from "./secret.ts";
+import { SessionCredentials } from "./session/credentials.ts";
 import { kyTransport, type Middleware, type Transport } from "./transports.ts";
 
-/** An API key, as text or wrapped. null: call without a credential. */
-export type Credentials = { readonly apiKey: string | Secret } | Secret | null;
+/** An API key, as text or wrapped, or a web session. null: call without a credential. */
+export type Credentials = { readonly apiKey: string | Secret } | Secret | SessionCredentials | null;
+
+/** What goes into the Authorization header, and how to get another when the service no longer takes it. */
+export interface Bearer {
+  readonly secret: Secret;
+  readonly renew: (() => Promise<void>) | null;
+}
 
 /** Limits in milliseconds. Bytes have no wall limit, only a stall limit. */
 export interface TimeLimits {
@@ -32,6 +41,8 @@ export interface ClientOptions {
   /** `enforce` (default): an answer that breaks the contract is a ContractError. `report`: it is passed on after `onContractError`. */
   readonly responses?: "enforce" | "report" | undefined;
   readonly onContractError?: ((error: ContractError) => void) | undefined;
+  /** The chain that signatures name: a local one for services on this machine, else the main one, when absent. */
+  readonly network?: ChainNetwork | undefined;
   /** Appended to the client identification: `name/version`. */
   readonly application?: string | undefined;
   readonly clock?: Clock | undefined;
@@ -40,7 +51,11 @@ export interface ClientOptions {
 /** Where and how calls go: options with their defaults, made once per client. */
 export interface Connection {
   readonly baseUrl: string;
-  readonly credential: () => Promise<Secret | null>;
+  readonly credential: () => Promise<Bearer | null>;
+  /** The session this client was opened with; null for a key, and for credentials that a function gives. */
+  readonly session: SessionCredentials | null;
+  /** What signatures must name. */
+  readonly place: Place;
   readonly transport: Transport;
   readonly middleware: readonly Middleware[];
   readonly retry: RetryPolicy;
@@ -57,9 +72,14 @@ const DEFAULT_TIMEOUTS: TimeLimits = { attemptMs: 30_000, totalMs: 120_000, stal
 /** Throws SdkError `configuration` for an unusable base URL. */
 export function openConnection(options: ClientOptions): Connection {
   const retry = { ...DEFAULT_RETRY, ...options.retry };
-  return {
-    baseUrl: parseBaseUrl(options.baseUrl),
-    credential: credentialSource(options.credentials),
+  const baseUrl = parseBaseUrl(options.baseUrl);
+  const { credentials = null } = options;
+  const ask = credentialSource(credentials);
+  const connection: Connection = {
+    baseUrl,
+    credential: async () => bearerOf(connection, await ask()),
+    session: credentials instanceof SessionCredentials ? credentials : null,
+    place: placeOf(baseUrl, options.network),
     transport: options.transport ?? kyTransport(),
     middleware: options.middleware ?? [],
     retry,
@@ -72,6 +92,12 @@ export function openConnection(options: ClientOptions): Connection {
     identification: identify(options.application),
     clock: options.clock ?? systemClock,
   };
+  return connection;
+}
+
+async function bearerOf(connection: Connection, held: Secret | SessionCredentials | null): Promise<Bearer | null> {
+  if (held instanceof SessionCredentials) return held.bearer(connection);
+  return held === null ? null : { secret: held, renew: null };
 }
 
 function parseBaseUrl(text: string | URL): string {
@@ -82,13 +108,15 @@ function parseBaseUrl(text: string | URL): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }
 
-function credentialSource(credentials: ClientOptions["credentials"]): () => Promise<Secret | null> {
+type Held = Secret | SessionCredentials | null;
+
+function credentialSource(credentials: NonNullable<ClientOptions["credentials"]> | null): () => Promise<Held> {
   if (typeof credentials === "function") return () => askForCredential(credentials);
-  const fixed = wrapCredential(credentials ?? null);
+  const fixed = wrapCredential(credentials);
   return () => Promise.resolve(fixed);
 }
 
-async function askForCredential(ask: () => Credentials | Promise<Credentials>): Promise<Secret | null> {
+async function askForCredential(ask: () => Credentials | Promise<Credentials>): Promise<Held> {
   try {
     return wrapCredential(await ask());
   } catch (error) {
@@ -97,8 +125,9 @@ async function askForCredential(ask: () => Credentials | Promise<Credentials>): 
   }
 }
 
-function wrapCredential(credentials: Credentials): Secret | null {
-  if (credentials === null || credentials instanceof Secret) return credentials;
+function wrapCredential(credentials: Credentials): Held {
+  if (credentials === null || credentials instanceof Secret || credentials instanceof SessionCredentials)
+    return credentials;
   const secret = typeof credentials.apiKey === "string" ? new Secret(credentials.apiKey) : credentials.apiKey;
   if (!/^[\x21-\x7e]+$/.test(secret.reveal())) throw configurationError("The API key has characters that no key has");
   return secret;
@@ -110,9 +139,4 @@ function identify(application: string | undefined): Record<string, string> {
   const name = `coffer-sdk/${SDK_VERSION}`;
   const suffix = application !== undefined && /^[\w./-]{1,100}$/.test(application) ? ` ${application}` : "";
   return node === null ? { "x-client": `${name}${suffix}` } : { "user-agent": `${name} node/${node}${suffix}` };
-}
-
-export function configurationError(message: string, cause?: Error): SdkError {
-  const nextStep = "Correct the client's settings.";
-  return new SdkError(message, { code: "configuration", retryable: false, nextStep }, cause);
 }

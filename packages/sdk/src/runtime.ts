@@ -5,8 +5,3 @@ const scope: { readonly process?: Partial<NodeJS.Process> } = globalThis;
 export function nodeVersion(): string | null {
   return scope.process?.versions?.node ?? null;
 }
-
-/** Node's crypto without importing it, so that bundles for browsers stay free of it; null where there is none. */
-export function nativeCrypto() {
-  return scope.process?.getBuiltinModule?.("node:crypto") ?? null;
-}

@@ -1,5 +1,5 @@
 /** Who signs for a chain address, and the place a signature is for. Small: what signs is loaded with the first signature. */
-import { type ChainNetwork } from "@coffer/contract";
+import type { ChainNetwork } from "@coffer/contract";
 
 /**
  * Holds the key of a chain address, or asks a wallet that does. The SDK makes every text itself and never passes on one that the
@@ -35,9 +35,4 @@ export function placeOf(baseUrl: string, network?: ChainNetwork): Place {
   const { origin, hostname } = new URL(baseUrl);
   const loopback = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
   return { origin, network: network ?? (loopback ? "localnet" : "mainnet") };
-}
-
-/** Signs a text that this client made. */
-export function signText(signer: Signer, text: string): Promise<string> {
-  return signer.signPersonalMessage(new TextEncoder().encode(text));
 }

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import * as z from "zod/mini";
 import { describeIssues } from "../encode-request.ts";
 import { type SdkError } from "../errors.ts";
-import { configurationError } from "../options.ts";
+import { configurationError } from "../errors.ts";
 import { Secret } from "../secret.ts";
 import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
 import { acquireLock } from "./lock-file.ts";

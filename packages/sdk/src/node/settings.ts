@@ -1,4 +1,4 @@
-import { configurationError } from "../options.ts";
+import { configurationError } from "../errors.ts";
 import { Secret } from "../secret.ts";
 import { configFile, present, readConfig, type Environment, type Profile } from "./config.ts";
 

@@ -1,3 +1,4 @@
+import { callOn } from "../call.ts";
 import { api, TUS_VERSION } from "@coffer/contract";
 import type { FileHandle } from "node:fs/promises";
 import { realpath } from "node:fs/promises";
@@ -5,7 +6,7 @@ import { basename, join } from "node:path";
 import { connectionOf, type Client } from "../client.ts";
 import { SdkError } from "../errors.ts";
 import type { Connection } from "../options.ts";
-import { callOn } from "../resources.ts";
+
 import { PART_BYTES, uploadSource, type Target, type UploadOptions, type UploadResult } from "../upload/upload.ts";
 import { configDirectory } from "./config.ts";
 import { fileErrorCode } from "./durable-file.ts";

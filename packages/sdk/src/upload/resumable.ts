@@ -1,9 +1,9 @@
 import { api, HEADERS, nameProblem, TUS_VERSION, type CallInput } from "@coffer/contract";
-import { send } from "../call.ts";
+import { callOn, send } from "../call.ts";
 import { createHasher, digestOf, toBase64, toHex, type Hasher } from "../digest.ts";
 import { AbortError, ApiError, ContractError, SdkError } from "../errors.ts";
 import type { Connection } from "../options.ts";
-import { callOn } from "../resources.ts";
+
 import { isWorthRepeating, retryDelay } from "../retry.ts";
 import { pause } from "../watch.ts";
 import { notResumable, sourceChanged, type Source } from "./source.ts";

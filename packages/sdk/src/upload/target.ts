@@ -1,10 +1,9 @@
 import { api, type File } from "@coffer/contract";
 import type { ByteBody } from "../byte-body.ts";
-import { settleRepeat, type CallOptions } from "../call.ts";
+import { callOn, settleRepeat, type CallOptions } from "../call.ts";
 import { toBase64, toHex } from "../digest.ts";
 import { IntegrityError } from "../errors.ts";
 import type { Connection } from "../options.ts";
-import { callOn } from "../resources.ts";
 
 /** `sha256` (hex) and `bytes` were counted here, and equal what the server stored. */
 export interface UploadResult {

@@ -1,51 +1,12 @@
-/** The resources without bytes: each method is one endpoint of the contract, its answer unwrapped. */
-import {
-  api,
-  type Account,
-  type ApiKey,
-  type CallInput,
-  type CreatedApiKey,
-  type Credential,
-  type EndpointDefinition,
-  type File,
-  type Folder,
-  type Vault,
-} from "@coffer/contract";
-import type { ByteBody } from "./byte-body.ts";
-import { send, settleRepeat, type CallOptions, type CallOutput } from "./call.ts";
-import type { Connection } from "./options.ts";
-import { PagePromise } from "./pages.ts";
+/** Vaults, folders and the trash: each method is one endpoint of the contract, its answer unwrapped. */
+import { api, type File, type Folder, type Vault } from "@coffer/contract";
+import { callOn, settleRepeat, type CallOptions } from "../call.ts";
+import type { Connection } from "../options.ts";
+import { PagePromise } from "../pages.ts";
+import { withCursor, type Body, type Query } from "./calling.ts";
 
-type Query<E extends EndpointDefinition> =
-  CallInput<E, ByteBody> extends { readonly query?: infer Value } ? NonNullable<Value> : never;
-type Body<E extends EndpointDefinition> =
-  CallInput<E, ByteBody> extends { readonly body?: infer Value } ? NonNullable<Value> : never;
 type Vaults = typeof api.vaults;
 type Folders = typeof api.folders;
-type Keys = typeof api.apiKeys;
-
-/** The output of one call, without what came around it. */
-export async function callOn<E extends EndpointDefinition>(
-  connection: Connection,
-  endpoint: E,
-  input: CallInput<E, ByteBody>,
-  options?: CallOptions,
-): Promise<CallOutput<E>> {
-  return (await send(connection, endpoint, input, options)).output;
-}
-
-export interface AccountResource {
-  /** The account, and what this client's credential may do. */
-  get(options?: CallOptions): Promise<{ account: Account; credential: Credential }>;
-  update(changes: Body<typeof api.account.update>, options?: CallOptions): Promise<Account>;
-}
-
-export function accountResource(connection: Connection): AccountResource {
-  return {
-    get: (options) => callOn(connection, api.account.get, {}, options),
-    update: async (body, options) => (await callOn(connection, api.account.update, { body }, options)).account,
-  };
-}
 
 export interface VaultResource {
   create(input: Body<Vaults["create"]>, options?: CallOptions): Promise<Vault>;
@@ -137,50 +98,4 @@ export function trashResource(connection: Connection): TrashResource {
       ),
     empty: (query = {}, options) => callOn(connection, api.trash.empty, { query }, options),
   };
-}
-
-export interface ApiKeyResource {
-  /** The raw key is in this answer and nowhere else. */
-  create(input: Body<Keys["create"]>, options?: CallOptions): Promise<CreatedApiKey>;
-  list(query?: Query<Keys["list"]>, options?: CallOptions): PagePromise<"apiKeys", ApiKey>;
-  get(keyId: string, options?: CallOptions): Promise<ApiKey>;
-  /** At once; a second call changes nothing. */
-  revoke(keyId: string, options?: CallOptions): Promise<void>;
-  rotate(keyId: string, input?: Body<Keys["rotate"]>, options?: CallOptions): Promise<CreatedApiKey>;
-}
-
-export function apiKeyResource(connection: Connection): ApiKeyResource {
-  const { create, list, get, revoke, rotate } = api.apiKeys;
-  return {
-    create: (body, options) => callOn(connection, create, { body }, options),
-    list: (query = {}, options) =>
-      new PagePromise(
-        "apiKeys",
-        (cursor) => callOn(connection, list, { query: withCursor(query, cursor) }, options),
-        query.cursor,
-      ),
-    get: async (keyId, options) => (await callOn(connection, get, { params: { keyId } }, options)).apiKey,
-    revoke: (keyId, options) => callOn(connection, revoke, { params: { keyId } }, options),
-    rotate: (keyId, body = {}, options) => callOn(connection, rotate, { params: { keyId }, body }, options),
-  };
-}
-
-export interface DevelopmentResource {
-  /** Makes an account with a key; 404 outside development. */
-  signup(
-    input: Body<typeof api.development.signup>,
-    options?: CallOptions,
-  ): Promise<{ id: string; email: string; apiKey: string; warning: string }>;
-}
-
-export function developmentResource(connection: Connection): DevelopmentResource {
-  return { signup: (body, options) => callOn(connection, api.development.signup, { body }, options) };
-}
-
-/** The query for one page; the first keeps the caller's own cursor. */
-export function withCursor<Fields extends object>(
-  query: Fields,
-  cursor: string | undefined,
-): Fields & { cursor?: string } {
-  return cursor === undefined ? query : { ...query, cursor };
 }

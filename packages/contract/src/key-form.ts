@@ -1,0 +1,11 @@
+/** How the texts of API keys and invite codes begin, and how a scanner knows them; what they are made of is in key-text.ts. */
+
+export const KEY_PREFIX = "cof";
+export const LEGACY_KEY_PREFIX = "coffer";
+export const INVITE_PREFIX = "cofi";
+
+/** For secret scanners: matches every current key. */
+export const KEY_SCANNING_REGEX = /\bcof_[0-9A-Za-z]{49}\b/;
+
+/** For secret scanners: matches every invite code. */
+export const INVITE_SCANNING_REGEX = /\bcofi_[0-9A-Za-z]{49}\b/;

@@ -1,0 +1,45 @@
+/**
+ * What a chain address signs to prove that its holder is there (specification §5.7, §5.8; encryption design §4). The client
+ * builds these texts itself and signs them as a Sui personal message: it never signs what a service made. Every field that
+ * could move a signature elsewhere is in the text: the service's origin, the chain, and whom or what it is for.
+ */
+import type { ChainNetwork } from "./proofs.ts";
+
+interface Place {
+  /** Of the service: scheme, host and port, as in `new URL(baseUrl).origin`. */
+  readonly origin: string;
+  readonly network: ChainNetwork;
+  readonly chainAddress: string;
+}
+
+/** `codeHash`: SHA-256 of the code in hex. `signedAt`: milliseconds since the Unix epoch. */
+export function renderRedeemText(claim: Place & { readonly codeHash: string; readonly signedAt: number }): string {
+  return render("Coffer redeem v1", claim, { code: claim.codeHash, time: claim.signedAt });
+}
+
+/** `nonce`: from `POST /api/account/link-chain/challenge`. */
+export function renderLinkText(claim: Place & { readonly accountId: string; readonly nonce: string }): string {
+  return render("Coffer link address v1", claim, { account: claim.accountId, nonce: claim.nonce });
+}
+
+/** For an API key that is bound to an address. `signedAt`: milliseconds since the Unix epoch. */
+export function renderKeyAddressText(claim: Place & { readonly accountId: string; readonly signedAt: number }): string {
+  return render("Coffer key address v1", claim, { account: claim.accountId, time: claim.signedAt });
+}
+
+/** What a field may hold: printable ASCII without spaces. A nonce with a line break could add fields to what is signed. */
+const FIELD = /^[\x21-\x7e]{1,512}$/;
+
+/** Throws RangeError for a field that could be read as more than one. */
+function render(
+  title: string,
+  { origin, network, chainAddress }: Place,
+  more: Record<string, string | number>,
+): string {
+  const fields: Record<string, string | number> = { origin, chain: `sui:${network}`, address: chainAddress, ...more };
+  const lines = Object.entries(fields).map(([name, value]) => {
+    if (!FIELD.test(String(value))) throw new RangeError(`the ${name} cannot stand in a text that is signed`);
+    return `${name}: ${value}`;
+  });
+  return [title, ...lines].join("\n");
+}

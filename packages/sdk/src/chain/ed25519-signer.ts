@@ -1,0 +1,37 @@
+/** Signers over private keys, and Sui's text form of those. Loaded on demand. */
+import { configurationError } from "../errors.ts";
+import { Secret } from "../secret.ts";
+import { decodeBech32, encodeBech32 } from "./bech32.ts";
+import { addressOf, publicKeyOf, randomSeed, signPersonalMessage } from "./ed25519.ts";
+import type { Signer } from "./signer.ts";
+
+const SEED_BYTES = 32;
+/** Sui's flag byte of the Ed25519 scheme. */
+const SCHEME = 0;
+const PREFIX = "suiprivkey";
+
+export function openSigner(privateKey: Uint8Array | string | Secret): Signer {
+  const seed = parseKey(privateKey instanceof Secret ? privateKey.reveal() : privateKey);
+  // A closure, not a field: nothing that lists the signer's properties meets the key.
+  return Object.freeze({
+    chainAddress: addressOf(publicKeyOf(seed)),
+    signPersonalMessage: (bytes: Uint8Array) => Promise.resolve(signPersonalMessage(seed, bytes)),
+  });
+}
+
+export function generateKey(): { readonly privateKey: Secret; readonly chainAddress: string } {
+  const seed = randomSeed();
+  const text = encodeBech32(PREFIX, Uint8Array.of(SCHEME, ...seed));
+  return { privateKey: new Secret(text), chainAddress: addressOf(publicKeyOf(seed)) };
+}
+
+function parseKey(key: Uint8Array | string): Uint8Array {
+  if (key instanceof Uint8Array) {
+    if (key.length !== SEED_BYTES) throw configurationError("An Ed25519 private key is 32 bytes");
+    return Uint8Array.from(key);
+  }
+  const bytes = decodeBech32(PREFIX, key.trim());
+  if (bytes?.length !== 1 + SEED_BYTES) throw configurationError("The chain private key is not a suiprivkey1… text");
+  if (bytes[0] !== SCHEME) throw configurationError("Only Ed25519 chain keys are taken; pass a Signer for others");
+  return bytes.subarray(1);
+}

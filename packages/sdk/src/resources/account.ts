@@ -1,0 +1,138 @@
+/** The account, its plan, its keys and its log. */
+import {
+  api,
+  type Account,
+  type ApiKey,
+  type AuditEvent,
+  type Billing,
+  type CreatedApiKey,
+  type Credential,
+} from "@coffer/contract";
+import { callOn, type CallOptions } from "../call.ts";
+import type { AuditVerdict, AuditVerifyOptions } from "../audit/verify.ts";
+import type { Signer } from "../chain/signer.ts";
+import type { Connection } from "../options.ts";
+import { PagePromise } from "../pages.ts";
+import { callingOn, withCursor, type Body, type Query } from "./calling.ts";
+
+type Keys = typeof api.apiKeys;
+
+export interface AccountResource {
+  /** The account, and what this client's credential may do. */
+  get(options?: CallOptions): Promise<{ account: Account; credential: Credential }>;
+  update(changes: Body<typeof api.account.update>, options?: CallOptions): Promise<Account>;
+  /**
+   * Links the signer's chain address to the account: asks for a challenge, signs a text made here, and sends it. The account is asked
+   * for its id when `accountId` is absent.
+   */
+  linkChain(signer: Signer, options?: CallOptions & { readonly accountId?: string | undefined }): Promise<Account>;
+}
+
+/** What signs is loaded when it is first used. */
+export function accountResource(connection: Connection): AccountResource {
+  return {
+    get: (options) => callOn(connection, api.account.get, {}, options),
+    update: async (body, options) => (await callOn(connection, api.account.update, { body }, options)).account,
+    linkChain: async (signer, options) =>
+      (await proving()).linkChain(callingOn(connection), connection.place, signer, options),
+  };
+}
+
+const proving = () => import("../chain/proving.ts");
+
+type KeyInput = Omit<Body<Keys["create"]>, "chainAddress" | "addressProof">;
+
+export interface ApiKeyResource {
+  /**
+   * The raw key is in this answer and nowhere else. `signer` binds the key to a chain address and proves that its holder agrees;
+   * `chainAddress` alone does for the address that is linked to the account.
+   */
+  create(
+    input: KeyInput & { readonly chainAddress?: string | undefined; readonly signer?: Signer | undefined },
+    options?: CallOptions & { readonly accountId?: string | undefined },
+  ): Promise<CreatedApiKey>;
+  list(query?: Query<Keys["list"]>, options?: CallOptions): PagePromise<"apiKeys", ApiKey>;
+  get(keyId: string, options?: CallOptions): Promise<ApiKey>;
+  /** At once; a second call changes nothing. */
+  revoke(keyId: string, options?: CallOptions): Promise<void>;
+  rotate(keyId: string, input?: Body<Keys["rotate"]>, options?: CallOptions): Promise<CreatedApiKey>;
+}
+
+export function apiKeyResource(connection: Connection): ApiKeyResource {
+  const { create, list, get, revoke, rotate } = api.apiKeys;
+  return {
+    create: async ({ signer, ...body }, options) =>
+      signer === undefined
+        ? callOn(connection, create, { body }, options)
+        : (await proving()).createBoundKey(callingOn(connection), connection.place, signer, body, options),
+    list: (query = {}, options) =>
+      new PagePromise(
+        "apiKeys",
+        (cursor) => callOn(connection, list, { query: withCursor(query, cursor) }, options),
+        query.cursor,
+      ),
+    get: async (keyId, options) => (await callOn(connection, get, { params: { keyId } }, options)).apiKey,
+    revoke: (keyId, options) => callOn(connection, revoke, { params: { keyId } }, options),
+    rotate: (keyId, body = {}, options) => callOn(connection, rotate, { params: { keyId }, body }, options),
+  };
+}
+
+export interface BillingResource {
+  get(options?: CallOptions): Promise<Billing>;
+  /** Where to pay for a plan; fails with `email_unverified` before the address is confirmed. */
+  checkout(input: Body<typeof api.billing.checkout>, options?: CallOptions): Promise<{ url: string }>;
+  changePlan(input: Body<typeof api.billing.changePlan>, options?: CallOptions): Promise<Billing>;
+}
+
+export function billingResource(connection: Connection): BillingResource {
+  const { get, checkout, changePlan } = api.billing;
+  return {
+    get: async (options) => (await callOn(connection, get, {}, options)).billing,
+    checkout: (body, options) => callOn(connection, checkout, { body }, options),
+    changePlan: async (body, options) => (await callOn(connection, changePlan, { body }, options)).billing,
+  };
+}
+
+export interface AuditResource {
+  /** Newest first. `action`: entries of that action, or of those that begin with it and a dot. */
+  list(query?: Query<typeof api.audit.list>, options?: CallOptions): PagePromise<"events", AuditEvent>;
+  /**
+   * Reads the whole log and checks its chain of hashes. `fault` names the first entry that is not as it was written; null: all are.
+   * Keep `newest` where the service cannot write and hand it in as `expect` next time: only that shows a log that was rewritten whole.
+   *
+   * @example
+   * ```ts
+   * const { entries, newest, fault } = await client.audit.verify();
+   * if (fault !== null) console.error(`entry ${fault.sequence}: ${fault.reason}`);
+   * ```
+   */
+  verify(options?: AuditVerifyOptions): Promise<AuditVerdict>;
+}
+
+export function auditResource(connection: Connection): AuditResource {
+  const list: AuditResource["list"] = (query = {}, options) =>
+    new PagePromise(
+      "events",
+      (cursor) => callOn(connection, api.audit.list, { query: withCursor(query, cursor) }, options),
+      query.cursor,
+    );
+  return {
+    list,
+    verify: async ({ expect, accountId, ...options } = {}) => {
+      const id = accountId ?? (await callOn(connection, api.account.get, {}, options)).account.id;
+      return (await import("../audit/verify.ts")).verifyAudit(id, list({ limit: 1000 }, options), expect);
+    },
+  };
+}
+
+export interface DevelopmentResource {
+  /** Makes an account with a key; 404 outside development. */
+  signup(
+    input: Body<typeof api.development.signup>,
+    options?: CallOptions,
+  ): Promise<{ id: string; email: string; apiKey: string; warning: string }>;
+}
+
+export function developmentResource(connection: Connection): DevelopmentResource {
+  return { signup: (body, options) => callOn(connection, api.development.signup, { body }, options) };
+}

@@ -1,0 +1,68 @@
+/** Invites: how an owner hands out keys to agents without ever seeing their chain keys (specification §5.8). */
+import { api, type CreatedInvite, type Invite, type RedeemedInvite } from "@coffer/contract";
+import { callOn, type CallOptions } from "../call.ts";
+import type { Signer } from "../chain/signer.ts";
+import type { Connection } from "../options.ts";
+import { PagePromise } from "../pages.ts";
+import { callingOn, withCursor, type Body, type Query } from "./calling.ts";
+
+type Invites = typeof api.invites;
+
+export interface NewInvite extends CreatedInvite {
+  /**
+   * `<code>.<secret>`: what to hand to the agent. The secret was made here and never reaches the service; keep the text until the invite
+   * is used, to check with {@link InviteResource.checkAddressProof} that the address is the agent's own.
+   */
+  readonly text: string;
+}
+
+export interface InviteResource {
+  create(input: Body<Invites["create"]>, options?: CallOptions): Promise<NewInvite>;
+  /** With what became of each, newest first. */
+  list(query?: Query<Invites["list"]>, options?: CallOptions): PagePromise<"invites", Invite>;
+  /** At once; a second call changes nothing, and an invite that was used stays used. */
+  revoke(inviteId: string, options?: CallOptions): Promise<void>;
+  /**
+   * Exchanges an invite for a key bound to the signer's chain address. Needs no credential. The secret of the invite stays here.
+   *
+   * @example
+   * ```ts
+   * const signer = await chainKeySigner((await generateChainKey()).privateKey);
+   * const { key, chainAddress } = await client.invites.redeem(text, signer);
+   * ```
+   */
+  redeem(text: string, signer: Signer, options?: CallOptions): Promise<RedeemedInvite>;
+  /**
+   * Whether who redeemed the invite held its secret and gave this address: the service could not have put in one of its own. `text`: what
+   * {@link InviteResource.create} gave; `signingKey` where the agent's signer has one apart from its chain key.
+   */
+  checkAddressProof(
+    text: string,
+    invite: Pick<Invite, "chainAddress" | "addressProof">,
+    signingKey?: Uint8Array,
+  ): Promise<boolean>;
+}
+
+/** What signs is loaded when it is first used. */
+export function inviteResource(connection: Connection): InviteResource {
+  const { create, list, revoke } = api.invites;
+  return {
+    create: async (body, options) => {
+      const invite = await callOn(connection, create, { body }, options);
+      return { ...invite, text: (await proving()).renderInviteText(invite.code) };
+    },
+    list: (query = {}, options) =>
+      new PagePromise(
+        "invites",
+        (cursor) => callOn(connection, list, { query: withCursor(query, cursor) }, options),
+        query.cursor,
+      ),
+    revoke: (inviteId, options) => callOn(connection, revoke, { params: { inviteId } }, options),
+    redeem: async (text, signer, options) =>
+      (await proving()).redeem(callingOn(connection), connection.place, text, signer, options),
+    checkAddressProof: async (text, invite, signingKey) =>
+      (await proving()).checkAddressProof(connection.place.origin, text, invite, signingKey),
+  };
+}
+
+const proving = () => import("../chain/proving.ts");

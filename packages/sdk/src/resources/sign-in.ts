@@ -1,0 +1,121 @@
+/** Signing up, in and out, and the web sessions that come of it. */
+import { api, type Session, type SessionTokens, type SignedIn, type ZkloginProof } from "@coffer/contract";
+import { callOn, type CallOptions } from "../call.ts";
+import { configurationError, ContractError } from "../errors.ts";
+import type { Connection } from "../options.ts";
+import { PagePromise } from "../pages.ts";
+import type { Secret } from "../secret.ts";
+import { withCursor, type Body, type Query } from "./calling.ts";
+
+type Auth = typeof api.auth;
+type Provider = typeof api.identityProvider;
+type Said = Promise<{ message: string }>;
+
+export interface AuthResource {
+  /**
+   * Makes an account and signs in.
+   *
+   * @example
+   * ```ts
+   * const signedIn = await client.auth.signup({ email: "me@example.com", password, accessCode });
+   * const mine = createClient({ baseUrl, credentials: sessionCredentials(signedIn) });
+   * ```
+   */
+  signup(input: Body<Auth["signup"]>, options?: CallOptions): Promise<SignedIn>;
+  login(input: Body<Auth["login"]>, options?: CallOptions): Promise<SignedIn>;
+  /** For clients that keep their tokens themselves; `sessionCredentials` does it unasked. Present a token once only. */
+  refresh(refreshToken: string | Secret, options?: CallOptions): Promise<SessionTokens>;
+  /** Ends the session of a refresh token, or that of this client when none is given. */
+  logout(refreshToken?: string | Secret, options?: CallOptions): Promise<void>;
+  /** Ends every other session. */
+  changePassword(input: Body<Auth["changePassword"]>, options?: CallOptions): Promise<void>;
+  /** The answer is the same whether or not there is such an account. */
+  forgotPassword(email: string, options?: CallOptions): Said;
+  resetPassword(input: Body<Auth["resetPassword"]>, options?: CallOptions): Said;
+  verifyEmail(token: string, options?: CallOptions): Said;
+  resendVerification(email: string, options?: CallOptions): Said;
+  /** Whether an access code can still be used; using it up is left to the sign-up. */
+  checkAccessCode(code: string, options?: CallOptions): Promise<boolean>;
+}
+
+export function authResource(connection: Connection): AuthResource {
+  const { signup, login, refresh, changePassword, forgotPassword, resetPassword, verifyEmail } = api.auth;
+  return {
+    signup: (body, options) => callOn(connection, signup, { body }, options),
+    login: (body, options) => callOn(connection, login, { body }, options),
+    refresh: (token, options) => callOn(connection, refresh, { body: { refreshToken: textOf(token) } }, options),
+    logout: async (given, options) => {
+      const token = given ?? (await connection.session?.leave());
+      if (token === undefined)
+        throw configurationError("This client was not opened with a session: give a refresh token");
+      return callOn(connection, api.auth.logout, { body: { refreshToken: textOf(token) } }, options);
+    },
+    changePassword: (body, options) => callOn(connection, changePassword, { body }, options),
+    forgotPassword: (email, options) => callOn(connection, forgotPassword, { body: { email } }, options),
+    resetPassword: (body, options) => callOn(connection, resetPassword, { body }, options),
+    verifyEmail: (token, options) => callOn(connection, verifyEmail, { body: { token } }, options),
+    resendVerification: (email, options) =>
+      callOn(connection, api.auth.resendVerification, { body: { email } }, options),
+    checkAccessCode: async (code, options) =>
+      (await callOn(connection, api.auth.checkAccessCode, { body: { code } }, options)).valid,
+  };
+}
+
+function textOf(token: string | Secret): string {
+  return typeof token === "string" ? token : token.reveal();
+}
+
+export interface SessionResource {
+  /** The live ones, newest first; `current` marks the one of this call. */
+  list(query?: Query<typeof api.sessions.list>, options?: CallOptions): PagePromise<"sessions", Session>;
+  /** At once; a second call changes nothing. */
+  end(sessionId: string, options?: CallOptions): Promise<void>;
+}
+
+export function sessionResource(connection: Connection): SessionResource {
+  const { list, end } = api.sessions;
+  return {
+    list: (query = {}, options) =>
+      new PagePromise(
+        "sessions",
+        (cursor) => callOn(connection, list, { query: withCursor(query, cursor) }, options),
+        query.cursor,
+      ),
+    end: (sessionId, options) => callOn(connection, end, { params: { sessionId } }, options),
+  };
+}
+
+type Authorization = Promise<{ url: string; state: string }>;
+
+export interface IdentityProviderResource {
+  /** Where to send the browser. An access code is needed by who has no account yet. */
+  authorize(query?: Query<Provider["authorize"]>, options?: CallOptions): Authorization;
+  /** `nonce`: made of the client's own ephemeral key. Refuses an address that carries another one. */
+  authorizeZklogin(query: Query<Provider["authorizeZklogin"]>, options?: CallOptions): Authorization;
+  callback(input: Body<Provider["callback"]>, options?: CallOptions): Promise<SessionTokens>;
+  zkloginToken(
+    input: Body<Provider["zkloginToken"]>,
+    options?: CallOptions,
+  ): Promise<{ idToken: string; chainAddress: string; salt: string }>;
+  zkloginAuth(
+    input: Body<Provider["zkloginAuth"]>,
+    options?: CallOptions,
+  ): Promise<SessionTokens & { chainAddress: string; salt: string; proof: ZkloginProof | null }>;
+}
+
+export function identityProviderResource(connection: Connection): IdentityProviderResource {
+  const { authorize, authorizeZklogin, callback, zkloginToken, zkloginAuth } = api.identityProvider;
+  return {
+    authorize: (query = {}, options) => callOn(connection, authorize, { query }, options),
+    authorizeZklogin: async (query, options) => {
+      const answer = await callOn(connection, authorizeZklogin, { query }, options);
+      // The nonce binds the identity token to this client's key: with another one it would be somebody else's.
+      if (URL.parse(answer.url)?.searchParams.get("nonce") !== query.nonce)
+        throw new ContractError("response", authorizeZklogin.id, ["body.url: does not carry the nonce"]);
+      return answer;
+    },
+    callback: (body, options) => callOn(connection, callback, { body }, options),
+    zkloginToken: (body, options) => callOn(connection, zkloginToken, { body }, options),
+    zkloginAuth: (body, options) => callOn(connection, zkloginAuth, { body }, options),
+  };
+}

@@ -1,0 +1,167 @@
+/** A web session as a client's credential: refreshed silently. Renewal itself is loaded when the first one is due. */
+import { callOn } from "../call.ts";
+import { api, type SessionTokens } from "@coffer/contract";
+import { SessionEndedError } from "../errors.ts";
+import type { Bearer, Connection } from "../options.ts";
+
+import { INSPECT, REDACTED, Secret } from "../secret.ts";
+
+/** A session's tokens as they are kept between pages and processes. */
+export interface StoredSession {
+  readonly refreshToken: Secret;
+  readonly accessToken: Secret | null;
+  /** When the access token ends, by this machine's clock, in milliseconds since the Unix epoch; null when that is not known. */
+  readonly expiresAt: number | null;
+  /** The refresh token has been sent. Without an answer it must not be sent again: the service would take it for stolen. */
+  readonly presented: boolean;
+}
+
+/** Where a session is kept that several pages or processes share. Both are called under the lock. */
+export interface SessionStore {
+  load(): Promise<StoredSession | null>;
+  /** What it was given must be there after a crash when it resolves; the new access token is used only then. */
+  save(session: StoredSession): Promise<void>;
+}
+
+/** Lets one holder in at a time, among all that share a session. */
+export type SessionLock = <Value>(work: () => Promise<Value>) => Promise<Value>;
+
+export interface SessionOptions {
+  readonly refreshToken: string | Secret;
+  readonly accessToken?: string | Secret | null | undefined;
+  /** Seconds that the access token lives from now, as the sign-in answered it. */
+  readonly expiresIn?: number | undefined;
+  /** When it ends by this machine's clock, in milliseconds since the Unix epoch; for tokens that were kept. */
+  readonly expiresAt?: number | null | undefined;
+  /** Gets every new pair before it is used. A pair that it could not take is offered again before the next call. */
+  readonly onRotated?: ((session: StoredSession) => void | Promise<void>) | undefined;
+  /** Once, when the person has to sign in again. */
+  readonly onEnded?: ((error: SessionEndedError) => void) | undefined;
+  readonly store?: SessionStore | undefined;
+  /** With a store: Web Locks, where the runtime has them, when absent. */
+  readonly lock?: SessionLock | undefined;
+}
+
+/** What a session knows at the moment; for the modules of this directory. */
+export interface SessionState {
+  readonly options: SessionOptions;
+  refreshToken: Secret;
+  accessToken: Secret | null;
+  /** By the connection's clock; null when nobody knows: then the service says when it is over. */
+  freshUntil: number | null;
+  presented: boolean;
+  /** A pair that is not yet where it is kept. */
+  unsaved: StoredSession | null;
+  ended: SessionEndedError | null;
+  renewing: Promise<void> | null;
+}
+
+/** What a renewal needs of the connection. */
+export interface Renewal {
+  readonly state: SessionState;
+  readonly origin: string;
+  readonly rejected: Secret | null;
+  isFresh(): boolean;
+  /** Until when a token that lives so long from now counts as fresh, in milliseconds. */
+  freshUntil(lifeMs: number): number;
+  exchange(refreshToken: string): Promise<SessionTokens>;
+}
+
+/** Renewed this long before the end, in milliseconds, or with a fifth of the life left. */
+const MARGIN = 30_000;
+
+/** Made by {@link sessionCredentials}. Never shows a token. */
+export class SessionCredentials {
+  readonly #state: SessionState;
+  /** When the access token ends, by the system's monotonic clock; until a connection brings its own. */
+  #endsAt: number | null;
+
+  constructor(options: SessionOptions) {
+    const { refreshToken, accessToken = null, expiresIn, expiresAt = null } = options;
+    const kept = expiresAt === null ? null : expiresAt - Date.now();
+    const lifeMs = expiresIn === undefined ? kept : expiresIn * 1000;
+    this.#endsAt = lifeMs === null ? null : performance.now() + lifeMs;
+    this.#state = {
+      options,
+      refreshToken: wrap(refreshToken),
+      accessToken: accessToken === null ? null : wrap(accessToken),
+      ...{ freshUntil: null, presented: false, unsaved: null, ended: null, renewing: null },
+    };
+  }
+
+  /** What to send now; renewed before when it is about to end. Rejects with SessionEndedError when it cannot be. */
+  async bearer(connection: Connection): Promise<Bearer> {
+    const state = this.#state;
+    if (this.#endsAt !== null) state.freshUntil = freshUntil(connection, this.#endsAt - performance.now());
+    this.#endsAt = null;
+    if (!isFresh(connection, state)) await this.#renew(connection, state.accessToken);
+    const secret = state.accessToken ?? state.refreshToken;
+    return { secret, renew: () => this.#renew(connection, secret) };
+  }
+
+  /** For signing out: the refresh token, after a renewal that is under way. Calls are refused from then on. */
+  async leave(): Promise<Secret> {
+    await this.#state.renewing?.catch(() => undefined);
+    this.#state.ended ??= new SessionEndedError("signed_out");
+    return this.#state.refreshToken;
+  }
+
+  /** Replaces `rejected`, unless somebody has done so; all that ask meanwhile wait for the same renewal. */
+  #renew(connection: Connection, rejected: Secret | null): Promise<void> {
+    const state = this.#state;
+    if (state.accessToken !== rejected && isFresh(connection, state)) return Promise.resolve();
+    const renewal: Renewal = {
+      ...{ state, rejected, origin: connection.place.origin },
+      isFresh: () => isFresh(connection, state),
+      freshUntil: (lifeMs) => freshUntil(connection, lifeMs),
+      // Never twice: what is not repeated by itself cannot present a token again.
+      exchange: (refreshToken) => callOn(connection, api.auth.refresh, { body: { refreshToken } }, { retries: 0 }),
+    };
+    return (state.renewing ??= import("./renewal.ts")
+      .then(({ renew }) => renew(renewal))
+      .finally(() => {
+        state.renewing = null;
+      }));
+  }
+
+  toJSON(): string {
+    return REDACTED;
+  }
+
+  toString(): string {
+    return REDACTED;
+  }
+
+  [INSPECT](): string {
+    return `SessionCredentials ${REDACTED}`;
+  }
+}
+
+/** Until when a token that lives `lifeMs` from now counts as fresh. */
+function freshUntil({ clock }: Connection, lifeMs: number): number {
+  return clock.now() + lifeMs - Math.min(MARGIN, lifeMs / 5);
+}
+
+function isFresh({ clock }: Connection, { accessToken, freshUntil: until, unsaved, ended }: SessionState): boolean {
+  return accessToken !== null && unsaved === null && ended === null && (until === null || clock.now() < until);
+}
+
+function wrap(token: string | Secret): Secret {
+  return typeof token === "string" ? new Secret(token) : token;
+}
+
+/**
+ * A web session as a credential. Its access token is renewed shortly before it ends, or when the service no longer takes it; calls
+ * that wait for it share one renewal, and a refresh token is sent once: when its answer is lost, the session has ended
+ * ({@link SessionEndedError}), since a second use would look like a theft.
+ *
+ * @example
+ * ```ts
+ * const signedIn = await client.auth.login({ email: "me@example.com", password });
+ * const session = sessionCredentials({ ...signedIn, onEnded: () => location.assign("/sign-in") });
+ * const mine = createClient({ baseUrl, credentials: session });
+ * ```
+ */
+export function sessionCredentials(options: SessionOptions): SessionCredentials {
+  return new SessionCredentials(options);
+}

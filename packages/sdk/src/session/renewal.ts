@@ -1,0 +1,117 @@
+/** The exchange of a refresh token for a new pair: at most once per token, whatever happens to the answer. */
+import { ACCESS_TOKEN_SECONDS, type SessionTokens } from "@coffer/contract";
+import { ApiError, ConnectionError, SessionEndedError } from "../errors.ts";
+import { errorCode } from "../redaction.ts";
+import { Secret } from "../secret.ts";
+import type { Renewal, SessionLock, SessionState, StoredSession } from "./credentials.ts";
+
+/** Gets a pair that is not the rejected one. Rejects with SessionEndedError when the person has to sign in again. */
+export async function renew(renewal: Renewal): Promise<void> {
+  const { lock, store } = renewal.state.options;
+  await (lock ?? (store === undefined ? alone : webLock(renewal.origin)))(() => renewLocked(renewal));
+}
+
+const alone: SessionLock = (work) => work();
+
+/** One lock per service, for all pages of an origin (W3C Web Locks); where there is none, pages do not wait for each other. */
+function webLock(origin: string): SessionLock {
+  const locks = scope.navigator?.locks;
+  if (locks === undefined) return alone;
+  return async (work) => await locks.request(`coffer session ${origin}`, async () => await work());
+}
+
+/** As it is across runtimes: the types promise a browser everywhere. */
+const scope: { readonly navigator?: { readonly locks?: LockManager; readonly onLine?: boolean } } = globalThis;
+
+async function renewLocked(renewal: Renewal): Promise<void> {
+  const { state, rejected, origin } = renewal;
+  if (state.unsaved !== null) return save(state, state.unsaved);
+  const adopted = await adopt(renewal);
+  if (state.ended !== null) throw state.ended;
+  // Compared as text: what was kept is another object of the same token.
+  if (adopted && renewal.isFresh() && state.accessToken?.reveal() !== rejected?.reveal()) return;
+  if (state.presented) throw end(state, "answer_lost");
+  // Without a network nothing is sent, and the token keeps its one use.
+  if (scope.navigator?.onLine === false) throw new ConnectionError(`No answer from ${origin} (offline)`);
+  await note(state, true);
+  let tokens: SessionTokens;
+  try {
+    tokens = await renewal.exchange(state.refreshToken.reveal());
+  } catch (error) {
+    throw await settle(state, error);
+  }
+  const pair = wrapped(tokens);
+  take(renewal, pair);
+  await save(state, pair);
+}
+
+/** Takes what another page or process has put there since. */
+async function adopt(renewal: Renewal): Promise<boolean> {
+  const { state } = renewal;
+  const stored = await state.options.store?.load();
+  if (stored == null) return false;
+  // After a sign-in elsewhere there is another session: go on with that one.
+  if (state.ended !== null && stored.refreshToken.reveal() === state.refreshToken.reveal()) return false;
+  state.ended = null;
+  take(renewal, stored);
+  return true;
+}
+
+/** Whether the refresh token has been sent, here and where it is kept. */
+async function note(state: SessionState, presented: boolean): Promise<void> {
+  const { accessToken, refreshToken } = state;
+  await state.options.store?.save({ refreshToken, accessToken, expiresAt: null, presented });
+  state.presented = presented;
+}
+
+/** What a failed exchange means: nothing happened, the service said no, or nobody knows. */
+async function settle(state: SessionState, error: unknown): Promise<unknown> {
+  if (wasNotTaken(error)) {
+    await note(state, false);
+    return error;
+  }
+  const refused = error instanceof ApiError && error.status < 500;
+  return end(state, refused ? "refused" : "answer_lost", error instanceof Error ? error : undefined);
+}
+
+/** Codes of a system that could not even reach the service. */
+const NEVER_SENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ENETUNREACH", "EHOSTUNREACH"]);
+
+function wasNotTaken(error: unknown): boolean {
+  if (error instanceof ConnectionError) return NEVER_SENT.has(errorCode(error) ?? "");
+  if (!(error instanceof ApiError)) return false;
+  // Turned away at the door; and what answers 4xx without a code of the catalogue is not the service.
+  const { code, status }: ApiError = error;
+  return code === "rate_limited" || code === "unavailable" || (code === "unknown_error" && status < 500);
+}
+
+function end(state: SessionState, reason: "refused" | "answer_lost", cause?: Error): SessionEndedError {
+  const error = new SessionEndedError(reason, cause);
+  state.ended = error;
+  state.options.onEnded?.(error);
+  return error;
+}
+
+function wrapped({ accessToken, refreshToken, expiresIn }: SessionTokens): StoredSession {
+  return {
+    refreshToken: new Secret(refreshToken),
+    accessToken: new Secret(accessToken),
+    expiresAt: Date.now() + expiresIn * 1000,
+    presented: false,
+  };
+}
+
+/** A wall clock that was set back must not make a token live longer than any does. */
+function take(renewal: Renewal, { expiresAt, refreshToken, accessToken, presented }: StoredSession): void {
+  const left = expiresAt === null ? null : Math.min(expiresAt - Date.now(), ACCESS_TOKEN_SECONDS * 1000);
+  const freshUntil = left === null ? null : renewal.freshUntil(left);
+  Object.assign(renewal.state, { refreshToken, accessToken, presented, freshUntil });
+}
+
+/** Until it is kept a pair is not used: a crash would leave the old refresh token, whose second use ends the session. */
+async function save(state: SessionState, pair: StoredSession): Promise<void> {
+  state.unsaved = pair;
+  await state.options.store?.save(pair);
+  await state.options.onRotated?.(pair);
+  state.unsaved = null;
+}
