@@ -177,7 +177,7 @@ describe("a challenge", () => {
 });
 
 describe("an address that is in use", () => {
-  it("[D4-level-agent] by a live agent's key cannot become the owner's", async () => {
+  it("[D4-level-agent-for-ever] by a live agent's key cannot become the owner's", async () => {
     const signer = newSigner();
     const { code } = await makeInvite(service, owner.key);
     const { body } = await redeem(service, claimOf(signer, code, service.clock.now()));
