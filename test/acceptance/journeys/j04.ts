@@ -2,14 +2,15 @@
 import { createClient } from "@coffer/sdk";
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { assertError, createKey, fieldsOf, objectAt, signUp, type NewAccount } from "../kit/account.ts";
+import { assertError, createKey, fieldsOf, objectAt, revokeKey, signUp, type NewAccount } from "../kit/account.ts";
 import { newChainKey, type ChainKey } from "../kit/chain.ts";
 import { filesHolding, querySql, runSql } from "../kit/data-directory.ts";
 import { send, type Answer } from "../kit/http.ts";
 import { textOf, type Stack } from "../kit/stack.ts";
 import type { Checks, World } from "./run.ts";
 
-const TIMES = 100;
+/** Each time takes two signatures, two redeems and a revocation. */
+const TIMES = process.env["COFFER_TEST_COUNTS"] === "full" ? 100 : 15;
 
 /** Everything that the checks of this journey share. */
 interface Scene {
@@ -102,6 +103,7 @@ function refusals(scene: Scene): Checks {
     const bound = "SELECT id FROM api_keys WHERE chain_address IN (?, ?)";
     const keys = await querySql(stack.dataDirectory, bound, ...agents.map(({ address }) => address));
     assert.equal(keys.length, 1);
+    assert.equal((await revokeKey(stack.baseUrl, owner.apiKey, String(keys[0]?.["id"]))).status, 204);
   };
   return {
     "J4-parallel": async () => {

@@ -46,7 +46,7 @@ const LEVELS = [
   ),
   built("D4-link-other-account", "Linking an address that another account linked is 409."),
   built("D4-chain-null", "chainAddress and chainAddressSource are null until linked."),
-  pending("shared-vaults", "D4-relink", "Relinking needs every shared vault transferred first (409)."),
+  built("D4-relink", "Relinking needs every shared vault transferred first (409)."),
   built("D4-in-flight-recheck", "The key is checked again before the row is written."),
   built("D4-in-flight-cut", "Long streams re-check the key every 5 s or 64 MiB and are cut."),
 ];

@@ -21,7 +21,11 @@ const redeem: Journey = {
       "the SDK redeems; the secret of the invite's text never reaches the service [D4-invite-secret]",
     ),
     builtObservable("J4-second-redeem", "api", "a second redeem is refused"),
-    builtObservable("J4-parallel", "api", "two parallel redeems, 100 times: exactly one key each time"),
+    builtObservable(
+      "J4-parallel",
+      "api",
+      "two parallel redeems, again and again (100 times with full counts): exactly one key each time",
+    ),
     builtObservable("J4-expired", "api", "after one hour the code is refused as expired"),
     builtObservable("J4-revoked", "api", "a revoked code is refused"),
     builtObservable(
