@@ -1,7 +1,12 @@
-/** TEST ONLY: the whole app on a database of its own, with its log and a clock that stands still. */
+/**
+ * TEST ONLY: the whole app on a database of its own, with its log and a clock that stands still. Its end fails when a secret
+ * that went through it stands in the database or the log.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { recordAnswer, recordedSecrets, recordMail, recordRequest } from "../../test/kit/secret-recorder.ts";
+import { isDatabaseFile, readPlaces, requireNoSecrets } from "../../test/kit/secret-scan.ts";
 import { type App, buildApp } from "./app.ts";
 import { type Environment, parseConfig } from "./config.ts";
 import type { Deps } from "./deps.ts";
@@ -66,7 +71,10 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   const readiness: TestApp["readiness"] = { state: "ready" };
   const app = buildApp(deps, { log, readiness, stopping: new AbortController().signal });
   const ask: TestApp["ask"] = async (method, url, call = {}) => {
-    const answer = await app.inject({ method, url, ...toInjected(call) });
+    const sent = toInjected(call);
+    recordRequest(sent.payload ?? "");
+    const answer = await app.inject({ method, url, ...sent });
+    recordAnswer(answer.payload);
     const isJson = (answer.headers["content-type"] ?? "").startsWith("application/json") && answer.payload !== "";
     const body = isJson ? (JSON.parse(answer.payload) as Record<string, unknown>) : {};
     return { status: answer.statusCode, headers: answer.headers, text: answer.payload, body };
@@ -84,8 +92,12 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     },
     async [Symbol.asyncDispose]() {
       await app.close();
+      log.flush();
+      // Read before the database is closed, so that its write-ahead log is still there.
+      const places = await readPlaces(directory, isDatabaseFile);
       await database[Symbol.asyncDispose]();
       rmSync(directory, { recursive: true, force: true });
+      requireNoSecrets(recordedSecrets(), [...places, { name: "log", bytes: Buffer.from(lines.join("")) }]);
     },
   };
 }
@@ -102,6 +114,7 @@ function recordingMailer(mails: Mail[]): Mailer {
   return {
     send: (mail) => {
       mails.push(mail);
+      recordMail(mail.text);
       return Promise.resolve();
     },
     [Symbol.asyncDispose]: () => Promise.resolve(),

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { recordAnswer, recordRequest, requireClean } from "../kit/secret-recorder.ts";
 import { fetchHandler, parseConfig, startServer } from "@coffer/server";
 import { openSqlite } from "@coffer/server/drivers/database/sqlite";
 import { openRows, PASSWORD, type Rows } from "./rows.ts";
@@ -50,9 +51,10 @@ export async function openWorld(environment: Readonly<Record<string, string>>): 
   const stack = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), "coffer-permissions-"));
   stack.defer(() => rm(directory, { recursive: true, force: true }));
-  const variables = { SERVICE_DATA_DIR: directory, SERVICE_PORT: "0", SERVICE_LOG_LEVEL: "silent", ...environment };
-  const config = parseConfig(variables);
-  const server = await startServer(config);
+  const lines: Uint8Array[] = [];
+  stack.defer(() => requireClean(directory, Buffer.concat(lines)));
+  const config = parseConfig({ SERVICE_DATA_DIR: directory, SERVICE_PORT: "0", ...environment });
+  const server = await startServer(config, { logSink: { write: (line) => void lines.push(line.slice()) } });
   stack.defer(() => server.close());
   const database = stack.use(await openSqlite({ path: join(directory, "coffer.sqlite"), reserveBytes: 0 }));
   const handle = fetchHandler(server.app);
@@ -75,6 +77,7 @@ function toRequest({ method, path, headers, json, bytes }: Call, credential: str
   if (json !== undefined) all.set("content-type", "application/json");
   const body = json === undefined ? bytes : JSON.stringify(json);
   // Fetch has no Content-Length before sending; a real client's connection does.
+  if (json !== undefined) recordRequest(body ?? "");
   if (body !== undefined) all.set("content-length", String(Buffer.byteLength(body)));
   return new Request(HOST + path, { method, headers: all, ...(body === undefined ? {} : { body }) });
 }
@@ -82,6 +85,7 @@ function toRequest({ method, path, headers, json, bytes }: Call, credential: str
 async function readAnswer(response: Response): Promise<Answer> {
   const text = await response.text();
   const isJson = response.headers.get("content-type")?.startsWith("application/json") === true && text !== "";
+  if (isJson) recordAnswer(text);
   return {
     status: response.status,
     code: response.headers.get("x-error-code"),

@@ -1,4 +1,5 @@
 /** Plain HTTP for journeys: what any script would send, without the SDK. */
+import { recordAnswer, recordRequest } from "../../kit/secret-recorder.ts";
 import { once } from "node:events";
 import { request as openRequest, type ClientRequest } from "node:http";
 
@@ -20,12 +21,16 @@ export interface Call {
 
 /** One request with fetch. */
 export async function send(baseUrl: string, path: string, call: Call = {}): Promise<Answer> {
+  if (call.body !== undefined && !(call.body instanceof Uint8Array)) recordRequest(JSON.stringify(call.body));
   const response = await fetch(new URL(path, baseUrl), {
     method: call.method ?? "GET",
     headers: headersOf(call),
     ...(call.body === undefined ? {} : { body: bodyOf(call.body) }),
   });
   const bytes = new Uint8Array(await response.arrayBuffer());
+  if (response.headers.get("content-type")?.startsWith("application/json") === true) {
+    recordAnswer(new TextDecoder().decode(bytes));
+  }
   const json = (): unknown => JSON.parse(new TextDecoder().decode(bytes));
   return { status: response.status, headers: response.headers, bytes, json };
 }

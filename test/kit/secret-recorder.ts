@@ -1,0 +1,60 @@
+/**
+ * Remembers every secret that went through a test's requests, answers and mails, so that what a server leaves behind can
+ * be searched for them. One list per test process: a secret of one server has no business in another one either.
+ */
+import { isDatabaseFile, readPlaces, requireNoSecrets, type Secret } from "./secret-scan.ts";
+
+const recorded = new Map<string, Secret>();
+
+/** Words of a test such as `wrong` are no secrets. */
+const SHORTEST = 15;
+
+/** Fields whose texts are secrets in answers of the service. */
+const ISSUED = new Set(["key", "apiKey", "code", "accessToken", "refreshToken", "idToken", "salt", "secret", "nonce"]);
+/** Fields whose texts are secrets in requests to it. */
+const GIVEN = new Set(["password", "currentPassword", "newPassword", "accessCode", "token", "refreshToken", "code"]);
+
+export function recordSecret(kind: string, text: string): void {
+  if (text.length >= SHORTEST && !recorded.has(text)) recorded.set(text, { kind, text });
+}
+
+/** Everything remembered so far. */
+export function recordedSecrets(): Iterable<Secret> {
+  return recorded.values();
+}
+
+/**
+ * Rejects when anything remembered stands in the log or in the database of a server that has ended. `directory`: its data;
+ * null: there is none to look at. The outbox is left out: in development it is where mailed tokens are read (decisions §1).
+ */
+export async function requireClean(directory: string | null, log: string | Uint8Array): Promise<void> {
+  const places = directory === null ? [] : await readPlaces(directory, isDatabaseFile);
+  requireNoSecrets(recordedSecrets(), [...places, { name: "log", bytes: Buffer.from(log) }]);
+}
+
+/** The body of an answer, as text: JSON, or anything else, which holds none. */
+export function recordAnswer(body: string): void {
+  record(body, ISSUED);
+}
+
+/** The body of a request, as text. */
+export function recordRequest(body: string): void {
+  record(body, GIVEN);
+}
+
+/** Tokens in the links of a mail. */
+export function recordMail(text: string): void {
+  for (const [, token = ""] of text.matchAll(/[?&#](?:token|code)=([\w-]+)/g)) recordSecret("mailed token", token);
+}
+
+function record(body: string, names: ReadonlySet<string>): void {
+  if (!body.startsWith("{")) return;
+  try {
+    const fields = JSON.parse(body) as Readonly<Record<string, unknown>>;
+    for (const [name, value] of Object.entries(fields)) {
+      if (typeof value === "string" && names.has(name)) recordSecret(name, value);
+    }
+  } catch {
+    // Bodies that are no JSON are sent by tests on purpose.
+  }
+}
