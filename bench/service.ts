@@ -14,8 +14,17 @@ export interface Service extends AsyncDisposable {
   readonly baseUrl: string;
   readonly pid: number;
   readonly databasePath: string;
+  /** Of each account, with all rights. */
   readonly keys: readonly string[];
+  /** Of the first account, with the scope files:read alone. */
+  readonly readKey: string;
 }
+
+/**
+ * The limit of credentials, in requests a minute and at once: it counts and answers as in production, and no benchmark gets
+ * that far. Said in the outcome of the benchmarks that it bears on.
+ */
+export const RATE = 100_000_000;
 
 /** A directory that vanishes at the end. */
 export async function openScratch(): Promise<AsyncDisposable & { readonly directory: string }> {
@@ -27,17 +36,21 @@ export async function openScratch(): Promise<AsyncDisposable & { readonly direct
 export async function startService(directory: string, accounts = 1): Promise<Service> {
   const data = join(directory, "data");
   const keys: string[] = [];
+  let readKey: string;
   const first = await launch(directory, { SERVICE_ENV: "development", SERVICE_DATA_DIR: data });
   try {
     for (let at = 0; at < accounts; at += 1) keys.push(await signUp(first.baseUrl, `bench-${String(at)}@example.com`));
+    readKey = await makeReadKey(first.baseUrl, keys[0] ?? "");
   } finally {
     await stopChild(first.child);
   }
-  const production = { SERVICE_ENV: "production", ...productionSecrets(), SERVICE_DATA_DIR: data };
+  const rates = { SERVICE_RATE_GENERAL: String(RATE), SERVICE_RATE_GENERAL_BURST: String(RATE) };
+  const production = { SERVICE_ENV: "production", ...productionSecrets(), ...rates, SERVICE_DATA_DIR: data };
   const { baseUrl, child } = await launch(directory, production);
   return {
     baseUrl,
     keys,
+    readKey,
     pid: child.pid ?? 0,
     databasePath: join(data, "coffer.sqlite"),
     [Symbol.asyncDispose]: () => stopChild(child),
@@ -53,6 +66,16 @@ async function signUp(baseUrl: string, email: string): Promise<string> {
   });
   if (answer.status !== 200) throw new Error(`dev-signup answered ${String(answer.status)}`);
   return ((await answer.json()) as { apiKey: string }).apiKey;
+}
+
+async function makeReadKey(baseUrl: string, key: string): Promise<string> {
+  const answer = await fetch(`${baseUrl}/api/auth/api-keys`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ name: "reader", scopes: ["files:read"] }),
+  });
+  if (answer.status !== 201) throw new Error(`api-keys answered ${String(answer.status)}`);
+  return ((await answer.json()) as { key: string }).key;
 }
 
 /** Stores a small file and answers its id. */
