@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { AuditEvent } from "@coffer/contract";
+import { api, type AuditEvent, type EndpointDefinition } from "@coffer/contract";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openTestApp, type TestApp } from "../../test-app.ts";
 import { verifyAccount } from "./verify.ts";
@@ -25,12 +25,28 @@ async function boundOwner(): Promise<{ id: string; key: string; keyId: string }>
 
 type Body = Record<string, { id: string }>;
 
+/** What changes an account by its credential, each by method and path. */
+const changing = Object.values(api)
+  .flatMap((group) => Object.values<EndpointDefinition>(group))
+  .filter(({ auth, effect }) => auth === "credential" && effect !== "read");
+
+function endpointOf(method: string, url: string): string {
+  const { pathname } = new URL(url, "http://a.test");
+  const isAt = (path: string) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(pathname);
+  return changing.find((endpoint) => endpoint.method === method && isAt(endpoint.path))?.id ?? `${method} ${pathname}`;
+}
+
+/** Proved beside what they need: a password, a web session, a signature; a nonce to sign changes nothing. */
+const elsewhere = ["auth.changePassword", "sessions.end", "account.linkChain", "account.linkChainChallenge"];
+
 it("[D1-changes-row D1-changes-audit] every change is in the audit log with key, access level, chain address and request", async () => {
   const { id: accountId, key, keyId } = await boundOwner();
   const { database } = service.deps;
   const seen = async (): Promise<AuditEvent[]> =>
     (await service.ask("GET", "/api/audit-log?limit=1000", { key })).body["events"] as AuditEvent[];
   const userAgent = "recorded/1";
+
+  const made = new Set(elsewhere);
 
   /** Makes the call, and expects just these new entries, oldest first. */
   const changes = async (
@@ -39,6 +55,7 @@ it("[D1-changes-row D1-changes-audit] every change is in the audit log with key,
     url: string,
     more: { json?: unknown; payload?: string; headers?: Record<string, string> } = {},
   ): Promise<Body> => {
+    made.add(endpointOf(method, url));
     const before = (await seen()).length;
     const headers = { "user-agent": userAgent, ...more.headers };
     const answer = await service.ask(method, url, { key, ...more, headers });
@@ -55,7 +72,7 @@ it("[D1-changes-row D1-changes-audit] every change is in the audit log with key,
       });
       expect(targets).toHaveLength(1);
     }
-    return answer.body as Body;
+    return { ...(answer.body as Body), location: { id: String(answer.headers["location"]) } };
   };
 
   const vault = (await changes(["vault.created"], "POST", "/api/vaults", { json: { name: "v", type: "public" } }))[
@@ -77,15 +94,27 @@ it("[D1-changes-row D1-changes-audit] every change is in the audit log with key,
   await changes(["folder.updated"], "POST", `/api/folders/${folder}/restore`);
   await changes(["folder.trashed"], "DELETE", `/api/folders/${folder}`);
   await changes(["folder.deleted"], "DELETE", "/api/trash");
-  await changes(["vault.deleted"], "DELETE", `/api/vaults/${vault}`);
+  const tus = { "tus-resumable": "1.0.0" };
+  const part = { ...tus, "content-type": "application/offset+octet-stream", "upload-offset": "0" };
+  for (const finish of [true, false]) {
+    const metadata = `filename ${Buffer.from(`u${String(finish)}`).toString("base64")},vaultId ${Buffer.from(String(vault)).toString("base64")}`;
+    const begin = { ...tus, "upload-length": "3", "upload-metadata": metadata };
+    const { pathname } = new URL(
+      (await changes([], "POST", "/api/uploads", { headers: begin }))["location"]?.id ?? "",
+      "http://a.test",
+    );
+    if (finish) await changes(["file.uploaded"], "PATCH", pathname, { headers: part, payload: "abc" });
+    else await changes([], "DELETE", pathname, { headers: tus });
+  }
+  await changes(["vault.deleted"], "DELETE", `/api/vaults/${vault}?force=true`);
   await changes(["account.updated"], "PATCH", "/api/account", { json: { name: randomUUID() } });
-  const made = (await changes(["api_key.created"], "POST", "/api/auth/api-keys", {
+  const minted = (await changes(["api_key.created"], "POST", "/api/auth/api-keys", {
     json: { name: "k" },
   })) as unknown as { id: string };
   const rotated = (await changes(
     ["api_key.revoked", "api_key.created"],
     "POST",
-    `/api/auth/api-keys/${made.id}/rotate`,
+    `/api/auth/api-keys/${minted.id}/rotate`,
     {
       json: {},
     },
@@ -101,6 +130,8 @@ it("[D1-changes-row D1-changes-audit] every change is in the audit log with key,
 
   await database.run(database.build.updateTable("accounts").set({ email_verified: 1 }).where("id", "=", accountId));
   await changes(["account.plan_changed"], "POST", "/api/billing/plan", { json: { plan: "free" } });
+  await changes([], "POST", "/api/billing/checkout", { json: { plan: "pro" } });
+  expect([...made].toSorted(), "a changing endpoint is missing here").toEqual(changing.map(({ id }) => id).toSorted());
   const check = await database.transaction((transaction) => verifyAccount(transaction, accountId));
   expect(check?.fault).toBeNull();
 });
