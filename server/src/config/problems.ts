@@ -1,6 +1,7 @@
 /** What variables mean together: combinations that must not start, each with what to do about it. */
 import ipaddr from "ipaddr.js";
 import { isLoopbackHost } from "./loopback.ts";
+import { readSmtpUrl, SMTP_URL_EXPECTED } from "./smtp-url.ts";
 import { decodeMasterKey, readJwtKeys } from "./secrets.ts";
 import { splitBlocks, type Values } from "./values.ts";
 import { VARIABLES } from "./variables.ts";
@@ -72,8 +73,13 @@ function parseBlock(block: string): number | null {
 }
 
 function mailProblems({ mode, smtpUrl, appUrl }: Partial<Values>): string[] {
-  if (mode !== "production" || smtpUrl === undefined || smtpUrl === "" || appUrl !== "") return [];
-  return ["SERVICE_APP_URL: mails hold links to the web application; say where it is"];
+  if (smtpUrl === undefined || smtpUrl === "") return [];
+  const problems: string[] = [];
+  if (readSmtpUrl(smtpUrl) === null) problems.push(`SERVICE_SMTP_URL: expected ${SMTP_URL_EXPECTED}`);
+  if (mode === "production" && appUrl === "") {
+    problems.push("SERVICE_APP_URL: mails hold links to the web application; say where it is");
+  }
+  return problems;
 }
 
 function identityProviderProblems({ idpIssuer, idpClientId }: Partial<Values>): string[] {

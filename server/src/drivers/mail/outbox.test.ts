@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -90,6 +90,18 @@ describe("the outbox's files", () => {
       }),
       { numRuns: RUNS },
     );
+  });
+
+  it("that a crash left half written are gone after the next start, an hour later", async () => {
+    await using scratch = await openScratch();
+    const [old, fresh] = [".2026-01-01T00-00-00.000Z-000001-id.part", ".2026-01-01T00-00-00.000Z-000002-id.part"];
+    for (const name of [old, fresh, "note.txt"]) await writeFile(join(scratch.path, name), "half a mail");
+    const clock = new ManualClock();
+    const hourAgo = clock.now() / 1000 - 3601;
+    await utimes(join(scratch.path, old), hourAgo, hourAgo);
+    await utimes(join(scratch.path, "note.txt"), hourAgo, hourAgo);
+    await open(scratch.path, clock);
+    expect((await readdir(scratch.path)).toSorted()).toEqual([fresh, "note.txt"]);
   });
 
   it("do not replace a file that is there", async () => {

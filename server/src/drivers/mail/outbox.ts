@@ -20,6 +20,10 @@ export interface OutboxOptions {
 }
 
 const DIRECTORY_MODE = 0o700;
+/** A mail that is being written; no mail program takes it for one. */
+const PARTIAL = /^\.[\w.-]+\.part$/;
+/** Milliseconds. */
+const ABANDONED_AFTER = 3_600_000;
 
 /** Opens the outbox, and makes its directory where there is none. */
 export async function openOutbox(options: OutboxOptions): Promise<Mailer> {
@@ -28,7 +32,18 @@ export async function openOutbox(options: OutboxOptions): Promise<Mailer> {
   await files.makeDirectory(options.directory);
   await files.flushDirectory(dirname(options.directory));
   if (files === diskFileSystem) await chmod(options.directory, DIRECTORY_MODE);
+  await removeAbandoned(files, options);
   return new Outbox(options, sender, files);
+}
+
+/** What a crash left half written: nobody reads it, and it may hold a token. Another process writes for a moment only. */
+async function removeAbandoned(files: FileSystem, { directory, clock }: OutboxOptions): Promise<void> {
+  for (const name of await files.list(directory)) {
+    if (!PARTIAL.test(name)) continue;
+    const path = join(directory, name);
+    const facts = await files.facts(path);
+    if (facts !== null && facts.modifiedAt < clock.now() - ABANDONED_AFTER) await files.remove(path);
+  }
 }
 
 class Outbox implements Mailer {

@@ -1,10 +1,10 @@
 /** Hands mails to an SMTP server (RFC 5321, RFC 6409) over a few connections that stay open for a while. */
 import { createTransport } from "nodemailer";
+import { readSmtpUrl, SMTP_URL_EXPECTED } from "../../config/smtp-url.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { type Mail, MailError, type Mailer } from "../../ports/mailer.ts";
 import type { Random } from "../../ports/random.ts";
 import { readSender, renderMessage, type Sender } from "./message.ts";
-import { readSmtpUrl } from "./smtp-url.ts";
 
 /** Milliseconds. */
 export interface SmtpTimeouts {
@@ -72,7 +72,9 @@ class Smtp implements Mailer {
 }
 
 function connect({ url, trust }: SmtpOptions, timeouts: SmtpTimeouts) {
-  const { auth, ...server } = readSmtpUrl(url);
+  const read = readSmtpUrl(url);
+  if (read === null) throw new Error(`The SMTP server's address cannot be read: expected ${SMTP_URL_EXPECTED}`);
+  const { auth, ...server } = read;
   return createTransport({
     ...server,
     ...(auth === null ? {} : { auth }),

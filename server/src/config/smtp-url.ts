@@ -1,4 +1,4 @@
-import { isLoopbackHost } from "../../config/loopback.ts";
+import { isLoopbackHost } from "./loopback.ts";
 
 /** Where to hand mails to, and how. */
 export interface SmtpServer {
@@ -17,15 +17,20 @@ export interface SmtpServer {
 const SUBMISSIONS_PORT = 465;
 const SUBMISSION_PORT = 587;
 
+/** What an address that cannot be read should be. */
+export const SMTP_URL_EXPECTED = "smtps://user:password@host:port or smtp://…, percent-encoded and nothing else";
+
 /**
  * Reads `smtps://user:password@host:port` or `smtp://…`. Without TLS there is only a server on this machine. What the
- * address cannot say is refused, rather than taken as an option of some library. No error names any part of it.
+ * address cannot say is refused, rather than taken as an option of some library. Null for that: it may hold a password and is not to be quoted.
  */
-export function readSmtpUrl(text: string): SmtpServer {
+export function readSmtpUrl(text: string): SmtpServer | null {
   const url = URL.parse(text);
-  if (url === null || url.hostname === "" || !/^smtps?:$/.test(url.protocol)) throw unreadable();
-  if (url.search !== "" || url.hash !== "" || !/^\/?$/.test(url.pathname)) throw unreadable();
-  if ((url.username === "") !== (url.password === "")) throw unreadable();
+  if (url === null || url.hostname === "" || !/^smtps?:$/.test(url.protocol)) return null;
+  if (url.search !== "" || url.hash !== "" || !/^\/?$/.test(url.pathname)) return null;
+  if ((url.username === "") !== (url.password === "")) return null;
+  const [user, pass] = [decode(url.username), decode(url.password)];
+  if (user === null || pass === null) return null;
   const secure = url.protocol === "smtps:";
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const plain = !secure && isLoopbackHost(host);
@@ -35,18 +40,14 @@ export function readSmtpUrl(text: string): SmtpServer {
     secure,
     requireTLS: !secure && !plain,
     ignoreTLS: plain,
-    auth: url.username === "" ? null : { user: decode(url.username), pass: decode(url.password) },
+    auth: user === "" ? null : { user, pass },
   };
 }
 
-function decode(text: string): string {
+function decode(text: string): string | null {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw unreadable();
+    return null;
   }
-}
-
-function unreadable(): Error {
-  return new Error("SERVICE_SMTP_URL: expected smtps://user:password@host:port or smtp://…, percent-encoded");
 }

@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parseConfig } from "../../config.ts";
-import { systemClock } from "../../ports/clock.ts";
-import { systemRandom } from "../../ports/random.ts";
-import { openMailer } from "./open.ts";
+import { productionSecrets } from "../../../test/acceptance/kit/production.ts";
+import { ConfigError, type Environment, parseConfig } from "../config.ts";
 import { readSmtpUrl } from "./smtp-url.ts";
 
 const NO_TLS = { secure: false, requireTLS: false, ignoreTLS: true };
@@ -37,14 +35,26 @@ describe("the address of the SMTP server", () => {
     "smtp://u:hidden@mail.example.com/path",
     "smtp://u:hid%den@mail.example.com",
     "smtp://u:hidden@mail.example.com:99999",
-  ])("%s is refused without being repeated", (url) => {
-    expect(() => readSmtpUrl(url)).toThrow(/^SERVICE_SMTP_URL: /);
-    expect(() => readSmtpUrl(url)).not.toThrow(/hid/);
+  ])("%s is refused at the start, without being repeated", (url) => {
+    expect(readSmtpUrl(url)).toBeNull();
+    const problems = problemsOf({ SERVICE_ENV: "development", SERVICE_SMTP_URL: url });
+    expect(problems).toEqual([expect.stringMatching(/^SERVICE_SMTP_URL: expected/)]);
+    expect(problems.join()).not.toMatch(/hid/);
   });
 
-  it("that cannot be read keeps the server from starting", async () => {
-    const url = "smtp://u:hidden@mail.example.com?pool=false";
-    const { mail } = parseConfig({ SERVICE_ENV: "development", SERVICE_SMTP_URL: url });
-    await expect(openMailer(mail, { clock: systemClock, random: systemRandom })).rejects.toThrow(/SERVICE_SMTP_URL/);
+  it("goes with the address of the web application in production, because mails hold links", () => {
+    const environment = { ...productionSecrets(), SERVICE_SMTP_URL: "smtps://mail.example.com" };
+    expect(problemsOf(environment)).toEqual([expect.stringMatching(/^SERVICE_APP_URL: /)]);
+    expect(problemsOf({ ...environment, SERVICE_APP_URL: "https://app.example.com" })).toEqual([]);
   });
 });
+
+function problemsOf(environment: Environment): readonly string[] {
+  try {
+    parseConfig(environment);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+}
