@@ -170,6 +170,21 @@ describe("metrics", () => {
     const answer = await service.ask("GET", "/metrics", { headers: { "x-forwarded-for": "203.0.113.9" } });
     expect(answer.status).toBe(404);
   });
+
+  it("do not exist either for one that says it is loopback, to a proxy that is believed [D1-open-metrics]", async () => {
+    const environment = { SERVICE_TRUSTED_PROXIES: "127.0.0.0/8", SERVICE_METRICS_TOKEN: "a-token-of-metrics" };
+    await using behind = await openTestApp({ environment });
+    const ask = (headers: Record<string, string>) => behind.ask("GET", "/metrics", { headers });
+    for (const forwarded of ["127.0.0.1", "::1", "localhost", "203.0.113.9"]) {
+      expect((await ask({ "x-forwarded-for": forwarded })).status).toBe(404);
+    }
+    for (const name of ["forwarded", "x-real-ip", "x-forwarded-host", "x-forwarded-proto", "via"]) {
+      expect((await ask({ [name]: "127.0.0.1" })).status).toBe(404);
+    }
+    const token = { authorization: "Bearer a-token-of-metrics", "x-forwarded-for": "203.0.113.9" };
+    expect((await ask(token)).status).toBe(200);
+    expect((await ask({})).status).toBe(200);
+  });
 });
 
 describe("the in-process transport", () => {
