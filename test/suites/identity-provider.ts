@@ -6,6 +6,7 @@ import { SignJWT } from "jose";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { ManualClock } from "../kit/clock.ts";
 import { type LocalProvider, openLocalProvider, type ProviderUser } from "../kit/identity-provider.ts";
+import { answerTokens, hangUp, json, redirect, status, tokens, unsigned } from "./identity-provider-answers.ts";
 
 export interface ProviderAddress {
   readonly issuer: string;
@@ -176,7 +177,7 @@ function describeRefusals(local: Local, opened: Opened): void {
     it("an ID token without a signature", async () => {
       const { driver, clock } = opened();
       const signed = start();
-      answerTokens(local(), unsigned(local(), signed.nonce, clock));
+      answerTokens(local(), unsigned(local(), ADA, signed.nonce, clock));
       await expectRefused(driver.exchange({ ...signed, code: "any" }), signed);
     });
 
@@ -245,7 +246,7 @@ function describeVerification(local: Local, opened: Opened): void {
       await expectRefused(driver.verify(token), { token });
     });
 
-    it("is refused for another audience, without a signature, altered, and as rubbish", async () => {
+    it("is refused for another audience, client or issuer, without a signature, altered, and as rubbish", async () => {
       const { driver, clock } = opened();
       const claims = local().claimsFor(ADA, { nonce, issuedAt: clock.now() / 1000 });
       const good = await local().signToken(claims);
@@ -254,7 +255,11 @@ function describeVerification(local: Local, opened: Opened): void {
       const altered = Buffer.from(JSON.stringify({ ...claims, sub: "mallory" })).toString("base64url");
       const bad = [
         await local().signToken({ ...claims, aud: "somebody-else" }),
-        unsigned(local(), nonce, clock),
+        await local().signToken({ ...claims, aud: [local().clientId, "somebody-else"] }),
+        await local().signToken({ ...claims, azp: "somebody-else" }),
+        await local().signToken({ ...claims, iss: "https://issuer.example" }),
+        await local().signToken({ ...claims, sub: "" }),
+        unsigned(local(), ADA, nonce, clock),
         `${header}.${altered}.${signature}`,
         "not.a.token",
         "rubbish",
@@ -340,40 +345,6 @@ function describeFaults(local: Local, opened: Opened): void {
       await expectUnavailable(driver.exchange(signed), { ...signed, clientSecret: local().clientSecret });
     });
   });
-}
-
-function tokens(idToken: string | null) {
-  const rest = { access_token: "access", token_type: "Bearer", expires_in: 600 };
-  return idToken === null ? rest : { ...rest, id_token: idToken };
-}
-
-function answerTokens(local: LocalProvider, idToken: string | null): void {
-  local.override = (path, response) => path === "/token" && json(response, tokens(idToken));
-}
-
-function unsigned(local: LocalProvider, nonce: string, clock: ManualClock): string {
-  const claims = local.claimsFor(ADA, { nonce, issuedAt: Math.floor(clock.now() / 1000) });
-  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
-  return `${encode({ alg: "none", typ: "JWT" })}.${encode(claims)}.`;
-}
-
-function json(response: ServerResponse, body: unknown): boolean {
-  return status(response, 200, "application/json", JSON.stringify(body));
-}
-
-function status(response: ServerResponse, code: number, type: string, body: string): boolean {
-  response.writeHead(code, { "content-type": type }).end(body);
-  return true;
-}
-
-function redirect(response: ServerResponse): boolean {
-  response.writeHead(302, { location: "http://127.0.0.1:9/elsewhere" }).end();
-  return true;
-}
-
-function hangUp(response: ServerResponse): boolean {
-  response.destroy();
-  return true;
 }
 
 type Secrets = Readonly<Record<string, unknown>>;

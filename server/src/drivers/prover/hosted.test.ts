@@ -118,7 +118,6 @@ describe("the hosted prover [S5.5-prover-production]", () => {
     ["answers 500", (response: ServerResponse) => response.writeHead(500).end(page)],
     ["does not accept the key", (response: ServerResponse) => response.writeHead(401).end(page)],
     ["is asked too often", (response: ServerResponse) => response.writeHead(429).end(page)],
-    ["redirects", (response: ServerResponse) => response.writeHead(307, { location: "http://127.0.0.1:9/" }).end()],
     ["answers a page", (response: ServerResponse) => response.writeHead(200).end(page)],
     ["answers something else", (response: ServerResponse) => json(response, { proof: "yes" })],
     ["answers too much", (response: ServerResponse) => json(response, { padding: " ".repeat(100_000) })],
@@ -128,6 +127,15 @@ describe("the hosted prover [S5.5-prover-production]", () => {
   ])("is unavailable when it %s", async (_what, behave) => {
     answer = behave;
     await expectFailure(open({ timeout: 300 }).prove(makeRequest()), "ProverUnavailableError");
+  });
+
+  it("is unavailable when it redirects: the token goes nowhere else", async () => {
+    answer = (response, request) => {
+      if (request.path === "/elsewhere") json(response, proofFor(request));
+      else response.writeHead(307, { location: "/elsewhere" }).end();
+    };
+    await expectFailure(open().prove(makeRequest()), "ProverUnavailableError");
+    expect(seen).toHaveLength(1);
   });
 
   it("is unavailable when nobody listens", async () => {

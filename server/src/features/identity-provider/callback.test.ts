@@ -209,6 +209,17 @@ describe("an e-mail that has an account", () => {
     expect(await readAccount(app)).toMatchObject({ idp_id: ADA.sub });
   });
 
+  it("is not the user of another provider who has the same subject there", async () => {
+    await using app = await openSignInApp();
+    await callBack(app);
+    const { database } = app.service.deps;
+    await database.run(database.build.updateTable("accounts").set({ idp_issuer: "https://former.example" }));
+    for (const user of [ADA, { ...ADA, email: "another@example.test" }]) {
+      expect(outcomeOf(await callBack(app, { user }))).toBe("409 email_exists");
+    }
+    expect(await countRows(app, "sessions")).toBe(1);
+  });
+
   it("keeps its password, which signs in as before", async () => {
     await using app = await openSignInApp();
     const { email } = await signUpWithPassword(app.service);

@@ -102,8 +102,8 @@ describe("the two steps", () => {
     }
   });
 
-  it("take no other ephemeral key, and the token stays good for its own", async () => {
-    await using app = await openSignInApp();
+  it.each(["with", "without"])("take no other ephemeral key %s a prover, and the token stays good", async (which) => {
+    await using app = await openSignInApp(() => (which === "with" ? {} : { prover: null }));
     const { json } = await afterStepOne(app);
     const stolen = { idToken: json.idToken, ...makeEphemeral().values };
     expect(outcomeOf(await auth(app, stolen))).toBe("400 proof_invalid");

@@ -1,6 +1,7 @@
 import { computeZkLoginAddress } from "@mysten/sui/zklogin";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { suiZklogin } from "../../drivers/zklogin/sui.ts";
+import type { Prover } from "../../ports/zklogin.ts";
 import { outcomeOf } from "../auth/test-accounts.ts";
 import {
   ADA,
@@ -189,8 +190,10 @@ describe("the salt", () => {
 });
 
 describe("an address that is in the way", () => {
-  it("stays when it is the account's own, linked elsewhere; nothing is opened", async () => {
-    await using app = await openSignInApp();
+  it("stays when it is the account's own, linked elsewhere; nothing is opened and nothing proven", async () => {
+    const prove = vi.fn<Prover["prove"]>().mockRejectedValue(new Error("not to be asked"));
+    const prover = { capabilities: { checks: false }, prove, check: () => Promise.resolve(true) };
+    await using app = await openSignInApp(() => ({ prover }));
     await callBack(app);
     await setAddress(app, ADA.email ?? "", OTHER_ADDRESS);
     const before = await countRows(app, "sessions");
@@ -198,6 +201,7 @@ describe("an address that is in the way", () => {
     const { returned, values } = await comeBackWithKey(app, { accessCode: null });
     const { body } = await stepOne(app, returned);
     expect(outcomeOf(await auth(app, { idToken: body["idToken"], ...values }))).toBe("409 address_conflict");
+    expect(prove).not.toHaveBeenCalled();
     expect(await countRows(app, "sessions")).toBe(before);
     expect(await readAccount(app)).toMatchObject({ chain_address: OTHER_ADDRESS, chain_address_source: "external" });
   });
