@@ -1,13 +1,23 @@
-/** `npm run conformance -- <url>`: the contract against any live server. SERVICE_API_KEY: an owner's key to use. */
+/**
+ * `npm run conformance -- <url>`: the contract against any live server. SERVICE_API_KEY: an owner's key to use.
+ * SERVICE_ACCESS_CODE: a sign-up code of two uses or more; without it sign-up is tried as a refusal alone.
+ */
 import { runConformance } from "../test/conformance/run.ts";
 import { renderReport } from "../test/conformance/report.ts";
 
 const baseUrl = process.argv[2];
 if (baseUrl === undefined || !URL.canParse(baseUrl)) {
-  console.error("usage: npm run conformance -- <url>   (SERVICE_API_KEY: an owner's key; without it, dev-signup)");
+  console.error(
+    "usage: npm run conformance -- <url>   (SERVICE_API_KEY: an owner's key; without it, dev-signup; SERVICE_ACCESS_CODE: for sign-ups)",
+  );
   process.exit(2);
 }
 const apiKey = process.env.SERVICE_API_KEY;
-const report = await runConformance({ baseUrl, ...(apiKey === undefined ? {} : { apiKey }) });
+const accessCode = process.env.SERVICE_ACCESS_CODE;
+const report = await runConformance({
+  baseUrl,
+  ...(apiKey === undefined ? {} : { apiKey }),
+  ...(accessCode === undefined ? {} : { accessCode }),
+});
 console.log(renderReport(report));
 process.exitCode = report.findings.length === 0 ? 0 : 1;

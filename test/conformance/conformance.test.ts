@@ -1,5 +1,6 @@
 import { createFake } from "@coffer/sdk/testing";
 import { describe, expect, it } from "vitest";
+import { makeAccessCode } from "../acceptance/kit/identity.ts";
 import { openScratchServer } from "../kill/server-process.ts";
 import { parseJson } from "./judge.ts";
 import { renderReport, type Report } from "./report.ts";
@@ -13,9 +14,12 @@ describe("conformance", () => {
     "finds nothing on the real server, and calls every endpoint of the contract",
     async () => {
       await using server = await openScratchServer();
-      const report = await runConformance({ baseUrl: server.baseUrl });
+      const variables = { SERVICE_ENV: "development", SERVICE_DATA_DIR: server.directory };
+      const accessCode = await makeAccessCode(variables, { uses: 5 });
+      const report = await runConformance({ baseUrl: server.baseUrl, accessCode });
       expect(report.findings, renderReport(report)).toEqual([]);
       expect(report.uncalled).toEqual([]);
+      expect(report.notes).toEqual([]);
     },
     MINUTE,
   );
@@ -25,6 +29,18 @@ describe("conformance", () => {
     async () => {
       const report = await onFake((transport) => transport);
       expect(report.findings, renderReport(report)).toEqual([]);
+      expect(report.notes).toEqual([]);
+    },
+    MINUTE,
+  );
+
+  it(
+    "says what it could not try without an access code",
+    async () => {
+      const report = await runConformance({ baseUrl: "http://fake.invalid", transport: createFake().fetch });
+      expect(report.findings, renderReport(report)).toEqual([]);
+      expect(report.uncalled).toEqual([]);
+      expect(report.notes.join()).toContain("SERVICE_ACCESS_CODE");
     },
     MINUTE,
   );
@@ -118,7 +134,9 @@ describe("the conformance run bites", () => {
 type Tamper = (answer: Response) => Response | Promise<Response>;
 
 function onFake(wrap: (transport: Transport) => Transport): Promise<Report> {
-  return runConformance({ baseUrl: "http://fake.invalid", transport: wrap(createFake().fetch) });
+  const fake = createFake();
+  const accessCode = fake.addAccessCode(5);
+  return runConformance({ baseUrl: "http://fake.invalid", transport: wrap(fake.fetch), accessCode });
 }
 
 function inJson(change: (text: string) => string): Tamper {

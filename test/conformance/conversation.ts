@@ -31,6 +31,8 @@ export interface Ask extends Extras {
 
 export interface Conversation {
   readonly baseUrl: string;
+  /** The bearer credential of its calls. */
+  readonly key: string | null;
   /** Names what the following calls try. */
   step(text: string): void;
   /** Calls with schema-valid input under the session's key (or another). */
@@ -40,8 +42,8 @@ export interface Conversation {
   /** A check beyond the answer's shape. */
   check(e: EndpointDefinition | null, holds: boolean, problem: string): void;
   note(text: string): void;
-  /** The same conversation under another key. */
-  as(key: string): Conversation;
+  /** The same conversation under another key; null: without one. */
+  as(key: string | null): Conversation;
 }
 
 export interface Line {
@@ -64,12 +66,17 @@ export function openConversation(
     const answer = await receive(await line.transport(request));
     const problems = judge(e, request.method, answer);
     record(e, problems.length === 0, problems.join("; "));
+    if (refusedWith(answer) === "rate_limited" && expect !== "rate_limited") {
+      recorder.note(`${e?.id ?? HTTP} met the server's rate limit: what it then answers was not tried`);
+      return answer;
+    }
     const mismatch = outcomeMismatch(answer, expect);
     record(e, mismatch === null, mismatch ?? "");
     return answer;
   };
   return {
     baseUrl: line.baseUrl,
+    key,
     step: (text) => void (progress.step = text),
     async call(e, input, ask = {}) {
       const { expect, ...extras } = ask;
@@ -83,6 +90,11 @@ export function openConversation(
     },
     as: (other) => openConversation(line, other, progress),
   };
+}
+
+/** The machine code of a refusal, null for a success. */
+export function refusedWith(answer: Received): string | null {
+  return answer.headers.get(HEADERS.errorCode);
 }
 
 function outcomeMismatch(answer: Received, expect: Expected): string | null {

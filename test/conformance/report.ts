@@ -49,7 +49,9 @@ export function openRecorder(): Recorder {
       increase(checks, id);
       if (!holds) findings.push({ endpoint: id, step, problem });
     },
-    note: (text) => void notes.push(text),
+    note: (text) => {
+      if (!notes.includes(text)) notes.push(text);
+    },
     report: () => summarise(calls, checks, findings, notes),
   };
 }

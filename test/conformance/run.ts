@@ -3,12 +3,17 @@ import { randomUUID } from "node:crypto";
 import { openConversation, StepFailed, type Conversation } from "./conversation.ts";
 import { accountFlow } from "./flows/account.ts";
 import { apiKeysFlow } from "./flows/api-keys.ts";
+import { auditFlow } from "./flows/audit.ts";
+import { billingFlow } from "./flows/billing.ts";
 import { contentFlow } from "./flows/content.ts";
 import { conventionsFlow } from "./flows/conventions.ts";
 import { filesFlow } from "./flows/files.ts";
 import { foldersFlow } from "./flows/folders.ts";
 import { idempotencyFlow } from "./flows/idempotency.ts";
+import { identityProviderFlow } from "./flows/identity-provider.ts";
+import { invitesFlow } from "./flows/invites.ts";
 import { isolationFlow } from "./flows/isolation.ts";
+import { signInFlow } from "./flows/sign-in.ts";
 import { systemFlow } from "./flows/system.ts";
 import { trashFlow } from "./flows/trash.ts";
 import { uploadsFlow } from "./flows/uploads.ts";
@@ -24,12 +29,18 @@ export interface ConformanceOptions {
   readonly transport?: Transport;
   /** An owner's key without limits. Default: a new account by dev-signup. */
   readonly apiKey?: string;
+  /** For sign-ups: of two uses or more. Default: sign-up is tried as a refusal alone. */
+  readonly accessCode?: string;
 }
 
 const FLOWS: readonly Flow[] = [
   systemFlow,
   accountFlow,
+  signInFlow,
+  identityProviderFlow,
   apiKeysFlow,
+  invitesFlow,
+  billingFlow,
   vaultsFlow,
   foldersFlow,
   filesFlow,
@@ -38,6 +49,7 @@ const FLOWS: readonly Flow[] = [
   trashFlow,
   idempotencyFlow,
   isolationFlow,
+  auditFlow,
   conventionsFlow,
 ];
 
@@ -46,7 +58,8 @@ export async function runConformance(options: ConformanceOptions): Promise<Repor
   const recorder = openRecorder();
   const line = { baseUrl: options.baseUrl, transport: options.transport ?? fetch, recorder };
   const talk = openConversation(line, null);
-  const subject = await guarded(talk, () => openSubject(talk, { apiKey: options.apiKey, fresh: randomUUID }));
+  const { apiKey, accessCode } = options;
+  const subject = await guarded(talk, () => openSubject(talk, { apiKey, accessCode, fresh: randomUUID }));
   if (subject === null) return recorder.report();
   for (const flow of FLOWS) await guarded(subject.owner, () => flow(subject));
   await guarded(subject.owner, () => closeSubject(subject satisfies Subject));

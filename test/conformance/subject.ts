@@ -1,5 +1,7 @@
 /** What every flow works on: an owner's key, a vault of its own, and a second account where one can be had. */
 import { api } from "@coffer/contract";
+import type { ChainKey } from "../acceptance/kit/chain.ts";
+import { chainKeysFor } from "./chain-keys.ts";
 import type { Conversation } from "./conversation.ts";
 import { StepFailed } from "./conversation.ts";
 
@@ -10,6 +12,10 @@ export interface Subject {
   readonly stranger: Conversation | null;
   /** Made for this run and deleted at its end, so that a server in use keeps nothing. */
   readonly vaultId: string;
+  /** For sign-ups; null where the caller has none. */
+  readonly accessCode: string | null;
+  /** A new chain key for this service. */
+  readonly newChainKey: () => ChainKey;
   /** Makes a name that nothing else of this run has. */
   readonly name: (stem: string) => string;
 }
@@ -19,6 +25,7 @@ export type Flow = (subject: Subject) => Promise<void>;
 
 export interface Settings {
   readonly apiKey: string | undefined;
+  readonly accessCode: string | undefined;
   readonly fresh: () => string;
 }
 
@@ -37,6 +44,8 @@ export async function openSubject(talk: Conversation, settings: Settings): Promi
     ownerKey: own,
     stranger: other === null ? null : talk.as(other),
     vaultId: made.value().vault.id,
+    accessCode: settings.accessCode ?? null,
+    newChainKey: chainKeysFor(talk.baseUrl),
     name,
   };
 }

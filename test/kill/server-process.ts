@@ -96,11 +96,14 @@ export async function startServerProcess(options: StartOptions): Promise<ServerP
 }
 
 /** A server on a directory that vanishes with it. */
-export async function openScratchServer(environment: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
+export async function openScratchServer(
+  environment: Readonly<Record<string, string>> = {},
+): Promise<ServerProcess & { readonly directory: string }> {
   const directory = await mkdtemp(join(tmpdir(), "coffer-scratch-"));
   const server = await startServerProcess({ directory, environment });
   return {
     ...server,
+    directory,
     [Symbol.asyncDispose]: async () => {
       await server[Symbol.asyncDispose]();
       await rm(directory, { recursive: true, force: true });

@@ -52,13 +52,16 @@ async function makeOneOfEach({ owner, name, vaultId }: Subject): Promise<Ids> {
   const { folder } = (await owner.call(api.folders.create, { body: { name: name("mine"), vaultId } })).value();
   const upload = { query: { vaultId, name: name("mine") }, headers: {}, body: new Uint8Array([7]) };
   const { file } = (await owner.call(api.files.upload, upload)).value();
+  const { id: inviteId } = (await owner.call(api.invites.create, { body: { name: name("mine") } })).value();
   const { id: keyId } = (await owner.call(api.apiKeys.create, { body: { name: name("mine") } })).value();
   const metadata = tusMetadata({ filename: name("mine"), vaultId });
   const begun = await owner.call(api.uploads.create, {
     headers: { "tus-resumable": TUS_VERSION, "upload-length": 3, "upload-metadata": metadata },
   });
   const uploadId = (begun.headers.get("location") ?? "").split("/").at(-1) ?? "";
-  return { vaultId, folderId: folder.id, fileId: file.id, keyId, uploadId };
+  // A session takes an access code to begin; without one its id is nobody's.
+  const sessionId = "5f0c1d9e-0000-4000-8000-0123456789ac";
+  return { vaultId, folderId: folder.id, fileId: file.id, keyId, uploadId, inviteId, sessionId };
 }
 
 /** The least that is valid apart from the ids. */
