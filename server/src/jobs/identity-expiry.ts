@@ -15,7 +15,7 @@ const EVENTS_KEPT = 30 * DAY;
  * (specification §3). A session goes when its newest token has; one that was ended stays as long, so that its tokens get
  * the same answer. Tokens before sessions, because a session takes its tokens along.
  */
-const ENDINGS: readonly (Ending & { readonly keptFor: number })[] = [
+export const ENDINGS: readonly (Ending & { readonly keptFor: number })[] = [
   { table: "refresh_tokens", key: "hash", endsAt: "expires_at", keptFor: SLACK },
   { table: "sessions", key: "id", endsAt: "expires_at", keptFor: SLACK },
   { table: "sign_ins", key: "state_hash", endsAt: "expires_at", keptFor: SLACK },

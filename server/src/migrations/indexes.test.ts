@@ -6,7 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSqlite } from "../drivers/database/sqlite.ts";
 import { listEntries, listEntriesOf, listOldEntries } from "../features/audit/store.ts";
 import { listFiles, type FileFilter } from "../features/files/store.ts";
+import { listSessions, rotateRefreshToken } from "../features/sessions/store.ts";
 import { sumHeldBytes } from "../features/uploads/store.ts";
+import { ENDINGS } from "../jobs/identity-expiry.ts";
+import { deleteEnded } from "../jobs/identity/store.ts";
 import type { Database, Session } from "../ports/database.ts";
 import { migrate } from "./migrate.ts";
 
@@ -68,6 +71,27 @@ describe("a page of the audit log costs the same however long it is:", () => {
   it("entries to remove are found by their age", async () => {
     const plan = await planOf((session) => listOldEntries(session, { after: 0, cutoff: 1 }));
     expect(plan).toContain("USING INDEX changes_occurred_at ");
+  });
+});
+
+describe("sessions cost the same however many there are:", () => {
+  it.each([null, position])("a page of an account's is read off an index, unsorted, after %j", async (after) => {
+    const page = { list: "sessions", limit: 100, after };
+    const plan = await planOf((session) => listSessions(session, { accountId: "a", now: 1 }, page));
+    expect(plan).toContain("USING INDEX sessions_newest ");
+    expect(plan).not.toContain("TEMP B-TREE");
+  });
+
+  it("a refresh finds its token and its session by their keys", async () => {
+    const plan = await planOf((session) => session.first(rotateRefreshToken(session, { hash: "h", now: 1 })));
+    expect(plan).toContain("refresh_tokens USING INDEX sqlite_autoindex_refresh_tokens_1 (hash=?)");
+    expect(plan).not.toContain("SCAN");
+  });
+
+  it.each(ENDINGS)("what has ended in $table is found off an index", async (ending) => {
+    const plan = await planOf((session) => deleteEnded(session, ending, 1));
+    expect(plan).toContain(`USING INDEX ${ending.table}_${ending.endsAt} (${ending.endsAt}<?)`);
+    expect(plan).not.toContain("TEMP B-TREE");
   });
 });
 
