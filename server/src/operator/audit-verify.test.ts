@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ManualClock } from "../../../test/kit/clock.ts";
 import { parseConfig } from "../config.ts";
-import { openTestLog, type TestLog } from "../features/audit/test-log.ts";
+import { openTestLog, TEST_TIME, type TestLog } from "../features/audit/test-log.ts";
+import { removeOldEntries } from "../jobs/audit-retention.ts";
 import { findCommand, UsageError } from "./commands.ts";
 
 let log: TestLog;
@@ -112,6 +114,31 @@ describe("[D4-audit-log] coffer-server audit verify", () => {
     const { status, out } = await run(...expectation);
     expect(status).toBe(1);
     expect(out).toContain(`${log.accountId}: ALTERED entry 3 `);
+  });
+
+  it("does not call a log intact whose noted entry was removed, or is said to have been", async () => {
+    await log.record(3);
+    const noted = await headOf(log.accountId);
+    await log.record(3);
+    const removeOld = (after: number) =>
+      removeOldEntries(
+        { database: log.database, clock: new ManualClock(TEST_TIME + after + 365 * 24 * 60 * 60_000) },
+        new AbortController().signal,
+      );
+    const expectation = ["--account", log.accountId, "--expect", noted];
+    await removeOld(1);
+    expect((await run(...expectation)).status).toBe(0);
+    const forged = noted.replace(/.$/, noted.endsWith("0") ? "1" : "0");
+    expect((await run("--account", log.accountId, "--expect", forged)).status).toBe(1);
+    log.alter("DELETE FROM changes WHERE sequence <= 4");
+    const third = (await log.check()).fault;
+    expect(third).toMatchObject({ sequence: 3, kind: "missing" });
+    await log[Symbol.asyncDispose]();
+    log = await openTestLog();
+    await log.record(6);
+    await removeOld(4);
+    const answer = await run("--account", log.accountId, "--expect", `3:${"0".repeat(64)}`);
+    expect(answer).toMatchObject({ status: 2, note: expect.stringContaining("could not be checked") as string });
   });
 
   it("checks a long log in one pass", async () => {
