@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { recordSecret, requireClean } from "../../../test/kit/secret-recorder.ts";
 import { type Environment, parseConfig, startServer } from "../index.ts";
 
 export interface LiveService extends AsyncDisposable {
@@ -16,8 +17,11 @@ export interface LiveService extends AsyncDisposable {
 export async function openLiveService(environment: Environment = {}, directory?: string): Promise<LiveService> {
   const own = directory ?? mkdtempSync(join(tmpdir(), "coffer-live-"));
   const config = parseConfig({ SERVICE_ENV: "development", SERVICE_PORT: "0", SERVICE_DATA_DIR: own, ...environment });
-  const server = await startServer(config, { logSink: { write: () => undefined } });
-  const authorization = `Bearer ${await signUp(server.baseUrl)}`;
+  const lines: Uint8Array[] = [];
+  const server = await startServer(config, { logSink: { write: (bytes) => void lines.push(bytes.slice()) } });
+  const key = await signUp(server.baseUrl);
+  recordSecret("apiKey", key);
+  const authorization = `Bearer ${key}`;
   return {
     baseUrl: server.baseUrl,
     directory: own,
@@ -29,7 +33,11 @@ export async function openLiveService(environment: Environment = {}, directory?:
       }),
     async [Symbol.asyncDispose]() {
       await server.close();
-      if (directory === undefined) rmSync(own, { recursive: true, force: true });
+      try {
+        await requireClean(own, Buffer.concat(lines));
+      } finally {
+        if (directory === undefined) rmSync(own, { recursive: true, force: true });
+      }
     },
   };
 }
