@@ -73,7 +73,7 @@ describe("network and prover [S5.5-prover-mismatch S5.5-prover-production S5.5-p
     }
   });
 
-  it("name the prover to the server", () => {
+  it("name the prover and its key to the server [D0-prover-key]", () => {
     expect(parseConfig({ ...PRODUCTION, ...PROVIDER, ...HOSTED }).prover).toEqual({
       kind: "hosted",
       url: HOSTED.SERVICE_PROVER_URL,

@@ -39,7 +39,14 @@ async function openStack(): Promise<Stack> {
     SERVICE_IDLE_TIMEOUT_SECONDS: "1",
   });
   const mailer = await openMailer(config.mail, { clock: systemClock, random: systemRandom });
-  const deps = { database, blobs, mailer, clock: systemClock, random: systemRandom, ...openProviders(config, systemClock) };
+  const deps = {
+    database,
+    blobs,
+    mailer,
+    clock: systemClock,
+    random: systemRandom,
+    ...openProviders(config, systemClock),
+  };
   const stopping = new AbortController();
   const app = buildApp(deps, { log: openLog("silent"), readiness: { state: "ready" }, stopping: stopping.signal });
   const baseUrl = await app.listen({ host: "127.0.0.1", port: 0 });

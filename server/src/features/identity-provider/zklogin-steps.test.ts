@@ -4,7 +4,7 @@ import { openDevelopmentProver } from "../../drivers/prover/development.ts";
 import { openHostedProver } from "../../drivers/prover/hosted.ts";
 import { suiZklogin } from "../../drivers/zklogin/sui.ts";
 import { type Prover, ProverUnavailableError } from "../../ports/zklogin.ts";
-import { outcomeOf } from "../auth/test-accounts.ts";
+import { outcomeOf, tryAccess } from "../auth/test-accounts.ts";
 import {
   ADA,
   afterStepOne,
@@ -22,7 +22,7 @@ const MINUTE = 60_000;
 
 describe("the two steps", () => {
   it.each(["", "/api/auth"])(
-    "under %j do what the combined form does [S4.2-zklogin-two-step S4.2-bare-paths]",
+    "under %j do what the combined form does [S4.2-zklogin-two-step S4.2-bare-paths D3-two-step]",
     async (prefix) => {
       await using app = await openSignInApp();
       const { returned, values } = await comeBackWithKey(app);
@@ -41,6 +41,12 @@ describe("the two steps", () => {
       expect(combined.body).toMatchObject({ chainAddress, salt });
     },
   );
+
+  it("hand out a token that is no credential here [D0-foreign-jwt-401]", async () => {
+    await using app = await openSignInApp();
+    const { json } = await afterStepOne(app);
+    expect(await tryAccess(app.service, json.idToken)).toBe(401);
+  });
 
   it("take a token once, also for 20 at a time", async () => {
     await using app = await openSignInApp();
