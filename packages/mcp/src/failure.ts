@@ -137,7 +137,7 @@ function fromSdkError(error: Error): ToolFailure | null {
   if (code === undefined || !("nextStep" in error)) return null;
   const requestId = textField(error, "requestId");
   const facts = { cause: error, ...(requestId === undefined ? {} : { requestId }) };
-  if (code === "invalid_credential" || ("status" in error && error.status === 401)) {
+  if (code === "invalid_credential" || code === "session_ended" || ("status" in error && error.status === 401)) {
     return new ToolFailure("signed_out", { ...facts, message: "The service did not accept this server's credential" });
   }
   if (isErrorCode(code))

@@ -1,6 +1,6 @@
 /**
  * The link to the service: made when a tool first needs it, so that the server answers its client before the SDK is
- * loaded. Credentials are read, never written: a 401 changes nothing on disk.
+ * loaded. Credentials are read; only a saved web session's new tokens are written. A 401 changes nothing on disk.
  */
 import type { Client } from "@coffer/sdk";
 import type { Settings } from "@coffer/sdk/node";
@@ -79,7 +79,8 @@ const TIMEOUTS = { attemptMs: 15_000, totalMs: 45_000 };
 
 async function openClient(options: SessionOptions): Promise<Client> {
   const settings = await readSettings(options);
-  if (settings.apiKey === null) throw signedOut(settings);
+  const credentials = settings.apiKey ?? settings.session;
+  if (credentials === null) throw signedOut(settings);
   if (settings.baseUrl === null) {
     throw new ToolFailure("not_configured", {
       message: "There is a key, but no address of a service",
@@ -89,7 +90,7 @@ async function openClient(options: SessionOptions): Promise<Client> {
   const { createClient } = await import("@coffer/sdk");
   return createClient({
     baseUrl: settings.baseUrl,
-    credentials: settings.apiKey,
+    credentials,
     application: options.application,
     timeouts: TIMEOUTS,
   });
@@ -102,8 +103,13 @@ function signedOut({ configFile, profile }: Settings): ToolFailure {
   });
 }
 
-function reportOf({ baseUrl, configFile, profile, sources }: Settings): SetupReport {
-  return { baseUrl, configFile, configProfile: profile, keyFrom: sources.apiKey };
+function reportOf({ baseUrl, configFile, profile, session, sources }: Settings): SetupReport {
+  return {
+    baseUrl,
+    configFile,
+    configProfile: profile,
+    keyFrom: sources.apiKey ?? (session === null ? null : "profile (web session)"),
+  };
 }
 
 async function askAccess(session: Session, waitMs: number): Promise<KnownAccess> {

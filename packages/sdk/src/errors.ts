@@ -232,7 +232,7 @@ export function failureOf<E extends EndpointDefinition>(
   return isApiError(error) && declares(endpoint, error) ? error : null;
 }
 
-function isApiError(error: unknown): error is ApiError {
+export function isApiError(error: unknown): error is ApiError {
   return error instanceof ApiError;
 }
 

@@ -34,7 +34,7 @@ const IMPORTABLE = {
     ...["api", "chainKeySigner", "createClient", "failureOf", "generateChainKey", "Secret", "sessionCredentials"],
     "type Signer",
   ],
-  "@coffer/sdk/node": ["downloadFile", "uploadFile"],
+  "@coffer/sdk/node": ["downloadFile", "savedSession", "uploadFile"],
   "@coffer/sdk/testing": ["Failure", "mock"],
   "msw/node": ["setupServer"],
 };

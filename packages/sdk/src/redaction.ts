@@ -1,8 +1,18 @@
-import { KEY_PREFIX, LEGACY_KEY_PREFIX } from "@coffer/contract";
+import { INVITE_PREFIX, KEY_PREFIX, LEGACY_KEY_PREFIX } from "@coffer/contract";
 import { REDACTED } from "./secret.ts";
 
 const LONGEST_FOREIGN_TEXT = 500;
-const KEY_TEXT = new RegExp(`\\b(?:${KEY_PREFIX}|${LEGACY_KEY_PREFIX})_[0-9A-Za-z]{16,128}`, "g");
+/**
+ * Keys, invite codes and chain private keys by how they begin; JWTs (access and identity tokens); 256 bits of base64url standing alone
+ * (refresh and mailed tokens, the secret behind an invite code; not the 64 hex digits of a digest); access codes.
+ */
+const SECRETS: readonly RegExp[] = [
+  new RegExp(`\\b(?:${KEY_PREFIX}|${LEGACY_KEY_PREFIX}|${INVITE_PREFIX})_[0-9A-Za-z]{16,128}`, "g"),
+  /\bsuiprivkey1[0-9a-z]{40,}/gi,
+  /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g,
+  /(?<![\w-])[\w-]{43}(?![\w-])/g,
+  /\b[0-9A-Z]{4}(?:-[0-9A-Z]{4}){4}\b/g,
+];
 const BEARER = /\bBearer\s+[^\s"',;]+/gi;
 const CREDENTIALS_IN_URL = /:\/\/[^/\s@]+@/g;
 /** Controls, and the marks that reorder text on a screen (Unicode TR #36 §3). */
@@ -10,8 +20,7 @@ const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-
 
 /** Text from outside made fit for an error message: no credential, no control character, at most 500 characters. */
 export function redactText(text: string): string {
-  const safe = text
-    .replace(KEY_TEXT, REDACTED)
+  const safe = SECRETS.reduce((rest, secret) => rest.replace(secret, REDACTED), text)
     .replace(BEARER, `Bearer ${REDACTED}`)
     .replace(CREDENTIALS_IN_URL, `://${REDACTED}@`)
     .replace(UNPRINTABLE, " ");

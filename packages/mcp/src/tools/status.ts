@@ -36,8 +36,11 @@ export const statusTools = [
 async function signInFacts(call: Call): Promise<{ ready: boolean; facts: Record<string, Fact> }> {
   try {
     const client = await call.client();
-    const { account } = await client.account.get({ signal: call.signal });
-    return { ready: true, facts: { signedIn: true, accessLevel: word(account.accessLevel) } };
+    const { account, credential } = await client.account.get({ signal: call.signal });
+    const { accessLevel } = account;
+    // An agent's address is what the owner adds to a vault.
+    const facts = { signedIn: true, accessLevel: word(accessLevel), chainAddress: credential.chainAddress };
+    return { ready: true, facts: { ...facts, credential: word(credential.kind) } };
   } catch (thrown) {
     const failure = toFailure(thrown, call.signal);
     if (failure.code === "cancelled" || failure.code === "unexpected") throw failure;

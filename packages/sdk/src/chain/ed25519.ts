@@ -35,7 +35,8 @@ export function signPersonalMessage(seed: Uint8Array, message: Uint8Array): stri
 /** Whether the address's own Ed25519 key signed the message. Strict (RFC 8032 §5.1.7): no second encoding of a signature passes. */
 export function verifyPersonalMessage(address: string, message: Uint8Array, serialized: string): boolean {
   const bytes = fromBase64(serialized);
-  if (bytes?.length !== 1 + SIGNATURE_BYTES + KEY_BYTES || bytes[0] !== SCHEME) return false;
+  if (bytes?.length !== 1 + SIGNATURE_BYTES + KEY_BYTES || bytes[0] !== SCHEME || toBase64(bytes) !== serialized)
+    return false;
   const signature = bytes.subarray(1, 1 + SIGNATURE_BYTES);
   const publicKey = bytes.subarray(1 + SIGNATURE_BYTES);
   if (addressOf(publicKey) !== address) return false;

@@ -6,13 +6,16 @@ import { describeIssues } from "../encode-request.ts";
 import { type SdkError } from "../errors.ts";
 import { configurationError } from "../errors.ts";
 import { Secret } from "../secret.ts";
+import type { StoredSession } from "../session/credentials.ts";
 import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
 import { acquireLock } from "./lock-file.ts";
 
-/** One service and the key for it. */
+/** One service and the credential for it: a key, a web session, or both (the key is used then). */
 export interface Profile {
   readonly baseUrl: string;
   readonly apiKey: Secret | null;
+  /** Left as it is by {@link writeConfig} when absent; null removes it. */
+  readonly session?: StoredSession | null | undefined;
 }
 
 /** The content of config.json (version 1). */
@@ -25,7 +28,18 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const LOCK_WAIT_MS = 5_000;
 const profileName = z.string().check(z.regex(/^[\w.-]{1,64}$/, "Invalid profile name"));
-const storedProfile = z.looseObject({ baseUrl: z.string(), apiKey: z.optional(z.string()) });
+const storedSession = z.looseObject({
+  refreshToken: z.string().check(z.minLength(1)),
+  accessToken: z.optional(z.string()),
+  /** Milliseconds since the Unix epoch. */
+  expiresAt: z.optional(z.number()),
+  presented: z.optional(z.boolean()),
+});
+const storedProfile = z.looseObject({
+  baseUrl: z.string(),
+  apiKey: z.optional(z.string()),
+  session: z.optional(storedSession),
+});
 /** Loose: what a later version adds survives a rewrite by this one. */
 const storedConfig = z.looseObject({
   version: z.literal(1),
@@ -55,9 +69,13 @@ export function configDirectory(env: Environment = process.env): string {
 export async function readConfig(file: string = configFile()): Promise<Config | null> {
   const stored = await readStored(file);
   if (stored === null) return null;
-  const profiles = Object.entries(stored.profiles).map(([name, { baseUrl, apiKey }]): [string, Profile] => [
+  const profiles = Object.entries(stored.profiles).map(([name, { baseUrl, apiKey, session }]): [string, Profile] => [
     name,
-    { baseUrl, apiKey: apiKey === undefined ? null : new Secret(apiKey) },
+    {
+      baseUrl,
+      apiKey: apiKey === undefined ? null : new Secret(apiKey),
+      session: session === undefined ? null : readSession(session),
+    },
   ]);
   return { defaultProfile: stored.defaultProfile, profiles: Object.fromEntries(profiles) };
 }
@@ -85,12 +103,37 @@ export async function writeConfig(
   await chmod(file, 0o600);
 }
 
-function storeProfile(
-  former: StoredConfig["profiles"][string] | undefined,
-  { baseUrl, apiKey }: Profile,
-): StoredConfig["profiles"][string] {
-  const { apiKey: _replaced, ...rest } = former ?? {};
-  return { ...rest, baseUrl, ...(apiKey === null ? {} : { apiKey: apiKey.reveal() }) };
+type StoredProfile = StoredConfig["profiles"][string];
+
+function storeProfile(former: StoredProfile | undefined, { baseUrl, apiKey, session }: Profile): StoredProfile {
+  const { apiKey: _replaced, session: formerSession, ...rest } = former ?? {};
+  const next = session === undefined ? formerSession : session === null ? undefined : renderSession(session);
+  return {
+    ...rest,
+    baseUrl,
+    ...(apiKey === null ? {} : { apiKey: apiKey.reveal() }),
+    ...(next === undefined ? {} : { session: next }),
+  };
+}
+
+type StoredTokens = z.infer<typeof storedSession>;
+
+function readSession({ refreshToken, accessToken, expiresAt, presented }: StoredTokens): StoredSession {
+  return {
+    refreshToken: new Secret(refreshToken),
+    accessToken: accessToken === undefined ? null : new Secret(accessToken),
+    expiresAt: expiresAt ?? null,
+    presented: presented ?? false,
+  };
+}
+
+function renderSession({ refreshToken, accessToken, expiresAt, presented }: StoredSession): StoredTokens {
+  return {
+    refreshToken: refreshToken.reveal(),
+    ...(accessToken === null ? {} : { accessToken: accessToken.reveal() }),
+    ...(expiresAt === null ? {} : { expiresAt }),
+    ...(presented ? { presented } : {}),
+  };
 }
 
 async function readStored(file: string): Promise<StoredConfig | null> {

@@ -12,5 +12,6 @@ export {
   type Profile,
 } from "./config.ts";
 export { downloadFile, type DownloadFileOptions, type DownloadFileResult } from "./download-file.ts";
+export { savedSession } from "./saved-session.ts";
 export { resolveSettings, type Settings, type SettingsFlags, type SettingSource } from "./settings.ts";
 export { uploadFile, type UploadFileOptions } from "./upload-file.ts";

@@ -1,6 +1,8 @@
 import { configurationError } from "../errors.ts";
 import { Secret } from "../secret.ts";
+import type { SessionCredentials } from "../session/credentials.ts";
 import { configFile, present, readConfig, type Environment, type Profile } from "./config.ts";
+import { savedSession } from "./saved-session.ts";
 
 /** Values of command-line flags; absent ones fall through to the environment and the profile. */
 export interface SettingsFlags {
@@ -15,6 +17,8 @@ export type SettingSource = "flag" | "environment" | "profile";
 export interface Settings {
   readonly baseUrl: string | null;
   readonly apiKey: Secret | null;
+  /** The profile's web session, where there is no key; it belongs to the profile's own origin as its key does. */
+  readonly session: SessionCredentials | null;
   /** The profile's name; it need not exist when flags or environment say everything. */
   readonly profile: string;
   readonly configFile: string;
@@ -42,6 +46,8 @@ export async function resolveSettings(env: Environment = process.env, flags: Set
   return {
     baseUrl: baseUrl.value,
     apiKey: apiKey.value === null ? null : new Secret(apiKey.value),
+    session:
+      apiKey.value === null && isOwnOrigin(profile, baseUrl.value) ? await savedSession(profileName, file) : null,
     profile: profileName,
     configFile: file,
     sources: { baseUrl: baseUrl.source, apiKey: apiKey.source },
@@ -66,7 +72,11 @@ function firstOf(
 }
 
 function profileKey(profile: Profile | null, baseUrl: string | null): string | undefined {
-  if (profile?.apiKey == null || baseUrl === null) return undefined;
+  return isOwnOrigin(profile, baseUrl) ? profile?.apiKey?.reveal() : undefined;
+}
+
+function isOwnOrigin(profile: Profile | null, baseUrl: string | null): boolean {
+  if (profile === null || baseUrl === null) return false;
   const [own, used] = [URL.parse(profile.baseUrl), URL.parse(baseUrl)];
-  return own !== null && used !== null && own.origin === used.origin ? profile.apiKey.reveal() : undefined;
+  return own !== null && used !== null && own.origin === used.origin;
 }

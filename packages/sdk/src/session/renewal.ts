@@ -1,7 +1,7 @@
 /** The exchange of a refresh token for a new pair: at most once per token, whatever happens to the answer. */
 import { ACCESS_TOKEN_SECONDS, type SessionTokens } from "@coffer/contract";
-import { ApiError, ConnectionError, SessionEndedError } from "../errors.ts";
-import { errorCode } from "../redaction.ts";
+import { configurationError, ConnectionError, isApiError, SdkError, SessionEndedError } from "../errors.ts";
+import { errorCode, sanitizeCause } from "../redaction.ts";
 import { Secret } from "../secret.ts";
 import type { Renewal, SessionLock, SessionState, StoredSession } from "./credentials.ts";
 
@@ -60,7 +60,7 @@ async function adopt(renewal: Renewal): Promise<boolean> {
 /** Whether the refresh token has been sent, here and where it is kept. */
 async function note(state: SessionState, presented: boolean): Promise<void> {
   const { accessToken, refreshToken } = state;
-  await state.options.store?.save({ refreshToken, accessToken, expiresAt: null, presented });
+  await keep(() => state.options.store?.save({ refreshToken, accessToken, expiresAt: null, presented }));
   state.presented = presented;
 }
 
@@ -70,7 +70,7 @@ async function settle(state: SessionState, error: unknown): Promise<unknown> {
     await note(state, false);
     return error;
   }
-  const refused = error instanceof ApiError && error.status < 500;
+  const refused = isApiError(error) && error.status < 500;
   return end(state, refused ? "refused" : "answer_lost", error instanceof Error ? error : undefined);
 }
 
@@ -79,9 +79,9 @@ const NEVER_SENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ENETUNREA
 
 function wasNotTaken(error: unknown): boolean {
   if (error instanceof ConnectionError) return NEVER_SENT.has(errorCode(error) ?? "");
-  if (!(error instanceof ApiError)) return false;
+  if (!isApiError(error)) return false;
   // Turned away at the door; and what answers 4xx without a code of the catalogue is not the service.
-  const { code, status }: ApiError = error;
+  const { code, status } = error;
   return code === "rate_limited" || code === "unavailable" || (code === "unknown_error" && status < 500);
 }
 
@@ -111,7 +111,17 @@ function take(renewal: Renewal, { expiresAt, refreshToken, accessToken, presente
 /** Until it is kept a pair is not used: a crash would leave the old refresh token, whose second use ends the session. */
 async function save(state: SessionState, pair: StoredSession): Promise<void> {
   state.unsaved = pair;
-  await state.options.store?.save(pair);
-  await state.options.onRotated?.(pair);
+  await keep(() => state.options.store?.save(pair));
+  await keep(() => state.options.onRotated?.(pair));
   state.unsaved = null;
+}
+
+/** What fails here is the caller's own place, not the connection. */
+async function keep(save: () => void | Promise<void> | undefined): Promise<void> {
+  try {
+    await save();
+  } catch (error) {
+    if (error instanceof SdkError) throw error;
+    throw configurationError("The session's tokens could not be saved", sanitizeCause(error));
+  }
 }

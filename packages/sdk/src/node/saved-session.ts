@@ -1,0 +1,47 @@
+import { dirname } from "node:path";
+import { configurationError } from "../errors.ts";
+import { sessionCredentials, type SessionCredentials, type SessionLock } from "../session/credentials.ts";
+import { configFile, readConfig, writeConfig } from "./config.ts";
+import { makePrivateDirectory } from "./durable-file.ts";
+import { acquireLock } from "./lock-file.ts";
+
+/** Longer than a refresh may take: what waits finds the new pair in the file. */
+const LOCK_WAIT_MS = 60_000;
+
+/**
+ * The web session of a profile as a credential: a new pair of tokens is in the file, durably, before it is used, and processes that
+ * share the file refresh one at a time. Null when the profile has none. What the service refuses stays in the file.
+ *
+ * @example
+ * ```ts
+ * const session = await savedSession("default");
+ * if (session !== null) await createClient({ baseUrl, credentials: session }).account.get();
+ * ```
+ */
+export async function savedSession(profile: string, file: string = configFile()): Promise<SessionCredentials | null> {
+  const load = async () => (await readConfig(file))?.profiles[profile]?.session ?? null;
+  const stored = await load();
+  if (stored === null) return null;
+  return sessionCredentials({
+    ...stored,
+    lock: fileLock(file, profile),
+    store: {
+      load,
+      save: async (session) => {
+        const known = (await readConfig(file))?.profiles[profile];
+        // Signed out, or removed, meanwhile: it is not put back.
+        if (known?.session == null) throw configurationError(`The profile "${profile}" has no session any more`);
+        await writeConfig({ profiles: { [profile]: { ...known, session } } }, file);
+      },
+    },
+  });
+}
+
+function fileLock(file: string, profile: string): SessionLock {
+  return async (work) => {
+    await makePrivateDirectory(dirname(file));
+    await using lock = await acquireLock(`${file}.${profile}.session.lock`, LOCK_WAIT_MS);
+    if (lock === null) throw configurationError("Another process keeps the session locked");
+    return await work();
+  };
+}
