@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type AuditEvent, checkAuditChain, FIRST_PREVIOUS_HASH, renderAuditText } from "./index.ts";
 
@@ -174,4 +175,54 @@ describe("[D4-audit-log] a chain of audit entries", () => {
     expect(texts.size).toBe(tricky.length * (tricky.length + 1));
     expect(sha256([...texts][0] as string)).toMatch(/^[0-9a-f]{64}$/);
   });
+
+  it("is broken by any single act, at the entry that it touched first", async () => {
+    const place = fc.integer({ min: 1, max: LENGTH });
+    const text = fc.string({ unit: "binary", maxLength: 5 });
+    const acts = fc.oneof(
+      fc.record({ act: fc.constant("delete" as const), at: place }),
+      fc.record({ act: fc.constant("swap" as const), at: place, with: place }),
+      fc.record({ act: fc.constant("edit" as const), at: place, text, field: fc.constantFrom("id", "action", "hash") }),
+      fc.record({ act: fc.constant("context" as const), at: place, text: fc.option(text) }),
+      fc.record({ act: fc.constant("replace" as const), at: place, with: place }),
+    );
+    await fc.assert(
+      fc.asyncProperty(acts, async (given) => {
+        const changed = apply(given);
+        const touched = whole.findIndex((event, index) => !same(event, changed[index]));
+        const { fault } = await check(changed);
+        expect(fault?.sequence ?? null).toBe(touched === -1 ? null : touched + 1);
+      }),
+      { numRuns: 300 },
+    );
+  });
 });
+
+type Act =
+  | { readonly act: "delete"; readonly at: number }
+  | { readonly act: "swap" | "replace"; readonly at: number; readonly with: number }
+  | { readonly act: "edit"; readonly at: number; readonly text: string; readonly field: string }
+  | { readonly act: "context"; readonly at: number; readonly text: string | null };
+
+function apply(given: Act): AuditEvent[] {
+  const entry = at(given.at);
+  switch (given.act) {
+    case "delete":
+      return without(given.at);
+    case "edit":
+      return withAt(given.at, { ...entry, [given.field]: given.text });
+    case "context":
+      return withAt(given.at, { ...entry, context: { ...entry.context, userAgent: given.text } });
+    case "replace":
+      return withAt(given.at, { ...at(given.with), sequence: given.at });
+    case "swap":
+      return whole.map((event) => {
+        if (event.sequence === given.at) return { ...at(given.with), sequence: given.at };
+        return event.sequence === given.with ? { ...entry, sequence: given.with } : event;
+      });
+  }
+}
+
+function same(a: AuditEvent, b: AuditEvent | undefined): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

@@ -132,7 +132,8 @@ class ChainReader {
     // Rows that were moved up or down to hide a deletion or an insertion still carry the hash of their own number.
     if (await this.#isHashOf(event, sequence + 1)) return missing(sequence, "the entry after it was put in its place");
     const previous = this.#previous;
-    if (previous !== null && (await this.#isHashOf(event, sequence - 1))) {
+    const isCopy = event.hash === previous?.hash;
+    if (previous !== null && !isCopy && (await this.#isHashOf(event, sequence - 1))) {
       const reason = "the entries after it were moved to make room";
       return { sequence: previous.sequence, id: previous.id, kind: "inserted", reason };
     }
