@@ -44,7 +44,7 @@ export async function hashPassword(password: string): Promise<string> {
 
 /**
  * Whether the password has this hash. `hash` null (no such account, or one without a password) takes the same work and
- * resolves false: how long it takes does not say whether an account exists (NIST SP 800-63B-4 §3.2.2, ASVS 5.0 6.3.8).
+ * resolves false: how long it takes does not say whether an account exists (ASVS 5.0 6.3.8).
  * @throws ServiceError `unavailable` when too many are waiting.
  */
 export async function verifyPassword(password: string, hash: string | null): Promise<boolean> {

@@ -5,7 +5,7 @@ import { toTimestamp } from "../acting.ts";
 
 const DAY = 86_400_000;
 
-/** No refresh goes beyond this: after it the person signs in again (NIST SP 800-63B-4 §2.1.3, ASVS 5.0 7.3.2). */
+/** No refresh goes beyond this: after it the person signs in again (ASVS 5.0 7.3.2 wants an absolute end). */
 export const SESSION_LIFE = 90 * DAY;
 
 /** When a refresh token made now ends: after 30 days (specification §2.7), and never after its session. */
