@@ -28,6 +28,7 @@ describe("what the fuzzer draws", () => {
         pool: openPool(new Set()),
         foreign: openPool(new Set()),
         keys: ["key"],
+        now: 0,
       });
       expect(endpointAt(message.method, message.target)?.id).toBe(e.id);
     }
@@ -36,7 +37,7 @@ describe("what the fuzzer draws", () => {
   it("is the same for the same seed, and another for another", () => {
     const hundred = (seed: number) => {
       const draw = openDraw(seed);
-      const sources = { draw, pool: openPool(new Set()), foreign: openPool(new Set()), keys: ["key"] as const };
+      const sources = { draw, pool: openPool(new Set()), foreign: openPool(new Set()), keys: ["key"] as const, now: 0 };
       return Array.from({ length: 100 }, () =>
         mutate(validMessage(draw.any(endpoints) ?? api.files.list, sources), draw),
       );
@@ -47,7 +48,7 @@ describe("what the fuzzer draws", () => {
 
   it("uses every mutation", () => {
     const draw = openDraw(9);
-    const sources = { draw, pool: openPool(new Set()), foreign: openPool(new Set()), keys: ["key"] as const };
+    const sources = { draw, pool: openPool(new Set()), foreign: openPool(new Set()), keys: ["key"] as const, now: 0 };
     const used = new Set(
       Array.from({ length: 2000 }, () => mutate(validMessage(api.vaults.update, sources), draw)).flatMap(
         ({ mutations }) => mutations,

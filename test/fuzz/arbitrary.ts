@@ -80,9 +80,11 @@ function numbers(schema: z.core.$ZodNumber): fc.Arbitrary<number> {
     if (check.check === "greater_than") low = Number(check.value);
     if (check.check === "less_than") high = Number(check.value);
   }
-  return fc.oneof(
+  const drawn = fc.oneof(
     fc.integer({ min: low, max: Math.min(high, low + 100) }),
     fc.nat({ max: 2 ** 31 - 1 }).map((offset) => low + Math.round((offset / 2 ** 31) * (high - low))),
     fc.constantFrom(low, high),
   );
+  // A limit may itself be left out.
+  return drawn.filter((value) => z.safeParse(schema, value).success);
 }

@@ -3,8 +3,8 @@
  * With one: a development server whose data nobody needs, as requests without a credential act as its first user.
  */
 import { parseArgs } from "node:util";
-import { openScratchServer } from "../kill/server-process.ts";
 import { runFuzz, type FuzzReport } from "./run.ts";
+import { openFuzzSubject } from "./subject.ts";
 
 const { values } = parseArgs({
   options: { count: { type: "string", default: "20000" }, seed: { type: "string" }, url: { type: "string" } },
@@ -17,8 +17,8 @@ if (!Number.isSafeInteger(seed) || !Number.isSafeInteger(count) || count < 1) {
 }
 console.log(`fuzz: ${String(count)} requests, seed ${String(seed)}`);
 if (values.url === undefined) {
-  await using server = await openScratchServer();
-  print(await runFuzz({ baseUrl: server.baseUrl, count, seed }));
+  await using subject = await openFuzzSubject();
+  print(await runFuzz({ ...subject, count, seed }));
 } else print(await runFuzz({ baseUrl: values.url, count, seed }));
 
 function print(report: FuzzReport): void {

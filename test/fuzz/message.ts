@@ -13,10 +13,12 @@ export interface Message {
   readonly mutations: readonly string[];
 }
 
-const ROUTES = endpointsOf(api).map((e) => ({
-  e,
-  pattern: new RegExp(`^${e.path.replace(/\{\w+\}/g, "[^/]+")}/?$`),
-}));
+const ROUTES = endpointsOf(api).flatMap((e) =>
+  [e.path, ...(e.aliases ?? [])].map((path) => ({
+    e,
+    pattern: new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}/?$`),
+  })),
+);
 
 /** The endpoint that a method and target reach, null for none. A HEAD without an endpoint of its own reaches GET's. */
 export function endpointAt(method: string, target: string): EndpointDefinition | null {

@@ -4,7 +4,11 @@ import { parseJson } from "../conformance/judge.ts";
 import type { Draw } from "./draw.ts";
 
 /** Names a kind of thing by the field that carries it. */
-export type Kind = "vaultId" | "folderId" | "fileId" | "uploadId" | "keyId" | "cursor" | "etag";
+export type Kind =
+  | ("vaultId" | "folderId" | "fileId" | "uploadId" | "keyId" | "inviteId" | "sessionId" | "cursor" | "etag")
+  /** Codes and tokens: of invites, sign-ups, sessions, mails, started sign-ins and challenges. */
+  | ("inviteCode" | "accessCode" | "refreshToken" | "verifyToken" | "resetToken" | "state" | "nonce")
+  | ("email" | "accountId");
 
 export interface Pool {
   add(kind: Kind, value: string): void;
@@ -22,6 +26,16 @@ const KIND_OF_FIELD: Readonly<Record<string, Kind>> = {
   files: "fileId",
   apiKey: "keyId",
   apiKeys: "keyId",
+  invites: "inviteId",
+  sessions: "sessionId",
+};
+/** Texts that an answer holds at its top. */
+const KIND_OF_TEXT: Readonly<Record<string, Kind>> = {
+  nextCursor: "cursor",
+  code: "inviteCode",
+  refreshToken: "refreshToken",
+  state: "state",
+  nonce: "nonce",
 };
 /** Newer objects live longer than older ones; old ids are dropped. */
 const KEPT = 60;
@@ -47,11 +61,13 @@ export function openPool(untouched: ReadonlySet<string>): Pool {
       if (typeof value !== "object" || value === null) return;
       for (const [field, content] of Object.entries(value)) {
         const kind = KIND_OF_FIELD[field];
-        if (field === "nextCursor" && typeof content === "string") add("cursor", content);
+        const text = KIND_OF_TEXT[field];
+        if (text !== undefined && typeof content === "string") add(text, content);
         else if (kind !== undefined)
           for (const object of Array.isArray(content) ? content.slice(0, 3) : [content]) addObject(kind, object);
       }
       if ("key" in value) addObject("keyId", value);
+      if ("code" in value) addObject("inviteId", value);
     },
   };
 }

@@ -1,28 +1,33 @@
 /** Schema-valid messages for an endpoint, with ids that lead somewhere. */
-import { isBytes, TUS_PART_TYPE, TUS_VERSION, type EndpointDefinition } from "@coffer/contract";
+import { isBytes, TUS_VERSION, type EndpointDefinition } from "@coffer/contract";
 import type * as z from "zod/mini";
 import { digestField, tusChecksum, tusMetadata } from "../conformance/samples.ts";
 import { arbitraryOf } from "./arbitrary.ts";
 import type { Draw } from "./draw.ts";
 import type { Message } from "./message.ts";
 import type { Kind, Pool } from "./pool.ts";
+import { drawEvent, signEvent, telling } from "./secrets.ts";
 
 export interface Sources {
   readonly draw: Draw;
   readonly pool: Pool;
   /** What another account made. */
   readonly foreign: Pool;
+  /** When the run began, in milliseconds since the Unix epoch: what is drawn does not depend on the moment. */
+  readonly now: number;
   /** Bearer keys, the likeliest first. */
   readonly keys: readonly [string, ...string[]];
 }
 
-type Fields = Record<string, unknown>;
+export type Fields = Record<string, unknown>;
 
 export function validMessage(e: EndpointDefinition, sources: Sources): Message {
   const params = section(e.params, sources);
-  const query = new URLSearchParams(textFields(likely(e, section(e.query, sources), sources.draw)));
+  const drawn = likely(e, section(e.query, sources), sources.draw);
+  const query = new URLSearchParams(textFields(telling(e, drawn, sources)));
   const body = drawBody(e, sources);
-  const path = e.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
+  const template = sources.draw.any([e.path, ...(e.aliases ?? [])]) ?? e.path;
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
   return {
     method: e.method,
     target: query.size === 0 ? path : `${path}?${query.toString()}`,
@@ -65,6 +70,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   fileId: "fileId",
   uploadId: "uploadId",
   keyId: "keyId",
+  inviteId: "inviteId",
+  sessionId: "sessionId",
   cursor: "cursor",
 };
 
@@ -91,8 +98,10 @@ function textFields(fields: Fields): Record<string, string> {
 function drawBody(e: EndpointDefinition, sources: Sources): Buffer | null {
   const { draw } = sources;
   if (e.body === undefined || (e.bodyOptional && draw.chance(0.5))) return null;
+  if (e.id === "billing.events" && draw.chance(0.7)) return drawEvent(sources);
   if (isBytes(e.body)) return draw.bytes(draw.pick([0, 1, 10, 10, 300, 300, 3000]));
-  return Buffer.from(JSON.stringify(ground(draw.value(arbitraryOf(e.body)) as Fields, sources)));
+  const fields = ground(draw.value(arbitraryOf(e.body)) as Fields, sources);
+  return Buffer.from(JSON.stringify(telling(e, fields, sources)));
 }
 
 function drawHeaders(e: EndpointDefinition, sources: Sources, body: Buffer | null): [string, string][] {
@@ -104,8 +113,9 @@ function drawHeaders(e: EndpointDefinition, sources: Sources, body: Buffer | nul
   if (e.auth === "credential") fields.authorization = `Bearer ${draw.chance(0.85) ? keys[0] : draw.pick(keys)}`;
   if (body !== null && e.body !== undefined) {
     if (!isBytes(e.body)) fields["content-type"] = "application/json";
-    else if (e.body.mediaType !== undefined) fields["content-type"] = TUS_PART_TYPE;
+    else if (e.body.mediaType !== undefined) fields["content-type"] = e.body.mediaType;
   }
+  if (e.id === "billing.events" && draw.chance(0.8)) Object.assign(fields, signEvent(body, sources));
   if (e.effect === "create" && draw.chance(0.2)) fields["idempotency-key"] = `"fuzz-${String(draw.int(40))}"`;
   return Object.entries(fields).map(([name, value]) => [name, asHeader(value)]);
 }

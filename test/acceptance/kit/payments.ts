@@ -21,12 +21,12 @@ export interface Signing {
   readonly secret?: string;
 }
 
-/** The call that delivers an event. */
+/** The call that delivers an event; bytes are signed as they are. */
 export function delivery(
   event: object,
   { id = randomUUID(), at = Date.now(), secret = PAYMENT_SECRET }: Signing = {},
 ): Call {
-  const body = Buffer.from(JSON.stringify(event));
+  const body = event instanceof Uint8Array ? event : Buffer.from(JSON.stringify(event));
   const timestamp = String(Math.floor(at / 1000));
   const key = Buffer.from(secret.slice("whsec_".length), "base64");
   const signature = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest("base64");

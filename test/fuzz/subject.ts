@@ -1,0 +1,39 @@
+/** A server to fuzz: with an identity provider, mails that can be read, and access codes. */
+import { makeAccessCode } from "../acceptance/kit/identity.ts";
+import { openLocalProvider } from "../kit/identity-provider.ts";
+import { openScratchServer } from "../kill/server-process.ts";
+import type { FuzzOptions } from "./run.ts";
+
+export type FuzzSubject = AsyncDisposable & Required<Pick<FuzzOptions, "baseUrl" | "accessCode" | "dataDirectory">>;
+
+/**
+ * Operations whose success takes a browser at the identity provider, or a signature over a challenge: a fuzzer draws
+ * neither. The acceptance tests have both.
+ */
+export const OUT_OF_REACH: readonly string[] = [
+  "identityProvider.callback",
+  "identityProvider.zkloginToken",
+  "identityProvider.zkloginAuth",
+  "account.linkChain",
+];
+
+export async function openFuzzSubject(variables: Readonly<Record<string, string>> = {}): Promise<FuzzSubject> {
+  await using opened = new AsyncDisposableStack();
+  const provider = opened.use(await openLocalProvider());
+  const server = opened.use(
+    await openScratchServer({
+      SERVICE_IDP_ISSUER: provider.issuer,
+      SERVICE_IDP_CLIENT_ID: provider.clientId,
+      SERVICE_IDP_CLIENT_SECRET: String(provider.clientSecret),
+      SERVICE_ALLOW_UNSIGNED_REDEEM: "1",
+      ...variables,
+    }),
+  );
+  const operator = { SERVICE_ENV: "development", SERVICE_DATA_DIR: server.directory };
+  const accessCode = await makeAccessCode(operator, { uses: 100_000 });
+  const all = opened.move();
+  return {
+    ...{ baseUrl: server.baseUrl, accessCode, dataDirectory: server.directory },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
