@@ -66,8 +66,15 @@ export const FILE_RULES: readonly FileRule[] = [
   {
     name: "vendor SDKs only in drivers/",
     imports:
-      /^(node:sqlite|better-sqlite3|pg|@electric-sql\/.+|@aws-sdk\/.+|nodemailer|@mysten\/.+|jose|openid-client)(\/|$)/,
+      /^(node:sqlite|better-sqlite3|pg|@electric-sql\/.+|@aws-sdk\/.+|nodemailer|@mysten\/.+|openid-client)(\/|$)/,
     within: /^server\/src\//,
     allowedIn: /^server\/src\/drivers\//,
+  },
+  {
+    // Our own access tokens are no provider's: they are read where sessions are.
+    name: "jose only in drivers/ and where access tokens are read",
+    imports: /^jose(\/|$)/,
+    within: /^server\/src\//,
+    allowedIn: /^server\/src\/(drivers\/|features\/sessions\/access-tokens\.ts$)/,
   },
 ];
