@@ -13,6 +13,7 @@ import { parseJson, receive, type Received } from "../conformance/judge.ts";
 import { sampleBytes, sha256Hex, tusChecksum, tusMetadata } from "../conformance/samples.ts";
 import { renderRequest } from "../conformance/wire.ts";
 import type { Draw } from "../fuzz/draw.ts";
+import { redeemInvite, rotate, type Person } from "./identity.ts";
 import type { Gate, Ledger } from "./ledger.ts";
 
 export interface ClientContext {
@@ -23,6 +24,8 @@ export interface ClientContext {
   readonly draw: Draw;
   /** Unique among the clients of the run. */
   readonly name: string;
+  /** Whose sessions this client refreshes. */
+  readonly person: Person;
   readonly stopping: AbortSignal;
 }
 
@@ -36,8 +39,10 @@ export async function runClient(context: ClientContext): Promise<void> {
   for (let round = 0; !stopping.aborted; round += 1) {
     const title = `${name}-${String(round)}`;
     try {
-      const kind = draw.int(20);
+      const kind = draw.int(23);
       if (kind === 0) await mintKey(context, title);
+      else if (kind > 21) await redeemInvite(context, title);
+      else if (kind > 19) await rotate(context, context.person);
       else if (kind < 11) await uploadRaw(context, title);
       else await uploadResumable(context, title);
     } catch (error) {
@@ -94,7 +99,7 @@ async function mintKey(context: ClientContext, name: string): Promise<void> {
 }
 
 /** Repeats until an answer comes; `settled` is an error that says that an earlier attempt did it. */
-async function persist<E extends EndpointDefinition>(
+export async function persist<E extends EndpointDefinition>(
   context: ClientContext,
   e: E,
   input: CallInput<E, Uint8Array>,
@@ -108,7 +113,7 @@ async function persist<E extends EndpointDefinition>(
 }
 
 /** One try once the server is up; null when it was cut off or may be tried again. */
-async function attempt<E extends EndpointDefinition>(
+export async function attempt<E extends EndpointDefinition>(
   context: ClientContext,
   e: E,
   input: CallInput<E, Uint8Array>,

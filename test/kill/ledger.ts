@@ -11,13 +11,21 @@ export interface Ledger {
   readonly files: Promised[];
   /** Names of API keys that were created under one Idempotency-Key each. */
   readonly keys: string[];
+  /** Invites that were redeemed; `key` is null where its answer was lost. */
+  readonly redeemed: { readonly chainAddress: string; readonly key: string | null; revoked: boolean }[];
   readonly findings: string[];
   /** Requests that a kill cut off, and uploads that went on after one. */
-  readonly counts: { sent: number; cut: number; resumed: number; replayed: number };
+  readonly counts: { sent: number; cut: number; resumed: number; replayed: number; rotated: number };
 }
 
 export function openLedger(): Ledger {
-  return { files: [], keys: [], findings: [], counts: { sent: 0, cut: 0, resumed: 0, replayed: 0 } };
+  return {
+    files: [],
+    keys: [],
+    redeemed: [],
+    findings: [],
+    counts: { sent: 0, cut: 0, resumed: 0, replayed: 0, rotated: 0 },
+  };
 }
 
 /** Lets clients through while the server is up. */

@@ -12,10 +12,14 @@ if (!Number.isSafeInteger(kills) || kills < 1 || !Number.isSafeInteger(seed)) {
 }
 console.log(`kill-test: ${String(kills)} kills, seed ${String(seed)}`);
 const { files, ledger, recoveryMs } = await runKills({ kills, seed, files: 1000, say: console.log });
-const { cut, replayed, resumed, sent } = ledger.counts;
+const { cut, replayed, resumed, rotated, sent } = ledger.counts;
 for (const finding of ledger.findings) console.log(`FINDING ${finding}`);
 console.log(
   `${String(sent)} requests, ${String(cut)} cut off, ${String(resumed)} uploads resumed, ${String(replayed)} answers replayed`,
+);
+const revoked = ledger.redeemed.filter((one) => one.revoked).length;
+console.log(
+  `${String(ledger.redeemed.length)} invites redeemed, ${String(revoked)} of their keys revoked, ${String(rotated)} refresh tokens rotated`,
 );
 console.log(
   `${String(ledger.files.length)} files acknowledged and verified, ${String(ledger.findings.length)} findings`,

@@ -5,11 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { api } from "@coffer/contract";
+import { makeAccessCode, signUpWithCode } from "../acceptance/kit/identity.ts";
 import { parseJson, receive } from "../conformance/judge.ts";
 import { sha256Hex } from "../conformance/samples.ts";
 import { renderRequest } from "../conformance/wire.ts";
 import { openDraw, type Draw } from "../fuzz/draw.ts";
 import { runClient } from "./client.ts";
+import { verifyRedeemed, type ListedKey, type Person } from "./identity.ts";
 import { countFiles, inspectData } from "./inspect.ts";
 import { createGate, openLedger, type Gate, type Ledger, type Promised } from "./ledger.ts";
 import { startServerProcess, type LogLine, type ServerProcess } from "./server-process.ts";
@@ -30,8 +32,12 @@ export interface KillReport {
   readonly recoveryMs: number;
 }
 
-/** Clients mint keys all the time, and revoke none. */
-const ENVIRONMENT = { SERVICE_MAX_API_KEYS: "100000" };
+/** Clients make keys and invites all the time, and end few. */
+const ENVIRONMENT = {
+  SERVICE_MAX_API_KEYS: "100000",
+  SERVICE_MAX_INVITES: "100000",
+  SERVICE_ALLOW_UNSIGNED_REDEEM: "1",
+};
 const CLIENTS = 4;
 /** Clients work for up to this long between kills. */
 const LONGEST_LIFE_MS = 900;
@@ -79,10 +85,12 @@ export async function runKills(options: KillOptions): Promise<KillReport> {
 async function killAgainAndAgain(scene: Scene, { kills, say, seed }: KillOptions): Promise<void> {
   const { draw, gate, key, ledger } = scene;
   const stop = new AbortController();
-  const clients = Array.from({ length: CLIENTS }, (_, at) => {
+  const people = await openPeople(scene);
+  const clients = people.map((person, at) => {
     const name = `client${String(at)}`;
     const { baseUrl } = scene.server;
-    return runClient({ baseUrl, key, gate, ledger, name, draw: openDraw(seed + at + 1), stopping: stop.signal });
+    const shared = { baseUrl, key, gate, ledger, stopping: stop.signal };
+    return runClient({ ...shared, name, person, draw: openDraw(seed + at + 1) });
   });
   for (let kill = 1; kill <= kills; kill += 1) {
     const verified = ledger.files.length;
@@ -98,6 +106,13 @@ async function killAgainAndAgain(scene: Scene, { kills, say, seed }: KillOptions
   stop.abort();
   gate.open();
   await Promise.all(clients);
+}
+
+/** Somebody with a password for each client. */
+async function openPeople({ server, directory }: Scene): Promise<Person[]> {
+  const operator = { SERVICE_ENV: "development", SERVICE_DATA_DIR: directory };
+  const accessCode = await makeAccessCode(operator, { uses: CLIENTS });
+  return Promise.all(Array.from({ length: CLIENTS }, () => signUpWithCode(server.baseUrl, accessCode)));
 }
 
 /** Kills the server, starts it on the same port, waits for its clean-up, and looks into its data. */
@@ -137,18 +152,19 @@ async function verifyFiles({ server, key, ledger }: Scene, files: readonly Promi
 
 /** Each Idempotency-Key had one effect, whatever was cut off and repeated. */
 async function verifyKeys({ server, key, ledger }: Scene): Promise<void> {
-  const names: string[] = [];
+  const listed: ListedKey[] = [];
   let query: { limit: number; cursor?: string } | null = { limit: 1000 };
   while (query !== null) {
     const answer = await receive(await fetch(renderRequest(server.baseUrl, api.apiKeys.list, { query }, { key })));
-    const page = parseJson(answer.body) as { apiKeys: { name: string }[]; nextCursor: string | null };
-    names.push(...page.apiKeys.map(({ name }) => name));
+    const page = parseJson(answer.body) as { apiKeys: ListedKey[]; nextCursor: string | null };
+    listed.push(...page.apiKeys);
     query = page.nextCursor === null ? null : { limit: 1000, cursor: page.nextCursor };
   }
   for (const name of ledger.keys) {
-    const times = names.filter((other) => other === name).length;
+    const times = listed.filter((other) => other.name === name && other.chainAddress === null).length;
     if (times !== 1) ledger.findings.push(`${String(times)} API keys for one Idempotency-Key: ${name}`);
   }
+  await verifyRedeemed(server.baseUrl, listed, ledger);
 }
 
 async function fill({ server, key, directory, draw }: Scene, files: number): Promise<void> {
