@@ -134,9 +134,11 @@ describe("a bucket", () => {
 });
 
 describe("waits after wrong passwords", () => {
-  const guess = ({ limits }: { limits: Limits }, email: string) => {
-    limits.signInDelays.require(email);
-    limits.signInDelays.failed(email);
+  const HOME = "192.0.2.1";
+  const AWAY = "203.0.113.1";
+  const guess = ({ limits }: { limits: Limits }, email: string, address = HOME) => {
+    limits.signInDelays.require(email, address);
+    limits.signInDelays.failed(email, address);
   };
 
   it("begin after five and double from 1 to 60 seconds, for good, without locking out [D2-login]", () => {
@@ -153,7 +155,9 @@ describe("waits after wrong passwords", () => {
 
   it("hold for guesses that are sent all at once [D2-login]", () => {
     const { limits } = openLimits();
-    const begun = Array.from({ length: 50 }, () => outcomeOf(() => limits.signInDelays.require("ada@example.test")));
+    const begun = Array.from({ length: 50 }, () =>
+      outcomeOf(() => limits.signInDelays.require("ada@example.test", HOME)),
+    );
     expect(begun.filter((outcome) => outcome === "taken")).toHaveLength(5);
   });
 
@@ -162,8 +166,8 @@ describe("waits after wrong passwords", () => {
     const { limits, clock } = opened;
     for (let attempt = 0; attempt < 5; attempt += 1) guess(opened, "ada@example.test");
     clock.now += 1000;
-    limits.signInDelays.require("ada@example.test");
-    limits.signInDelays.succeeded("ada@example.test");
+    limits.signInDelays.require("ada@example.test", HOME);
+    limits.signInDelays.succeeded("ada@example.test", HOME);
     for (let attempt = 0; attempt < 5; attempt += 1) guess(opened, "ada@example.test");
     expect(outcomeOf(() => guess(opened, "ada@example.test"))).not.toBe("taken");
     clock.now += HOUR - 1;
@@ -171,6 +175,32 @@ describe("waits after wrong passwords", () => {
     expect(outcomeOf(() => guess(opened, "ada@example.test"))).toEqual({ "Retry-After": "2" });
     clock.now += HOUR;
     for (let attempt = 0; attempt < 5; attempt += 1) guess(opened, "ada@example.test");
+  });
+
+  it("count over all addresses, and hold up nobody at an address whose sign-in succeeded before [D2-login]", () => {
+    const opened = openLimits();
+    const { limits, clock } = opened;
+    limits.signInDelays.require("ada@example.test", HOME);
+    limits.signInDelays.succeeded("ada@example.test", HOME);
+    for (let attempt = 0; attempt < 5; attempt += 1) guess(opened, "ada@example.test", `203.0.113.${attempt}`);
+    expect(outcomeOf(() => guess(opened, "ada@example.test", AWAY))).not.toBe("taken");
+    // The right password at home does not give who guesses elsewhere new turns.
+    limits.signInDelays.require("ada@example.test", HOME);
+    limits.signInDelays.succeeded("ada@example.test", HOME);
+    expect(outcomeOf(() => guess(opened, "ada@example.test", AWAY))).not.toBe("taken");
+    // At home wrong passwords have waits of their own.
+    for (let attempt = 0; attempt < 5; attempt += 1) guess(opened, "ada@example.test");
+    expect(outcomeOf(() => guess(opened, "ada@example.test"))).toEqual({ "Retry-After": "1" });
+    clock.now += 30 * 24 * HOUR;
+    for (let attempt = 0; attempt < 5; attempt += 1) guess(opened, "ada@example.test", AWAY);
+    expect(outcomeOf(() => guess(opened, "ada@example.test"))).not.toBe("taken");
+  });
+
+  it("end when the owner has shown another proof", () => {
+    const opened = openLimits();
+    for (let attempt = 0; attempt < 5; attempt += 1) guess(opened, "ada@example.test");
+    opened.limits.signInDelays.forget("ada@example.test");
+    guess(opened, "ada@example.test");
   });
 
   it("are each e-mail's own, and stay when others come by [D2-login]", () => {

@@ -3,6 +3,7 @@ import { hash } from "node:crypto";
 import type { RateSettings } from "../config.ts";
 import { ServiceError } from "../http/errors.ts";
 import type { Clock } from "../ports/clock.ts";
+import { clientKeyOf } from "./client-key.ts";
 import { type Bucket, policiesOf, type Policy } from "./policies.ts";
 import { Rate } from "./rate.ts";
 import { SignInDelays } from "./sign-in-delays.ts";
@@ -25,12 +26,17 @@ export interface Limits {
   take(bucket: Bucket, key: string): Quota;
   /** Takes one if there is one; never throws. For limits that must not show. */
   tryTake(bucket: Bucket, key: string): boolean;
-  /** Grow with wrong passwords for one e-mail, known or not, and never lock it out (decisions §2, "login"). */
+  /**
+   * Grow with wrong passwords for one e-mail, known or not, and never lock it out (decisions §2, "login"). `address`: of the
+   * client, see {@link SignInDelays}.
+   */
   readonly signInDelays: {
     /** Begins an attempt, which counts from now on. Throws `rate_limited` while a wait is on. */
-    require(email: string): void;
-    failed(email: string): void;
-    succeeded(email: string): void;
+    require(email: string, address: string): void;
+    failed(email: string, address: string): void;
+    succeeded(email: string, address: string): void;
+    /** After another proof of the account's owner, such as a mailed token. */
+    forget(email: string): void;
   };
 }
 
@@ -54,12 +60,13 @@ export function createLimits(rates: RateSettings, clock: Pick<Clock, "elapsed">,
     },
     tryTake: (bucket, key) => buckets[bucket].rate.take(shorten(key), clock.elapsed()).allowed,
     signInDelays: {
-      require(email) {
-        const wait = delays.begin(shorten(email), clock.elapsed());
+      require(email, address) {
+        const wait = delays.begin(shorten(email), clientKeyOf(address), clock.elapsed());
         if (wait > 0) throw refusal(toSeconds(wait), {});
       },
-      failed: (email) => delays.failed(shorten(email), clock.elapsed()),
-      succeeded: (email) => delays.succeeded(shorten(email)),
+      failed: (email, address) => delays.failed(shorten(email), clientKeyOf(address), clock.elapsed()),
+      succeeded: (email, address) => delays.succeeded(shorten(email), clientKeyOf(address), clock.elapsed()),
+      forget: (email) => delays.forget(shorten(email)),
     },
   };
 }

@@ -22,11 +22,11 @@ export async function logIn(
   origin: RequestOrigin,
 ): Promise<SignedIn> {
   const { signInDelays } = deps.limits;
-  signInDelays.require(email);
+  signInDelays.require(email, origin.address);
   const found = await deps.database.first(findPassword(deps.database, { email }));
   const hash = found?.password_hash ?? null;
   if (!(await verifyPassword(password, hash)) || found === null) {
-    signInDelays.failed(email);
+    signInDelays.failed(email, origin.address);
     throw new ServiceError("wrong_credentials");
   }
   const answer = await deps.database.transaction(async (transaction) => {
@@ -36,6 +36,6 @@ export async function logIn(
     const tokens = await openSession(deps, transaction, { accountId: account.id, method: "password", origin });
     return renderSignedIn(deps, account, tokens);
   });
-  signInDelays.succeeded(email);
+  signInDelays.succeeded(email, origin.address);
   return answer;
 }

@@ -26,12 +26,13 @@ export async function changePassword(
   if (account === null) throw new ServiceError("invalid_credential");
   const { email, name, password_hash: from } = account;
   const { signInDelays } = deps.limits;
-  signInDelays.require(email);
+  const { address } = principal.origin;
+  signInDelays.require(email, address);
   if (!(await verifyPassword(currentPassword, from)) || from === null) {
-    signInDelays.failed(email);
+    signInDelays.failed(email, address);
     throw new ServiceError("wrong_password");
   }
-  signInDelays.succeeded(email);
+  signInDelays.succeeded(email, address);
   requireStrongPassword(newPassword, { email, name });
   const to = await hashPassword(newPassword);
   await deps.database.transaction(async (transaction) => {

@@ -42,5 +42,5 @@ export async function resetPassword(
     });
   });
   // Waits after wrong passwords were for whoever guessed; the account's owner has shown another proof.
-  deps.limits.signInDelays.succeeded(email);
+  deps.limits.signInDelays.forget(email);
 }
