@@ -1,38 +1,9 @@
 /** A client that uploads in every way and comes back after every crash, until it is told to stop. */
-import { setTimeout as pause } from "node:timers/promises";
-import {
-  api,
-  ERRORS,
-  HEADERS,
-  isErrorCode,
-  TUS_VERSION,
-  type CallInput,
-  type EndpointDefinition,
-} from "@coffer/contract";
-import { parseJson, receive, type Received } from "../conformance/judge.ts";
+import { api, HEADERS, TUS_VERSION } from "@coffer/contract";
+import { parseJson } from "../conformance/judge.ts";
 import { sampleBytes, sha256Hex, tusChecksum, tusMetadata } from "../conformance/samples.ts";
-import { renderRequest } from "../conformance/wire.ts";
-import type { Draw } from "../fuzz/draw.ts";
-import { redeemInvite, rotate, type Person } from "./identity.ts";
-import type { Gate, Ledger } from "./ledger.ts";
-
-export interface ClientContext {
-  readonly baseUrl: string;
-  readonly key: string;
-  readonly gate: Gate;
-  readonly ledger: Ledger;
-  readonly draw: Draw;
-  /** Unique among the clients of the run. */
-  readonly name: string;
-  /** Whose sessions this client refreshes. */
-  readonly person: Person;
-  readonly stopping: AbortSignal;
-}
-
-/** The answer was an error that no repeat cures; already in the ledger. */
-class Refused extends Error {
-  override readonly name = "Refused";
-}
+import { redeemInvite, rotate } from "./identity.ts";
+import { attempt, persist, Refused, type ClientContext } from "./persist.ts";
 
 export async function runClient(context: ClientContext): Promise<void> {
   const { draw, name, stopping } = context;
@@ -96,50 +67,4 @@ async function uploadResumable(context: ClientContext, name: string): Promise<vo
 async function mintKey(context: ClientContext, name: string): Promise<void> {
   await persist(context, api.apiKeys.create, { body: { name } }, { "idempotency-key": `"${name}"` }, "already_created");
   context.ledger.keys.push(name);
-}
-
-/** Repeats until an answer comes; `settled` is an error that says that an earlier attempt did it. */
-export async function persist<E extends EndpointDefinition>(
-  context: ClientContext,
-  e: E,
-  input: CallInput<E, Uint8Array>,
-  headers: Record<string, string> = {},
-  settled?: string,
-): Promise<Received> {
-  for (;;) {
-    const answer = await attempt(context, e, input, headers, settled);
-    if (answer !== null) return answer;
-  }
-}
-
-/** One try once the server is up; null when it was cut off or may be tried again. */
-export async function attempt<E extends EndpointDefinition>(
-  context: ClientContext,
-  e: E,
-  input: CallInput<E, Uint8Array>,
-  headers: Record<string, string> = {},
-  settled?: string,
-): Promise<Received | null> {
-  const { gate, key, ledger } = context;
-  await gate.pass();
-  ledger.counts.sent += 1;
-  let answer: Received;
-  try {
-    answer = await receive(await fetch(renderRequest(context.baseUrl, e, input, { key, headers })));
-  } catch {
-    ledger.counts.cut += 1;
-    await pause(5);
-    return null;
-  }
-  if (answer.headers.get(HEADERS.idempotentReplay) === "true") ledger.counts.replayed += 1;
-  const code = answer.headers.get(HEADERS.errorCode);
-  if (answer.status < 300 || (code !== null && code === settled)) return answer;
-  if (code !== null && isErrorCode(code) && (ERRORS[code].retryable || code === "offset_mismatch")) {
-    await pause(20);
-    return null;
-  }
-  ledger.findings.push(
-    `${context.name}: ${e.id} answered ${String(answer.status)} ${String(code)}: ${new TextDecoder().decode(answer.body)}`,
-  );
-  throw new Refused();
 }

@@ -3,16 +3,8 @@ import { randomBytes } from "node:crypto";
 import { api, type CreatedInvite, type RedeemedInvite, type SessionTokens } from "@coffer/contract";
 import { parseJson, receive } from "../conformance/judge.ts";
 import { renderRequest } from "../conformance/wire.ts";
-import { attempt, persist, type ClientContext } from "./client.ts";
 import type { Ledger } from "./ledger.ts";
-
-/** How a client signs in again when it lost an answer: a token that was used twice ends its session. */
-export interface Person {
-  readonly email: string;
-  readonly password: string;
-  /** The newest that was acknowledged and not used since; null: sign in. */
-  refreshToken: string | null;
-}
+import { attempt, persist, type ClientContext, type Person } from "./persist.ts";
 
 /**
  * The answer to either request may be lost. An invite without its code is of no use to anybody; a code that was redeemed

@@ -11,9 +11,10 @@ import { sha256Hex } from "../conformance/samples.ts";
 import { renderRequest } from "../conformance/wire.ts";
 import { openDraw, type Draw } from "../fuzz/draw.ts";
 import { runClient } from "./client.ts";
-import { verifyRedeemed, type ListedKey, type Person } from "./identity.ts";
+import { verifyRedeemed, type ListedKey } from "./identity.ts";
 import { countFiles, inspectData } from "./inspect.ts";
 import { createGate, openLedger, type Gate, type Ledger, type Promised } from "./ledger.ts";
+import type { Person } from "./persist.ts";
 import { startServerProcess, type LogLine, type ServerProcess } from "./server-process.ts";
 
 export interface KillOptions {
