@@ -65,7 +65,15 @@ const CLIENTS: Record<string, (env?: Record<string, string>, flags?: string[]) =
 
 function account(accessLevel: string): object {
   const createdAt = "2026-01-01T00:00:00.000Z";
-  const limits = { storageBytes: 1000, fileBytes: 500, rawUploadBytes: 500, vaults: 1, apiKeys: 1, folderDepth: 1 };
+  const limits = {
+    storageBytes: 1000,
+    fileBytes: 500,
+    rawUploadBytes: 500,
+    vaults: 1,
+    apiKeys: 1,
+    invites: 1,
+    folderDepth: 1,
+  };
   const id = "0b6d5e0e-6a3b-4f0f-9e0a-1c2d3e4f5a6b";
   return {
     account: {

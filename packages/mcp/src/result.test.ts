@@ -1,3 +1,4 @@
+import { SessionEndedError } from "@coffer/sdk";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ToolFailure, toFailure } from "./failure.ts";
@@ -104,6 +105,7 @@ describe("toFailure", () => {
 
   it.each([
     [apiError("invalid_credential", 401, "no"), "signed_out"],
+    [new SessionEndedError("answer_lost"), "signed_out"],
     [apiError("unknown_error", 401, "no"), "signed_out"],
     [apiError("not_found", 404, "no"), "not_found"],
     [apiError("connection_failed", 0, "no"), "unreachable"],

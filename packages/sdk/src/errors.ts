@@ -214,7 +214,9 @@ export type EndpointErrorCode<E extends EndpointDefinition> =
   | (E["scope"] extends null ? never : "missing_scope")
   | (E["vaultLimit"] extends "refuse" ? "vault_limited_key" : never)
   | (E extends { body: unknown } ? "malformed_json" | "unsupported_media_type" | "body_too_large" : never)
-  | (E["effect"] extends "create" ? "idempotency_in_progress" | "idempotency_mismatch" | "already_created" : never);
+  | (E extends { method: "POST"; effect: "create"; auth: "credential" }
+      ? "idempotency_in_progress" | "idempotency_mismatch" | "already_created"
+      : never);
 
 /**
  * The error as one that this endpoint declares, or null. Narrow on `.code` afterwards.

@@ -19,9 +19,9 @@ interface Setting {
   readonly sent: string[];
   readonly tokens: { readonly accessToken: string; readonly refreshToken: string; readonly expiresIn: number };
   /** Lets time pass, for client and service. */
-  pass(ms: number): void;
-  connect(session: SessionCredentials, transport?: Transport): Client;
-  session(more?: Partial<SessionOptions>): SessionCredentials;
+  readonly pass: (ms: number) => void;
+  readonly connect: (session: SessionCredentials, transport?: Transport) => Client;
+  readonly session: (more?: Partial<SessionOptions>) => SessionCredentials;
 }
 
 /** `skewMs`: how far the service's clock is ahead of the client's. */

@@ -40,11 +40,11 @@ export interface Fake {
   /** What the service holds; a test may look at it. */
   readonly state: State;
   /** A new access code for sign-ups, as the operator would make it. */
-  addAccessCode(uses?: number): string;
+  readonly addAccessCode: (uses?: number) => string;
   /** The mails that were sent, oldest first. */
   readonly mails: readonly Mail[];
   /** Signs a user in at the identity provider for a sign-in that was begun; the code goes to the callback. */
-  signInAtProvider(signIn: { readonly state: string }, user: ProviderUser): string;
+  readonly signInAtProvider: (signIn: { readonly state: string }, user: ProviderUser) => string;
 }
 
 /** Opens an empty service. `now` (milliseconds since 1970) is the system's clock when absent. */

@@ -1,0 +1,70 @@
+/**
+ * An owner invites an agent; the agent redeems the invite with a chain key of its own and works with the key it gets.
+ * Run it: `node --conditions=coffer-source examples/invite-an-agent.ts`. It starts a service of its own. Every claim is
+ * checked; the first that does not hold ends the program with 1.
+ */
+import assert from "node:assert/strict";
+import { startStack } from "@coffer/devstack";
+import { chainKeySigner, createClient, generateChainKey, SdkError } from "@coffer/sdk";
+
+await using stack = await startStack();
+const { baseUrl, apiKey } = stack;
+const owner = createClient({ baseUrl, credentials: { apiKey } });
+
+// The owner: a vault to work in, and an invite that is good for it alone. The text is handed over, once, out of band.
+const vault = await owner.vaults.create({ name: "For the agent", type: "public" });
+const invite = await owner.invites.create({
+  name: "build agent",
+  scopes: ["files:read", "files:write"],
+  vaultIds: [vault.id],
+  expiresInHours: 2,
+});
+
+// The agent: a chain key of its own, which never leaves its machine, and the invite's text.
+const { privateKey } = await generateChainKey();
+const signer = await chainKeySigner(privateKey);
+const visitor = createClient({ baseUrl });
+const redeemed = await visitor.invites.redeem(invite.text, signer);
+const agent = createClient({ baseUrl, credentials: { apiKey: redeemed.key } });
+
+const { account, credential } = await agent.account.get();
+claim("the key is an agent's, bound to its address", account.accessLevel === "agent");
+claim("and the address is the agent's own", credential.chainAddress === signer.chainAddress);
+claim("it holds what the invite gave", credential.scopes?.join() === "files:read,files:write");
+
+const body = new TextEncoder().encode("built");
+const { file } = await agent.files.upload({ vaultId: vault.id, name: "build.log", contentType: "text/plain", body });
+claim("the agent stores a file where it was invited", file.vaultId === vault.id);
+claim("and not elsewhere", (await failureOf(agent.files.upload({ name: "elsewhere", body }))) !== null);
+claim("it invites nobody itself", (await failureOf(agent.invites.create({ name: "x" }))) === "owner_only");
+
+// The owner sees who came, and that the service did not put in an address of its own.
+const used = (await owner.invites.list()).invites.find(({ id }) => id === invite.id);
+assert.ok(used !== undefined);
+claim("the invite is used, by that address", used.status === "used" && used.chainAddress === signer.chainAddress);
+claim("who redeemed it held the whole text", await owner.invites.checkAddressProof(invite.text, used));
+const stranger = await chainKeySigner((await generateChainKey()).privateKey);
+claim("an invite works once", (await failureOf(visitor.invites.redeem(invite.text, stranger))) === "invite_ended");
+
+const { fault, entries } = await owner.audit.verify();
+claim("all of it is in the audit log, whose chain is whole", fault === null && entries >= 6);
+
+await owner.apiKeys.revoke(redeemed.keyId);
+claim("a revoked agent is out at once", (await failureOf(agent.account.get())) === "invalid_credential");
+console.log("every claim holds");
+
+/** The code of a call's failure; null when it succeeds. */
+async function failureOf(call: PromiseLike<unknown>): Promise<string | null> {
+  try {
+    await call;
+    return null;
+  } catch (error) {
+    if (error instanceof SdkError) return error.code;
+    throw error;
+  }
+}
+
+function claim(sentence: string, holds: boolean): void {
+  assert.ok(holds, sentence);
+  console.log(`ok  ${sentence}`);
+}

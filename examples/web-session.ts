@@ -1,0 +1,114 @@
+/**
+ * A person signs up with an access code and works in a web session that renews itself, shared by two pages, until they
+ * sign out. Run it: `node --conditions=coffer-source examples/web-session.ts`. It starts a service of its own. Every claim
+ * is checked; the first that does not hold ends the program with 1.
+ */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { startStack } from "@coffer/devstack";
+import {
+  createClient,
+  SdkError,
+  Secret,
+  sessionCredentials,
+  type SessionEndedError,
+  type Middleware,
+  type StoredSession,
+} from "@coffer/sdk";
+
+await using stack = await startStack();
+const { baseUrl } = stack;
+
+// The operator hands out access codes with a command of the server.
+const accessCode = await makeAccessCode();
+const email = `${randomUUID()}@example.com`;
+const password = `${randomUUID()} ${randomUUID()}`;
+
+const visitor = createClient({ baseUrl });
+claim("the code can be used", await visitor.auth.checkAccessCode(accessCode));
+const signedIn = await visitor.auth.signup({ email, password, accessCode });
+claim("and is used up by the sign-up", !(await visitor.auth.checkAccessCode(accessCode)));
+
+// What a web application keeps in its storage; here a variable stands for it. Two pages share it under one lock.
+let kept: StoredSession = {
+  refreshToken: new Secret(signedIn.refreshToken),
+  // As after a night: the access token is over, the refresh token is not.
+  ...{ accessToken: null, expiresAt: null, presented: false },
+};
+let turns: Promise<unknown> = Promise.resolve();
+const ended: SessionEndedError[] = [];
+const refreshes: string[] = [];
+const [page, otherPage] = [openPage(), openPage()];
+
+const answers = await Promise.all(
+  [page, otherPage].flatMap((each) => Array.from({ length: 20 }, () => each.account.get())),
+);
+claim(
+  "forty calls of two pages are answered",
+  answers.every(({ account }) => account.email === email),
+);
+claim("and needed one refresh between them", refreshes.length === 1);
+claim("a session's rights are the owner's", answers[0]?.credential.kind === "session");
+claim("no token shows in a log", !/eyJ|[\w-]{43}/.test(JSON.stringify(kept)));
+
+const { sessions } = await page.sessions.list();
+claim("the session is listed, as this one", sessions.length === 1 && sessions[0]?.current === true);
+
+await page.auth.logout();
+claim("who signed out is told to sign in again", (await endOf(page.vaults.list())) === "Sign in again.");
+claim("on the other page, too", (await endOf(otherPage.vaults.list())) === "Sign in again.");
+claim("which learns it once", ended.length === 1);
+
+const again = await visitor.auth.login({ email, password });
+const next = createClient({ baseUrl, credentials: sessionCredentials(again) });
+claim("signing in begins another session", (await next.account.get()).account.id === signedIn.user.id);
+console.log("every claim holds");
+
+function openPage() {
+  const count: Middleware = (request, send, { endpointId }) => {
+    if (endpointId === "auth.refresh") refreshes.push(endpointId);
+    return send(request);
+  };
+  const load = () => Promise.resolve(kept);
+  const save = (session: StoredSession) => Promise.resolve(void (kept = session));
+  const credentials = sessionCredentials({
+    refreshToken: signedIn.refreshToken,
+    ...{ store: { load, save }, lock, onEnded: (error: SessionEndedError) => ended.push(error) },
+  });
+  return createClient({ baseUrl, credentials, middleware: [count] });
+}
+
+/** One page at a time. A browser has Web Locks for it, which a session with a store uses unasked. */
+function lock<Value>(work: () => Promise<Value>): Promise<Value> {
+  const mine = turns.then(work);
+  turns = mine.catch(() => undefined);
+  return mine;
+}
+
+async function makeAccessCode(): Promise<string> {
+  const main = join(import.meta.dirname, "..", "server", "src", "main.ts");
+  const words = ["--conditions=coffer-source", main, "access-codes", "create", "--json"];
+  const env = { ...process.env, SERVICE_ENV: "development", SERVICE_DATA_DIR: stack.dataDirectory };
+  const { stdout } = await promisify(execFile)(process.execPath, words, { env });
+  const { code } = JSON.parse(stdout) as { code: string };
+  return code;
+}
+
+/** What the person is told when the session has ended; null when it has not. */
+async function endOf(call: PromiseLike<unknown>): Promise<string | null> {
+  try {
+    await call;
+    return null;
+  } catch (error) {
+    if (error instanceof SdkError && error.code === "session_ended") return error.nextStep;
+    throw error;
+  }
+}
+
+function claim(sentence: string, holds: boolean): void {
+  assert.ok(holds, sentence);
+  console.log(`ok  ${sentence}`);
+}
