@@ -12,8 +12,18 @@ export async function filesBelow(directory: string): Promise<string[]> {
 /** Which files below `directory` hold these bytes. */
 export async function filesHolding(directory: string, text: string): Promise<string[]> {
   const paths = await filesBelow(directory);
-  const hits = await Promise.all(paths.map(async (path) => ((await readFile(path)).includes(text) ? [path] : [])));
+  const hits = await Promise.all(paths.map(async (path) => ((await readIfThere(path)).includes(text) ? [path] : [])));
   return hits.flat();
+}
+
+/** Empty for a file that has gone since the listing, such as a mail that was just put into the outbox. */
+async function readIfThere(path: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return Buffer.alloc(0);
+    throw error;
+  }
 }
 
 /** The sum of all file sizes below `directory` without the database, in bytes. */
