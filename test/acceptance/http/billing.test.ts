@@ -8,12 +8,11 @@ import { filesHolding } from "../kit/data-directory.ts";
 import { signUpWithCode, type SignedUp } from "../kit/identity.ts";
 import { readMailedToken } from "../kit/outbox.ts";
 import { delivery, PAYMENT_SECRET, type PaymentEvent, type Signing } from "../kit/payments.ts";
-import { useProductionService, useService } from "../kit/service.ts";
+import { useService } from "../kit/service.ts";
 
 const MINUTE = 60_000;
 const GIB = 1024 ** 3;
 const service = useService({ SERVICE_PAYMENT_SECRET: PAYMENT_SECRET });
-const withoutProvider = useProductionService();
 
 const joinUnverified = async (): Promise<SignedUp> =>
   signUpWithCode(service().server.baseUrl, await service().accessCode(), { email: freshEmail() });
@@ -103,11 +102,6 @@ describe("billing", () => {
     expectStatus(await deliver({ ...eventFor(user), card }), 204);
     expect(await filesHolding(service().dataDirectory, card)).toEqual([]);
     expect(service().server.printed()).not.toContain(card);
-  });
-
-  it("answers 501 where there is no provider", async () => {
-    const answer = await withoutProvider().ask("POST", "/api/billing/events", delivery({}));
-    expectError(answer, 501, "not_configured");
   });
 });
 

@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import { freshEmail, signUp } from "../kit/account.ts";
 import { runSql } from "../kit/data-directory.ts";
 import { send } from "../kit/http.ts";
+import { delivery } from "../kit/payments.ts";
 import { productionSecrets } from "../kit/production.ts";
 import { startAndFail, startServerProcess } from "../kit/server-process.ts";
 import { expectError, expectStatus, fieldsAt, objectIn, textIn, UUID } from "../kit/answers.ts";
@@ -103,6 +104,19 @@ describe("development headers", () => {
   });
 });
 
+describe("development", () => {
+  it("has no rate limit that a benchmark would meet [D2-dev-rates]", async () => {
+    for (let sent = 0; sent < 1_200; sent += 50) {
+      const asked = Array.from({ length: 50 }, () => service().ask("GET", "/api/account"));
+      for (const answer of await Promise.all(asked)) expectStatus(answer, 200);
+    }
+    const call = { key: "", body: { email: service().owner.email } };
+    for (let times = 0; times < 15; times += 1) {
+      expectStatus(await service().ask("POST", "/api/auth/forgot-password", call), 200);
+    }
+  });
+});
+
 describe("the mode", () => {
   it("is production when SERVICE_ENV is unset: no development access, dev-signup 404 before its body is looked at [D0-unset-env-production D7-only-development D7-dev-signup-404 S4.2-dev-signup-404 S7-404-dev-signup]", async () => {
     await withServer(productionSecrets(), async (baseUrl) => {
@@ -110,6 +124,9 @@ describe("the mode", () => {
       for (const body of [{ email: freshEmail() }, { email: 7 }]) {
         expectError(await send(baseUrl, "/api/auth/dev-signup", { method: "POST", body }), 404, "not_found");
       }
+      // Nor is there a payment provider that nobody configured.
+      const event = { method: "POST", ...delivery({}) };
+      expectError(await send(baseUrl, "/api/billing/events", event), 501, "not_configured");
     });
   });
 

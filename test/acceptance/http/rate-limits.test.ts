@@ -3,13 +3,12 @@ import { createKey, freshEmail } from "../kit/account.ts";
 import { expectError, expectStatus } from "../kit/answers.ts";
 import { newChainKey } from "../kit/chain.ts";
 import type { Answer } from "../kit/http.ts";
-import { OTHER_PASSWORD, PASSWORD, signUpWithCode, tokensIn, type SignedUp } from "../kit/identity.ts";
+import { OTHER_PASSWORD, PASSWORD, tokensIn } from "../kit/identity.ts";
 import { useProductionService, useService } from "../kit/service.ts";
 
 /** Production as it comes, behind a proxy on this machine that names each test's client. */
 const service = useProductionService({ SERVICE_TRUSTED_PROXIES: "127.0.0.1", SERVICE_PUBLIC_URL: "https://s.example" });
 const small = useService({ SERVICE_RATE_GENERAL: "600", SERVICE_RATE_GENERAL_BURST: "20", SERVICE_RATE_LOGIN: "2" });
-const development = useService();
 
 let clients = 0;
 /** A client address that no other test uses. */
@@ -36,11 +35,6 @@ async function letThrough(count: number, call: (index: number) => Promise<Answer
     return index;
   }
   return count;
-}
-
-async function join(): Promise<SignedUp> {
-  const { server, accessCode } = development();
-  return signUpWithCode(server.baseUrl, await accessCode());
 }
 
 describe("a client address", () => {
@@ -124,20 +118,5 @@ describe("a credential", () => {
     const ask = () => small().ask("GET", "/api/account", { key: other.key });
     expect(await letThrough(40, ask)).toBeGreaterThanOrEqual(20);
     expectStatus(await small().ask("GET", "/api/account", { key: owner.apiKey }), 200);
-  });
-});
-
-describe("a development server", () => {
-  it("has no limit that a benchmark would meet [D2-dev-rates]", async () => {
-    const { email } = await join();
-    const calls = Array.from({ length: 1_200 }, (_, index) => index);
-    for (let at = 0; at < calls.length; at += 50) {
-      const answers = await Promise.all(calls.slice(at, at + 50).map(() => development().ask("GET", "/api/account")));
-      for (const answer of answers) expectStatus(answer, 200);
-    }
-    for (let times = 0; times < 15; times += 1) {
-      const call = { key: "", body: { email } };
-      expectStatus(await development().ask("POST", "/api/auth/forgot-password", call), 200);
-    }
   });
 });

@@ -3,7 +3,6 @@ import { freshEmail } from "../kit/account.ts";
 import { expectError, expectStatus, fieldsAt, objectIn, textIn, TIMESTAMP, UUID } from "../kit/answers.ts";
 import { querySql } from "../kit/data-directory.ts";
 import { logIn, makeAccessCode, PASSWORD } from "../kit/identity.ts";
-import { runOperator } from "../kit/operator.ts";
 import { useService } from "../kit/service.ts";
 
 const service = useService();
@@ -49,7 +48,7 @@ describe("sign-up", () => {
   });
 
   it("of a known e-mail, however it is spelt, is 409 and uses no code up [D1-conflict-409]", async () => {
-    const accessCode = await makeAccessCode(service().variables);
+    const accessCode = await service().accessCode();
     const email = service().owner.email.toUpperCase();
     expectError(await signUp({ email, password: PASSWORD, accessCode }), 409, "email_exists");
     expect(await check(accessCode)).toBe(true);
@@ -64,7 +63,7 @@ describe("sign-up", () => {
 });
 
 describe("an access code", () => {
-  it("is checked without being used up, and good for one sign-up [S4.2-check-access-code D3-check-access-code D3-access-codes]", async () => {
+  it("comes from an operator's command, is checked without being used up, and good for one sign-up [S4.2-check-access-code D3-check-access-code D3-access-codes]", async () => {
     const accessCode = await makeAccessCode(service().variables);
     for (let times = 0; times < 3; times += 1) expect(await check(accessCode)).toBe(true);
     expectStatus(await signUp({ email: freshEmail(), password: PASSWORD, accessCode }), 201);
@@ -72,6 +71,15 @@ describe("an access code", () => {
     const email = freshEmail();
     expectError(await signUp({ email, password: PASSWORD, accessCode }), 403, "access_code_invalid");
     expect(await rowsOf(email)).toEqual([]);
+  });
+
+  it("is kept as a hash [D1-hashes-codes]", async () => {
+    const accessCode = await service().accessCode();
+    const rows = await querySql(service().dataDirectory, "SELECT * FROM access_codes");
+    expect(rows.length).toBeGreaterThan(0);
+    expect(JSON.stringify(rows)).not.toContain(accessCode);
+    expect(rows.every(({ hash }) => /^[0-9a-f]{64}$/.test(String(hash)))).toBe(true);
+    expect(service().server.printed()).not.toContain(accessCode);
   });
 
   it("that nobody made is not valid, and a missing one is 400 [S4.2-check-access-code]", async () => {
@@ -90,17 +98,6 @@ describe("an access code", () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 403, 403, 403, 403, 403, 403]);
     const made = await Promise.all(emails.map((email) => rowsOf(email)));
     expect(made.flat()).toHaveLength(2);
-  });
-
-  it("comes from an operator's command, is shown once, and is kept as a hash [D3-access-codes D1-hashes-codes]", async () => {
-    const made = await runOperator(["access-codes", "create", "--json"], service().variables);
-    expect(made.code, made.stderr).toBe(0);
-    const code = textIn(JSON.parse(made.stdout) as Record<string, unknown>, "code");
-    const rows = await querySql(service().dataDirectory, "SELECT * FROM access_codes");
-    expect(rows.length).toBeGreaterThan(0);
-    expect(JSON.stringify(rows)).not.toContain(code);
-    expect(rows.every(({ hash }) => /^[0-9a-f]{64}$/.test(String(hash)))).toBe(true);
-    expect(service().server.printed()).not.toContain(code);
   });
 });
 
