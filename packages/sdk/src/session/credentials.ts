@@ -95,7 +95,8 @@ export class SessionCredentials {
     if (this.#endsAt !== null) state.freshUntil = freshUntil(connection, this.#endsAt - performance.now());
     this.#endsAt = null;
     if (!isFresh(connection, state)) await this.#renew(connection, state.accessToken);
-    const secret = state.accessToken ?? state.refreshToken;
+    const secret = state.accessToken;
+    if (secret === null) throw new SessionEndedError("answer_lost");
     return { secret, renew: () => this.#renew(connection, secret) };
   }
 

@@ -48,7 +48,7 @@ async function renewLocked(renewal: Renewal): Promise<void> {
 /** Takes what another page or process has put there since. */
 async function adopt(renewal: Renewal): Promise<boolean> {
   const { state } = renewal;
-  const stored = await state.options.store?.load();
+  const stored = await keep(() => state.options.store?.load());
   if (stored == null) return false;
   // After a sign-in elsewhere there is another session: go on with that one.
   if (state.ended !== null && stored.refreshToken.reveal() === state.refreshToken.reveal()) return false;
@@ -117,11 +117,11 @@ async function save(state: SessionState, pair: StoredSession): Promise<void> {
 }
 
 /** What fails here is the caller's own place, not the connection. */
-async function keep(save: () => void | Promise<void> | undefined): Promise<void> {
+async function keep<Value>(work: () => Value | Promise<Value>): Promise<Value> {
   try {
-    await save();
+    return await work();
   } catch (error) {
     if (error instanceof SdkError) throw error;
-    throw configurationError("The session's tokens could not be saved", sanitizeCause(error));
+    throw configurationError("The session's tokens could not be read or saved", sanitizeCause(error));
   }
 }

@@ -207,6 +207,14 @@ describe("a session that several share", () => {
     expect(sent).toEqual([]);
   });
 
+  it("whose place cannot be read sends nothing, and says whose fault it is", async () => {
+    const { connect, session, sent } = await signedIn();
+    const store = { load: () => Promise.reject(new Error("quota")), save: () => Promise.resolve() };
+    const client = connect(session({ store, accessToken: null, lock: (work) => work() }));
+    await expect(client.account.get()).rejects.toMatchObject({ code: "configuration", retryable: false });
+    expect(sent).toEqual([]);
+  });
+
   it("takes up a sign-in that somebody made elsewhere", async () => {
     const { open, kept, fake } = await shared();
     await kept.store.save({ ...kept.read(), presented: true });
