@@ -101,7 +101,7 @@ describe("a person", () => {
     expect(account).toMatchObject({ chainAddress: answer.chainAddress, chainAddressSource: "zklogin" });
   });
 
-  it("refuses an address of the identity provider that carries another nonce", async () => {
+  it("refuses an address of the identity provider that carries another nonce [D3-zklogin-client-refuses]", async () => {
     const swapped = createClient({
       baseUrl: BASE_URL,
       transport: async (request) => {

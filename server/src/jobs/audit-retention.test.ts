@@ -21,7 +21,7 @@ async function sequences(accountId = log.accountId): Promise<number[]> {
   return rows.map(({ sequence }) => sequence);
 }
 
-describe("[D4-audit-log] the audit log is kept 365 days:", () => {
+describe("[D4-audit-365] the audit log is kept 365 days:", () => {
   it("an entry goes when it is exactly that old, and not a millisecond earlier", async () => {
     await log.record(3);
     clock.advance(YEAR - 1);

@@ -39,6 +39,7 @@ export const decisionsLimitsAndAuth = [
       "?accessCode= is kept with the state and needed when the callback would create a user (403 before any row).",
     ),
     built("D3-zklogin-nonce", "zklogin takes the client's nonce, recomputed at the callback."),
+    built("D3-zklogin-client-refuses", "The client refuses an authorization URL that carries another nonce."),
     built("D3-idp-callback", "POST idp/callback, zklogin-auth: 200 tokens; zklogin adds { chainAddress, salt }."),
     built(
       "D3-two-step",

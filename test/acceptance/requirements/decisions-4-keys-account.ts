@@ -77,7 +77,8 @@ const INVITES_AND_ACCOUNT = [
     "D4-account-shape",
     "GET /api/account answers { account: { id, email, …, plan, usage: { bytes, files }, limits, createdAt } }.",
   ),
-  built("D4-audit-log", "GET /api/audit-log: owner; events; 365 days; hash-chained rows."),
+  built("D4-audit-log", "GET /api/audit-log: owner; { events, nextCursor }; hash-chained rows."),
+  built("D4-audit-365", "Its entries are kept 365 days."),
 ];
 
 export const decisionsKeysAndAccount = section("decisions §4", [...KEYS, ...LEVELS, ...INVITES_AND_ACCOUNT]);
