@@ -70,7 +70,7 @@ export function buildApp(deps: Deps, options: AppOptions): App {
   observeRequests(app, log, metrics);
   answerFailures(app);
   implement(app, api, createHandlers({ ...deps, readiness: options.readiness, metrics, limits }), pipeline);
-  flushLastUse(app, deps, authenticator.lastUsed, log);
+  flushKeyNotes(app, deps, authenticator, log);
   stopping.addEventListener("abort", () => transfers.abortAll(), { once: true });
   app.addHook("onReady", async () => {
     if (deps.blobs.capabilities.exclusive) await idempotency.dropAbandoned();
@@ -160,17 +160,19 @@ function answerMalformed(error: ParserError, socket: Socket, requestId: string, 
   socket.end(renderRawFailure(code, requestId, { body: !isHead }), () => socket.destroy());
 }
 
-function flushLastUse(
+/** What authentication noted of keys is written now and then, and at the end. */
+function flushKeyNotes(
   app: FastifyInstance,
   { database, settings }: Deps,
-  lastUsed: ReturnType<typeof createAuthenticator>["lastUsed"],
+  { lastUsed, outlived }: Pick<ReturnType<typeof createAuthenticator>, "lastUsed" | "outlived">,
   log: Log,
 ): void {
   const flush = async (): Promise<void> => {
     try {
       await lastUsed.flush(database);
+      await outlived.flush(database);
     } catch (error) {
-      logFault(log, error, { task: "last-used" });
+      logFault(log, error, { task: "key-notes" });
     }
   };
   let timer: NodeJS.Timeout | null = null;

@@ -27,6 +27,7 @@ import { authorizeDevelopmentRequest } from "./development-origin.ts";
 import { ServiceError } from "./errors.ts";
 import type { Principal, RequestOrigin } from "./handlers.ts";
 import { LastUsed } from "./last-used.ts";
+import { OutlivedKeys } from "./outlived-keys.ts";
 
 export interface Authenticator {
   /** Rejects with `invalid_credential`, the same for every reason (specification §5.3). */
@@ -38,18 +39,29 @@ export interface Authenticator {
   recheck(principal: Principal): Promise<void>;
   /** When keys were last used, to be written off the request path. */
   readonly lastUsed: LastUsed;
+  /** Keys that were refused for their age, to be marked off the request path. */
+  readonly outlived: OutlivedKeys;
 }
 
 type Needs = Pick<Deps, "database" | "clock" | "settings" | "jwtKeys">;
+type KeyLife = Pick<CredentialRow, "id" | "revoked_at" | "expires_at">;
 
 const BEARER = /^Bearer +([\w.~+/=-]+) *$/i;
 
 export function createAuthenticator(deps: Needs): Authenticator {
   const lastUsed = new LastUsed();
+  const outlived = new OutlivedKeys();
+  const requireLiveKey: (row: KeyLife | null, now: number) => asserts row is KeyLife = (row, now) => {
+    if (row !== null && !outlived.has(row.id)) {
+      if (isLiveKey(row, now)) return;
+      if (row.revoked_at === null) outlived.add(row.id);
+    }
+    throw new ServiceError("invalid_credential");
+  };
   const development = deps.settings.mode === "development";
   const tokens = createAccessTokens(deps.jwtKeys);
   return {
-    lastUsed,
+    ...{ lastUsed, outlived },
     async authenticate(headers, origin) {
       const { authorization } = headers;
       if (authorization === undefined && development) return authenticateDevelopment(deps, headers, origin);
@@ -59,7 +71,7 @@ export function createAuthenticator(deps: Needs): Authenticator {
       if (!isKeyText(text)) return authenticateSession(deps, tokens, text, origin);
       const row = await deps.database.first(findCredential(deps.database, { hash: hash("sha256", text, "hex") }));
       const now = deps.clock.now();
-      if (row === null || !isLiveKey(row, now)) throw new ServiceError("invalid_credential");
+      requireLiveKey(row, now);
       lastUsed.touch(row.id, now);
       return renderPrincipal(row, origin);
     },
@@ -67,7 +79,7 @@ export function createAuthenticator(deps: Needs): Authenticator {
       if (principal.sessionId !== null) return requireLiveSession(deps, principal.sessionId);
       if (principal.keyId === null) return;
       const row = await deps.database.first(findKeyLife(deps.database, { id: principal.keyId }));
-      if (row === null || !isLiveKey(row, deps.clock.now())) throw new ServiceError("invalid_credential");
+      requireLiveKey(row, deps.clock.now());
     },
   };
 }

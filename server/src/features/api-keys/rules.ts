@@ -115,7 +115,8 @@ export function toApiKey(row: ApiKeyRow, accountChainAddress: string | null): Ap
     accessLevel: accessLevelOf(row.chain_address, accountChainAddress),
     expiresAt: row.expires_at === null ? null : toTimestamp(row.expires_at),
     lastUsedAt: row.last_used_at === null ? null : toTimestamp(row.last_used_at),
-    revokedAt: row.revoked_at === null ? null : toTimestamp(row.revoked_at),
+    // A key that was refused for its age is marked with its own end: it has expired, nobody revoked it.
+    revokedAt: row.revoked_at === null || row.revoked_at === row.expires_at ? null : toTimestamp(row.revoked_at),
     createdAt: toTimestamp(row.created_at),
   };
 }

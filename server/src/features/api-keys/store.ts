@@ -140,7 +140,7 @@ export const findCredential = prepared(
 );
 
 export const findKeyLife = prepared((build, value: { id: string }) =>
-  build.selectFrom("api_keys").select(["revoked_at", "expires_at"]).where("id", "=", value.id),
+  build.selectFrom("api_keys").select(["id", "revoked_at", "expires_at"]).where("id", "=", value.id),
 );
 
 export const findAccountForDevelopment = {
@@ -154,6 +154,16 @@ export const findAccountForDevelopment = {
 
 export const findFirstAccount = prepared((build, _none: Record<never, never>) =>
   build.selectFrom("accounts").select(["id", "chain_address"]).orderBy("created_at").orderBy("id").limit(1),
+);
+
+/** Marks a key that was refused for its age, so that no step of the clock back brings it to life. */
+export const buryKey = prepared((build, value: { id: string }) =>
+  build
+    .updateTable("api_keys")
+    .set((row) => ({ revoked_at: row.ref("expires_at") }))
+    .where("id", "=", value.id)
+    .where("revoked_at", "is", null)
+    .where("expires_at", "is not", null),
 );
 
 export const touchKey = prepared((build, value: { id: string; at: number }) =>
