@@ -1,8 +1,9 @@
 /** Chain keys that sign for the service under test. */
+import type { ChainNetwork } from "@coffer/contract";
 import { newChainKey, type ChainKey } from "../acceptance/kit/chain.ts";
 
-/** The network that the service at this address is on, unless the caller says otherwise: a local one on this machine. */
-export function chainKeysFor(baseUrl: string): () => ChainKey {
-  const local = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(baseUrl).hostname);
-  return () => newChainKey(baseUrl, local ? "localnet" : "mainnet");
+/** `network`: of the service; default: a local one on this machine, the main one elsewhere. */
+export function chainKeysFor(baseUrl: string, network?: ChainNetwork): () => ChainKey {
+  const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(baseUrl).hostname);
+  return () => newChainKey(baseUrl, network ?? (isHere ? "localnet" : "mainnet"));
 }

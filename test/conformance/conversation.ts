@@ -19,7 +19,12 @@ export interface Answer<E extends EndpointDefinition> extends Received {
 
 /** A step on which later steps depend did not succeed; the finding is already recorded. */
 export class StepFailed extends Error {
-  override readonly name = "StepFailed";
+  override readonly name: string = "StepFailed";
+}
+
+/** It met the server's rate limit, which is nothing against the server; what is left of the flow cannot be tried. */
+export class RateLimited extends StepFailed {
+  override readonly name = "RateLimited";
 }
 
 /** What a step expects: a status, an error of the catalogue, or any answer that the contract allows. */
@@ -113,6 +118,7 @@ function said(answer: Received): string {
 }
 
 function decode<E extends EndpointDefinition>(e: E, answer: Received): Output<E, Uint8Array> {
+  if (refusedWith(answer) === "rate_limited") throw new RateLimited(e.id);
   if (answer.status < 200 || answer.status >= 300) throw new StepFailed(`${e.id} answered ${String(answer.status)}`);
   // The judge has held the body to the schema; a flow that goes on after a finding may see undefined fields.
   const value = e.output === undefined ? undefined : isBytes(e.output) ? answer.body : parseJson(answer.body);

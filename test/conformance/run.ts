@@ -1,6 +1,7 @@
 /** Runs the whole contract against one live server, or anything that answers like one. */
 import { randomUUID } from "node:crypto";
-import { openConversation, StepFailed, type Conversation } from "./conversation.ts";
+import type { ChainNetwork } from "@coffer/contract";
+import { openConversation, RateLimited, StepFailed, type Conversation } from "./conversation.ts";
 import { accountFlow } from "./flows/account.ts";
 import { apiKeysFlow } from "./flows/api-keys.ts";
 import { auditFlow } from "./flows/audit.ts";
@@ -31,6 +32,8 @@ export interface ConformanceOptions {
   readonly apiKey?: string;
   /** For sign-ups: of two uses or more. Default: sign-up is tried as a refusal alone. */
   readonly accessCode?: string;
+  /** The chain that the service is on. Default: a local one for a service on this machine, else the main one. */
+  readonly network?: ChainNetwork;
 }
 
 const FLOWS: readonly Flow[] = [
@@ -58,8 +61,8 @@ export async function runConformance(options: ConformanceOptions): Promise<Repor
   const recorder = openRecorder();
   const line = { baseUrl: options.baseUrl, transport: options.transport ?? fetch, recorder };
   const talk = openConversation(line, null);
-  const { apiKey, accessCode } = options;
-  const subject = await guarded(talk, () => openSubject(talk, { apiKey, accessCode, fresh: randomUUID }));
+  const { apiKey, accessCode, network } = options;
+  const subject = await guarded(talk, () => openSubject(talk, { apiKey, accessCode, network, fresh: randomUUID }));
   if (subject === null) return recorder.report();
   for (const flow of FLOWS) await guarded(subject.owner, () => flow(subject));
   await guarded(subject.owner, () => closeSubject(subject satisfies Subject));
@@ -72,6 +75,10 @@ async function guarded<Result>(talk: Conversation, work: () => Promise<Result>):
     return await work();
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
+    if (error instanceof RateLimited) {
+      talk.note(`a flow ended early at the rate limit of ${error.message}`);
+      return null;
+    }
     talk.check(null, false, `the flow stopped: ${error.message}`);
     return null;
   }

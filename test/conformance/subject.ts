@@ -1,5 +1,5 @@
 /** What every flow works on: an owner's key, a vault of its own, and a second account where one can be had. */
-import { api } from "@coffer/contract";
+import { api, type ChainNetwork } from "@coffer/contract";
 import type { ChainKey } from "../acceptance/kit/chain.ts";
 import { chainKeysFor } from "./chain-keys.ts";
 import type { Conversation } from "./conversation.ts";
@@ -26,6 +26,7 @@ export type Flow = (subject: Subject) => Promise<void>;
 export interface Settings {
   readonly apiKey: string | undefined;
   readonly accessCode: string | undefined;
+  readonly network: ChainNetwork | undefined;
   readonly fresh: () => string;
 }
 
@@ -45,7 +46,7 @@ export async function openSubject(talk: Conversation, settings: Settings): Promi
     stranger: other === null ? null : talk.as(other),
     vaultId: made.value().vault.id,
     accessCode: settings.accessCode ?? null,
-    newChainKey: chainKeysFor(talk.baseUrl),
+    newChainKey: chainKeysFor(talk.baseUrl, settings.network),
     name,
   };
 }

@@ -31,8 +31,10 @@ async function credentials({ owner }: Subject): Promise<void> {
   }
 }
 
-async function bodies({ owner, ownerKey }: Subject): Promise<void> {
-  const withJson = endpointsOf(api).filter((e) => e.body !== undefined && !isBytes(e.body));
+async function bodies({ owner, ownerKey, stranger }: Subject): Promise<void> {
+  // Where there is no dev-signup it is 404 whatever its body (decisions §7).
+  const offered = endpointsOf(api).filter((e) => e.id !== api.development.signup.id || stranger !== null);
+  const withJson = offered.filter((e) => e.body !== undefined && !isBytes(e.body));
   const send = (e: EndpointDefinition, body: string, type = "application/json") => {
     const headers = { authorization: `Bearer ${ownerKey}`, "content-type": type };
     return new Request(new URL(renderPath(e, IDS), owner.baseUrl), { method: e.method, headers, body });

@@ -13,6 +13,7 @@ export const identityProviderFlow: Flow = async ({ owner }) => {
   const open = owner.as(null);
   owner.step("a sign-in is begun, where there is a provider");
   const begun = await open.call(authorize, {}, { expect: "any" });
+  if (refusedWith(begun) === "rate_limited") return;
   const configured = refusedWith(begun) !== "not_configured";
   if (begun.status === 200) {
     const { url, state } = begun.value();

@@ -53,6 +53,7 @@ async function redeeming(subject: Subject): Promise<void> {
     owner.note("redeeming and linking were not tried: the server does not know its own origin (SERVICE_PUBLIC_URL)");
     return;
   }
+  if (refusedWith(unknown) === "rate_limited") return;
   owner.check(redeem, refusedWith(unknown) === "not_found", `it is answered ${String(unknown.status)}`);
   const invite = (await owner.call(api.invites.create, { body: { name: name("agent") } })).value();
   await wrongProofs(subject, invite, chain);

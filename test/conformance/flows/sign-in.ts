@@ -36,7 +36,8 @@ async function refusals({ owner, name }: Subject): Promise<void> {
   await open.call(refresh, { body: { refreshToken: MADE_UP } }, { expect: "session_ended" });
   await open.call(logout, { body: { refreshToken: MADE_UP } });
   owner.step("the wrong current password");
-  const wrong = { currentPassword: PASSWORD, newPassword: OTHER_PASSWORD };
+  // Made up anew each time: a word that stands here might be somebody's.
+  const wrong = { currentPassword: name("not the password"), newPassword: name("nor the next one") };
   await owner.call(changePassword, { body: wrong }, { expect: "wrong_password" });
   owner.step("the sessions of the account");
   await owner.call(api.sessions.list, {});
