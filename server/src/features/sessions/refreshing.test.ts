@@ -135,6 +135,16 @@ describe("a refresh", () => {
     expect(outcomeOf(await service.ask("POST", "/api/auth/refresh", { json: {} }))).toBe("400 validation_failed");
   });
 
+  it("with a used token is noticed also where the family's rate is used up: a thief cannot hide behind it", async () => {
+    await using service = await openTestApp({ environment: { SERVICE_RATE_REFRESH: "2" } });
+    const first = await addSession(service.deps);
+    const stolen = await next(service, (await next(service, first.refreshToken)).refreshToken);
+    expect(outcomeOf(await refresh(service, stolen.refreshToken))).toBe("429 rate_limited");
+    expect(outcomeOf(await refresh(service, first.refreshToken))).toBe("401 session_ended");
+    expect(await tryAccess(service, stolen.accessToken)).toBe(401);
+    expect(await actionsOf(service, first.accountId)).toContain("session.reuse_detected");
+  });
+
   it("is limited per family, and a refused one uses nothing up [D2-refresh]", async () => {
     await using service = await openTestApp({ environment: { SERVICE_RATE_REFRESH: "3" } });
     let { refreshToken } = await addSession(service.deps);

@@ -20,10 +20,11 @@ type Needs = Pick<Deps, "database" | "clock" | "random" | "jwtKeys"> & { readonl
  */
 export async function refreshSession(deps: Needs, token: string, origin: RequestOrigin): Promise<Reply<SessionTokens>> {
   const hash = hashRefreshToken(token);
-  // Only names the family whose rate this counts against; what the token is worth is decided by the UPDATE.
+  // Names the family whose rate this counts against; what a live token is worth is decided by the UPDATE.
   const known = await deps.database.first(findRefreshToken(deps.database, { hash }));
-  if (known === null) throw new ServiceError("session_ended");
-  const headers = headersOf(deps.limits.take("refresh", known.session_id));
+  if (known === null || known.revoked_at !== null) throw new ServiceError("session_ended");
+  // No rate for a used token, which ends the family: else who stole it could use the rate up and stay unnoticed.
+  const headers = known.rotated_at === null ? headersOf(deps.limits.take("refresh", known.session_id)) : {};
   const tokens = await deps.database.transaction(
     async (transaction) =>
       (await rotate(deps, transaction, hash, origin)) ?? endRefused(deps, transaction, hash, origin),

@@ -65,7 +65,7 @@ export const findRefreshToken = prepared((build, value: { hash: string }) =>
   build
     .selectFrom("refresh_tokens")
     .innerJoin("sessions", "sessions.id", "refresh_tokens.session_id")
-    .select(["refresh_tokens.rotated_at", "sessions.id as session_id", "sessions.account_id"])
+    .select(["refresh_tokens.rotated_at", "sessions.id as session_id", "sessions.account_id", "sessions.revoked_at"])
     .where("refresh_tokens.hash", "=", value.hash),
 );
 
