@@ -14,15 +14,40 @@ export interface AuditVerifyOptions extends CallOptions {
   readonly accountId?: string | undefined;
 }
 
-/** Walks the entries oldest first: all that come newest first are held in memory meanwhile. */
-export async function verifyAudit(
-  accountId: string,
-  newestFirst: AsyncIterable<AuditEvent>,
-  expect?: AuditLink,
-): Promise<AuditVerdict> {
-  const events: AuditEvent[] = [];
-  for await (const event of newestFirst) events.push(event);
-  return checkAuditChain(accountId, events.reverse(), hashHex, expect === undefined ? {} : { expect });
+/** Pages of entries, newest first; {@link AuditPages} says how they are read. */
+export interface AuditPage {
+  readonly events: readonly AuditEvent[];
+  readonly nextCursor: string | null;
+}
+
+/** The log as the service lists it: page after page from the newest, and again the page at a cursor. */
+export interface AuditPages {
+  newestFirst(): AsyncIterable<AuditPage>;
+  at(cursor: string): PromiseLike<AuditPage>;
+}
+
+/** Pages that stay in memory while the way to the oldest entry is found; older ones are read a second time. */
+const KEPT_PAGES = 10;
+
+/**
+ * Walks the entries oldest first, as they are chained, though the service lists the newest first. However long the log is, a few pages of
+ * it are in memory. Entries that are written meanwhile are not part of what is checked: no page is read anew from its newest end.
+ */
+export async function verifyAudit(accountId: string, pages: AuditPages, expect?: AuditLink): Promise<AuditVerdict> {
+  return checkAuditChain(accountId, oldestFirst(pages), hashHex, expect === undefined ? {} : { expect });
+}
+
+async function* oldestFirst(pages: AuditPages): AsyncGenerator<AuditEvent, void, undefined> {
+  const kept: AuditPage[] = [];
+  const older: string[] = [];
+  let cursor: string | null = null;
+  for await (const page of pages.newestFirst()) {
+    if (kept.length < KEPT_PAGES || cursor === null) kept.push(page);
+    else older.push(cursor);
+    cursor = page.nextCursor;
+  }
+  for (const from of older.reverse()) yield* (await pages.at(from)).events.toReversed();
+  for (const { events } of kept.reverse()) yield* events.toReversed();
 }
 
 async function hashHex(text: string): Promise<string> {

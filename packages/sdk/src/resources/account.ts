@@ -97,8 +97,9 @@ export interface AuditResource {
   /** Newest first. `action`: entries of that action, or of those that begin with it and a dot. */
   list(query?: Query<typeof api.audit.list>, options?: CallOptions): PagePromise<"events", AuditEvent>;
   /**
-   * Reads the whole log and checks its chain of hashes. `fault` names the first entry that is not as it was written; null: all are.
-   * Keep `newest` where the service cannot write and hand it in as `expect` next time: only that shows a log that was rewritten whole.
+   * Reads the whole log and checks its chain of hashes, with a few pages of it in memory. `fault` names the first entry that is not as it
+   * was written; null: all are. Keep `newest` where the service cannot write and hand it in as `expect` next time: only that shows a log
+   * that was rewritten whole.
    *
    * @example
    * ```ts
@@ -120,7 +121,10 @@ export function auditResource(connection: Connection): AuditResource {
     list,
     verify: async ({ expect, accountId, ...options } = {}) => {
       const id = accountId ?? (await callOn(connection, api.account.get, {}, options)).account.id;
-      return (await import("../audit/verify.ts")).verifyAudit(id, list({ limit: 1000 }, options), expect);
+      const { verifyAudit } = await import("../audit/verify.ts");
+      const page = { limit: 1000 };
+      const newestFirst = () => list(page, options).pages();
+      return verifyAudit(id, { newestFirst, at: (cursor) => list({ ...page, cursor }, options) }, expect);
     },
   };
 }
