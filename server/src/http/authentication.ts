@@ -4,7 +4,7 @@
  */
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { isKeyText } from "@coffer/contract";
+import { type AccessLevel, isKeyText } from "@coffer/contract";
 import type { Deps } from "../deps.ts";
 import {
   type CredentialRow,
@@ -34,9 +34,10 @@ export interface Authenticator {
   authenticate(headers: IncomingHttpHeaders, origin: RequestOrigin): Promise<Principal>;
   /**
    * Rejects when the principal's key was revoked or has expired since, or its session was ended or has expired. A transfer
-   * that began with a valid access token outlives the token's 15 minutes, but not its session.
+   * that began with a valid access token outlives the token's 15 minutes, but not its session. Resolves with the access
+   * level that the principal has by now: a key of the owner's address is an agent's once the owner links another.
    */
-  recheck(principal: Principal): Promise<void>;
+  recheck(principal: Principal): Promise<AccessLevel>;
   /** When keys were last used, to be written off the request path. */
   readonly lastUsed: LastUsed;
   /** Keys that were refused for their age, to be marked off the request path. */
@@ -51,9 +52,9 @@ const BEARER = /^Bearer +([\w.~+/=-]+) *$/i;
 export function createAuthenticator(deps: Needs): Authenticator {
   const lastUsed = new LastUsed();
   const outlived = new OutlivedKeys();
-  const requireLiveKey: (row: KeyLife | null, now: number) => asserts row is KeyLife = (row, now) => {
+  const requireLiveKey = <Row extends KeyLife>(row: Row | null, now: number): Row => {
     if (row !== null && !outlived.has(row.id)) {
-      if (isLiveKey(row, now)) return;
+      if (isLiveKey(row, now)) return row;
       if (row.revoked_at === null) outlived.add(row.id);
     }
     throw new ServiceError("invalid_credential");
@@ -69,17 +70,18 @@ export function createAuthenticator(deps: Needs): Authenticator {
       // The checksum spares the look-up of texts that cannot be keys; the answer is the same.
       if (text === undefined) throw new ServiceError("invalid_credential");
       if (!isKeyText(text)) return authenticateSession(deps, tokens, text, origin);
-      const row = await deps.database.first(findCredential(deps.database, { hash: hash("sha256", text, "hex") }));
+      const found = await deps.database.first(findCredential(deps.database, { hash: hash("sha256", text, "hex") }));
       const now = deps.clock.now();
-      requireLiveKey(row, now);
+      const row = requireLiveKey(found, now);
       lastUsed.touch(row.id, now);
       return renderPrincipal(row, origin);
     },
     async recheck(principal) {
-      if (principal.sessionId !== null) return requireLiveSession(deps, principal.sessionId);
-      if (principal.keyId === null) return;
-      const row = await deps.database.first(findKeyLife(deps.database, { id: principal.keyId }));
-      requireLiveKey(row, deps.clock.now());
+      if (principal.sessionId !== null) await requireLiveSession(deps, principal.sessionId);
+      if (principal.keyId === null) return principal.accessLevel;
+      const found = await deps.database.first(findKeyLife(deps.database, { id: principal.keyId }));
+      const row = requireLiveKey(found, deps.clock.now());
+      return accessLevelOf(row.chain_address, row.account_chain_address);
     },
   };
 }

@@ -52,8 +52,9 @@ export interface RequestContext<Caller extends Principal | null> {
   /** Aborts when the client goes away or the server's shutdown grace is over. */
   readonly signal: AbortSignal;
   /**
-   * Rejects with `invalid_credential` when the credential has been revoked or has expired since. Called before a row is
-   * written for a long upload, and every 5 s or 64 MiB on a stream (decisions §4, "in-flight on revoke").
+   * Rejects with `invalid_credential` when the credential has been revoked or has expired since, and with `owner_only` when
+   * it is an agent's by now and the endpoint an owner's. Called before a row is written for a long upload, and every 5 s or
+   * 64 MiB on a stream (decisions §4, "in-flight on revoke").
    */
   recheck(): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { renderKeyAddressText, renderLinkText } from "@coffer/contract";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openTestApp, type TestAnswer, type TestApp } from "../../test-app.ts";
@@ -218,7 +219,8 @@ describe("an address that is in use", () => {
     service.clock.advance(-DAY / 2);
     expect((await service.ask("GET", "/api/account", { key })).status).toBe(401);
     const { body } = await service.ask("GET", `/api/auth/api-keys/${id}`, { key: owner.key });
-    expect(body["apiKey"]).toMatchObject({ revokedAt: "2026-11-21T12:00:00.000Z" });
+    // It has expired: that it was ended at that very moment is no revocation.
+    expect(body["apiKey"]).toMatchObject({ expiresAt: "2026-11-21T12:00:00.000Z", revokedAt: null });
   });
 });
 
@@ -241,6 +243,27 @@ describe("linking another address", () => {
     ]);
     // Back again would widen the key.
     expect(outcomeOf(await link(first))).toEqual([409, "address_conflict"]);
+  });
+
+  it("holds for owner's requests of such a key that are under way: none makes a key or an invite any more", async () => {
+    await link(newSigner());
+    const { body: me } = await service.ask("GET", "/api/account", { key: owner.key });
+    const { chainAddress } = me["account"] as { chainAddress: string };
+    const own = await newKey({ chainAddress });
+    const authorization = `Bearer ${own.key}`;
+    const headers = { authorization, "content-type": "application/json", "transfer-encoding": "chunked" };
+    const begin = (url: string) => {
+      const payload = new Readable({ read: () => undefined });
+      const request = service.app.inject({ method: "POST", url, headers, payload });
+      return { payload, answer: request.then(({ headers, statusCode }) => [statusCode, headers["x-error-code"]]) };
+    };
+    const slow = ["/api/auth/api-keys", "/api/auth/invites"].map(begin);
+    expect((await link(newSigner())).status).toBe(200);
+    for (const { payload } of slow) {
+      payload.push(JSON.stringify({ name: "Kept" }));
+      payload.push(null);
+    }
+    for (const { answer } of slow) expect(await answer).toEqual([403, "owner_only"]);
   });
 
   it("is not for a key that is bound to the present one: it would lock itself out", async () => {
