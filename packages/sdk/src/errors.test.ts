@@ -1,4 +1,4 @@
-import { api } from "@coffer/contract";
+import { api, errorsOf, type EndpointDefinition } from "@coffer/contract";
 import { expect, expectTypeOf, it } from "vitest";
 import { ApiError, ConnectionError, failureOf, type EndpointErrorCode } from "./errors.ts";
 
@@ -19,4 +19,37 @@ it("is null for what the endpoint does not declare, and for failures the service
   expect(failureOf(api.vaults.delete, new ApiError("unknown_error", "HTTP 502", facts))).toBeNull();
   expect(failureOf(api.vaults.delete, new ConnectionError("gone"))).toBeNull();
   expect(failureOf(api.vaults.delete, "text")).toBeNull();
+});
+
+const EVERY = { internal: 1, unavailable: 1, rate_limited: 1 } as const;
+const OWNED = { ...EVERY, invalid_credential: 1, development_origin: 1, owner_only: 1, missing_scope: 1 } as const;
+const BODY = { validation_failed: 1, unsupported_media_type: 1, body_truncated: 1, request_timeout: 1 } as const;
+const JSON_BODY = { ...BODY, malformed_json: 1, body_too_large: 1 } as const;
+const REPEATED = { idempotency_in_progress: 1, idempotency_mismatch: 1 } as const;
+const PAID = { email_unverified: 1, not_configured: 1, provider_unavailable: 1, vault_limited_key: 1 } as const;
+
+/** Does not compile with a code too many or too few for the type; compared with what the contract computes. */
+function codesOf<E extends EndpointDefinition, Codes extends Record<EndpointErrorCode<E>, 1>>(
+  endpoint: E,
+  codes: Codes & Record<Exclude<keyof Codes, EndpointErrorCode<E>>, never>,
+): readonly [EndpointDefinition, string[]] {
+  return [endpoint, Object.keys(codes)];
+}
+
+it.each([
+  codesOf(api.system.health, EVERY),
+  codesOf(api.auth.refresh, { ...EVERY, ...JSON_BODY, session_ended: 1 }),
+  codesOf(api.auth.resetPassword, { ...EVERY, ...JSON_BODY, token_invalid: 1, weak_password: 1 }),
+  codesOf(api.billing.get, { ...OWNED, vault_limited_key: 1 }),
+  codesOf(api.billing.checkout, { ...OWNED, ...JSON_BODY, ...REPEATED, ...PAID, plan_unchanged: 1 }),
+  codesOf(api.billing.events, {
+    ...{ ...EVERY, ...BODY, signature_invalid: 1, clock_skew: 1, not_configured: 1 },
+    ...{ malformed_json: 1, body_too_large: 1 },
+  }),
+  codesOf(api.apiKeys.rotate, {
+    ...{ ...OWNED, ...JSON_BODY, ...REPEATED, already_created: 1, not_found: 1, scope_too_wide: 1 },
+    ...{ key_inactive: 1, limit_reached: 1 },
+  }),
+])("has the type of what the contract lists", (endpoint, codes) => {
+  expect(codes.toSorted()).toEqual(errorsOf(endpoint).toSorted());
 });

@@ -1,4 +1,11 @@
-import { ERROR_FACTS, errorsOf, isErrorCode, type EndpointDefinition, type ErrorCode } from "@coffer/contract";
+import {
+  ERROR_FACTS,
+  errorsOf,
+  isErrorCode,
+  type BytesMarker,
+  type EndpointDefinition,
+  type ErrorCode,
+} from "@coffer/contract";
 import { redactText } from "./redaction.ts";
 import { INSPECT } from "./secret.ts";
 
@@ -203,20 +210,28 @@ export class IntegrityError extends SdkError {
   }
 }
 
+/** What the endpoint may answer, as a type: code for code the contract's `errorsOf`. */
 export type EndpointErrorCode<E extends EndpointDefinition> =
   | E["errors"][number]
   | "internal"
   | "unavailable"
   | "rate_limited"
-  | "validation_failed"
   | (E["auth"] extends "credential" ? "invalid_credential" | "development_origin" : never)
   | (E["access"] extends "owner" ? "owner_only" : never)
   | (E["scope"] extends null ? never : "missing_scope")
   | (E["vaultLimit"] extends "refuse" ? "vault_limited_key" : never)
-  | (E extends { body: unknown } ? "malformed_json" | "unsupported_media_type" | "body_too_large" : never)
-  | (E extends { method: "POST"; effect: "create"; auth: "credential" }
-      ? "idempotency_in_progress" | "idempotency_mismatch" | "already_created"
-      : never);
+  | InputErrorCode<E>
+  | (E extends { method: "POST"; effect: "create"; auth: "credential" } ? RepeatErrorCode<E> : never);
+
+type InputErrorCode<E> =
+  | (E extends { params: object } | { query: object } | { headers: object } | { body: object }
+      ? "validation_failed"
+      : never)
+  | (E extends { body: object } ? "unsupported_media_type" | "body_truncated" | "request_timeout" : never)
+  | (E extends { body: infer Body } ? (Body extends BytesMarker ? never : "malformed_json" | "body_too_large") : never);
+
+type RepeatErrorCode<E> =
+  "idempotency_in_progress" | "idempotency_mismatch" | (E extends { secretResponse: true } ? "already_created" : never);
 
 /**
  * The error as one that this endpoint declares, or null. Narrow on `.code` afterwards.
