@@ -136,6 +136,20 @@ describe("[D0-billing D0-billing-paths D1-open-billing-events] an event of the p
     expect([await planOf(), await statusOf()]).toEqual(["pro", "active"]);
   });
 
+  it("of the moment in which an earlier subscription ends: the one that takes over counts, whichever comes first", async () => {
+    const over = event({ kind: "subscription.ended", reference: "sub_1" });
+    const begun = event({ reference: "sub_2" });
+    for (const [round, order] of [
+      [over, begun],
+      [begun, over],
+    ].entries()) {
+      const buyer = await service.addOwner();
+      await service.send(event({ accountId: buyer.id, reference: "sub_1", occurredAt: service.clock.now() - 1000 }));
+      for (const each of order) await service.send({ ...each, id: `${each.id}/${round}`, accountId: buyer.id });
+      expect(await service.billingOf(buyer)).toMatchObject({ plan: "pro", subscription: { status: "active" } });
+    }
+  });
+
   it("of an account that does not exist is answered like any other", async () => {
     const answer = await service.send(event({ accountId: randomUUID() }));
     expect([answer.status, answer.text]).toEqual([204, ""]);

@@ -55,11 +55,17 @@ function isSame(old: Old, reference: string) {
   return old("subscriptions.reference", "=", reference);
 }
 
-/** What is there was told by an event before this one; of one moment, the later state of a subscription's life counts. */
-function isOlder(old: Old, { event_at: at, status }: Told) {
+/**
+ * What is there was told by an event before this one; of one moment, the later state of a subscription's life counts.
+ * One that takes over from another begins in the moment in which that ends: providers count in seconds.
+ */
+function isOlder(old: Old, { event_at: at, status, reference }: Told) {
   const sameMoment = old.and([
     old("subscriptions.event_at", "=", at),
-    old("subscriptions.status", "in", [...statusesUpTo(status)]),
+    old.or([
+      old("subscriptions.status", "in", [...statusesUpTo(status)]),
+      old("subscriptions.reference", "!=", reference),
+    ]),
   ]);
   return old.or([old("subscriptions.event_at", "<", at), sameMoment]);
 }
