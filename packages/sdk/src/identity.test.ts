@@ -254,7 +254,39 @@ describe("a plan", () => {
     for (const id of ["e1", "e1"]) expect((await send(id, event)).status).toBe(204);
     expect(await mine.billing.get()).toMatchObject({ plan: "pro", subscription: { status: "active" } });
     expect((await send("e2", event, "v1,AAAA")).status).toBe(400);
-    expect(await mine.billing.changePlan({ plan: "free" })).toMatchObject({ plan: "free" });
+  });
+
+  it("that is paid for stays until the provider says that it has ended; one that nobody pays for is left at once", async () => {
+    const { user, accessToken } = await visitor.auth.signup({
+      ...{ email: "me@example.com", password: PASSWORD, accessCode: fake.addAccessCode() },
+    });
+    const mine = connect(accessToken);
+    await visitor.auth.verifyEmail(fake.mails.at(-1)?.token ?? "");
+    await expect(mine.billing.changePlan({ plan: "pro" })).rejects.toMatchObject({ code: "subscription_required" });
+    expect(await mine.billing.changePlan({ plan: "free" })).toEqual({ plan: "free", subscription: null });
+    const told = (kind: string) => ({ kind: `subscription.${kind}`, accountId: user.id, plan: "pro" });
+    await send("e1", told("active"));
+    const ending = { plan: "pro", subscription: { plan: "pro", status: "ending" } };
+    expect(await mine.billing.changePlan({ plan: "free" })).toMatchObject(ending);
+    expect(await mine.billing.changePlan({ plan: "pro" })).toMatchObject({ subscription: { status: "active" } });
+    expect(await mine.billing.changePlan({ plan: "free" })).toMatchObject(ending);
+    now += 1000;
+    await send("e2", told("ended"));
+    expect(await mine.billing.get()).toMatchObject({ plan: "free", subscription: { status: "ended" } });
+    const late = { ...told("active"), occurredAt: new Date(now - 500).toISOString() };
+    await send("e3", late);
+    expect(await mine.billing.get()).toMatchObject({ plan: "free", subscription: { status: "ended" } });
+    const { events } = await mine.audit.list({ action: "account" });
+    expect(events.slice(0, 3).map(({ action, targets }) => [action, targets[0]?.id])).toEqual([
+      ["account.plan_changed", "free"],
+      ["account.plan_change_requested", "free"],
+      ["account.plan_change_requested", "pro"],
+    ]);
+    await expect(mine.billing.checkout({ plan: "free" })).rejects.toMatchObject({ code: "plan_unchanged" });
+    await send("e4", { ...told("active"), reference: "another" });
+    await expect(mine.billing.checkout({ plan: "free" })).rejects.toMatchObject({ code: "validation_failed" });
+    await send("e5", told("ended"));
+    expect(await mine.billing.get()).toMatchObject({ plan: "pro", subscription: { status: "active" } });
   });
 
   function send(id: string, event: object, signature?: string): Promise<Response> {

@@ -23,6 +23,15 @@ export interface InviteRow extends Row<Invite> {
   readonly keyExpiresAt: string | null;
 }
 
+/** What pays for an account's plan, as the newest event told it; times in milliseconds since the Unix epoch. */
+export interface SubscriptionRow {
+  readonly plan: Billing["plan"];
+  readonly status: "active" | "ending" | "ended";
+  readonly reference: string;
+  readonly eventAt: number;
+  readonly since: number;
+}
+
 /** A mail that was sent; its token is what the link in it would carry. */
 export interface Mail {
   readonly to: string;
@@ -70,7 +79,7 @@ export interface IdentityState {
     { readonly accountId: string; readonly credential: string; readonly expiresAt: number }
   >;
   readonly invites: Map<string, InviteRow>;
-  readonly subscriptions: Map<string, NonNullable<Billing["subscription"]>>;
+  readonly subscriptions: Map<string, SubscriptionRow>;
   readonly paymentEvents: Set<string>;
   readonly changes: Map<string, Change[]>;
 }
@@ -118,10 +127,13 @@ export function issueTokens(state: State, sessionId: string): SessionTokens {
   return { accessToken, refreshToken, expiresIn: ACCESS_TOKEN_SECONDS };
 }
 
-/** Ends the sessions of an account at once, all but one. */
-export function endSessions(state: State, accountId: string, exceptId: string | null): void {
-  for (const row of state.sessions.values())
-    if (row.accountId === accountId && row.value.id !== exceptId) row.endedAt ??= state.now();
+/** Ends the sessions of an account at once, all but one. Answers the ids of those that it ended. */
+export function endSessions(state: State, accountId: string, exceptId: string | null): string[] {
+  const live = [...state.sessions.values()].filter(
+    (row) => row.accountId === accountId && row.value.id !== exceptId && row.endedAt === null,
+  );
+  for (const row of live) row.endedAt = state.now();
+  return live.map((row) => row.value.id);
 }
 
 /** The caller that an access token stands for; null when it is none, or its session is over. */
