@@ -1,7 +1,9 @@
+import type { AuditEvent } from "@coffer/contract";
 import { describe, expect, it } from "vitest";
 import type { Database } from "../../ports/database.ts";
 import { openTestApp, type TestApp } from "../../test-app.ts";
 import { createLimits } from "../../limits/limits.ts";
+import { addSession } from "../sessions/test-sessions.ts";
 import { logIn } from "./log-in.ts";
 import {
   actionsOf,
@@ -94,7 +96,7 @@ describe("a changed password", () => {
   it("ends every other session at once, and not the caller's [D3-change-password]", async () => {
     await using service = await openTestApp();
     const mine = await signUpWithPassword(service);
-    const other = await logInAgain(service, mine.email);
+    const other = await addSession(service.deps, mine.user.id);
     const stranger = await signUpWithPassword(service);
     expect((await changePassword(service, mine.accessToken, PASSWORD, OTHER_PASSWORD)).status).toBe(204);
     expect(await tryAccess(service, mine.accessToken)).toBe(200);
@@ -104,7 +106,22 @@ describe("a changed password", () => {
     expect(await tryAccess(service, stranger.accessToken)).toBe(200);
     expect(outcomeOf(await logInWith(service, mine.email, PASSWORD))).toBe("401 wrong_credentials");
     expect(outcomeOf(await logInWith(service, mine.email, OTHER_PASSWORD))).toBe("200");
-    expect(await actionsOf(service, mine.user.id)).toContain("account.password_changed");
+    const actions = await actionsOf(service, mine.user.id);
+    expect(actions.slice(-3)).toEqual(["account.password_changed", "session.ended", "session.created"]);
+    const log = await service.ask("GET", "/api/audit-log?action=session.ended", { key: mine.accessToken });
+    const [entry] = log.body["events"] as AuditEvent[];
+    expect(entry).toMatchObject({ actor: { type: "session" }, targets: [{ type: "session", id: other.sessionId }] });
+  });
+
+  it("records no more endings than one transaction can bear", async () => {
+    await using service = await openTestApp();
+    const { user, accessToken } = await signUpWithPassword(service);
+    for (let made = 0; made < 103; made += 1) await addSession(service.deps, user.id);
+    expect((await changePassword(service, accessToken, PASSWORD, OTHER_PASSWORD)).status).toBe(204);
+    const ended = (await actionsOf(service, user.id)).filter((action) => action === "session.ended");
+    expect(ended).toHaveLength(100);
+    const { body } = await service.ask("GET", "/api/auth/sessions", { key: accessToken });
+    expect(body["sessions"]).toHaveLength(1);
   });
 
   it("ends sessions that are over by time too: a clock that is set back brings none back", async () => {

@@ -5,7 +5,7 @@ import type { Limits } from "../../limits/limits.ts";
 import { findAccount } from "../account/store.ts";
 import { recordChange } from "../changes/store.ts";
 import { endMailTokens } from "../mail-tokens/store.ts";
-import { endSessions } from "../sessions/store.ts";
+import { endAllSessions } from "../sessions/ending.ts";
 import { hashPassword, requireStrongPassword, verifyPassword } from "./passwords.ts";
 import { replacePassword } from "./store.ts";
 
@@ -13,7 +13,8 @@ type Needs = Pick<Deps, "database" | "clock" | "random"> & { readonly limits: Li
 
 /**
  * Sets a new password against the current one (ASVS 5.0 6.2.3) and ends every session but the caller's own (ASVS 5.0
- * 7.4.3), and reset links that are on their way. Wrong passwords count as failed sign-ins: a stolen session must not be a way to try passwords.
+ * 7.4.3), and reset links that are on their way. Wrong passwords count as failed sign-ins: a stolen session must not be a
+ * way to try passwords.
  * @throws ServiceError `wrong_password`, `weak_password`, `rate_limited`, `unavailable`.
  */
 export async function changePassword(
@@ -41,7 +42,6 @@ export async function changePassword(
     if ((await transaction.run(replacePassword(transaction, { id, from, to, now }))) === 0) {
       throw new ServiceError("wrong_password");
     }
-    await endSessions(transaction, { accountId: id, exceptId: principal.sessionId, now });
     await endMailTokens(transaction, { accountId: id, purpose: "reset", now });
     await recordChange(transaction, {
       accountId: id,
@@ -51,5 +51,7 @@ export async function changePassword(
       occurredAt: now,
       id: deps.random.uuid(),
     });
+    const { sessionId: exceptId, origin } = principal;
+    await endAllSessions(deps, transaction, { accountId: id, exceptId, actor: principal, origin });
   });
 }

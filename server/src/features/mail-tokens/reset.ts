@@ -4,7 +4,7 @@ import type { RequestOrigin } from "../../http/handlers.ts";
 import type { Limits } from "../../limits/limits.ts";
 import { hashPassword, requireStrongPassword } from "../auth/passwords.ts";
 import { recordChange } from "../changes/store.ts";
-import { endSessions } from "../sessions/store.ts";
+import { endAllSessions } from "../sessions/ending.ts";
 import { hashMailToken } from "./rules.ts";
 import { endMailTokens, setPassword, useMailToken } from "./store.ts";
 import { requireLiveToken } from "./live-token.ts";
@@ -35,11 +35,11 @@ export async function resetPassword(
     const change = { id, email: used.email, to: passwordHash, now };
     if ((await transaction.first(setPassword(transaction, change))) === null) throw new ServiceError("token_invalid");
     await endMailTokens(transaction, { accountId: id, purpose: "reset", now });
-    await endSessions(transaction, { accountId: id, exceptId: null, now });
     await recordChange(transaction, {
       ...{ accountId: id, action: "account.password_changed", actor: null, origin },
       ...{ target: { kind: "account", id }, occurredAt: now, id: deps.random.uuid() },
     });
+    await endAllSessions(deps, transaction, { accountId: id, exceptId: null, actor: null, origin });
   });
   // Waits after wrong passwords were for whoever guessed; the account's owner has shown another proof.
   deps.limits.signInDelays.forget(email);

@@ -3,7 +3,7 @@ import type { Principal, RequestOrigin } from "../../http/handlers.ts";
 import type { Session } from "../../ports/database.ts";
 import { recordChange } from "../changes/store.ts";
 import { hashRefreshToken } from "./refresh-tokens.ts";
-import { endSession, findRefreshToken } from "./store.ts";
+import { endSession, endSessions, findRefreshToken } from "./store.ts";
 
 type Needs = Pick<Deps, "clock" | "random">;
 
@@ -22,20 +22,38 @@ export async function endOneSession(deps: Needs, transaction: Session, ending: E
   if (ended === 1) await recordEnding(deps, transaction, "session.ended", ending);
 }
 
+/**
+ * Ends the sessions of an account, all but one if it is named, because its password has changed. Each that was live has
+ * its entry in the audit log; of more than {@link MOST_RECORDED} the newest have, and the change itself stands for the rest.
+ */
+export async function endAllSessions(
+  deps: Needs,
+  transaction: Session,
+  { exceptId, ...whose }: Omit<Ending, "sessionId"> & { readonly exceptId: string | null },
+): Promise<void> {
+  const now = deps.clock.now();
+  const ended = await endSessions(transaction, { accountId: whose.accountId, exceptId, now });
+  const live = ended.filter((row) => row.expires_at > now).sort((a, b) => b.created_at - a.created_at);
+  for (const { id } of live.slice(0, MOST_RECORDED)) {
+    await recordEnding(deps, transaction, "session.ended", { ...whose, sessionId: id });
+  }
+}
+
+/** Nobody has so many, but somebody who knows the password can make any number: no transaction may last that long. */
+const MOST_RECORDED = 100;
+
 /** Ends the session that a refresh token belongs to, be it live, used or over; an unknown token is no error. */
 export async function logOut(
   deps: Needs & Pick<Deps, "database">,
   token: string,
   origin: RequestOrigin,
 ): Promise<void> {
-  const hash = hashRefreshToken(token);
+  // Outside of a transaction: who makes tokens up must not hold up those who write.
+  const found = await deps.database.first(findRefreshToken(deps.database, { hash: hashRefreshToken(token) }));
+  if (found === null || found.revoked_at !== null) return;
+  const { account_id: accountId, session_id: sessionId } = found;
   await deps.database.transaction(
-    async (transaction) => {
-      const found = await transaction.first(findRefreshToken(transaction, { hash }));
-      if (found === null) return;
-      const { account_id: accountId, session_id: sessionId } = found;
-      await endOneSession(deps, transaction, { accountId, sessionId, actor: null, origin });
-    },
+    (transaction) => endOneSession(deps, transaction, { accountId, sessionId, actor: null, origin }),
     // Logging out must work on a full disk too.
     { freesSpace: true },
   );

@@ -38,6 +38,15 @@ describe("a log-out", () => {
     expect(actions.filter((action) => action.startsWith("session."))).toEqual(["session.created", "session.ended"]);
   });
 
+  it("with a token of nobody waits for no writer: who makes tokens up holds up nobody who writes", async () => {
+    await using service = await openTestApp();
+    await service.app.ready();
+    await using another = await openAgain(service);
+    await another.transaction(async () => {
+      expect((await logOutBy(service, "nobody's")).status).toBe(204);
+    });
+  });
+
   it("holds on the next request when another process did it, also for tokens seen before [D3-jwt-session]", async () => {
     await using service = await openTestApp();
     const { accessToken, refreshToken } = await addSession(service.deps);

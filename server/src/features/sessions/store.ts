@@ -85,18 +85,19 @@ const endAll = prepared((build, value: { accountId: string; exceptId: string; no
     .set({ revoked_at: value.now })
     .where("account_id", "=", value.accountId)
     .where("id", "!=", value.exceptId)
-    .where("revoked_at", "is", null),
+    .where("revoked_at", "is", null)
+    .returning(["id", "created_at", "expires_at"]),
 );
 
 /**
  * Ends the sessions of an account, all but one if it is named; also those that are over by time, which a clock that is
- * set back would bring back. Resolves with how many there were.
+ * set back would bring back. Resolves with those that it ended.
  */
 export function endSessions(
   transaction: Session,
   { accountId, exceptId, now }: { accountId: string; exceptId: string | null; now: number },
-): Promise<number> {
-  return transaction.run(endAll(transaction, { accountId, exceptId: exceptId ?? "", now }));
+): Promise<Pick<SessionRow, "id" | "created_at" | "expires_at">[]> {
+  return transaction.all(endAll(transaction, { accountId, exceptId: exceptId ?? "", now }));
 }
 
 export const findSession = prepared((build, value: { accountId: string; id: string }) =>

@@ -80,8 +80,8 @@ function mailHandlers(state: State) {
       requireStrong(body.newPassword, account?.email ?? "");
       const id = take(body.token, "reset");
       state.passwords.set(id, body.newPassword.normalize("NFKC"));
-      endSessions(state, id, null);
       record(state, visitor, id, "account.password_changed", { type: "account", id });
+      endAllSessions(state, visitor, id, null);
       return { message: "The password is changed. Sign in with it." };
     },
     verifyEmail: ({ body }, visitor) => {
@@ -105,10 +105,15 @@ function passwordHandlers(state: State) {
         throw new Failure("wrong_password");
       requireStrong(body.newPassword, readAccount(state, accountId).email);
       state.passwords.set(accountId, body.newPassword.normalize("NFKC"));
-      endSessions(state, accountId, sessionId);
       record(state, caller, accountId, "account.password_changed", { type: "account", id: accountId });
+      endAllSessions(state, caller, accountId, sessionId);
     },
   } satisfies Partial<GroupHandlers<typeof api.auth, Caller>>;
+}
+
+function endAllSessions(state: State, by: Visitor | Caller, accountId: string, exceptId: string | null): void {
+  for (const id of endSessions(state, accountId, exceptId))
+    record(state, by, accountId, "session.ended", { type: "session", id });
 }
 
 export function sessionHandlers(state: State): GroupHandlers<typeof api.sessions, Caller> {
