@@ -34,7 +34,11 @@ async function serve(): Promise<void> {
 async function runCommand(words: readonly string[]): Promise<number> {
   const found = findCommand(words);
   if (found === null && isCommandGroup(words)) throw new UsageError(renderHelp(words).trimEnd());
-  if (found === null) throw new UsageError(`Unknown command ${words.join(" ")}\n\n${renderHelp([])}`);
+  if (found === null) {
+    throw new UsageError(
+      `Unknown command ${words.join(" ")}. Commands for operators:\n${renderCommands()}--help shows the settings too`,
+    );
+  }
   const note = (text: string): void => void process.stderr.write(text);
   return found.command.run(parseConfig(process.env), found.options, { out: print, note });
 }

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -5,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parseConfig } from "../config.ts";
 import { openSqlite } from "../drivers/database/sqlite.ts";
 import { hashAccessCode, isUsableAccessCode, useAccessCode } from "../features/access-codes/store.ts";
+import { migrate } from "../migrations/migrate.ts";
 import { systemClock } from "../ports/clock.ts";
 import { UsageError } from "./command.ts";
 import { findCommand, isCommandGroup, renderCommands } from "./commands.ts";
@@ -74,11 +76,29 @@ describe("access-codes create [D3-access-codes]", () => {
     ["word", "another"],
   ])("refuses %s %j, with what it expects, and makes nothing", async (...words) => {
     await expect(run("access-codes", "create", ...words)).rejects.toThrow(UsageError);
-    expect((await run("access-codes", "list")).note).toContain("There are no access codes");
+    expect(existsSync(join(directory, "coffer.sqlite"))).toBe(false);
   });
 });
 
 describe("access-codes list and revoke", () => {
+  it("make no database where there is none, and say where they looked", async () => {
+    const path = join(directory, "coffer.sqlite");
+    for (const words of [["list"], ["revoke", "some-id"]]) {
+      await expect(run("access-codes", ...words)).rejects.toThrow(
+        `there is no database ${path}, check SERVICE_DATA_DIR`,
+      );
+    }
+    expect(existsSync(path)).toBe(false);
+    expect((await run("access-codes", "create")).note).toContain(`Making a new database, ${path}`);
+    expect((await run("access-codes", "create")).note).not.toContain("Making a new database");
+  });
+
+  it("say so when there are no codes yet", async () => {
+    await using database = await openDatabase();
+    await migrate(database);
+    expect((await run("access-codes", "list")).note).toContain("There are no access codes");
+  });
+
   it("show what became of each, newest first, and never a code", async () => {
     const made = [];
     for (const note of ["used", "revoked", "usable"]) {
@@ -118,6 +138,7 @@ describe("access-codes list and revoke", () => {
   });
 
   it("an unknown id is exit status 1, none is a usage error", async () => {
+    await run("access-codes", "create");
     expect(await run("access-codes", "revoke", "nobody")).toMatchObject({ status: 1 });
     await expect(run("access-codes", "revoke")).rejects.toThrow("the id is missing");
     await expect(run("access-codes", "revoke", "a", "b")).rejects.toThrow(UsageError);

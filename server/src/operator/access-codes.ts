@@ -10,7 +10,7 @@ import { migrate } from "../migrations/migrate.ts";
 import { systemClock } from "../ports/clock.ts";
 import type { Database } from "../ports/database.ts";
 import { systemRandom } from "../ports/random.ts";
-import { type OperatorCommand, type Streams, UsageError } from "./command.ts";
+import { type OperatorCommand, UsageError } from "./command.ts";
 
 const EXIT_DONE = 0;
 const EXIT_UNKNOWN = 1;
@@ -30,7 +30,9 @@ export const createAccessCodes: OperatorCommand = {
       expiresInDays: parseNumber("--expires-in-days", values["expires-in-days"], MAX_DAYS),
       note: parseNote(values.note),
     };
-    await using database = await open(config, streams);
+    const { path } = config.database;
+    if (!existsSync(path)) streams.note(`Making a new database, ${path}: the server must run on the same one\n`);
+    await using database = await open(config);
     const made = await addAccessCode({ database, clock: systemClock, random: systemRandom }, wanted);
     if (values.json === true) streams.out(`${JSON.stringify(made)}\n`);
     else {
@@ -47,7 +49,7 @@ export const listAllAccessCodes: OperatorCommand = {
   about: "lists the codes, newest first: what is left of each, never the code itself",
   async run(config, words, streams) {
     const { values } = read(listAllAccessCodes, words, { json: FLAG });
-    await using database = await open(config, streams);
+    await using database = await openExisting(config);
     const now = systemClock.now();
     const codes = (await database.all(listAccessCodes(database, {}))).map((row) => toListed(row, now));
     if (values.json === true) streams.out(`${JSON.stringify({ accessCodes: codes })}\n`);
@@ -65,7 +67,7 @@ export const revokeAccessCodes: OperatorCommand = {
     const { positionals } = read(revokeAccessCodes, words, {}, 1);
     const [id] = positionals;
     if (id === undefined) throw usageError(revokeAccessCodes, "the id is missing, access-codes list shows it");
-    await using database = await open(config, streams);
+    await using database = await openExisting(config);
     const revoked = await database.run(revokeAccessCode(database, { id, now: systemClock.now() }));
     if (revoked === 0 && (await database.first(findAccessCode(database, { id }))) === null) {
       streams.note(`There is no access code with the id ${JSON.stringify(id)}: access-codes list shows them\n`);
@@ -112,9 +114,15 @@ function parseNote(text: string | undefined): string | null {
   throw new UsageError(`--note takes one line of at most ${MAX_NOTE} characters`);
 }
 
+/** To look for codes makes none, and no database to look in. */
+async function openExisting(config: Config): Promise<Database> {
+  const { path } = config.database;
+  if (!existsSync(path)) throw new Error(`there is no database ${path}, check SERVICE_DATA_DIR`);
+  return open(config);
+}
+
 /** The reserve for a full disk is the server's; a second process must not touch it. */
-async function open({ database: { path } }: Config, streams: Streams): Promise<Database> {
-  if (!existsSync(path)) streams.note(`Making a new database, ${path}: the server must run on the same one\n`);
+async function open({ database: { path } }: Config): Promise<Database> {
   const database = await openSqlite({ path, reserveBytes: 0 });
   try {
     await migrate(database);

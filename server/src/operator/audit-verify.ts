@@ -88,7 +88,9 @@ async function verify(snapshot: Snapshot, wanted: Wanted, streams: Streams): Pro
   }
   if (wanted.account === undefined) counts.altered += await reportNobody(snapshot, wanted, streams);
   const outcome = counts.altered === 0 ? "intact" : `${counts.altered} altered`;
-  streams.note(`${counts.entries} entries of ${counts.accounts} accounts: ${outcome}\n`);
+  const entries = counts.entries === 1 ? "1 entry" : `${counts.entries} entries`;
+  const accounts = counts.accounts === 1 ? "1 account" : `${counts.accounts} accounts`;
+  streams.note(`${entries} of ${accounts}: ${outcome}\n`);
   if (counts.altered > 0) return EXIT_ALTERED;
   if (counts.unchecked === 0) return EXIT_INTACT;
   streams.note(`Entry ${wanted.expect?.sequence} is older than the log is kept: --expect could not be checked\n`);

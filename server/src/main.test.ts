@@ -1,0 +1,73 @@
+/** The process at the shell: what it says about words that are wrong, where, and with which exit status. */
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+
+const PROGRAM = ["--conditions=coffer-source", join(import.meta.dirname, "main.ts")];
+
+interface Outcome {
+  readonly status: number | string | null | undefined;
+  readonly out: string;
+  readonly said: string;
+}
+
+async function run(words: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Outcome> {
+  const directory = await mkdtemp(join(tmpdir(), "coffer-main-"));
+  const env = { SERVICE_ENV: "development", SERVICE_DATA_DIR: directory, SERVICE_PORT: "0", ...environment };
+  try {
+    const outcome = await new Promise<Outcome>((resolve) => {
+      execFile(process.execPath, [...PROGRAM, ...words], { env }, (error, out, said) => {
+        resolve({ status: error === null ? 0 : error.code, out, said });
+      });
+    });
+    expect(await readdir(directory)).toEqual([]);
+    return outcome;
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+it("an unknown command is a usage error, and names the commands alone", async () => {
+  const { status, out, said } = await run(["access-code", "list"]);
+  expect([status, out]).toEqual([64, ""]);
+  expect(said).toMatch(/^Unknown command access-code list\. Commands for operators:\n/);
+  expect(said).toContain("access-codes list");
+  expect(said).not.toContain("SERVICE_PORT");
+});
+
+it("half a command shows the other half, a wrong option its usage", async () => {
+  const half = await run(["access-codes"]);
+  expect([half.status, half.out]).toEqual([64, ""]);
+  expect(half.said).toContain("access-codes revoke <id>");
+  const wrong = await run(["access-codes", "create", "--uses", "many"]);
+  expect([wrong.status, wrong.out, wrong.said]).toEqual([64, "", "--uses needs a whole number from 1 to 1000000\n"]);
+});
+
+it("help is no error: of all, and of one group", async () => {
+  const all = await run(["--help"], { SERVICE_ENV: "nowhere" });
+  expect([all.status, all.said]).toEqual([0, ""]);
+  expect(all.out).toContain("SERVICE_PORT");
+  const group = await run(["access-codes", "--help"]);
+  expect([group.status, group.said]).toEqual([0, ""]);
+  expect(group.out).toContain("access-codes revoke");
+  expect(group.out).not.toContain("audit verify");
+});
+
+it("a configuration that is wrong ends a command and the server alike, with every problem", async () => {
+  for (const words of [[], ["access-codes", "list"]]) {
+    const { status, out, said } = await run(words, { SERVICE_ENV: "production" });
+    expect([status, out]).toEqual([78, ""]);
+    expect(said).toContain("SERVICE_MASTER_KEY: production needs it");
+    expect(said).toContain("SERVICE_JWT_KEYS: production needs it");
+  }
+});
+
+it("what cannot be done is status 1, in one line", async () => {
+  const { status, out, said } = await run(["access-codes", "list"]);
+  expect([status, out]).toEqual([1, ""]);
+  expect(said).toMatch(
+    /^coffer-server could not do that: there is no database \S+coffer\.sqlite, check SERVICE_DATA_DIR\n$/,
+  );
+});
