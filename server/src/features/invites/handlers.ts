@@ -23,12 +23,13 @@ export const invitesHandlers = (deps: Needs): GroupHandlers<typeof api.invites> 
     return deps.database.transaction(async (transaction) => {
       // What revokes the caller may have had its turn first (decisions §4, "in-flight on revoke").
       await context.recheck();
-      const terms = chooseTerms(body, principal, deps.clock.now());
+      const now = deps.clock.now();
+      const terms = chooseTerms(body, principal, now);
       const limit = { vaultIds: terms.vaultIds, asked: body.vaultIds !== undefined };
       const vaultIds = await requireVaults(transaction, principal.accountId, limit);
       return context.record(
         transaction,
-        await addInvite(deps, transaction, principal, body.name, { ...terms, vaultIds }),
+        await addInvite(deps, transaction, principal, { name: body.name, now }, { ...terms, vaultIds }),
       );
     });
   },
@@ -74,11 +75,11 @@ async function addInvite(
   deps: Needs,
   transaction: Session,
   principal: Principal,
-  name: string,
+  /** `now`: of which its end was reckoned. */
+  { name, now }: { readonly name: string; readonly now: number },
   terms: InviteTerms,
 ): Promise<Reply<CreatedInvite>> {
   const { accountId } = principal;
-  const now = deps.clock.now();
   const maximum = deps.settings.limits.invites;
   // Counting and adding are one act also where writers run side by side.
   await transaction.first(holdAccount(transaction, { id: accountId }));

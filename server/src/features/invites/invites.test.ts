@@ -1,5 +1,6 @@
 import { AGENT_SCOPES, INVITE_SCANNING_REGEX, isInviteCode, SCOPES } from "@coffer/contract";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Deps } from "../../deps.ts";
 import { openTestApp, type TestApp } from "../../test-app.ts";
 import { claimOf, errorCodeOf, makeInvite, newSigner, redeem } from "./test-invites.ts";
 
@@ -13,6 +14,12 @@ beforeEach(async () => {
   owner = await service.signUp();
 });
 afterEach(() => service[Symbol.asyncDispose]());
+
+/** Moves on a millisecond whenever somebody looks. */
+function ticking(clock: Deps["clock"]): Deps["clock"] {
+  let looks = 0;
+  return { now: () => clock.now() + (looks += 1), elapsed: () => clock.elapsed() };
+}
 
 const create = (key: string, json: object) => service.ask("POST", "/api/auth/invites", { key, json });
 
@@ -51,6 +58,15 @@ describe("creating an invite", () => {
       JSON.stringify(await service.deps.database.all(service.deps.database.build.selectFrom("invites").selectAll())),
     ).not.toContain(code);
     expect(service.logged()).not.toContain(String(code).slice(5));
+  });
+
+  it("[S2.5-lifetime] lasts an hour to the millisecond from when it says it was made, however long the making takes", async () => {
+    await using slow = await openTestApp({ replace: ({ clock }) => ({ clock: ticking(clock) }) });
+    const { body } = await slow.ask("POST", "/api/auth/invites", {
+      key: (await slow.signUp()).key,
+      json: { name: "Agent" },
+    });
+    expect(Date.parse(String(body["expiresAt"])) - Date.parse(String(body["createdAt"]))).toBe(3_600_000);
   });
 
   it("[S2.5-lifetime] [D0-invite-over-72h] lasts up to 72 hours, in fractions too, and not longer", async () => {
