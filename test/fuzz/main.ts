@@ -6,15 +6,10 @@ import { parseArgs } from "node:util";
 import { runFuzz, type FuzzReport } from "./run.ts";
 import { openFuzzSubject } from "./subject.ts";
 
-const { values } = parseArgs({
-  options: { count: { type: "string", default: "20000" }, seed: { type: "string" }, url: { type: "string" } },
-});
+const values = readWords();
 const seed = values.seed === undefined ? (Date.now() ^ process.pid) >>> 0 : Number(values.seed);
 const count = Number(values.count);
-if (!Number.isSafeInteger(seed) || !Number.isSafeInteger(count) || count < 1) {
-  console.error("usage: npm run fuzz [-- --count N] [--seed S] [--url URL]");
-  process.exit(2);
-}
+if (!Number.isSafeInteger(seed) || !Number.isSafeInteger(count) || count < 1) showUsage();
 console.log(`fuzz: ${String(count)} requests, seed ${String(seed)}`);
 if (values.url === undefined) {
   await using subject = await openFuzzSubject();
@@ -31,4 +26,19 @@ function print(report: FuzzReport): void {
   for (const finding of report.findings) console.log(`FINDING ${finding}`);
   console.log(`${String(report.sent)} requests sent, ${String(report.findings.length)} findings`);
   process.exitCode = report.findings.length === 0 ? 0 : 1;
+}
+
+function readWords() {
+  try {
+    return parseArgs({
+      options: { count: { type: "string", default: "20000" }, seed: { type: "string" }, url: { type: "string" } },
+    }).values;
+  } catch {
+    return showUsage();
+  }
+}
+
+function showUsage(): never {
+  console.error("usage: npm run fuzz [-- --count N] [--seed S] [--url URL]");
+  process.exit(2);
 }
