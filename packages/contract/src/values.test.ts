@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as z from "zod/mini";
+import { email } from "./auth.ts";
 import { booleanText, integerText, itemName, nameProblem, timestamp, uuid } from "./values.ts";
 
 describe("names", () => {
@@ -62,5 +63,20 @@ describe("values that travel as text", () => {
     expect(z.safeParse(uuid, "3f2504e0-4f89-41d3-9a0c-0305e82c3301").success).toBe(true);
     expect(z.safeParse(timestamp, "2026-11-20T17:00:00.000Z").success).toBe(true);
     expect(z.safeParse(timestamp, "2026-11-20T17:00:00Z").success).toBe(false);
+  });
+});
+
+describe("an e-mail address", () => {
+  it("is kept in lower case, and is ASCII before that: no other letter becomes one of another person's address", () => {
+    expect(z.parse(email, "Kim.O+x@Example.TEST")).toBe("kim.o+x@example.test");
+    // The Kelvin sign, whose lower case is the Latin k; and others that fold or normalise to Latin letters.
+    for (const other of [
+      "\u212aim@example.test",
+      "k\u0131m@example.test",
+      "kim@\u212a.test",
+      "\uff4bim@example.test",
+    ]) {
+      expect(z.safeParse(email, other).success, other).toBe(false);
+    }
   });
 });
