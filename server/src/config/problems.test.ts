@@ -7,7 +7,11 @@ const PRODUCTION = {
   SERVICE_MASTER_KEY: "ab".repeat(32),
   SERVICE_JWT_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`,
 };
-const PROVIDER = { SERVICE_IDP_ISSUER: "https://issuer.example", SERVICE_IDP_CLIENT_ID: "client" };
+const PROVIDER = {
+  SERVICE_IDP_ISSUER: "https://issuer.example",
+  SERVICE_IDP_CLIENT_ID: "client",
+  SERVICE_APP_URL: "https://app.example",
+};
 const HOSTED = {
   SERVICE_PROVER: "hosted",
   SERVICE_PROVER_URL: "https://prover.example",
@@ -87,9 +91,17 @@ describe("network and prover [S5.5-prover-mismatch S5.5-prover-production S5.5-p
 
 describe("the identity provider", () => {
   it("needs a client id", () => {
-    expect(problemsOf({ ...PRODUCTION, SERVICE_IDP_ISSUER: "https://issuer.example" })).toEqual([
+    expect(problemsOf({ ...PRODUCTION, ...PROVIDER, SERVICE_IDP_CLIENT_ID: "" })).toEqual([
       expect.stringMatching(/^SERVICE_IDP_CLIENT_ID: /),
     ]);
+  });
+
+  it("is told in production where to send browsers back to: the default is the developer's own machine", () => {
+    const homeless = { ...PROVIDER, SERVICE_APP_URL: "" };
+    expect(problemsOf({ ...PRODUCTION, ...homeless })).toEqual([expect.stringMatching(/^SERVICE_APP_URL: /)]);
+    expect(problemsOf({ SERVICE_ENV: "development", ...homeless })).toEqual([]);
+    const mail = { SERVICE_SMTP_URL: "smtps://mail.example" };
+    expect(problemsOf({ ...PRODUCTION, ...homeless, ...mail })).toEqual([expect.stringMatching(/^SERVICE_APP_URL: /)]);
   });
 
   it("is asked in the clear on this machine only, and so is the prover", () => {
@@ -105,6 +117,14 @@ describe("the identity provider", () => {
       expect.stringMatching(/^SERVICE_PROVER_URL: .*https/),
     ]);
   });
+});
+
+it("keys for access tokens have names of their own: of two with one name the first would sign what nobody accepts", () => {
+  const [one, two] = [1, 2].map((fill) => Buffer.alloc(32, fill).toString("base64"));
+  expect(problemsOf({ ...PRODUCTION, SERVICE_JWT_KEYS: `a:${one},b:${two}` })).toEqual([]);
+  expect(problemsOf({ ...PRODUCTION, SERVICE_JWT_KEYS: `a:${one},a:${two}` })).toEqual([
+    expect.stringMatching(/^SERVICE_JWT_KEYS: .*a name of its own/),
+  ]);
 });
 
 it("production takes no invite without a signature, development when it is told to", () => {

@@ -16,6 +16,7 @@ export function crossProblems(values: Partial<Values>): string[] {
     ...inviteProblems(values),
     ...trustedProxyProblems(values),
     ...mailProblems(values),
+    ...appProblems(values),
     ...identityProviderProblems(values),
     ...proverProblems(values),
   ];
@@ -26,8 +27,12 @@ function secretProblems({ mode, masterKey, jwtKeys }: Partial<Values>): string[]
   if (masterKey !== undefined && masterKey !== "" && decodeMasterKey(masterKey) === null) {
     problems.push(`SERVICE_MASTER_KEY: expected ${VARIABLES.masterKey.expects}`);
   }
-  if (jwtKeys !== undefined && readJwtKeys({ jwtKeys }).some(({ secret }) => secret.length < MIN_JWT_SECRET_BYTES)) {
+  const keys = jwtKeys === undefined ? [] : readJwtKeys({ jwtKeys });
+  if (keys.some(({ secret }) => secret.length < MIN_JWT_SECRET_BYTES)) {
     problems.push(`SERVICE_JWT_KEYS: expected ${VARIABLES.jwtKeys.expects}`);
+  }
+  if (new Set(keys.map(({ kid }) => kid)).size < keys.length) {
+    problems.push("SERVICE_JWT_KEYS: each key needs a name of its own, by which its tokens find it");
   }
   if (mode !== "production") return problems;
   if (masterKey === "") {
@@ -72,14 +77,15 @@ function parseBlock(block: string): number | null {
   return /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits ? Number(prefix) : null;
 }
 
-function mailProblems({ mode, smtpUrl, appUrl }: Partial<Values>): string[] {
-  if (smtpUrl === undefined || smtpUrl === "") return [];
-  const problems: string[] = [];
-  if (readSmtpUrl(smtpUrl) === null) problems.push(`SERVICE_SMTP_URL: expected ${SMTP_URL_EXPECTED}`);
-  if (mode === "production" && appUrl === "") {
-    problems.push("SERVICE_APP_URL: mails hold links to the web application; say where it is");
-  }
-  return problems;
+function mailProblems({ smtpUrl }: Partial<Values>): string[] {
+  if (smtpUrl === undefined || smtpUrl === "" || readSmtpUrl(smtpUrl) !== null) return [];
+  return [`SERVICE_SMTP_URL: expected ${SMTP_URL_EXPECTED}`];
+}
+
+/** Without it links and redirects lead to the machine of whoever follows them. */
+function appProblems({ mode, appUrl, smtpUrl = "", idpIssuer = "" }: Partial<Values>): string[] {
+  if (mode !== "production" || appUrl !== "" || (smtpUrl === "" && idpIssuer === "")) return [];
+  return ["SERVICE_APP_URL: mails and the identity provider send people to the web application; say where it is"];
 }
 
 function identityProviderProblems({ idpIssuer, idpClientId }: Partial<Values>): string[] {
