@@ -9,17 +9,36 @@ export const identity: Migration = {
   version: 2,
   name: "identity",
   async up(session) {
-    const statements = [...newColumns(session), ...signInTables(session), ...codeTables(session), ...indexes(session)];
+    const statements = [
+      ...identityColumns(session),
+      ...newColumns(session),
+      ...signInTables(session),
+      ...codeTables(session),
+      ...indexes(session),
+    ];
     for (const statement of statements) await session.run(statement);
     await chainExistingChanges(session);
   },
 };
 
+/**
+ * Subjects are an issuer's own: two providers may use the same one. Schema 1 had them unique by themselves, which no
+ * statement takes back from a column, so the column is a new one; the old one stays behind, empty.
+ */
+function identityColumns({ build }: Session): Compilable[] {
+  const { schema } = build;
+  return [
+    schema.alterTable("accounts").renameColumn("idp_id", "former_idp_id"),
+    schema.alterTable("accounts").addColumn("idp_id", "text"),
+    schema.alterTable("accounts").addColumn("idp_issuer", "text"),
+    { compile: () => sql`update accounts set idp_id = former_idp_id, former_idp_id = null`.compile(build) },
+  ];
+}
+
 function newColumns({ build: { schema } }: Session): Compilable[] {
   const none = "0".repeat(64);
   return [
     schema.alterTable("accounts").addColumn("password_hash", "text"),
-    schema.alterTable("accounts").addColumn("idp_issuer", "text"),
     schema.alterTable("accounts").addColumn("zklogin_salt", "text"),
     schema.alterTable("accounts").addColumn("changes_hash", "text", (column) => column.notNull().defaultTo(none)),
     schema.alterTable("changes").addColumn("context_json", "text", (column) => column.notNull().defaultTo("{}")),
@@ -135,6 +154,7 @@ function indexes({ build: { schema } }: Session): Compilable[] {
     index("accounts", "chain_address", ["chain_address"])
       .unique()
       .where(sql<boolean>`chain_address is not null`),
+    index("accounts", "identity", ["idp_id", "idp_issuer"]).unique(),
     index("api_keys", "chain_address", ["chain_address"]).where(sql<boolean>`chain_address is not null`),
     index("sessions", "newest", ["account_id", ...newestFirst]),
     index("sessions", "expires_at", ["expires_at"]),

@@ -159,7 +159,11 @@ export const findAccountForDevelopment = {
     build.selectFrom("accounts").select(["id", "chain_address"]).where("id", "=", value.id),
   ),
   byIdp: prepared((build, value: { idpId: string }) =>
-    build.selectFrom("accounts").select(["id", "chain_address"]).where("idp_id", "=", value.idpId),
+    build
+      .selectFrom("accounts")
+      .select(["id", "chain_address"])
+      .where("idp_id", "=", value.idpId)
+      .orderBy("created_at"),
   ),
 };
 

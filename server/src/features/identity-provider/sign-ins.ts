@@ -7,7 +7,7 @@ import type { Session } from "../../ports/database.ts";
 import type { IdentityProvider } from "../../ports/identity-provider.ts";
 import { hashAccessCode } from "../access-codes/store.ts";
 import { failAtProvider } from "./provider-failures.ts";
-import { insertSignIn, takeSignIn } from "./store.ts";
+import { insertSignIn, keepSignIn, takeSignIn } from "./store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "atRest">;
 
@@ -70,7 +70,7 @@ export async function returnSignIn(deps: Needs, flow: Flow, state: string): Prom
 /** Step two presents an identity token: it must be one that step one handed out, and only the first time. */
 export async function rememberToken(deps: Needs, idToken: string, nonce: string): Promise<void> {
   const stateHash = hashToken(idToken);
-  await insertSignIn(deps.database, {
+  await keepSignIn(deps.database, {
     state_hash: stateHash,
     flow: TOKEN_FLOW,
     nonce: deps.atRest.protect(nonce, NONCE_PURPOSE, stateHash),

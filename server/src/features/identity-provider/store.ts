@@ -5,6 +5,12 @@ export async function insertSignIn(session: Session, row: SignInRow): Promise<vo
   await session.run(session.build.insertInto("sign_ins").values(row));
 }
 
+/** For what may be there already: an identity token that the provider hands out twice is kept once. */
+export async function keepSignIn(session: Session, row: SignInRow): Promise<void> {
+  const insert = session.build.insertInto("sign_ins").values(row);
+  await session.run(insert.onConflict((conflict) => conflict.column("state_hash").doNothing()));
+}
+
 /**
  * Uses a started sign-in up: a row for the one caller that comes first with it, in the flow that it was begun for
  * (specification §5.5; RFC 6749 §10.12). One conditional DELETE: no two callers ever get it. An expired one goes as well,

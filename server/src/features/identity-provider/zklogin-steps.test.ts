@@ -5,6 +5,7 @@ import { openHostedProver } from "../../drivers/prover/hosted.ts";
 import { suiZklogin } from "../../drivers/zklogin/sui.ts";
 import { type Prover, ProverUnavailableError } from "../../ports/zklogin.ts";
 import { outcomeOf, tryAccess } from "../auth/test-accounts.ts";
+import { rememberToken, useToken } from "./sign-ins.ts";
 import {
   ADA,
   afterStepOne,
@@ -168,6 +169,15 @@ describe("the prover", () => {
       expect(app.service.logged() + answer.text).not.toContain(secret);
     }
   });
+});
+
+it("a token that the provider hands out twice in one second is kept once, and opens one session", async () => {
+  await using app = await openSignInApp();
+  const { deps } = app.service;
+  // A signature without randomness over the same claims is the same token.
+  for (let time = 0; time < 2; time += 1) await rememberToken(deps, "header.claims.signature", "nonce");
+  const use = () => deps.database.transaction((inside) => useToken(deps, inside, "header.claims.signature", "nonce"));
+  expect([await use(), await use()]).toEqual([true, false]);
 });
 
 it("no log line holds a code, state, token, salt, nonce, proof or randomness", async () => {
