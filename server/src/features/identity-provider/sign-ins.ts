@@ -7,7 +7,7 @@ import type { Session } from "../../ports/database.ts";
 import type { IdentityProvider } from "../../ports/identity-provider.ts";
 import { hashAccessCode } from "../access-codes/store.ts";
 import { failAtProvider } from "./provider-failures.ts";
-import { insertSignIn, keepSignIn, takeSignIn } from "./store.ts";
+import { findSignIn, insertSignIn, keepSignIn, takeSignIn } from "./store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "atRest">;
 
@@ -79,6 +79,11 @@ export async function rememberToken(deps: Needs, idToken: string, nonce: string)
     access_code_hash: null,
     expires_at: deps.clock.now() + SIGN_IN_LIFE,
   });
+}
+
+/** Whether step one handed the token out and step two has not used it up. A look only: {@link useToken} decides. */
+export async function isKnownToken({ database }: Pick<Deps, "database">, idToken: string): Promise<boolean> {
+  return (await database.first(findSignIn(database, { stateHash: hashToken(idToken), flow: TOKEN_FLOW }))) !== null;
 }
 
 /** Uses the token up. False for one that step one did not hand out with this nonce, or not in the last ten minutes. */

@@ -20,6 +20,11 @@ export const takeSignIn = prepared((build, value: { stateHash: string; flow: str
   build.deleteFrom("sign_ins").where("state_hash", "=", value.stateHash).where("flow", "=", value.flow).returningAll(),
 );
 
+/** Whether there is one, over or not. Takes nothing. */
+export const findSignIn = prepared((build, value: { stateHash: string; flow: string }) =>
+  build.selectFrom("sign_ins").select("flow").where("state_hash", "=", value.stateHash).where("flow", "=", value.flow),
+);
+
 export const findAccountByIdentity = prepared((build, value: { issuer: string; subject: string }) =>
   build.selectFrom("accounts").selectAll().where("idp_id", "=", value.subject).where("idp_issuer", "=", value.issuer),
 );

@@ -10,7 +10,7 @@ import { linkAddress } from "../account/linking.ts";
 import { holdAccount } from "../account/store.ts";
 import { openSession } from "../sessions/opening.ts";
 import { failAtProver, failAtProvider } from "./provider-failures.ts";
-import { rememberToken, returnSignIn, useToken } from "./sign-ins.ts";
+import { isKnownToken, rememberToken, returnSignIn, useToken } from "./sign-ins.ts";
 import { findAccountByIdentity } from "./store.ts";
 import { withUser } from "./users.ts";
 import { addressOf, nonceOf, saltOf, type ZkloginIdentity } from "./zklogin-identities.ts";
@@ -78,6 +78,8 @@ export async function signInWithToken(
   const expected = await nonceOf(deps, key);
   const identity = await provider.verify(body.idToken).catch(failAtProvider);
   if (identity.nonce !== expected) throw new ServiceError("proof_invalid");
+  // Asked before the proof, which is dear, and again by the use itself, which decides.
+  if (!(await isKnownToken(deps, body.idToken))) throw new ServiceError("state_invalid");
   const known = await findKnown(deps, identity);
   requireNoOtherAddress(known);
   const request = { idToken: body.idToken, key, salt: known.salt };

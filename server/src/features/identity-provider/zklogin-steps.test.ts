@@ -93,6 +93,24 @@ describe("the two steps", () => {
     expect(await countRows(app, "sessions")).toBe(1);
   });
 
+  it("ask the prover for no token that is used up, or that step one did not hand out: proofs are dear", async () => {
+    const real = openDevelopmentProver(suiZklogin);
+    let proofs = 0;
+    const prove: Prover["prove"] = (request) => {
+      proofs += 1;
+      return real.prove(request);
+    };
+    await using app = await openSignInApp(() => ({ prover: { ...real, prove } }));
+    const { json } = await afterStepOne(app);
+    expect(outcomeOf(await auth(app, json))).toBe("200");
+    expect(outcomeOf(await auth(app, json))).toBe("400 state_invalid");
+    const { values, nonce } = makeEphemeral();
+    const issuedAt = Math.floor(app.clock.now() / 1000);
+    const idToken = await app.local.signToken(app.local.claimsFor(ADA, { nonce, issuedAt }));
+    expect(outcomeOf(await auth(app, { idToken, ...values }))).toBe("400 state_invalid");
+    expect(proofs).toBe(1);
+  });
+
   it("take no token that is expired, of another key, for another audience, or none at all", async () => {
     await using app = await openSignInApp();
     const { values, nonce } = makeEphemeral();
