@@ -4,6 +4,10 @@ import { fetchHandler, parseConfig, startServer, type RunningServer } from "@cof
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { runOperator } from "./acceptance/kit/operator.ts";
+import { readMailedToken } from "./acceptance/kit/outbox.ts";
+import { delivery, PAYMENT_SECRET } from "./acceptance/kit/payments.ts";
+import type { Backstage } from "./suites/client-subject.ts";
 import { describeClient, type ClientSubject } from "./suites/client.ts";
 
 async function openServer(
@@ -16,13 +20,31 @@ async function openServer(
     SERVICE_PORT: "0",
     SERVICE_DATA_DIR: directory,
     SERVICE_LOG_LEVEL: "error",
+    SERVICE_PAYMENT_SECRET: PAYMENT_SECRET,
   };
   const server = await startServer(parseConfig(environment));
   return {
     ...subjectOf(server),
+    backstage: backstageOf(server.baseUrl, environment),
     [Symbol.asyncDispose]: async () => {
       await server.close();
       await rm(directory, { recursive: true });
+    },
+  };
+}
+
+/** The operator at the shell, the outbox for a mailbox, and the payment provider's signature. */
+function backstageOf(baseUrl: string, environment: Readonly<Record<"SERVICE_DATA_DIR", string>>): Backstage {
+  return {
+    accessCode: async () => (await runOperator(["access-codes", "create"], environment)).stdout.trim(),
+    mailedToken: (to, purpose) => readMailedToken(environment.SERVICE_DATA_DIR, to, purpose),
+    pay: (event, forged) => {
+      const { headers } = delivery(event, forged === undefined ? {} : { secret: "whsec_Zm9yZ2Vk" });
+      return fetch(`${baseUrl}/api/billing/events`, {
+        method: "POST",
+        headers: { ...headers },
+        body: JSON.stringify(event),
+      });
     },
   };
 }

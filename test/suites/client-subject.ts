@@ -7,6 +7,26 @@ export interface ClientSubject extends AsyncDisposable {
   readonly baseUrl: string;
   /** Absent: the client's own, over the network. */
   readonly transport?: Transport;
+  readonly backstage: Backstage;
+}
+
+/** What happens to a service besides its API: its operator, people's mailboxes, and who is paid. */
+export interface Backstage {
+  /** A code to sign up with, for one use. */
+  accessCode(): Promise<string>;
+  /** The token in the newest mail of that purpose. */
+  mailedToken(to: string, purpose: "verify" | "reset"): Promise<string>;
+  /** Delivers an event as the payment provider does; `forged`: with a signature that is not the provider's. */
+  pay(event: Payment, forged?: "forged"): Promise<Response>;
+}
+
+export interface Payment {
+  readonly kind: "subscription.active" | "subscription.ending" | "subscription.ended";
+  readonly accountId: string;
+  readonly plan: "pro";
+  readonly reference: string;
+  /** RFC 3339. */
+  readonly occurredAt: string;
 }
 
 /** Opens clients of fresh accounts. */
@@ -15,6 +35,7 @@ export interface Accounts {
   signup(options?: Partial<ClientOptions>): Promise<{ client: Client; apiKey: string }>;
   /** Another client with this key. */
   connect(apiKey: string | null, options?: Partial<ClientOptions>): Client;
+  readonly backstage: Backstage;
 }
 
 export function accountsOf(subject: ClientSubject): Accounts {
@@ -29,7 +50,7 @@ export function accountsOf(subject: ClientSubject): Accounts {
       ...options,
     });
   return {
-    connect,
+    ...{ connect, backstage: subject.backstage },
     signup: async (options) => {
       const { apiKey } = await connect(null).development.signup({ email: `client-${randomUUID()}@example.com` });
       return { client: connect(apiKey, options), apiKey };

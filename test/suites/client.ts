@@ -1,7 +1,9 @@
 /** What the SDK's client does against any service that keeps the contract: the fake through MSW, the real one in process and over a socket. */
 import { afterAll, beforeAll, describe } from "vitest";
 import { accountsOf, type Accounts, type ClientSubject } from "./client-subject.ts";
+import { agentsSuite } from "./client-agents.ts";
 import { filesSuite } from "./client-files.ts";
+import { peopleSuite } from "./client-people.ts";
 import { recoverySuite } from "./client-recovery.ts";
 import { resourcesSuite } from "./client-resources.ts";
 import { transfersSuite } from "./client-transfers.ts";
@@ -23,6 +25,8 @@ export function describeClient(name: string, open: () => Promise<ClientSubject>)
     });
     afterAll(() => subject[Symbol.asyncDispose]());
     resourcesSuite(accounts);
+    peopleSuite(accounts);
+    agentsSuite(accounts);
     filesSuite(accounts);
     transfersSuite(accounts);
     recoverySuite(accounts);

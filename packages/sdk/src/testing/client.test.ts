@@ -1,15 +1,17 @@
 import { setupServer } from "msw/node";
 import { describeClient } from "../../../../test/suites/client.ts";
+import { backstageOf } from "../../../../test/suites/fake-backstage.ts";
 import { createFake, handlers } from "./index.ts";
 
 const ORIGIN = "http://coffer.test";
 
 describeClient("the fake through MSW", () => {
-  const server = setupServer(...handlers(createFake(), { baseUrl: ORIGIN }));
+  const fake = createFake();
+  const server = setupServer(...handlers(fake, { baseUrl: ORIGIN }));
   // MSW 3 ignores `onUnhandledRequest`; without this option a stray call would go to the network.
   server.listen({ onUnhandledFrame: "error" });
   return Promise.resolve({
-    baseUrl: ORIGIN,
+    ...{ baseUrl: ORIGIN, backstage: backstageOf(fake, ORIGIN) },
     [Symbol.asyncDispose]: () => {
       server.close();
       return Promise.resolve();
@@ -18,6 +20,9 @@ describeClient("the fake through MSW", () => {
 });
 
 describeClient("the fake in process", () => {
-  const { fetch } = createFake();
-  return Promise.resolve({ baseUrl: ORIGIN, transport: fetch, [Symbol.asyncDispose]: () => Promise.resolve() });
+  const fake = createFake();
+  return Promise.resolve({
+    ...{ baseUrl: ORIGIN, transport: fake.fetch, backstage: backstageOf(fake, ORIGIN) },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  });
 });

@@ -1,0 +1,93 @@
+import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import { chainKeySigner, generateChainKey, type Signer } from "@coffer/sdk";
+import { expect, it } from "vitest";
+import type { Accounts } from "./client-subject.ts";
+
+const newSigner = async (): Promise<Signer> => chainKeySigner((await generateChainKey()).privateKey);
+
+/** Chain addresses, keys that are bound to them, invites, and the audit log of it all. */
+export function agentsSuite(accounts: () => Accounts): void {
+  it("links the address of a signature, as one of @mysten/sui's signers makes it [D4-link-chain]", async () => {
+    const { client } = await accounts().signup();
+    const keypair = Ed25519Keypair.generate();
+    const account = await client.account.linkChain({
+      chainAddress: keypair.toSuiAddress(),
+      signPersonalMessage: async (bytes) => (await keypair.signPersonalMessage(bytes)).signature,
+    });
+    expect(account).toMatchObject({ chainAddress: keypair.toSuiAddress(), chainAddressSource: "external" });
+  });
+
+  it("links nothing by a signature for another chain or of another, nor what another account has [D4-link-chain]", async () => {
+    const { client } = await accounts().signup();
+    const { client: other, apiKey } = await accounts().signup();
+    const signer = await newSigner();
+    const impostor: Signer = { ...signer, chainAddress: (await newSigner()).chainAddress };
+    await expect(client.account.linkChain(impostor)).rejects.toMatchObject({ code: "signature_invalid" });
+    const elsewhere = accounts().connect(apiKey, { network: "testnet" });
+    await expect(elsewhere.account.linkChain(signer)).rejects.toMatchObject({ code: "signature_invalid" });
+    await client.account.linkChain(signer);
+    await expect(other.account.linkChain(signer)).rejects.toMatchObject({ code: "address_conflict" });
+  });
+
+  it("makes a key an agent's, when its address is not the account's own [D4-level-owner]", async () => {
+    const { client } = await accounts().signup();
+    const [mine, agent] = [await newSigner(), await newSigner()];
+    await client.account.linkChain(mine);
+    const own = await client.apiKeys.create({ name: "own", chainAddress: mine.chainAddress });
+    const bound = await client.apiKeys.create({ name: "agent", signer: agent });
+    const levelOf = async (key: string) => (await accounts().connect(key).account.get()).account.accessLevel;
+    expect([await levelOf(own.key), await levelOf(bound.key)]).toEqual(["owner", "agent"]);
+    const unproven = client.apiKeys.create({ name: "x", chainAddress: (await newSigner()).chainAddress });
+    await expect(unproven).rejects.toMatchObject({ code: "signature_invalid" });
+  });
+
+  it("invites an agent, once, and can tell its address from one that the service put in [D4-invite-redeem]", async () => {
+    const { client } = await accounts().signup();
+    const visitor = accounts().connect(null);
+    const invite = await client.invites.create({ name: "agent", scopes: ["files:read"] });
+    const { text: foreign } = await client.invites.create({ name: "other" });
+    const signer = await newSigner();
+    const { key, chainAddress } = await visitor.invites.redeem(invite.text, signer);
+    expect(chainAddress).toBe(signer.chainAddress);
+    const { account, credential } = await accounts().connect(key).account.get();
+    expect([account.accessLevel, credential.scopes]).toEqual(["agent", ["files:read"]]);
+    await expect(visitor.invites.redeem(invite.text, signer)).rejects.toMatchObject({ code: "invite_ended" });
+    const used = (await client.invites.list()).invites.find(({ id }) => id === invite.id);
+    if (used === undefined) throw new Error("the invite is gone");
+    expect(used).toMatchObject({ status: "used", chainAddress });
+    expect(await client.invites.checkAddressProof(invite.text, used)).toBe(true);
+    const swapped = { ...used, chainAddress: (await newSigner()).chainAddress };
+    expect(await client.invites.checkAddressProof(invite.text, swapped)).toBe(false);
+    expect(await client.invites.checkAddressProof(foreign, used)).toBe(false);
+  });
+
+  it("is one key for many who redeem at once, and none for an invite that was revoked [D4-invite-redeem]", async () => {
+    const { client } = await accounts().signup();
+    const visitor = accounts().connect(null);
+    const { text } = await client.invites.create({ name: "agent" });
+    const signers = await Promise.all(Array.from({ length: 8 }, newSigner));
+    const results = await Promise.allSettled(signers.map((signer) => visitor.invites.redeem(text, signer)));
+    expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    const revoked = await client.invites.create({ name: "revoked" });
+    await client.invites.revoke(revoked.id);
+    await client.invites.revoke(revoked.id);
+    const late = visitor.invites.redeem(revoked.text, await newSigner());
+    await expect(late).rejects.toMatchObject({ code: "invite_ended", status: 410 });
+    expect((await client.apiKeys.list()).apiKeys.map(({ accessLevel }) => accessLevel)).toEqual(["agent", "owner"]);
+  });
+
+  it("finds the audit log whole, and what was done in it by action [D4-audit-log]", async () => {
+    const { client } = await accounts().signup();
+    const vault = await client.vaults.create({ name: "v", type: "public" });
+    await client.vaults.update(vault.id, { name: "w" });
+    await client.invites.create({ name: "agent" });
+    const { entries, newest, fault } = await client.audit.verify();
+    expect({ entries, fault }).toEqual({ entries: 6, fault: null });
+    if (newest === null) throw new Error("the log is empty");
+    expect((await client.audit.verify({ expect: newest })).fault).toBeNull();
+    const wrong = { ...newest, hash: "0".repeat(64) };
+    expect((await client.audit.verify({ expect: wrong })).fault).toMatchObject({ sequence: 6, kind: "altered" });
+    const { events } = await client.audit.list({ action: "vault" });
+    expect(events.map(({ action }) => action)).toEqual(["vault.updated", "vault.created", "vault.created"]);
+  });
+}
