@@ -1,8 +1,9 @@
 import { createHmac, createSecretKey, generateKeyPairSync } from "node:crypto";
+import { Readable } from "node:stream";
 import { jwtVerify, SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
 import type { JwtKey } from "../config.ts";
-import { tryAccess } from "../features/auth/test-accounts.ts";
+import { actionsOf, tryAccess } from "../features/auth/test-accounts.ts";
 import { addSession } from "../features/sessions/test-sessions.ts";
 import { openTestApp, type TestApp } from "../test-app.ts";
 import { createAuthenticator } from "./authentication.ts";
@@ -218,5 +219,30 @@ describe("a credential is asked for again", () => {
     await expect(authenticator.recheck(principal)).resolves.toBe("owner");
     service.clock.advance(30 * 86_400_000);
     await expect(authenticator.recheck(principal)).rejects.toMatchObject({ code: "invalid_credential" });
+  });
+
+  it("when the body has come: what was revoked or ended meanwhile changes nothing any more [D4-in-flight-cut]", async () => {
+    await using service = await openTestApp();
+    const { accessToken, accountId, sessionId } = await addSession(service.deps);
+    const made = await service.ask("POST", "/api/auth/api-keys", { key: accessToken, json: { name: "ci" } });
+    const begin = (key: string) => {
+      const payload = new Readable({ read: () => undefined });
+      const headers = {
+        ...{ authorization: `Bearer ${key}`, "content-type": "application/json" },
+        "transfer-encoding": "chunked",
+      };
+      const request = service.app.inject({ method: "PATCH", url: "/api/account", headers, payload });
+      return { payload, status: request.then(({ statusCode }) => statusCode) };
+    };
+    const slow = [begin(String(made.body["key"])), begin(accessToken)];
+    for (const path of [`api-keys/${String(made.body["id"])}`, `sessions/${sessionId}`]) {
+      expect((await service.ask("DELETE", `/api/auth/${path}`, { key: accessToken })).status).toBe(204);
+    }
+    for (const { payload } of slow) {
+      payload.push(JSON.stringify({ name: "Mallory" }));
+      payload.push(null);
+    }
+    expect(await Promise.all(slow.map(({ status }) => status))).toEqual([401, 401]);
+    expect(await actionsOf(service, accountId)).not.toContain("account.updated");
   });
 });

@@ -4,11 +4,11 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Quota } from "../limits/limits.ts";
 import type { Session } from "../ports/database.ts";
 import type { Authenticator } from "./authentication.ts";
-import { ServiceError } from "./errors.ts";
 import { type CreationContext, type Principal, Recorded, Reply, type RequestOrigin } from "./handlers.ts";
 import { originOf, serviceOriginOf } from "./origin.ts";
 import type { Reservation } from "./idempotency.ts";
 import { renderAnswer } from "./output.ts";
+import { requireLevel } from "./permissions.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -81,8 +81,7 @@ export class CallContext implements CreationContext<Principal | null> {
 
   async recheck(): Promise<void> {
     if (this.principal === null) return;
-    const accessLevel = await this.#authenticator.recheck(this.principal);
-    if (this.#endpoint.access === "owner" && accessLevel !== "owner") throw new ServiceError("owner_only");
+    requireLevel(this.#endpoint, await this.#authenticator.recheck(this.principal));
   }
 
   async record<Body>(transaction: Session, answer: Body | Reply<Body>): Promise<Recorded<Body>> {

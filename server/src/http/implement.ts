@@ -17,7 +17,7 @@ import { announcesBody, readJsonBody } from "./json-body.ts";
 import { type RenderedAnswer, renderAnswer } from "./output.ts";
 import { addressOf, originOf } from "./origin.ts";
 import { pathsOf, routePathOf } from "./paths.ts";
-import { authorize } from "./permissions.ts";
+import { authorize, requireLevel } from "./permissions.ts";
 import { allHeadersOf, answerFailure, sendText } from "./responses.ts";
 import { sendBytes } from "./send-bytes.ts";
 import type { Transfers } from "./transfers.ts";
@@ -132,6 +132,9 @@ async function serve(route: Route, request: FastifyRequest, reply: FastifyReply,
   if (json === null && endpoint.bodyOptional !== true) {
     throw new ServiceError("validation_failed", "body: A JSON body is required");
   }
+  const { principal } = request.call;
+  // A body may take its time, and what ended its credential had its turn meanwhile (decisions §4, "in-flight on revoke").
+  if (principal !== null && json !== null) requireLevel(endpoint, await pipeline.authenticator.recheck(principal));
   exchange.input["body"] = json === null ? undefined : parseSection("body", endpoint.body, json.value);
   await answer(exchange, json?.text ?? "");
 }

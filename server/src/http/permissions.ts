@@ -1,4 +1,4 @@
-import type { EndpointDefinition } from "@coffer/contract";
+import type { AccessLevel, EndpointDefinition } from "@coffer/contract";
 import { ServiceError } from "./errors.ts";
 import type { Principal } from "./handlers.ts";
 
@@ -7,9 +7,14 @@ import type { Principal } from "./handlers.ts";
  * scope, then the vault limit `refuse`. What depends on the object (`object`, `filter`) is the handler's to hold.
  */
 export function authorize(endpoint: EndpointDefinition, principal: Principal): void {
-  if (endpoint.access === "owner" && principal.accessLevel !== "owner") throw new ServiceError("owner_only");
+  requireLevel(endpoint, principal.accessLevel);
   if (endpoint.scope !== null && principal.scopes !== null && !principal.scopes.has(endpoint.scope)) {
     throw new ServiceError("missing_scope", `The key lacks the scope ${endpoint.scope}`);
   }
   if (endpoint.vaultLimit === "refuse" && principal.vaultIds !== null) throw new ServiceError("vault_limited_key");
+}
+
+/** Throws `owner_only`. */
+export function requireLevel(endpoint: EndpointDefinition, accessLevel: AccessLevel): void {
+  if (endpoint.access === "owner" && accessLevel !== "owner") throw new ServiceError("owner_only");
 }
