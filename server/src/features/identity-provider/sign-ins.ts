@@ -28,7 +28,7 @@ export interface ReturnedSignIn {
   readonly accessCodeHash: string | null;
 }
 
-export const SIGN_IN_LIFE = SIGN_IN_MINUTES * 60_000;
+const SIGN_IN_LIFE = SIGN_IN_MINUTES * 60_000;
 
 const VERIFIER_PURPOSE = "sign-in-verifier";
 const NONCE_PURPOSE = "sign-in-nonce";
