@@ -1,10 +1,11 @@
 import type { AuditEvent } from "@coffer/contract";
-import { describe, expect, it } from "vitest";
-import type { Database } from "../../ports/database.ts";
+import { describe, expect, it, vi } from "vitest";
 import { openTestApp, type TestApp } from "../../test-app.ts";
+import { between } from "../../test-between.ts";
 import { createLimits } from "../../limits/limits.ts";
 import { addSession } from "../sessions/test-sessions.ts";
 import { logIn } from "./log-in.ts";
+import { verifyPassword } from "./passwords.ts";
 import {
   actionsOf,
   countRows,
@@ -16,6 +17,9 @@ import {
   tryAccess,
 } from "./test-accounts.ts";
 
+vi.mock("./passwords.ts", { spy: true });
+
+const ORIGIN = { requestId: "r", address: "127.0.0.1", userAgent: null };
 const OTHER_PASSWORD = "lantern orbit cinnamon seven";
 
 const logInWith = (service: TestApp, email: string, password: string) =>
@@ -74,21 +78,46 @@ describe("a sign-in", () => {
     const { email, user } = await signUpWithPassword(service);
     const { database } = service.deps;
     const change = database.build.updateTable("accounts").set({ password_hash: "another" }).where("id", "=", user.id);
-    const changing: Pick<Database, "transaction" | "first" | "build"> = {
-      build: database.build,
-      first: (query) => database.first(query),
-      async transaction(work) {
-        await database.run(change);
-        return database.transaction(work);
-      },
-    };
+    const changing = between(database, () => database.run(change));
     const limits = createLimits(service.deps.settings.rates, service.clock);
-    const deps = { ...service.deps, limits, database: changing as Database };
-    const origin = { requestId: "r", address: "127.0.0.1", userAgent: null };
-    await expect(logIn(deps, { email, password: PASSWORD }, origin)).rejects.toMatchObject({
+    const deps = { ...service.deps, limits, database: changing };
+    await expect(logIn(deps, { email, password: PASSWORD }, ORIGIN)).rejects.toMatchObject({
       code: "wrong_credentials",
     });
     expect(await countRows(service, "sessions")).toBe(1);
+  });
+});
+
+describe("a sign-in that fails", () => {
+  it.each(["nobody@example.com", "provider@example.com"])(
+    "does the work of a comparison where there is no password to compare with: %s [S5.5-sign-in]",
+    async (email) => {
+      await using service = await openTestApp();
+      const { user } = await signUpWithPassword(service);
+      const { database } = service.deps;
+      const passwordless = { password_hash: null, email: "provider@example.com" };
+      await database.run(database.build.updateTable("accounts").set(passwordless).where("id", "=", user.id));
+      vi.mocked(verifyPassword).mockClear();
+      expect(outcomeOf(await logInWith(service, email, PASSWORD))).toBe("401 wrong_credentials");
+      expect(vi.mocked(verifyPassword).mock.calls).toEqual([[PASSWORD, null]]);
+    },
+  );
+
+  it("begins the wait when the password was found wrong, however long the comparison took [D2-login]", async () => {
+    await using service = await openTestApp({ environment: { SERVICE_SIGN_IN_FAILURES: "1" } });
+    const { email } = await signUpWithPassword(service);
+    const limits = createLimits(service.deps.settings.rates, service.clock);
+    const deps = { ...service.deps, limits };
+    const attempt = () => logIn(deps, { email, password: OTHER_PASSWORD }, ORIGIN);
+    vi.mocked(verifyPassword).mockImplementationOnce(() => {
+      service.clock.advance(5_000);
+      return Promise.resolve(false);
+    });
+    await expect(attempt()).rejects.toMatchObject({ code: "wrong_credentials" });
+    service.clock.advance(999);
+    await expect(attempt()).rejects.toMatchObject({ code: "rate_limited" });
+    service.clock.advance(1);
+    await expect(attempt()).rejects.toMatchObject({ code: "wrong_credentials" });
   });
 });
 

@@ -2,6 +2,8 @@ import { randomBytes } from "node:crypto";
 import { MAX_CLOCK_SKEW, renderInviteCode, renderLinkText } from "@coffer/contract";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openTestApp, type TestApp } from "../../test-app.ts";
+import { between } from "../../test-between.ts";
+import { redeemInvite } from "./redeeming.ts";
 import { type Claim, claimOf, errorCodeOf, makeInvite, newSigner, redeem, TEST_PLACE } from "./test-invites.ts";
 
 const HOUR = 3_600_000;
@@ -30,6 +32,24 @@ async function newVault(name: string): Promise<string> {
   const { body } = await service.ask("POST", "/api/vaults", { key: owner.key, json: { name, type: "public" } });
   return (body["vault"] as { id: string }).id;
 }
+
+describe("an invite that ends between the look and the use", () => {
+  it("by its time makes no key: the use decides", async () => {
+    const { code, expiresAt } = await makeInvite(service, owner.key);
+    const claim = claimOf(newSigner(), code, Date.parse(expiresAt) - 1);
+    service.clock.advance(Date.parse(expiresAt) - 1 - now());
+    const database = between(service.deps.database, () => service.clock.advance(1));
+    const context = {
+      serviceOrigin: TEST_PLACE.origin,
+      origin: { requestId: "r", address: "127.0.0.1", userAgent: null },
+    };
+    await expect(redeemInvite({ ...service.deps, database }, claim, context)).rejects.toMatchObject({
+      code: "invite_ended",
+    });
+    const { body } = await service.ask("GET", "/api/auth/api-keys", { key: owner.key });
+    expect(body["apiKeys"]).toHaveLength(1);
+  });
+});
 
 describe("redeeming an invite", () => {
   it("[D4-invite-redeem] [D1-open-redeem] makes an agent's key that is bound to the address that signed", async () => {

@@ -1,0 +1,16 @@
+/** TEST ONLY: what looks first and decides in a transaction afterwards, with something happening in between. */
+import type { Database } from "./ports/database.ts";
+
+/** The database, for code that looks and then opens one transaction: `happens` comes between the two. */
+export function between(database: Database, happens: () => void | Promise<unknown>): Database {
+  const used: Pick<Database, "transaction" | "first" | "run" | "build"> = {
+    build: database.build,
+    first: (query) => database.first(query),
+    run: (query) => database.run(query),
+    async transaction(work, options) {
+      await happens();
+      return database.transaction(work, options);
+    },
+  };
+  return used as Database;
+}
