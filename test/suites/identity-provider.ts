@@ -239,6 +239,16 @@ function describeVerification(local: Local, opened: Opened): void {
       await expectRefused(driver.verify(token), { token });
     });
 
+    it("may begin half a minute ahead of the service's clock, and no more: two machines' clocks are never the same", async () => {
+      const { driver, clock } = opened(new ManualClock(Date.UTC(2026, 5, 1)));
+      const issuedAt = clock.now() / 1000;
+      const signed = (ahead: number) =>
+        local().signToken({ ...local().claimsFor(ADA, { nonce, issuedAt: issuedAt + ahead }), nbf: issuedAt + ahead });
+      expect((await driver.verify(await signed(30))).subject).toBe(ADA.sub);
+      const token = await signed(31);
+      await expectRefused(driver.verify(token), { token });
+    });
+
     it.each(["another", "another under the same name"] as const)("is refused with the signature of %s", async (key) => {
       const { driver, clock } = opened();
       const claims = local().claimsFor(ADA, { nonce, issuedAt: clock.now() / 1000 });

@@ -28,19 +28,28 @@ export type ProfileClaims = z.infer<typeof profileClaims>;
 
 const MAX_NAME = 200;
 
+/**
+ * Seconds by which a token may begin in the future: providers that write `nbf` write the moment of issue, and two clocks are
+ * never the same. The end has no such leeway.
+ */
+const CLOCK_AHEAD = 30;
+
 /** Rejects with the errors of jose, or {@link IdentityRefusedError}. */
 export async function verifyIdToken(
   idToken: string,
   provider: Discovered,
   expected: { readonly clientId: string; readonly clock: Clock },
 ): Promise<Identity> {
+  const now = expected.clock.now();
   const { payload } = await jose.jwtVerify(idToken, provider.keys, {
     issuer: provider.issuer,
     audience: expected.clientId,
     algorithms: ALGORITHMS,
     requiredClaims: ["exp", "iat", "sub"],
-    currentDate: new Date(expected.clock.now()),
+    currentDate: new Date(now),
+    clockTolerance: CLOCK_AHEAD,
   });
+  if ((payload.exp ?? 0) * 1000 <= now) throw new IdentityRefusedError("the ID token has expired");
   const parsed = z.safeParse(claims, payload);
   if (!parsed.success) throw new IdentityRefusedError("the ID token lacks a claim, or names more than one audience");
   const { iss, sub, azp, nonce } = parsed.data;
