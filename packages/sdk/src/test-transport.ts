@@ -4,6 +4,12 @@ import { createClient, type Client } from "./client.ts";
 import type { Clock } from "./clock.ts";
 import type { ClientOptions } from "./options.ts";
 
+// What a call loads when it first needs it: reading a file takes more turns than the clock waits for, on a busy machine.
+import "@coffer/contract/error-texts";
+import "./download/download.ts";
+import "./session/renewal.ts";
+import "./upload/upload.ts";
+
 /** Turns of the event loop after which nothing more is on its way. */
 const IDLE_TURNS = 20;
 

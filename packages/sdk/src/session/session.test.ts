@@ -181,6 +181,25 @@ describe("a session that several share", () => {
     return { ...setting, kept, open };
   }
 
+  it("is refreshed when the token that is kept is the one that was refused, read anew as it may be", async () => {
+    const { fake, sent, tokens, connect, session } = await signedIn();
+    const keep = { refreshToken: tokens.refreshToken, accessToken: tokens.accessToken };
+    const load = (): Promise<StoredSession> =>
+      Promise.resolve({
+        ...{ refreshToken: new Secret(keep.refreshToken), accessToken: new Secret(keep.accessToken) },
+        ...{ expiresAt: Date.now() + ACCESS_MS, presented: false },
+      });
+    const save = ({ refreshToken, accessToken }: StoredSession): Promise<void> => {
+      Object.assign(keep, { refreshToken: refreshToken.reveal(), accessToken: accessToken?.reveal() });
+      return Promise.resolve();
+    };
+    const client = connect(session({ store: { load, save }, lock: (work) => work() }));
+    fake.state.accessTokens.delete(tokens.accessToken);
+    expect((await client.account.get()).credential.kind).toBe("session");
+    expect(sent).toEqual(["/api/account", "/api/auth/refresh", "/api/account"]);
+    expect(keep.accessToken).not.toBe(tokens.accessToken);
+  });
+
   it("is refreshed once, whoever comes first", async () => {
     const { open, sent } = await shared();
     const [one, two] = [open(), open()];
