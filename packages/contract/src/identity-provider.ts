@@ -27,12 +27,12 @@ const ephemeral = {
 };
 
 /** 27 characters of base64url: 20 bytes of a Poseidon hash (zkLogin). */
-export const zkloginNonce = z.string().check(z.regex(/^[\w-]{27}$/, "Expected a zkLogin nonce"));
+const zkloginNonce = z.string().check(z.regex(/^[\w-]{27}$/, "Expected a zkLogin nonce"));
 
 const idToken = z.string().check(z.minLength(1), z.maxLength(8192));
 
 /** The inputs of a zkLogin signature, as a prover returns them. */
-export const zkloginProof = z.object({
+const zkloginProof = z.object({
   proofPoints: z.object({
     a: z.array(z.string()).check(z.maxLength(8)),
     b: z.array(z.array(z.string()).check(z.maxLength(8))).check(z.maxLength(8)),

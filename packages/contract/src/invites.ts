@@ -33,7 +33,7 @@ export const invite = z.object({
 });
 
 /** An invite just made: `code` is shown once. */
-export const createdInvite = z.object({
+const createdInvite = z.object({
   id: uuid,
   name: z.string(),
   code: z.string(),
@@ -42,7 +42,7 @@ export const createdInvite = z.object({
   createdAt: timestamp,
 });
 
-export const redeemedInvite = z.object({
+const redeemedInvite = z.object({
   /** The full raw key, shown once. */
   key: z.string(),
   keyId: uuid,
