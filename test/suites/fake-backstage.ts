@@ -1,4 +1,3 @@
-import { signPayment } from "../../packages/sdk/src/testing/fake/billing.ts";
 import type { Fake } from "@coffer/sdk/testing";
 import { randomUUID } from "node:crypto";
 import type { Backstage } from "./client-subject.ts";
@@ -16,7 +15,7 @@ export function backstageOf(fake: Fake, baseUrl: string): Backstage {
       const body = new TextEncoder().encode(JSON.stringify(event));
       const headers = {
         ...{ "content-type": "application/json", "webhook-id": id, "webhook-timestamp": time },
-        "webhook-signature": forged === undefined ? signPayment(id, time, body) : "v1,AAAA",
+        "webhook-signature": forged === undefined ? fake.signPayment(id, time, body) : "v1,AAAA",
       };
       return fake.fetch(new Request(`${baseUrl}/api/billing/events`, { method: "POST", headers, body }));
     },

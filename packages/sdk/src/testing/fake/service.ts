@@ -14,7 +14,7 @@ import { parseInput, renderFailure, renderOutcome } from "../respond.ts";
 import { accountHandlers, developmentHandlers } from "./account.ts";
 import { auditHandlers, recordContent } from "./audit.ts";
 import { authHandlers, sessionHandlers } from "./auth.ts";
-import { billingHandlers } from "./billing.ts";
+import { billingHandlers, signPayment } from "./billing.ts";
 import { fileHandlers, trashHandlers } from "./files.ts";
 import { folderHandlers } from "./folders.ts";
 import { identityProviderHandlers } from "./identity-provider.ts";
@@ -45,6 +45,8 @@ export interface Fake {
   readonly mails: readonly Mail[];
   /** Signs a user in at the identity provider for a sign-in that was begun; the code goes to the callback. */
   readonly signInAtProvider: (signIn: { readonly state: string }, user: ProviderUser) => string;
+  /** The `webhook-signature` of a payment event: of its id, its time in seconds since 1970, and its bytes. */
+  readonly signPayment: (id: string, time: string, body: Uint8Array) => string;
 }
 
 /** Opens an empty service. `now` (milliseconds since 1970) is the system's clock when absent. */
@@ -55,6 +57,7 @@ export function createFake({ now = Date.now }: { readonly now?: () => number } =
   return {
     state,
     mails: state.mails,
+    signPayment,
     addAccessCode: (uses = 1) => {
       const code = randomToken();
       state.accessCodes.set(code, uses);
