@@ -200,6 +200,17 @@ describe("a session that several share", () => {
     expect(keep.accessToken).not.toBe(tokens.accessToken);
   });
 
+  it("counts on no more than an access token's life, whatever the clock said that wrote its end down", async () => {
+    const { sent, tokens, pass, connect, session } = await signedIn();
+    const secrets = { refreshToken: new Secret(tokens.refreshToken), accessToken: new Secret(tokens.accessToken) };
+    const kept = place({ ...secrets, expiresAt: Date.now() + 10 * ACCESS_MS, presented: false });
+    const client = connect(session({ ...kept, accessToken: null }));
+    await client.account.get();
+    pass(ACCESS_MS);
+    await client.account.get();
+    expect(sent).toEqual(["/api/account", "/api/auth/refresh", "/api/account"]);
+  });
+
   it("is refreshed once, whoever comes first", async () => {
     const { open, sent } = await shared();
     const [one, two] = [open(), open()];
