@@ -10,6 +10,7 @@ import { billingGroup } from "./billing.ts";
 import { developmentGroup } from "./development.ts";
 import { filesGroup } from "./files.ts";
 import { foldersGroup } from "./folders.ts";
+import { eventsGroup, webhookEventsGroup, webhooksGroup } from "./webhooks.ts";
 import { identityProviderGroup } from "./identity-provider.ts";
 import { invitesGroup } from "./invites.ts";
 import { sessionsGroup } from "./sessions.ts";
@@ -34,6 +35,9 @@ export const api = {
   trash: trashGroup,
   billing: billingGroup,
   audit: auditGroup,
+  webhooks: webhooksGroup,
+  webhookEvents: webhookEventsGroup,
+  events: eventsGroup,
   system: systemGroup,
 } as const;
 
@@ -83,3 +87,22 @@ export { TRASH_DAYS } from "./trash.ts";
 export { TUS_CHECKSUMS, TUS_EXTENSIONS, TUS_PART_TYPE, TUS_VERSION } from "./uploads.ts";
 export { DEFAULT_PAGE, itemName, MAX_NAME_BYTES, MAX_PAGE, mediaType, nameProblem, uuid } from "./values.ts";
 export { VAULT_TYPES, type Vault } from "./vaults.ts";
+export {
+  EVENT_KINDS,
+  EVERY_EVENT,
+  type EventKind,
+  type EventObject,
+  eventSchema,
+  isEventKind,
+  isSubscribed,
+  type WebhookEvent,
+} from "./events.ts";
+export {
+  type Delivery,
+  DELIVERY_DAYS,
+  type DeliveryAttempt,
+  MAX_ATTEMPTS,
+  MAX_WEBHOOK_URL,
+  SECRET_OVERLAP_HOURS,
+  type Webhook,
+} from "./webhooks.ts";

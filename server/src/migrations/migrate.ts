@@ -4,6 +4,7 @@ import type { Database, Session } from "../ports/database.ts";
 import type { Tables } from "../ports/tables.ts";
 import { foundation } from "./0001-foundation.ts";
 import { identity } from "./0002-identity.ts";
+import { webhooks } from "./0003-webhooks.ts";
 
 /** A step of the schema: applied once, in its own transaction, never changed after a release. */
 export interface Migration {
@@ -12,7 +13,7 @@ export interface Migration {
   up(session: Session): Promise<void>;
 }
 
-const MIGRATIONS: readonly Migration[] = [foundation, identity];
+const MIGRATIONS: readonly Migration[] = [foundation, identity, webhooks];
 
 interface MigrationRow {
   version: number;
