@@ -27,6 +27,24 @@ export interface RateSettings {
   readonly generalBurst: number;
 }
 
+/** How deliveries are made (decisions §6). Times in milliseconds. */
+export interface WebhookSettings {
+  /** Plain http is allowed too. */
+  readonly allowHttp: boolean;
+  /** CIDR blocks that deliveries may reach besides public addresses. */
+  readonly allowedNetworks: readonly string[];
+  /** All requests go through this HTTP proxy; null: none. May hold a password. */
+  readonly proxyUrl: string | null;
+  /** For one attempt, and for its connection. */
+  readonly timeout: number;
+  readonly connectTimeout: number;
+  /** Attempts at once, in this process and to one endpoint. */
+  readonly concurrency: number;
+  readonly endpointConcurrency: number;
+  /** Attempts a second to one endpoint. */
+  readonly endpointRate: number;
+}
+
 /** What the features need to know. Sizes in bytes, times in milliseconds. */
 export interface Settings {
   readonly mode: "development" | "production";
@@ -38,7 +56,9 @@ export interface Settings {
     readonly vaults: number;
     readonly apiKeys: number;
     readonly invites: number;
+    readonly webhooks: number;
   };
+  readonly webhooks: WebhookSettings;
   readonly rates: RateSettings;
   /** Chain addresses and their signatures belong to this network. */
   readonly network: ChainNetwork;
@@ -190,6 +210,17 @@ function assembleSettings(values: Values): Settings {
       vaults: values.vaults,
       apiKeys: values.apiKeys,
       invites: values.invites,
+      webhooks: values.webhookEndpoints,
+    },
+    webhooks: {
+      allowHttp: values.mode === "development",
+      allowedNetworks: splitBlocks(values.webhookNetworks),
+      proxyUrl: values.webhookProxy === "" ? null : values.webhookProxy,
+      timeout: 15_000,
+      connectTimeout: 5_000,
+      concurrency: values.webhookConcurrency,
+      endpointConcurrency: values.webhookEndpointConcurrency,
+      endpointRate: values.webhookEndpointRate,
     },
     rates: {
       mail: values.mailRate,

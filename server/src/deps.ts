@@ -7,6 +7,7 @@ import type { IdentityProvider } from "./ports/identity-provider.ts";
 import type { Mailer } from "./ports/mailer.ts";
 import type { PaymentProvider } from "./ports/payment-provider.ts";
 import type { Random } from "./ports/random.ts";
+import type { WebhookSender } from "./ports/webhook-sender.ts";
 import type { Prover, Zklogin } from "./ports/zklogin.ts";
 import type { AtRest } from "./secrets/at-rest.ts";
 
@@ -19,6 +20,7 @@ export interface Deps {
   readonly zklogin: Zklogin;
   readonly prover: Prover | null;
   readonly payments: PaymentProvider | null;
+  readonly webhookSender: WebhookSender;
   readonly clock: Clock;
   readonly random: Random;
   readonly atRest: AtRest;

@@ -5,6 +5,7 @@ import type { Deps } from "./deps.ts";
 import { openDiskBlobs } from "./drivers/blobs/disk.ts";
 import { openSqlite } from "./drivers/database/sqlite.ts";
 import { openMailer } from "./drivers/mail/open.ts";
+import { openWebhookSender } from "./drivers/webhook-sender/undici.ts";
 import { type Readiness, VERSION } from "./features/system/handlers.ts";
 import { type LineSink, type Log, logFault, openLog } from "./http/log.ts";
 import { openProviders } from "./providers.ts";
@@ -60,6 +61,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     const deps: Deps = {
       ...(await openStorage(config, stack)),
       mailer: stack.use(await openMailer(config.mail, { clock: systemClock, random: systemRandom })),
+      webhookSender: stack.use(openWebhookSender(config.settings.webhooks)),
       ...openProviders(config, systemClock),
       clock: systemClock,
       random: systemRandom,

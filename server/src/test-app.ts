@@ -17,6 +17,7 @@ import { migrate } from "./migrations/migrate.ts";
 import type { Mail, Mailer } from "./ports/mailer.ts";
 import { systemRandom } from "./ports/random.ts";
 import { openProviders } from "./providers.ts";
+import { openWebhookSender } from "./drivers/webhook-sender/undici.ts";
 
 export interface TestApp extends AsyncDisposable {
   readonly app: App;
@@ -63,6 +64,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   const whole: Deps = {
     ...{ database, blobs: openMemoryBlobs({ clock }), clock, random: systemRandom },
     mailer: recordingMailer(mails),
+    webhookSender: openWebhookSender(config.settings.webhooks),
     ...openProviders(config, clock),
   };
   const deps = { ...whole, ...options.replace?.(whole) };

@@ -224,5 +224,36 @@ export const VARIABLES = {
     "whsec_ and 24 or more bytes in base64",
     "signs the test payment provider's events; without it production has no billing",
   ),
+  webhookEndpoints: number("SERVICE_MAX_WEBHOOKS", 20, [1, 1_000_000], "webhook endpoints of an account"),
+  webhookNetworks: {
+    ...text(
+      "SERVICE_WEBHOOK_NETWORKS",
+      "",
+      z.string().check(z.regex(/^[0-9a-fA-F.:/, ]*$/)),
+      "addresses or CIDR blocks, separated by commas",
+      "networks that webhooks may reach besides public addresses",
+    ),
+    inDevelopment: "127.0.0.0/8,::1/128",
+  },
+  webhookProxy: text(
+    "SERVICE_WEBHOOK_PROXY",
+    "",
+    z.string().check(z.regex(/^(https?:\/\/.+)?$/)),
+    "an http or https address",
+    "HTTP proxy that every webhook goes through",
+  ),
+  webhookConcurrency: number("SERVICE_WEBHOOK_CONCURRENCY", 64, [1, 10_000], "webhook attempts at once"),
+  webhookEndpointConcurrency: number(
+    "SERVICE_WEBHOOK_ENDPOINT_CONCURRENCY",
+    8,
+    [1, 10_000],
+    "webhook attempts at once to one endpoint",
+  ),
+  webhookEndpointRate: number(
+    "SERVICE_WEBHOOK_ENDPOINT_RATE",
+    20,
+    [1, 1_000_000],
+    "webhook attempts a second to one endpoint",
+  ),
   uploadHours: number("SERVICE_UPLOAD_HOURS", 24, [1, 8760], "lifetime of a resumable upload"),
 } as const satisfies Record<string, Variable>;

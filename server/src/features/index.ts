@@ -18,6 +18,9 @@ import { type SystemParts, systemHandlers } from "./system/handlers.ts";
 import { trashHandlers } from "./trash/handlers.ts";
 import { uploadsHandlers } from "./uploads/handlers.ts";
 import { vaultsHandlers } from "./vaults/handlers.ts";
+import { eventsHandlers } from "./events/handlers.ts";
+import { webhookEventsHandlers } from "./webhook-events/handlers.ts";
+import { webhooksHandlers } from "./webhooks/handlers.ts";
 
 export function createHandlers(deps: Deps & SystemParts & { readonly limits: Limits }): Handlers<CofferApi> {
   return {
@@ -35,6 +38,9 @@ export function createHandlers(deps: Deps & SystemParts & { readonly limits: Lim
     trash: trashHandlers(deps),
     billing: billingHandlers(deps),
     audit: auditHandlers(deps),
+    webhooks: webhooksHandlers(deps),
+    webhookEvents: webhookEventsHandlers(deps),
+    events: eventsHandlers(deps),
     system: systemHandlers(deps),
   };
 }

@@ -1,6 +1,6 @@
 /** One row per change, in the change's own transaction (decisions §1): audit log, webhooks and event feed read it. */
 import { hash } from "node:crypto";
-import { type AuditEvent, renderAuditText } from "@coffer/contract";
+import { type AuditEvent, type EventObject, renderAuditText } from "@coffer/contract";
 import type { Principal, RequestOrigin } from "../../http/handlers.ts";
 import { prepared, type Session } from "../../ports/database.ts";
 import type { ChangeRow } from "../../ports/tables.ts";
@@ -18,6 +18,8 @@ export interface Change {
   /** Where the request came from; a principal brings its own. */
   readonly origin?: RequestOrigin;
   readonly target: { readonly kind: string; readonly id: string; readonly vaultId?: string };
+  /** What webhooks and the event feed say of the target; for the actions that are event kinds (the contract's events.ts). */
+  readonly object?: EventObject;
   readonly occurredAt: number;
   /** The change's own id, a new UUID. */
   readonly id: string;
@@ -40,6 +42,7 @@ const insertChange = prepared((build, row: { [Column in keyof ChangeRow]: Change
     actor_json: row.actor_json,
     target_json: row.target_json,
     context_json: row.context_json,
+    object_json: row.object_json,
     occurred_at: row.occurred_at,
     previous_hash: row.previous_hash,
     hash: row.hash,
@@ -92,6 +95,7 @@ function toRow(change: Change, event: Unchained, chained: string): ChangeRow {
     actor_json: JSON.stringify(event.actor),
     target_json: JSON.stringify(event.targets[0]),
     context_json: JSON.stringify(event.context),
+    object_json: change.object === undefined ? null : JSON.stringify(change.object),
     occurred_at: change.occurredAt,
     previous_hash: event.previousHash,
     hash: chained,

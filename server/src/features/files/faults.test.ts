@@ -13,6 +13,7 @@ import { diskFileSystem } from "../../drivers/blobs/disk/file-system.ts";
 import { openSqlite } from "../../drivers/database/sqlite.ts";
 import { openLog } from "../../http/log.ts";
 import { openMailer } from "../../drivers/mail/open.ts";
+import { openWebhookSender } from "../../drivers/webhook-sender/undici.ts";
 import { openProviders } from "../../providers.ts";
 import { migrate } from "../../migrations/migrate.ts";
 import { systemClock } from "../../ports/clock.ts";
@@ -39,10 +40,12 @@ async function openStack(): Promise<Stack> {
     SERVICE_IDLE_TIMEOUT_SECONDS: "1",
   });
   const mailer = await openMailer(config.mail, { clock: systemClock, random: systemRandom });
+  const webhookSender = openWebhookSender(config.settings.webhooks);
   const deps = {
     database,
     blobs,
     mailer,
+    webhookSender,
     clock: systemClock,
     random: systemRandom,
     ...openProviders(config, systemClock),
