@@ -1,8 +1,11 @@
 /** What the handlers that change something have in common: who acts, what they may reach, and the row that says so. */
+import type { EventKind, EventObject } from "@coffer/contract";
 import type { Deps } from "../deps.ts";
 import { ServiceError } from "../http/errors.ts";
 import type { Principal } from "../http/handlers.ts";
 import type { Session } from "../ports/database.ts";
+import type { FileRow, FolderRow, VaultRow } from "../ports/tables.ts";
+import { fileObject, folderObject, vaultObject } from "./changes/objects.ts";
 import { recordChange } from "./changes/store.ts";
 
 export { toTimestamp } from "./timestamps.ts";
@@ -10,10 +13,24 @@ export { toTimestamp } from "./timestamps.ts";
 /** The slice every changing handler needs. */
 export type ActingDeps = Pick<Deps, "database" | "clock" | "random">;
 
+/** What a change is of, for the audit log (`kind`, `id`) and for webhooks (`object`). */
 export interface Target {
   readonly kind: "vault" | "folder" | "file";
   readonly id: string;
   readonly vaultId: string;
+  readonly object: EventObject;
+}
+
+export function fileTarget(row: FileRow): Target {
+  return { kind: "file", id: row.id, vaultId: row.vault_id, object: fileObject(row) };
+}
+
+export function folderTarget(row: FolderRow): Target {
+  return { kind: "folder", id: row.id, vaultId: row.vault_id, object: folderObject(row) };
+}
+
+export function vaultTarget(row: VaultRow): Target {
+  return { kind: "vault", id: row.id, vaultId: row.id, object: vaultObject(row) };
 }
 
 /** Writes the change's row in its own transaction (decisions §1); `action` is an event kind of decisions §6. */
@@ -21,8 +38,8 @@ export async function noteChange(
   transaction: Session,
   deps: ActingDeps,
   principal: Principal,
-  action: string,
-  target: Target,
+  action: EventKind,
+  { object, ...target }: Target,
 ): Promise<void> {
   await recordChange(transaction, {
     id: deps.random.uuid(),
@@ -30,6 +47,7 @@ export async function noteChange(
     action,
     actor: principal,
     target,
+    object,
     occurredAt: deps.clock.now(),
   });
 }

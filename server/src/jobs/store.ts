@@ -114,13 +114,16 @@ export async function fileHasBlob(session: Session, id: string, blobKey: string)
 const oldTrash = prepared((build, value: { cutoff: number }) =>
   build
     .selectFrom("files")
-    .select(["id", "account_id", "vault_id", "blob_key", "size"])
+    .select(["id", "account_id", "vault_id", "blob_key", "size", "folder_id", "version_id", "encrypted"])
     .where("trashed_at", "<=", value.cutoff)
     .orderBy("trashed_at")
     .limit(BATCH),
 );
 
-export type TrashedFile = Pick<FileRow, "id" | "account_id" | "vault_id" | "blob_key" | "size">;
+export type TrashedFile = Pick<
+  FileRow,
+  "id" | "account_id" | "vault_id" | "blob_key" | "size" | "folder_id" | "version_id" | "encrypted"
+>;
 
 export function listOldTrash(session: Session, cutoff: number): Promise<TrashedFile[]> {
   return session.all(oldTrash(session, { cutoff }));
@@ -149,13 +152,13 @@ const removeEmptyFolders = prepared((build, value: { cutoff: number }) =>
         ),
       ),
     )
-    .returning(["id", "account_id", "vault_id"]),
+    .returning(["id", "account_id", "vault_id", "parent_id"]),
 );
 
 /** The leaves among the folders trashed by then: what still holds something stays. */
 export function deleteEmptyFolders(
   transaction: Session,
   cutoff: number,
-): Promise<Pick<FolderRow, "id" | "account_id" | "vault_id">[]> {
+): Promise<Pick<FolderRow, "id" | "account_id" | "vault_id" | "parent_id">[]> {
   return transaction.all(removeEmptyFolders(transaction, { cutoff }));
 }

@@ -1,6 +1,7 @@
 /** Deletes for good what has been in the trash for 30 days (decisions §5). */
-import { TRASH_DAYS } from "@coffer/contract";
+import { type EventObject, TRASH_DAYS } from "@coffer/contract";
 import { changeUsage } from "../features/account/store.ts";
+import { fileObject, folderObject } from "../features/changes/objects.ts";
 import { recordChange } from "../features/changes/store.ts";
 import { queueBlobDeletion } from "../features/files/store.ts";
 import type { Session } from "../ports/database.ts";
@@ -40,20 +41,20 @@ async function purgeFiles(
     if ((await deleteTrashedFile(transaction, row.id, cutoff)) === 0) continue;
     await changeUsage(transaction, { accountId: row.account_id, bytes: -row.size, files: -1, maximum: 0 });
     await queueBlobDeletion(transaction, { blobKey: row.blob_key, notBefore: deps.clock.now() });
-    await recordDeletion(deps, transaction, row, "file");
+    await recordDeletion(deps, transaction, row, { kind: "file", object: fileObject(row) });
     count += 1;
   }
   return count;
 }
 
-type PurgedFolder = Pick<FolderRow, "id" | "account_id" | "vault_id">;
+type PurgedFolder = Pick<FolderRow, "id" | "account_id" | "vault_id" | "parent_id">;
 
 /** From the leaves up, a level at a time: what still holds something stays, and so does all above it. */
 async function purgeFolders(deps: Purging, transaction: Session, cutoff: number): Promise<number> {
   for (let count = 0; ;) {
     const rows: PurgedFolder[] = await deleteEmptyFolders(transaction, cutoff);
     if (rows.length === 0) return count;
-    for (const row of rows) await recordDeletion(deps, transaction, row, "folder");
+    for (const row of rows) await recordDeletion(deps, transaction, row, { kind: "folder", object: folderObject(row) });
     count += rows.length;
   }
 }
@@ -61,14 +62,15 @@ async function purgeFolders(deps: Purging, transaction: Session, cutoff: number)
 async function recordDeletion(
   deps: Purging,
   transaction: Session,
-  row: PurgedFolder,
-  kind: "file" | "folder",
+  row: Pick<FolderRow, "id" | "account_id" | "vault_id">,
+  { kind, object }: { readonly kind: "file" | "folder"; readonly object: EventObject },
 ): Promise<void> {
   await recordChange(transaction, {
     accountId: row.account_id,
     action: `${kind}.deleted`,
     actor: null,
     target: { kind, id: row.id, vaultId: row.vault_id },
+    object,
     occurredAt: deps.clock.now(),
     id: deps.random.uuid(),
   });

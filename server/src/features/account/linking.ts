@@ -75,7 +75,10 @@ async function requireLeavable(transaction: Session, { accountId, actor }: Wante
 async function endExpiredKeys(deps: Needs, transaction: Session, wanted: WantedLink, now: number): Promise<void> {
   const { accountId, chainAddress } = wanted;
   const ended = await transaction.all(revokeExpiredKeysOf(transaction, { accountId, chainAddress, now }));
-  for (const row of ended) await recordKeyChange(deps, transaction, "api_key.revoked", makerOf(wanted), row);
+  for (const row of ended) {
+    const key = { ...row, chain_address: chainAddress };
+    await recordKeyChange(deps, transaction, "api_key.revoked", makerOf(wanted), key);
+  }
 }
 
 function makerOf({ actor, origin }: WantedLink): Maker {

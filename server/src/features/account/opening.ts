@@ -2,6 +2,7 @@ import type { Deps } from "../../deps.ts";
 import type { Session } from "../../ports/database.ts";
 import type { AccountRow } from "../../ports/tables.ts";
 import { FIRST_PREVIOUS_HASH } from "@coffer/contract";
+import { vaultObject } from "../changes/objects.ts";
 import { recordChange } from "../changes/store.ts";
 import { createAccount } from "./store.ts";
 
@@ -27,7 +28,11 @@ export async function openAccount(deps: Needs, transaction: Session, wanted: Wan
   const { id: accountId, default_vault_id: vaultId } = row;
   const made = [
     { action: "account.created", target: { kind: "account", id: accountId } },
-    { action: "vault.created", target: { kind: "vault", id: vaultId, vaultId } },
+    {
+      action: "vault.created",
+      target: { kind: "vault", id: vaultId, vaultId },
+      object: vaultObject({ id: vaultId, type: "public" }),
+    },
   ];
   for (const change of made) {
     const occurredAt = row.created_at;

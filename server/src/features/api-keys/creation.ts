@@ -1,4 +1,4 @@
-import type { CreatedApiKey } from "@coffer/contract";
+import { isEventKind, type CreatedApiKey } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../http/errors.ts";
 import { Reply, type RequestOrigin } from "../../http/handlers.ts";
@@ -84,13 +84,14 @@ export async function recordKeyChange(
   transaction: Session,
   action: "api_key.created" | "api_key.updated" | "api_key.revoked",
   maker: Maker,
-  row: Pick<ApiKeyRow, "id" | "account_id">,
+  row: Pick<ApiKeyRow, "id" | "account_id" | "chain_address">,
 ): Promise<void> {
   await recordChange(transaction, {
     ...maker,
     accountId: row.account_id,
     action,
     target: { kind: "api_key", id: row.id },
+    ...(isEventKind(action) ? { object: { type: "api_key", id: row.id, chainAddress: row.chain_address } } : {}),
     occurredAt: deps.clock.now(),
     id: deps.random.uuid(),
   });

@@ -20,5 +20,7 @@ export async function recordPlanChange(
 ): Promise<void> {
   const target = { kind: "plan", id: plan };
   const occurredAt = deps.clock.now();
-  await recordChange(transaction, { accountId, action, actor, origin, target, occurredAt, id: deps.random.uuid() });
+  const event = action === "account.plan_changed" ? { object: { type: "account", id: accountId, plan } as const } : {};
+  const made = { occurredAt, id: deps.random.uuid() };
+  await recordChange(transaction, { accountId, action, actor, origin, target, ...event, ...made });
 }

@@ -1,10 +1,11 @@
 /** Renaming, moving, trashing, restoring and deleting one file. */
 import { ServiceError } from "../../http/errors.ts";
 import { type Principal, Reply } from "../../http/handlers.ts";
+import type { EventKind } from "@coffer/contract";
 import type { Session } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { changeUsage } from "../account/store.ts";
-import { type ActingDeps, noteChange, visible } from "../acting.ts";
+import { type ActingDeps, noteChange, fileTarget, visible } from "../acting.ts";
 import { findFolder } from "../folders/store.ts";
 import { findPlace } from "../placing.ts";
 import { toFile } from "./rules.ts";
@@ -102,7 +103,7 @@ async function writeFile(
   deps: ActingDeps,
   principal: Principal,
   row: FileRow,
-  action: string,
+  action: EventKind,
 ): Promise<FileRow> {
   await refuseTakenName(
     transaction,
@@ -119,7 +120,7 @@ function note(
   deps: ActingDeps,
   principal: Principal,
   row: FileRow,
-  action: string,
+  action: EventKind,
 ): Promise<void> {
-  return noteChange(transaction, deps, principal, action, { kind: "file", id: row.id, vaultId: row.vault_id });
+  return noteChange(transaction, deps, principal, action, fileTarget(row));
 }

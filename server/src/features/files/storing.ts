@@ -10,7 +10,7 @@ import { ConstraintError, DatabaseFullError, type Session } from "../../ports/da
 import type { FileRow } from "../../ports/tables.ts";
 import { limitsOf } from "../account/rules.ts";
 import { changeUsage } from "../account/store.ts";
-import { noteChange, visible } from "../acting.ts";
+import { noteChange, fileTarget, visible } from "../acting.ts";
 import { findPlace, type WantedPlace } from "../placing.ts";
 import { requireMatch } from "./conditions.ts";
 import { requireDigests } from "./digests.ts";
@@ -87,7 +87,7 @@ export async function addFile(
     ...{ created_at: now, updated_at: now, trashed_at: null, trashed_with: null },
   };
   await nameOrConflict(insertFile(transaction, row), file.ifNoneMatch);
-  await noteChange(transaction, deps, principal, "file.uploaded", { kind: "file", id: row.id, vaultId });
+  await noteChange(transaction, deps, principal, "file.uploaded", fileTarget(row));
   return row;
 }
 
@@ -116,7 +116,7 @@ export async function addVersion(
   };
   await updateFile(transaction, row);
   await queueBlobDeletion(transaction, { blobKey: old.blob_key, notBefore: now + BLOB_GRACE_MS });
-  await noteChange(transaction, deps, principal, "file.updated", { kind: "file", id: row.id, vaultId: row.vault_id });
+  await noteChange(transaction, deps, principal, "file.updated", fileTarget(row));
   return row;
 }
 

@@ -1,10 +1,10 @@
 /** Making, renaming and moving folders. */
-import { MAX_FOLDER_DEPTH } from "@coffer/contract";
+import { type EventKind, MAX_FOLDER_DEPTH } from "@coffer/contract";
 import { ServiceError } from "../../http/errors.ts";
 import type { Principal } from "../../http/handlers.ts";
 import { ConstraintError, type Session } from "../../ports/database.ts";
 import type { FolderRow } from "../../ports/tables.ts";
-import { type ActingDeps, noteChange } from "../acting.ts";
+import { type ActingDeps, noteChange, folderTarget } from "../acting.ts";
 import { findPlace, readFolder } from "../placing.ts";
 import {
   findFolderIdByName,
@@ -109,9 +109,9 @@ export function noteFolder(
   deps: ActingDeps,
   principal: Principal,
   row: FolderRow,
-  action: string,
+  action: EventKind,
 ): Promise<void> {
-  return noteChange(transaction, deps, principal, action, { kind: "folder", id: row.id, vaultId: row.vault_id });
+  return noteChange(transaction, deps, principal, action, folderTarget(row));
 }
 
 function nameTaken(cause?: unknown): ServiceError {

@@ -129,7 +129,7 @@ async function noteInvite(
   id: string,
 ): Promise<void> {
   await recordChange(transaction, {
-    ...{ accountId: actor.accountId, action, actor, target: { kind: "invite", id } },
+    ...{ accountId: actor.accountId, action, actor, target: { kind: "invite", id }, object: { type: "invite", id } },
     occurredAt: deps.clock.now(),
     id: deps.random.uuid(),
   });

@@ -94,6 +94,7 @@ async function issueKey(
   await recordChange(transaction, {
     ...maker,
     ...{ accountId, action: "invite.redeemed", target: { kind: "invite", id: inviteId } },
+    object: { type: "invite", id: inviteId, keyId, chainAddress },
     occurredAt: now,
     id: deps.random.uuid(),
   });

@@ -27,7 +27,7 @@ export async function verifyEmail(deps: Needs, token: string, origin: RequestOri
     if ((await transaction.run(markVerified(transaction, { id, email: used.email, now }))) === 0) return;
     await recordChange(transaction, {
       ...{ accountId: id, action: "account.email_verified", actor: null, origin },
-      ...{ target: { kind: "account", id }, occurredAt: now, id: deps.random.uuid() },
+      ...{ target: { kind: "account", id }, object: { type: "account", id }, occurredAt: now, id: deps.random.uuid() },
     });
   });
 }

@@ -7,7 +7,7 @@ import { ConstraintError, type Session } from "../../ports/database.ts";
 import type { VaultRow } from "../../ports/tables.ts";
 import { limitsOf } from "../account/rules.ts";
 import { changeUsage } from "../account/store.ts";
-import { noteChange, notFound, reaches } from "../acting.ts";
+import { noteChange, vaultTarget, notFound, reaches } from "../acting.ts";
 import { BLOB_GRACE_MS, readQuota } from "../files/store.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { contentProblem, toVault } from "./rules.ts";
@@ -49,7 +49,7 @@ export const vaultsHandlers = (deps: VaultDeps): GroupHandlers<typeof api.vaults
       const renamed = { ...row, name: body.name, updated_at: deps.clock.now() };
       await refuseTakenName(transaction, renamed);
       await nameOrConflict(renameVault(transaction, { id: row.id, name: renamed.name, at: renamed.updated_at }));
-      await noteChange(transaction, deps, principal, "vault.updated", { kind: "vault", id: row.id, vaultId: row.id });
+      await noteChange(transaction, deps, principal, "vault.updated", vaultTarget(row));
       return renamed;
     });
     return { vault: toVault(vault) };
@@ -88,7 +88,7 @@ async function createVault(
   };
   await refuseTakenName(transaction, row);
   await nameOrConflict(insertVault(transaction, row));
-  await noteChange(transaction, deps, principal, "vault.created", { kind: "vault", id: row.id, vaultId: row.id });
+  await noteChange(transaction, deps, principal, "vault.created", vaultTarget(row));
   return { ...row, default_vault_id };
 }
 
@@ -112,7 +112,7 @@ async function deleteVault(
     files: -files,
     maximum: Number.MAX_SAFE_INTEGER,
   });
-  await noteChange(transaction, deps, principal, "vault.deleted", { kind: "vault", id, vaultId: id });
+  await noteChange(transaction, deps, principal, "vault.deleted", vaultTarget(vault));
 }
 
 async function refuseTakenName(transaction: Session, row: VaultRow): Promise<void> {
