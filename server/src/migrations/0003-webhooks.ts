@@ -85,6 +85,8 @@ function indexes({ build: { schema } }: Session): Compilable[] {
     index("webhooks", "newest", ["account_id", ...newestFirst]),
     index("webhook_deliveries", "newest", ["webhook_id", ...newestFirst]),
     index("webhook_deliveries", "by_status", ["webhook_id", "status", ...newestFirst]),
+    // Whether a message has arrived in another delivery.
+    index("webhook_deliveries", "message", ["webhook_id", "message_id"]),
     // What is due, endpoint by endpoint, so that one with a long queue never hides the others'.
     index("webhook_deliveries", "due", ["webhook_id", "next_attempt_at"]).where(sql<boolean>`status = 'pending'`),
     index("webhook_deliveries", "leased", ["lease_until"]).where(sql<boolean>`status = 'delivering'`),

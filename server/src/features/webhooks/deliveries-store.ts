@@ -1,0 +1,156 @@
+/** Deliveries as their owner sees and repeats them. What the engine does with them stands in queue-store.ts. */
+import { prepared, type Session } from "../../ports/database.ts";
+import type { WebhookAttemptRow, WebhookDeliveryRow } from "../../ports/tables.ts";
+import type { PageRequest } from "../paging.ts";
+
+type Row<Kind> = { [Column in keyof Kind]: Kind[Column] };
+
+const addDelivery = prepared((build, row: Row<WebhookDeliveryRow>) =>
+  build.insertInto("webhook_deliveries").values({
+    id: row.id,
+    webhook_id: row.webhook_id,
+    message_id: row.message_id,
+    event: row.event,
+    sequence: row.sequence,
+    payload: row.payload,
+    trigger: row.trigger,
+    status: row.status,
+    attempts: row.attempts,
+    max_attempts: row.max_attempts,
+    http_status: row.http_status,
+    last_error: row.last_error,
+    next_attempt_at: row.next_attempt_at,
+    lease_until: row.lease_until,
+    last_attempt_at: row.last_attempt_at,
+    completed_at: row.completed_at,
+    created_at: row.created_at,
+  }),
+);
+
+export async function insertDelivery(transaction: Session, row: WebhookDeliveryRow): Promise<void> {
+  await transaction.run(addDelivery(transaction, { ...row }));
+}
+
+export const findDelivery = prepared((build, value: { webhookId: string; id: string }) =>
+  build
+    .selectFrom("webhook_deliveries")
+    .selectAll()
+    .where("id", "=", value.id)
+    .where("webhook_id", "=", value.webhookId),
+);
+
+const attemptsOf = prepared((build, value: { deliveryId: string }) =>
+  build.selectFrom("webhook_attempts").selectAll().where("delivery_id", "=", value.deliveryId).orderBy("number"),
+);
+
+/** In the order they were made; at most `max_attempts` of the delivery. */
+export function listAttempts(session: Session, deliveryId: string): Promise<WebhookAttemptRow[]> {
+  return session.all(attemptsOf(session, { deliveryId }));
+}
+
+/** One row more than the page holds, newest first; `status` null: of every status. */
+export function listDeliveries(
+  session: Session,
+  { webhookId, status }: { readonly webhookId: string; readonly status: string | null },
+  page: PageRequest,
+): Promise<WebhookDeliveryRow[]> {
+  // Built per use: two optional conditions, and nobody lists often enough for four compiled queries to matter.
+  let query = session.build.selectFrom("webhook_deliveries").selectAll().where("webhook_id", "=", webhookId);
+  if (status !== null) query = query.where("status", "=", status);
+  const { after } = page;
+  if (after !== null) {
+    query = query.where((row) => row(row.refTuple("created_at", "id"), "<", row.tuple(after.createdAt, after.id)));
+  }
+  return session.all(
+    query
+      .orderBy("created_at", "desc")
+      .orderBy("id", "desc")
+      .limit(page.limit + 1),
+  );
+}
+
+/** The range of a recovery, both ends included, in milliseconds since the Unix epoch. */
+export interface FailedRange {
+  readonly webhookId: string;
+  readonly since: number;
+  readonly until: number;
+}
+
+/** Failed deliveries looked at in one step. */
+export const RECOVERED_AT_ONCE = 200;
+
+/**
+ * Failed deliveries made in the range, oldest first, whose message has neither arrived at this endpoint in another
+ * delivery nor is on its way in one. `after` is where the step before ended.
+ */
+export function listUnrecovered(
+  session: Session,
+  { webhookId, since, until }: FailedRange,
+  after: { readonly createdAt: number; readonly id: string } | null,
+): Promise<WebhookDeliveryRow[]> {
+  let query = session.build
+    .selectFrom("webhook_deliveries as failed")
+    .selectAll()
+    .where("webhook_id", "=", webhookId)
+    .where("status", "=", "failed")
+    .where("sequence", ">", 0)
+    .where("created_at", ">=", since)
+    .where("created_at", "<=", until)
+    .where((row) =>
+      row.not(
+        row.exists(
+          row
+            .selectFrom("webhook_deliveries as other")
+            .select("other.id")
+            .whereRef("other.webhook_id", "=", "failed.webhook_id")
+            .whereRef("other.message_id", "=", "failed.message_id")
+            .where("other.status", "!=", "failed"),
+        ),
+      ),
+    );
+  if (after !== null) {
+    query = query.where((row) => row(row.refTuple("created_at", "id"), ">", row.tuple(after.createdAt, after.id)));
+  }
+  return session.all(query.orderBy("created_at").orderBy("id").limit(RECOVERED_AT_ONCE));
+}
+
+const removeOld = prepared((build, value: { cutoff: number; limit: number }) =>
+  build.deleteFrom("webhook_deliveries").where("id", "in", (row) =>
+    row
+      .selectFrom("webhook_deliveries as old")
+      .select("old.id")
+      .where("old.created_at", "<=", value.cutoff)
+      // What is on its way right now has an outcome to write; the next run finds it again.
+      .where("old.status", "!=", "delivering")
+      .orderBy("old.created_at")
+      .limit(value.limit),
+  ),
+);
+
+/** How many went, with their attempts; fewer than `limit` when no more are that old. */
+export function deleteOldDeliveries(transaction: Session, value: { cutoff: number; limit: number }): Promise<number> {
+  return transaction.run(removeOld(transaction, value));
+}
+
+const removeSome = prepared((build, value: { webhookId: string; limit: number }) =>
+  build
+    .deleteFrom("webhook_deliveries")
+    .where("id", "in", (row) =>
+      row
+        .selectFrom("webhook_deliveries as gone")
+        .select("gone.id")
+        .where("gone.webhook_id", "=", value.webhookId)
+        .limit(value.limit),
+    ),
+);
+
+/**
+ * Some of an endpoint's deliveries, so that deleting the endpoint need not take a long queue along in one transaction;
+ * fewer than `limit` when no more are left.
+ */
+export function deleteSomeDeliveries(
+  transaction: Session,
+  value: { webhookId: string; limit: number },
+): Promise<number> {
+  return transaction.run(removeSome(transaction, value));
+}

@@ -1,0 +1,46 @@
+/** Sending again what was sent before: the same message in a new delivery, with attempts of its own. */
+import { MAX_ATTEMPTS } from "@coffer/contract";
+import type { Deps } from "../../deps.ts";
+import type { WebhookDeliveryRow } from "../../ports/tables.ts";
+import { type FailedRange, insertDelivery, listUnrecovered, RECOVERED_AT_ONCE } from "./deliveries-store.ts";
+
+/**
+ * The delivery that repeats `delivery`: same `webhook-id` and body, so that a receiver which knows the message can tell,
+ * and a record beside the old one, which stays as it ended.
+ */
+export function renewDelivery(delivery: WebhookDeliveryRow, id: string, now: number): WebhookDeliveryRow {
+  const { webhook_id, message_id, event, sequence, payload } = delivery;
+  return {
+    ...{ id, webhook_id, message_id, event, sequence, payload },
+    ...{ trigger: "manual", status: "pending", attempts: 0, max_attempts: MAX_ATTEMPTS.event },
+    ...{ http_status: 0, last_error: "", next_attempt_at: now, lease_until: null },
+    ...{ last_attempt_at: null, completed_at: null, created_at: now },
+  };
+}
+
+/**
+ * Sends the failed deliveries of a range once more, each message once, in short transactions: requests run in between. A
+ * repeat of the call finds what is on its way already, and adds nothing.
+ * @returns how many go out again.
+ */
+export async function recoverFailed(
+  { database, clock, random }: Pick<Deps, "database" | "clock" | "random">,
+  range: FailedRange,
+): Promise<number> {
+  let count = 0;
+  for (let after: { createdAt: number; id: string } | null = null; ;) {
+    const position: { createdAt: number; id: string } | null = after;
+    const failed: WebhookDeliveryRow[] = await database.transaction(async (transaction) => {
+      const rows = await listUnrecovered(transaction, range, position);
+      const messages = new Map(rows.map((row) => [row.message_id, row]));
+      for (const row of messages.values()) {
+        await insertDelivery(transaction, renewDelivery(row, random.uuid(), clock.now()));
+      }
+      count += messages.size;
+      return rows;
+    });
+    const last = failed.at(-1);
+    if (last === undefined || failed.length < RECOVERED_AT_ONCE) return count;
+    after = { createdAt: last.created_at, id: last.id };
+  }
+}
