@@ -25,6 +25,7 @@ export interface RateSettings {
   readonly refresh: number;
   readonly general: number;
   readonly generalBurst: number;
+  readonly webhookTest: number;
 }
 
 /** How deliveries are made (decisions §6). Times in milliseconds. */
@@ -231,6 +232,7 @@ function assembleSettings(values: Values): Settings {
       refresh: values.refreshRate,
       general: values.generalRate,
       generalBurst: values.generalBurst,
+      webhookTest: values.webhookTestRate,
     },
     network: values.network,
     allowUnsignedRedeem: values.allowUnsignedRedeem === "1",

@@ -192,6 +192,7 @@ export const VARIABLES = {
   ),
   refreshRate: rate("SERVICE_RATE_REFRESH", 30, "refreshes per minute and session"),
   generalRate: rate("SERVICE_RATE_GENERAL", 6000, "requests per minute and credential"),
+  webhookTestRate: rate("SERVICE_RATE_WEBHOOK_TEST", 10, "webhook tests per minute and endpoint"),
   generalBurst: rate("SERVICE_RATE_GENERAL_BURST", 1000, "requests of a credential at once"),
   idpIssuer: text("SERVICE_IDP_ISSUER", "", address, "an http or https address", "the OpenID provider; empty: none"),
   idpClientId: text("SERVICE_IDP_CLIENT_ID", "", z.string().check(z.maxLength(512)), "a client id", "at the provider"),

@@ -18,11 +18,13 @@ import { type SystemParts, systemHandlers } from "./system/handlers.ts";
 import { trashHandlers } from "./trash/handlers.ts";
 import { uploadsHandlers } from "./uploads/handlers.ts";
 import { vaultsHandlers } from "./vaults/handlers.ts";
-import { eventsHandlers } from "./events/handlers.ts";
+import { type EventsParts, eventsHandlers } from "./events/handlers.ts";
 import { webhookEventsHandlers } from "./webhook-events/handlers.ts";
 import { webhooksHandlers } from "./webhooks/handlers.ts";
 
-export function createHandlers(deps: Deps & SystemParts & { readonly limits: Limits }): Handlers<CofferApi> {
+type Parts = SystemParts & EventsParts & { readonly limits: Limits };
+
+export function createHandlers(deps: Deps & Parts): Handlers<CofferApi> {
   return {
     account: accountHandlers(deps),
     auth: authHandlers(deps),
@@ -39,7 +41,7 @@ export function createHandlers(deps: Deps & SystemParts & { readonly limits: Lim
     billing: billingHandlers(deps),
     audit: auditHandlers(deps),
     webhooks: webhooksHandlers(deps),
-    webhookEvents: webhookEventsHandlers(deps),
+    webhookEvents: webhookEventsHandlers(),
     events: eventsHandlers(deps),
     system: systemHandlers(deps),
   };

@@ -2,7 +2,7 @@
 import type { RateSettings } from "../config.ts";
 
 /** Each has its quota in {@link RateSettings} and its window in {@link policiesOf}. */
-export type Bucket = "mail" | "mailAddress" | "login" | "signup" | "refresh" | "general";
+export type Bucket = "mail" | "mailAddress" | "login" | "signup" | "refresh" | "general" | "webhookTest";
 
 /** `quota` requests in `window` seconds, at most `burst` of them at once. */
 export interface Policy {
@@ -29,6 +29,7 @@ export function policiesOf(rates: RateSettings): Readonly<Record<Bucket, Policy>
     login: policy("login", MINUTE),
     signup: policy("signup", MINUTE),
     refresh: policy("refresh", MINUTE),
+    webhookTest: policy("webhookTest", MINUTE),
     general: policy("general", MINUTE, rates.generalBurst),
   };
 }

@@ -1,8 +1,13 @@
 import type { api } from "@coffer/contract";
-import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
 import type { GroupHandlers } from "../../http/handlers.ts";
+import { type CatalogueEntry, renderCatalogue } from "./catalogue.ts";
 
-export const webhookEventsHandlers = (_deps: Deps): GroupHandlers<typeof api.webhookEvents> => ({
-  list: () => Promise.reject(new ServiceError("not_configured")),
+export const webhookEventsHandlers = (): GroupHandlers<typeof api.webhookEvents> => ({
+  list() {
+    catalogue ??= renderCatalogue();
+    return Promise.resolve({ events: catalogue });
+  },
 });
+
+/** Made on first use: it depends on the contract alone. */
+let catalogue: CatalogueEntry[] | null = null;

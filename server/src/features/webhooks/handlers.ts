@@ -1,18 +1,149 @@
+/** Webhook endpoints and their deliveries (specification §2.1, §2.2, §4.1; decisions §6). Owner only. */
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../http/errors.ts";
-import type { GroupHandlers } from "../../http/handlers.ts";
+import type { GroupHandlers, Principal } from "../../http/handlers.ts";
+import type { Limits } from "../../limits/limits.ts";
+import type { Session } from "../../ports/database.ts";
+import type { WebhookDeliveryRow, WebhookRow } from "../../ports/tables.ts";
+import { notFound } from "../acting.ts";
+import { parsePage, toPage } from "../paging.ts";
+import {
+  deleteSomeDeliveries,
+  findDelivery,
+  insertDelivery,
+  listAttempts,
+  listDeliveries,
+} from "./deliveries-store.ts";
+import { addWebhook, changeWebhook, readWebhook, recordWebhookChange, renewSecret } from "./endpoints.ts";
+import { recoverFailed, renewDelivery } from "./redelivering.ts";
+import { toAttempt, toDelivery, toWebhook } from "./rules.ts";
+import { deleteWebhook, listWebhooks } from "./store.ts";
+import { sendTest } from "./test-delivery.ts";
 
-export const webhooksHandlers = (_deps: Deps): GroupHandlers<typeof api.webhooks> => ({
-  list: () => Promise.reject(new ServiceError("not_configured")),
-  create: () => Promise.reject(new ServiceError("not_configured")),
-  get: () => Promise.reject(new ServiceError("not_configured")),
-  update: () => Promise.reject(new ServiceError("not_configured")),
-  delete: () => Promise.reject(new ServiceError("not_configured")),
-  test: () => Promise.reject(new ServiceError("not_configured")),
-  rotateSecret: () => Promise.reject(new ServiceError("not_configured")),
-  deliveries: () => Promise.reject(new ServiceError("not_configured")),
-  delivery: () => Promise.reject(new ServiceError("not_configured")),
-  redeliver: () => Promise.reject(new ServiceError("not_configured")),
-  recover: () => Promise.reject(new ServiceError("not_configured")),
+type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "atRest" | "webhookSender"> & {
+  readonly limits: Limits;
+};
+
+/** Deliveries that go in one transaction when their endpoint is deleted: requests run in between. */
+const DELETED_AT_ONCE = 500;
+
+export const webhooksHandlers = (deps: Needs): GroupHandlers<typeof api.webhooks> => ({
+  ...endpointHandlers(deps),
+  ...deliveryHandlers(deps),
 });
+
+type EndpointNames = "list" | "create" | "get" | "update" | "delete" | "rotateSecret";
+
+const endpointHandlers = (deps: Needs): Pick<GroupHandlers<typeof api.webhooks>, EndpointNames> => ({
+  async list({ query }, { principal }) {
+    const request = parsePage("webhooks", query);
+    const { rows, nextCursor } = toPage(await listWebhooks(deps.database, principal.accountId, request), request);
+    return { webhooks: rows.map(toWebhook), nextCursor };
+  },
+
+  create: ({ body }, context) =>
+    deps.database.transaction(async (transaction) =>
+      context.record(transaction, await addWebhook(deps, transaction, context.principal, body)),
+    ),
+
+  get: async ({ params }, { principal }) => ({
+    webhook: toWebhook(await readWebhook(deps.database, principal, params.webhookId)),
+  }),
+
+  async update({ params, body }, { principal }) {
+    const row = await deps.database.transaction((transaction) =>
+      changeWebhook(deps, transaction, principal, params.webhookId, body),
+    );
+    return { webhook: toWebhook(row) };
+  },
+
+  delete: ({ params }, { principal }) => removeWebhook(deps, principal, params.webhookId),
+
+  rotateSecret: ({ params }, { principal }) =>
+    deps.database.transaction((transaction) => renewSecret(deps, transaction, principal, params.webhookId)),
+});
+
+type DeliveryNames = Exclude<keyof typeof api.webhooks, EndpointNames>;
+
+const deliveryHandlers = (deps: Needs): Pick<GroupHandlers<typeof api.webhooks>, DeliveryNames> => ({
+  async test({ params }, { principal, signal }) {
+    // Known first: a limit must not tell which ids other accounts have.
+    const { id } = await readWebhook(deps.database, principal, params.webhookId);
+    deps.limits.take("webhookTest", id);
+    return { delivery: await sendTest(deps, principal, id, signal) };
+  },
+
+  async deliveries({ params, query }, { principal }) {
+    const { id: webhookId } = await readWebhook(deps.database, principal, params.webhookId);
+    // A cursor belongs to one list: of this endpoint, with this filter.
+    const request = parsePage(`deliveries ${webhookId} ${query.status ?? ""}`, query);
+    const found = await listDeliveries(deps.database, { webhookId, status: query.status ?? null }, request);
+    const { rows, nextCursor } = toPage(found, request);
+    return { deliveries: rows.map(toDelivery), nextCursor };
+  },
+
+  async delivery({ params }, { principal }) {
+    const row = await readDelivery(deps.database, principal, params);
+    const attempts = await listAttempts(deps.database, row.id);
+    return { delivery: toDelivery(row), attempts: attempts.map(toAttempt) };
+  },
+
+  async redeliver({ params }, { principal }) {
+    const renewed = await deps.database.transaction(async (transaction) => {
+      requireActive(await readWebhook(transaction, principal, params.webhookId));
+      const row = await readDelivery(transaction, principal, params);
+      const again = renewDelivery(row, deps.random.uuid(), deps.clock.now());
+      await insertDelivery(transaction, again);
+      return again;
+    });
+    return { delivery: toDelivery(renewed) };
+  },
+
+  async recover({ params, body }, { principal }) {
+    const row = requireActive(await readWebhook(deps.database, principal, params.webhookId));
+    const since = Date.parse(body.since);
+    const until = body.until === undefined ? deps.clock.now() : Date.parse(body.until);
+    if (Number.isNaN(since) || Number.isNaN(until) || until < since) {
+      throw new ServiceError("validation_failed", "body.until: must not be before body.since");
+    }
+    return { count: await recoverFailed(deps, { webhookId: row.id, since, until }) };
+  },
+});
+
+function requireActive(row: WebhookRow): WebhookRow {
+  if (row.active === 0) throw new ServiceError("webhook_inactive");
+  return row;
+}
+
+async function readDelivery(
+  session: Session,
+  principal: Principal,
+  { webhookId, deliveryId }: { readonly webhookId: string; readonly deliveryId: string },
+): Promise<WebhookDeliveryRow> {
+  const { id } = await readWebhook(session, principal, webhookId);
+  const row = await session.first(findDelivery(session, { webhookId: id, id: deliveryId }));
+  if (row === null) throw notFound("Delivery");
+  return row;
+}
+
+/** The deliveries go first, some at a time; interrupted, the endpoint is still there, and a repeat goes on. */
+async function removeWebhook(deps: Needs, principal: Principal, id: string): Promise<void> {
+  const { database } = deps;
+  await readWebhook(database, principal, id);
+  const some = { webhookId: id, limit: DELETED_AT_ONCE };
+  let removed: number;
+  do {
+    removed = await database.transaction((transaction) => deleteSomeDeliveries(transaction, some), {
+      freesSpace: true,
+    });
+  } while (removed === DELETED_AT_ONCE);
+  await database.transaction(
+    async (transaction) => {
+      const { accountId } = principal;
+      if ((await transaction.run(deleteWebhook(transaction, { id, accountId }))) === 0) return;
+      await recordWebhookChange(deps, transaction, principal, { accountId, id }, "webhook.deleted");
+    },
+    { freesSpace: true },
+  );
+}

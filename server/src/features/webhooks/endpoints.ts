@@ -1,0 +1,151 @@
+/** Making, changing and rotating endpoints: what is written beside them, in one transaction each. */
+import { MAX_WEBHOOK_URL, SECRET_OVERLAP_HOURS, type Webhook } from "@coffer/contract";
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
+import { type Principal, Reply } from "../../http/handlers.ts";
+import type { Session } from "../../ports/database.ts";
+import type { WebhookRow } from "../../ports/tables.ts";
+import { holdAccount } from "../account/store.ts";
+import { notFound, toTimestamp } from "../acting.ts";
+import { recordChange } from "../changes/store.ts";
+import { toWebhook } from "./rules.ts";
+import { protectSecret } from "./secrets.ts";
+import { mintSecret } from "./signing.ts";
+import { beginCursor, countWebhooks, findWebhook, insertWebhook, rotateSecret, updateWebhook } from "./store.ts";
+
+export type EndpointDeps = Pick<Deps, "clock" | "random" | "settings" | "atRest" | "webhookSender">;
+
+export interface WantedWebhook {
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly description?: string | undefined;
+}
+
+const HOUR = 3_600_000;
+
+/** The endpoint, else 404. */
+export async function readWebhook(session: Session, { accountId }: Principal, id: string): Promise<WebhookRow> {
+  const row = await session.first(findWebhook(session, { accountId, id }));
+  if (row === null) throw notFound("Webhook");
+  return row;
+}
+
+export async function addWebhook(
+  deps: EndpointDeps,
+  transaction: Session,
+  principal: Principal,
+  wanted: WantedWebhook,
+): Promise<Reply<{ webhook: Webhook; secret: string }>> {
+  const { accountId } = principal;
+  const maximum = deps.settings.limits.webhooks;
+  // Counting and adding are one act also where writers run side by side.
+  await transaction.first(holdAccount(transaction, { id: accountId }));
+  const count = (await transaction.first(countWebhooks(transaction, { accountId })))?.count ?? 0;
+  if (count >= maximum) throw new ServiceError("limit_reached", `An account holds at most ${maximum} webhooks`);
+  const secret = mintSecret(deps.random);
+  const row = newRow(deps, accountId, { ...wanted, url: acceptUrl(deps, wanted.url) }, secret);
+  await insertWebhook(transaction, row);
+  await recordWebhookChange(deps, transaction, principal, { accountId: row.account_id, id: row.id }, "webhook.created");
+  // After the record of its own making, which is no event: what happens from here on is delivered.
+  await beginCursor(transaction, accountId, count === 0);
+  return new Reply({ webhook: toWebhook(row), secret }, { headers: { Location: `/api/webhooks/${row.id}` } });
+}
+
+export type WebhookWishes = { readonly [Field in keyof WantedWebhook]?: WantedWebhook[Field] | undefined } & {
+  readonly active?: boolean | undefined;
+};
+
+export async function changeWebhook(
+  deps: EndpointDeps,
+  transaction: Session,
+  principal: Principal,
+  id: string,
+  wishes: WebhookWishes,
+): Promise<WebhookRow> {
+  const row = await readWebhook(transaction, principal, id);
+  const url = wishes.url === undefined ? row.url : acceptUrl(deps, wishes.url);
+  const active = wishes.active === undefined ? row.active : Number(wishes.active);
+  const changed = await transaction.first(
+    updateWebhook(transaction, {
+      id,
+      accountId: principal.accountId,
+      url,
+      active,
+      events_json: wishes.events === undefined ? row.events_json : renderKinds(wishes.events),
+      description: wishes.description ?? row.description,
+      failing_since: active > row.active || url !== row.url ? null : row.failing_since,
+      updated_at: deps.clock.now(),
+    }),
+  );
+  if (changed === null) throw notFound("Webhook");
+  await recordWebhookChange(deps, transaction, principal, { accountId: row.account_id, id: row.id }, "webhook.updated");
+  return changed;
+}
+
+/** The old secret signs beside the new one for 24 hours; one that was still doing so for another ends now. */
+export async function renewSecret(
+  deps: EndpointDeps,
+  transaction: Session,
+  principal: Principal,
+  id: string,
+): Promise<{ secret: string; previousSecretExpiresAt: string }> {
+  const { accountId } = principal;
+  const now = deps.clock.now();
+  const endsAt = now + SECRET_OVERLAP_HOURS * HOUR;
+  const secret = mintSecret(deps.random);
+  const kept = protectSecret(deps.atRest, id, secret);
+  const rotated = await transaction.run(rotateSecret(transaction, { id, accountId, secret: kept, endsAt, now }));
+  if (rotated === 0) throw notFound("Webhook");
+  await recordWebhookChange(deps, transaction, principal, { accountId, id }, "webhook.secret_rotated");
+  return { secret, previousSecretExpiresAt: toTimestamp(endsAt) };
+}
+
+/** In the audit log; who listens is not told of listeners. */
+export async function recordWebhookChange(
+  deps: Pick<Deps, "clock" | "random">,
+  transaction: Session,
+  actor: Principal | null,
+  webhook: { readonly accountId: string; readonly id: string },
+  action: "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.secret_rotated" | "webhook.disabled",
+): Promise<void> {
+  await recordChange(transaction, {
+    ...{ accountId: webhook.accountId, action, actor, target: { kind: "webhook", id: webhook.id } },
+    occurredAt: deps.clock.now(),
+    id: deps.random.uuid(),
+  });
+}
+
+/** The address in its normal form. Says why one is refused, never what it held: an address may hold a password. */
+function acceptUrl({ webhookSender }: EndpointDeps, text: string): string {
+  const refusal = webhookSender.refusal(text);
+  if (refusal !== null) throw new ServiceError("url_refused", `body.url: ${refusal}`);
+  const { href } = new URL(text);
+  if (href.length > MAX_WEBHOOK_URL) throw new ServiceError("url_refused", "body.url: too long");
+  return href;
+}
+
+function renderKinds(kinds: readonly string[]): string {
+  return JSON.stringify([...new Set(kinds)]);
+}
+
+function newRow(deps: EndpointDeps, accountId: string, wanted: WantedWebhook, secret: string): WebhookRow {
+  const id = deps.random.uuid();
+  const now = deps.clock.now();
+  return {
+    id,
+    account_id: accountId,
+    url: wanted.url,
+    events_json: renderKinds(wanted.events),
+    description: wanted.description ?? "",
+    active: 1,
+    secret: protectSecret(deps.atRest, id, secret),
+    previous_secret: null,
+    previous_secret_ends_at: null,
+    last_delivery_status: "none",
+    last_delivery_at: null,
+    failure_count: 0,
+    failing_since: null,
+    created_at: now,
+    updated_at: now,
+  };
+}

@@ -1,0 +1,129 @@
+import { prepared, type Session } from "../../ports/database.ts";
+import type { WebhookAttemptRow, WebhookRow } from "../../ports/tables.ts";
+import type { PageRequest } from "../paging.ts";
+
+export const findWebhook = prepared((build, value: { accountId: string; id: string }) =>
+  build.selectFrom("webhooks").selectAll().where("id", "=", value.id).where("account_id", "=", value.accountId),
+);
+
+const listFirst = prepared((build, value: { accountId: string; limit: number }) =>
+  build
+    .selectFrom("webhooks")
+    .selectAll()
+    .where("account_id", "=", value.accountId)
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(value.limit),
+);
+
+const listAfter = prepared((build, value: { accountId: string; limit: number; createdAt: number; id: string }) =>
+  build
+    .selectFrom("webhooks")
+    .selectAll()
+    .where("account_id", "=", value.accountId)
+    .where((row) => row(row.refTuple("created_at", "id"), "<", row.tuple(value.createdAt, value.id)))
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(value.limit),
+);
+
+/** One row more than the page holds, so that the caller can tell whether another page follows. */
+export function listWebhooks(session: Session, accountId: string, page: PageRequest): Promise<WebhookRow[]> {
+  const limit = page.limit + 1;
+  if (page.after === null) return session.all(listFirst(session, { accountId, limit }));
+  return session.all(listAfter(session, { accountId, limit, ...page.after }));
+}
+
+export const countWebhooks = prepared((build, value: { accountId: string }) =>
+  build
+    .selectFrom("webhooks")
+    .select((row) => row.fn.countAll<number>().as("count"))
+    .where("account_id", "=", value.accountId),
+);
+
+export async function insertWebhook(transaction: Session, row: WebhookRow): Promise<void> {
+  await transaction.run(transaction.build.insertInto("webhooks").values(row));
+}
+
+/**
+ * Where the account's events begin to become deliveries: at its newest change, when its first endpoint is made. An account
+ * whose endpoints have all gone starts anew.
+ */
+export async function beginCursor(transaction: Session, accountId: string, first: boolean): Promise<void> {
+  const { build } = transaction;
+  if (first) await transaction.run(build.deleteFrom("webhook_cursors").where("account_id", "=", accountId));
+  await transaction.run(
+    build
+      .insertInto("webhook_cursors")
+      .columns(["account_id", "sequence"])
+      .expression(build.selectFrom("accounts").select(["id", "sequence"]).where("id", "=", accountId))
+      .onConflict((conflict) => conflict.column("account_id").doNothing()),
+  );
+}
+
+export type WebhookChanges = {
+  readonly url: string;
+  readonly events_json: string;
+  readonly description: string;
+  readonly active: number;
+  /** A change that makes a failing endpoint active, or sends it elsewhere, gives it a clean record. */
+  readonly failing_since: number | null;
+  readonly updated_at: number;
+};
+
+export const updateWebhook = prepared((build, value: WebhookChanges & { id: string; accountId: string }) =>
+  build
+    .updateTable("webhooks")
+    .set({
+      url: value.url,
+      events_json: value.events_json,
+      description: value.description,
+      active: value.active,
+      failing_since: value.failing_since,
+      updated_at: value.updated_at,
+    })
+    .where("id", "=", value.id)
+    .where("account_id", "=", value.accountId)
+    .returningAll(),
+);
+
+export const deleteWebhook = prepared((build, value: { id: string; accountId: string }) =>
+  build.deleteFrom("webhooks").where("id", "=", value.id).where("account_id", "=", value.accountId),
+);
+
+/** The secret of now becomes the previous one: there are never more than two (decisions §6). */
+export const rotateSecret = prepared(
+  (build, value: { id: string; accountId: string; secret: string; endsAt: number; now: number }) =>
+    build
+      .updateTable("webhooks")
+      .set((row) => ({
+        secret: value.secret,
+        previous_secret: row.ref("secret"),
+        previous_secret_ends_at: value.endsAt,
+        updated_at: value.now,
+      }))
+      .where("id", "=", value.id)
+      .where("account_id", "=", value.accountId),
+);
+
+/** A test shows in the endpoint's last delivery, and counts neither as a failure nor as a success (decisions §6). */
+export const noteTest = prepared((build, value: { id: string; status: string; at: number | null }) =>
+  build
+    .updateTable("webhooks")
+    .set({ last_delivery_status: value.status, last_delivery_at: value.at })
+    .where("id", "=", value.id),
+);
+
+export const insertAttempt = prepared(
+  (build, row: { [Column in keyof WebhookAttemptRow]: WebhookAttemptRow[Column] }) =>
+    build.insertInto("webhook_attempts").values({
+      delivery_id: row.delivery_id,
+      number: row.number,
+      trigger: row.trigger,
+      http_status: row.http_status,
+      error: row.error,
+      duration: row.duration,
+      response_body: row.response_body,
+      at: row.at,
+    }),
+);
