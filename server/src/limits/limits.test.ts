@@ -6,7 +6,7 @@ import { type Bucket, createLimits, type Limits } from "./limits.ts";
 /** Decisions §2. */
 const RATES: RateSettings = {
   ...{ mail: 5, mailAddress: 3, login: 10, signInFailures: 5, signup: 10, refresh: 30 },
-  ...{ general: 6000, generalBurst: 1000 },
+  ...{ general: 6000, generalBurst: 1000, webhookTest: 10 },
 };
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
