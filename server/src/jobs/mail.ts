@@ -10,7 +10,7 @@ import {
   postponeRequest,
   type Recipient,
 } from "../features/mail-tokens/store.ts";
-import { renderProviderMail, renderTokenMail } from "../features/mail-tokens/texts.ts";
+import { renderProviderMail, renderTokenMail, renderWebhookMail } from "../features/mail-tokens/texts.ts";
 import type { Session } from "../ports/database.ts";
 import { type Mail, MailError } from "../ports/mailer.ts";
 import type { MailRequestRow } from "../ports/tables.ts";
@@ -102,8 +102,9 @@ async function mint(
   { purpose: asked }: MailRequestRow,
   recipient: Recipient,
 ): Promise<Mail | null> {
-  const purpose = chooseMail(asked as MailPurpose, recipient);
   const to = recipient.email;
+  if (asked === "webhook-disabled") return { to, ...renderWebhookMail() };
+  const purpose = chooseMail(asked as MailPurpose, recipient);
   if (purpose === null) return null;
   if (purpose === "provider") return { to, ...renderProviderMail() };
   const token = mintMailToken(random);

@@ -34,7 +34,8 @@ function tables(session: Session): Compilable[] {
       .addColumn("updated_at", "bigint", (column) => column.notNull()),
     table(session, "webhook_cursors")
       .addColumn("account_id", "text", (column) => column.primaryKey().references("accounts.id"))
-      .addColumn("sequence", "bigint", (column) => column.notNull()),
+      .addColumn("sequence", "bigint", (column) => column.notNull())
+      .addColumn("mailed_at", "bigint"),
     table(session, "webhook_deliveries")
       .addColumn("id", "text", (column) => column.primaryKey())
       .addColumn("webhook_id", "text", (column) => column.notNull().references("webhooks.id").onDelete("cascade"))

@@ -304,6 +304,8 @@ export interface WebhookRow {
 export interface WebhookCursorRow {
   account_id: string;
   sequence: number;
+  /** When its owner was last told of an endpoint that was turned off: at most once a day. */
+  mailed_at: number | null;
 }
 
 /** One event on its way to one endpoint (specification §2.2). */

@@ -6,6 +6,9 @@ import type { AccountRow } from "../../ports/tables.ts";
 /** What a mail and its token are for. */
 export type MailPurpose = "verify" | "reset";
 
+/** What a mail without a token says: nobody asked for it. */
+export type MailNotice = "webhook-disabled";
+
 const HOUR = 3_600_000;
 
 /** Milliseconds from the sending; over at the last one (decisions §3). */

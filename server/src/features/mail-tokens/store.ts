@@ -1,7 +1,7 @@
 /** Mails that were asked for, and the tokens that were mailed. A token's text is kept nowhere: only its SHA-256 is. */
 import { prepared, type Session } from "../../ports/database.ts";
 import type { AccountRow, MailRequestRow, MailTokenRow } from "../../ports/tables.ts";
-import type { MailPurpose } from "./rules.ts";
+import type { MailNotice, MailPurpose } from "./rules.ts";
 
 type Row<Kind> = { [Column in keyof Kind]: Kind[Column] };
 
@@ -18,7 +18,7 @@ const addRequest = prepared((build, row: Row<MailRequestRow>) =>
 
 export async function insertMailRequest(
   session: Session,
-  row: MailRequestRow & { readonly purpose: MailPurpose },
+  row: MailRequestRow & { readonly purpose: MailPurpose | MailNotice },
 ): Promise<void> {
   await session.run(addRequest(session, { ...row }));
 }

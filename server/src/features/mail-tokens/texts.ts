@@ -60,3 +60,18 @@ If you did not ask for this, ignore this mail: nothing has changed.
 `;
   return { subject: "Your account has no password", text };
 }
+
+/**
+ * Names no endpoint: an address may hold a password of the receiver's, and several may have been turned off. At most one a
+ * day is sent (features/webhooks/cursor-store.ts).
+ */
+export function renderWebhookMail(): Omit<Mail, "to"> {
+  const text = `Hello,
+
+a webhook endpoint of your Coffer account was turned off: it answered 410 Gone, or nothing was delivered to it for five days.
+
+No event is lost. What happens is still queued for the endpoint, for 30 days, and goes out when you turn it on again: set
+"active" to true. The list of your webhooks says which one it is, and its deliveries say what went wrong.
+`;
+  return { subject: "A webhook endpoint was turned off", text };
+}

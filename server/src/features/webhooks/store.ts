@@ -51,13 +51,15 @@ export async function insertWebhook(transaction: Session, row: WebhookRow): Prom
  */
 export async function beginCursor(transaction: Session, accountId: string, first: boolean): Promise<void> {
   const { build } = transaction;
-  if (first) await transaction.run(build.deleteFrom("webhook_cursors").where("account_id", "=", accountId));
   await transaction.run(
     build
       .insertInto("webhook_cursors")
       .columns(["account_id", "sequence"])
       .expression(build.selectFrom("accounts").select(["id", "sequence"]).where("id", "=", accountId))
-      .onConflict((conflict) => conflict.column("account_id").doNothing()),
+      .onConflict((conflict) => {
+        const known = conflict.column("account_id");
+        return first ? known.doUpdateSet((row) => ({ sequence: row.ref("excluded.sequence") })) : known.doNothing();
+      }),
   );
 }
 

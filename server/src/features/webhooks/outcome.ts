@@ -1,0 +1,150 @@
+/** Writes down how attempts went: the attempt, its delivery and its endpoint, in one transaction. Rules: outcome-rules.ts. */
+import type { Deps } from "../../deps.ts";
+import type { Session } from "../../ports/database.ts";
+import type { Random } from "../../ports/random.ts";
+import type { WebhookDeliveryRow, WebhookRow } from "../../ports/tables.ts";
+import type { WebhookOutcome } from "../../ports/webhook-sender.ts";
+import { insertMailRequest } from "../mail-tokens/store.ts";
+import { findOwnerAddress, takeMailTurn } from "./cursor-store.ts";
+import { findDelivery } from "./deliveries-store.ts";
+import { recordWebhookChange } from "./endpoints.ts";
+import { type DisableReason, endAttempt, endInterrupted, followAttempt, INTERRUPTED } from "./outcome-rules.ts";
+import {
+  type ClaimedDelivery,
+  findEndpoint,
+  insertAttempt,
+  listOverdue,
+  type Overdue,
+  type OverdueDelivery,
+  writeEnd,
+  writeEndpointState,
+} from "./queue-store.ts";
+
+type Settling = Pick<Deps, "clock" | "random">;
+
+/** An attempt that is over. */
+export interface FinishedAttempt {
+  readonly delivery: Pick<ClaimedDelivery, "id" | "webhook_id" | "trigger" | "attempts" | "max_attempts">;
+  readonly outcome: WebhookOutcome;
+  /** When it began, in milliseconds since the Unix epoch. */
+  readonly at: number;
+}
+
+/** An endpoint that was turned off, for the log. */
+export interface DisabledEndpoint {
+  readonly webhookId: string;
+  readonly reason: DisableReason;
+}
+
+/**
+ * Records one attempt by itself: of a test, which has one, and touches only when and how the endpoint was last reached.
+ * @returns the delivery as it is now; null when its endpoint was deleted meanwhile.
+ */
+export async function recordOutcome(
+  deps: Settling & Pick<Deps, "database">,
+  delivery: WebhookDeliveryRow,
+  outcome: WebhookOutcome,
+): Promise<WebhookDeliveryRow | null> {
+  const at = delivery.last_attempt_at ?? deps.clock.now();
+  return deps.database.transaction(async (transaction) => {
+    await recordAttempts(deps, transaction, [{ delivery, outcome, at }]);
+    return transaction.first(findDelivery(transaction, { webhookId: delivery.webhook_id, id: delivery.id }));
+  });
+}
+
+/**
+ * Records what came of attempts, of any number of endpoints. One whose lease was over meanwhile changes nothing: the
+ * delivery belongs to somebody else's attempt by now.
+ */
+export async function recordAttempts(
+  deps: Settling,
+  transaction: Session,
+  attempts: readonly FinishedAttempt[],
+): Promise<DisabledEndpoint[]> {
+  const disabled: DisabledEndpoint[] = [];
+  for (const [webhookId, ofEndpoint] of Map.groupBy(attempts, ({ delivery }) => delivery.webhook_id)) {
+    const row = await findEndpoint(transaction, webhookId);
+    if (row === null) continue;
+    const reason = await recordOfEndpoint(deps, transaction, row, ofEndpoint);
+    if (reason !== null) disabled.push({ webhookId, reason });
+  }
+  return disabled;
+}
+
+async function recordOfEndpoint(
+  deps: Settling,
+  transaction: Session,
+  row: WebhookRow,
+  attempts: readonly FinishedAttempt[],
+): Promise<DisableReason | null> {
+  const now = deps.clock.now();
+  let state: Parameters<typeof followAttempt>[0] = row;
+  let reason: DisableReason | null = null;
+  for (const { delivery, outcome, at } of attempts) {
+    const end = endAttempt(delivery, outcome, { now, chance: chanceOf(deps.random) });
+    if (!(await writeEnd(transaction, delivery, end))) continue;
+    await insertAttempt(transaction, {
+      ...{ delivery_id: delivery.id, number: delivery.attempts, trigger: delivery.trigger, at },
+      ...{ http_status: outcome.httpStatus, error: outcome.failure ?? "" },
+      ...{ duration: Math.round(outcome.duration), response_body: outcome.responseBody },
+    });
+    const followed = followAttempt(state, delivery.trigger, end, now);
+    state = followed.state;
+    reason ??= followed.disabled;
+  }
+  if (state !== row) await writeEndpointState(transaction, row.id, state);
+  if (reason !== null) await announceDisabled(deps, transaction, row);
+  return reason;
+}
+
+/** In the audit log, and to the owner by mail: the request for it is written in this transaction, so neither gets lost. */
+async function announceDisabled(deps: Settling, transaction: Session, row: WebhookRow): Promise<void> {
+  const now = deps.clock.now();
+  const accountId = row.account_id;
+  await recordWebhookChange(deps, transaction, null, { accountId, id: row.id }, "webhook.disabled");
+  const email = await findOwnerAddress(transaction, accountId);
+  if (email === null || !(await takeMailTurn(transaction, accountId, now))) return;
+  await insertMailRequest(transaction, {
+    ...{ id: deps.random.uuid(), purpose: "webhook-disabled", email },
+    ...{ attempts: 0, not_before: now, created_at: now },
+  });
+}
+
+/**
+ * Takes back what was claimed and never ended, a bounded number at once. `except` names what this process itself is still
+ * at: a clock that is set forward must not make it send the same twice at a time.
+ * @returns how many came back or ended.
+ */
+export async function recordInterrupted(
+  deps: Settling,
+  transaction: Session,
+  overdue: Overdue & { readonly limit: number; readonly except: ReadonlySet<string> },
+): Promise<number> {
+  let count = 0;
+  for (const delivery of await listOverdue(transaction, overdue)) {
+    if (overdue.except.has(delivery.id)) continue;
+    if (await recordInterruption(deps, transaction, delivery)) count += 1;
+  }
+  return count;
+}
+
+async function recordInterruption(deps: Settling, transaction: Session, delivery: OverdueDelivery): Promise<boolean> {
+  const now = deps.clock.now();
+  const end = endInterrupted(delivery, now);
+  if (!(await writeEnd(transaction, delivery, end))) return false;
+  await insertAttempt(transaction, {
+    ...{ delivery_id: delivery.id, number: delivery.attempts, trigger: delivery.trigger },
+    ...{ http_status: 0, error: INTERRUPTED, duration: 0, response_body: "", at: delivery.last_attempt_at ?? now },
+  });
+  const row = end.status === "failed" ? await findEndpoint(transaction, delivery.webhook_id) : null;
+  if (row === null) return true;
+  // The delivery has failed and counts as such; but it is no reason to turn off an endpoint that may be well.
+  const { state } = followAttempt(row, delivery.trigger, end, now);
+  await writeEndpointState(transaction, row.id, { ...state, active: row.active, failing_since: row.failing_since });
+  return true;
+}
+
+function chanceOf(random: Pick<Random, "bytes">): number {
+  const [a = 0, b = 0, c = 0, d = 0] = random.bytes(4);
+  return (((a << 24) | (b << 16) | (c << 8) | d) >>> 0) / 2 ** 32;
+}
