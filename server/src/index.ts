@@ -61,7 +61,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     const deps: Deps = {
       ...(await openStorage(config, stack)),
       mailer: stack.use(await openMailer(config.mail, { clock: systemClock, random: systemRandom })),
-      webhookSender: stack.use(openWebhookSender(config.settings.webhooks)),
+      webhookSender: stack.use(openWebhookSender(config.settings.webhooks, { clock: systemClock })),
       ...openProviders(config, systemClock),
       clock: systemClock,
       random: systemRandom,

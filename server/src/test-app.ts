@@ -64,7 +64,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   const whole: Deps = {
     ...{ database, blobs: openMemoryBlobs({ clock }), clock, random: systemRandom },
     mailer: recordingMailer(mails),
-    webhookSender: openWebhookSender(config.settings.webhooks),
+    webhookSender: openWebhookSender(config.settings.webhooks, { clock }),
     ...openProviders(config, clock),
   };
   const deps = { ...whole, ...options.replace?.(whole) };

@@ -21,11 +21,11 @@ export type WebhookFailure =
 export interface WebhookOutcome {
   /** 0 when no HTTP answer came. */
   readonly httpStatus: number;
-  /** null: a 2xx. */
+  /** null: a 2xx, whose body ended or was as long as is read. A 2xx that broke off in its body is a failure of another word. */
   readonly failure: WebhookFailure | null;
-  /** What `Retry-After` of a 429 or 503 asked for, in milliseconds, at most 24 hours; null: nothing. */
+  /** What `Retry-After` of a 429, 502, 503 or 504 asked for, in milliseconds, at most 24 hours; null: nothing. */
   readonly retryAfter: number | null;
-  /** At most 16 KiB of the answer, as text; what follows is not read. */
+  /** At most 16 KiB of the answer, as text without control characters; what follows is not read. */
   readonly responseBody: string;
   /** Milliseconds. */
   readonly duration: number;
@@ -35,7 +35,7 @@ export interface WebhookOutcome {
  * Failure contract. `send` never rejects: what goes wrong is an outcome. It ends within 15 s in total and 5 s for the
  * connection, follows no redirect, and sends nothing to an address that `isAllowed` refuses, whatever the URL, the
  * resolver or a rebinding name says (OWASP API7:2023). A connection that the peer had closed while it was idle is tried once
- * more at once; that is still one attempt. Aborting ends it with `timeout`.
+ * more at once; that is still one attempt. Aborting ends it with `timeout`, and so does disposing.
  */
 export interface WebhookSender extends AsyncDisposable {
   /** Why an address cannot be a webhook's at all, for whoever registers it; null: it can. */

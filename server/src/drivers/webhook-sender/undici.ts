@@ -1,12 +1,112 @@
+/** Sends webhooks over HTTP/1.1 with undici, past the guard of addresses. */
+import { createSecureContext } from "node:tls";
 import type { WebhookSettings } from "../../config.ts";
-import type { WebhookSender } from "../../ports/webhook-sender.ts";
+import { type Clock, systemClock } from "../../ports/clock.ts";
+import type { OutgoingWebhook, WebhookFailure, WebhookOutcome, WebhookSender } from "../../ports/webhook-sender.ts";
+import { allowAddresses } from "./addresses.ts";
+import { retryAfterOf, textOf } from "./answers.ts";
+import { Connections } from "./connections.ts";
+import { type Ending, endedWith, exchange } from "./exchange.ts";
+import { readProxy } from "./proxy.ts";
+import { dnsResolver, type ResolveAddresses } from "./resolve.ts";
+import { readTarget, type Target, type TargetRules } from "./target.ts";
 
-/** Sends over HTTP/1.1 with undici, past the guard of addresses. */
-export function openWebhookSender(_settings: WebhookSettings): WebhookSender {
-  return {
-    refusal: () => null,
-    send: () =>
-      Promise.resolve({ httpStatus: 0, failure: "proxy", retryAfter: null, responseBody: "", duration: 0 } as const),
-    [Symbol.asyncDispose]: () => Promise.resolve(),
-  };
+export type SenderSettings = Pick<
+  WebhookSettings,
+  "allowHttp" | "allowedNetworks" | "proxyUrl" | "timeout" | "connectTimeout"
+>;
+
+export interface SenderOptions {
+  readonly clock?: Clock;
+  /** Instead of DNS, in tests. */
+  readonly resolve?: ResolveAddresses;
+  /** Certificates in PEM to trust instead of the system's, in tests. */
+  readonly trust?: string;
+}
+
+/** Opens no connection yet. Throws when a network or the proxy of the settings cannot be read. */
+export function openWebhookSender(settings: SenderSettings, options: SenderOptions = {}): WebhookSender {
+  return new UndiciSender(settings, options);
+}
+
+class UndiciSender implements WebhookSender {
+  readonly #timeout: number;
+  readonly #clock: Clock;
+  readonly #rules: TargetRules;
+  readonly #connections: Connections;
+  readonly #closed = new AbortController();
+
+  constructor(settings: SenderSettings, { clock = systemClock, resolve = dnsResolver(), trust }: SenderOptions) {
+    const isAllowed = allowAddresses(settings.allowedNetworks);
+    const secureContext = createSecureContext({ minVersion: "TLSv1.2", ...(trust === undefined ? {} : { ca: trust }) });
+    const proxy = settings.proxyUrl === null ? null : readProxy(settings.proxyUrl, secureContext);
+    const { connectTimeout } = settings;
+    this.#timeout = settings.timeout;
+    this.#clock = clock;
+    this.#rules = { allowHttp: settings.allowHttp, isAllowed };
+    this.#connections = new Connections({ isAllowed, resolve, connectTimeout, secureContext, proxy });
+  }
+
+  refusal(url: string): WebhookFailure | null {
+    const target = readTarget(url, this.#rules);
+    return typeof target === "string" ? target : null;
+  }
+
+  async send(webhook: OutgoingWebhook, signal?: AbortSignal): Promise<WebhookOutcome> {
+    const began = this.#clock.elapsed();
+    const target = readTarget(webhook.url, this.#rules);
+    const ending = typeof target === "string" ? endedWith(target) : await this.#sendTo(target, webhook, signal);
+    return {
+      httpStatus: ending.status,
+      failure: failureOf(ending),
+      retryAfter: retryAfterOf(ending.status, ending.retryAfter, this.#clock.now()),
+      responseBody: textOf(ending.body, ending.whole),
+      duration: Math.round(this.#clock.elapsed() - began),
+    };
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closed.abort();
+    this.#connections[Symbol.dispose]();
+    return Promise.resolve();
+  }
+
+  /** Within the time for one attempt, both tries together. */
+  async #sendTo(target: Target, webhook: OutgoingWebhook, signal?: AbortSignal): Promise<Ending> {
+    const stopping = new AbortController();
+    const stop = (): void => stopping.abort();
+    const reasons = signal === undefined ? [this.#closed.signal] : [this.#closed.signal, signal];
+    const timer = setTimeout(stop, this.#timeout);
+    for (const reason of reasons) reason.addEventListener("abort", stop, { once: true });
+    if (reasons.some(({ aborted }) => aborted)) stop();
+    try {
+      const ending = await this.#exchange(target, webhook, stopping.signal, { fresh: false });
+      // RFC 9112 §9.3.1 lets a client repeat a POST when it knows that this does no harm: the `webhook-id` tells receivers.
+      return ending.stale ? await this.#exchange(target, webhook, stopping.signal, { fresh: true }) : ending;
+    } finally {
+      clearTimeout(timer);
+      for (const reason of reasons) reason.removeEventListener("abort", stop);
+    }
+  }
+
+  async #exchange(
+    target: Target,
+    { headers, body }: OutgoingWebhook,
+    stopped: AbortSignal,
+    which: { readonly fresh: boolean },
+  ): Promise<Ending> {
+    const connection = this.#connections.take(target, which);
+    const ending = await exchange(connection, { path: target.path, headers, body }, stopped);
+    if (ending.whole) this.#connections.giveBack(connection);
+    return ending;
+  }
+}
+
+/**
+ * A status says more than what happened behind it, except for a 2xx whose body broke off or never ended: that receiver may not
+ * have done its work.
+ */
+function failureOf({ status, failure }: Ending): WebhookFailure | null {
+  const isSuccess = status >= 200 && status <= 299;
+  return status === 0 || isSuccess ? failure : `HTTP ${status}`;
 }

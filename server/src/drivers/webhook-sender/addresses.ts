@@ -1,0 +1,61 @@
+/**
+ * Which addresses a webhook may reach: those of the public internet and those that the operator named (OWASP API7:2023). What
+ * is not known to be public is refused.
+ */
+import ipaddr from "ipaddr.js";
+
+export type IsAllowed = (address: string) => boolean;
+
+type Parsed = ipaddr.IPv4 | ipaddr.IPv6;
+type Network = readonly [Parsed, number];
+
+/** Azure hands out its platform's services at an address from a public range, to the virtual machine alone. */
+const PLATFORM: readonly Network[] = [ipaddr.parseCIDR("168.63.129.16/32")];
+/** RFC 4291 §2.4 and IANA's registry: all that is assigned as global unicast lies in here. */
+const GLOBAL_UNICAST: Network = ipaddr.parseCIDR("2000::/3");
+/** RFC 6052 §2.1: an IPv4 address behind a translator. RFC 8215's 64:ff9b:1::/48 is somebody's own and stays refused. */
+const TRANSLATED: Network = ipaddr.parseCIDR("64:ff9b::/96");
+
+/**
+ * The rule for addresses as text, of either family. `networks` are CIDR blocks or addresses that are allowed as well; throws
+ * for what is neither.
+ */
+export function allowAddresses(networks: readonly string[]): IsAllowed {
+  const named = networks.map(readNetwork);
+  return (text) => {
+    const address = read(text);
+    if (address === null) return false;
+    return isIn(named, address) || isPublic(address);
+  };
+}
+
+/** IPv4 that is written in IPv6 is the same address to the system (RFC 4291 §2.5.5.2). */
+function read(text: string): Parsed | null {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
+  if (!ipaddr.IPv6.isValid(text)) return null;
+  // ipaddr.js takes the deprecated ::1.2.3.4 for ::ffff:1.2.3.4, which is another address.
+  if (text.includes(".") && !/^::ffff:[\d.]+$/i.test(text)) return null;
+  const address = ipaddr.IPv6.parse(text);
+  return address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
+}
+
+/** 6to4 (RFC 7526) and Teredo (RFC 4380) carry IPv4 addresses too; both are given up, no receiver lives there, and they stay refused. */
+function isPublic(address: Parsed): boolean {
+  if (address instanceof ipaddr.IPv4) return address.range() === "unicast" && !isIn(PLATFORM, address);
+  if (isIn([TRANSLATED], address)) return isPublic(new ipaddr.IPv4(address.toByteArray().slice(-4)));
+  return isIn([GLOBAL_UNICAST], address) && address.range() === "unicast";
+}
+
+function isIn(networks: readonly Network[], address: Parsed): boolean {
+  return networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
+}
+
+function readNetwork(text: string): Network {
+  const [address = "", bits, ...rest] = text.split("/");
+  const parsed = read(address);
+  const most = parsed?.kind() === "ipv4" ? 32 : 128;
+  const length = bits === undefined ? most : Number(/^\d{1,3}$/.test(bits) ? bits : Number.NaN);
+  if (parsed === null || rest.length > 0 || !(length <= most))
+    throw new Error(`${text} is no address and no CIDR block`);
+  return [parsed, length];
+}

@@ -1,0 +1,177 @@
+/** Receivers of webhooks on loopback, decent ones and others. */
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createServer as createTlsServer, type TLSSocket } from "node:tls";
+
+export interface ReceivedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+  /** Which of the receiver's connections it came on; the first is 1. */
+  readonly connection: number;
+}
+
+export interface Receiver extends AsyncDisposable {
+  readonly port: number;
+  readonly requests: readonly ReceivedRequest[];
+  connections(): number;
+  /** Bytes that the receiver has heard on all connections; of a TLS receiver those inside. */
+  heard(): number;
+  /** Resolves when every connection there has been is closed. */
+  allClosed(): Promise<void>;
+}
+
+export interface ReceiverOptions {
+  readonly host?: string;
+  readonly port?: number;
+  /** Speaks TLS. */
+  readonly certificate?: Certificate;
+  /** Hears the name that each client asks for in TLS. */
+  readonly onServerName?: (name: string) => void;
+}
+
+/** A server of HTTP; it has the whole request when it answers. */
+export async function openReceiver(
+  answer: (response: ServerResponse, request: ReceivedRequest) => void,
+  options: ReceiverOptions = {},
+): Promise<Receiver> {
+  const requests: ReceivedRequest[] = [];
+  const numbers = new WeakMap<object, number>();
+  const http = createHttpServer((message, response) => {
+    const { method = "", url = "", headers, socket } = message;
+    void readWhole(message).then((body) => {
+      const request = { method, url, headers, body, connection: numbers.get(socket) ?? 0 };
+      requests.push(request);
+      answer(response, request);
+    });
+  });
+  const receiver = await openRawReceiver((socket, connection) => {
+    numbers.set(socket, connection);
+    http.emit("connection", socket);
+  }, options);
+  return { ...receiver, requests };
+}
+
+/** A server of bytes. `serve` gets every connection, the first as 1; when it was told a certificate, after the handshake. */
+export async function openRawReceiver(
+  serve: (socket: Socket, connection: number) => void,
+  { host = "127.0.0.1", port = 0, certificate, onServerName }: ReceiverOptions = {},
+): Promise<Receiver> {
+  let connections = 0;
+  let heard = 0;
+  const open = new Set<Socket>();
+  const accept = (socket: Socket): void => {
+    connections += 1;
+    watch(socket);
+    if (certificate === undefined) serve(socket, connections);
+  };
+  const watch = (socket: Socket): void => {
+    open.add(socket);
+    socket.on("error", () => undefined);
+    socket.on("close", () => {
+      heard += socket.bytesRead;
+      open.delete(socket);
+    });
+  };
+  const server: Server = certificate === undefined ? createTcpServer(accept) : createTlsServer(certificate);
+  if (certificate !== undefined) {
+    server.on("connection", accept);
+    server.on("tlsClientError", () => undefined);
+    server.on("secureConnection", (socket: TLSSocket) => {
+      socket.on("error", () => undefined);
+      onServerName?.(typeof socket.servername === "string" ? socket.servername : "");
+      serve(socket, connections);
+    });
+  }
+  server.listen(port, host);
+  await once(server, "listening");
+  return {
+    ...{ port: (server.address() as AddressInfo).port, requests: [], connections: () => connections },
+    heard: () => [...open].reduce((sum, socket) => sum + socket.bytesRead, heard),
+    async allClosed() {
+      await Promise.all([...open].map((socket) => new Promise((resolve) => socket.once("close", resolve))));
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of open) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+/** A port of 127.0.0.1 where nobody listens. */
+export async function closedPort(): Promise<number> {
+  const receiver = await openRawReceiver(() => undefined);
+  await receiver[Symbol.asyncDispose]();
+  return receiver.port;
+}
+
+async function readWhole(message: IncomingMessage): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const part of message as AsyncIterable<Uint8Array>) parts.push(part);
+  return Buffer.concat(parts).toString("utf8");
+}
+
+/** PEM. */
+export interface Certificate {
+  readonly key: string;
+  readonly cert: string;
+}
+
+export interface TestCertificates {
+  readonly good: Certificate;
+  readonly expired: Certificate;
+  readonly otherName: Certificate;
+  /** Good but for that nobody trusts it. */
+  readonly untrusted: Certificate;
+  /** Certificates to trust: all but the last. */
+  readonly trust: string;
+}
+
+/** For `localhost` and 127.0.0.1, each signed by itself; null where openssl is missing. */
+export function makeCertificates(): TestCertificates | null {
+  const directory = mkdtempSync(join(tmpdir(), "coffer-certificates-"));
+  try {
+    writeFileSync(join(directory, "index.txt"), "");
+    writeFileSync(join(directory, "ca.cnf"), AUTHORITY);
+    const here = "DNS:localhost,IP:127.0.0.1";
+    const good = makeCertificate(directory, { names: here, from: "20200101", to: "20490101" });
+    const expired = makeCertificate(directory, { names: here, from: "20200101", to: "20200201" });
+    const otherName = makeCertificate(directory, { names: "DNS:other.example", from: "20200101", to: "20490101" });
+    const untrusted = makeCertificate(directory, { names: here, from: "20200101", to: "20490101" });
+    return { good, expired, otherName, untrusted, trust: good.cert + expired.cert + otherName.cert };
+  } catch {
+    return null;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** `openssl req` takes no date of the past; `openssl ca` does. */
+const AUTHORITY = [
+  ...["[ca]", "default_ca=here", "[here]", "database=index.txt", "new_certs_dir=.", "rand_serial=yes"],
+  ...["default_md=sha256", "policy=any", "unique_subject=no", "[any]", "commonName=supplied", ""],
+].join("\n");
+
+function makeCertificate(
+  directory: string,
+  { names, from, to }: { readonly names: string; readonly from: string; readonly to: string },
+): Certificate {
+  const run = (...words: string[]): void => {
+    execFileSync("openssl", words, { cwd: directory, stdio: "ignore" });
+  };
+  writeFileSync(join(directory, "names.cnf"), `subjectAltName=${names}\n`);
+  const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "key.pem"];
+  run("req", "-new", ...key, "-subj", "/CN=receiver", "-out", "request.pem");
+  const dates = ["-startdate", `${from}000000Z`, "-enddate", `${to}000000Z`];
+  const files = ["-keyfile", "key.pem", "-in", "request.pem", "-out", "cert.pem", "-extfile", "names.cnf"];
+  run("ca", "-batch", "-selfsign", "-notext", "-config", "ca.cnf", ...files, ...dates);
+  const read = (name: string): string => readFileSync(join(directory, name), "utf8");
+  return { key: read("key.pem"), cert: read("cert.pem") };
+}
