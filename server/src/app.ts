@@ -3,6 +3,7 @@ import { api, ERRORS } from "@coffer/contract";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Socket } from "node:net";
 import type { Deps } from "./deps.ts";
+import { OpenFeeds } from "./features/events/open-feeds.ts";
 import { createHandlers } from "./features/index.ts";
 import type { Readiness } from "./features/system/handlers.ts";
 import { createAuthenticator } from "./http/authentication.ts";
@@ -69,13 +70,24 @@ export function buildApp(deps: Deps, options: AppOptions): App {
   });
   observeRequests(app, log, metrics);
   answerFailures(app);
-  implement(app, api, createHandlers({ ...deps, readiness: options.readiness, metrics, limits }), pipeline);
+  const feeds = openFeeds(app);
+  implement(app, api, createHandlers({ ...deps, readiness: options.readiness, metrics, limits, feeds }), pipeline);
   flushKeyNotes(app, deps, authenticator, log);
   stopping.addEventListener("abort", () => transfers.abortAll(), { once: true });
   app.addHook("onReady", async () => {
     if (deps.blobs.capabilities.exclusive) await idempotency.dropAbandoned();
   });
   return app;
+}
+
+/** Ends the feeds before the server waits for running answers: they have no end of their own. */
+function openFeeds(app: FastifyInstance): OpenFeeds {
+  const feeds = new OpenFeeds();
+  app.addHook("preClose", (done) => {
+    feeds[Symbol.dispose]();
+    done();
+  });
+  return feeds;
 }
 
 function createServer(deps: Deps, log: Log): FastifyInstance {

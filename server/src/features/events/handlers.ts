@@ -1,8 +1,38 @@
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { GroupHandlers } from "../../http/handlers.ts";
+import { type GroupHandlers, Reply } from "../../http/handlers.ts";
+import { openFeed } from "./feed.ts";
+import type { FeedPlace, OpenFeeds } from "./open-feeds.ts";
+import { findHead } from "./store.ts";
 
-export const eventsHandlers = (_deps: Deps): GroupHandlers<typeof api.events> => ({
-  stream: () => Promise.reject(new ServiceError("not_configured")),
+export interface EventsParts {
+  readonly feeds: OpenFeeds;
+}
+
+type Needs = Pick<Deps, "database" | "clock"> & EventsParts;
+
+/** nginx holds answers back to fill its buffers unless told not to (ngx_http_proxy_module, `proxy_buffering`). */
+const HEADERS = { "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" };
+
+export const eventsHandlers = (deps: Needs): GroupHandlers<typeof api.events> => ({
+  async stream({ query, headers }, context) {
+    const { accountId } = context.principal;
+    const place = deps.feeds.open(accountId, context.signal);
+    try {
+      const head = await findHead(deps.database, accountId);
+      const seen = headers["last-event-id"] ?? query.after ?? head;
+      // Who has seen what is not there yet saw it before this data was restored from a backup: its numbers come again.
+      const feed = openFeed(deps, { accountId, after: Math.min(seen, head), signal: place.signal });
+      return new Reply(inPlace(feed, place), { headers: HEADERS });
+    } catch (error) {
+      place[Symbol.dispose]();
+      throw error;
+    }
+  },
 });
+
+/** Gives the place back at the feed's end. One that is never read is ended by its signal. */
+async function* inPlace(feed: AsyncIterable<Uint8Array>, place: FeedPlace): AsyncGenerator<Uint8Array> {
+  using _place = place;
+  yield* feed;
+}
