@@ -198,7 +198,7 @@ describe("over a socket", () => {
     });
     const source = new EventSource(`${service.app.listeningOrigin}/api/events`, { node: { dispatcher } });
     const seen: string[] = [];
-    source.addEventListener("vault.created", ({ lastEventId }) => seen.push(lastEventId));
+    source.addEventListener("vault.created", (event) => seen.push((event as MessageEvent).lastEventId));
     await once(source, "open");
     const cut = once(source, "error");
     service.app.server.closeAllConnections();
