@@ -3,7 +3,8 @@
  * memory; `mock` answers one endpoint as a test says; both are typed by the contract.
  * @packageDocumentation
  */
-export { createFake, type Fake, type FakeHandlers } from "./fake/service.ts";
+export { createFake, type Fake, type FakeHandlers, type FakeOptions } from "./fake/service.ts";
+export type { Receive } from "./fake/webhook-state.ts";
 export {
   Failure,
   Reply,

@@ -39,6 +39,7 @@ export function renderOutcome<E extends EndpointDefinition>(
     return new Response(null, { status, headers });
   }
   if (isBytes(endpoint.output)) {
+    if (reply.body instanceof ReadableStream) return new Response(reply.body, { status, headers });
     if (!(reply.body instanceof Uint8Array)) throw outside(endpoint, "expected bytes");
     if (!headers.has("content-length")) headers.set("content-length", String(reply.body.length));
     return new Response(new Uint8Array(reply.body), { status, headers });

@@ -1,9 +1,13 @@
 import { AUDIT_DAYS, FIRST_PREVIOUS_HASH, renderAuditText, type api, type AuditEvent } from "@coffer/contract";
 import { digestOf, toHex } from "../../digest.ts";
 import { Reply, type GroupHandlers } from "../handlers.ts";
+import { objectOf } from "./event-objects.ts";
+import { tell } from "./events.ts";
+import type { Change } from "./identity-state.ts";
 import { pageOf, timestamp, type Caller, type State, type Visitor } from "./state.ts";
 
 type Target = AuditEvent["targets"][number];
+type Before = ReturnType<typeof objectOf>;
 
 /** Notes what became of an account. Who did it: the caller, the holder of an invite, else the service itself. */
 export function record(
@@ -12,15 +16,18 @@ export function record(
   accountId: string,
   action: string,
   target: Target,
-  actor: AuditEvent["actor"] = actorOf(visitor),
+  more: { readonly actor?: AuditEvent["actor"]; readonly before?: Before } = {},
 ): void {
+  const { actor = actorOf(visitor), before } = more;
   const changes = state.changes.get(accountId) ?? [];
   state.changes.set(accountId, changes);
-  changes.push({
+  const change: Change = {
     ...{ id: crypto.randomUUID(), action, occurredAt: timestamp(state), actor, targets: [target] },
     context: { requestId: visitor.requestId, location: null, userAgent: visitor.userAgent },
     sequence: changes.length + 1,
-  });
+  };
+  changes.push(change);
+  tell(state, accountId, change, before);
 }
 
 function actorOf(visitor: Visitor | Caller): AuditEvent["actor"] {
@@ -56,10 +63,19 @@ const CONTENT: Readonly<Record<string, readonly [action: string, type: "file" | 
   "folders.create": ["folder.created", "folder"],
   "folders.update": ["folder.updated", "folder"],
   "folders.delete": ["folder.trashed", "folder"],
+  "folders.restore": ["folder.updated", "folder"],
   "vaults.create": ["vault.created", "vault"],
   "vaults.update": ["vault.updated", "vault"],
   "vaults.delete": ["vault.deleted", "vault"],
 };
+
+/** What a call is about to change, as events would tell it: after a deletion it can no longer be asked. */
+export function contentBefore(state: State, endpointId: string, params: Readonly<Record<string, string>>): Before {
+  const [action, type] = CONTENT[endpointId] ?? [];
+  return action === undefined || type === undefined
+    ? null
+    : objectOf(state, action, { type, id: params[`${type}Id`] ?? "" });
+}
 
 /** Notes a change of content that a call has made. */
 export function recordContent(
@@ -68,14 +84,28 @@ export function recordContent(
   endpointId: string,
   params: Readonly<Record<string, string>>,
   outcome: unknown,
+  before: Before,
 ): void {
   const [action, type] = CONTENT[endpointId] ?? [];
   if (action === undefined || type === undefined) return;
   const body: unknown = outcome instanceof Reply ? outcome.body : outcome;
   const item = (body as Readonly<Record<string, { id: string; vaultId?: string } | undefined>> | undefined)?.[type];
   const id = item?.id ?? params[`${type}Id`] ?? "";
-  const vaultId = type === "vault" ? id : item?.vaultId;
-  record(state, caller, caller.accountId, action, { type, id, ...(vaultId === undefined ? {} : { vaultId }) });
+  const vaultId = type === "vault" ? id : (item?.vaultId ?? vaultOf(before));
+  // Without an answer, the file went for good.
+  const done = endpointId === "files.delete" && item === undefined ? "file.deleted" : action;
+  record(
+    state,
+    caller,
+    caller.accountId,
+    done,
+    { type, id, ...(vaultId === undefined ? {} : { vaultId }) },
+    { before },
+  );
+}
+
+function vaultOf(before: Before): string | undefined {
+  return before !== null && "vaultId" in before ? before.vaultId : undefined;
 }
 
 async function chained(state: State, accountId: string): Promise<AuditEvent[]> {

@@ -1,5 +1,6 @@
 import type { api, File } from "@coffer/contract";
 import { Failure, Reply, type GroupHandlers } from "../handlers.ts";
+import { record } from "./audit.ts";
 import {
   answerContent,
   checkDigests,
@@ -9,6 +10,7 @@ import {
   replaceContent,
   type NewContent,
 } from "./content.ts";
+import { objectOf } from "./event-objects.ts";
 import { isLiveFolder } from "./folders.ts";
 import { parseFormFile } from "./form-file.ts";
 import {
@@ -116,7 +118,12 @@ export function trashHandlers(state: State): GroupHandlers<typeof api.trash, Cal
       return { files: items, nextCursor };
     },
     empty: ({ query }, caller) => {
-      for (const row of trashed(caller, query.vaultId)) state.files.delete(row.value.id);
+      for (const { value } of trashed(caller, query.vaultId)) {
+        const target = { type: "file", id: value.id };
+        const before = objectOf(state, "file.deleted", target);
+        state.files.delete(value.id);
+        record(state, caller, caller.accountId, "file.deleted", { ...target, vaultId: value.vaultId }, { before });
+      }
     },
   };
 }

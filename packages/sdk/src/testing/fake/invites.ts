@@ -94,8 +94,8 @@ function requireProof(
 
 function recordRedeem(state: State, visitor: Visitor, { accountId, value }: InviteRow, chainAddress: string): void {
   const actor = { type: "invite", id: value.id, accessLevel: null, chainAddress };
-  record(state, visitor, accountId, "invite.redeemed", { type: "invite", id: value.id }, actor);
-  record(state, visitor, accountId, "api_key.created", { type: "api_key", id: value.keyId ?? "" }, actor);
+  record(state, visitor, accountId, "invite.redeemed", { type: "invite", id: value.id }, { actor });
+  record(state, visitor, accountId, "api_key.created", { type: "api_key", id: value.keyId ?? "" }, { actor });
 }
 
 function ownInvites(state: State, { accountId, key }: Caller): InviteRow[] {

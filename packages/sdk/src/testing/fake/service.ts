@@ -12,18 +12,22 @@ import { digestOf, toHex } from "../../digest.ts";
 import { Failure, Reply, type Handler, type Outcome } from "../handlers.ts";
 import { parseInput, renderFailure, renderOutcome } from "../respond.ts";
 import { accountHandlers, developmentHandlers } from "./account.ts";
-import { auditHandlers, recordContent } from "./audit.ts";
+import { auditHandlers, contentBefore, recordContent } from "./audit.ts";
 import { authHandlers, sessionHandlers } from "./auth.ts";
 import { billingHandlers, signPayment } from "./billing.ts";
+import { catalogueHandlers, eventHandlers } from "./events.ts";
 import { fileHandlers, trashHandlers } from "./files.ts";
 import { folderHandlers } from "./folders.ts";
 import { identityProviderHandlers } from "./identity-provider.ts";
 import { randomToken, type Mail, type ProviderUser } from "./identity-state.ts";
 import { inviteHandlers } from "./invites.ts";
 import { apiKeyHandlers } from "./keys.ts";
+import { deliverDue } from "./sending.ts";
 import { authenticate, createState, hasScope, type Caller, type State, type Visitor } from "./state.ts";
 import { announceTus, uploadHandlers } from "./uploads.ts";
 import { vaultHandlers } from "./vaults.ts";
+import type { Receive } from "./webhook-state.ts";
+import { webhookHandlers } from "./webhooks.ts";
 
 /** Handlers of the fake. Those of open endpoints learn where the call came from, the others who calls as well. */
 export type FakeHandlers = {
@@ -33,6 +37,11 @@ export type FakeHandlers = {
       : never;
   };
 };
+
+export interface FakeOptions {
+  readonly now?: () => number;
+  readonly receive?: Receive;
+}
 
 export interface Fake {
   /** Answers any request to the service, whatever its origin. */
@@ -47,11 +56,16 @@ export interface Fake {
   readonly signInAtProvider: (signIn: { readonly state: string }, user: ProviderUser) => string;
   /** The `webhook-signature` of a payment event: of its id, its time in seconds since 1970, and its bytes. */
   readonly signPayment: (id: string, time: string, body: Uint8Array) => string;
+  /** Makes the webhook attempts that are due by the fake's clock; nothing else does. Resolves with how many there were. */
+  deliverWebhooks(): Promise<number>;
 }
 
-/** Opens an empty service. `now` (milliseconds since 1970) is the system's clock when absent. */
-export function createFake({ now = Date.now }: { readonly now?: () => number } = {}): Fake {
-  const state = createState(now);
+/**
+ * Opens an empty service. `now` (milliseconds since 1970) is the system's clock when absent. `receive` answers in the place of the
+ * receivers of webhooks; without it every delivery fails with `connection refused`: the fake itself calls nobody.
+ */
+export function createFake({ now = Date.now, receive }: FakeOptions = {}): Fake {
+  const state = createState(now, receive);
   const routes = compileRoutes(createHandlers(state));
   const replays = new Map<string, Replay>();
   return {
@@ -68,6 +82,7 @@ export function createFake({ now = Date.now }: { readonly now?: () => number } =
       state.providerCodes.set(code, { state: signIn.state, user });
       return code;
     },
+    deliverWebhooks: () => deliverDue(state),
     fetch: async (request) => {
       try {
         const { route, params } = findRoute(routes, request);
@@ -96,6 +111,9 @@ function createHandlers(state: State): FakeHandlers {
     trash: trashHandlers(state),
     billing: billingHandlers(state),
     audit: auditHandlers(state),
+    webhooks: webhookHandlers(state),
+    webhookEvents: catalogueHandlers(),
+    events: eventHandlers(state),
     system: {
       health: () => ({ status: "ok", version: "0.0.0-fake" }),
       ready: () => ({ status: "ready" }),
@@ -170,8 +188,9 @@ async function answer(
   if (caller !== null) authorize(endpoint, caller);
   const run = async (): Promise<Response> => {
     const input = await parseInput(endpoint, request, params);
+    const before = contentBefore(state, endpoint.id, params);
     const outcome = (await route.handler(input as never, (caller ?? visitor) as never)) as Outcome<EndpointDefinition>;
-    if (caller !== null) recordContent(state, caller, endpoint.id, params, outcome);
+    if (caller !== null) recordContent(state, caller, endpoint.id, params, outcome, before);
     return renderOutcome(endpoint, request, outcome);
   };
   const key = request.headers.get(HEADERS.idempotencyKey);

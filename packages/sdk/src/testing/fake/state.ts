@@ -2,6 +2,7 @@
 import type { Account, ApiKey, File, Folder, Scope, Vault } from "@coffer/contract";
 import { Failure } from "../handlers.ts";
 import { createIdentityState, sessionOfToken, type IdentityState } from "./identity-state.ts";
+import { createWebhookState, type Receive, type WebhookState } from "./webhook-state.ts";
 
 /** A row of any kind: whose it is, and its place in the order of creation. */
 export interface Row<Value> {
@@ -50,7 +51,7 @@ export interface Caller extends Visitor {
   readonly key: { value: ApiKey };
 }
 
-export interface State extends IdentityState {
+export interface State extends IdentityState, WebhookState {
   readonly accounts: Map<string, Account>;
   readonly keys: Map<string, KeyRow>;
   readonly vaults: Map<string, Row<Vault>>;
@@ -62,7 +63,7 @@ export interface State extends IdentityState {
   next(): number;
 }
 
-export function createState(now: () => number): State {
+export function createState(now: () => number, receive?: Receive): State {
   let sequence = 0;
   const state = {
     accounts: new Map(),
@@ -72,7 +73,13 @@ export function createState(now: () => number): State {
     files: new Map(),
     uploads: new Map(),
   };
-  return { ...state, ...createIdentityState(), now, next: () => (sequence += 1) };
+  return {
+    ...state,
+    ...createIdentityState(),
+    ...createWebhookState(receive ?? null),
+    now,
+    next: () => (sequence += 1),
+  };
 }
 
 export function timestamp(state: Pick<State, "now">, inMs = 0): string {

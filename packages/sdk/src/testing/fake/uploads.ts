@@ -1,6 +1,15 @@
-import { HEADERS, nameProblem, TUS_CHECKSUMS, TUS_EXTENSIONS, TUS_VERSION, type api } from "@coffer/contract";
+import {
+  HEADERS,
+  nameProblem,
+  TUS_CHECKSUMS,
+  TUS_EXTENSIONS,
+  TUS_VERSION,
+  type api,
+  type File,
+} from "@coffer/contract";
 import { toBase64 } from "../../digest.ts";
 import { Failure, Reply, type GroupHandlers } from "../handlers.ts";
+import { record } from "./audit.ts";
 import { createFile, refuseTakenName, refuseUnmatched, replaceContent } from "./content.ts";
 import { findPlace, notFound, readRow, type Caller, type State, type UploadRow } from "./state.ts";
 
@@ -92,15 +101,20 @@ async function add(
 
 async function finish(state: State, caller: Caller, { metadata, conditions, bytes }: UploadRow): Promise<string> {
   const content = { bytes, contentType: metadata.get("filetype") };
+  const note = (action: string, { id, vaultId }: File): string => {
+    record(state, caller, caller.accountId, action, { type: "file", id, vaultId });
+    return id;
+  };
   const fileId = metadata.get("fileId");
-  if (fileId !== undefined) return (await replaceContent(state, caller, fileId, conditions.ifMatch, content)).id;
+  if (fileId !== undefined)
+    return note("file.updated", await replaceContent(state, caller, fileId, conditions.ifMatch, content));
   const place = {
     vaultId: metadata.get("vaultId"),
     folderId: metadata.get("folderId"),
     name: nameOf(metadata),
     ifAbsent: conditions.ifAbsent,
   };
-  return (await createFile(state, caller, place, content)).id;
+  return note("file.uploaded", await createFile(state, caller, place, content));
 }
 
 /** Refuses at once what would be refused at the end. */
