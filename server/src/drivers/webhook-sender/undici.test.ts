@@ -1,3 +1,4 @@
+import { describeWebhookGuard } from "../../../../test/suites/webhook-guard.ts";
 import { describeWebhookSender } from "../../../../test/suites/webhook-sender.ts";
 import type { SenderSetup } from "../../../../test/suites/webhook-sending.ts";
 import { openWebhookSender } from "./undici.ts";
@@ -10,3 +11,4 @@ function open({ clock, resolve, trust, ...settings }: SenderSetup) {
 }
 
 describeWebhookSender("undici", open);
+describeWebhookGuard("undici", open);
