@@ -10,6 +10,7 @@ import { type Readiness, VERSION } from "./features/system/handlers.ts";
 import { type LineSink, type Log, logFault, openLog } from "./http/log.ts";
 import { openProviders } from "./providers.ts";
 import { startJobs } from "./jobs/start-jobs.ts";
+import { startWebhooks } from "./jobs/webhooks/start-webhooks.ts";
 import { migrate } from "./migrations/migrate.ts";
 import { systemClock } from "./ports/clock.ts";
 import { systemRandom } from "./ports/random.ts";
@@ -71,6 +72,8 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     const app = buildApp(deps, { log, readiness, stopping: stopping.signal });
     stack.defer(() => app.close());
     stack.defer(startJobs({ ...deps, log: jobLog(log) }));
+    const stopWebhooks = startWebhooks({ ...deps, log: jobLog(log) });
+    stack.defer(() => stopWebhooks(ABORT_GRACE));
     await app.listen(config.listen);
     readiness.state = "ready";
     const address = addressOf(app, config.listen.host);
@@ -80,6 +83,8 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     const close = async (): Promise<void> => {
       readiness.state = "stopping";
       log.events.info({ event: "stopping" });
+      // Beside the requests that are still running, which have the same grace.
+      void stopWebhooks(config.settings.timing.shutdownGrace);
       await drain(app, stopping, config.settings.timing.shutdownGrace, log);
       await stack.disposeAsync();
       log.events.info({ event: "stopped" });

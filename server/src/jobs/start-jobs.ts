@@ -8,6 +8,7 @@ import { mailJob } from "./mail.ts";
 import { type JobLog, schedule } from "./schedule.ts";
 import { sweepOrphans } from "./sweep.ts";
 import { purgeTrash } from "./trash-purge.ts";
+import { removeOldDeliveries } from "./webhook-retention.ts";
 
 export type JobDeps = Pick<Deps, "database" | "blobs" | "clock" | "random" | "mailer" | "settings"> & {
   readonly log: JobLog;
@@ -31,6 +32,7 @@ export function startJobs(deps: JobDeps): () => Promise<void> {
       { name: "expire idempotency keys", pause: HOUR, run: () => expireIdempotency(deps) },
       { name: "expire sign-in", pause: HOUR, run: (signal) => expireIdentity(deps, signal) },
       { name: "remove old audit entries", pause: HOUR, run: (signal) => removeOldEntries(deps, signal) },
+      { name: "remove old deliveries", pause: HOUR, run: (signal) => removeOldDeliveries(deps, signal) },
       { name: "purge trash", pause: HOUR, run: (signal) => purgeTrash(deps, signal) },
       { name: "delete blobs", pause: DELETION_PAUSE, run: (signal) => deleteQueuedBlobs(deps, signal) },
       {

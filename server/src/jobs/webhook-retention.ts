@@ -1,0 +1,28 @@
+/** Removes deliveries, with their payloads and attempts, after 30 days (the contract's DELIVERY_DAYS). */
+import { DELIVERY_DAYS } from "@coffer/contract";
+import { deleteOldDeliveries } from "../features/webhooks/deliveries-store.ts";
+import type { JobDeps } from "./start-jobs.ts";
+import { BATCH } from "./store.ts";
+
+const DAY = 24 * 60 * 60_000;
+
+/**
+ * Those that never arrived too: this is the bound of the queue of an endpoint that is paused or turned off. No schedule is
+ * as long, so nothing that is still being tried is among them.
+ */
+export async function removeOldDeliveries(
+  { database, clock }: Pick<JobDeps, "database" | "clock">,
+  signal: AbortSignal,
+): Promise<{ removed: number }> {
+  const cutoff = clock.now() - DELIVERY_DAYS * DAY;
+  let removed = 0;
+  while (!signal.aborted) {
+    const count = await database.transaction(
+      (transaction) => deleteOldDeliveries(transaction, { cutoff, limit: BATCH }),
+      { freesSpace: true },
+    );
+    removed += count;
+    if (count < BATCH) break;
+  }
+  return { removed };
+}

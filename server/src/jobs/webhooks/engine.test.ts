@@ -1,0 +1,182 @@
+import { describe, expect, it } from "vitest";
+import { WAITS } from "../../features/webhooks/outcome-rules.ts";
+import { failing, ok, openTestEngine } from "./test-engine.ts";
+
+const SECOND = 1000;
+const HOUR = 3600 * SECOND;
+const DAY = 24 * HOUR;
+
+describe("a delivery", () => {
+  it("goes to each endpoint that subscribed, once, signed, and is recorded [D6-headers] [D6-delivery-status]", async () => {
+    await using test = await openTestEngine();
+    const all = await test.endpoint("/all");
+    const folders = await test.endpoint("/folders", ["folder.created"]);
+    const files = await test.endpoint("/files", ["file.uploaded"]);
+    expect((await test.webhook(all)).last_delivery_status).toBe("none");
+    await test.change();
+    await test.run();
+    await test.run(test.another());
+    expect(test.sent.map(({ url }) => new URL(url).pathname).sort()).toEqual(["/all", "/folders"]);
+    expect(await test.deliveries(files)).toEqual([]);
+    const [delivery] = await test.deliveries(folders);
+    expect(delivery).toMatchObject({ event: "folder.created", status: "success", attempts: 1, http_status: 200 });
+    expect(delivery).toMatchObject({ last_error: "", next_attempt_at: null, lease_until: null });
+    expect(await test.attempts(delivery?.id ?? "")).toMatchObject([{ number: 1, trigger: "scheduled", error: "" }]);
+    const [first, second] = test.sent;
+    expect(first?.headers["webhook-id"]).toBe(second?.headers["webhook-id"]);
+    expect(first?.headers["webhook-signature"]).toMatch(/^v1,/);
+    expect(await test.webhook(all)).toMatchObject({ last_delivery_status: "success", failure_count: 0 });
+  });
+
+  it("is tried ten times, each time within a fifth of the schedule, and has failed then [D6-schedule] [D6-max-attempts]", async () => {
+    await using test = await openTestEngine();
+    const webhookId = await test.endpoint();
+    test.answer(() => failing("HTTP 500"));
+    await test.change();
+    await test.run();
+    for (let attempt = 2; attempt <= 10; attempt += 1) {
+      const { next_attempt_at: due, status } = await test.delivery(webhookId);
+      expect(status).toBe("pending");
+      const wait = (due ?? 0) - test.app.clock.now();
+      const scheduled = WAITS[attempt - 1] ?? 0;
+      expect(wait).toBeGreaterThanOrEqual(scheduled * 0.8);
+      expect(wait).toBeLessThanOrEqual(scheduled * 1.2);
+      test.app.clock.advance(wait - 1);
+      await test.run();
+      expect(test.sent).toHaveLength(attempt - 1);
+      expect((await test.webhook(webhookId)).last_delivery_status).toBe("pending");
+      test.app.clock.advance(1);
+      await test.run();
+      expect(test.sent).toHaveLength(attempt);
+    }
+    const delivery = await test.delivery(webhookId);
+    expect(delivery).toMatchObject({ status: "failed", attempts: 10, last_error: "HTTP 500", http_status: 500 });
+    expect(await test.webhook(webhookId)).toMatchObject({
+      last_delivery_status: "failed",
+      failure_count: 1,
+      active: 1,
+    });
+    test.app.clock.advance(10 * DAY);
+    await test.run();
+    expect(test.sent).toHaveLength(10);
+    expect(new Set(test.sent.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+    expect((await test.attempts(delivery.id)).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  });
+
+  it("succeeds at the third attempt after two failures, and the failures no longer count [D6-failure-count]", async () => {
+    await using test = await openTestEngine();
+    const webhookId = await test.endpoint();
+    test.answer(() => (test.sent.length <= 2 ? failing("HTTP 500") : ok));
+    await test.change();
+    for (const wait of [0, 6 * SECOND, 360 * SECOND]) {
+      test.app.clock.advance(wait);
+      await test.run();
+    }
+    expect(await test.delivery(webhookId)).toMatchObject({ status: "success", attempts: 3, last_error: "" });
+    expect(await test.webhook(webhookId)).toMatchObject({ failure_count: 0, failing_since: null });
+  });
+
+  it("waits as long as the receiver asks for, a day at most", async () => {
+    await using test = await openTestEngine();
+    const webhookId = await test.endpoint();
+    test.answer(() => ({ ...failing("HTTP 429"), retryAfter: test.sent.length === 1 ? 90 * SECOND : 90 * DAY }));
+    await test.change();
+    await test.run();
+    const now = test.app.clock.now();
+    expect((await test.delivery(webhookId)).next_attempt_at).toBe(now + 90 * SECOND);
+    test.app.clock.advance(90 * SECOND);
+    await test.run();
+    expect((await test.delivery(webhookId)).next_attempt_at).toBe(test.app.clock.now() + DAY);
+  });
+});
+
+describe("an endpoint", () => {
+  it("that answers 410 is turned off at once, its owner is told once, and its queue is kept [D6-disable]", async () => {
+    await using test = await openTestEngine();
+    const webhookId = await test.endpoint();
+    test.answer(() => failing("HTTP 410"));
+    await test.change();
+    await test.run();
+    expect(await test.delivery(webhookId)).toMatchObject({ status: "failed", attempts: 1, last_error: "HTTP 410" });
+    expect(await test.webhook(webhookId)).toMatchObject({ active: 0, failure_count: 1 });
+    const requests = test.app.deps.database.build.selectFrom("mail_requests").selectAll();
+    const waiting = async () =>
+      (await test.app.deps.database.all(requests)).filter(({ purpose }) => purpose === "webhook-disabled");
+    expect(await waiting()).toHaveLength(1);
+    await test.change();
+    await test.run();
+    expect(test.sent).toHaveLength(1);
+    expect(await test.delivery(webhookId)).toMatchObject({ status: "pending", attempts: 0 });
+    await test.app.ask("PATCH", `/api/webhooks/${webhookId}`, { key: test.key, json: { active: true } });
+    await test.run();
+    expect(await test.webhook(webhookId)).toMatchObject({ active: 0 });
+    expect(await waiting()).toHaveLength(1);
+    test.answer(() => ok);
+    await test.app.ask("PATCH", `/api/webhooks/${webhookId}`, { key: test.key, json: { active: true } });
+    await test.change();
+    await test.run();
+    expect(await test.webhook(webhookId)).toMatchObject({
+      active: 1,
+      failure_count: 0,
+      last_delivery_status: "success",
+    });
+  });
+
+  it("is turned off when nothing but failures came for five days, not a millisecond before", async () => {
+    await using test = await openTestEngine();
+    const webhookId = await test.endpoint();
+    test.answer(() => failing("timeout"));
+    await test.change();
+    await test.run();
+    const since = test.app.clock.now();
+    expect((await test.webhook(webhookId)).failing_since).toBe(since);
+    test.app.clock.advance(5 * DAY - 1);
+    await test.change();
+    await test.run();
+    expect((await test.webhook(webhookId)).active).toBe(1);
+    test.app.clock.advance(1);
+    await test.change();
+    await test.run();
+    expect((await test.webhook(webhookId)).active).toBe(0);
+  });
+
+  it("that is paused keeps its queue, and gets all of it when it goes on", async () => {
+    await using test = await openTestEngine();
+    const webhookId = await test.endpoint();
+    await test.app.ask("PATCH", `/api/webhooks/${webhookId}`, { key: test.key, json: { active: false } });
+    for (let count = 0; count < 10; count += 1) await test.change();
+    await test.run();
+    test.app.clock.advance(29 * DAY);
+    await test.run();
+    expect(test.sent).toEqual([]);
+    await test.app.ask("PATCH", `/api/webhooks/${webhookId}`, { key: test.key, json: { active: true } });
+    await test.run();
+    expect(test.sent).toHaveLength(10);
+    expect(new Set(test.sent.map(({ headers }) => headers["webhook-id"])).size).toBe(10);
+  });
+});
+
+describe("a process that ends between sending and recording", () => {
+  it("sends the same message again when its lease is over, under the same webhook-id", async () => {
+    await using test = await openTestEngine();
+    const webhookId = await test.endpoint();
+    await test.change();
+    const never = Promise.withResolvers<never>();
+    test.answer(() => never.promise);
+    const dead = test.another();
+    await dead.look();
+    await dead.exchange();
+    expect(await test.delivery(webhookId)).toMatchObject({ status: "delivering", attempts: 1 });
+    const lease = (await test.delivery(webhookId)).lease_until ?? 0;
+    test.answer(() => ok);
+    await test.run();
+    // The engine that begins alone with its storage takes over at once; this one has looked before.
+    expect(lease).toBeGreaterThan(test.app.clock.now());
+    const ids = test.sent.map(({ headers }) => headers["webhook-id"]);
+    expect(ids).toHaveLength(2);
+    expect(new Set(ids).size).toBe(1);
+    const delivery = await test.delivery(webhookId);
+    expect(delivery).toMatchObject({ status: "success", attempts: 2 });
+    expect((await test.attempts(delivery.id)).map(({ error }) => error)).toEqual(["interrupted", ""]);
+  });
+});

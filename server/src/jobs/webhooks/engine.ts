@@ -1,0 +1,206 @@
+/**
+ * Sends the deliveries. Attempts are claimed for a while, made, and recorded: what several attempts came to, and the claims
+ * of those that follow them, are one transaction, because a commit costs more than an attempt (ports/database.ts).
+ *
+ * At least once: an attempt is counted before it is made, and a process that ends in between leaves a lease. When it is over
+ * the same message goes out again, under the same `webhook-id`. Never more often than `max_attempts`.
+ */
+import type { Deps } from "../../deps.ts";
+import {
+  type DisabledEndpoint,
+  type FinishedAttempt,
+  recordAttempts,
+  recordInterrupted,
+} from "../../features/webhooks/outcome.ts";
+import {
+  type ClaimedDelivery,
+  claimDue,
+  findEndpoint,
+  findNextDue,
+  LANES_AT_ONCE,
+  listLanes,
+} from "../../features/webhooks/queue-store.ts";
+import { liveSecrets } from "../../features/webhooks/secrets.ts";
+import { webhookHeaders } from "../../features/webhooks/signing.ts";
+import type { Session } from "../../ports/database.ts";
+import type { WebhookRow } from "../../ports/tables.ts";
+import type { JobLog } from "../schedule.ts";
+import { Dispatcher } from "./dispatch.ts";
+import { Lanes, type Wanted } from "./lanes.ts";
+
+export type EngineDeps = Pick<
+  Deps,
+  "database" | "clock" | "random" | "webhookSender" | "atRest" | "settings" | "blobs"
+> & { readonly log: JobLog };
+
+/** What a lease has beyond the time of one attempt: for recording it, on a machine that is slow. */
+const LEASE_MARGIN = 15_000;
+/** Abandoned attempts taken back in one transaction. */
+const INTERRUPTED_AT_ONCE = 200;
+/** Elapsed milliseconds between two looks for abandoned attempts. */
+const LEASE_LOOK = 5_000;
+
+interface Claimed {
+  readonly endpoint: WebhookRow;
+  readonly deliveries: readonly ClaimedDelivery[];
+  readonly due: number | null;
+  readonly wanted: Wanted;
+}
+
+export class Engine {
+  readonly #deps: EngineDeps;
+  readonly #dispatcher: Dispatcher;
+  readonly #lanes: Lanes;
+  readonly #lease: number;
+  /** Attempts that are over and not recorded yet. */
+  #finished: FinishedAttempt[] = [];
+  /** Deliveries that this process is at, until they are recorded. */
+  readonly #mine = new Set<string>();
+  readonly #sending = new Set<Promise<void>>();
+  readonly #stopping = new AbortController();
+  #lanesAfter = "";
+  #leasesLookedAt = -Infinity;
+  #started = false;
+  /** Called when an attempt is over. */
+  onFinished: () => void = () => undefined;
+
+  constructor(deps: EngineDeps) {
+    this.#deps = deps;
+    this.#dispatcher = new Dispatcher(deps);
+    this.#lanes = new Lanes(deps.settings.webhooks, deps.clock);
+    this.#lease = deps.settings.webhooks.timeout + LEASE_MARGIN;
+  }
+
+  /** Attempts under way, those included whose end is not recorded. */
+  get inFlight(): number {
+    return this.#mine.size;
+  }
+
+  get unrecorded(): number {
+    return this.#finished.length;
+  }
+
+  /** Looks for new changes, for what has become due, and for what was abandoned. True: there is more right away. */
+  async look(): Promise<boolean> {
+    await this.#takeBack();
+    const { webhookIds, more } = await this.#dispatcher.look();
+    const now = this.#deps.clock.now();
+    const page = await listLanes(this.#deps.database, this.#lanesAfter);
+    this.#lanesAfter = page.length < LANES_AT_ONCE ? "" : (page.at(-1)?.id ?? "");
+    for (const { id, due } of page) this.#lanes.learn(id, due);
+    for (const webhookId of webhookIds) this.#lanes.add(webhookId, now);
+    this.#lanes.tidy();
+    return more;
+  }
+
+  /**
+   * Records what is over, claims what may begin, and begins it. Rejects when the database does; what is over is kept then,
+   * and recorded by a later call.
+   */
+  async exchange(): Promise<void> {
+    const finished = this.#finished;
+    const wanted = this.#stopping.signal.aborted ? [] : this.#lanes.wants();
+    if (finished.length === 0 && wanted.length === 0) return;
+    this.#finished = [];
+    try {
+      const { claimed, disabled } = await this.#deps.database.transaction((transaction) =>
+        this.#recordAndClaim(transaction, finished, wanted),
+      );
+      for (const { delivery } of finished) this.#mine.delete(delivery.id);
+      this.#report(disabled);
+      for (const each of claimed) this.#begin(each);
+    } catch (error) {
+      this.#finished = [...finished, ...this.#finished];
+      throw error;
+    }
+  }
+
+  /** Begins nothing any more. Resolves when what is under way is recorded, or `patience` (in real milliseconds) is over. */
+  async stop(patience: number): Promise<void> {
+    this.#stopping.abort();
+    const { promise: over, resolve } = Promise.withResolvers<undefined>();
+    const timer = setTimeout(() => resolve(undefined), patience);
+    await Promise.race([Promise.all(this.#sending), over]);
+    clearTimeout(timer);
+    await this.exchange();
+  }
+
+  /** Resolves when every attempt that has begun is over. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#sending);
+  }
+
+  async #recordAndClaim(
+    transaction: Session,
+    finished: readonly FinishedAttempt[],
+    wanted: readonly Wanted[],
+  ): Promise<{ claimed: Claimed[]; disabled: DisabledEndpoint[] }> {
+    const disabled = await recordAttempts(this.#deps, transaction, finished);
+    const claimed: Claimed[] = [];
+    for (const each of wanted) {
+      const endpoint = await findEndpoint(transaction, each.webhookId);
+      // Gone or paused: the lane is empty until a look finds it again.
+      claimed.push(
+        endpoint?.active === 1
+          ? await this.#claim(transaction, endpoint, each)
+          : { endpoint: endpoint as WebhookRow, deliveries: [], due: null, wanted: each },
+      );
+    }
+    return { claimed, disabled };
+  }
+
+  async #claim(transaction: Session, endpoint: WebhookRow, wanted: Wanted): Promise<Claimed> {
+    const now = this.#deps.clock.now();
+    const leaseUntil = now + this.#lease;
+    const deliveries = await claimDue(transaction, { ...wanted, now, leaseUntil });
+    // As many as were asked for: there may be more, and asking again finds out.
+    const due = deliveries.length === wanted.limit ? now : await findNextDue(transaction, endpoint.id);
+    return { endpoint, deliveries, due, wanted };
+  }
+
+  #begin({ endpoint, deliveries, due, wanted }: Claimed): void {
+    this.#lanes.begin(wanted.webhookId, deliveries.length, due);
+    for (const delivery of deliveries) {
+      this.#mine.add(delivery.id);
+      const sending = this.#send(endpoint, delivery).finally(() => this.#sending.delete(sending));
+      this.#sending.add(sending);
+    }
+  }
+
+  async #send(endpoint: WebhookRow, delivery: ClaimedDelivery): Promise<void> {
+    const { atRest, clock, log, webhookSender } = this.#deps;
+    const at = clock.now();
+    try {
+      const secrets = liveSecrets(atRest, endpoint, at);
+      const headers = webhookHeaders({ messageId: delivery.message_id, now: at, body: delivery.payload, secrets });
+      const outcome = await webhookSender.send({ url: endpoint.url, headers, body: delivery.payload });
+      this.#lanes.end(endpoint.id, outcome);
+      this.#finished.push({ delivery, outcome, at });
+    } catch (error) {
+      // A defect of ours: no outcome is made up for it. The lease brings the delivery back, as after a crash.
+      log.error({ job: "webhooks", err: error, deliveryId: delivery.id }, "an attempt broke off");
+      this.#lanes.end(endpoint.id, null);
+      this.#mine.delete(delivery.id);
+    }
+    this.onFinished();
+  }
+
+  async #takeBack(): Promise<void> {
+    const { clock, database, blobs } = this.#deps;
+    if (clock.elapsed() - this.#leasesLookedAt < LEASE_LOOK) return;
+    // Alone with the storage, whatever was under way when this process started was its predecessor's.
+    const isAll = !this.#started && blobs.capabilities.exclusive;
+    for (let count = INTERRUPTED_AT_ONCE; count === INTERRUPTED_AT_ONCE;) {
+      const now = clock.now();
+      const bounds = isAll ? { now: Number.MAX_SAFE_INTEGER, beyond: now } : { now, beyond: now + this.#lease };
+      const overdue = { ...bounds, limit: INTERRUPTED_AT_ONCE, except: this.#mine };
+      count = await database.transaction((transaction) => recordInterrupted(this.#deps, transaction, overdue));
+    }
+    this.#started = true;
+    this.#leasesLookedAt = clock.elapsed();
+  }
+
+  #report(disabled: readonly DisabledEndpoint[]): void {
+    for (const each of disabled) this.#deps.log.info({ job: "webhooks", ...each }, "a webhook endpoint was turned off");
+  }
+}

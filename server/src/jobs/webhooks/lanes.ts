@@ -1,0 +1,179 @@
+/**
+ * Who may be sent to next. Every endpoint has a lane of its own, so that neither a long queue nor a dead receiver stands in
+ * front of the others: at most so many attempts at once and a second to one endpoint, few to one that has not answered
+ * well yet, one to one that keeps failing, and half of all attempts are kept for those that do answer well.
+ */
+import type { WebhookSettings } from "../../config.ts";
+import { LONGEST_WAIT } from "../../features/webhooks/outcome-rules.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { WebhookOutcome } from "../../ports/webhook-sender.ts";
+
+/** After so many failures in a row there is one attempt at a time, until one succeeds. */
+export const FAILURES_TO_BREAK = 5;
+
+/** Attempts at once to an endpoint that has not answered well yet; each good answer adds one. */
+const FIRST_CONCURRENCY = 2;
+
+/** A receiver that asks for patience gets it for everything that waits for it, up to this. The one that it refused waits longer. */
+const LONGEST_REST = 15 * 60_000;
+
+/** What is due later is forgotten, and found in the database again when its time comes near. */
+const HORIZON = 60_000;
+
+export type LaneSettings = Pick<WebhookSettings, "concurrency" | "endpointConcurrency" | "endpointRate">;
+
+/** What may be claimed now. */
+export interface Wanted {
+  readonly webhookId: string;
+  readonly limit: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly dueBy: number;
+}
+
+interface Lane {
+  /** When its next attempt is due, in milliseconds since the Unix epoch; Infinity: nothing known. */
+  due: number;
+  inFlight: number;
+  /** In a row; one of the two is 0. */
+  failures: number;
+  successes: number;
+  /** How many attempts it may begin, as of `filledAt` (elapsed). */
+  tokens: number;
+  filledAt: number;
+  /** Elapsed: nothing is sent before. */
+  restUntil: number;
+}
+
+export class Lanes {
+  readonly #settings: LaneSettings;
+  readonly #clock: Clock;
+  /** In the order in which they get their turn. */
+  readonly #lanes = new Map<string, Lane>();
+  #inFlight = 0;
+  /** Of those in flight, to endpoints without a good answer yet. */
+  #unproven = 0;
+
+  constructor(settings: LaneSettings, clock: Clock) {
+    this.#settings = settings;
+    this.#clock = clock;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** Lanes that are remembered: what the memory is held by. */
+  get size(): number {
+    return this.#lanes.size;
+  }
+
+  /** Something of the endpoint's is due then; null: nothing waits. */
+  learn(webhookId: string, due: number | null): void {
+    const known = this.#lanes.get(webhookId);
+    if (known !== undefined) known.due = due ?? Infinity;
+    else if (due !== null && this.#isNear(due)) this.#lanes.set(webhookId, this.#newLane(due));
+  }
+
+  /** Something more of the endpoint's is due then. */
+  add(webhookId: string, due: number): void {
+    this.learn(webhookId, Math.min(due, this.#lanes.get(webhookId)?.due ?? Infinity));
+  }
+
+  /** What may begin now, in turns. The caller claims it and says so with {@link begin}, in this order. */
+  wants(): Wanted[] {
+    const now = this.#clock.now();
+    const { concurrency } = this.#settings;
+    let room = concurrency - this.#inFlight;
+    let unprovenRoom = Math.max(1, Math.floor(concurrency / 2)) - this.#unproven;
+    const wanted: Wanted[] = [];
+    for (const [webhookId, lane] of this.#lanes) {
+      if (room <= 0) break;
+      if (!isDue(lane.due, now)) continue;
+      const isProven = lane.successes > 0;
+      const limit = Math.min(this.#roomOf(lane), room, isProven ? room : unprovenRoom);
+      if (limit <= 0) continue;
+      room -= limit;
+      if (!isProven) unprovenRoom -= limit;
+      // What lies beyond every wait was written before the clock was set back: it is due, all of it.
+      wanted.push({ webhookId, limit, dueBy: lane.due > now ? Number.MAX_SAFE_INTEGER : now });
+    }
+    return wanted;
+  }
+
+  /** So many were claimed, and `due` is when the next one is; the endpoint goes to the end of the line. */
+  begin(webhookId: string, count: number, due: number | null): void {
+    const lane = this.#lanes.get(webhookId);
+    if (lane === undefined) return;
+    lane.due = due ?? Infinity;
+    lane.tokens -= count;
+    this.#count(lane, count);
+    this.#lanes.delete(webhookId);
+    this.#lanes.set(webhookId, lane);
+  }
+
+  /** One attempt ended; null: it broke off without an outcome. */
+  end(webhookId: string, outcome: Pick<WebhookOutcome, "failure" | "retryAfter"> | null): void {
+    const lane = this.#lanes.get(webhookId);
+    if (lane === undefined) return;
+    this.#count(lane, -1);
+    const wasProven = lane.successes > 0;
+    if (outcome?.failure === null) {
+      lane.successes += 1;
+      lane.failures = 0;
+    } else {
+      lane.failures += 1;
+      lane.successes = 0;
+      const rest = Math.min(outcome?.retryAfter ?? 0, LONGEST_REST);
+      lane.restUntil = Math.max(lane.restUntil, this.#clock.elapsed() + rest);
+    }
+    const isProven = lane.successes > 0;
+    if (wasProven !== isProven) this.#unproven += isProven ? -lane.inFlight : lane.inFlight;
+  }
+
+  /** Forgets endpoints of which nothing is due soon and nothing needs remembering. */
+  tidy(): void {
+    const elapsed = this.#clock.elapsed();
+    for (const [webhookId, lane] of this.#lanes) {
+      const isFull = this.#fill(lane) >= this.#settings.endpointRate;
+      const isIdle = lane.inFlight === 0 && !this.#isNear(lane.due);
+      if (isIdle && isFull && lane.failures === 0 && lane.restUntil <= elapsed) this.#lanes.delete(webhookId);
+    }
+  }
+
+  #newLane(due: number): Lane {
+    const counters = { inFlight: 0, failures: 0, successes: 0, restUntil: -Infinity };
+    return { due, ...counters, tokens: this.#settings.endpointRate, filledAt: this.#clock.elapsed() };
+  }
+
+  #isNear(due: number): boolean {
+    const now = this.#clock.now();
+    return isDue(due, now + HORIZON) || isDue(due, now);
+  }
+
+  #roomOf(lane: Lane): number {
+    if (lane.restUntil > this.#clock.elapsed()) return 0;
+    const { endpointConcurrency } = this.#settings;
+    const broken = lane.failures >= FAILURES_TO_BREAK;
+    const most = broken ? 1 : Math.min(endpointConcurrency, FIRST_CONCURRENCY + lane.successes);
+    return Math.min(most - lane.inFlight, Math.floor(this.#fill(lane)));
+  }
+
+  /** A bucket of one second's attempts. By elapsed time: a clock that is set must not lift the limit. */
+  #fill(lane: Lane): number {
+    const { endpointRate } = this.#settings;
+    const elapsed = this.#clock.elapsed();
+    lane.tokens = Math.min(endpointRate, lane.tokens + ((elapsed - lane.filledAt) * endpointRate) / 1000);
+    lane.filledAt = elapsed;
+    return lane.tokens;
+  }
+
+  #count(lane: Lane, by: number): void {
+    lane.inFlight += by;
+    this.#inFlight += by;
+    if (lane.successes === 0) this.#unproven += by;
+  }
+}
+
+function isDue(due: number, now: number): boolean {
+  return due <= now || (due > now + LONGEST_WAIT && due !== Infinity);
+}

@@ -1,0 +1,90 @@
+/** Keeps the engine turning: a look four times a second, and an exchange whenever attempts are over. */
+import { Engine, type EngineDeps } from "./engine.ts";
+
+/**
+ * Between two looks, in milliseconds. A look, and not a call from whoever makes a change: so no write pays for it, and what
+ * another process wrote is found in the same way.
+ */
+const PAUSE = 250;
+/** After a failed turn: a database that is full or away is not asked, nor complained about, four times a second. */
+const REST = 5_000;
+/** For attempts that end together to be recorded together. */
+const GATHER = 3;
+
+/**
+ * Starts sending. Never throws.
+ * @returns stops: begins nothing more, waits up to `patience` milliseconds for what is under way, and leaves the rest to its
+ * leases. A second call waits for the same end.
+ */
+export function startWebhooks(deps: EngineDeps): (patience: number) => Promise<void> {
+  const engine = new Engine(deps);
+  const stopping = new AbortController();
+  const bell = new Bell();
+  engine.onFinished = () => bell.ring();
+  const gatherUntil = Math.max(1, Math.floor(deps.settings.webhooks.concurrency / 4));
+  const running = turnUntil(stopping.signal, { engine, bell, deps, gatherUntil });
+  let stopped: Promise<void> | null = null;
+  const stop = async (patience: number): Promise<void> => {
+    stopping.abort();
+    bell.ring();
+    await running;
+    await engine.stop(patience).catch((error: unknown) => {
+      deps.log.error({ job: "webhooks", err: error }, "the last webhook attempts are not recorded");
+    });
+  };
+  return (patience) => (stopped ??= stop(patience));
+}
+
+interface Turning {
+  readonly engine: Engine;
+  readonly bell: Bell;
+  readonly deps: EngineDeps;
+  /** So many unrecorded attempts are enough to record them. */
+  readonly gatherUntil: number;
+}
+
+async function turnUntil(signal: AbortSignal, { engine, bell, deps, gatherUntil }: Turning): Promise<void> {
+  let lookAt = -Infinity;
+  while (!signal.aborted) {
+    try {
+      if (deps.clock.elapsed() >= lookAt) lookAt = (await engine.look()) ? -Infinity : deps.clock.elapsed() + PAUSE;
+      await engine.exchange();
+    } catch (error) {
+      deps.log.error({ job: "webhooks", err: error }, "webhooks have to wait");
+      await bell.wait(REST, () => signal.aborted);
+      continue;
+    }
+    if (lookAt === -Infinity) {
+      // Requests come in between.
+      await new Promise((resolve) => setImmediate(resolve));
+      continue;
+    }
+    const idle = (): boolean => engine.unrecorded > 0 || signal.aborted;
+    await bell.wait(Math.max(1, lookAt - deps.clock.elapsed()), idle);
+    const enough = (): boolean =>
+      engine.unrecorded >= Math.min(gatherUntil, engine.inFlight) || engine.unrecorded === 0 || signal.aborted;
+    await bell.wait(GATHER, enough);
+  }
+}
+
+/** Ends a wait early. */
+class Bell {
+  #ring: (() => void) | null = null;
+
+  ring(): void {
+    this.#ring?.();
+  }
+
+  /** Resolves as soon as `isOver` holds after a ring, or when the milliseconds are over. */
+  async wait(milliseconds: number, isOver: () => boolean): Promise<void> {
+    if (isOver()) return;
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    const timer = setTimeout(() => resolve(undefined), milliseconds);
+    this.#ring = () => {
+      if (isOver()) resolve(undefined);
+    };
+    await promise;
+    this.#ring = null;
+    clearTimeout(timer);
+  }
+}
