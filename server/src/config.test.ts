@@ -69,6 +69,25 @@ describe("the configuration", () => {
       expect(blocks(all)).toEqual([expect.stringMatching(/entry 1 is everybody/)]);
   });
 
+  it("takes networks for webhooks by address or block, in production never all, and does not repeat a proxy", () => {
+    const networks = (given: string) => problemsOf({ ...PRODUCTION, SERVICE_WEBHOOK_NETWORKS: given });
+    expect(networks("10.1.0.0/16, fd00::/8 192.168.1.9")).toEqual([]);
+    for (const wrong of ["10.0.0.0/33", "10.0.0/8", "fd00::/129", "::1/1/1"]) {
+      expect(networks(`::1,${wrong}`)).toEqual([expect.stringMatching(/entry 2 is neither an address nor a CIDR/)]);
+    }
+    for (const all of ["0.0.0.0/0", "::/0"]) {
+      expect(networks(all)).toEqual([expect.stringMatching(/entry 1 lets anyone's webhook/)]);
+    }
+    const proxy = (given: string) => problemsOf({ ...PRODUCTION, SERVICE_WEBHOOK_PROXY: given });
+    expect(proxy("http://user:hunter2@proxy.example:3128")).toEqual([]);
+    for (const wrong of ["http://user:hunter2@:3128", "socks5://user:hunter2@proxy.example"]) {
+      const [problem, ...others] = proxy(wrong);
+      expect(problem).toContain("SERVICE_WEBHOOK_PROXY");
+      expect(problem).not.toContain("hunter2");
+      expect(others).toEqual([]);
+    }
+  });
+
   it("names every variable in its usage", () => {
     for (const name of ["SERVICE_ENV", "SERVICE_PORT", "SERVICE_MASTER_KEY", "SERVICE_DATA_DIR"]) {
       expect(renderUsage()).toContain(name);

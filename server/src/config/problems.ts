@@ -15,6 +15,7 @@ export function crossProblems(values: Partial<Values>): string[] {
     ...exposureProblems(values),
     ...inviteProblems(values),
     ...trustedProxyProblems(values),
+    ...webhookProblems(values),
     ...mailProblems(values),
     ...appProblems(values),
     ...identityProviderProblems(values),
@@ -66,6 +67,21 @@ function trustedProxyProblems({ trustedProxies }: Partial<Values>): string[] {
     if (range === null) return [`${entry} is neither an address nor a CIDR block`];
     return range === 0 ? [`${entry} is everybody; name the proxies' own addresses`] : [];
   });
+}
+
+/** The proxy's address may hold a password and is not repeated. */
+function webhookProblems({ mode, webhookNetworks, webhookProxy }: Partial<Values>): string[] {
+  const problems = splitBlocks(webhookNetworks ?? "").flatMap((block, index) => {
+    const range = parseBlock(block);
+    const entry = `SERVICE_WEBHOOK_NETWORKS: entry ${index + 1}`;
+    if (range === null) return [`${entry} is neither an address nor a CIDR block`];
+    const opensAll = range === 0 && mode === "production";
+    return opensAll ? [`${entry} lets anyone's webhook into your network; name the receivers' own networks`] : [];
+  });
+  if (webhookProxy !== undefined && webhookProxy !== "" && URL.parse(webhookProxy) === null) {
+    problems.push(`SERVICE_WEBHOOK_PROXY: expected ${VARIABLES.webhookProxy.expects}`);
+  }
+  return problems;
 }
 
 /** The length of the block's prefix in bits; null when it is no block. */

@@ -53,9 +53,11 @@ function isIn(networks: readonly Network[], address: Parsed): boolean {
 function readNetwork(text: string): Network {
   const [address = "", bits, ...rest] = text.split("/");
   const parsed = read(address);
-  const most = parsed?.kind() === "ipv4" ? 32 : 128;
-  const length = bits === undefined ? most : Number(/^\d{1,3}$/.test(bits) ? bits : Number.NaN);
-  if (parsed === null || rest.length > 0 || !(length <= most))
-    throw new Error(`${text} is no address and no CIDR block`);
-  return [parsed, length];
+  if (parsed !== null && rest.length === 0) {
+    const most = parsed.kind() === "ipv4" ? 32 : 128;
+    const isMapped = most === 32 && address.includes(":");
+    const length = bits === undefined ? most : /^\d{1,3}$/.test(bits) ? Number(bits) - (isMapped ? 96 : 0) : -1;
+    if (length >= 0 && length <= most) return [parsed, length];
+  }
+  throw new Error(`${text} is neither an address nor a CIDR block`);
 }

@@ -22,7 +22,7 @@ export function readProxy(url: string, secureContext = createSecureContext()): P
     throw new Error("The webhook proxy's URL is not http or https");
   const secure = read.protocol === "https:";
   const port = read.port === "" ? (secure ? 443 : 80) : Number(read.port);
-  const [user, password] = [decodeURIComponent(read.username), decodeURIComponent(read.password)];
+  const [user, password] = [decode(read.username), decode(read.password)];
   // RFC 7617 §2.
   const basic = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
   const authorization = user === "" && password === "" ? null : basic;
@@ -46,4 +46,13 @@ export async function openTunnel(socket: Socket, target: Target, proxy: Proxy, s
   asking.on("error", () => reject(new SendFailure("proxy")));
   asking.end();
   return await promise;
+}
+
+/** A percent sign that stands for itself is left as it is. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
