@@ -1,8 +1,9 @@
 /**
  * What happens in an account, as others are told of it (specification §6, decisions §6). Payloads are thin: ids, sizes and
- * times, never names, contents, keys or tokens. Every kind is a change of the audit log under the same word.
+ * times, never names, contents, keys or tokens. The kinds are in event-kinds.ts.
  */
 import * as z from "zod/mini";
+import type { EventKind } from "./event-kinds.ts";
 import { chainAddress, openEnum, timestamp, uuid } from "./values.ts";
 
 const vaultOf = { vaultId: uuid };
@@ -47,18 +48,7 @@ const OBJECTS = {
   "account.email_verified": z.object(account),
   "account.plan_changed": z.object({ ...account, plan: openEnum(["free", "pro"]) }),
   "webhook.test": z.object({ type: z.literal("webhook"), id: uuid }),
-} as const;
-
-export type EventKind = keyof typeof OBJECTS;
-
-export const EVENT_KINDS = Object.keys(OBJECTS) as unknown as readonly [EventKind, ...EventKind[]];
-
-/** Subscribes to every kind, those of later versions included. */
-export const EVERY_EVENT = "*";
-
-export function isEventKind(text: string): text is EventKind {
-  return Object.hasOwn(OBJECTS, text);
-}
+} as const satisfies Record<EventKind, z.core.$ZodType>;
 
 /** Who did it. */
 const actor = z.object({
@@ -90,8 +80,3 @@ export function eventSchema<Kind extends EventKind>(kind: Kind): ReturnType<type
 export type WebhookEvent = { [Kind in EventKind]: z.infer<ReturnType<typeof eventOf<Kind>>> }[EventKind];
 
 export type EventObject<Kind extends EventKind = EventKind> = z.infer<(typeof OBJECTS)[Kind]>;
-
-/** Whether an endpoint that subscribed to `kinds` gets events of `kind`. */
-export function isSubscribed(kinds: readonly string[], kind: string): boolean {
-  return kinds.includes(kind) || kinds.includes(EVERY_EVENT);
-}

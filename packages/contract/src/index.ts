@@ -19,8 +19,8 @@ import { trashGroup } from "./trash.ts";
 import { uploadsGroup } from "./uploads.ts";
 import { vaultsGroup } from "./vaults.ts";
 
-/** Every endpoint of the service, by group and name. */
-export const api = {
+/** The endpoints that clients carry with them; the others are modules of their own, loaded when they are first used. */
+export const clientApi = {
   account: accountGroup,
   auth: authGroup,
   sessions: sessionsGroup,
@@ -35,10 +35,15 @@ export const api = {
   trash: trashGroup,
   billing: billingGroup,
   audit: auditGroup,
+  system: systemGroup,
+} as const;
+
+/** Every endpoint of the service, by group and name. */
+export const api = {
+  ...clientApi,
   webhooks: webhooksGroup,
   webhookEvents: webhookEventsGroup,
   events: eventsGroup,
-  system: systemGroup,
 } as const;
 
 export type CofferApi = typeof api;
@@ -65,6 +70,21 @@ export { SIGN_IN_MINUTES, type ZkloginProof } from "./identity-provider.ts";
 export { type CreatedInvite, type Invite, INVITE_HOURS, type RedeemedInvite } from "./invites.ts";
 export { INVITE_PREFIX, INVITE_SCANNING_REGEX, KEY_PREFIX, KEY_SCANNING_REGEX, LEGACY_KEY_PREFIX } from "./key-form.ts";
 export {
+  type Delivery,
+  DELIVERY_DAYS,
+  type DeliveryAttempt,
+  EVENT_KINDS,
+  type EventKind,
+  type EventObject,
+  eventSchema,
+  EVERY_EVENT,
+  isEventKind,
+  isSubscribed,
+  MAX_ATTEMPTS,
+  MAX_WEBHOOK_URL,
+  SECRET_OVERLAP_HOURS,
+  type Webhook,
+  type WebhookEvent,
   type AuditCheck,
   type AuditFault,
   type AuditKnown,
@@ -87,22 +107,3 @@ export { TRASH_DAYS } from "./trash.ts";
 export { TUS_CHECKSUMS, TUS_EXTENSIONS, TUS_PART_TYPE, TUS_VERSION } from "./uploads.ts";
 export { DEFAULT_PAGE, itemName, MAX_NAME_BYTES, MAX_PAGE, mediaType, nameProblem, uuid } from "./values.ts";
 export { VAULT_TYPES, type Vault } from "./vaults.ts";
-export {
-  EVENT_KINDS,
-  EVERY_EVENT,
-  type EventKind,
-  type EventObject,
-  eventSchema,
-  isEventKind,
-  isSubscribed,
-  type WebhookEvent,
-} from "./events.ts";
-export {
-  type Delivery,
-  DELIVERY_DAYS,
-  type DeliveryAttempt,
-  MAX_ATTEMPTS,
-  MAX_WEBHOOK_URL,
-  SECRET_OVERLAP_HOURS,
-  type Webhook,
-} from "./webhooks.ts";

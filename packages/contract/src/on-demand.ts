@@ -1,12 +1,15 @@
 /**
  * What clients load when they first need it, under names of its own: a re-export would draw the modules into the first chunk of a
  * bundle, because bundlers follow it whether or not it is used. Clients import them by
- * their own paths: `@coffer/contract/audit-chain`, `/key-text`, `/proof-texts`.
+ * their own paths: `@coffer/contract/audit-chain`, `/event-kinds`, `/key-text`, `/proof-texts`, `/webhooks`.
  */
 import * as auditChain from "./audit-chain.ts";
 import * as auditText from "./audit-text.ts";
+import * as eventKinds from "./event-kinds.ts";
+import * as events from "./events.ts";
 import * as keyText from "./key-text.ts";
 import * as proofTexts from "./proof-texts.ts";
+import * as webhooks from "./webhooks.ts";
 
 export type { AuditCheck, AuditFault, AuditKnown, AuditLink } from "./audit-chain.ts";
 export const FIRST_PREVIOUS_HASH = auditText.FIRST_PREVIOUS_HASH;
@@ -19,3 +22,16 @@ export const isInviteCode = keyText.isInviteCode;
 export const isKeyText = keyText.isKeyText;
 export const renderInviteCode = keyText.renderInviteCode;
 export const renderKey = keyText.renderKey;
+
+export type { EventKind } from "./event-kinds.ts";
+export type { EventObject, WebhookEvent } from "./events.ts";
+export type { Delivery, DeliveryAttempt, Webhook } from "./webhooks.ts";
+export const EVENT_KINDS = eventKinds.EVENT_KINDS;
+export const EVERY_EVENT = eventKinds.EVERY_EVENT;
+export const isEventKind = eventKinds.isEventKind;
+export const isSubscribed = eventKinds.isSubscribed;
+export const eventSchema = events.eventSchema;
+export const DELIVERY_DAYS = webhooks.DELIVERY_DAYS;
+export const MAX_ATTEMPTS = webhooks.MAX_ATTEMPTS;
+export const MAX_WEBHOOK_URL = webhooks.MAX_WEBHOOK_URL;
+export const SECRET_OVERLAP_HOURS = webhooks.SECRET_OVERLAP_HOURS;

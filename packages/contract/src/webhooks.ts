@@ -1,7 +1,7 @@
 /** Webhook endpoints and their deliveries, and the live event feed (specification §2.1, §2.2, §4.1, §6; decisions §6). */
 import * as z from "zod/mini";
 import { bytes, endpoint } from "./endpoint.ts";
-import { EVENT_KINDS, EVERY_EVENT } from "./events.ts";
+import { EVENT_KINDS, EVERY_EVENT } from "./event-kinds.ts";
 import { integerText, openEnum, pageOf, pageQuery, timestamp, uuid } from "./values.ts";
 
 /** Attempts of an event's delivery (decisions §6); a test has one. */

@@ -1,0 +1,77 @@
+import { isEventKind, type EventKind } from "@coffer/contract/event-kinds";
+import type { WebhookEvent } from "@coffer/contract";
+
+/** An event of a kind that this version does not know: a newer service tells more. Do not fail on it. */
+export interface UnknownEvent {
+  readonly type: string & Record<never, never>;
+  readonly timestamp: string;
+  readonly data: {
+    readonly accountId: string;
+    readonly sequence: number;
+    readonly actor: WebhookEvent["data"]["actor"];
+    readonly object: { readonly type: string; readonly [field: string]: unknown };
+  };
+}
+
+/** What a delivery or the event feed tells. Narrow with {@link isEvent} or {@link isKnownEvent}. */
+export type ReceivedEvent = WebhookEvent | UnknownEvent;
+
+/** The event of one kind. */
+export type EventOf<Kind extends EventKind> = Extract<WebhookEvent, { type: Kind }>;
+
+/**
+ * Whether the event is of one of these kinds.
+ *
+ * @example
+ * ```ts
+ * if (isEvent(event, "file.uploaded", "file.updated")) console.log(event.data.object.versionId);
+ * ```
+ */
+export function isEvent<Kind extends EventKind>(
+  event: ReceivedEvent,
+  ...kinds: readonly Kind[]
+): event is EventOf<Kind> {
+  return (kinds as readonly string[]).includes(event.type);
+}
+
+/**
+ * Whether this version knows the event's kind: then a `switch` over `event.type` narrows.
+ *
+ * @example
+ * ```ts
+ * if (isKnownEvent(event) && event.type === "invite.redeemed") console.log(event.data.object.keyId);
+ * ```
+ */
+export function isKnownEvent(event: ReceivedEvent): event is WebhookEvent {
+  return isEventKind(event.type);
+}
+
+/**
+ * The JSON text of an event; null when it is none. What every kind has in common is checked, so that nothing a program
+ * reads of it is missing; the fields of its object are the sender's word.
+ */
+export function parseEvent(text: string): ReceivedEvent | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  return isReceivedEvent(value) ? value : null;
+}
+
+function isReceivedEvent(value: unknown): value is ReceivedEvent {
+  if (!isRecord(value) || typeof value["type"] !== "string" || typeof value["timestamp"] !== "string") return false;
+  const { data } = value;
+  if (!isRecord(data) || !isRecord(data["actor"]) || !isRecord(data["object"])) return false;
+  return (
+    typeof data["accountId"] === "string" &&
+    Number.isSafeInteger(data["sequence"]) &&
+    typeof data["actor"]["type"] === "string" &&
+    typeof data["object"]["type"] === "string"
+  );
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
