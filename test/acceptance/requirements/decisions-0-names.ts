@@ -28,7 +28,7 @@ export const decisionsNames = section("decisions §0", [
     "D0-owner-signs",
     "The owner's client signs an allowlist change; the server verifies on-chain state before it records a member.",
   ),
-  pending("webhooks", "D0-agents-no-webhooks", "An agent key gets 403 on every webhook route, GET and test included."),
+  built("D0-agents-no-webhooks", "An agent key gets 403 on every webhook route, GET and test included."),
   pending(
     "shared-vaults",
     "D0-revoke-agent",
@@ -40,8 +40,7 @@ export const decisionsNames = section("decisions §0", [
     "Names in shared vaults are encrypted on the client with a blind index; opt-out per vault.",
   ),
   built("D0-invite-over-72h", "An invite above 72 h is 400, no silent clamp."),
-  pending(
-    "webhooks",
+  built(
     "D0-required-without-value",
     'lastDeliveryStatus "none", lastError "", httpStatus 0, description "" when there is no value.',
   ),

@@ -4,7 +4,7 @@ const CONVENTIONS = [
   built("D1-dates", "Dates are RFC 3339 UTC with milliseconds and Z; null when it has not happened."),
   built("D1-create-201", "A create answers 201."),
   built("D1-dev-signup-200", "dev-signup stays 200."),
-  pending("webhooks", "D1-test-200", "The webhook test stays 200."),
+  built("D1-test-200", "The webhook test stays 200."),
   built("D1-delete-204", "A delete answers 204."),
   built("D1-second-delete-kept", "A second delete of a kept row (a key) is 204 and changes nothing."),
   built("D1-second-delete-kept-more", "So it is for an invite and a session."),
@@ -12,7 +12,7 @@ const CONVENTIONS = [
   built("D1-sdk-delete-retry", "The SDK takes that 404 as done on its own retry."),
   built("D1-list-limit", "Lists take limit 1–1000, default 100."),
   built("D1-list-cursor", "Lists answer { <plural>, nextCursor: string|null }, keyset on (createdAt, id)."),
-  pending("webhooks", "D1-trailing-slash", "/api/webhooks/ and /api/webhooks are both accepted."),
+  built("D1-trailing-slash", "/api/webhooks/ and /api/webhooks are both accepted."),
   built("D1-validation-400", "A validation failure is 400 and its message names the field (body.email: …)."),
   built("D1-bad-uuid-400", "A bad uuid in the path is 400."),
   built("D1-malformed-json-400", "Malformed JSON is 400."),
@@ -86,7 +86,7 @@ const AT_REST = [
     "D1-mail-tokens",
     "Mail tokens are minted when the mail is sent, never queued; the development outbox is files.",
   ),
-  pending("webhooks", "D1-webhook-secrets", "Webhook secrets are encrypted under SERVICE_MASTER_KEY."),
+  built("D1-webhook-secrets", "Webhook secrets are encrypted under SERVICE_MASTER_KEY."),
   built("D1-hashes", "Keys are kept as SHA-256 hashes."),
   built("D1-hashes-codes", "Codes and tokens are kept as SHA-256 hashes."),
   built(
@@ -95,7 +95,7 @@ const AT_REST = [
   ),
   built("D1-changes-sequence", "The changes rows carry a per-account sequence without gaps."),
   built("D1-changes-audit", "The audit log chains the changes rows."),
-  pending("webhooks", "D1-changes-readers", "Webhooks deliver the changes rows, the event feed streams them."),
+  built("D1-changes-readers", "Webhooks deliver the changes rows, the event feed streams them."),
 ];
 
 export const decisionsHttp = section("decisions §1", [

@@ -1,4 +1,4 @@
-import { built, pending, section } from "../requirement.ts";
+import { built, section } from "../requirement.ts";
 
 export const decisionsLimitsAndAuth = [
   ...section("decisions §2", [
@@ -7,14 +7,14 @@ export const decisionsLimitsAndAuth = [
     built("D2-signup", "signup, check-access-code, invite redeem: 10 / min per IP."),
     built("D2-refresh", "refresh: 30 / min per family."),
     built("D2-general", "API key or session: 6,000 / min, burst 1,000."),
-    pending("webhooks", "D2-webhook-test", "webhook test: 10 / min per endpoint."),
+    built("D2-webhook-test", "webhook test: 10 / min per endpoint."),
     built("D2-json-body", "A JSON body is at most 1 MiB."),
     built("D2-file-sizes", "A raw upload is at most 5 GiB, a tus upload 50 GiB."),
     built("D2-plans", "Plan free: file 100 MiB, account 10 GiB; pro: 5 GiB / 1 TiB."),
     built("D2-dev-plan", "dev-signup accounts have plan pro."),
     built("D2-dev-rates", "Development accounts meet no rate limit that a benchmark would."),
     built("D2-environment", "Limits are configured by environment."),
-    pending("webhooks", "D2-webhook-endpoints", "At most 20 webhook endpoints an account."),
+    built("D2-webhook-endpoints", "At most 20 webhook endpoints an account."),
     built("D2-api-keys", "At most 100 API keys an account."),
     built("D2-live-invites", "At most 100 live invites an account."),
     built("D2-vaults", "At most 1,000 vaults an account."),

@@ -31,7 +31,7 @@ const LEVELS = [
   built("D4-owner-only-permanent", "Permanent delete is owner only."),
   built("D4-owner-only-invites", "Invites are owner only."),
   built("D4-owner-only-audit", "The audit log is owner only."),
-  pending("webhooks", "D4-owner-only-feed", "The event feed is owner only."),
+  built("D4-owner-only-feed", "The event feed is owner only."),
   built("D4-owner-only-sessions", "link-chain and sessions are owner only."),
   pending(
     "shared-vaults",

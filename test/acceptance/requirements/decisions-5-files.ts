@@ -10,7 +10,7 @@ const UPLOADS = [
   built("D5-upload-if-none-match", "If-None-Match: * guards against an existing name."),
   built("D5-replace", "PUT /api/files/{fileId}/content makes a new version."),
   built("D5-replace-if-match", "If-Match guards the new version."),
-  pending("webhooks", "D5-replace-event", "A new version emits file.updated."),
+  built("D5-replace-event", "A new version emits file.updated."),
   built("D5-replace-change", "A new version writes a file.updated change."),
   built("D5-tus-file-id", "tus takes fileId in its metadata for a new version."),
   built("D5-one-vault", "Every file and folder belongs to exactly one vault; folders do not cross vaults."),

@@ -1,52 +1,41 @@
 import { built, pending, section } from "../requirement.ts";
 
 const WEBHOOKS = [
-  pending(
-    "webhooks",
-    "D6-create",
-    "POST /api/webhooks/ { url, events, description? } answers 201 { webhook, secret }.",
+  built("D6-create", "POST /api/webhooks/ { url, events, description? } answers 201 { webhook, secret }."),
+  built("D6-create-url", "https only unless development; at most 2,048 characters, no credentials in the URL."),
+  built(
+    "D6-blocked-address",
+    "Nothing is sent to an address of a private network or of this machine, however it is written, unless the operator named it.",
   ),
-  pending(
-    "webhooks",
-    "D6-create-url",
-    "https only unless development; at most 2,048 characters, no credentials in the URL.",
-  ),
-  pending("webhooks", "D6-update-delete", "PATCH answers 200 { webhook }, DELETE 204."),
-  pending("webhooks", "D6-rotate-secret", "rotate-secret answers { secret, previousSecretExpiresAt } (24 h)."),
-  pending("webhooks", "D6-deliveries", "GET …/deliveries and …/deliveries/{deliveryId}."),
-  pending("webhooks", "D6-redeliver", "redeliver answers 202: the same webhook-id, a new attempt."),
-  pending("webhooks", "D6-recover", "recover { since, until? } answers 202 { count }."),
-  pending("webhooks", "D6-catalogue", "GET /api/webhook-events: catalogue with JSON Schema and example."),
-  pending("webhooks", "D6-event-kinds", "The event kinds are these; * is all; [a-zA-Z0-9_.]."),
-  pending(
-    "webhooks",
+  built("D6-update-delete", "PATCH answers 200 { webhook }, DELETE 204."),
+  built("D6-rotate-secret", "rotate-secret answers { secret, previousSecretExpiresAt } (24 h)."),
+  built("D6-deliveries", "GET …/deliveries and …/deliveries/{deliveryId}."),
+  built("D6-redeliver", "redeliver answers 202: the same webhook-id, a new attempt."),
+  built("D6-recover", "recover { since, until? } answers 202 { count }."),
+  built("D6-catalogue", "GET /api/webhook-events: catalogue with JSON Schema and example."),
+  built("D6-event-kinds", "The event kinds are these; * is all; [a-zA-Z0-9_.]."),
+  pending("shared-vaults", "D6-member-events", "vault.member_added and vault.member_removed are delivered."),
+  built(
     "D6-payload",
     "Payload { type, timestamp, data: { accountId, sequence, object } }, never plaintext names, keys or tokens.",
   ),
-  pending("webhooks", "D6-headers", "content-type, user-agent, webhook-id, webhook-timestamp, webhook-signature."),
-  pending("webhooks", "D6-schedule", "Attempts at 0, 5 s, 5 m, 30 m, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h, each ±20 %."),
-  pending("webhooks", "D6-max-attempts", "maxAttempts is 10 for events, 1 for test deliveries."),
-  pending("webhooks", "D6-delivery-status", "pending → delivering → success | failed."),
-  pending("webhooks", "D6-last-delivery-status", "lastDeliveryStatus: none | pending | success | failed."),
-  pending("webhooks", "D6-http-status", "httpStatus is 0 when there was no HTTP response."),
-  pending("webhooks", "D6-last-error", 'lastError is "" or a short class.'),
-  pending("webhooks", "D6-description", 'description is "" when unset.'),
-  pending(
-    "webhooks",
+  built("D6-headers", "content-type, user-agent, webhook-id, webhook-timestamp, webhook-signature."),
+  built("D6-schedule", "Attempts at 0, 5 s, 5 m, 30 m, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h, each ±20 %."),
+  built("D6-max-attempts", "maxAttempts is 10 for events, 1 for test deliveries."),
+  built("D6-delivery-status", "pending → delivering → success | failed."),
+  built("D6-last-delivery-status", "lastDeliveryStatus: none | pending | success | failed."),
+  built("D6-http-status", "httpStatus is 0 when there was no HTTP response."),
+  built("D6-last-error", 'lastError is "" or a short class.'),
+  built("D6-description", 'description is "" when unset.'),
+  built(
     "D6-failure-count",
     "failureCount counts consecutive failures; tests only set lastDeliveryStatus and lastDeliveryAt.",
   ),
-  pending("webhooks", "D6-event-feed", "GET /api/events?after=<sequence>: text/event-stream, owner, events:read."),
-  pending(
-    "webhooks",
-    "D6-test",
-    "webhook.test works when inactive, waits ≤15 s, 200 with the record even if the target failed.",
-  ),
-  pending(
-    "webhooks",
-    "D6-disable",
-    "410 disables at once, or failures alone for 5 days; owner e-mailed; the queue is kept.",
-  ),
+  built("D6-event-feed", "GET /api/events?after=<sequence>: text/event-stream, owner, events:read."),
+  built("D6-test", "webhook.test works when inactive, waits ≤15 s, 200 with the record even if the target failed."),
+  built("D6-disable", "410 disables an endpoint at once; so do failures alone for 5 days."),
+  built("D6-disable-mail", "Its owner is e-mailed."),
+  built("D6-queue-kept", "The queue of an endpoint that is off is kept, and resumes on active=true."),
 ];
 
 const DEVELOPMENT = [

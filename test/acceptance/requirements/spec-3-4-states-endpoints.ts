@@ -13,7 +13,7 @@ export const specStatesAndEndpoints = [
     built("S3-invite-expired", "Invite: its lifetime over, it is expired."),
     built("S3-email-verified", "E-mail: a valid single-use token verifies it."),
     built("S3-password-reset", "Password: a valid single-use token sets a new one."),
-    pending("webhooks", "S3-webhook-active", "Webhook endpoint: active true or false."),
+    built("S3-webhook-active", "Webhook endpoint: active true or false."),
     leftOpen("S3-open-delivery-states", "Values and transitions of the delivery statuses: not shown.", [
       "D6-delivery-status",
       "D6-last-delivery-status",
@@ -23,14 +23,10 @@ export const specStatesAndEndpoints = [
     built("S4-authorization-required", "Unless stated, an endpoint requires an Authorization header."),
   ]),
   ...section("spec §4.1", [
-    pending("webhooks", "S4.1-list", "GET /api/webhooks/ answers 200 { webhooks }."),
-    pending("webhooks", "S4.1-get", "GET /api/webhooks/{webhookId} answers 200 { webhook } or 404 { error }."),
-    pending(
-      "webhooks",
-      "S4.1-test",
-      "POST /api/webhooks/{webhookId}/test, no body, answers 200 { delivery } or 404 { error }.",
-    ),
-    pending("webhooks", "S4.1-test-sends", "The test operation sends a test delivery to the endpoint."),
+    built("S4.1-list", "GET /api/webhooks/ answers 200 { webhooks }."),
+    built("S4.1-get", "GET /api/webhooks/{webhookId} answers 200 { webhook } or 404 { error }."),
+    built("S4.1-test", "POST /api/webhooks/{webhookId}/test, no body, answers 200 { delivery } or 404 { error }."),
+    built("S4.1-test-sends", "The test operation sends a test delivery to the endpoint."),
     leftOpen("S4.1-open-changes", "Requests for creating, changing and deleting endpoints (owner-only): not shown.", [
       "D6-create",
       "D6-update-delete",

@@ -9,7 +9,7 @@ const PERMISSIONS = [
   built("S5.9-keys", "Create, revoke API keys: owner yes, agent no."),
   pending("shared-vaults", "S5.9-members", "Add, remove vault members: owner yes, agent no."),
   built("S5.9-billing", "Billing and plan changes: owner yes, agent no."),
-  pending("webhooks", "S5.9-webhooks", "Manage webhooks: owner yes, agent no."),
+  built("S5.9-webhooks", "Manage webhooks: owner yes, agent no."),
 ];
 
 const SIGN_UP = [

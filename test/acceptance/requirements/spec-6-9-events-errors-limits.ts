@@ -1,19 +1,11 @@
-import { built, leftOpen, pending, section } from "../requirement.ts";
+import { built, leftOpen, section } from "../requirement.ts";
 
 export const specEventsErrorsLimits = [
   ...section("spec §6", [
-    pending("webhooks", "S6-subscribed-events", "Endpoints receive deliveries of the event kinds they subscribe to."),
-    pending(
-      "webhooks",
-      "S6-test-record",
-      "The test operation produces a delivery record with its fields and timestamps.",
-    ),
-    pending("webhooks", "S6-attempts-bounded", "A delivery's attempt counter is bounded by maxAttempts."),
-    pending(
-      "webhooks",
-      "S6-endpoint-reflects",
-      "failureCount, lastDeliveryStatus and lastDeliveryAt reflect recent outcomes.",
-    ),
+    built("S6-subscribed-events", "Endpoints receive deliveries of the event kinds they subscribe to."),
+    built("S6-test-record", "The test operation produces a delivery record with its fields and timestamps."),
+    built("S6-attempts-bounded", "A delivery's attempt counter is bounded by maxAttempts."),
+    built("S6-endpoint-reflects", "failureCount, lastDeliveryStatus and lastDeliveryAt reflect recent outcomes."),
     leftOpen("S6-open-kinds", "The list of event kind names: not shown.", ["D6-event-kinds"]),
     leftOpen("S6-open-delivery", "Payload, signing, headers and retry schedule: not shown.", [
       "D6-payload",
@@ -25,7 +17,7 @@ export const specEventsErrorsLimits = [
     built("S7-error-shape", "Error bodies have the shape { error: string }."),
     built("S7-401", "401 { error } for a missing, invalid, revoked or expired API key."),
     built("S7-401-jwt", "401 { error } for an expired JWT."),
-    pending("webhooks", "S7-404-webhook", "404 { error } for an unknown webhook id."),
+    built("S7-404-webhook", "404 { error } for an unknown webhook id."),
     built("S7-404-dev-signup", "404 { error } for dev-signup outside development mode."),
     built("S7-409-dev-signup", "409 { error } when dev-signup conflicts with an existing account."),
     built("S7-200-forgot-password", "200 for forgot-password whatever the e-mail."),
@@ -42,7 +34,7 @@ export const specEventsErrorsLimits = [
     built("S8-invite-maximum", "Invite maximum lifetime 72 hours."),
     built("S8-invite-uses", "Invite uses: 1."),
     built("S8-mail-limits", "Forgot-password and resend-verification are rate-limited per IP."),
-    pending("webhooks", "S8-attempts", "Delivery attempts are bounded by maxAttempts."),
+    built("S8-attempts", "Delivery attempts are bounded by maxAttempts."),
     leftOpen("S8-open-numbers", "Rate limits, upload sizes, quotas and maxAttempts: not shown.", [
       "D2-general",
       "D2-file-sizes",

@@ -239,7 +239,7 @@ describe("the deliveries of an endpoint", () => {
 });
 
 describe("the catalogue", () => {
-  it("has a schema and an example for every kind [S6-event-kinds]", async () => {
+  it("has a schema and an example for every kind [D6-event-kinds D6-catalogue]", async () => {
     const { body } = await ask("GET", "/api/webhook-events");
     const events = body["events"] as Json[];
     expect(events).toHaveLength(22);
