@@ -87,15 +87,16 @@ export type EndpointState = Pick<
 /** Why an endpoint is turned off: it asked for it, or nothing has come through for days. */
 export type DisableReason = "gone" | "failing";
 
-/** `end` is the state in which the attempt left its delivery. A test says how it went and counts for nothing. */
+/**
+ * `end` is the state in which the attempt left its delivery. Not for tests, which say how they went and count for nothing
+ * (test-delivery.ts).
+ */
 export function followAttempt(
   endpoint: EndpointState,
-  trigger: string,
   end: DeliveryEnd,
   now: number,
 ): { readonly state: EndpointState; readonly disabled: DisableReason | null } {
   const state = { ...endpoint, last_delivery_status: end.status, last_delivery_at: now };
-  if (trigger === "test") return { state, disabled: null };
   if (end.status === "success") return { state: { ...state, failure_count: 0, failing_since: null }, disabled: null };
   // A clock that was set back must not keep a beginning that lies ahead: the endpoint would never be turned off.
   const since = Math.min(endpoint.failing_since ?? now, now);

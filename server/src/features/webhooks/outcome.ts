@@ -2,11 +2,10 @@
 import type { Deps } from "../../deps.ts";
 import type { Session } from "../../ports/database.ts";
 import type { Random } from "../../ports/random.ts";
-import type { WebhookDeliveryRow, WebhookRow } from "../../ports/tables.ts";
+import type { WebhookRow } from "../../ports/tables.ts";
 import type { WebhookOutcome } from "../../ports/webhook-sender.ts";
 import { insertMailRequest } from "../mail-tokens/store.ts";
 import { findOwnerAddress, takeMailTurn } from "./cursor-store.ts";
-import { findDelivery } from "./deliveries-store.ts";
 import { recordWebhookChange } from "./endpoints.ts";
 import { type DisableReason, endAttempt, endInterrupted, followAttempt, INTERRUPTED } from "./outcome-rules.ts";
 import {
@@ -34,22 +33,6 @@ export interface FinishedAttempt {
 export interface DisabledEndpoint {
   readonly webhookId: string;
   readonly reason: DisableReason;
-}
-
-/**
- * Records one attempt by itself: of a test, which has one, and touches only when and how the endpoint was last reached.
- * @returns the delivery as it is now; null when its endpoint was deleted meanwhile.
- */
-export async function recordOutcome(
-  deps: Settling & Pick<Deps, "database">,
-  delivery: WebhookDeliveryRow,
-  outcome: WebhookOutcome,
-): Promise<WebhookDeliveryRow | null> {
-  const at = delivery.last_attempt_at ?? deps.clock.now();
-  return deps.database.transaction(async (transaction) => {
-    await recordAttempts(deps, transaction, [{ delivery, outcome, at }]);
-    return transaction.first(findDelivery(transaction, { webhookId: delivery.webhook_id, id: delivery.id }));
-  });
 }
 
 /**
@@ -88,7 +71,7 @@ async function recordOfEndpoint(
       ...{ http_status: outcome.httpStatus, error: outcome.failure ?? "" },
       ...{ duration: Math.round(outcome.duration), response_body: outcome.responseBody },
     });
-    const followed = followAttempt(state, delivery.trigger, end, now);
+    const followed = followAttempt(state, end, now);
     state = followed.state;
     reason ??= followed.disabled;
   }
@@ -139,7 +122,7 @@ async function recordInterruption(deps: Settling, transaction: Session, delivery
   const row = end.status === "failed" ? await findEndpoint(transaction, delivery.webhook_id) : null;
   if (row === null) return true;
   // The delivery has failed and counts as such; but it is no reason to turn off an endpoint that may be well.
-  const { state } = followAttempt(row, delivery.trigger, end, now);
+  const { state } = followAttempt(row, end, now);
   await writeEndpointState(transaction, row.id, { ...state, active: row.active, failing_since: row.failing_since });
   return true;
 }
