@@ -7,6 +7,8 @@ import { newChainKey, type ChainKey } from "../kit/chain.ts";
 import { filesHolding, querySql, runSql } from "../kit/data-directory.ts";
 import { send, type Answer } from "../kit/http.ts";
 import { textOf, type Stack } from "../kit/stack.ts";
+import { openWebhookSink, verifyArrived, type Receiver } from "../kit/webhook-sink.ts";
+import { openWebhooks, type NewWebhook } from "../kit/webhooks.ts";
 import type { Checks, World } from "./run.ts";
 
 /** Each time takes two signatures, two redeems and a revocation. */
@@ -21,9 +23,12 @@ interface Scene {
   readonly code: string;
   /** All that the SDK sent and got in this journey. */
   readonly wire: string[];
+  /** Where the owner hears of redeemed invites. */
+  readonly receiver: Receiver;
+  readonly webhook: NewWebhook;
 }
 
-export async function agentRedeems({ stack }: World): Promise<Checks> {
+export async function agentRedeems({ stack, cleanup }: World): Promise<Checks> {
   const owner = await signUp(stack.baseUrl);
   const created = await send(stack.baseUrl, "/api/vaults", {
     ...{ method: "POST", key: owner.apiKey, body: { name: "V", type: "public" } },
@@ -33,7 +38,9 @@ export async function agentRedeems({ stack }: World): Promise<Checks> {
     vaultIds: [textOf(objectAt(fieldsOf(created), "vault"), "id")],
   };
   const code = await invite(stack, owner, rights);
-  const scene: Scene = { stack, owner, rights, chain: newChainKey(stack.baseUrl), code, wire: [] };
+  const receiver = cleanup.use(await openWebhookSink()).receiver();
+  const webhook = await openWebhooks(stack.baseUrl, owner.apiKey).create(receiver.url, ["invite.redeemed"]);
+  const scene: Scene = { stack, owner, rights, chain: newChainKey(stack.baseUrl), code, wire: [], receiver, webhook };
   return { ...firstRedeem(scene), ...refusals(scene), ...levels(scene), ...privateKey(scene) };
 }
 
@@ -77,6 +84,22 @@ function firstRedeem(scene: Scene): Checks {
         "no proof of the address",
       );
       assertNowhere(wire.join("\n"), agent);
+    },
+    "J4-webhook": async () => {
+      const arrived = await scene.receiver.waitFor(({ body }) => body.includes(chain.address));
+      const { object } = objectAt(verifyArrived(arrived, scene.webhook.secret), "data");
+      const { type, keyId, chainAddress } = objectAt({ object }, "object");
+      assert.deepEqual([type, chainAddress], ["invite", chain.address]);
+      const bound = await querySql(
+        stack.dataDirectory,
+        "SELECT id FROM api_keys WHERE chain_address = ?",
+        chain.address,
+      );
+      assert.deepEqual(
+        bound.map(({ id }) => id),
+        [keyId],
+      );
+      assert.ok(!arrived.body.includes(code) && !/cofi?_/.test(arrived.body), "a code or a key was sent");
     },
     "J4-second-redeem": async () => assertError(await redeem(scene, await chain.redeeming(code)), 410),
   };

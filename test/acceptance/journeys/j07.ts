@@ -11,6 +11,8 @@ import { startProxy, type Proxy } from "../kit/proxy.ts";
 import type { Checks, World } from "./run.ts";
 import { startServerProcess } from "../kit/server-process.ts";
 import { textOf } from "../kit/stack.ts";
+import { openWebhookSink, verifyArrived, type Receiver } from "../kit/webhook-sink.ts";
+import { openWebhooks, type NewWebhook } from "../kit/webhooks.ts";
 import { startToolServer, writeCredentials, type ToolAnswer, type ToolServer } from "../kit/tool-server.ts";
 
 const MIB = 1024 * 1024;
@@ -27,6 +29,9 @@ interface Scene {
   /** The folder the tools may touch, and one beside it that they may not. */
   readonly inside: string;
   readonly outside: string;
+  /** Where the owner hears of uploads. */
+  readonly receiver: Receiver;
+  readonly webhook: NewWebhook;
 }
 
 export async function agentTransfers(world: World): Promise<Checks> {
@@ -53,7 +58,9 @@ async function openScene(world: World): Promise<Scene> {
   const proxy = cleanup.use(await startProxy(stack.baseUrl));
   const credentialsFile = await writeCredentials(join(scratch, "agent"), proxy.baseUrl, agentKey);
   const tools = cleanup.use(await startToolServer({ credentialsFile, folder: inside }));
-  return { world, tools, proxy, agentKey, vaultId, inside, outside };
+  const receiver = cleanup.use(await openWebhookSink()).receiver();
+  const webhook = await openWebhooks(stack.baseUrl, stack.apiKey).create(receiver.url, ["file.uploaded"]);
+  return { world, tools, proxy, agentKey, vaultId, inside, outside, receiver, webhook };
 }
 
 interface Transferred {
@@ -62,7 +69,7 @@ interface Transferred {
   readonly sha256: string;
 }
 
-function transfers({ world: { stack }, tools, vaultId, inside }: Scene): {
+function transfers({ world: { stack }, tools, vaultId, inside, receiver, webhook }: Scene): {
   transferred: Transferred;
   checks: Checks;
 } {
@@ -82,6 +89,12 @@ function transfers({ world: { stack }, tools, vaultId, inside }: Scene): {
       const answer = await send(stack.baseUrl, `/api/files/${transferred.fileId}/content`, { key: stack.apiKey });
       assert.equal(answer.status, 200);
       assert.equal(sha256(answer.bytes), transferred.sha256);
+    },
+    "J7-webhook": async () => {
+      const arrived = await receiver.waitFor(({ body }) => body.includes(transferred.fileId));
+      const { object } = objectAt(verifyArrived(arrived, webhook.secret), "data");
+      const { id, size } = objectAt({ object }, "object");
+      assert.deepEqual([id, size], [transferred.fileId, content.length]);
     },
     "J7-sdk-download": async () => {
       const client = createClient({ baseUrl: stack.baseUrl, credentials: { apiKey: stack.apiKey } });

@@ -10,19 +10,29 @@ import { openUpload, send } from "../kit/http.ts";
 import type { Checks, World } from "./run.ts";
 import { startServerProcess } from "../kit/server-process.ts";
 import type { Stack } from "../kit/stack.ts";
+import { eventIn, openWebhookSink } from "../kit/webhook-sink.ts";
+import { openWebhooks } from "../kit/webhooks.ts";
 import { startToolServer, writeCredentials } from "../kit/tool-server.ts";
 
 const PIECE = new Uint8Array(1024 * 1024).fill(7);
 const PIECES = 200;
 
 export async function keyRevoked(world: World): Promise<Checks> {
-  const { stack } = world;
+  const { stack, cleanup } = world;
+  const receiver = cleanup.use(await openWebhookSink()).receiver();
+  await openWebhooks(stack.baseUrl, stack.apiKey).create(receiver.url, ["api_key.revoked"]);
   const victim = await createKey(stack.baseUrl, stack.apiKey, { name: "victim" });
   assert.equal((await send(stack.baseUrl, "/api/account", { key: victim.key })).status, 200);
   return {
     "J9-next-request": async () => {
       assert.equal((await revokeKey(stack.baseUrl, stack.apiKey, victim.id)).status, 204);
       assertError(await send(stack.baseUrl, "/api/account", { key: victim.key }), 401);
+    },
+    "J9-webhook": async () => {
+      const { data } = eventIn(await receiver.waitFor());
+      assert.deepEqual(objectAt({ data }, "data")["object"], { type: "api_key", id: victim.id, chainAddress: null });
+      const others = receiver.arrived.slice(1).filter(({ body }) => body.includes(victim.id));
+      assert.deepEqual(others, []);
     },
     "J9-second-process": () => checkSecondProcess(stack),
     ...uploadInFlight(stack),

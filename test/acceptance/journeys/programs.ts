@@ -5,6 +5,7 @@ import { ownerInvites } from "./j03.ts";
 import { agentRedeems } from "./j04.ts";
 import { agentSeesItsVault } from "./j05.ts";
 import { agentTransfers } from "./j07.ts";
+import { webhookToOwner } from "./j08.ts";
 import { keyRevoked } from "./j09.ts";
 import { webSession } from "./j11.ts";
 import { developmentHeaders } from "./j12.ts";
@@ -20,6 +21,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   J4: agentRedeems,
   J5: agentSeesItsVault,
   J7: agentTransfers,
+  J8: webhookToOwner,
   J9: keyRevoked,
   J11: webSession,
   J12: developmentHeaders,

@@ -39,6 +39,8 @@ export interface Receiver {
 
 export interface WebhookSink extends AsyncDisposable {
   readonly baseUrl: string;
+  /** Connections so far, also those over which nothing that could be read came. */
+  connections(): number;
   /** A new address with a script of its own. */
   receiver(): Receiver;
 }
@@ -48,6 +50,7 @@ const ARRIVAL_LIMIT = 10_000;
 
 export async function openWebhookSink(): Promise<WebhookSink> {
   const inboxes = new Map<string, Inbox>();
+  let connections = 0;
   const server = createServer((request, response) => {
     void readBody(request).then(
       (body) => {
@@ -57,13 +60,16 @@ export async function openWebhookSink(): Promise<WebhookSink> {
       },
       () => response.destroy(),
     );
-  }).listen(0, "127.0.0.1");
+  })
+    .on("connection", () => (connections += 1))
+    .listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("no port");
   const baseUrl = `http://127.0.0.1:${address.port}`;
   return {
     baseUrl,
+    connections: () => connections,
     receiver() {
       const path = `/receiver/${inboxes.size + 1}`;
       const inbox = new Inbox(baseUrl + path);
@@ -165,4 +171,10 @@ export function isSignedBy(arrived: Pick<Arrived, "body" | "headers">, secret: s
 /** The event that a request carries, unverified. */
 export function eventIn({ body }: Pick<Arrived, "body">): Readonly<Record<string, unknown>> {
   return parseObject(body);
+}
+
+/** The same request with one byte of its body changed. */
+export function tampered(arrived: Arrived): Arrived {
+  const at = arrived.body.length - 1;
+  return { ...arrived, body: arrived.body.slice(0, at) + (arrived.body.charAt(at) === "}" ? "]" : "}") };
 }

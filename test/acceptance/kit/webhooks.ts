@@ -94,3 +94,16 @@ export async function hurryToEnd(webhooks: Webhooks, dataDirectory: string, id: 
     await hurry(dataDirectory, deliveryId);
   }
 }
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** All fields of specification §2.2, of a test delivery that ended so. */
+export function assertTestRecord(delivery: Fields, status: "success" | "failed", httpStatus: number): void {
+  assert.match(textOf(delivery, "id"), UUID);
+  assert.deepEqual([delivery["event"], delivery["status"]], ["webhook.test", status]);
+  assert.deepEqual([delivery["httpStatus"], delivery["attempts"]], [httpStatus, 1]);
+  assert.ok(Number(delivery["maxAttempts"]) >= 1);
+  assert.equal(textOf(delivery, "lastError") === "", status === "success");
+  for (const name of ["lastAttemptAt", "completedAt", "createdAt"]) assert.match(textOf(delivery, name), TIMESTAMP);
+}

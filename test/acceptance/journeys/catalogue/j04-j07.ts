@@ -20,6 +20,11 @@ const redeem: Journey = {
       "sdk",
       "the SDK redeems; the secret of the invite's text never reaches the service [D4-invite-secret]",
     ),
+    builtObservable(
+      "J4-webhook",
+      "webhook",
+      "invite.redeemed arrives at the owner's sink: the key's id and the agent's address, and no code or key",
+    ),
     builtObservable("J4-second-redeem", "api", "a second redeem is refused"),
     builtObservable(
       "J4-parallel",
@@ -66,7 +71,7 @@ const addMember: Journey = {
       "vaults members add makes a transaction; the allowlist is {owner, agent}",
     ),
     pendingObservable("shared-vaults", "J6-listed", "api", "the member is listed with both layers active"),
-    pendingObservable("webhooks", "J6-webhook", "webhook", "vault.member_added arrives at the sink"),
+    pendingObservable("shared-vaults", "J6-webhook", "webhook", "vault.member_added arrives at the sink"),
     pendingObservable("shared-vaults", "J6-again", "api", "adding again: the same member, no second transaction"),
     pendingObservable("shared-vaults", "J6-malformed", "api", "a malformed address is 400 before any signing"),
     pendingObservable(
@@ -99,6 +104,11 @@ const transfer: Journey = {
       "J7-download-receipt",
       "mcp",
       "file_download answers path, bytes and sha256, and the file holds those bytes",
+    ),
+    builtObservable(
+      "J7-webhook",
+      "webhook",
+      "file.uploaded arrives at the owner's sink, with the bytes of the receipt",
     ),
     builtObservable("J7-download-mode", "mcp", "the downloaded file has mode 0600"),
     builtObservable("J7-existing-refused", "mcp", "an existing destination is refused and unchanged"),

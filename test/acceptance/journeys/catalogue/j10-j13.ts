@@ -42,7 +42,7 @@ const removed: Journey = {
       "sdk",
       "no file is unreadable for remaining members at any moment",
     ),
-    pendingObservable("webhooks", "J10-webhook", "webhook", "vault.member_removed arrives at the sink"),
+    pendingObservable("shared-vaults", "J10-webhook", "webhook", "vault.member_removed arrives at the sink"),
   ],
 };
 

@@ -11,7 +11,7 @@ const injection: Journey = {
     ),
     pendingObservable("tools", "J14-owner-tools", "mcp", "the owner's tools are absent for it"),
     pendingObservable("tools", "J14-reveal", "mcp", "reveal is off"),
-    pendingObservable("webhooks", "J14-last-error", "mcp", "the same with webhook lastError text"),
+    pendingObservable("tools", "J14-last-error", "mcp", "the same with webhook lastError text"),
   ],
 };
 
