@@ -8,13 +8,15 @@ export type Kind =
   | ("vaultId" | "folderId" | "fileId" | "uploadId" | "keyId" | "inviteId" | "sessionId" | "cursor" | "etag")
   /** Codes and tokens: of invites, sign-ups, sessions, mails, started sign-ins and challenges. */
   | ("inviteCode" | "accessCode" | "refreshToken" | "verifyToken" | "resetToken" | "state" | "nonce")
-  | ("email" | "accountId");
+  | ("email" | "accountId")
+  /** `delivery` is the part of a path that names one with its endpoint. */
+  | ("webhookId" | "webhookUrl" | "delivery");
 
 export interface Pool {
   add(kind: Kind, value: string): void;
   draw(kind: Kind, draw: Draw): string | undefined;
-  /** Takes in what an answer made. */
-  harvest(answer: Received): void;
+  /** Takes in what an answer to the request for `target` made. */
+  harvest(answer: Received, target: string): void;
 }
 
 const KIND_OF_FIELD: Readonly<Record<string, Kind>> = {
@@ -28,6 +30,8 @@ const KIND_OF_FIELD: Readonly<Record<string, Kind>> = {
   apiKeys: "keyId",
   invites: "inviteId",
   sessions: "sessionId",
+  webhook: "webhookId",
+  webhooks: "webhookId",
 };
 /** Texts that an answer holds at its top. */
 const KIND_OF_TEXT: Readonly<Record<string, Kind>> = {
@@ -55,7 +59,7 @@ export function openPool(untouched: ReadonlySet<string>): Pool {
   return {
     add,
     draw: (kind, draw) => draw.any(known.get(kind) ?? []),
-    harvest(answer) {
+    harvest(answer, target) {
       harvestHeaders(answer.headers, add);
       const value = answer.status < 300 ? parseJson(answer.body) : undefined;
       if (typeof value !== "object" || value === null) return;
@@ -66,10 +70,22 @@ export function openPool(untouched: ReadonlySet<string>): Pool {
         else if (kind !== undefined)
           for (const object of Array.isArray(content) ? content.slice(0, 3) : [content]) addObject(kind, object);
       }
+      for (const delivery of deliveriesIn(value, target)) add("delivery", delivery);
       if ("key" in value) addObject("keyId", value);
       if ("code" in value) addObject("inviteId", value);
     },
   };
+}
+
+/** A delivery's id says nothing without its endpoint's, which stands in the path of what was asked. */
+function deliveriesIn(value: object, target: string): string[] {
+  const webhookId = /^\/api\/webhooks\/([0-9a-f-]{36})\//.exec(target)?.[1];
+  if (webhookId === undefined) return [];
+  const { delivery, deliveries } = value as { delivery?: unknown; deliveries?: unknown };
+  const found: unknown[] = Array.isArray(deliveries) ? deliveries.slice(0, 3) : [delivery];
+  return found.flatMap((one) =>
+    typeof one === "object" && one !== null && "id" in one ? [`${webhookId}/deliveries/${String(one.id)}`] : [],
+  );
 }
 
 function harvestHeaders(headers: Headers, add: (kind: Kind, value: string) => void): void {

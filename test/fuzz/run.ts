@@ -22,6 +22,8 @@ export interface FuzzOptions {
   readonly accessCode?: string;
   /** SERVICE_DATA_DIR of the server: mailed tokens are read from its outbox. */
   readonly dataDirectory?: string;
+  /** Where webhooks may be sent to; without them there is nobody to receive any. */
+  readonly receivers?: readonly string[];
 }
 
 export interface FuzzReport {
@@ -79,7 +81,7 @@ function nextMessage(sources: Sources): Message {
 async function tryMessage(sender: Sender, message: Message, pool: Pool, state: State): Promise<void> {
   try {
     const answer = await sender.send(message);
-    pool.harvest(answer);
+    pool.harvest(answer, message.target);
     count(state, message.origin.id, `${String(answer.status)} ${answer.headers.get(HEADERS.errorCode) ?? ""}`.trim());
     for (const problem of judgeFuzzed(message, answer)) state.findings.push(`${problem}\n    ${describe(message)}`);
   } catch (error) {
@@ -131,6 +133,7 @@ async function openSources(options: FuzzOptions, draw: Draw): Promise<Sources> {
   foreign.add("vaultId", other.vaultId);
   pool.add("vaultId", owner.vaultId);
   pool.add("accountId", owner.accountId);
+  for (const url of [...NO_RECEIVERS, ...(options.receivers ?? [])]) pool.add("webhookUrl", url);
   await addPeople(options, pool);
   const upload = renderRequest(
     baseUrl,
@@ -141,6 +144,9 @@ async function openSources(options: FuzzOptions, draw: Draw): Promise<Sources> {
   foreign.add("fileId", (await answerOf<{ file: { id: string } }>(baseUrl, upload)).file.id);
   return { draw, pool, foreign, now: Date.now(), keys: [owner.key, ...made.map(({ key }) => key)] };
 }
+
+/** Nothing that a fuzzed server sends may leave this machine: a port where nobody listens, and two that are refused. */
+const NO_RECEIVERS = ["http://127.0.0.1:9/hook", "http://10.0.0.1/hook", "ftp://127.0.0.1/hook"];
 
 interface Owner {
   readonly key: string;

@@ -4,6 +4,8 @@ import { delivery } from "../acceptance/kit/payments.ts";
 import type { Kind } from "./pool.ts";
 import type { Fields, Sources } from "./valid.ts";
 
+const HOUR = 3_600_000;
+
 /** Of every account that the run signs up. */
 export const PASSWORD = "granite otter 71 lanterns";
 
@@ -29,10 +31,12 @@ const TELLING: Readonly<Record<string, Readonly<Record<string, Kind | typeof PAS
   "identityProvider.zkloginAuth": { state: "state" },
   "invites.redeem": { code: "inviteCode" },
   "account.linkChain": { nonce: "nonce" },
+  "webhooks.create": { url: "webhookUrl" },
+  "webhooks.update": { url: "webhookUrl" },
 };
 
 /** Puts in what leads somewhere, more often than not. */
-export function telling(e: EndpointDefinition, fields: Fields, { draw, pool }: Sources): Fields {
+export function telling(e: EndpointDefinition, fields: Fields, { draw, pool, now }: Sources): Fields {
   const told: Fields = { ...fields };
   for (const [name, kind] of Object.entries(TELLING[e.id] ?? {})) {
     if (draw.chance(0.2)) continue;
@@ -48,6 +52,7 @@ export function telling(e: EndpointDefinition, fields: Fields, { draw, pool }: S
     delete told["chainAddress"];
     delete told["addressProof"];
   }
+  if (e.id === "webhooks.recover" && draw.chance(0.7)) return { since: new Date(now - HOUR).toISOString() };
   return told;
 }
 

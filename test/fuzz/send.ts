@@ -1,5 +1,6 @@
 /** Sends messages with Node's own client, which lets more through than fetch does. */
-import { Agent, request } from "node:http";
+import { once } from "node:events";
+import { Agent, request, type IncomingMessage } from "node:http";
 import type { Received } from "../conformance/judge.ts";
 import type { Message } from "./message.ts";
 
@@ -35,6 +36,10 @@ function exchange(to: { hostname: string; port: string; agent: Agent }, message:
     };
     const sent = request(options, (response) => {
       const chunks: Buffer[] = [];
+      if (response.headers["content-type"]?.startsWith("text/event-stream") === true) {
+        resolve(leaveFeed(response));
+        return;
+      }
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
       response.on("error", reject);
       response.on("end", () => {
@@ -48,6 +53,14 @@ function exchange(to: { hostname: string; port: string; agent: Agent }, message:
     sent.on("error", reject);
     sent.end(message.body ?? undefined);
   });
+}
+
+/** A feed has no end: its beginning is all there is to judge. */
+async function leaveFeed(response: IncomingMessage): Promise<Received> {
+  const [chunk] = response.readableEnded ? [] : ((await once(response, "data")) as [Buffer]);
+  response.destroy();
+  const body = new Uint8Array(chunk ?? []);
+  return { status: response.statusCode ?? 0, headers: asHeaders(response.rawHeaders), body };
 }
 
 function asHeaders(raw: readonly string[]): Headers {

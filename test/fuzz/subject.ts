@@ -1,10 +1,12 @@
 /** A server to fuzz: with an identity provider, mails that can be read, and access codes. */
 import { makeAccessCode } from "../acceptance/kit/identity.ts";
 import { openLocalProvider } from "../kit/identity-provider.ts";
+import { openWebhookSink } from "../acceptance/kit/webhook-sink.ts";
 import { openScratchServer } from "../kill/server-process.ts";
 import type { FuzzOptions } from "./run.ts";
 
-export type FuzzSubject = AsyncDisposable & Required<Pick<FuzzOptions, "baseUrl" | "accessCode" | "dataDirectory">>;
+export type FuzzSubject = AsyncDisposable &
+  Required<Pick<FuzzOptions, "baseUrl" | "accessCode" | "dataDirectory" | "receivers">>;
 
 /**
  * Operations whose success takes a browser at the identity provider, or a signature over a challenge: a fuzzer draws
@@ -29,11 +31,17 @@ export async function openFuzzSubject(variables: Readonly<Record<string, string>
       ...variables,
     }),
   );
+  const sink = opened.use(await openWebhookSink());
+  const receivers = [204, 500, 410].map((status) => {
+    const receiver = sink.receiver();
+    receiver.answer(status);
+    return receiver.url;
+  });
   const operator = { SERVICE_ENV: "development", SERVICE_DATA_DIR: server.directory };
   const accessCode = await makeAccessCode(operator, { uses: 100_000 });
   const all = opened.move();
   return {
-    ...{ baseUrl: server.baseUrl, accessCode, dataDirectory: server.directory },
+    ...{ baseUrl: server.baseUrl, accessCode, dataDirectory: server.directory, receivers },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }

@@ -22,7 +22,7 @@ export interface Sources {
 export type Fields = Record<string, unknown>;
 
 export function validMessage(e: EndpointDefinition, sources: Sources): Message {
-  const params = section(e.params, sources);
+  const params = withDelivery(section(e.params, sources), sources);
   const drawn = likely(e, section(e.query, sources), sources.draw);
   const query = new URLSearchParams(textFields(telling(e, drawn, sources)));
   const body = drawBody(e, sources);
@@ -36,6 +36,14 @@ export function validMessage(e: EndpointDefinition, sources: Sources): Message {
     origin: e,
     mutations: [],
   };
+}
+
+/** A delivery is found under its own endpoint alone. */
+function withDelivery(params: Fields, { draw, pool }: Sources): Fields {
+  const known = "deliveryId" in params && draw.chance(0.8) ? pool.draw("delivery", draw) : undefined;
+  if (known === undefined) return params;
+  const [webhookId, , deliveryId] = known.split("/");
+  return { ...params, webhookId, deliveryId };
 }
 
 function section(schema: z.core.$ZodType | undefined, sources: Sources): Fields {
@@ -72,6 +80,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   keyId: "keyId",
   inviteId: "inviteId",
   sessionId: "sessionId",
+  webhookId: "webhookId",
   cursor: "cursor",
 };
 
