@@ -243,7 +243,7 @@ export const VARIABLES = {
     "an http or https address",
     "HTTP proxy that every webhook goes through",
   ),
-  webhookConcurrency: number("SERVICE_WEBHOOK_CONCURRENCY", 64, [1, 10_000], "webhook attempts at once"),
+  webhookConcurrency: number("SERVICE_WEBHOOK_CONCURRENCY", 256, [1, 10_000], "webhook attempts at once"),
   webhookEndpointConcurrency: number(
     "SERVICE_WEBHOOK_ENDPOINT_CONCURRENCY",
     8,

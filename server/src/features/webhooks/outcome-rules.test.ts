@@ -15,7 +15,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const NOW = Date.UTC(2026, 10, 20);
-const moment = { now: NOW, chance: 0.5 };
+const moment = { now: NOW, chance: () => 0.5 };
 
 function outcome(failure: WebhookFailure | null, more: Partial<WebhookOutcome> = {}): WebhookOutcome {
   const httpStatus = failure === null ? 200 : Number(/^HTTP (\d+)$/.exec(failure)?.[1] ?? 0);

@@ -47,8 +47,8 @@ export type DeliveryEnd = Pick<
 
 export interface Moment {
   readonly now: number;
-  /** In [0, 1). */
-  readonly chance: number;
+  /** In [0, 1); asked for when something has to wait. */
+  readonly chance: () => number;
 }
 
 /** A 2xx ends it, and so does the last attempt or a 410; otherwise the schedule says when it is tried again. */
@@ -60,7 +60,7 @@ export function endAttempt(
   const answer = { http_status: httpStatus, last_error: failure ?? "", next_attempt_at: null, completed_at: now };
   if (failure === null) return { ...answer, status: "success" };
   if (attempts >= most || httpStatus === GONE) return { ...answer, status: "failed" };
-  const wait = Math.max(waitBefore(attempts + 1, chance), Math.min(retryAfter ?? 0, LONGEST_RETRY_AFTER));
+  const wait = Math.max(waitBefore(attempts + 1, chance()), Math.min(retryAfter ?? 0, LONGEST_RETRY_AFTER));
   return { ...answer, status: "pending", next_attempt_at: now + wait, completed_at: null };
 }
 

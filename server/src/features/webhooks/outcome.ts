@@ -64,7 +64,7 @@ async function recordOfEndpoint(
   let state: Parameters<typeof followAttempt>[0] = row;
   let reason: DisableReason | null = null;
   for (const { delivery, outcome, at } of attempts) {
-    const end = endAttempt(delivery, outcome, { now, chance: chanceOf(deps.random) });
+    const end = endAttempt(delivery, outcome, { now, chance: () => drawChance(deps.random) });
     if (!(await writeEnd(transaction, delivery, end))) continue;
     await insertAttempt(transaction, {
       ...{ delivery_id: delivery.id, number: delivery.attempts, trigger: delivery.trigger, at },
@@ -127,7 +127,7 @@ async function recordInterruption(deps: Settling, transaction: Session, delivery
   return true;
 }
 
-function chanceOf(random: Pick<Random, "bytes">): number {
+function drawChance(random: Pick<Random, "bytes">): number {
   const [a = 0, b = 0, c = 0, d = 0] = random.bytes(4);
   return (((a << 24) | (b << 16) | (c << 8) | d) >>> 0) / 2 ** 32;
 }

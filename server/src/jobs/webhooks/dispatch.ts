@@ -17,6 +17,7 @@ import {
   type Progress,
   type Subscriber,
 } from "../../features/webhooks/cursor-store.ts";
+import { mintDeliveryId } from "../../features/webhooks/delivery-ids.ts";
 import { insertDelivery } from "../../features/webhooks/deliveries-store.ts";
 import { messageIdOf, renderPayload } from "../../features/webhooks/payload.ts";
 import type { Session } from "../../ports/database.ts";
@@ -121,7 +122,7 @@ export class Dispatcher {
     if (payload === null) return [];
     const now = this.#deps.clock.now();
     return interested.map(({ id }) => ({
-      ...{ id: this.#deps.random.uuid(), webhook_id: id, message_id: messageIdOf(change.id) },
+      ...{ id: mintDeliveryId(now, this.#deps.random), webhook_id: id, message_id: messageIdOf(change.id) },
       ...{ event: change.action, sequence: change.sequence, payload },
       ...{ trigger: "scheduled", status: "pending", attempts: 0, max_attempts: MAX_ATTEMPTS.event },
       ...{ http_status: 0, last_error: "", next_attempt_at: now, lease_until: null },

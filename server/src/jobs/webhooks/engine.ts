@@ -160,18 +160,29 @@ export class Engine {
 
   #begin({ endpoint, deliveries, due, wanted }: Claimed): void {
     this.#lanes.begin(wanted.webhookId, deliveries.length, due);
+    if (deliveries.length === 0) return;
+    const secrets = this.#secretsOf(endpoint);
     for (const delivery of deliveries) {
       this.#mine.add(delivery.id);
-      const sending = this.#send(endpoint, delivery).finally(() => this.#sending.delete(sending));
+      const sending = this.#send(endpoint, secrets, delivery).finally(() => this.#sending.delete(sending));
       this.#sending.add(sending);
     }
   }
 
-  async #send(endpoint: WebhookRow, delivery: ClaimedDelivery): Promise<void> {
-    const { atRest, clock, log, webhookSender } = this.#deps;
+  /** Decrypted once for what was claimed together; none when they cannot be read, and then nothing can be signed. */
+  #secretsOf(endpoint: WebhookRow): readonly string[] {
+    try {
+      return liveSecrets(this.#deps.atRest, endpoint, this.#deps.clock.now());
+    } catch (error) {
+      this.#deps.log.error({ job: "webhooks", err: error, webhookId: endpoint.id }, "a secret cannot be decrypted");
+      return [];
+    }
+  }
+
+  async #send(endpoint: WebhookRow, secrets: readonly string[], delivery: ClaimedDelivery): Promise<void> {
+    const { clock, log, webhookSender } = this.#deps;
     const at = clock.now();
     try {
-      const secrets = liveSecrets(atRest, endpoint, at);
       const headers = webhookHeaders({ messageId: delivery.message_id, now: at, body: delivery.payload, secrets });
       const outcome = await webhookSender.send({ url: endpoint.url, headers, body: delivery.payload });
       this.#lanes.end(endpoint.id, outcome);

@@ -9,7 +9,7 @@ const PAUSE = 250;
 /** After a failed turn: a database that is full or away is not asked, nor complained about, four times a second. */
 const REST = 5_000;
 /** For attempts that end together to be recorded together. */
-const GATHER = 3;
+const GATHER = 5;
 
 /**
  * Starts sending. Never throws.
@@ -21,7 +21,7 @@ export function startWebhooks(deps: EngineDeps): (patience: number) => Promise<v
   const stopping = new AbortController();
   const bell = new Bell();
   engine.onFinished = () => bell.ring();
-  const gatherUntil = Math.max(1, Math.floor(deps.settings.webhooks.concurrency / 4));
+  const gatherUntil = Math.max(1, Math.floor(deps.settings.webhooks.concurrency / 2));
   const running = turnUntil(stopping.signal, { engine, bell, deps, gatherUntil });
   let stopped: Promise<void> | null = null;
   const stop = async (patience: number): Promise<void> => {
