@@ -9,6 +9,7 @@ import { sdkCall } from "./sdk-call.ts";
 import { sdkUpload } from "./sdk-upload.ts";
 import { forgotPasswordTiming, loginTiming } from "./sign-in.ts";
 import { upload } from "./upload.ts";
+import { webhookDeadEndpoint, webhookDeliveries, webhookEnqueue, webhookProcessor } from "./webhooks.ts";
 
 const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   metadata,
@@ -20,6 +21,10 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   "sdk-upload": sdkUpload,
   "login-timing": loginTiming,
   "forgot-password-timing": forgotPasswordTiming,
+  "webhook-deliveries": webhookDeliveries,
+  "webhook-processor": webhookProcessor,
+  "webhook-enqueue": webhookEnqueue,
+  "webhook-dead-endpoint": webhookDeadEndpoint,
 };
 
 const { positionals, values } = parseArgs({

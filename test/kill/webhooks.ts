@@ -35,9 +35,9 @@ export interface WebhookKillReport {
 
 /** The receiver takes a while, so that kills find attempts under way; the server may be as fast as it can. */
 const ENVIRONMENT = { SERVICE_WEBHOOK_ENDPOINT_RATE: "100000", SERVICE_RATE_GENERAL: "1000000" };
-const SLOWEST_ANSWER_MS = 80;
+const SLOWEST_ANSWER_MS = 250;
 /** From the last event of a round to its kill, at most: a look for new events comes every 250 ms. */
-const LONGEST_LIFE_MS = 700;
+const LONGEST_LIFE_MS = 600;
 const DRAIN_MS = 60_000;
 const MAX_ATTEMPTS = 10;
 

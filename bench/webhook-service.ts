@@ -1,0 +1,140 @@
+/** What the webhook benchmarks stand on: a server process, a receiver process, accounts with endpoints. */
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as pause } from "node:timers/promises";
+import { startServerProcess, type ServerProcess } from "../test/kill/server-process.ts";
+import { stopChild } from "./machine.ts";
+import { RATE } from "./service.ts";
+import type { Arrivals } from "./webhook-sink.ts";
+
+const SINK = new URL("webhook-sink.ts", import.meta.url);
+const DRAIN_MS = 120_000;
+
+/** Development, because receivers on loopback are refused otherwise; limits count as always, and are never reached. */
+const ENVIRONMENT = {
+  ...{ SERVICE_RATE_GENERAL: String(RATE), SERVICE_RATE_GENERAL_BURST: String(RATE) },
+  ...{ SERVICE_WEBHOOK_ENDPOINT_RATE: "1000000", SERVICE_MAX_WEBHOOKS: "100", SERVICE_RATE_SIGNUP: "1000" },
+};
+
+export interface Owner {
+  readonly key: string;
+  readonly vaultId: string;
+}
+
+export interface Receiver extends AsyncDisposable {
+  readonly url: string;
+  /** "take" and "read" begin anew; "read" keeps what arrives from then on, "take" answers it. */
+  ask(wish: "count" | "take" | "read"): Promise<Arrivals>;
+}
+
+export class WebhookService {
+  readonly server: ServerProcess;
+  readonly #directory: string;
+  #folders = 0;
+
+  private constructor(server: ServerProcess, directory: string) {
+    this.server = server;
+    this.#directory = directory;
+  }
+
+  static async start(directory: string): Promise<WebhookService> {
+    const server = await startServerProcess({ directory, environment: ENVIRONMENT });
+    await server.waitForLine((line) => line.event === "job" && line.job === "start-up");
+    return new WebhookService(server, directory);
+  }
+
+  async signUp(): Promise<Owner> {
+    const email = `bench-${crypto.randomUUID()}@example.com`;
+    const { apiKey } = await this.#call<{ apiKey: string }>("POST", "/api/auth/dev-signup", null, { email });
+    const { vaults } = await this.#call<{ vaults: { id: string }[] }>("GET", "/api/vaults", apiKey);
+    return { key: apiKey, vaultId: vaults[0]?.id ?? "" };
+  }
+
+  async endpoint({ key }: Owner, url: string): Promise<string> {
+    const wanted = { url, events: ["folder.created"] };
+    const { webhook } = await this.#call<{ webhook: { id: string } }>("POST", "/api/webhooks", key, wanted);
+    return webhook.id;
+  }
+
+  async setActive({ key }: Owner, webhookIds: readonly string[], active: boolean): Promise<void> {
+    for (const id of webhookIds) await this.#call("PATCH", `/api/webhooks/${id}`, key, { active });
+  }
+
+  /** A write that is an event; answers its object's id. */
+  async write({ key, vaultId }: Owner): Promise<string> {
+    this.#folders += 1;
+    const wanted = { vaultId, name: `folder ${String(this.#folders)}` };
+    const { folder } = await this.#call<{ folder: { id: string } }>("POST", "/api/folders", key, wanted);
+    return folder.id;
+  }
+
+  /** Resolves when every change has become deliveries, and none of an active endpoint is on its way. */
+  async drained(): Promise<void> {
+    const until = performance.now() + DRAIN_MS;
+    const database = new DatabaseSync(join(this.#directory, "coffer.sqlite"), { readOnly: true });
+    const open = database.prepare(
+      `select (select count(*) from webhook_cursors join accounts on accounts.id = account_id
+                where accounts.sequence > webhook_cursors.sequence) +
+              (select count(*) from webhook_deliveries join webhooks on webhooks.id = webhook_id
+                where webhooks.active = 1 and webhooks.url not like '%/dead%'
+                  and webhook_deliveries.status in ('pending', 'delivering')) as count`,
+    );
+    try {
+      while (performance.now() < until) {
+        if ((open.get() as { count: number }).count === 0) return;
+        await pause(100);
+      }
+    } finally {
+      database.close();
+    }
+    throw new Error("the deliveries took too long");
+  }
+
+  async #call<Body>(method: string, path: string, key: string | null, json?: unknown): Promise<Body> {
+    const headers = {
+      "content-type": "application/json",
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+    };
+    const body = json === undefined ? null : JSON.stringify(json);
+    const answer = await fetch(this.server.baseUrl + path, { method, headers, body });
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${String(answer.status)}: ${await answer.text()}`);
+    return (await answer.json()) as Body;
+  }
+}
+
+export async function startReceiver(): Promise<Receiver> {
+  const child = fork(SINK, { execArgv: ["--conditions=coffer-source"] });
+  const [port] = (await once(child, "message")) as [number];
+  return {
+    url: `http://127.0.0.1:${String(port)}`,
+    ask: async (wish) => {
+      const answer = once(child, "message");
+      child.send(wish);
+      return (await answer)[0] as Arrivals;
+    },
+    [Symbol.asyncDispose]: () => stopChild(child),
+  };
+}
+
+/** A bare loop of signed POSTs; see webhook-posts.ts. */
+export interface Poster extends AsyncDisposable {
+  post(count: number): Promise<{ readonly seconds: number; readonly processorSeconds: number }>;
+}
+
+export async function startPoster(target: string, connections: number): Promise<Poster> {
+  const program = new URL("webhook-posts.ts", import.meta.url);
+  const child: ChildProcess = fork(program, [target, String(connections)], {
+    execArgv: ["--conditions=coffer-source"],
+  });
+  await once(child, "message");
+  return {
+    post: async (count) => {
+      const answer = once(child, "message");
+      child.send(count);
+      return (await answer)[0] as { seconds: number; processorSeconds: number };
+    },
+    [Symbol.asyncDispose]: () => stopChild(child),
+  };
+}
