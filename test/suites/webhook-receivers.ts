@@ -43,7 +43,8 @@ export async function openReceiver(
 ): Promise<Receiver> {
   const requests: ReceivedRequest[] = [];
   const numbers = new WeakMap<object, number>();
-  const http = createHttpServer((message, response) => {
+  // Nothing closes an idle connection but the client.
+  const http = createHttpServer({ keepAliveTimeout: 0 }, (message, response) => {
     const { method = "", url = "", headers, socket } = message;
     void readWhole(message).then((body) => {
       const request = { method, url, headers, body, connection: numbers.get(socket) ?? 0 };

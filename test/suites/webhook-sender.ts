@@ -132,6 +132,9 @@ function describeBodies(open: (setup?: SenderSetup) => WebhookSender): void {
   });
 }
 
+/** Milliseconds: time enough for headers to arrive, also on a busy machine. */
+const BEHIND_HEADERS = 1_000;
+
 function describeSilence(open: (setup?: SenderSetup) => WebhookSender): void {
   it("gives up a receiver that does not answer, and closes the connection", async () => {
     await using receiver = await openRawReceiver((socket) => void socket.resume());
@@ -146,7 +149,7 @@ function describeSilence(open: (setup?: SenderSetup) => WebhookSender): void {
     [500, "HTTP 500"],
   ])("gives up a body that stops after %i", async (status, failure) => {
     await using receiver = await openReceiver((response) => void response.writeHead(status).write("begun"));
-    await using sender = open({ timeout: SOON });
+    await using sender = open({ timeout: BEHIND_HEADERS });
     expect(await sendTo(sender, receiver)).toMatchObject({ httpStatus: status, failure, responseBody: "begun" });
     await receiver.allClosed();
   });
@@ -156,7 +159,7 @@ function describeSilence(open: (setup?: SenderSetup) => WebhookSender): void {
       const drip = setInterval(() => response.write("."), 5);
       response.once("close", () => clearInterval(drip));
     });
-    await using sender = open({ timeout: SOON });
+    await using sender = open({ timeout: BEHIND_HEADERS });
     const outcome = await sendTo(sender, receiver);
     expect(outcome).toMatchObject({ httpStatus: 200, failure: "timeout" });
     expect(outcome.responseBody).toMatch(/^\.+$/);
@@ -175,13 +178,25 @@ function describeSilence(open: (setup?: SenderSetup) => WebhookSender): void {
 
   it("gives up a handshake that does not come, and a name that is not found in time", async () => {
     await using receiver = await openRawReceiver((socket) => void socket.resume());
-    await using sender = open({ connectTimeout: SOON, resolve: () => new Promise(() => undefined) });
+    const resolve = () => new Promise<never>(() => undefined);
     const failed = { httpStatus: 0, failure: "timeout" };
+    await using sender = open({ connectTimeout: SOON, resolve });
     expect(await send(sender, `https://127.0.0.1:${receiver.port}/`)).toMatchObject(failed);
     expect(await send(sender, "https://receiver.example/")).toMatchObject(failed);
     await receiver.allClosed();
   });
+
+  it("closes what is only opening when the time for all is over first", async () => {
+    await using receiver = await openRawReceiver((socket) => void socket.resume());
+    await using sender = open({ timeout: SOON, connectTimeout: 3_600_000 });
+    const outcome = await send(sender, `https://127.0.0.1:${receiver.port}/`);
+    expect(outcome).toMatchObject({ httpStatus: 0, failure: "timeout" });
+    await receiver.allClosed();
+  });
 }
+
+/** Milliseconds: what waits for kept connections to be closed at last runs out of time. */
+const FAR_SHORTER_THAN_KEPT = 10_000;
 
 function describeEnds(open: (setup?: SenderSetup) => WebhookSender): void {
   const ended = { httpStatus: 0, failure: "timeout" };
@@ -199,21 +214,25 @@ function describeEnds(open: (setup?: SenderSetup) => WebhookSender): void {
     expect(receiver.connections()).toBe(1);
   });
 
-  it("ends with `timeout` what is under way when it is disposed, and sends nothing afterwards", async () => {
-    const { promise: arrived, resolve: arrive } = Promise.withResolvers<undefined>();
-    await using receiver = await openReceiver((response, { url }) => {
-      if (url === "/kept") response.end();
-      else arrive(undefined);
-    });
-    const sender = open();
-    await sendTo(sender, receiver, "/kept");
-    const running = sendTo(sender, receiver, "/running");
-    await arrived;
-    await sender[Symbol.asyncDispose]();
-    expect(await running).toMatchObject(ended);
-    await receiver.allClosed();
-    expect(await sendTo(sender, receiver)).toMatchObject(ended);
-    expect(receiver.requests).toHaveLength(2);
-    expect(receiver.connections()).toBe(1);
-  });
+  it(
+    "ends with `timeout` what is under way when it is disposed, and sends nothing afterwards",
+    async () => {
+      const { promise: arrived, resolve: arrive } = Promise.withResolvers<undefined>();
+      await using receiver = await openReceiver((response, { url }) => {
+        if (url === "/kept") response.setHeader("keep-alive", "timeout=600").end();
+        else arrive(undefined);
+      });
+      const sender = open();
+      await Promise.all([sendTo(sender, receiver, "/kept"), sendTo(sender, receiver, "/kept")]);
+      const running = sendTo(sender, receiver, "/running");
+      await arrived;
+      await sender[Symbol.asyncDispose]();
+      expect(await running).toMatchObject(ended);
+      await receiver.allClosed();
+      expect(await sendTo(sender, receiver)).toMatchObject(ended);
+      expect(receiver.requests).toHaveLength(3);
+      expect(receiver.connections()).toBe(2);
+    },
+    FAR_SHORTER_THAN_KEPT,
+  );
 }

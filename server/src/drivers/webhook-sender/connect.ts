@@ -30,7 +30,10 @@ export async function openConnection(target: Target, rules: ConnectRules, stoppe
   const opened: Socket[] = [];
   try {
     if (stopped.aborted) end();
-    return await openStages(target, rules, { signal: ending.signal, opened });
+    const socket = await openStages(target, rules, { signal: ending.signal, opened });
+    // undici would take a socket that is closed already for one that failed to open, and open another, for ever.
+    if (socket.destroyed) throw new SendFailure("connection reset");
+    return socket;
   } catch (error) {
     for (const socket of opened) socket.destroy();
     if (ending.signal.aborted) throw new SendFailure("timeout");

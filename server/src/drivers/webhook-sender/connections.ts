@@ -10,8 +10,6 @@ const MAX_IDLE = 256;
 const KEEP_ALIVE = { keepAliveTimeout: 4_000, keepAliveMaxTimeout: 30_000, keepAliveTimeoutThreshold: 1_000 };
 /** So that a receiver that moved is found again, however busy the connection is. */
 const REQUESTS_PER_CONNECTION = 1_000;
-/** undici connects again by itself when a connection ends before it has written; a receiver could make it do so for ever. */
-const CONNECTS_PER_REQUEST = 3;
 
 /** At most one socket at a time, HTTP/1.1, one request at a time. */
 export class Connection {
@@ -19,7 +17,6 @@ export class Connection {
   readonly #client: Client;
   readonly #stopped = new AbortController();
   #answered = 0;
-  #connects = 0;
 
   constructor(target: Target, rules: ConnectRules, onClosed: (connection: Connection) => void) {
     this.origin = target.origin;
@@ -32,12 +29,7 @@ export class Connection {
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: (_options, callback) => {
-        this.#connects += 1;
-        const opening =
-          this.#connects > CONNECTS_PER_REQUEST
-            ? Promise.reject(new SendFailure("connection reset"))
-            : openConnection(target, rules, this.#stopped.signal);
-        opening.then(
+        openConnection(target, rules, this.#stopped.signal).then(
           (socket) => callback(null, socket),
           (error: unknown) => callback(error instanceof Error ? error : new SendFailure("connection reset"), null),
         );
@@ -55,7 +47,6 @@ export class Connection {
   }
 
   dispatch(options: Omit<Dispatcher.DispatchOptions, "origin">, handler: Dispatcher.DispatchHandler): void {
-    this.#connects = 0;
     this.#client.dispatch(options, handler);
   }
 
@@ -77,7 +68,6 @@ export class Connections implements Disposable {
   readonly #idle = new Map<string, Connection[]>();
   /** All of them, the longest idle first. */
   readonly #all = new Set<Connection>();
-  #closed = false;
 
   constructor(rules: ConnectRules) {
     this.#rules = rules;
@@ -93,10 +83,6 @@ export class Connections implements Disposable {
 
   /** After a whole answer. */
   giveBack(connection: Connection): void {
-    if (this.#closed) {
-      connection.destroy();
-      return;
-    }
     connection.noteAnswer();
     const others = this.#idle.get(connection.origin);
     if (others === undefined) this.#idle.set(connection.origin, [connection]);
@@ -107,7 +93,6 @@ export class Connections implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#closed = true;
     for (const connection of [...this.#all]) this.#retire(connection);
   }
 

@@ -88,8 +88,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: unknown, chunk: Uint8Array): void {
     if (this.#ended) return;
-    // A copy: undici's chunk is a view of memory that it uses again.
-    const part = Uint8Array.from(chunk.subarray(0, MAX_BODY - this.#size));
+    const part = chunk.subarray(0, MAX_BODY - this.#size);
     this.#parts.push(part);
     this.#size += part.length;
     if (part.length < chunk.length) this.settle(null);

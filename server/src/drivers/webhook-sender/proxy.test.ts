@@ -126,6 +126,7 @@ describe("with a proxy", () => {
     "HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n",
     "HTTP/1.1 403 Forbidden\r\ncontent-length: 6\r\n\r\nblocked",
     "HTTP/1.1 502 Bad Gateway\r\n\r\n",
+    "HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
     "HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1/\r\n\r\n",
     "no http\r\n\r\n",
     "",

@@ -37,9 +37,8 @@ export async function openTunnel(socket: Socket, target: Target, proxy: Proxy, s
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const asking = request({ method: "CONNECT", path: authority, headers, createConnection: () => socket, signal });
   asking.once("connect", ({ statusCode = 0 }, _socket, head) => {
-    // What came before we said anything is the receiver's, not the proxy's.
-    if (head.length > 0) socket.unshift(head);
-    if (statusCode >= 200 && statusCode <= 299) resolve(socket);
+    // Neither TLS nor HTTP lets a receiver speak first: bytes behind the proxy's answer are nobody's.
+    if (statusCode >= 200 && statusCode <= 299 && head.length === 0) resolve(socket);
     else reject(new SendFailure("proxy"));
   });
   // Stays: an error without a listener would end the process.
