@@ -1,14 +1,17 @@
 /**
  * What clients load when they first need it, under names of its own: a re-export would draw the modules into the first chunk of a
- * bundle, because bundlers follow it whether or not it is used. Clients import them by
- * their own paths: `@coffer/contract/audit-chain`, `/event-kinds`, `/key-text`, `/proof-texts`, `/webhooks`.
+ * bundle, because bundlers follow it whether or not it is used. Clients import the modules themselves, by the paths of package.json.
  */
 import * as auditChain from "./audit-chain.ts";
 import * as auditText from "./audit-text.ts";
+import * as billing from "./billing.ts";
 import * as eventKinds from "./event-kinds.ts";
 import * as events from "./events.ts";
+import * as identityProvider from "./identity-provider.ts";
+import * as invites from "./invites.ts";
 import * as keyText from "./key-text.ts";
 import * as proofTexts from "./proof-texts.ts";
+import * as uploads from "./uploads.ts";
 import * as webhooks from "./webhooks.ts";
 
 export type { AuditCheck, AuditFault, AuditKnown, AuditLink } from "./audit-chain.ts";
@@ -35,3 +38,11 @@ export const DELIVERY_DAYS = webhooks.DELIVERY_DAYS;
 export const MAX_ATTEMPTS = webhooks.MAX_ATTEMPTS;
 export const MAX_WEBHOOK_URL = webhooks.MAX_WEBHOOK_URL;
 export const SECRET_OVERLAP_HOURS = webhooks.SECRET_OVERLAP_HOURS;
+
+export const INVITE_HOURS = invites.INVITE_HOURS;
+export const PLANS = billing.PLANS;
+export const SIGN_IN_MINUTES = identityProvider.SIGN_IN_MINUTES;
+export const TUS_CHECKSUMS = uploads.TUS_CHECKSUMS;
+export const TUS_EXTENSIONS = uploads.TUS_EXTENSIONS;
+export const TUS_PART_TYPE = uploads.TUS_PART_TYPE;
+export const TUS_VERSION = uploads.TUS_VERSION;

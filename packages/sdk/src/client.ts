@@ -7,6 +7,7 @@ import * as account from "./resources/account.ts";
 import { inviteResource, type InviteResource } from "./resources/invites.ts";
 import * as signIn from "./resources/sign-in.ts";
 import * as storage from "./resources/storage.ts";
+import { eventResource, webhookResource, type EventResource, type WebhookResource } from "./resources/webhooks.ts";
 
 type Arguments<E extends EndpointDefinition> =
   Record<never, never> extends CallInput<E, ByteBody>
@@ -32,6 +33,8 @@ export interface Client {
   readonly trash: storage.TrashResource;
   readonly billing: account.BillingResource;
   readonly audit: account.AuditResource;
+  readonly webhooks: WebhookResource;
+  readonly events: EventResource;
   readonly development: account.DevelopmentResource;
 }
 
@@ -66,6 +69,8 @@ export function createClient(options: ClientOptions): Client {
     trash: storage.trashResource(connection),
     billing: account.billingResource(connection),
     audit: account.auditResource(connection),
+    webhooks: webhookResource(connection),
+    events: eventResource(connection),
     development: account.developmentResource(connection),
   } satisfies Client);
   connections.set(client, connection);

@@ -26,6 +26,8 @@ declare const keypair: import("@mysten/sui/keypairs/ed25519").Ed25519Keypair;
 declare const client: import("@coffer/sdk").Client;
 declare const app: { fetch(request: Request): Promise<Response> };
 declare const error: unknown;
+declare const event: import("@coffer/sdk/webhooks").ReceivedEvent;
+declare const secret: string;
 declare const fileId: string;
 declare const vaultId: string;
 `;
@@ -36,12 +38,13 @@ const IMPORTABLE = {
   ],
   "@coffer/sdk/node": ["downloadFile", "savedSession", "uploadFile"],
   "@coffer/sdk/testing": ["Failure", "mock"],
+  "@coffer/sdk/webhooks": ["isEvent", "isKnownEvent", "verifyWebhook"],
   "msw/node": ["setupServer"],
 };
 
 it("every example in the documentation of the SDK is a program that the compiler takes", { timeout: 60_000 }, () => {
   const blocks = [...WITH_EXAMPLES.flatMap(examplesOf), ...READMES.flatMap(blocksOf)];
-  const documented = ["client.ts", "files.ts", "node/upload-file.ts", "node/download-file.ts", "errors.ts"];
+  const documented = ["client.ts", "files.ts", "node/upload-file.ts", "node/download-file.ts", "errors.ts", "webhooks/verify.ts"];
   for (const file of documented) expect(blocks.map(({ name }) => name).join(" ")).toContain(`src/${file}`);
   expect(problemsOf(blocks)).toEqual([]);
   // The check can fail.

@@ -1,4 +1,4 @@
-import { api, type CallInput, type EndpointDefinition, type File } from "@coffer/contract";
+import { clientApi as api, type CallInput, type EndpointDefinition, type File } from "@coffer/contract";
 import type { ByteBody } from "./byte-body.ts";
 import { callOn, settleRepeat, type CallOptions } from "./call.ts";
 import type { Download, DownloadOptions } from "./download/download.ts";

@@ -1,10 +1,10 @@
 /**
  * `@coffer/sdk`: a typed client of the Coffer service for any runtime with `fetch`. Files and configuration of this machine are
- * in `@coffer/sdk/node`, mocks and a fake service in `@coffer/sdk/testing`.
+ * in `@coffer/sdk/node`, the verification of webhooks in `@coffer/sdk/webhooks`, mocks and a fake service in `@coffer/sdk/testing`.
  * @packageDocumentation
  */
 export {
-  api,
+  clientApi as api,
   isErrorCode,
   type Account,
   type ApiKey,
@@ -13,7 +13,10 @@ export {
   type ChainNetwork,
   type CreatedApiKey,
   type Credential,
+  type Delivery,
+  type DeliveryAttempt,
   type ErrorCode,
+  type EventKind,
   type File,
   type Folder,
   type Invite,
@@ -22,6 +25,8 @@ export {
   type SessionTokens,
   type SignedIn,
   type Vault,
+  type Webhook,
+  type WebhookEvent,
 } from "@coffer/contract";
 export type { AuditVerdict, AuditVerifyOptions } from "./audit/verify.ts";
 export type { ByteBody } from "./byte-body.ts";
@@ -46,6 +51,7 @@ export {
   type EndpointErrorCode,
   type ErrorFacts,
 } from "./errors.ts";
+export type { FollowOptions } from "./events/follow.ts";
 export type { FileChanges, FileResource } from "./files.ts";
 export { SDK_VERSION, type ClientOptions, type Credentials, type TimeLimits } from "./options.ts";
 export { PagePromise, type Page } from "./pages.ts";
@@ -60,6 +66,8 @@ export type {
 export type { InviteResource, NewInvite } from "./resources/invites.ts";
 export type { AuthResource, IdentityProviderResource, SessionResource } from "./resources/sign-in.ts";
 export type { FolderResource, TrashResource, VaultResource } from "./resources/storage.ts";
+export type { EventDescription } from "./resources/webhook-calls.ts";
+export type { EventResource, WebhookResource } from "./resources/webhooks.ts";
 export type { RetryPolicy } from "./retry.ts";
 export { Secret } from "./secret.ts";
 export {
@@ -72,3 +80,4 @@ export {
 } from "./session/credentials.ts";
 export { inProcessTransport, kyTransport, type AttemptContext, type Middleware, type Transport } from "./transports.ts";
 export type { Progress, ReplaceInput, UploadInput, UploadOptions, UploadResult } from "./upload/upload.ts";
+export type { EventOf, ReceivedEvent, UnknownEvent } from "./webhooks/received-event.ts";

@@ -1,5 +1,6 @@
 /** Everything that is signed for a chain address, and the secrets of invites. Loaded on demand. */
-import { api, type Account, type CreatedApiKey, type Invite, type RedeemedInvite } from "@coffer/contract";
+import { clientApi as api, type Account, type CreatedApiKey, type Invite, type RedeemedInvite } from "@coffer/contract";
+import { invitesGroup } from "@coffer/contract/invites";
 import { isInviteCode } from "@coffer/contract/key-text";
 import { renderKeyAddressText, renderLinkText, renderRedeemText } from "@coffer/contract/proof-texts";
 import { hmac } from "@noble/hashes/hmac.js";
@@ -65,7 +66,7 @@ export function renderInviteText(code: string): string {
 /** A code without a secret is taken too: then nobody can check later whose address it is. */
 function parseInviteText(text: string): { readonly code: string; readonly secret: Uint8Array | null } {
   const [, code = "", secret] = /^([^.]*)(?:\.([\w-]{43}))?$/.exec(text.trim()) ?? [];
-  if (!isInviteCode(code)) throw new ContractError("request", api.invites.redeem.id, ["text: is not an invite"]);
+  if (!isInviteCode(code)) throw new ContractError("request", invitesGroup.redeem.id, ["text: is not an invite"]);
   return { code, secret: secret === undefined ? null : bytesOfBase64url(secret) };
 }
 
@@ -89,7 +90,7 @@ export async function redeem(
   const signature = await signText(signer, renderRedeemText({ ...place, chainAddress, codeHash, signedAt }));
   const proof =
     secret === null ? {} : { addressProof: proveAddress(secret, code, place.origin, chainAddress, signingKey) };
-  return call(api.invites.redeem, { body: { code, chainAddress, signature, signedAt, ...proof } }, options);
+  return call(invitesGroup.redeem, { body: { code, chainAddress, signature, signedAt, ...proof } }, options);
 }
 
 /** Whether the invite's proof was made with the secret in `text`, for this address and at this service. */

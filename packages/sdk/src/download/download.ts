@@ -1,4 +1,4 @@
-import { api } from "@coffer/contract";
+import { clientApi as api } from "@coffer/contract";
 import { iterate } from "../byte-body.ts";
 import { send, type ByteAnswer } from "../call.ts";
 import { createHasher } from "../digest.ts";

@@ -1,5 +1,5 @@
 import { callOn } from "../call.ts";
-import { api, TUS_VERSION } from "@coffer/contract";
+import { TUS_VERSION, uploadsGroup } from "@coffer/contract/uploads";
 import type { FileHandle } from "node:fs/promises";
 import { realpath } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -113,7 +113,7 @@ async function endOutdated(connection: Connection, uploadId: string): Promise<vo
   try {
     await callOn(
       connection,
-      api.uploads.terminate,
+      uploadsGroup.terminate,
       { params: { uploadId }, headers: { "tus-resumable": TUS_VERSION } },
       { retries: 0, attemptMs: 5_000 },
     );

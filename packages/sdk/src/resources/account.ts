@@ -1,6 +1,6 @@
 /** The account, its plan, its keys and its log. */
 import {
-  api,
+  clientApi as api,
   type Account,
   type ApiKey,
   type AuditEvent,
@@ -8,12 +8,13 @@ import {
   type CreatedApiKey,
   type Credential,
 } from "@coffer/contract";
+import type { billingGroup } from "@coffer/contract/billing";
 import { callOn, type CallOptions } from "../call.ts";
 import type { AuditVerdict, AuditVerifyOptions } from "../audit/verify.ts";
 import type { Signer } from "../chain/signer.ts";
 import type { Connection } from "../options.ts";
 import { PagePromise } from "../pages.ts";
-import { callingOn, withCursor, type Body, type Query } from "./calling.ts";
+import { callingOn, onDemand, withCursor, type Body, type Query } from "./calling.ts";
 
 type Keys = typeof api.apiKeys;
 
@@ -80,17 +81,13 @@ export function apiKeyResource(connection: Connection): ApiKeyResource {
 export interface BillingResource {
   get(options?: CallOptions): Promise<Billing>;
   /** Where to pay for a plan; fails with `email_unverified` before the address is confirmed. */
-  checkout(input: Body<typeof api.billing.checkout>, options?: CallOptions): Promise<{ url: string }>;
-  changePlan(input: Body<typeof api.billing.changePlan>, options?: CallOptions): Promise<Billing>;
+  checkout(input: Body<typeof billingGroup.checkout>, options?: CallOptions): Promise<{ url: string }>;
+  changePlan(input: Body<typeof billingGroup.changePlan>, options?: CallOptions): Promise<Billing>;
 }
 
 export function billingResource(connection: Connection): BillingResource {
-  const { get, checkout, changePlan } = api.billing;
-  return {
-    get: async (options) => (await callOn(connection, get, {}, options)).billing,
-    checkout: (body, options) => callOn(connection, checkout, { body }, options),
-    changePlan: async (body, options) => (await callOn(connection, changePlan, { body }, options)).billing,
-  };
+  const calls = async () => (await import("./billing-calls.ts")).billingCalls(callingOn(connection));
+  return onDemand(calls, "get", "checkout", "changePlan");
 }
 
 export interface AuditResource {

@@ -27,3 +27,18 @@ export function withCursor<Fields extends object>(
 ): Fields & { cursor?: string } {
   return cursor === undefined ? query : { ...query, cursor };
 }
+
+type Asynchronous = (...args: never[]) => Promise<unknown>;
+
+/** Methods whose module is loaded with the first call of any of them. */
+export function onDemand<Calls, const Names extends readonly (keyof Calls)[]>(
+  load: () => Promise<Calls>,
+  ...names: Names
+): Pick<Calls, Names[number]> {
+  const forward =
+    (name: keyof Calls) =>
+    async (...args: never[]) =>
+      // Only methods are named, and `Pick` says so to callers; the type cannot follow through the loop over names.
+      ((await load())[name] as Asynchronous)(...args);
+  return Object.fromEntries(names.map((name) => [name, forward(name)])) as Pick<Calls, Names[number]>;
+}

@@ -1,12 +1,13 @@
 /** Invites: how an owner hands out keys to agents without ever seeing their chain keys (specification §5.8). */
-import { api, type CreatedInvite, type Invite, type RedeemedInvite } from "@coffer/contract";
-import { callOn, type CallOptions } from "../call.ts";
+import type { CreatedInvite, Invite, RedeemedInvite } from "@coffer/contract";
+import type { invitesGroup } from "@coffer/contract/invites";
+import type { CallOptions } from "../call.ts";
 import type { Signer } from "../chain/signer.ts";
 import type { Connection } from "../options.ts";
 import { PagePromise } from "../pages.ts";
-import { callingOn, withCursor, type Body, type Query } from "./calling.ts";
+import { callingOn, onDemand, withCursor, type Body, type Query } from "./calling.ts";
 
-type Invites = typeof api.invites;
+type Invites = typeof invitesGroup;
 
 export interface NewInvite extends CreatedInvite {
   /**
@@ -43,21 +44,21 @@ export interface InviteResource {
   ): Promise<boolean>;
 }
 
-/** What signs is loaded when it is first used. */
+/** What calls and what signs is loaded when it is first used. */
 export function inviteResource(connection: Connection): InviteResource {
-  const { create, list, revoke } = api.invites;
+  const calls = async () => (await import("./invite-calls.ts")).inviteCalls(callingOn(connection));
   return {
     create: async (body, options) => {
-      const invite = await callOn(connection, create, { body }, options);
+      const invite = await (await calls()).create(body, options);
       return { ...invite, text: (await proving()).renderInviteText(invite.code) };
     },
     list: (query = {}, options) =>
       new PagePromise(
         "invites",
-        (cursor) => callOn(connection, list, { query: withCursor(query, cursor) }, options),
+        async (cursor) => (await calls()).list(withCursor(query, cursor), options),
         query.cursor,
       ),
-    revoke: (inviteId, options) => callOn(connection, revoke, { params: { inviteId } }, options),
+    ...onDemand(calls, "revoke"),
     redeem: async (text, signer, options) =>
       (await proving()).redeem(callingOn(connection), connection.place, text, signer, options),
     checkAddressProof: async (text, invite, signingKey) =>

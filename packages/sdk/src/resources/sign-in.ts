@@ -1,14 +1,15 @@
 /** Signing up, in and out, and the web sessions that come of it. */
-import { api, type Session, type SessionTokens, type SignedIn, type ZkloginProof } from "@coffer/contract";
+import { clientApi as api, type Session, type SessionTokens, type SignedIn, type ZkloginProof } from "@coffer/contract";
+import type { identityProviderGroup } from "@coffer/contract/identity-provider";
 import { callOn, type CallOptions } from "../call.ts";
-import { configurationError, ContractError } from "../errors.ts";
+import { configurationError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { PagePromise } from "../pages.ts";
 import type { Secret } from "../secret.ts";
-import { withCursor, type Body, type Query } from "./calling.ts";
+import { callingOn, onDemand, withCursor, type Body, type Query } from "./calling.ts";
 
 type Auth = typeof api.auth;
-type Provider = typeof api.identityProvider;
+type Provider = typeof identityProviderGroup;
 type Said = Promise<{ message: string }>;
 
 export interface AuthResource {
@@ -104,18 +105,6 @@ export interface IdentityProviderResource {
 }
 
 export function identityProviderResource(connection: Connection): IdentityProviderResource {
-  const { authorize, authorizeZklogin, callback, zkloginToken, zkloginAuth } = api.identityProvider;
-  return {
-    authorize: (query = {}, options) => callOn(connection, authorize, { query }, options),
-    authorizeZklogin: async (query, options) => {
-      const answer = await callOn(connection, authorizeZklogin, { query }, options);
-      // The nonce binds the identity token to this client's key: with another one it would be somebody else's.
-      if (URL.parse(answer.url)?.searchParams.get("nonce") !== query.nonce)
-        throw new ContractError("response", authorizeZklogin.id, ["body.url: does not carry the nonce"]);
-      return answer;
-    },
-    callback: (body, options) => callOn(connection, callback, { body }, options),
-    zkloginToken: (body, options) => callOn(connection, zkloginToken, { body }, options),
-    zkloginAuth: (body, options) => callOn(connection, zkloginAuth, { body }, options),
-  };
+  const calls = async () => (await import("./identity-provider-calls.ts")).identityProviderCalls(callingOn(connection));
+  return onDemand(calls, "authorize", "authorizeZklogin", "callback", "zkloginToken", "zkloginAuth");
 }

@@ -1,5 +1,5 @@
 /** Vaults, folders and the trash: each method is one endpoint of the contract, its answer unwrapped. */
-import { api, type File, type Folder, type Vault } from "@coffer/contract";
+import { clientApi as api, type File, type Folder, type Vault } from "@coffer/contract";
 import { callOn, settleRepeat, type CallOptions } from "../call.ts";
 import type { Connection } from "../options.ts";
 import { PagePromise } from "../pages.ts";

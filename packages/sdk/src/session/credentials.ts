@@ -1,6 +1,6 @@
 /** A web session as a client's credential: refreshed silently. Renewal itself is loaded when the first one is due. */
 import { callOn } from "../call.ts";
-import { api, type SessionTokens } from "@coffer/contract";
+import { clientApi as api, type SessionTokens } from "@coffer/contract";
 import { SessionEndedError } from "../errors.ts";
 import type { Bearer, Connection } from "../options.ts";
 

@@ -1,4 +1,5 @@
-import { api, HEADERS, nameProblem, TUS_VERSION, type CallInput } from "@coffer/contract";
+import { clientApi as api, HEADERS, nameProblem, type CallInput } from "@coffer/contract";
+import { TUS_VERSION, uploadsGroup } from "@coffer/contract/uploads";
 import { callOn, send } from "../call.ts";
 import { createHasher, digestOf, toBase64, toHex, type Hasher } from "../digest.ts";
 import { AbortError, ApiError, ContractError, SdkError } from "../errors.ts";
@@ -118,14 +119,14 @@ async function createSession(
   const { signal, idempotencyKey, retries } = options;
   const answer = await send(
     connection,
-    api.uploads.create,
+    uploadsGroup.create,
     { headers: creationHeaders(target, size) },
     { signal, idempotencyKey, retries },
   );
   // Only the id of Location is used: the credential never goes to an address that an answer names.
   const uploadId = /\/api\/uploads\/([0-9a-f-]{36})$/.exec(answer.headers.get("location") ?? "")?.[1];
   if (uploadId === undefined)
-    throw new ContractError("response", api.uploads.create.id, ["headers.location: not an upload"]);
+    throw new ContractError("response", uploadsGroup.create.id, ["headers.location: not an upload"]);
   await checkpoint?.created(uploadId);
   // A repeated creation (same Idempotency-Key) answers an earlier session, which may hold bytes already.
   if (answer.headers.get(HEADERS.idempotentReplay) === null) return { uploadId, standing: { offset: 0, fileId: null } };
@@ -136,7 +137,7 @@ async function createSession(
   return createSession(connection, target, size, { ...options, idempotencyKey: renamed }, checkpoint);
 }
 
-function creationHeaders(target: Target, size: number): CallInput<typeof api.uploads.create, Uint8Array>["headers"] {
+function creationHeaders(target: Target, size: number): CallInput<typeof uploadsGroup.create, Uint8Array>["headers"] {
   const headers = { ...TUS, "upload-length": size, "upload-metadata": renderMetadata(target) };
   if (target.kind === "version")
     return target.ifMatch === undefined ? headers : { ...headers, "if-match": target.ifMatch };
@@ -161,7 +162,7 @@ function renderMetadata(target: Target): string {
 
 function parseName(name: string): string {
   const problem = nameProblem(name);
-  if (problem !== null) throw new ContractError("request", api.uploads.create.id, [`name: ${problem}`]);
+  if (problem !== null) throw new ContractError("request", uploadsGroup.create.id, [`name: ${problem}`]);
   return name.normalize("NFC");
 }
 
@@ -197,7 +198,7 @@ async function sendParts(transfer: Transfer, source: Source, hasher: Hasher, fro
   const fileId =
     standing.fileId ?? (await findStanding(transfer.connection, transfer.uploadId, size, options))?.fileId ?? null;
   if (fileId === null)
-    throw new ContractError("response", api.uploads.append.id, ["headers.file-id: missing on a finished upload"]);
+    throw new ContractError("response", uploadsGroup.append.id, ["headers.file-id: missing on a finished upload"]);
   return fileId;
 }
 
@@ -241,13 +242,13 @@ async function append(transfer: Transfer, bytes: Uint8Array, offset: number): Pr
   const onSent = (sent: number): void => options.onProgress?.({ bytes: offset + sent, total: size });
   const answer = await send(
     connection,
-    api.uploads.append,
+    uploadsGroup.append,
     { params: { uploadId }, headers, body: bytes },
     { signal: options.signal, onSent },
   );
   const standing = parseStanding(answer, size);
   if (standing.offset <= offset || standing.offset > offset + bytes.length) {
-    throw new ContractError("response", api.uploads.append.id, [
+    throw new ContractError("response", uploadsGroup.append.id, [
       "headers.upload-offset: not after the bytes that were sent",
     ]);
   }
@@ -270,7 +271,7 @@ async function findStanding(
     return parseStanding(
       await send(
         connection,
-        api.uploads.head,
+        uploadsGroup.head,
         { params: { uploadId }, headers: TUS },
         { signal: options.signal, retries: options.retries },
       ),
@@ -295,7 +296,7 @@ async function endSession({ connection, uploadId }: Transfer): Promise<void> {
   try {
     await send(
       connection,
-      api.uploads.terminate,
+      uploadsGroup.terminate,
       { params: { uploadId }, headers: TUS },
       { retries: CLEAN_UP_REPEATS, attemptMs: CLEAN_UP_MS, totalMs: CLEAN_UP_MS },
     );

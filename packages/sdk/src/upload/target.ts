@@ -1,4 +1,4 @@
-import { api, type File } from "@coffer/contract";
+import { clientApi as api, type File } from "@coffer/contract";
 import type { ByteBody } from "../byte-body.ts";
 import { callOn, settleRepeat, type CallOptions } from "../call.ts";
 import { toBase64, toHex } from "../digest.ts";

@@ -1,0 +1,44 @@
+/**
+ * The whole interface. Not in index.ts: bundlers put into the first chunk what a file there imports, although only `api` uses it, and
+ * clients use {@link clientApi}.
+ */
+import { accountGroup } from "./account.ts";
+import { apiKeysGroup } from "./api-keys.ts";
+import { auditGroup } from "./audit.ts";
+import { authGroup } from "./auth.ts";
+import { billingGroup } from "./billing.ts";
+import { developmentGroup } from "./development.ts";
+import { filesGroup } from "./files.ts";
+import { foldersGroup } from "./folders.ts";
+import { eventsGroup, webhookEventsGroup, webhooksGroup } from "./webhooks.ts";
+import { identityProviderGroup } from "./identity-provider.ts";
+import { invitesGroup } from "./invites.ts";
+import { sessionsGroup } from "./sessions.ts";
+import { systemGroup } from "./system.ts";
+import { trashGroup } from "./trash.ts";
+import { uploadsGroup } from "./uploads.ts";
+import { vaultsGroup } from "./vaults.ts";
+
+/** Every endpoint of the service, by group and name. Written out: bundlers keep what is spread, used or not. */
+export const api = {
+  account: accountGroup,
+  auth: authGroup,
+  sessions: sessionsGroup,
+  identityProvider: identityProviderGroup,
+  development: developmentGroup,
+  apiKeys: apiKeysGroup,
+  invites: invitesGroup,
+  vaults: vaultsGroup,
+  folders: foldersGroup,
+  files: filesGroup,
+  uploads: uploadsGroup,
+  trash: trashGroup,
+  billing: billingGroup,
+  audit: auditGroup,
+  webhooks: webhooksGroup,
+  webhookEvents: webhookEventsGroup,
+  events: eventsGroup,
+  system: systemGroup,
+} as const;
+
+export type CofferApi = typeof api;

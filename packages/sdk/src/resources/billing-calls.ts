@@ -1,0 +1,16 @@
+/** The calls behind {@link BillingResource}. */
+import { billingGroup } from "@coffer/contract/billing";
+import type { CallOptions } from "../call.ts";
+import type { Body, Calling } from "./calling.ts";
+
+type Billing = typeof billingGroup;
+
+export function billingCalls(call: Calling) {
+  const { get, checkout, changePlan } = billingGroup;
+  return {
+    get: async (options?: CallOptions) => (await call(get, {}, options)).billing,
+    checkout: (body: Body<Billing["checkout"]>, options?: CallOptions) => call(checkout, { body }, options),
+    changePlan: async (body: Body<Billing["changePlan"]>, options?: CallOptions) =>
+      (await call(changePlan, { body }, options)).billing,
+  };
+}

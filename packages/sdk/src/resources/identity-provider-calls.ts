@@ -1,0 +1,25 @@
+/** The calls behind {@link IdentityProviderResource}. */
+import { identityProviderGroup } from "@coffer/contract/identity-provider";
+import type { CallOptions } from "../call.ts";
+import { ContractError } from "../errors.ts";
+import type { Body, Calling, Query } from "./calling.ts";
+
+type Provider = typeof identityProviderGroup;
+
+export function identityProviderCalls(call: Calling) {
+  const { authorize, authorizeZklogin, callback, zkloginToken, zkloginAuth } = identityProviderGroup;
+  return {
+    authorize: (query: Query<Provider["authorize"]> = {}, options?: CallOptions) => call(authorize, { query }, options),
+    authorizeZklogin: async (query: Query<Provider["authorizeZklogin"]>, options?: CallOptions) => {
+      const answer = await call(authorizeZklogin, { query }, options);
+      // The nonce binds the identity token to this client's key: with another one it would be somebody else's.
+      if (URL.parse(answer.url)?.searchParams.get("nonce") !== query.nonce)
+        throw new ContractError("response", authorizeZklogin.id, ["body.url: does not carry the nonce"]);
+      return answer;
+    },
+    callback: (body: Body<Provider["callback"]>, options?: CallOptions) => call(callback, { body }, options),
+    zkloginToken: (body: Body<Provider["zkloginToken"]>, options?: CallOptions) =>
+      call(zkloginToken, { body }, options),
+    zkloginAuth: (body: Body<Provider["zkloginAuth"]>, options?: CallOptions) => call(zkloginAuth, { body }, options),
+  };
+}

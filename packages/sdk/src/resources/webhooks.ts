@@ -1,0 +1,100 @@
+/** Webhooks and the event feed (specification §4.1, §6). What they call is loaded when it is first used. */
+import type { Delivery, DeliveryAttempt, Webhook, api } from "@coffer/contract";
+import type { CallOptions } from "../call.ts";
+import type { FollowOptions } from "../events/follow.ts";
+import type { Connection } from "../options.ts";
+import { PagePromise } from "../pages.ts";
+import type { ReceivedEvent } from "../webhooks/received-event.ts";
+import { callingOn, onDemand, withCursor, type Body, type Query } from "./calling.ts";
+import type { EventDescription } from "./webhook-calls.ts";
+
+type Webhooks = typeof api.webhooks;
+
+export interface WebhookResource {
+  /** Newest first. */
+  list(query?: Query<Webhooks["list"]>, options?: CallOptions): PagePromise<"webhooks", Webhook>;
+  /**
+   * The secret is in this answer and nowhere else.
+   *
+   * @example
+   * ```ts
+   * const { webhook, secret } = await client.webhooks.create({ url: "https://example.com/hook", events: ["file.uploaded"] });
+   * const { status, lastError } = await client.webhooks.test(webhook.id);
+   * ```
+   */
+  create(input: Body<Webhooks["create"]>, options?: CallOptions): Promise<{ webhook: Webhook; secret: string }>;
+  get(webhookId: string, options?: CallOptions): Promise<Webhook>;
+  /** `active: false` keeps what happens for later; `active: true` sends it. */
+  update(webhookId: string, changes: Body<Webhooks["update"]>, options?: CallOptions): Promise<Webhook>;
+  /** With its deliveries. */
+  delete(webhookId: string, options?: CallOptions): Promise<void>;
+  /** Sends a `webhook.test` now and waits for what becomes of it, at most 15 s. A receiver that fails is a record, not an error. */
+  test(webhookId: string, options?: CallOptions): Promise<Delivery>;
+  /** The old secret signs beside the new one until `previousSecretExpiresAt`: 24 hours to give receivers both. */
+  rotateSecret(webhookId: string, options?: CallOptions): Promise<{ secret: string; previousSecretExpiresAt: string }>;
+  /** Newest first. `lastError` is data from outside. */
+  deliveries(
+    webhookId: string,
+    query?: Query<Webhooks["deliveries"]>,
+    options?: CallOptions,
+  ): PagePromise<"deliveries", Delivery>;
+  /** With what the receiver answered each time: data from outside, not to be trusted. */
+  delivery(
+    webhookId: string,
+    deliveryId: string,
+    options?: CallOptions,
+  ): Promise<{ delivery: Delivery; attempts: DeliveryAttempt[] }>;
+  /** The same message once more, in a delivery of its own. */
+  redeliver(webhookId: string, deliveryId: string, options?: CallOptions): Promise<Delivery>;
+  /** Sends again what failed in a time; resolves with how many. A repeat adds nothing. */
+  recover(webhookId: string, range: Body<Webhooks["recover"]>, options?: CallOptions): Promise<number>;
+  /** What there is to subscribe to, with the JSON Schema of each payload and an example. */
+  eventKinds(options?: CallOptions): Promise<EventDescription[]>;
+}
+
+export function webhookResource(connection: Connection): WebhookResource {
+  const calls = async () => (await import("./webhook-calls.ts")).webhookCalls(callingOn(connection));
+  return {
+    ...onDemand(
+      calls,
+      ...(["create", "get", "update", "delete", "test", "rotateSecret"] as const),
+      ...(["delivery", "redeliver", "recover", "eventKinds"] as const),
+    ),
+    list: (query = {}, options) =>
+      new PagePromise(
+        "webhooks",
+        async (cursor) => (await calls()).list(withCursor(query, cursor), options),
+        query.cursor,
+      ),
+    deliveries: (webhookId, query = {}, options) =>
+      new PagePromise(
+        "deliveries",
+        async (cursor) => (await calls()).deliveries(webhookId, withCursor(query, cursor), options),
+        query.cursor,
+      ),
+  };
+}
+
+export interface EventResource {
+  /**
+   * What happens in the account, as it happens: each event once and in order, over as many connections as it takes. Keep
+   * `event.data.sequence` and hand it in as `after` to go on where a program stopped. Ends when `signal` aborts; rejects with an
+   * {@link SdkError} when the service cannot be reached at first, or refuses.
+   *
+   * @example
+   * ```ts
+   * for await (const event of client.events.follow({ after: 41, signal: AbortSignal.timeout(60_000) })) {
+   *   console.log(event.data.sequence, event.type);
+   * }
+   * ```
+   */
+  follow(options?: FollowOptions): AsyncGenerator<ReceivedEvent, void, undefined>;
+}
+
+export function eventResource(connection: Connection): EventResource {
+  return {
+    async *follow(options) {
+      yield* (await import("../events/follow.ts")).followEvents(connection, options);
+    },
+  };
+}
