@@ -15,6 +15,7 @@ beforeAll(async () => {
     SERVICE_ENV: "development",
     SERVICE_MAX_API_KEYS: "1000000",
     SERVICE_MAX_INVITES: "1000000",
+    SERVICE_MAX_WEBHOOKS: "1000000",
     // Signing is the business of the tests of invites.
     SERVICE_ALLOW_UNSIGNED_REDEEM: "1",
   });
@@ -87,7 +88,7 @@ it("has a sample call for every endpoint, and for nothing else", () => {
 
 describe.each(ENDPOINTS.map((endpoint) => ({ id: endpoint.id, endpoint })))("$id", ({ endpoint }) => {
   for (const level of LEVELS) {
-    it(`holds for ${level} keys × scopes × vault limits [S5.9-files S5.9-folders S5.9-vault-list S5.9-trash S5.9-vault-changes S5.9-keys]`, async () => {
+    it(`holds for ${level} keys × scopes × vault limits [S5.9-files S5.9-folders S5.9-vault-list S5.9-trash S5.9-vault-changes S5.9-keys S5.9-webhooks]`, async () => {
       for (const scope of SCOPE_CHOICES) {
         for (const vault of VAULT_CHOICES) {
           const vaultId = await vaultFor(endpoint, world.owner);
@@ -139,7 +140,8 @@ describe.each(ENDPOINTS.map((endpoint) => ({ id: endpoint.id, endpoint })))("$id
 describe("in production", () => {
   let production: World;
   beforeAll(async () => {
-    production = await openWorld(productionSecrets());
+    const receivers = { SERVICE_WEBHOOK_NETWORKS: "127.0.0.1", SERVICE_MAX_WEBHOOKS: "1000000" };
+    production = await openWorld({ ...productionSecrets(), ...receivers });
   });
   afterAll(() => production[Symbol.asyncDispose]());
   const asking = ENDPOINTS.filter(({ auth }) => auth === "credential");
@@ -207,6 +209,7 @@ function outcomeOf({ status, code, text }: Answer): string {
 const LISTS = [
   ...["/api/files", "/api/vaults", "/api/folders", "/api/trash"],
   ...["/api/auth/api-keys", "/api/auth/sessions", "/api/auth/invites", "/api/audit-log"],
+  "/api/webhooks",
 ];
 
 describe("another account", () => {
@@ -231,12 +234,14 @@ describe("another account", () => {
     const sample = sampleOf("files.get");
     const { fileId } = await makeObjects(world, world.owner, sample, world.owner.defaultVaultId);
     const { id: sessionId } = await world.rows.session(world.owner);
+    const { webhookId } = await makeObjects(world, world.owner, sampleOf("webhooks.get"), world.owner.defaultVaultId);
     const { id: inviteId } = await world.rows.invite(world.owner, [world.owner.defaultVaultId]);
     for (const path of LISTS) {
       const answer = await world.send({ method: "GET", path }, world.stranger.key);
       expect(answer.status).toBe(200);
       const { id, defaultVaultId } = world.owner;
-      for (const own of [fileId, sessionId, inviteId, id, defaultVaultId]) expect(answer.text).not.toContain(own);
+      for (const own of [fileId, sessionId, inviteId, webhookId, id, defaultVaultId])
+        expect(answer.text).not.toContain(own);
     }
   });
 });

@@ -13,6 +13,8 @@ export interface Objects {
   readonly keyId: string;
   readonly inviteId: string;
   readonly sessionId: string;
+  readonly webhookId: string;
+  readonly deliveryId: string;
 }
 
 /** What open endpoints ask for instead of a credential; each is used up by its call. */
@@ -42,6 +44,10 @@ const name = (): string => `n-${randomUUID()}`;
 const email = (): string => `${randomUUID()}@example.test`;
 const address = (): string => `0x${randomBytes(32).toString("hex")}`;
 const SIGN_IN = { code: "code", state: "state" };
+/** Nobody listens there: what is sent is refused at once. Nothing here makes the event happen. */
+const WEBHOOK = { url: "https://127.0.0.1:9/hook", events: ["account.plan_changed"] };
+const hook = ({ webhookId }: Objects): string => `/api/webhooks/${webhookId}`;
+const delivered = (objects: Objects): string => `${hook(objects)}/deliveries/${objects.deliveryId}`;
 const TUS = { "tus-resumable": "1.0.0" };
 const PART = { ...TUS, "content-type": "application/offset+octet-stream" };
 
@@ -173,6 +179,25 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
       bytes: "{}",
     }),
   },
+  "webhooks.create": { needs: [], call: () => ({ path: "/api/webhooks", json: WEBHOOK }) },
+  "webhooks.list": { needs: [], call: () => ({ path: "/api/webhooks" }) },
+  "webhooks.get": { needs: ["webhookId"], call: (objects) => ({ path: hook(objects) }) },
+  "webhooks.update": { needs: ["webhookId"], call: (objects) => ({ path: hook(objects), json: { active: false } }) },
+  "webhooks.delete": { needs: ["webhookId"], call: (objects) => ({ path: hook(objects) }) },
+  "webhooks.test": { needs: ["webhookId"], call: (objects) => ({ path: `${hook(objects)}/test` }) },
+  "webhooks.rotateSecret": { needs: ["webhookId"], call: (objects) => ({ path: `${hook(objects)}/rotate-secret` }) },
+  "webhooks.deliveries": { needs: ["webhookId"], call: (objects) => ({ path: `${hook(objects)}/deliveries` }) },
+  "webhooks.delivery": { needs: ["webhookId", "deliveryId"], call: (objects) => ({ path: delivered(objects) }) },
+  "webhooks.redeliver": {
+    needs: ["webhookId", "deliveryId"],
+    call: (objects) => ({ path: `${delivered(objects)}/redeliver` }),
+  },
+  "webhooks.recover": {
+    needs: ["webhookId"],
+    call: (objects) => ({ path: `${hook(objects)}/recover`, json: { since: "2026-01-01T00:00:00.000Z" } }),
+  },
+  "webhookEvents.list": { needs: [], call: () => ({ path: "/api/webhook-events" }) },
+  "events.stream": { needs: [], call: () => ({ path: "/api/events" }) },
   "audit.list": { needs: [], call: () => ({ path: "/api/audit-log" }) },
   "account.update": { needs: [], call: () => ({ path: "/api/account", json: { name: name() } }) },
   "development.signup": {
@@ -290,6 +315,8 @@ export async function makeObjects(
     keyId: madeUp(),
     inviteId: madeUp(),
     sessionId: madeUp(),
+    webhookId: madeUp(),
+    deliveryId: madeUp(),
   };
   if (sample.needs.includes("inviteId")) objects.inviteId = (await world.rows.invite(account, [vaultId])).id;
   if (sample.needs.includes("sessionId")) objects.sessionId = (await world.rows.session(account)).id;
@@ -313,6 +340,12 @@ export async function makeObjects(
   if (sample.needs.includes("keyId")) {
     const json = { name: "target", scopes: ["api-keys:write"], vaultIds: [vaultId] };
     objects.keyId = String((await make({ method: "POST", path: "/api/auth/api-keys", json }))?.["id"]);
+  }
+  if (sample.needs.includes("webhookId")) {
+    objects.webhookId = idIn(await make({ method: "POST", path: "/api/webhooks", json: WEBHOOK }), "webhook");
+  }
+  if (sample.needs.includes("deliveryId")) {
+    objects.deliveryId = idIn(await make({ method: "POST", path: `${hook(objects)}/test` }), "delivery");
   }
   return objects;
 }

@@ -30,6 +30,16 @@ const TABLE: readonly (readonly [operation: string, agent: "agent" | "owner only
   ["Billing and plan changes", "owner only", ["billing.get", "billing.checkout", "billing.changePlan"]],
   ["Invites (decisions §4)", "owner only", ["invites.create", "invites.list", "invites.revoke"]],
   ["Audit log (decisions §4)", "owner only", ["audit.list"]],
+  [
+    "Manage webhooks",
+    "owner only",
+    [
+      ...["webhooks.list", "webhooks.create", "webhooks.get", "webhooks.update", "webhooks.delete", "webhooks.test"],
+      ...["webhooks.rotateSecret", "webhooks.deliveries", "webhooks.delivery", "webhooks.redeliver"],
+      ...["webhooks.recover", "webhookEvents.list"],
+    ],
+  ],
+  ["Event feed (decisions §4)", "owner only", ["events.stream"]],
   ["Link-chain (decisions §4)", "owner only", ["account.linkChainChallenge", "account.linkChain"]],
   ["Sessions (decisions §4)", "owner only", ["sessions.list", "sessions.end"]],
 ];
@@ -81,6 +91,19 @@ const RIGHTS: Readonly<Record<string, readonly [scope: string | null, vaultLimit
   "billing.checkout": ["billing:write", "refuse"],
   "billing.changePlan": ["billing:write", "refuse"],
   "audit.list": ["audit:read", "refuse"],
+  "webhooks.list": ["webhooks:read", "refuse"],
+  "webhooks.create": ["webhooks:write", "refuse"],
+  "webhooks.get": ["webhooks:read", "refuse"],
+  "webhooks.update": ["webhooks:write", "refuse"],
+  "webhooks.delete": ["webhooks:write", "refuse"],
+  "webhooks.test": ["webhooks:write", "refuse"],
+  "webhooks.rotateSecret": ["webhooks:write", "refuse"],
+  "webhooks.deliveries": ["webhooks:read", "refuse"],
+  "webhooks.delivery": ["webhooks:read", "refuse"],
+  "webhooks.redeliver": ["webhooks:write", "refuse"],
+  "webhooks.recover": ["webhooks:write", "refuse"],
+  "webhookEvents.list": ["webhooks:read", "refuse"],
+  "events.stream": ["events:read", "refuse"],
 };
 
 /** Decisions §1, "Unauthenticated operations", and the tus discovery request, which carries no data of anyone. */
@@ -113,7 +136,7 @@ const endpoints = new Map<string, EndpointDefinition>(endpointsOf(api).map((endp
 
 describe("the permission matrix", () => {
   it.each(TABLE)(
-    "%s: owner yes, %s [S5.9-files S5.9-folders S5.9-vault-list S5.9-trash S5.9-vault-changes S5.9-keys S5.9-billing D4-owner-only-key-list D4-owner-only-permanent D4-owner-only-invites D4-owner-only-audit D4-owner-only-sessions D4-restore-both]",
+    "%s: owner yes, %s [S5.9-files S5.9-folders S5.9-vault-list S5.9-trash S5.9-vault-changes S5.9-keys S5.9-billing D4-owner-only-key-list D4-owner-only-permanent D4-owner-only-invites D4-owner-only-audit D4-owner-only-sessions D4-owner-only-feed D4-restore-both S5.9-webhooks D0-agents-no-webhooks]",
     (_operation, agent, ids) => {
       const access = agent === "agent" ? "agent" : "owner";
       for (const id of ids)
