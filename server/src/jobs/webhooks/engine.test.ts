@@ -155,28 +155,3 @@ describe("an endpoint", () => {
     expect(new Set(test.sent.map(({ headers }) => headers["webhook-id"])).size).toBe(10);
   });
 });
-
-describe("a process that ends between sending and recording", () => {
-  it("sends the same message again when its lease is over, under the same webhook-id", async () => {
-    await using test = await openTestEngine();
-    const webhookId = await test.endpoint();
-    await test.change();
-    const never = Promise.withResolvers<never>();
-    test.answer(() => never.promise);
-    const dead = test.another();
-    await dead.look();
-    await dead.exchange();
-    expect(await test.delivery(webhookId)).toMatchObject({ status: "delivering", attempts: 1 });
-    const lease = (await test.delivery(webhookId)).lease_until ?? 0;
-    test.answer(() => ok);
-    await test.run();
-    // The engine that begins alone with its storage takes over at once; this one has looked before.
-    expect(lease).toBeGreaterThan(test.app.clock.now());
-    const ids = test.sent.map(({ headers }) => headers["webhook-id"]);
-    expect(ids).toHaveLength(2);
-    expect(new Set(ids).size).toBe(1);
-    const delivery = await test.delivery(webhookId);
-    expect(delivery).toMatchObject({ status: "success", attempts: 2 });
-    expect((await test.attempts(delivery.id)).map(({ error }) => error)).toEqual(["interrupted", ""]);
-  });
-});

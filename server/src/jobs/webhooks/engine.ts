@@ -28,10 +28,11 @@ import type { JobLog } from "../schedule.ts";
 import { Dispatcher } from "./dispatch.ts";
 import { Lanes, type Wanted } from "./lanes.ts";
 
-export type EngineDeps = Pick<
-  Deps,
-  "database" | "clock" | "random" | "webhookSender" | "atRest" | "settings" | "blobs"
-> & { readonly log: JobLog };
+export type EngineDeps = Pick<Deps, "database" | "clock" | "random" | "webhookSender" | "atRest" | "settings"> & {
+  readonly log: JobLog;
+  /** Whether this process is alone with its storage. */
+  readonly blobs: { readonly capabilities: Pick<Deps["blobs"]["capabilities"], "exclusive"> };
+};
 
 /** What a lease has beyond the time of one attempt: for recording it, on a machine that is slow. */
 const LEASE_MARGIN = 15_000;

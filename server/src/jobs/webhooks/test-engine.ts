@@ -42,17 +42,20 @@ export function failing(failure: WebhookFailure): Answer {
 
 export interface TestEngineOptions {
   readonly environment?: Environment;
-  /** The app's own sender instead of the obedient one. */
-  readonly realSender?: boolean;
+  /** Instead of the obedient one. */
+  readonly sender?: WebhookSender;
+  /** Engines are alone with their storage, and know that what is under way at their start was left by another. */
+  readonly exclusive?: boolean;
 }
 
 export async function openTestEngine(options: TestEngineOptions = {}): Promise<TestEngine> {
   const receivers = new Receivers();
   const app = await openTestApp({
     ...(options.environment === undefined ? {} : { environment: options.environment }),
-    replace: () => (options.realSender === true ? {} : { webhookSender: receivers }),
+    replace: () => ({ webhookSender: options.sender ?? receivers }),
   });
-  const deps: EngineDeps = { ...app.deps, log: { info: () => undefined, error: ({ err }) => fail(err) } };
+  const blobs = { capabilities: { exclusive: options.exclusive ?? false } };
+  const deps: EngineDeps = { ...app.deps, blobs, log: { info: () => undefined, error: ({ err }) => fail(err) } };
   const { id: accountId, key } = await app.signUp();
   const engine = new Engine(deps);
   return {

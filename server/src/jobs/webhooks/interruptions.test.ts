@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+import { type Answer, failing, ok, openTestEngine, type TestEngine } from "./test-engine.ts";
+
+const DAY = 86_400_000;
+
+describe("a process that ends between sending and recording", () => {
+  /** One whose answers never come, as if it had been killed. */
+  async function attemptAndDie(test: TestEngine): Promise<void> {
+    test.answer(() => new Promise(() => undefined));
+    const dead = test.another();
+    await dead.look();
+    await dead.exchange();
+    test.answer(() => ok);
+  }
+
+  it("sends the message again when its lease is over, not before, under the same webhook-id", async () => {
+    await using test = await openTestEngine();
+    const webhookId = await test.endpoint();
+    await test.change();
+    await attemptAndDie(test);
+    const { lease_until: lease, status, attempts } = await test.delivery(webhookId);
+    expect({ status, attempts }).toEqual({ status: "delivering", attempts: 1 });
+    test.app.clock.advance((lease ?? 0) - test.app.clock.now() - 1);
+    await test.run();
+    expect(test.sent).toHaveLength(1);
+    // Leases are looked at every five seconds.
+    test.app.clock.advance(5_000);
+    await test.run();
+    const ids = test.sent.map(({ headers }) => headers["webhook-id"]);
+    expect(ids).toHaveLength(2);
+    expect(new Set(ids).size).toBe(1);
+    const delivery = await test.delivery(webhookId);
+    expect(delivery).toMatchObject({ status: "success", attempts: 2 });
+    expect((await test.attempts(delivery.id)).map(({ error }) => error)).toEqual(["interrupted", ""]);
+  });
+
+  it("sends it again at once when it is alone with its storage", async () => {
+    await using test = await openTestEngine({ exclusive: true });
+    const webhookId = await test.endpoint();
+    await test.change();
+    await attemptAndDie(test);
+    await test.run(test.another());
+    expect(await test.delivery(webhookId)).toMatchObject({ status: "success", attempts: 2 });
+  });
+
+  it("each time has ten attempts and no more, and the endpoint is not blamed", async () => {
+    await using test = await openTestEngine({ exclusive: true });
+    const webhookId = await test.endpoint();
+    await test.change();
+    for (let death = 0; death < 12; death += 1) await attemptAndDie(test);
+    await test.run(test.another());
+    expect(test.sent).toHaveLength(10);
+    const delivery = await test.delivery(webhookId);
+    expect(delivery).toMatchObject({ status: "failed", attempts: 10, last_error: "interrupted" });
+    expect(await test.attempts(delivery.id)).toHaveLength(10);
+    expect(await test.webhook(webhookId)).toMatchObject({ active: 1, failure_count: 1, failing_since: null });
+  });
+
+  it("and comes to life again changes nothing any more: its lease is another's attempt by then", async () => {
+    await using test = await openTestEngine();
+    const webhookId = await test.endpoint();
+    await test.change();
+    const answer = Promise.withResolvers<Answer>();
+    test.answer(() => answer.promise);
+    const slow = test.another();
+    await slow.look();
+    await slow.exchange();
+    test.answer(() => ok);
+    test.app.clock.advance(60_000);
+    await test.run();
+    answer.resolve(failing("HTTP 500"));
+    await slow.settled();
+    await slow.exchange();
+    expect(await test.delivery(webhookId)).toMatchObject({ status: "success", attempts: 2, http_status: 200 });
+    expect(await test.webhook(webhookId)).toMatchObject({ last_delivery_status: "success", failing_since: null });
+  });
+});
+
+describe("a clock that is set", () => {
+  it("forward makes nobody send what is under way a second time in the same process", async () => {
+    await using test = await openTestEngine();
+    const webhookId = await test.endpoint();
+    await test.change();
+    const answer = Promise.withResolvers<Answer>();
+    test.answer(() => answer.promise);
+    await test.engine.look();
+    await test.engine.exchange();
+    test.app.clock.advance(30 * DAY);
+    await test.engine.look();
+    await test.engine.exchange();
+    answer.resolve(ok);
+    await test.run();
+    expect(test.sent).toHaveLength(1);
+    expect(await test.delivery(webhookId)).toMatchObject({ status: "success", attempts: 1 });
+  });
+
+  it("back by a month loses nothing: what seems to be due in a month is due now", async () => {
+    await using test = await openTestEngine();
+    const webhookId = await test.endpoint();
+    test.answer(() => (test.sent.length === 1 ? failing("HTTP 500") : ok));
+    await test.change();
+    await test.run();
+    test.app.clock.advance(-30 * DAY);
+    await test.run();
+    expect(await test.delivery(webhookId)).toMatchObject({ status: "success", attempts: 2 });
+  });
+});
