@@ -122,7 +122,11 @@ export class Dispatcher {
     if (payload === null) return [];
     const now = this.#deps.clock.now();
     return interested.map(({ id }) => ({
-      ...{ id: mintDeliveryId(now, this.#deps.random), webhook_id: id, message_id: messageIdOf(change.id) },
+      ...{
+        id: mintDeliveryId(now, change.sequence, this.#deps.random),
+        webhook_id: id,
+        message_id: messageIdOf(change.id),
+      },
       ...{ event: change.action, sequence: change.sequence, payload },
       ...{ trigger: "scheduled", status: "pending", attempts: 0, max_attempts: MAX_ATTEMPTS.event },
       ...{ http_status: 0, last_error: "", next_attempt_at: now, lease_until: null },

@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+import type { Database, Session } from "../../ports/database.ts";
+import { Dispatcher } from "./dispatch.ts";
+import { openTestEngine, type TestEngine } from "./test-engine.ts";
+
+async function lookUntilDone(dispatcher: Dispatcher): Promise<void> {
+  while ((await dispatcher.look()).more);
+}
+
+async function cursorOf({ deps, accountId }: TestEngine): Promise<number> {
+  const { build } = deps.database;
+  const query = build.selectFrom("webhook_cursors").select("sequence").where("account_id", "=", accountId);
+  return (await deps.database.first(query))?.sequence ?? -1;
+}
+
+async function newestOf({ deps, accountId }: TestEngine): Promise<number> {
+  const query = deps.database.build.selectFrom("accounts").select("sequence").where("id", "=", accountId);
+  return (await deps.database.first(query))?.sequence ?? -1;
+}
+
+/** A database whose transactions break off at their n-th statement, as a process does that is killed there. */
+function breakingAt(database: Database, statement: number): Database {
+  let left = statement;
+  const count = (): void => {
+    left -= 1;
+    if (left < 0) throw new Error("killed");
+  };
+  const counting = (session: Session): Session => ({
+    build: session.build,
+    all: async (query) => (count(), session.all(query)),
+    first: async (query) => (count(), session.first(query)),
+    run: async (query) => (count(), session.run(query)),
+  });
+  return Object.assign(Object.create(database) as Database, {
+    build: database.build,
+    all: database.all.bind(database),
+    transaction: <Result>(work: (session: Session) => Promise<Result>) =>
+      database.transaction((session) => work(counting(session))),
+  });
+}
+
+describe("changes become deliveries", () => {
+  it("once each and in their order, wherever the one before was killed", async () => {
+    await using test = await openTestEngine();
+    const first = await test.endpoint("/first");
+    const second = await test.endpoint("/second");
+    for (let count = 0; count < 5; count += 1) await test.change();
+    for (let statement = 0; ; statement += 1) {
+      const database = breakingAt(test.deps.database, statement);
+      const looking = lookUntilDone(new Dispatcher({ ...test.deps, database }));
+      const died = await looking.then(
+        () => null,
+        (error: unknown) => error,
+      );
+      if (died === null) break;
+      expect(died).toMatchObject({ message: "killed" });
+      expect(await test.deliveries(first)).toEqual([]);
+    }
+    await lookUntilDone(new Dispatcher(test.deps));
+    for (const webhookId of [first, second]) {
+      const sequences = (await test.deliveries(webhookId)).map(({ sequence }) => sequence).reverse();
+      expect(sequences).toHaveLength(5);
+      expect(sequences).toEqual([...sequences].sort((a, b) => a - b));
+    }
+  });
+
+  it("once, however many look at the same time", async () => {
+    await using test = await openTestEngine();
+    const webhookId = await test.endpoint();
+    const dispatchers = Array.from({ length: 5 }, () => new Dispatcher(test.deps));
+    for (let round = 1; round <= 5; round += 1) {
+      await test.change();
+      await Promise.all(dispatchers.map(lookUntilDone));
+      expect(await test.deliveries(webhookId)).toHaveLength(round);
+    }
+  });
+
+  it("from the endpoint's making on, and only of kinds that somebody subscribed to", async () => {
+    await using test = await openTestEngine();
+    await test.change();
+    const files = await test.endpoint("/files", ["file.uploaded"]);
+    await test.change();
+    await lookUntilDone(new Dispatcher(test.deps));
+    expect(await test.deliveries(files)).toEqual([]);
+    expect(await cursorOf(test)).toBe(await newestOf(test));
+    const all = await test.endpoint("/all");
+    await test.change();
+    await lookUntilDone(new Dispatcher(test.deps));
+    // Neither what was before it, nor its own registration, which is in the audit log and no event.
+    expect((await test.deliveries(all)).map(({ event }) => event)).toEqual(["folder.created"]);
+  });
+
+  it("some hundred at a time, while others have their turn", async () => {
+    await using test = await openTestEngine();
+    const webhookId = await test.endpoint();
+    for (let count = 0; count < 450; count += 1) await test.change();
+    const dispatcher = new Dispatcher(test.deps);
+    let looks = 1;
+    while ((await dispatcher.look()).more) looks += 1;
+    expect(looks).toBeLessThan(10);
+    const { build } = test.deps.database;
+    const rows = await test.deps.database.all(
+      build.selectFrom("webhook_deliveries").select("sequence").where("webhook_id", "=", webhookId),
+    );
+    expect(new Set(rows.map(({ sequence }) => sequence)).size).toBe(450);
+    expect(rows).toHaveLength(450);
+  });
+
+  it("but for one that cannot be rendered, which is reported and holds up nothing", async () => {
+    await using test = await openTestEngine();
+    const webhookId = await test.endpoint();
+    await test.change();
+    await test.change();
+    const { database } = test.deps;
+    const broken = await newestOf(test);
+    const spoil = database.build.updateTable("changes").set({ object_json: "{" }).where("sequence", "=", broken);
+    await database.run(spoil);
+    await test.change();
+    const errors: string[] = [];
+    const log = { info: () => undefined, error: (_: unknown, message: string) => void errors.push(message) };
+    await lookUntilDone(new Dispatcher({ ...test.deps, log }));
+    expect(errors).toHaveLength(1);
+    expect((await test.deliveries(webhookId)).map(({ sequence }) => sequence)).not.toContain(broken);
+    expect(await test.deliveries(webhookId)).toHaveLength(2);
+  });
+});

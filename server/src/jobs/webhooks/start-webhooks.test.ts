@@ -1,0 +1,71 @@
+import { expect, it } from "vitest";
+import { systemClock } from "../../ports/clock.ts";
+import { startWebhooks } from "./start-webhooks.ts";
+import { ok, openTestEngine } from "./test-engine.ts";
+
+it("sends what happens while it runs, and what it has begun is recorded before it stops", async () => {
+  await using test = await openTestEngine();
+  const webhookId = await test.endpoint();
+  const asked = Promise.withResolvers<undefined>();
+  const answered = Promise.withResolvers<typeof ok>();
+  test.answer(() => {
+    asked.resolve(undefined);
+    return answered.promise;
+  });
+  const stop = startWebhooks({ ...test.deps, clock: systemClock });
+  await test.change();
+  await asked.promise;
+  const stopped = stop(10_000);
+  // While it stops, nothing new begins.
+  await test.change();
+  answered.resolve(ok);
+  await stopped;
+  expect(test.sent).toHaveLength(1);
+  const deliveries = await test.deliveries(webhookId);
+  expect(deliveries.filter(({ status }) => status === "success")).toHaveLength(1);
+  expect(deliveries.every(({ status }) => status !== "delivering")).toBe(true);
+  await stop(10_000);
+});
+
+it("leaves what does not end in time to its lease", async () => {
+  await using test = await openTestEngine();
+  const webhookId = await test.endpoint();
+  const asked = Promise.withResolvers<undefined>();
+  test.answer(() => {
+    asked.resolve(undefined);
+    return new Promise(() => undefined);
+  });
+  const stop = startWebhooks({ ...test.deps, clock: systemClock });
+  await test.change();
+  await asked.promise;
+  await stop(1);
+  expect(await test.delivery(webhookId)).toMatchObject({ status: "delivering", attempts: 1 });
+});
+
+it("goes on after a failure of the database", { timeout: 30_000 }, async () => {
+  await using test = await openTestEngine();
+  const webhookId = await test.endpoint();
+  await test.change();
+  const { database } = test.deps;
+  let failures = 0;
+  const flaky = Object.assign(Object.create(database) as typeof database, {
+    build: database.build,
+    all: database.all.bind(database),
+    transaction: (...parameters: Parameters<typeof database.transaction>) => {
+      failures += 1;
+      return failures === 1 ? Promise.reject(new Error("away")) : database.transaction(...parameters);
+    },
+  });
+  const errors: string[] = [];
+  const recorded = Promise.withResolvers<undefined>();
+  const log = { info: () => undefined, error: (_: unknown, message: string) => void errors.push(message) };
+  test.answer(() => {
+    recorded.resolve(undefined);
+    return ok;
+  });
+  const stop = startWebhooks({ ...test.deps, database: flaky, clock: systemClock, log });
+  await recorded.promise;
+  await stop(10_000);
+  expect(errors).toEqual(["webhooks have to wait"]);
+  expect(await test.delivery(webhookId)).toMatchObject({ status: "success", attempts: 1 });
+});
