@@ -8,6 +8,7 @@ import { openMailer } from "./drivers/mail/open.ts";
 import { openWebhookSender } from "./drivers/webhook-sender/undici.ts";
 import { type Readiness, VERSION } from "./features/system/handlers.ts";
 import { type LineSink, type Log, logFault, openLog } from "./http/log.ts";
+import { followUnused } from "./http/unused-connections.ts";
 import { openProviders } from "./providers.ts";
 import { startJobs } from "./jobs/start-jobs.ts";
 import { startWebhooks } from "./jobs/webhooks/start-webhooks.ts";
@@ -74,6 +75,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     stack.defer(startJobs({ ...deps, log: jobLog(log) }));
     const stopWebhooks = startWebhooks({ ...deps, log: jobLog(log) });
     stack.defer(() => stopWebhooks(ABORT_GRACE));
+    const closeUnused = followUnused(app.server);
     await app.listen(config.listen);
     readiness.state = "ready";
     const address = addressOf(app, config.listen.host);
@@ -85,7 +87,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       log.events.info({ event: "stopping" });
       // Beside the requests that are still running, which have the same grace.
       void stopWebhooks(config.settings.timing.shutdownGrace);
-      await drain(app, stopping, config.settings.timing.shutdownGrace, log);
+      await drain({ app, stopping, closeUnused }, config.settings.timing.shutdownGrace, log);
       await stack.disposeAsync();
       log.events.info({ event: "stopped" });
       log.flush();
@@ -116,12 +118,22 @@ async function openStorage(config: Config, stack: AsyncDisposableStack): Promise
   return { database, blobs };
 }
 
+interface Draining {
+  readonly app: App;
+  readonly stopping: AbortController;
+  /** Closes connections on which nothing was asked. */
+  readonly closeUnused: () => void;
+}
+
 /** `app.close` waits for running requests; when the grace is over they are aborted, and then cut. */
-async function drain(app: App, stopping: AbortController, grace: number, log: Log): Promise<void> {
+async function drain({ app, stopping, closeUnused }: Draining, grace: number, log: Log): Promise<void> {
   const abort = setTimeout(() => stopping.abort(), grace);
   const cut = setTimeout(() => app.server.closeAllConnections(), grace + ABORT_GRACE);
   // `close` ends what is idle at that moment; a connection whose answer was still on its way goes idle a little later.
-  const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP);
+  const sweep = setInterval(() => {
+    app.server.closeIdleConnections();
+    closeUnused();
+  }, IDLE_SWEEP);
   try {
     await app.close();
   } catch (error) {
