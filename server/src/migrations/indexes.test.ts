@@ -7,6 +7,8 @@ import { openSqlite } from "../drivers/database/sqlite.ts";
 import { listEntries, listEntriesOf, listOldEntries } from "../features/audit/store.ts";
 import { listFiles, type FileFilter } from "../features/files/store.ts";
 import { listSessions, rotateRefreshToken } from "../features/sessions/store.ts";
+import { deleteOldDeliveries, listDeliveries, listUnrecovered } from "../features/webhooks/deliveries-store.ts";
+import { claimDue, findNextDue, listLanes, listOverdue } from "../features/webhooks/queue-store.ts";
 import { sumHeldBytes } from "../features/uploads/store.ts";
 import { ENDINGS } from "../jobs/identity-expiry.ts";
 import { deleteEnded } from "../jobs/identity/store.ts";
@@ -92,6 +94,51 @@ describe("sessions cost the same however many there are:", () => {
     const plan = await planOf((session) => deleteEnded(session, ending, 1));
     expect(plan).toContain(`USING INDEX ${ending.table}_${ending.endsAt} (${ending.endsAt}<?)`);
     expect(plan).not.toContain("TEMP B-TREE");
+  });
+});
+
+describe("webhook deliveries cost the same however many wait:", () => {
+  it("what of an endpoint is due is read off its index, in order", async () => {
+    const value = { webhookId: "w", dueBy: 1, now: 1, leaseUntil: 2, limit: 8 };
+    const plan = await planOf((session) => claimDue(session, value));
+    expect(plan).toContain("INDEX webhook_deliveries_due (webhook_id=? AND next_attempt_at<?)");
+    expect(plan).not.toContain("TEMP B-TREE FOR ORDER BY");
+    expect(plan).not.toContain("SCAN");
+    const next = await planOf((session) => findNextDue(session, "w"));
+    expect(next).toContain("INDEX webhook_deliveries_due (webhook_id=?)");
+  });
+
+  it("a look at the endpoints probes that index once for each", async () => {
+    const plan = await planOf((session) => listLanes(session, ""));
+    expect(plan).toContain("INDEX webhook_deliveries_due (webhook_id=?)");
+    expect(plan).not.toContain("TEMP B-TREE");
+  });
+
+  it("leases that are over are found among those there are", async () => {
+    const plan = await planOf((session) => listOverdue(session, { now: 1, beyond: 2, limit: 8 }));
+    expect(plan).toContain("INDEX webhook_deliveries_leased");
+    expect(plan).not.toMatch(/SCAN webhook_deliveries(?! USING)/);
+  });
+
+  it.each([null, position])("a page is read off an index, unsorted, after %j", async (after) => {
+    const page = { list: "deliveries", limit: 100, after };
+    const all = await planOf((session) => listDeliveries(session, { webhookId: "w", status: null }, page));
+    expect(all).toContain("INDEX webhook_deliveries_newest ");
+    const failed = await planOf((session) => listDeliveries(session, { webhookId: "w", status: "failed" }, page));
+    expect(failed).toContain("INDEX webhook_deliveries_by_status ");
+    expect(all + failed).not.toContain("TEMP B-TREE");
+  });
+
+  it("what failed in a range, and whether it arrived in another delivery, are found off indexes", async () => {
+    const range = { webhookId: "w", since: 1, until: 2 };
+    const plan = await planOf((session) => listUnrecovered(session, range, null));
+    expect(plan).toContain("INDEX webhook_deliveries_by_status (webhook_id=? AND ");
+    expect(plan).toContain("INDEX webhook_deliveries_message (webhook_id=? AND message_id=?)");
+  });
+
+  it("old ones are found by their age", async () => {
+    const plan = await planOf((session) => deleteOldDeliveries(session, { cutoff: 1, limit: 8 }));
+    expect(plan).toContain("INDEX webhook_deliveries_created_at (created_at<?)");
   });
 });
 
