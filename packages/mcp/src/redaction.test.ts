@@ -23,6 +23,7 @@ describe("redaction", () => {
   it("knows the shape of keys that nobody registered", () => {
     const redaction = createRedaction();
     expect(redaction.redact(`Bearer ${key}`)).toBe("Bearer [redacted]");
+    expect(redaction.redact(`secret whsec_${"a+/b".repeat(10)}aaa=`)).toBe("secret [redacted]");
     expect(redaction.redact(`code cofi_${"a".repeat(30)}`)).toBe("code [redacted]");
   });
 

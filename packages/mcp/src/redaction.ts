@@ -14,6 +14,8 @@ const SHAPES: readonly RegExp[] = [
   new RegExp(KEY_SCANNING_REGEX.source, "g"),
   /\bcofi_[0-9A-Za-z]{20,}/g,
   /\bsuiprivkey1[0-9a-z]{40,}/g,
+  // Secrets of webhooks (Standard Webhooks).
+  /\bwhsec_[\w+/]{24,}={0,2}/g,
   // JWTs: access tokens of a saved session, identity tokens.
   /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]{16,}/g,
 ];

@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { INSTRUCTIONS } from "./instructions.ts";
 import { chooseTools, TOOLS, type KnownAccess } from "./registry.ts";
@@ -40,6 +42,26 @@ describe("what a model reads", () => {
   it("uses names that every host takes", () => {
     for (const tool of TOOLS) expect(tool.name).toMatch(/^[a-z]+(_[a-z]+)+$/);
     expect(new Set(names(TOOLS)).size).toBe(TOOLS.length);
+  });
+});
+
+describe("webhooks", () => {
+  it("are no tool's business: what receivers answer never reaches a model [D0-agents-no-webhooks]", () => {
+    const groups = TOOLS.flatMap(({ endpoints }) => endpoints.map(({ id }) => id.split(".")[0]));
+    expect(groups).toContain("files");
+    expect(groups.filter((group) => /^(webhooks|webhookEvents|events)$/.test(group ?? ""))).toEqual([]);
+    expect(JSON.stringify([TOOLS.map(visible), INSTRUCTIONS])).not.toMatch(/webhook|deliver/i);
+  });
+
+  it("and no source of the server calls them, whatever its tools declare", () => {
+    const sources = globSync("**/*.ts", { cwd: import.meta.dirname }).filter((path) => !path.endsWith(".test.ts"));
+    expect(sources.length).toBeGreaterThan(20);
+    const callers = sources.filter((path) =>
+      /\.(webhooks|webhookEvents|events)\b|contract\/webhooks|sdk\/webhooks/.test(
+        readFileSync(join(import.meta.dirname, path), "utf8"),
+      ),
+    );
+    expect(callers).toEqual([]);
   });
 });
 

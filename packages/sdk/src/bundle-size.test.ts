@@ -38,7 +38,7 @@ async function bundle(): Promise<{ files: Map<string, OutputFile>; core: string[
 }
 
 describe("the bundle for browsers", () => {
-  it("has a core of at most 25 KiB gzipped, and hashing, signing, renewal, transfers, sentences and ky apart from it", async () => {
+  it("has a core of at most 25 KiB gzipped, and hashing, signing, renewal, transfers, webhooks, sentences and ky apart from it", async () => {
     const { files, core, outputs } = await bundle();
     const size = core.reduce(
       (sum, path) => sum + gzipSync(files.get(basename(path))?.contents ?? "", { level: 9 }).length,
@@ -47,10 +47,24 @@ describe("the bundle for browsers", () => {
     const inputs = core.flatMap((path) => Object.keys(outputs[path]?.inputs ?? {}));
     expect(inputs.some((path) => path.endsWith("packages/contract/src/files.ts"))).toBe(true);
     const late =
-      /@noble|\/ky\/|src\/(upload|download|audit)\/|chain\/(proving|ed25519)|renewal|error-texts|audit-chain|summaries/;
+      /@noble|\/ky\/|src\/(upload|download|audit)\/|chain\/(proving|ed25519)|renewal|error-texts|audit-chain|summaries|contract\/src\/(api|billing|events|identity-provider|invites|uploads|webhooks)\.ts|events\/follow|-calls\.ts/;
     expect(inputs.filter((path) => late.test(path))).toEqual([]);
     expect(size).toBeGreaterThan(10 * 1024);
     expect(size).toBeLessThanOrEqual(CORE_LIMIT);
+  });
+
+  it("has all that receivers of webhooks need in 4 KiB gzipped, without a schema or the client", async () => {
+    const result = await build({
+      entryPoints: [join(import.meta.dirname, "webhooks", "index.ts")],
+      ...{ bundle: true, format: "esm", platform: "neutral", minify: true, write: false, metafile: true },
+      conditions: ["coffer-source"],
+    });
+    const [file] = result.outputFiles;
+    const [output] = Object.values(result.metafile.outputs);
+    const inputs = Object.keys(output?.inputs ?? {}).map((path) => basename(path));
+    expect(inputs.toSorted()).toEqual(["event-kinds.ts", "index.ts", "received-event.ts", "verify.ts"]);
+    expect(output?.imports).toEqual([]);
+    expect(gzipSync(file?.contents ?? "", { level: 9 }).length).toBeLessThanOrEqual(4 * 1024);
   });
 
   it("imports nothing of Node", async () => {

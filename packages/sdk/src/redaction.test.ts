@@ -25,6 +25,7 @@ const SECRETS = {
   "an access token": jwt,
   "a refresh token, a mailed token or the secret of an invite": secretBytes.map(base64url),
   "a chain private key": secretBytes.map((seed) => Ed25519Keypair.fromSecretKey(seed).getSecretKey()),
+  "a webhook's secret": secretBytes.map((secret) => `whsec_${Buffer.from(secret).toString("base64")}`),
   "an access code": fc
     .array(digit, { minLength: 20, maxLength: 20 })
     .map((digits) => digits.join("").replaceAll(/.{4}(?=.)/g, "$&-")),

@@ -3,12 +3,13 @@ import { REDACTED } from "./secret.ts";
 
 const LONGEST_FOREIGN_TEXT = 500;
 /**
- * Keys, invite codes and chain private keys by how they begin; JWTs (access and identity tokens); 256 bits of base64url standing alone
+ * Keys, invite codes, chain private keys and secrets of webhooks by how they begin; JWTs (access and identity tokens); 256 bits of base64url standing alone
  * (refresh and mailed tokens, the secret behind an invite code; not the 64 hex digits of a digest); access codes.
  */
 const SECRETS: readonly RegExp[] = [
   new RegExp(`\\b(?:${KEY_PREFIX}|${LEGACY_KEY_PREFIX}|${INVITE_PREFIX})_[0-9A-Za-z]{16,128}`, "g"),
   /\bsuiprivkey1[0-9a-z]{40,}/gi,
+  /\bwhsec_[\w+/]{24,}={0,2}/g,
   /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g,
   /(?<![\w-])[\w-]{43}(?![\w-])/g,
   /\b[0-9A-Z]{4}(?:-[0-9A-Z]{4}){4}\b/g,

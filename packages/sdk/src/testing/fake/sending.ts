@@ -46,7 +46,8 @@ export async function deliverDue(state: State): Promise<number> {
   for (const row of [...state.deliveries.values()]) {
     const webhook = state.webhooks.get(row.webhookId);
     const { status, nextAttemptAt } = row.value;
-    const due = status === "pending" && nextAttemptAt !== null && nextAttemptAt <= timestamp(state);
+    const due =
+      row.trigger !== "test" && status === "pending" && nextAttemptAt !== null && nextAttemptAt <= timestamp(state);
     if (webhook?.value.active !== true || !due) continue;
     count += 1;
     await attempt(state, webhook, row);
