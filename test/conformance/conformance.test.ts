@@ -141,6 +141,7 @@ function onFake(wrap: (transport: Transport) => Transport): Promise<Report> {
 
 function inJson(change: (text: string) => string): Tamper {
   return async (answer) => {
+    if (answer.headers.get("content-type")?.startsWith("text/event-stream") === true) return answer;
     const bytes = await answer.clone().bytes();
     if (parseJson(bytes) === undefined) return answer;
     return new Response(change(new TextDecoder().decode(bytes)), { status: answer.status, headers: answer.headers });

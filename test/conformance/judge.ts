@@ -18,7 +18,26 @@ export interface Received {
 }
 
 export async function receive(response: Response): Promise<Received> {
-  return { status: response.status, headers: response.headers, body: await response.bytes() };
+  const isFeed = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+  const body = isFeed ? await readFeed(response) : await response.bytes();
+  return { status: response.status, headers: response.headers, body };
+}
+
+/** A feed has no end: it is read until it has told an event, or has been silent for so long, in milliseconds. */
+const SILENCE = 5_000;
+
+async function readFeed(response: Response): Promise<Uint8Array> {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  const timer = setTimeout(() => void reader?.cancel(), SILENCE);
+  let text = "";
+  while (!/^data:.*\n\n/m.test(text)) {
+    const part = await reader?.read();
+    if (part?.value === undefined) break;
+    text += part.value;
+  }
+  clearTimeout(timer);
+  await reader?.cancel();
+  return new TextEncoder().encode(text);
 }
 
 /**

@@ -19,6 +19,7 @@ import { systemFlow } from "./flows/system.ts";
 import { trashFlow } from "./flows/trash.ts";
 import { uploadsFlow } from "./flows/uploads.ts";
 import { vaultsFlow } from "./flows/vaults.ts";
+import { eventsFlow, webhooksFlow } from "./flows/webhooks.ts";
 import { openRecorder, type Report } from "./report.ts";
 import { closeSubject, openSubject, type Flow, type Subject } from "./subject.ts";
 import type { Transport } from "./wire.ts";
@@ -52,6 +53,8 @@ const FLOWS: readonly Flow[] = [
   trashFlow,
   idempotencyFlow,
   isolationFlow,
+  webhooksFlow,
+  eventsFlow,
   auditFlow,
   conventionsFlow,
 ];

@@ -4,7 +4,17 @@ import { minimalRequest } from "./isolation.ts";
 import { renderPath } from "../wire.ts";
 
 const SOMETHING = "5f0c1d9e-0000-4000-8000-0123456789ab";
-const NAMES = ["vaultId", "folderId", "fileId", "keyId", "uploadId", "sessionId", "inviteId"];
+const NAMES = [
+  "vaultId",
+  "folderId",
+  "fileId",
+  "keyId",
+  "uploadId",
+  "sessionId",
+  "inviteId",
+  "webhookId",
+  "deliveryId",
+];
 const IDS = Object.fromEntries(NAMES.map((name) => [name, SOMETHING]));
 
 /** decisions §1, for every endpoint from its data. */

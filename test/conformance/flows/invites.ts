@@ -6,6 +6,9 @@ import type { Flow, Subject } from "../subject.ts";
 const MINUTE = 60_000;
 
 /** Invites, what redeems them, and what is bound to a chain address. */
+/** An agent has nothing to do with webhooks (decisions §0). */
+const OF_WEBHOOKS = [api.webhooks.list, api.webhookEvents.list, api.events.stream];
+
 export const invitesFlow: Flow = async (subject) => {
   await making(subject);
   await redeeming(subject);
@@ -67,7 +70,14 @@ async function redeeming(subject: Subject): Promise<void> {
   const { account, credential } = (await agent.call(api.account.get, {})).value();
   owner.check(api.account.get, account.accessLevel === "agent", "its accessLevel is not agent");
   owner.check(api.account.get, credential.chainAddress === chain.address, "its credential names another address");
-  for (const e of [api.invites.list, api.apiKeys.list, api.sessions.list, api.audit.list, api.billing.get])
+  for (const e of [
+    api.invites.list,
+    api.apiKeys.list,
+    api.sessions.list,
+    api.audit.list,
+    api.billing.get,
+    ...OF_WEBHOOKS,
+  ])
     await agent.call(e, {}, { expect: "owner_only" });
   owner.step("its address cannot become the owner's; its key is revoked");
   const challenge = (await owner.call(api.account.linkChainChallenge, {})).value();

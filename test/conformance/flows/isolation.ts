@@ -18,10 +18,23 @@ export const isolationFlow: Flow = async (subject) => {
   owner.step("what is no id");
   const broken: Ids = Object.fromEntries(Object.keys(ids).map((name) => [name, "not-an-id"]));
   for (const e of withIds) await owner.send(e, minimalRequest(owner.baseUrl, e, broken, ownerKey), "validation_failed");
-  if (stranger === null) return;
+  if (stranger !== null) await askForTheirs(owner, stranger, ids, withIds);
+  owner.step("nothing of it changed anything");
+  const { vaultId = "", webhookId = "" } = ids;
+  const vault = (await owner.call(api.vaults.get, { params: { vaultId } })).value().vault;
+  owner.check(api.vaults.get, vault.id === vaultId, "the vault is gone");
+  await owner.call(api.webhooks.delete, { params: { webhookId } });
+};
+
+async function askForTheirs(
+  { baseUrl }: Subject["owner"],
+  stranger: Subject["owner"],
+  ids: Ids,
+  withIds: readonly EndpointDefinition[],
+): Promise<void> {
   stranger.step("an id of another account");
   const key = (await stranger.call(api.apiKeys.create, { body: { name: "stranger" } })).value().key;
-  for (const e of withIds) await stranger.send(e, minimalRequest(stranger.baseUrl, e, ids, key), "not_found");
+  for (const e of withIds) await stranger.send(e, minimalRequest(baseUrl, e, ids, key), "not_found");
   stranger.step("another account's vault or folder in query, body and metadata");
   const { vaultId = "", folderId = "" } = ids;
   const refused = { expect: "not_found" } as const;
@@ -42,10 +55,7 @@ export const isolationFlow: Flow = async (subject) => {
     { headers: { "tus-resumable": TUS_VERSION, "upload-length": 3, "upload-metadata": metadata } },
     refused,
   );
-  owner.step("nothing of it changed anything");
-  const vault = (await owner.call(api.vaults.get, { params: { vaultId } })).value().vault;
-  owner.check(api.vaults.get, vault.id === vaultId, "the vault is gone");
-};
+}
 
 async function makeOneOfEach({ owner, name, vaultId }: Subject): Promise<Ids> {
   owner.step("one object of each kind");
@@ -61,7 +71,11 @@ async function makeOneOfEach({ owner, name, vaultId }: Subject): Promise<Ids> {
   const uploadId = (begun.headers.get("location") ?? "").split("/").at(-1) ?? "";
   // A session takes an access code to begin; without one its id is nobody's.
   const sessionId = "5f0c1d9e-0000-4000-8000-0123456789ac";
-  return { vaultId, folderId: folder.id, fileId: file.id, keyId, uploadId, inviteId, sessionId };
+  const hook = { url: "https://receiver.invalid/mine", events: ["account.plan_changed" as const] };
+  const { id: webhookId } = (await owner.call(api.webhooks.create, { body: hook })).value().webhook;
+  const { id: deliveryId } = (await owner.call(api.webhooks.test, { params: { webhookId } })).value().delivery;
+  const files = { vaultId, folderId: folder.id, fileId: file.id, uploadId };
+  return { ...files, keyId, inviteId, sessionId, webhookId, deliveryId };
 }
 
 /** The least that is valid apart from the ids. */
@@ -74,6 +88,7 @@ export function minimalRequest(baseUrl: string, e: EndpointDefinition, ids: Ids,
     const type = isBytes(e.body) ? (e.body.mediaType ?? "application/octet-stream") : "application/json";
     headers.set("content-type", type);
   }
-  const body = e.body === undefined || e.bodyOptional ? null : isBytes(e.body) ? new Uint8Array([1]) : "{}";
+  const least = e === api.webhooks.recover ? '{"since":"2026-01-01T00:00:00.000Z"}' : "{}";
+  const body = e.body === undefined || e.bodyOptional ? null : isBytes(e.body) ? new Uint8Array([1]) : least;
   return new Request(new URL(renderPath(e, ids), baseUrl), { method: e.method, headers, body });
 }
