@@ -19,7 +19,7 @@ import { addWebhook, changeWebhook, readWebhook, recordWebhookChange, renewSecre
 import { recoverFailed, renewDelivery } from "./redelivering.ts";
 import { toAttempt, toDelivery, toWebhook } from "./rules.ts";
 import { deleteWebhook, listWebhooks } from "./store.ts";
-import { sendTest } from "./test-delivery.ts";
+import { sendTest } from "./send-test.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "atRest" | "webhookSender"> & {
   readonly limits: Limits;
