@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { sendRequestedMails } from "../mail.ts";
 import { WAITS } from "../../features/webhooks/outcome-rules.ts";
 import { failing, ok, openTestEngine } from "./test-engine.ts";
 
@@ -153,5 +154,47 @@ describe("an endpoint", () => {
     await test.run();
     expect(test.sent).toHaveLength(10);
     expect(new Set(test.sent.map(({ headers }) => headers["webhook-id"])).size).toBe(10);
+  });
+
+  it("that is turned off is named to its owner in no mail, and mailed about once a day at most [D6-disable]", async () => {
+    await using test = await openTestEngine();
+    const disabled = async (path: string): Promise<void> => {
+      await test.endpoint(`http://127.0.0.1:9/secret-${path}`);
+      await test.change();
+      await test.run();
+      await sendRequestedMails({ ...test.app.deps, log: test.deps.log }, new AbortController().signal);
+    };
+    const about = () => test.app.mails.filter(({ subject }) => subject === "A webhook endpoint was turned off");
+    test.answer(() => failing("HTTP 410"));
+    await disabled("a");
+    await disabled("b");
+    test.app.clock.advance(DAY - 1);
+    await disabled("c");
+    expect(about()).toHaveLength(1);
+    expect(about()[0]?.text).not.toContain("secret-");
+    test.app.clock.advance(1);
+    await disabled("d");
+    expect(about()).toHaveLength(2);
+    // A clock that is set back must not keep the owner uninformed for as long.
+    test.app.clock.advance(-30 * DAY);
+    await disabled("e");
+    expect(about()).toHaveLength(3);
+  });
+
+  it("that is turned off by the service is so in the audit log, and its test still works while it is off", async () => {
+    await using test = await openTestEngine();
+    const webhookId = await test.endpoint();
+    test.answer(() => failing("HTTP 410"));
+    await test.change();
+    await test.run();
+    const audit = await test.app.ask("GET", "/api/audit-log?limit=1", { key: test.key });
+    expect(audit.text).toContain("webhook.disabled");
+    test.answer(() => ok);
+    const answer = await test.app.ask("POST", `/api/webhooks/${webhookId}/test`, { key: test.key });
+    expect(answer.body["delivery"]).toMatchObject({ status: "success", attempts: 1, maxAttempts: 1 });
+    const { active, failure_count, last_delivery_status } = await test.webhook(webhookId);
+    expect({ active, failure_count, last_delivery_status }).toEqual({
+      ...{ active: 0, failure_count: 1, last_delivery_status: "success" },
+    });
   });
 });
