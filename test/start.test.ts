@@ -73,6 +73,14 @@ interface Document {
     readonly skipped: { path: string; reason: string }[];
     readonly failed: { path: string; reason: string }[];
   };
+  readonly webhooks: {
+    readonly pageUrl: string;
+    readonly hookUrl: string;
+    readonly expected: number;
+    readonly arrived: number;
+    readonly failed: number;
+    readonly ok: boolean;
+  };
   readonly mcp: {
     readonly mcpServers: {
       readonly coffer: { readonly command: string; readonly args: string[]; readonly env: Record<string, string> };
@@ -132,9 +140,22 @@ describe("npm start --json", () => {
     expect(files.files.map((file) => file.name).toSorted()).toEqual(["a.txt", "b.txt"]);
     expect(run.stdout + run.stderr).not.toContain(key);
     await pasteConfiguration(document, folder);
+    await openPage(document);
     await run.stop();
     expect(await answers(document.baseUrl)).toBe(false);
+    await expect(fetch(document.webhooks.pageUrl)).rejects.toThrow("fetch failed");
   });
+
+  /** The uploads were delivered to the sink, and its page and data show them verified. */
+  async function openPage({ webhooks, job }: Document): Promise<void> {
+    expect(webhooks).toMatchObject({ expected: 2, arrived: 2, failed: 0, ok: true });
+    expect(await (await fetch(webhooks.pageUrl)).text()).toContain("<title>Webhook deliveries</title>");
+    const { deliveries } = (await (await fetch(`${webhooks.pageUrl}deliveries.json`)).json()) as {
+      deliveries: { kind: string; problem: string | null; body: string }[];
+    };
+    const uploads = deliveries.filter(({ kind, body }) => kind === "file.uploaded" && body.includes(job.vaultId));
+    expect(uploads.map(({ problem }) => problem)).toEqual([null, null]);
+  }
 
   /** The printed configuration is what a host would start: by absolute paths, without a secret. */
   async function pasteConfiguration({ mcp, credentialsFile }: Document, folder: string): Promise<void> {
@@ -220,7 +241,21 @@ describe("npm start --once", () => {
     const run = npmStart(["--port", "0", "--data", join(base, "data"), "--folder", folder, "--once"]);
     expect(await run.ended).toBe(0);
     expect(run.stdout).toMatch(/verified +1 of 1 files, every byte/);
+    expect(run.stdout).toMatch(/webhooks +1 of 1 uploads delivered, each verified/);
+    expect(run.stdout).toMatch(/page +http:\/\/127\.0\.0\.1:\d+\/ /);
     expect(run.stdout).toContain('"mcpServers"');
+  });
+
+  it("ends with 1 when deliveries do not arrive", { timeout: 60_000 }, async () => {
+    const folder = await makeFolder({ "a.txt": "a" });
+    // Nobody listens there: every attempt fails on its way.
+    const env = { SERVICE_WEBHOOK_PROXY: "http://127.0.0.1:9" };
+    const run = npmStart([...json(join(base, "data")), "--folder", folder, "--once"], { env });
+    expect(await run.ended).toBe(1);
+    const { job, webhooks } = JSON.parse(run.stdout) as Document;
+    expect(job.ok).toBe(true);
+    expect(webhooks).toMatchObject({ expected: 1, arrived: 0, ok: false });
+    expect(run.stderr).toContain("NOT every upload was delivered: 0 of 1");
   });
 
   it("stores what it can of a hostile folder and names what it leaves out", { timeout: 60_000 }, async () => {

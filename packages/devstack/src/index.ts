@@ -12,3 +12,6 @@ export {
   type ToolClient,
   type ToolClientOptions,
 } from "./tool-client.ts";
+export { startWebhookSink, type WebhookSink } from "./webhook-sink/sink.ts";
+export type { Answer } from "./webhook-sink/answers.ts";
+export type { SunkDelivery } from "./webhook-sink/deliveries.ts";

@@ -2,14 +2,28 @@
 import { clientConfiguration } from "./launcher.ts";
 import type { JobReport } from "./main-job.ts";
 import type { Stack } from "./stack.ts";
+import type { ArrivalReport } from "./webhook-sink/arrivals.ts";
 
-/** The one document of `--json`. */
-export function renderDocument(stack: Stack, job: JobReport): string {
-  const { baseUrl, credentialsFile, dataDirectory, newAccount } = stack;
-  return `${JSON.stringify({ baseUrl, credentialsFile, dataDirectory, newAccount, job, mcp: clientConfiguration(credentialsFile, job.folder) }, null, 2)}\n`;
+export interface StartReport {
+  readonly stack: Stack;
+  readonly job: JobReport;
+  readonly webhooks: ArrivalReport & {
+    /** For people. */
+    readonly pageUrl: string;
+    /** For deliveries. */
+    readonly hookUrl: string;
+    readonly webhookId: string;
+  };
 }
 
-export function renderTable(stack: Stack, job: JobReport): string {
+/** The one document of `--json`. */
+export function renderDocument({ stack, job, webhooks }: StartReport): string {
+  const { baseUrl, credentialsFile, dataDirectory, newAccount } = stack;
+  const mcp = clientConfiguration(credentialsFile, job.folder);
+  return `${JSON.stringify({ baseUrl, credentialsFile, dataDirectory, newAccount, job, webhooks, mcp }, null, 2)}\n`;
+}
+
+export function renderTable({ stack, job, webhooks }: StartReport): string {
   const lines = [
     "",
     ...table([
@@ -20,12 +34,15 @@ export function renderTable(stack: Stack, job: JobReport): string {
       ["upload", speed(job.uploadSeconds, job.bytes)],
       ["download", speed(job.downloadSeconds, job.bytes)],
       ["verified", `${String(job.verified)} of ${String(job.files)} files, every byte`],
+      ["webhooks", `${String(webhooks.arrived)} of ${String(webhooks.expected)} uploads delivered, each verified`],
     ]),
     ...job.skipped.map(({ path, reason }) => `  left out  ${shown(path)}: ${reason}`),
+    ...(webhooks.failed === 0 ? [] : [`  FAILED    ${String(webhooks.failed)} deliveries: see the page`]),
     ...job.failed.map(({ path, reason }) => `  FAILED    ${shown(path)}: ${reason}`),
     "",
     ...table([
       ["service", stack.baseUrl],
+      ["page", `${webhooks.pageUrl} (webhook deliveries as they arrive)`],
       ["key", `${stack.credentialsFile} (${stack.newAccount ? "a new account" : "the account of an earlier run"})`],
     ]),
     "",

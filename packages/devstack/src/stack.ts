@@ -56,6 +56,8 @@ function serverEnvironment(
 ): Record<string, string | undefined> {
   return {
     SERVICE_LOG_LEVEL: "warn",
+    // What receives webhooks is on this machine as well: nobody has to be spared.
+    SERVICE_WEBHOOK_ENDPOINT_RATE: "2000",
     ...environment,
     SERVICE_ENV: "development",
     SERVICE_HOST: "127.0.0.1",

@@ -2,10 +2,14 @@
 import { realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ApiError, createClient } from "@coffer/sdk";
 import { runMainJob, type JobReport } from "./main-job.ts";
 import { HELP, parseStart, type StartOptions } from "./options.ts";
-import { renderDocument, renderTable, shown } from "./report.ts";
+import { renderDocument, renderTable, shown, type StartReport } from "./report.ts";
 import { startStack, type Stack } from "./stack.ts";
+import { Arrivals, type ArrivalReport } from "./webhook-sink/arrivals.ts";
+import { registerSink, type Registration } from "./webhook-sink/registration.ts";
+import { startWebhookSink, type WebhookSink } from "./webhook-sink/sink.ts";
 
 const REPOSITORY = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const DEFAULT_PORT = 8787;
@@ -52,11 +56,30 @@ async function run(options: StartOptions): Promise<number> {
   say(
     `service ready at ${stack.baseUrl}; ${stack.newAccount ? "signed up an account" : "using the account of an earlier run"}`,
   );
+  await using sink = await startWebhookSink();
+  await using endpoint = await openEndpoint(stack, sink);
+  say(`webhook deliveries are shown at ${sink.pageUrl}`);
+  using arrivals = new Arrivals(sink.deliveries);
   const job = await runMainJob({ stack, folder, signal: stop.signal, say });
-  process.stdout.write(options.json ? renderDocument(stack, job) : renderTable(stack, job));
+  const arrived = await arrivals.ofVault(job.vaultId, job.files, stop.signal);
+  const { hookUrl, pageUrl } = sink;
+  const report: StartReport = { stack, job, webhooks: { pageUrl, hookUrl, webhookId: endpoint.webhookId, ...arrived } };
+  process.stdout.write(options.json ? renderDocument(report) : renderTable(report));
   say(verdict(job));
+  say(deliveryVerdict(arrived));
   if (!options.once) await untilStopped();
-  return options.once && !job.ok ? 1 : 0;
+  return options.once && !(job.ok && arrived.ok) ? 1 : 0;
+}
+
+async function openEndpoint({ baseUrl, apiKey }: Stack, sink: WebhookSink): Promise<Registration> {
+  try {
+    return await registerSink(createClient({ baseUrl, credentials: { apiKey } }), sink);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw new StartError(`The service takes no webhook for its deliveries to be shown: ${error.message}`, {
+      cause: error,
+    });
+  }
 }
 
 /** A stack trace only for what nobody foresaw. */
@@ -97,6 +120,11 @@ function verdict(job: JobReport): string {
   const left = job.skipped.length === 0 ? "" : `, ${String(job.skipped.length)} left out`;
   if (job.ok) return `all ${String(job.files)} files came back byte for byte${left}`;
   return `NOT everything came back: ${String(job.failed.length)} failed${left}`;
+}
+
+function deliveryVerdict({ ok, expected, arrived, failed }: ArrivalReport): string {
+  if (ok) return `each of ${String(expected)} uploads was delivered to the webhook and verified`;
+  return `NOT every upload was delivered: ${String(arrived)} of ${String(expected)}, and ${String(failed)} deliveries failed verification`;
 }
 
 /** The first signal ends in order, the second at once. */

@@ -1,0 +1,120 @@
+/**
+ * Follow an account's event feed with nothing but fetch, as a listener in any language can: read server-sent events, keep
+ * the last sequence number, and come back with it. The SDK's `client.events.follow` does the same in one line.
+ * Run it: `node --conditions=coffer-source examples/follow-events.ts`. It uses the service of SERVICE_BASE_URL and
+ * SERVICE_API_KEY when both are set, else one of its own. Every claim is checked; the first that does not hold ends the
+ * program with 1.
+ */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { startStack } from "@coffer/devstack";
+import { createClient } from "@coffer/sdk";
+import { isEvent, type ReceivedEvent } from "@coffer/sdk/webhooks";
+
+const { SERVICE_BASE_URL, SERVICE_API_KEY } = process.env;
+const given =
+  SERVICE_BASE_URL === undefined || SERVICE_API_KEY === undefined
+    ? null
+    : { baseUrl: SERVICE_BASE_URL, apiKey: SERVICE_API_KEY };
+await using stack = given === null ? await startStack() : null;
+const service = stack ?? given;
+assert.ok(service !== null);
+const { baseUrl, apiKey } = service;
+const client = createClient({ baseUrl, credentials: { apiKey } });
+
+/** What a block of the feed says; the rest of it (`event`, comments) is not needed here. */
+interface Block {
+  /** The place to come back to. */
+  readonly id: number;
+  /** null: the block names a place and tells nothing. */
+  readonly event: ReceivedEvent | null;
+}
+
+/**
+ * One connection, from the event after `after` on; without it, from now on. Ends when the server ends it: a real listener then comes
+ * back after the time in `retry` with the last id. Leaving the loop closes the connection.
+ */
+async function* follow(after: number | null): AsyncGenerator<Block, void, undefined> {
+  const headers: Record<string, string> = { authorization: `Bearer ${apiKey}`, accept: "text/event-stream" };
+  if (after !== null) headers["last-event-id"] = String(after);
+  const answer = await fetch(`${baseUrl}/api/events`, { headers });
+  assert.equal(answer.status, 200);
+  let rest = "";
+  for await (const text of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    // An empty line ends a block; what is not ended yet waits for the rest.
+    const blocks = (rest + text).split("\n\n");
+    rest = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const id = fieldOf(block, "id");
+      const data = fieldOf(block, "data");
+      if (id !== null) yield { id: Number(id), event: data === null ? null : (JSON.parse(data) as ReceivedEvent) };
+    }
+  }
+}
+
+function fieldOf(block: string, name: string): string | null {
+  const line = block.split("\n").find((each) => each.startsWith(`${name}: `));
+  return line === undefined ? null : line.slice(name.length + 2);
+}
+
+/** The next events that somebody waits for, and the place after the last of them. */
+async function take(blocks: AsyncIterable<Block>, count: number): Promise<{ events: ReceivedEvent[]; place: number }> {
+  const events: ReceivedEvent[] = [];
+  for await (const { id, event } of blocks) {
+    if (event !== null) events.push(event);
+    if (events.length === count) return { events, place: id };
+  }
+  throw new Error("the feed ended");
+}
+
+async function upload(vaultId: string, name: string): Promise<string> {
+  return (await client.files.upload({ vaultId, name, body: Buffer.from("content") })).file.id;
+}
+
+const listening = follow(null);
+const { value: first } = await listening.next();
+claim("the feed says at once where it begins", first?.event === null && Number.isInteger(first.id));
+
+const vault = await client.vaults.create({ name: `Example ${randomUUID()}`, type: "public" });
+try {
+  const fileId = await upload(vault.id, "seen.txt");
+  const { events, place } = await take(listening, 2);
+  const [made, stored] = events;
+  claim("a new vault shows", made !== undefined && isEvent(made, "vault.created") && made.data.object.id === vault.id);
+  claim(
+    "an upload shows, with its place in the account's history",
+    stored !== undefined &&
+      isEvent(stored, "file.uploaded") &&
+      stored.data.object.id === fileId &&
+      stored.data.sequence === place,
+  );
+  claim("and never a name", !JSON.stringify(events).includes("seen.txt"));
+
+  // Leaving the loop closed the connection: what happens now is missed, until the listener comes back.
+  const missed = await Promise.all([upload(vault.id, "missed 1.txt"), upload(vault.id, "missed 2.txt")]);
+  const back = follow(place);
+  const caughtUp = await take(back, 2);
+  const told = caughtUp.events.map((event) => (isEvent(event, "file.uploaded") ? event.data.object.id : event.type));
+  claim(
+    "who comes back is told what was missed, once and in order",
+    told.toSorted().join() === missed.toSorted().join(),
+  );
+  const sequences = caughtUp.events.map(({ data }) => data.sequence);
+  claim(
+    "each after the one before",
+    sequences.every((sequence, at) => sequence > (sequences[at - 1] ?? place)),
+  );
+
+  for await (const event of client.events.follow({ after: place })) {
+    claim("the SDK follows from the same place", event.data.sequence === sequences[0]);
+    break;
+  }
+  console.log("every claim holds");
+} finally {
+  await client.vaults.delete(vault.id, { force: true });
+}
+
+function claim(sentence: string, holds: boolean): void {
+  assert.ok(holds, sentence);
+  console.log(`ok  ${sentence}`);
+}
