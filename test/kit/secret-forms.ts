@@ -55,6 +55,8 @@ function textForms(text: string): SecretForm[] {
 function pieces(text: string): Record<string, string> {
   const signature = /^eyJ[\w-]+\.[\w-]+\.([\w-]{20,})$/.exec(text)?.[1];
   if (signature !== undefined) return { "the signature": signature };
+  const signing = /^whsec_([0-9A-Za-z+/]{32,})=*$/.exec(text)?.[1];
+  if (signing !== undefined) return { "without its prefix": signing };
   const random = /^(?:[a-z]{2,8}_)?([0-9A-Za-z_-]{32,})$/.exec(text)?.[1];
   return random === undefined ? {} : { "the first half": random.slice(0, 24), "the second half": random.slice(-24) };
 }
@@ -87,6 +89,8 @@ function alignedBase64(bytes: Buffer, offset: number): string {
 /** The bytes that the text stands for, when it is hex or base64url. */
 function decoded(text: string): SecretForm[] {
   if (/^(?:[0-9a-f]{2}){16,}$/i.test(text)) return [{ name: "the decoded bytes", bytes: Buffer.from(text, "hex") }];
+  const signing = /^whsec_([0-9A-Za-z+/]{32,})=*$/.exec(text)?.[1];
+  if (signing !== undefined) return [{ name: "the decoded bytes", bytes: Buffer.from(signing, "base64") }];
   if (/^[\w-]{43}$/.test(text)) return [{ name: "the decoded bytes", bytes: Buffer.from(text, "base64url") }];
   return [];
 }

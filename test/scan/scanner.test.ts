@@ -8,7 +8,11 @@ const TOKEN = randomBytes(32).toString("base64url");
 const JWT = `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.${randomBytes(32).toString("base64url")}`;
 const PASSWORD = 'granite "otter" 71 länterns';
 const ACCESS_CODE = "ABCD-EFGH-JKMN-PQRS-TVWX";
-const SECRETS = Object.entries({ KEY, TOKEN, JWT, PASSWORD, ACCESS_CODE }).map(([kind, text]) => ({ kind, text }));
+const SIGNING = `whsec_${randomBytes(32).toString("base64")}`;
+const SECRETS = Object.entries({ KEY, TOKEN, JWT, PASSWORD, ACCESS_CODE, SIGNING }).map(([kind, text]) => ({
+  kind,
+  text,
+}));
 
 const around = (text: string | Uint8Array, before = 1000) => ({
   name: "place",
@@ -47,6 +51,7 @@ describe("the scanner finds a secret", () => {
       TOKEN: Buffer.from(TOKEN, "base64url"),
       JWT: JWT.split(".")[2] ?? "",
       KEY: KEY.slice(0, 30),
+      SIGNING: Buffer.from(SIGNING.slice("whsec_".length), "base64"),
       ACCESS_CODE: ACCESS_CODE.replaceAll("-", "").toLowerCase(),
     };
     for (const [kind, trace] of Object.entries(traces)) {
@@ -70,6 +75,12 @@ describe("the scanner finds a secret", () => {
     expect(said).toMatch(/place at 1000: KEY \(raw\)/);
     expect(findSecrets(SECRETS, [{ name: "said", bytes: Buffer.from(said) }])).toEqual([]);
   });
+});
+
+it("the scanner finds a signing secret by its base64 alone", () => {
+  expect(findSecrets(SECRETS, [around(SIGNING.slice("whsec_".length, -1))]).map(({ kind }) => kind)).toContain(
+    "SIGNING",
+  );
 });
 
 it("the scanner finds nothing where there is nothing", () => {
