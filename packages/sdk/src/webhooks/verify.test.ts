@@ -1,6 +1,9 @@
 import { isEventKind } from "@coffer/contract";
+import { build } from "esbuild";
 import fc from "fast-check";
 import { createHmac } from "node:crypto";
+import { join } from "node:path";
+import { runInNewContext } from "node:vm";
 import { Webhook as Reference } from "standardwebhooks";
 import { Webhook as Svix } from "svix";
 import { describe, expect, it } from "vitest";
@@ -181,6 +184,27 @@ describe("verifying a webhook", () => {
     expect(text).not.toContain(OTHER.slice(6, 30));
     expect(text).not.toContain((headersOf()["webhook-signature"] ?? "").slice(3, 30));
     expect(text).not.toContain(ID);
+  });
+});
+
+/** Only what browsers, workers, Deno and Bun have in common, and classes of its own: bytes come from another realm. */
+async function verifyElsewhere(delivered: Record<string, unknown>): Promise<unknown> {
+  const { outputFiles } = await build({
+    entryPoints: [join(import.meta.dirname, "index.ts")],
+    ...{ bundle: true, format: "iife", globalName: "sdk", platform: "neutral", write: false },
+    conditions: ["coffer-source"],
+  });
+  const scope = { atob, btoa, crypto, TextDecoder, TextEncoder, delivered };
+  return runInNewContext(`${outputFiles[0]?.text ?? ""}; sdk.verifyWebhook(delivered)`, scope);
+}
+
+describe("outside Node", () => {
+  it("needs WebCrypto, base64 and text coding, and nothing else", async () => {
+    const known = { headers: new Headers(headersOf()), secrets: [SECRET], now: () => NOW };
+    for (const body of [BODY, new TextEncoder().encode(BODY), new TextEncoder().encode(BODY).buffer])
+      expect(JSON.stringify(await verifyElsewhere({ ...known, body }))).toBe(BODY);
+    await expect(verifyElsewhere({ ...known, body: `${BODY} ` })).rejects.toMatchObject({ reason: "no_match" });
+    await expect(verifyElsewhere({ ...known, body: EVENT })).rejects.toMatchObject({ reason: "bad_payload" });
   });
 });
 
