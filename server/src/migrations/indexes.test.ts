@@ -5,10 +5,13 @@ import { type Compilable, sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSqlite } from "../drivers/database/sqlite.ts";
 import { listEntries, listEntriesOf, listOldEntries } from "../features/audit/store.ts";
+import { listChangesAfter as listFeedChanges } from "../features/events/store.ts";
 import { listFiles, type FileFilter } from "../features/files/store.ts";
 import { listSessions, rotateRefreshToken } from "../features/sessions/store.ts";
 import { deleteOldDeliveries, listDeliveries, listUnrecovered } from "../features/webhooks/deliveries-store.ts";
+import { listChangesAfter, listSubscribers } from "../features/webhooks/cursor-store.ts";
 import { claimDue, findNextDue, listLanes, listOverdue } from "../features/webhooks/queue-store.ts";
+import { listWebhooks } from "../features/webhooks/store.ts";
 import { sumHeldBytes } from "../features/uploads/store.ts";
 import { ENDINGS } from "../jobs/identity-expiry.ts";
 import { deleteEnded } from "../jobs/identity/store.ts";
@@ -73,6 +76,33 @@ describe("a page of the audit log costs the same however long it is:", () => {
   it("entries to remove are found by their age", async () => {
     const plan = await planOf((session) => listOldEntries(session, { after: 0, cutoff: 1 }));
     expect(plan).toContain("USING INDEX changes_occurred_at ");
+  });
+});
+
+describe("webhook endpoints and the event feed cost the same however many there are:", () => {
+  it.each([null, position])(
+    "a page of an account's endpoints is read off an index, unsorted, after %j",
+    async (after) => {
+      const plan = await planOf((session) => listWebhooks(session, "a", { list: "webhooks", limit: 100, after }));
+      expect(plan).toContain("USING INDEX webhooks_newest ");
+      expect(plan).not.toContain("TEMP B-TREE");
+    },
+  );
+
+  it("an account's endpoints are found without reading others'", async () => {
+    const plan = await planOf((session) => listSubscribers(session, "a"));
+    expect(plan).toContain("USING INDEX webhooks_newest (account_id=?)");
+    expect(plan).not.toContain("SCAN");
+  });
+
+  it("a step of the feed, and of what becomes deliveries, is read off the key of the changes", async () => {
+    const key = "USING INDEX sqlite_autoindex_changes_1 (account_id=? AND sequence>?)";
+    const feed = await planOf((session) => listFeedChanges(session, "a", 1));
+    const queue = await planOf((session) => listChangesAfter(session, { accountId: "a", after: 1, limit: 9 }));
+    for (const plan of [feed, queue]) {
+      expect(plan).toContain(key);
+      expect(plan).not.toContain("TEMP B-TREE");
+    }
   });
 });
 
