@@ -84,7 +84,7 @@ export class WebhookService {
     try {
       while (performance.now() < until) {
         if ((open.get() as { count: number }).count === 0) return;
-        await pause(100);
+        await pause(250);
       }
     } finally {
       database.close();

@@ -8,8 +8,8 @@ import { Engine, type EngineDeps } from "./engine.ts";
 const PAUSE = 250;
 /** After a failed turn: a database that is full or away is not asked, nor complained about, four times a second. */
 const REST = 5_000;
-/** For attempts that end together to be recorded together. */
-const GATHER = 5;
+/** Milliseconds for attempts that end together to be recorded together, while others are under way: commits cost most. */
+const GATHER = 10;
 
 /**
  * Starts sending. Never throws.
