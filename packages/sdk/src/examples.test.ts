@@ -24,6 +24,7 @@ declare const accessCode: string;
 declare const text: string;
 declare const keypair: import("@mysten/sui/keypairs/ed25519").Ed25519Keypair;
 declare const client: import("@coffer/sdk").Client;
+declare const owner: import("@coffer/sdk").Client;
 declare const app: { fetch(request: Request): Promise<Response> };
 declare const error: unknown;
 declare const event: import("@coffer/sdk/webhooks").ReceivedEvent;
