@@ -11,13 +11,13 @@ export interface FeedEvent {
 export interface Feed extends AsyncDisposable {
   readonly status: number;
   readonly headers: Headers;
-  /** The next event that has data; rejects after ten seconds, or when the stream ends. */
+  /** The next event that has data; rejects after twenty seconds, or when the stream ends. */
   next(): Promise<FeedEvent>;
   /** The lines that came before any event. */
   opening(): string;
 }
 
-const LIMIT = 10_000;
+const LIMIT = 20_000;
 
 export async function openFeed(
   baseUrl: string,

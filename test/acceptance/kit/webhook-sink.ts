@@ -31,9 +31,9 @@ export interface Receiver {
   readonly arrived: readonly Arrived[];
   /** From now on: one of these a request, the last one for ever. Before the first call it is 204. */
   answer(first: Scripted, ...later: readonly Scripted[]): void;
-  /** The first request, past or coming, that fits; rejects after ten seconds. */
+  /** The first request, past or coming, that fits; rejects after twenty seconds. */
   waitFor(matches?: (arrived: Arrived) => boolean): Promise<Arrived>;
-  /** Resolves when so many have come in all; rejects after ten seconds. */
+  /** Resolves when so many have come in all; rejects after twenty seconds. */
   waitForCount(count: number): Promise<readonly Arrived[]>;
 }
 
@@ -46,7 +46,7 @@ export interface WebhookSink extends AsyncDisposable {
 }
 
 /** Many times what an arrival takes on an idle machine. Milliseconds. */
-const ARRIVAL_LIMIT = 10_000;
+const ARRIVAL_LIMIT = 20_000;
 
 export async function openWebhookSink(): Promise<WebhookSink> {
   const inboxes = new Map<string, Inbox>();

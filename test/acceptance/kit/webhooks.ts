@@ -27,12 +27,12 @@ export interface Webhooks {
     id: string,
     deliveryId: string,
   ): Promise<{ readonly delivery: Fields; readonly attempts: readonly Fields[] }>;
-  /** The newest delivery of that event, as soon as it is as wanted; rejects after ten seconds. */
+  /** The newest delivery of that event, as soon as it is as wanted; rejects after twenty seconds. */
   waitForDelivery(id: string, event: string, wanted: (delivery: Fields) => boolean): Promise<Fields>;
 }
 
 /** Many times what a delivery takes on an idle machine. Milliseconds. */
-const LIMIT = 10_000;
+const LIMIT = 20_000;
 const LOOK_AGAIN = 20;
 
 export function openWebhooks(baseUrl: string, key: string): Webhooks {
@@ -64,7 +64,7 @@ export function openWebhooks(baseUrl: string, key: string): Webhooks {
   };
 }
 
-/** Reads until what is there is as wanted; rejects with the last that was read after ten seconds. */
+/** Reads until what is there is as wanted; rejects with the last that was read after twenty seconds. */
 export async function eventually<Value>(
   read: () => Promise<Value | undefined>,
   wanted: (value: Value) => boolean,
