@@ -89,7 +89,7 @@ export type DisableReason = "gone" | "failing";
 
 /**
  * `end` is the state in which the attempt left its delivery. Not for tests, which say how they went and count for nothing
- * (test-delivery.ts).
+ * (send-test.ts).
  */
 export function followAttempt(
   endpoint: EndpointState,

@@ -2,6 +2,10 @@
  * The queue of deliveries: rows, claimed for a while. It is exact by its statements, not by whoever calls: a row goes from
  * `pending` to `delivering` for one caller, with the attempt counted in the same statement, and an end is written only by
  * the attempt that is under way. Whoever dies in between leaves a lease, and the row comes back when that is over.
+ *
+ * Failure contract. Everything that a caller does in one transaction happens or does not. A claim that was rolled back has not
+ * been counted. An attempt whose end could not be written is counted and may be made again by somebody else: receivers get
+ * a message at least once, and at most `max_attempts` times for each of its deliveries.
  */
 import { prepared, type Session } from "../../ports/database.ts";
 import type { WebhookAttemptRow, WebhookDeliveryRow, WebhookRow } from "../../ports/tables.ts";

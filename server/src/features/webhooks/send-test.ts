@@ -9,10 +9,11 @@ import { notFound } from "../acting.ts";
 import { insertDelivery } from "./deliveries-store.ts";
 import { readWebhook } from "./endpoints.ts";
 import { messageIdOf, renderEvent } from "./payload.ts";
+import { insertAttempt } from "./queue-store.ts";
 import { toDelivery } from "./rules.ts";
 import { liveSecrets } from "./secrets.ts";
 import { webhookHeaders } from "./signing.ts";
-import { insertAttempt, noteTest } from "./store.ts";
+import { noteTest } from "./store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "atRest" | "webhookSender">;
 
@@ -97,5 +98,5 @@ async function record(transaction: Session, row: WebhookDeliveryRow, outcome: We
     response_body: outcome.responseBody,
     at: row.created_at,
   };
-  await transaction.run(insertAttempt(transaction, { ...attempt }));
+  await insertAttempt(transaction, attempt);
 }

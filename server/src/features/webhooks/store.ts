@@ -1,5 +1,5 @@
 import { prepared, type Session } from "../../ports/database.ts";
-import type { WebhookAttemptRow, WebhookRow } from "../../ports/tables.ts";
+import type { WebhookRow } from "../../ports/tables.ts";
 import type { PageRequest } from "../paging.ts";
 
 export const findWebhook = prepared((build, value: { accountId: string; id: string }) =>
@@ -114,18 +114,4 @@ export const noteTest = prepared((build, value: { id: string; status: string; at
     .updateTable("webhooks")
     .set({ last_delivery_status: value.status, last_delivery_at: value.at })
     .where("id", "=", value.id),
-);
-
-export const insertAttempt = prepared(
-  (build, row: { [Column in keyof WebhookAttemptRow]: WebhookAttemptRow[Column] }) =>
-    build.insertInto("webhook_attempts").values({
-      delivery_id: row.delivery_id,
-      number: row.number,
-      trigger: row.trigger,
-      http_status: row.http_status,
-      error: row.error,
-      duration: row.duration,
-      response_body: row.response_body,
-      at: row.at,
-    }),
 );
