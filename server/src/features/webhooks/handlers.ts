@@ -19,7 +19,7 @@ import { addWebhook, changeWebhook, readWebhook, recordWebhookChange, renewSecre
 import { recoverFailed, renewDelivery } from "./redelivering.ts";
 import { toAttempt, toDelivery, toWebhook } from "./rules.ts";
 import { deleteWebhook, listWebhooks } from "./store.ts";
-import { sendTest } from "./send-test.ts";
+import { sendTest, TestRoom } from "./send-test.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "atRest" | "webhookSender"> & {
   readonly limits: Limits;
@@ -30,7 +30,7 @@ const DELETED_AT_ONCE = 500;
 
 export const webhooksHandlers = (deps: Needs): GroupHandlers<typeof api.webhooks> => ({
   ...endpointHandlers(deps),
-  ...deliveryHandlers(deps),
+  ...deliveryHandlers(deps, new TestRoom()),
 });
 
 type EndpointNames = "list" | "create" | "get" | "update" | "delete" | "rotateSecret";
@@ -66,12 +66,12 @@ const endpointHandlers = (deps: Needs): Pick<GroupHandlers<typeof api.webhooks>,
 
 type DeliveryNames = Exclude<keyof typeof api.webhooks, EndpointNames>;
 
-const deliveryHandlers = (deps: Needs): Pick<GroupHandlers<typeof api.webhooks>, DeliveryNames> => ({
+const deliveryHandlers = (deps: Needs, room: TestRoom): Pick<GroupHandlers<typeof api.webhooks>, DeliveryNames> => ({
   async test({ params }, { principal, signal }) {
     // Known first: a limit must not tell which ids other accounts have.
     const { id } = await readWebhook(deps.database, principal, params.webhookId);
     deps.limits.take("webhookTest", id);
-    return { delivery: await sendTest(deps, principal, id, signal) };
+    return { delivery: await room.within(principal.accountId, () => sendTest(deps, principal, id, signal)) };
   },
 
   async deliveries({ params, query }, { principal }) {

@@ -1,6 +1,7 @@
 /** A test delivery: sent now, waited for, recorded, and never repeated (specification §4.1, §6; decisions §6). */
 import { type Delivery, MAX_ATTEMPTS } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
 import type { Principal } from "../../http/handlers.ts";
 import type { Session } from "../../ports/database.ts";
 import type { WebhookAttemptRow, WebhookDeliveryRow, WebhookRow } from "../../ports/tables.ts";
@@ -16,6 +17,28 @@ import { webhookHeaders } from "./signing.ts";
 import { noteTest } from "./store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "atRest" | "webhookSender">;
+
+/** Tests of one account that wait for receivers at once. Each holds a request for up to 15 s, and endpoints are many. */
+export const TESTS_AT_ONCE = 10;
+
+/** Counts who waits for a test; of one process. */
+export class TestRoom {
+  readonly #waiting = new Map<string, number>();
+
+  /** Runs `send`, or throws `rate_limited` when too many of the account's are running. */
+  async within<Result>(accountId: string, send: () => Promise<Result>): Promise<Result> {
+    const others = this.#waiting.get(accountId) ?? 0;
+    if (others >= TESTS_AT_ONCE) throw new ServiceError("rate_limited", undefined, { headers: { "Retry-After": "1" } });
+    this.#waiting.set(accountId, others + 1);
+    try {
+      return await send();
+    } finally {
+      const left = (this.#waiting.get(accountId) ?? 1) - 1;
+      if (left === 0) this.#waiting.delete(accountId);
+      else this.#waiting.set(accountId, left);
+    }
+  }
+}
 
 interface Message {
   readonly messageId: string;
@@ -40,6 +63,8 @@ export async function sendTest(
   const secrets = liveSecrets(deps.atRest, webhook, now);
   const headers = webhookHeaders({ messageId, now, body, secrets });
   const outcome = await deps.webhookSender.send({ url: webhook.url, headers, body }, signal);
+  // Whoever asked has left, or the service stops: that it was broken off says nothing of the receiver.
+  if (signal.aborted) throw new ServiceError("unavailable");
   const row = toRow(webhook, message, outcome, { id: deps.random.uuid(), now: deps.clock.now() });
   await deps.database.transaction((transaction) => record(transaction, row, outcome));
   return toDelivery(row);
