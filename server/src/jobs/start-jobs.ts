@@ -8,7 +8,7 @@ import { mailJob } from "./mail.ts";
 import { type JobLog, schedule } from "./schedule.ts";
 import { sweepOrphans } from "./sweep.ts";
 import { purgeTrash } from "./trash-purge.ts";
-import { removeOldDeliveries } from "./webhook-retention.ts";
+import { removeEndedSecrets, removeOldDeliveries } from "./webhook-retention.ts";
 
 export type JobDeps = Pick<Deps, "database" | "blobs" | "clock" | "random" | "mailer" | "settings"> & {
   readonly log: JobLog;
@@ -33,6 +33,7 @@ export function startJobs(deps: JobDeps): () => Promise<void> {
       { name: "expire sign-in", pause: HOUR, run: (signal) => expireIdentity(deps, signal) },
       { name: "remove old audit entries", pause: HOUR, run: (signal) => removeOldEntries(deps, signal) },
       { name: "remove old deliveries", pause: HOUR, run: (signal) => removeOldDeliveries(deps, signal) },
+      { name: "remove rotated webhook secrets", pause: HOUR, run: () => removeEndedSecrets(deps) },
       { name: "purge trash", pause: HOUR, run: (signal) => purgeTrash(deps, signal) },
       { name: "delete blobs", pause: DELETION_PAUSE, run: (signal) => deleteQueuedBlobs(deps, signal) },
       {

@@ -1,13 +1,14 @@
-/** Removes deliveries, with their payloads and attempts, after 30 days (the contract's DELIVERY_DAYS). */
+/** Removes what webhooks leave behind: deliveries after 30 days (the contract's DELIVERY_DAYS), and secrets that were rotated. */
 import { DELIVERY_DAYS } from "@coffer/contract";
 import { deleteOldDeliveries } from "../features/webhooks/deliveries-store.ts";
+import { forgetEndedSecrets } from "../features/webhooks/store.ts";
 import type { JobDeps } from "./start-jobs.ts";
 import { BATCH } from "./store.ts";
 
 const DAY = 24 * 60 * 60_000;
 
 /**
- * Those that never arrived too: this is the bound of the queue of an endpoint that is paused or turned off. No schedule is
+ * With their payloads and attempts. Those that never arrived too: this is the bound of the queue of an endpoint that is paused or turned off. No schedule is
  * as long, so nothing that is still being tried is among them.
  */
 export async function removeOldDeliveries(
@@ -25,4 +26,12 @@ export async function removeOldDeliveries(
     if (count < BATCH) break;
   }
   return { removed };
+}
+
+/** Secrets that have ended sign nothing any more; in the database they would be one leak more. */
+export async function removeEndedSecrets({
+  database,
+  clock,
+}: Pick<JobDeps, "database" | "clock">): Promise<{ removed: number }> {
+  return { removed: await database.run(forgetEndedSecrets(database, { now: clock.now() })) };
 }

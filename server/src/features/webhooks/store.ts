@@ -108,6 +108,14 @@ export const rotateSecret = prepared(
       .where("account_id", "=", value.accountId),
 );
 
+/** Of all accounts. What has ended is kept by nobody, and comes back to life with no clock that is set back. */
+export const forgetEndedSecrets = prepared((build, value: { now: number }) =>
+  build
+    .updateTable("webhooks")
+    .set({ previous_secret: null, previous_secret_ends_at: null })
+    .where("previous_secret_ends_at", "<=", value.now),
+);
+
 /** A test shows in the endpoint's last delivery, and counts neither as a failure nor as a success (decisions §6). */
 export const noteTest = prepared((build, value: { id: string; status: string; at: number | null }) =>
   build
