@@ -148,4 +148,17 @@ describe("lanes together", () => {
     lanes.tidy();
     expect(lanes.size).toBe(1);
   });
+
+  it("that failed are forgotten an hour after their last attempt: endpoints that are deleted leave nothing behind", () => {
+    const { lanes, begin, end, time } = open();
+    lanes.learn("gone", START);
+    for (const [name, count] of Object.entries(begin())) end(name, count, failure);
+    lanes.learn("gone", null);
+    time.elapsed += 60 * 60_000 - 1;
+    lanes.tidy();
+    expect(lanes.size).toBe(1);
+    time.elapsed += 1;
+    lanes.tidy();
+    expect(lanes.size).toBe(0);
+  });
 });

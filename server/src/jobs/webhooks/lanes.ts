@@ -17,6 +17,9 @@ const FIRST_CONCURRENCY = 2;
 /** A receiver that asks for patience gets it for everything that waits for it, up to this. The one that it refused waits longer. */
 const LONGEST_REST = 15 * 60_000;
 
+/** So long after its last attempt it is forgotten that an endpoint failed: it may be gone for good. */
+const LONGEST_GRUDGE = 60 * 60_000;
+
 /** What is due later is forgotten, and found in the database again when its time comes near. */
 const HORIZON = 60_000;
 
@@ -42,6 +45,8 @@ interface Lane {
   filledAt: number;
   /** Elapsed: nothing is sent before. */
   restUntil: number;
+  /** Elapsed, of the last attempt. */
+  endedAt: number;
 }
 
 export class Lanes {
@@ -116,6 +121,7 @@ export class Lanes {
     const lane = this.#lanes.get(webhookId);
     if (lane === undefined) return;
     this.#count(lane, -1);
+    lane.endedAt = this.#clock.elapsed();
     const wasProven = lane.successes > 0;
     if (outcome?.failure === null) {
       lane.successes += 1;
@@ -123,11 +129,16 @@ export class Lanes {
     } else {
       lane.failures += 1;
       lane.successes = 0;
-      const rest = Math.min(outcome?.retryAfter ?? 0, LONGEST_REST);
-      lane.restUntil = Math.max(lane.restUntil, this.#clock.elapsed() + rest);
+      this.rest(webhookId, Math.min(outcome?.retryAfter ?? 0, LONGEST_REST));
     }
     const isProven = lane.successes > 0;
     if (wasProven !== isProven) this.#unproven += isProven ? -lane.inFlight : lane.inFlight;
+  }
+
+  /** Nothing of the endpoint's begins for so many milliseconds. */
+  rest(webhookId: string, milliseconds: number): void {
+    const lane = this.#lanes.get(webhookId);
+    if (lane !== undefined) lane.restUntil = Math.max(lane.restUntil, this.#clock.elapsed() + milliseconds);
   }
 
   /** Forgets endpoints of which nothing is due soon and nothing needs remembering. */
@@ -136,12 +147,13 @@ export class Lanes {
     for (const [webhookId, lane] of this.#lanes) {
       const isFull = this.#fill(lane) >= this.#settings.endpointRate;
       const isIdle = lane.inFlight === 0 && !this.#isNear(lane.due);
-      if (isIdle && isFull && lane.failures === 0 && lane.restUntil <= elapsed) this.#lanes.delete(webhookId);
+      const isForgiven = lane.failures === 0 || lane.endedAt + LONGEST_GRUDGE <= elapsed;
+      if (isIdle && isFull && isForgiven && lane.restUntil <= elapsed) this.#lanes.delete(webhookId);
     }
   }
 
   #newLane(due: number): Lane {
-    const counters = { inFlight: 0, failures: 0, successes: 0, restUntil: -Infinity };
+    const counters = { inFlight: 0, failures: 0, successes: 0, restUntil: -Infinity, endedAt: -Infinity };
     return { due, ...counters, tokens: this.#settings.endpointRate, filledAt: this.#clock.elapsed() };
   }
 
