@@ -45,7 +45,14 @@ const IMPORTABLE = {
 
 it("every example in the documentation of the SDK is a program that the compiler takes", { timeout: 60_000 }, () => {
   const blocks = [...WITH_EXAMPLES.flatMap(examplesOf), ...READMES.flatMap(blocksOf)];
-  const documented = ["client.ts", "files.ts", "node/upload-file.ts", "node/download-file.ts", "errors.ts", "webhooks/verify.ts"];
+  const documented = [
+    "client.ts",
+    "files.ts",
+    "node/upload-file.ts",
+    "node/download-file.ts",
+    "errors.ts",
+    "webhooks/verify.ts",
+  ];
   for (const file of documented) expect(blocks.map(({ name }) => name).join(" ")).toContain(`src/${file}`);
   expect(problemsOf(blocks)).toEqual([]);
   // The check can fail.
