@@ -24,9 +24,6 @@ const LONGEST_RETRY_AFTER = DAY;
 /** An endpoint from which nothing but failures came for so long is turned off. */
 export const DISABLED_AFTER = 5 * DAY;
 
-/** One failure, and one more long after it: a single bad moment followed by silence turns nothing off. */
-const SECOND_FAILURE_AFTER = 12 * HOUR;
-
 /** RFC 9110 §15.5.11: gone, likely for good. Standard Webhooks: the receiver wants no more. */
 const GONE = 410;
 
@@ -87,10 +84,7 @@ export type EndpointState = Pick<
 /** Why an endpoint is turned off: it asked for it, or nothing has come through for days. */
 export type DisableReason = "gone" | "failing";
 
-/**
- * `end` is the state in which the attempt left its delivery. Not for tests, which say how they went and count for nothing
- * (send-test.ts).
- */
+/** `end` is the state in which the attempt left its delivery. */
 export function followAttempt(
   endpoint: EndpointState,
   end: DeliveryEnd,
@@ -109,9 +103,22 @@ export function followAttempt(
   return { state: reason === null ? failing : { ...failing, active: 0 }, disabled: reason };
 }
 
+/**
+ * What the endpoint of now has no part in: the attempt went to the address before this one, or nobody finished it. It
+ * shows and counts, but is no reason to turn off an endpoint that may be well.
+ */
+export function followBlameless(endpoint: EndpointState, end: DeliveryEnd, now: number): EndpointState {
+  const { active, failing_since } = endpoint;
+  return { ...followAttempt(endpoint, end, now).state, active, failing_since };
+}
+
+/** Tests say how they went, and count for nothing (decisions §6). */
+export function followTest(endpoint: EndpointState, end: DeliveryEnd, now: number): EndpointState {
+  return { ...endpoint, last_delivery_status: end.status, last_delivery_at: now };
+}
+
 function reasonToDisable(endpoint: EndpointState, end: DeliveryEnd, since: number, now: number): DisableReason | null {
   if (endpoint.active === 0) return null;
   if (end.http_status === GONE) return "gone";
-  if (endpoint.failing_since === null || now - since < SECOND_FAILURE_AFTER) return null;
   return now - since >= DISABLED_AFTER ? "failing" : null;
 }

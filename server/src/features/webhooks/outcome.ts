@@ -7,7 +7,16 @@ import type { WebhookOutcome } from "../../ports/webhook-sender.ts";
 import { insertMailRequest } from "../mail-tokens/store.ts";
 import { findOwnerAddress, takeMailTurn } from "./cursor-store.ts";
 import { recordWebhookChange } from "./endpoints.ts";
-import { type DisableReason, endAttempt, endInterrupted, followAttempt, INTERRUPTED } from "./outcome-rules.ts";
+import {
+  type DisableReason,
+  endAttempt,
+  endInterrupted,
+  type EndpointState,
+  followAttempt,
+  followBlameless,
+  followTest,
+  INTERRUPTED,
+} from "./outcome-rules.ts";
 import {
   type ClaimedDelivery,
   findEndpoint,
@@ -25,6 +34,8 @@ type Settling = Pick<Deps, "clock" | "random">;
 export interface FinishedAttempt {
   readonly delivery: Pick<ClaimedDelivery, "id" | "webhook_id" | "trigger" | "attempts" | "max_attempts">;
   readonly outcome: WebhookOutcome;
+  /** Where it went: the endpoint may be elsewhere by now. */
+  readonly url: string;
   /** When it began, in milliseconds since the Unix epoch. */
   readonly at: number;
 }
@@ -61,9 +72,9 @@ async function recordOfEndpoint(
   attempts: readonly FinishedAttempt[],
 ): Promise<DisableReason | null> {
   const now = deps.clock.now();
-  let state: Parameters<typeof followAttempt>[0] = row;
+  let state: EndpointState = row;
   let reason: DisableReason | null = null;
-  for (const { delivery, outcome, at } of attempts) {
+  for (const { delivery, outcome, url, at } of attempts) {
     const end = endAttempt(delivery, outcome, { now, chance: () => drawChance(deps.random) });
     if (!(await writeEnd(transaction, delivery, end))) continue;
     await insertAttempt(transaction, {
@@ -71,9 +82,13 @@ async function recordOfEndpoint(
       ...{ http_status: outcome.httpStatus, error: outcome.failure ?? "" },
       ...{ duration: Math.round(outcome.duration), response_body: outcome.responseBody },
     });
-    const followed = followAttempt(state, end, now);
-    state = followed.state;
-    reason ??= followed.disabled;
+    if (delivery.trigger === "test") state = followTest(state, end, now);
+    else if (url !== row.url) state = followBlameless(state, end, now);
+    else {
+      const followed = followAttempt(state, end, now);
+      state = followed.state;
+      reason ??= followed.disabled;
+    }
   }
   if (state !== row) await writeEndpointState(transaction, row.id, state);
   if (reason !== null) await announceDisabled(deps, transaction, row);
@@ -121,9 +136,8 @@ async function recordInterruption(deps: Settling, transaction: Session, delivery
   });
   const row = end.status === "failed" ? await findEndpoint(transaction, delivery.webhook_id) : null;
   if (row === null) return true;
-  // The delivery has failed and counts as such; but it is no reason to turn off an endpoint that may be well.
-  const { state } = followAttempt(row, end, now);
-  await writeEndpointState(transaction, row.id, { ...state, active: row.active, failing_since: row.failing_since });
+  const follow = delivery.trigger === "test" ? followTest : followBlameless;
+  await writeEndpointState(transaction, row.id, follow(row, end, now));
   return true;
 }
 

@@ -10,9 +10,12 @@ import { type FailedRange, insertDelivery, listUnrecovered, RECOVERED_AT_ONCE } 
  */
 export function renewDelivery(delivery: WebhookDeliveryRow, id: string, now: number): WebhookDeliveryRow {
   const { webhook_id, message_id, event, sequence, payload } = delivery;
+  // A test is tried once and counts for nothing, whoever sends it (decisions §6).
+  const isTest = delivery.trigger === "test";
   return {
     ...{ id, webhook_id, message_id, event, sequence, payload },
-    ...{ trigger: "manual", status: "pending", attempts: 0, max_attempts: MAX_ATTEMPTS.event },
+    ...{ trigger: isTest ? "test" : "manual", max_attempts: isTest ? MAX_ATTEMPTS.test : MAX_ATTEMPTS.event },
+    ...{ status: "pending", attempts: 0 },
     ...{ http_status: 0, last_error: "", next_attempt_at: now, lease_until: null },
     ...{ last_attempt_at: null, completed_at: null, created_at: now },
   };

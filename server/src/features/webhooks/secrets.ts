@@ -8,13 +8,21 @@ export function protectSecret(atRest: AtRest, webhookId: string, secret: string)
   return atRest.protect(secret, PURPOSE, webhookId);
 }
 
-/** The secrets that sign now, newest first: the previous one too until its end. */
+/**
+ * The secrets that sign now, newest first: the previous one too until its end. Throws when the newest cannot be read; a
+ * previous one that cannot is left out, so that rotating mends an endpoint whose secret was lost.
+ */
 export function liveSecrets(
   atRest: AtRest,
   row: Pick<WebhookRow, "id" | "secret" | "previous_secret" | "previous_secret_ends_at">,
   now: number,
 ): readonly string[] {
   const { previous_secret: previous, previous_secret_ends_at: endsAt } = row;
-  const kept = previous !== null && endsAt !== null && now < endsAt ? [row.secret, previous] : [row.secret];
-  return kept.map((secret) => atRest.reveal(secret, PURPOSE, row.id));
+  const newest = atRest.reveal(row.secret, PURPOSE, row.id);
+  if (previous === null || endsAt === null || now >= endsAt) return [newest];
+  try {
+    return [newest, atRest.reveal(previous, PURPOSE, row.id)];
+  } catch {
+    return [newest];
+  }
 }

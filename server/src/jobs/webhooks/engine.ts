@@ -40,12 +40,20 @@ const LEASE_MARGIN = 15_000;
 const INTERRUPTED_AT_ONCE = 200;
 /** Elapsed milliseconds between two looks for abandoned attempts. */
 const LEASE_LOOK = 5_000;
+/** Elapsed milliseconds before an endpoint whose secret cannot be read is looked at, and complained about, again. */
+const UNREADABLE_REST = 60_000;
+
+/** Where a delivery goes, and what signs it. */
+interface Receiver {
+  readonly url: string;
+  readonly secrets: readonly string[];
+}
 
 interface Claimed {
-  readonly endpoint: WebhookRow;
+  readonly wanted: Wanted;
+  readonly receiver: Receiver | null;
   readonly deliveries: readonly ClaimedDelivery[];
   readonly due: number | null;
-  readonly wanted: Wanted;
 }
 
 export class Engine {
@@ -138,60 +146,59 @@ export class Engine {
   ): Promise<{ claimed: Claimed[]; disabled: DisabledEndpoint[] }> {
     const disabled = await recordAttempts(this.#deps, transaction, finished);
     const claimed: Claimed[] = [];
-    for (const each of wanted) {
-      const endpoint = await findEndpoint(transaction, each.webhookId);
-      // Gone or paused: the lane is empty until a look finds it again.
-      claimed.push(
-        endpoint?.active === 1
-          ? await this.#claim(transaction, endpoint, each)
-          : { endpoint: endpoint as WebhookRow, deliveries: [], due: null, wanted: each },
-      );
-    }
+    for (const each of wanted) claimed.push(await this.#claim(transaction, each));
     return { claimed, disabled };
   }
 
-  async #claim(transaction: Session, endpoint: WebhookRow, wanted: Wanted): Promise<Claimed> {
+  /** Gone, paused or unreadable: nothing, and the lane is empty until a look finds it again. */
+  async #claim(transaction: Session, wanted: Wanted): Promise<Claimed> {
+    const endpoint = await findEndpoint(transaction, wanted.webhookId);
+    const secrets = endpoint?.active === 1 ? this.#secretsOf(endpoint) : null;
+    if (endpoint === null || secrets === null) return { wanted, receiver: null, deliveries: [], due: null };
     const now = this.#deps.clock.now();
     const leaseUntil = now + this.#lease;
     const deliveries = await claimDue(transaction, { ...wanted, now, leaseUntil });
     // As many as were asked for: there may be more, and asking again finds out.
     const due = deliveries.length === wanted.limit ? now : await findNextDue(transaction, endpoint.id);
-    return { endpoint, deliveries, due, wanted };
+    return { wanted, receiver: { url: endpoint.url, secrets }, deliveries, due };
   }
 
-  #begin({ endpoint, deliveries, due, wanted }: Claimed): void {
+  /**
+   * Decrypted once for what is claimed together. null when they cannot be, as under another master key: then nothing is
+   * claimed, and no attempt is lost to what the receiver has no part in; the queue goes out when they can be read again.
+   */
+  #secretsOf(endpoint: WebhookRow): readonly string[] | null {
+    try {
+      return liveSecrets(this.#deps.atRest, endpoint, this.#deps.clock.now());
+    } catch (error) {
+      this.#lanes.rest(endpoint.id, UNREADABLE_REST);
+      this.#deps.log.error({ job: "webhooks", err: error, webhookId: endpoint.id }, "a secret cannot be decrypted");
+      return null;
+    }
+  }
+
+  #begin({ wanted, receiver, deliveries, due }: Claimed): void {
     this.#lanes.begin(wanted.webhookId, deliveries.length, due);
-    if (deliveries.length === 0) return;
-    const secrets = this.#secretsOf(endpoint);
+    if (receiver === null) return;
     for (const delivery of deliveries) {
       this.#mine.add(delivery.id);
-      const sending = this.#send(endpoint, secrets, delivery).finally(() => this.#sending.delete(sending));
+      const sending = this.#send(receiver, delivery).finally(() => this.#sending.delete(sending));
       this.#sending.add(sending);
     }
   }
 
-  /** Decrypted once for what was claimed together; none when they cannot be read, and then nothing can be signed. */
-  #secretsOf(endpoint: WebhookRow): readonly string[] {
-    try {
-      return liveSecrets(this.#deps.atRest, endpoint, this.#deps.clock.now());
-    } catch (error) {
-      this.#deps.log.error({ job: "webhooks", err: error, webhookId: endpoint.id }, "a secret cannot be decrypted");
-      return [];
-    }
-  }
-
-  async #send(endpoint: WebhookRow, secrets: readonly string[], delivery: ClaimedDelivery): Promise<void> {
+  async #send({ url, secrets }: Receiver, delivery: ClaimedDelivery): Promise<void> {
     const { clock, log, webhookSender } = this.#deps;
     const at = clock.now();
     try {
       const headers = webhookHeaders({ messageId: delivery.message_id, now: at, body: delivery.payload, secrets });
-      const outcome = await webhookSender.send({ url: endpoint.url, headers, body: delivery.payload });
-      this.#lanes.end(endpoint.id, outcome);
-      this.#finished.push({ delivery, outcome, at });
+      const outcome = await webhookSender.send({ url, headers, body: delivery.payload });
+      this.#lanes.end(delivery.webhook_id, outcome);
+      this.#finished.push({ delivery, outcome, url, at });
     } catch (error) {
       // A defect of ours: no outcome is made up for it. The lease brings the delivery back, as after a crash.
       log.error({ job: "webhooks", err: error, deliveryId: delivery.id }, "an attempt broke off");
-      this.#lanes.end(endpoint.id, null);
+      this.#lanes.end(delivery.webhook_id, null);
       this.#mine.delete(delivery.id);
     }
     this.onFinished();

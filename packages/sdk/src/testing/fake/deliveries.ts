@@ -73,10 +73,11 @@ function requireActive(row: WebhookRow): WebhookRow {
   return row;
 }
 
-/** The same message again, in a delivery of its own. */
-function renew(state: State, { accountId, webhookId, payload, value }: DeliveryRow): DeliveryRow {
+/** The same message again, in a delivery of its own; a test stays one. */
+function renew(state: State, { accountId, webhookId, payload, value, trigger: before }: DeliveryRow): DeliveryRow {
   const { event, messageId, sequence } = value;
-  return add(state, { accountId, webhookId, payload, trigger: "manual" }, { event, messageId, sequence });
+  const trigger = before === "test" ? "test" : "manual";
+  return add(state, { accountId, webhookId, payload, trigger }, { event, messageId, sequence });
 }
 
 /** Each message that failed in the range and was neither delivered nor put up again since. */
