@@ -9,6 +9,8 @@ import { readPlaces, requireNoSecrets } from "../kit/secret-scan.ts";
 
 /** The proxy's password is the operator's secret; nobody listens at that proxy, so all deliveries fail there. */
 const PROXY_PASSWORD = randomBytes(18).toString("base64url");
+/** Addresses may hold what lets in whoever knows them: they are their owner's to see, and no log's. */
+const TOKEN_IN_ADDRESS = randomBytes(18).toString("base64url");
 const service = useProductionService({
   SERVICE_LOG_LEVEL: "debug",
   SERVICE_WEBHOOK_PROXY: `http://egress:${PROXY_PASSWORD}@127.0.0.1:9/`,
@@ -18,7 +20,9 @@ const service = useProductionService({
 async function everyFlow(): Promise<Fields> {
   const { server, owner } = service();
   const webhooks = openWebhooks(server.baseUrl, owner.apiKey);
-  const made = await webhooks.create("https://93.184.215.14/hook", ["*"], { description: "of the scan" });
+  const made = await webhooks.create(`https://93.184.215.14/hook/${TOKEN_IN_ADDRESS}`, ["*"], {
+    description: "of the scan",
+  });
   for (let times = 0; times < 2; times += 1) {
     await webhooks.test(made.id);
     fieldsAt(await webhooks.ask("POST", `/${made.id}/rotate-secret`), 200);
@@ -48,4 +52,8 @@ it("no signing secret stands in the database, its log or the log, nor a password
   );
   expect(server.printed()).toContain('"endpoint":"webhooks.rotateSecret"');
   requireNoSecrets(recordedSecrets(), [{ name: "log", bytes: Buffer.from(server.printed()) }]);
+  expect(server.printed()).not.toContain(TOKEN_IN_ADDRESS);
+  const audit = JSON.stringify(fieldsAt(await service().ask("GET", "/api/audit-log"), 200));
+  expect(audit).toContain('"webhook.created"');
+  expect(audit).not.toContain(TOKEN_IN_ADDRESS);
 });
