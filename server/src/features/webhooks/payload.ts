@@ -4,7 +4,7 @@ import type { ChangeRow } from "../../ports/tables.ts";
 import { toTimestamp } from "../timestamps.ts";
 
 /** No payload is larger, in bytes of UTF-8 (Standard Webhooks: "thin" payloads). Ids and numbers alone stay far below. */
-export const MAX_PAYLOAD_BYTES = 20_000;
+const MAX_PAYLOAD_BYTES = 20_000;
 
 /** The `webhook-id` of a change: the same for every endpoint, attempt and redelivery; no dot (Standard Webhooks). */
 export function messageIdOf(changeId: string): string {
@@ -33,7 +33,7 @@ export interface EventFacts {
   readonly object: EventObject;
 }
 
-/** Throws when it came out larger than {@link MAX_PAYLOAD_BYTES}. */
+/** Throws when it came out larger than 20,000 bytes. */
 export function renderEvent({ type, occurredAt, accountId, sequence, actor, object }: EventFacts): string {
   const { type: kind, id, chainAddress } = actor;
   const data = { accountId, sequence, actor: { type: kind, id, chainAddress }, object };

@@ -20,6 +20,7 @@ import {
 import { mintDeliveryId } from "../../features/webhooks/delivery-ids.ts";
 import { insertDelivery } from "../../features/webhooks/deliveries-store.ts";
 import { messageIdOf, renderPayload } from "../../features/webhooks/payload.ts";
+import { parseKinds } from "../../features/webhooks/rules.ts";
 import type { Session } from "../../ports/database.ts";
 import type { ChangeRow, WebhookDeliveryRow } from "../../ports/tables.ts";
 import type { JobLog } from "../schedule.ts";
@@ -90,7 +91,7 @@ export class Dispatcher {
     const changes = await listChangesAfter(transaction, { accountId, after: done, limit: CHANGES_AT_ONCE });
     const subscribers = (await listSubscribers(transaction, accountId)).map((row) => ({
       ...row,
-      kinds: JSON.parse(row.events_json) as string[],
+      kinds: parseKinds(row),
     }));
     const rows: WebhookDeliveryRow[] = [];
     // Numbers whose changes the audit log no longer keeps have nothing to be sent.
