@@ -20,7 +20,8 @@ export function describeQueries(openMedium: OpenMedium): void {
         });
         expect(await database.run(database.build.insertInto("accounts").values(account))).toBe(1);
         const rows = await database.all(database.build.selectFrom("accounts").selectAll());
-        expect(rows.map((row) => ({ ...row }))).toEqual([account]);
+        // A database brought up from an older schema may have columns that nobody reads any more.
+        expect(rows).toEqual([expect.objectContaining(account)]);
         expect(typeof rows[0]?.usage_bytes).toBe("number");
       }),
     );

@@ -152,7 +152,7 @@ describe("[D4-audit-log] coffer-server audit verify", () => {
 
   it("ends with 2 where there is nothing to check: no database, no chained log, no such account", async () => {
     expect((await run("--account", "nobody")).status).toBe(2);
-    log.alter("DELETE FROM migrations WHERE version = 2");
+    log.alter("DELETE FROM migrations WHERE version >= 2");
     expect(await run()).toMatchObject({ status: 2, note: expect.stringContaining("has no chained log") as string });
     log.alter("DROP TABLE migrations");
     expect((await run()).status).toBe(2);

@@ -128,6 +128,18 @@ it("[D1-changes-row D1-changes-audit] every change is in the audit log with key,
   })) as unknown as { id: string };
   await changes(["invite.revoked"], "DELETE", `/api/auth/invites/${invite.id}`);
 
+  const hook = (
+    await changes(["webhook.created"], "POST", "/api/webhooks", {
+      json: { url: "http://127.0.0.1:9/", events: ["webhook.test"] },
+    })
+  )["webhook"]?.id;
+  await changes(["webhook.updated"], "PATCH", `/api/webhooks/${hook}`, { json: { description: "d" } });
+  await changes(["webhook.secret_rotated"], "POST", `/api/webhooks/${hook}/rotate-secret`);
+  const sent = (await changes([], "POST", `/api/webhooks/${hook}/test`))["delivery"]?.id;
+  await changes([], "POST", `/api/webhooks/${hook}/deliveries/${sent}/redeliver`);
+  await changes([], "POST", `/api/webhooks/${hook}/recover`, { json: { since: "2026-01-01T00:00:00.000Z" } });
+  await changes(["webhook.deleted"], "DELETE", `/api/webhooks/${hook}`);
+
   await database.run(database.build.updateTable("accounts").set({ email_verified: 1 }).where("id", "=", accountId));
   await changes(["account.plan_changed"], "POST", "/api/billing/plan", { json: { plan: "free" } });
   await changes([], "POST", "/api/billing/checkout", { json: { plan: "pro" } });

@@ -104,8 +104,9 @@ describe("[D4-audit-log] the check of an account's log", () => {
   it("names an entry inserted after the end, with a number below 1, or with a number that is none", async () => {
     const copyTo = (sequence: string) =>
       log.alter(
-        `INSERT INTO changes SELECT account_id, ${sequence}, id, action, actor_json, target_json, occurred_at, context_json,
-         previous_hash, hash FROM changes WHERE sequence = 3`,
+        `INSERT INTO changes (account_id, sequence, id, action, actor_json, target_json, occurred_at, context_json, previous_hash,
+         hash) SELECT account_id, ${sequence}, id, action, actor_json, target_json, occurred_at, context_json, previous_hash,
+         hash FROM changes WHERE sequence = 3`,
       );
     copyTo("7");
     expect(await faultOf()).toEqual({ sequence: 7, id: rowAt(3).id, kind: "inserted" });
