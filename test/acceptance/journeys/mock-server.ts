@@ -2,6 +2,9 @@
 import { createFake, handlers } from "@coffer/sdk/testing";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { getResponse } from "msw";
 
 export interface MockServer extends AsyncDisposable {
@@ -34,7 +37,10 @@ async function respond(
   const response = await getResponse(mocked, await readRequest(incoming));
   if (response === undefined) throw new Error("no handler answered");
   answer.writeHead(response.status, Object.fromEntries(response.headers));
-  answer.end(new Uint8Array(await response.arrayBuffer()));
+  // As it comes: an event feed never ends by itself, and a reader who leaves ends it.
+  answer.flushHeaders();
+  const body = response.body === null ? [] : Readable.fromWeb(response.body as NodeReadableStream<Uint8Array>);
+  await pipeline(body, answer);
 }
 
 async function readRequest(incoming: IncomingMessage): Promise<Request> {
