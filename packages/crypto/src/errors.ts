@@ -1,0 +1,62 @@
+/**
+ * The steps of reading, in the order they are taken (file-format §5, §10). `source` is the one step of writing that fails by
+ * itself: the content is not what it was.
+ */
+export const CRYPTO_STEPS = [
+  "pins",
+  "statement",
+  "header",
+  "ids",
+  "start",
+  "record",
+  "wrap",
+  "commitment",
+  "length",
+  "chunks",
+  "padding",
+  "digest",
+  "entry",
+  "metadata",
+  "source",
+] as const;
+
+export type CryptoStep = (typeof CRYPTO_STEPS)[number];
+
+/**
+ * Why bytes were refused:
+ * `unsupported_version` and `unsupported_suite`: written by a later version of this format;
+ * `not_encrypted`: these are not the bytes of an encrypted file;
+ * `damaged`: altered, cut, reordered, or never well-formed;
+ * `wrong_key`: the key, or what the bytes are bound to, is another one;
+ * `rolled_back`: older than what has been seen already;
+ * `vault_changed`: the vault is not the one that was pinned;
+ * `source_changed`: what is being encrypted changed between two readings of it.
+ */
+export type CryptoErrorCode =
+  | "unsupported_version"
+  | "unsupported_suite"
+  | "not_encrypted"
+  | "damaged"
+  | "wrong_key"
+  | "rolled_back"
+  | "vault_changed"
+  | "source_changed";
+
+/** Bytes that cannot be accepted. The message holds no key and no content. Nothing that came after the failure may be used. */
+export class CryptoError extends Error {
+  override readonly name = "CryptoError";
+  readonly code: CryptoErrorCode;
+  /** The step that failed. */
+  readonly step: CryptoStep;
+
+  constructor(code: CryptoErrorCode, step: CryptoStep, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+    this.step = step;
+  }
+}
+
+/** Short for the most frequent refusal. */
+export function damaged(step: CryptoStep, message: string): CryptoError {
+  return new CryptoError("damaged", step, message);
+}

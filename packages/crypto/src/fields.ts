@@ -1,0 +1,78 @@
+/** Fixed fields, one after the other, integers big endian: how everything signed and bound is laid out (file-format §6). */
+import { encodeText, encodeU16, encodeU64 } from "./bytes.ts";
+
+const MAX_U64 = (1n << 64n) - 1n;
+
+/** `title` ‖ 00: what every context and everything signed begins with, so that no two kinds can be confused. */
+export function titleBytes(title: string): Uint8Array {
+  return encodeText(`${title}\0`);
+}
+
+export function u8(value: number): Uint8Array {
+  return Uint8Array.of(inRange(value, 0xffn));
+}
+
+export function u16(value: number): Uint8Array {
+  return encodeU16(inRange(value, 0xffffn));
+}
+
+/** A bigint, or a safe integer. Throws RangeError for what 64 bits without a sign do not hold. */
+export function u64(value: bigint | number): Uint8Array {
+  if (typeof value === "bigint" ? value < 0n || value > MAX_U64 : !Number.isSafeInteger(value) || value < 0)
+    throw new RangeError("not an integer of 64 bits");
+  return encodeU64(value);
+}
+
+function inRange(value: number, highest: bigint): number {
+  if (!Number.isSafeInteger(value) || value < 0 || BigInt(value) > highest)
+    throw new RangeError(`not an integer from 0 to ${highest.toString()}`);
+  return value;
+}
+
+/** The field itself, if it has the length it must have: what a caller hands in is checked before it is signed. */
+export function sized(field: Uint8Array, bytes: number, name: string): Uint8Array {
+  if (field.length !== bytes) throw new RangeError(`${name} must be ${bytes} bytes, not ${field.length}`);
+  return field;
+}
+
+export function isZero(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte === 0);
+}
+
+/** Reads fields in order. Every answer is a copy: what was parsed cannot be changed through the buffer it came in. */
+export class FieldReader {
+  readonly #bytes: Uint8Array;
+  #offset = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  get left(): number {
+    return this.#bytes.length - this.#offset;
+  }
+
+  /** Throws RangeError beyond the end: parsers check lengths first. */
+  take(length: number): Uint8Array {
+    if (length > this.left) throw new RangeError("the fields end early");
+    const field = Uint8Array.from(this.#bytes.subarray(this.#offset, this.#offset + length));
+    this.#offset += length;
+    return field;
+  }
+
+  takeU8(): number {
+    return Number(this.#integer(1));
+  }
+
+  takeU16(): number {
+    return Number(this.#integer(2));
+  }
+
+  takeU64(): bigint {
+    return this.#integer(8);
+  }
+
+  #integer(bytes: number): bigint {
+    return this.take(bytes).reduce((value, byte) => (value << 8n) | BigInt(byte), 0n);
+  }
+}

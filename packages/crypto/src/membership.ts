@@ -1,0 +1,51 @@
+/** Who was a member when: the part of the vault object on chain that verification needs (file-format §6). */
+import { equalBytes } from "./bytes.ts";
+
+export interface MemberEntry {
+  /** 32 bytes. */
+  readonly address: Uint8Array;
+  /** The Ed25519 key that signs this member's statements: 32 bytes, or none while the member only reads. */
+  readonly signingKey: Uint8Array;
+  /** The first generation in which this entry holds. */
+  readonly since: bigint;
+}
+
+/** An entry that was closed: by removal, by leaving, by another signing key, by another owner. */
+export interface FormerEntry extends MemberEntry {
+  /** The last generation in which it held. */
+  readonly until: bigint;
+}
+
+/** One read of the vault object. How fresh it is answers for who made it. */
+export interface VaultView {
+  /** 32 bytes: the object's id. */
+  readonly vault: Uint8Array;
+  readonly generation: bigint;
+  /** Nothing below this generation is read any more: the owner has had it all encrypted again. */
+  readonly floor: bigint;
+  /** Names are not encrypted; fixed when the vault was made. */
+  readonly plainNames: boolean;
+  readonly owner: MemberEntry;
+  readonly members: readonly MemberEntry[];
+  readonly former: readonly FormerEntry[];
+}
+
+/** The signing key of `address` in `generation`, or null: no member then, or one who had set none. */
+export function findSigner(view: VaultView, address: Uint8Array, generation: bigint): Uint8Array | null {
+  for (const entry of entriesIn(view, address, generation)) if (entry.signingKey.length > 0) return entry.signingKey;
+  return null;
+}
+
+/** Whether `address` was owner or member in `generation`. */
+export function isMemberIn(view: VaultView, address: Uint8Array, generation: bigint): boolean {
+  return !entriesIn(view, address, generation).next().done;
+}
+
+/** A generation that the view does not know yet has no members: read the vault object again first. */
+function* entriesIn(view: VaultView, address: Uint8Array, generation: bigint): Generator<MemberEntry, void> {
+  if (generation > view.generation) return;
+  for (const entry of [view.owner, ...view.members])
+    if (entry.since <= generation && equalBytes(entry.address, address)) yield entry;
+  for (const entry of view.former)
+    if (entry.since <= generation && generation <= entry.until && equalBytes(entry.address, address)) yield entry;
+}

@@ -1,0 +1,43 @@
+import { expand } from "@noble/hashes/hkdf.js";
+import { sha512 } from "@noble/hashes/sha2.js";
+import { encodeText } from "./bytes.ts";
+import { sized, u64 } from "./fields.ts";
+import { SecretKey } from "./secret-key.ts";
+
+/** In bytes. */
+export const VAULT_KEY_BYTES = 32;
+
+/** What a subkey is for. The vault key itself encrypts nothing. */
+export type SubkeyUse = "wrap" | "metadata" | "name-index" | "check";
+
+/** The key of one vault and one generation, opened. Its text forms are redacted. */
+export class VaultKey extends SecretKey {
+  /** Keeps it apart from other keys for the compiler. */
+  readonly use = "vault";
+  /** 32 bytes: the vault object's id. */
+  readonly vault: Uint8Array;
+  readonly generation: bigint;
+  readonly #subkeys = new Map<SubkeyUse, Uint8Array>();
+
+  /** Takes a copy. TypeError unless the key has 32 bytes, RangeError for an impossible place. */
+  constructor(vault: Uint8Array, generation: bigint, bytes: Uint8Array) {
+    super(bytes);
+    u64(generation);
+    this.vault = Uint8Array.from(sized(vault, 32, "vault"));
+    this.generation = generation;
+  }
+
+  /** HKDF-Expand-SHA-512(key, "coffer/<use>/v1", 32) (RFC 5869 §2.3; file-format §7). The 32 bytes themselves: never change them. */
+  subkey(use: SubkeyUse): Uint8Array {
+    const known = this.#subkeys.get(use);
+    if (known !== undefined) return known;
+    const subkey = expand(sha512, this.reveal(), encodeText(`coffer/${use}/v1`), 32);
+    this.#subkeys.set(use, subkey);
+    return subkey;
+  }
+}
+
+/** A fresh key from the runtime's random source. */
+export function randomVaultKey(vault: Uint8Array, generation: bigint): VaultKey {
+  return new VaultKey(vault, generation, crypto.getRandomValues(new Uint8Array(VAULT_KEY_BYTES)));
+}
