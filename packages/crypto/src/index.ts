@@ -5,7 +5,7 @@ export {
   type EntryKind,
   type EntryStatement,
 } from "./entry-statement.ts";
-export { CryptoError, type CryptoErrorCode, type ReadingStep } from "./errors.ts";
+export { CryptoError, type CryptoErrorCode, type CryptoStep } from "./errors.ts";
 export type { KeyPlace, SealedVaultKey, VaultKeyWrap } from "./key-wrap.ts";
 export { findSigner, isMemberIn, type FormerEntry, type MemberEntry, type VaultView } from "./membership.ts";
 export type { Metadata } from "./metadata.ts";
