@@ -115,6 +115,14 @@ export interface PaymentConfig {
   readonly directory: string;
 }
 
+/** Where vault objects are read. */
+export interface ChainConfig {
+  /** Of the gRPC node, without a trailing slash. */
+  readonly url: string;
+  /** The id that the Coffer package was first published under: types keep it through upgrades. */
+  readonly packageId: string;
+}
+
 /** Everything `startServer` needs. */
 export interface Config {
   readonly mode: Settings["mode"];
@@ -132,6 +140,8 @@ export interface Config {
   readonly identityProvider: IdentityProviderConfig | null;
   readonly prover: ProverConfig | null;
   readonly payments: PaymentConfig | null;
+  /** null: no shared vaults. */
+  readonly chain: ChainConfig | null;
   readonly log: { readonly level: LogLevel };
   readonly settings: Settings;
 }
@@ -166,6 +176,7 @@ function assemble(values: Values): Config {
     database: { kind: "sqlite", path: `${directory}/coffer.sqlite` },
     blobs: { kind: "disk", directory: `${directory}/blobs` },
     ...assembleDrivers(values),
+    chain: values.chainUrl === "" ? null : { url: values.chainUrl, packageId: values.chainPackage },
     log: { level: values.logLevel },
     settings: assembleSettings(values),
   };

@@ -1,6 +1,7 @@
 /** What the handlers are made of. A handler names the slice it needs: `Pick<Deps, "database" | "clock">`. */
 import type { JwtKey, Settings } from "./config.ts";
 import type { BlobStore } from "./ports/blob-store.ts";
+import type { Chain } from "./ports/chain.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Database } from "./ports/database.ts";
 import type { IdentityProvider } from "./ports/identity-provider.ts";
@@ -20,6 +21,8 @@ export interface Deps {
   readonly zklogin: Zklogin;
   readonly prover: Prover | null;
   readonly payments: PaymentProvider | null;
+  /** null: this server has no shared vaults. */
+  readonly chain: Chain | null;
   readonly webhookSender: WebhookSender;
   readonly clock: Clock;
   readonly random: Random;

@@ -1,6 +1,7 @@
 /** What a configuration opens besides storage and mail: none of these hold a socket or a file open. */
 import type { Config } from "./config.ts";
 import type { Deps } from "./deps.ts";
+import { openSuiChain } from "./drivers/chain/sui.ts";
 import { openOidc } from "./drivers/identity-provider/oidc.ts";
 import { openTestPayments } from "./drivers/payments/recording.ts";
 import { openProver } from "./drivers/prover/open.ts";
@@ -9,13 +10,17 @@ import type { Clock } from "./ports/clock.ts";
 import { systemRandom } from "./ports/random.ts";
 import { createAtRest } from "./secrets/at-rest.ts";
 
-type Provided = Pick<Deps, "identityProvider" | "zklogin" | "prover" | "payments" | "atRest" | "jwtKeys" | "settings">;
+type Provided = Pick<
+  Deps,
+  "chain" | "identityProvider" | "zklogin" | "prover" | "payments" | "atRest" | "jwtKeys" | "settings"
+>;
 
 export function openProviders(
-  { identityProvider, prover, payments, secrets, settings }: Config,
+  { chain, identityProvider, prover, payments, secrets, settings }: Config,
   clock: Clock,
 ): Provided {
   return {
+    chain: chain === null ? null : openSuiChain(chain, { clock }),
     identityProvider:
       identityProvider === null
         ? null

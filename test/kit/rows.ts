@@ -17,6 +17,7 @@ export function accountRow(more: Partial<AccountRow> = {}): AccountRow {
     password_hash: null,
     zklogin_salt: null,
     chain_address: null,
+    chain_public_key: null,
     chain_address_source: null,
     plan: "pro",
     default_vault_id: randomUUID(),
@@ -37,6 +38,9 @@ export function vaultRow(more: Partial<VaultRow> & Pick<VaultRow, "account_id">)
     name: `vault ${id}`,
     type: "public",
     chain_object_id: null,
+    owner_address: null,
+    chain_generation: null,
+    plain_names: null,
     created_at: TIME,
     updated_at: TIME,
     ...more,
@@ -45,7 +49,7 @@ export function vaultRow(more: Partial<VaultRow> & Pick<VaultRow, "account_id">)
 
 export function folderRow(more: Partial<FolderRow> & Pick<FolderRow, "account_id" | "vault_id">): FolderRow {
   const id = more.id ?? randomUUID();
-  const place = { parent_id: null, depth: 1, trashed_at: null, trashed_with: null };
+  const place = { parent_id: null, depth: 1, trashed_at: null, trashed_with: null, shared_json: null };
   return { id, name: `folder ${id}`, ...place, created_at: TIME, updated_at: TIME, ...more };
 }
 
@@ -61,6 +65,7 @@ export function fileRow(more: Partial<FileRow> & Pick<FileRow, "account_id" | "v
     content_type: "text/plain",
     sha256: "0".repeat(64),
     encrypted: 0,
+    shared_json: null,
     created_at: TIME,
     updated_at: TIME,
     trashed_at: null,
@@ -82,6 +87,7 @@ export function uploadRow(more: Partial<UploadRow> & Pick<UploadRow, "account_id
     blob_key: randomUUID(),
     if_none_match: 0,
     if_match: null,
+    shared_json: null,
     created_at: TIME,
     expires_at: TIME + 86_400_000,
     finished_file_id: null,

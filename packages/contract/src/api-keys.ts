@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { endpoint } from "./endpoint.ts";
 import { chainSignature } from "./proofs.ts";
 import { SCOPES } from "./scopes.ts";
-import { chainAddress, label, openEnum, pageOf, pageQuery, timestamp, uuid } from "./values.ts";
+import { base64Bytes, chainAddress, label, openEnum, pageOf, pageQuery, timestamp, uuid } from "./values.ts";
 
 const rights = {
   /** null: everything the access level allows. */
@@ -19,6 +19,8 @@ export const apiKey = z.object({
   prefix: z.string(),
   last4: z.string(),
   ...rights,
+  /** The Ed25519 public key that proved the address, in base64; the address is its hash. null where another signer proved it. */
+  chainPublicKey: z.nullable(base64Bytes(32)),
   accessLevel: openEnum(["owner", "agent"]),
   expiresAt: z.nullable(timestamp),
   lastUsedAt: z.nullable(timestamp),

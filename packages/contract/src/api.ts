@@ -14,6 +14,7 @@ import { eventsGroup, webhookEventsGroup, webhooksGroup } from "./webhooks.ts";
 import { identityProviderGroup } from "./identity-provider.ts";
 import { invitesGroup } from "./invites.ts";
 import { sessionsGroup } from "./sessions.ts";
+import { folderNamesGroup, membersGroup, vaultKeysGroup } from "./shared-vaults.ts";
 import { systemGroup } from "./system.ts";
 import { trashGroup } from "./trash.ts";
 import { uploadsGroup } from "./uploads.ts";
@@ -29,6 +30,9 @@ export const api = {
   apiKeys: apiKeysGroup,
   invites: invitesGroup,
   vaults: vaultsGroup,
+  members: membersGroup,
+  vaultKeys: vaultKeysGroup,
+  folderNames: folderNamesGroup,
   folders: foldersGroup,
   files: filesGroup,
   uploads: uploadsGroup,

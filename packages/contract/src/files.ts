@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { bytes, endpoint } from "./endpoint.ts";
 import { folderOrRoot } from "./folders.ts";
+import { nameIndex, sharedEntry, sharedFile, sharedHeaders } from "./shared-entries.ts";
 import { booleanText, itemName, mediaType, pageOf, pageQuery, sha256Hex, timestamp, uuid } from "./values.ts";
 
 /** A file's metadata. `size` and `sha256` are of the stored bytes. */
@@ -8,6 +9,7 @@ export const file = z.object({
   id: uuid,
   /** New for every content version. */
   versionId: uuid,
+  /** "" where only members can read it: then it is in `shared`. */
   name: z.string(),
   size: z.int(),
   contentType: z.string(),
@@ -16,6 +18,8 @@ export const file = z.object({
   /** null: at the top of the vault. */
   folderId: z.nullable(uuid),
   encrypted: z.boolean(),
+  /** What a file of a shared vault carries; null in a public one. */
+  shared: z.nullable(sharedFile),
   createdAt: timestamp,
   updatedAt: timestamp,
   trashedAt: z.nullable(timestamp),
@@ -36,6 +40,7 @@ const digestHeaders = {
   "content-type": z.optional(mediaType),
   "content-digest": z.optional(z.string().check(z.maxLength(2048))),
   "repr-digest": z.optional(z.string().check(z.maxLength(2048))),
+  ...sharedHeaders,
 };
 
 const contentHeaders = z.object({
@@ -44,6 +49,33 @@ const contentHeaders = z.object({
   "if-none-match": z.optional(condition),
   "if-match": z.optional(condition),
 });
+
+const contentQuery = z.strictObject({
+  /**
+   * In a shared vault: this version and no other. One that was replaced is kept for an hour; the owner reads the current one of a file in
+   * the trash by it as well.
+   */
+  versionId: z.optional(uuid),
+});
+
+const contentErrors = [
+  "not_found",
+  "range_not_satisfiable",
+  "precondition_failed",
+  "trashed",
+  "not_a_member",
+  "chain_unavailable",
+] as const;
+
+/** What changes of a shared vault are refused for. */
+const sharedErrors = [
+  "not_a_member",
+  "statement_invalid",
+  "generation_moved",
+  "names_outdated",
+  "not_encrypted",
+  "chain_unavailable",
+] as const;
 
 const uploadErrors = [
   "not_found",
@@ -55,6 +87,7 @@ const uploadErrors = [
   "storage_quota",
   "file_too_large",
   "disk_full",
+  ...sharedErrors,
 ] as const;
 
 export const filesGroup = {
@@ -67,7 +100,7 @@ export const filesGroup = {
     query: z.strictObject({
       vaultId: z.optional(uuid),
       folderId: z.optional(uuid),
-      /** May be left out in multipart, where the part's file name serves. */
+      /** May be left out in multipart, where the part's file name serves; refused in a shared vault with encrypted names. */
       name: z.optional(itemName),
     }),
     headers: z.object({ ...digestHeaders, "if-none-match": z.optional(z.enum(["*"])) }),
@@ -90,10 +123,12 @@ export const filesGroup = {
       trashed: z.optional(booleanText),
       /** The exact name. */
       name: z.optional(itemName),
+      /** In a folder of a shared vault: the exact name's blind index. */
+      nameIndex: z.optional(nameIndex),
     }),
     status: 200,
     output: pageOf("files", file),
-    errors: ["not_found"],
+    errors: ["not_found", "not_a_member", "chain_unavailable"],
   }),
   get: endpoint({
     ...read,
@@ -113,11 +148,12 @@ export const filesGroup = {
     path: "/api/files/{fileId}/content",
     effect: "read",
     params: fileParams,
+    query: contentQuery,
     headers: contentHeaders,
     status: 200,
     otherStatuses: [206, 304],
     output: bytes(),
-    errors: ["not_found", "range_not_satisfiable", "precondition_failed", "trashed"],
+    errors: [...contentErrors],
   }),
   contentHead: endpoint({
     ...read,
@@ -126,10 +162,11 @@ export const filesGroup = {
     path: "/api/files/{fileId}/content",
     effect: "read",
     params: fileParams,
+    query: contentQuery,
     headers: contentHeaders,
     status: 200,
     otherStatuses: [206, 304],
-    errors: ["not_found", "range_not_satisfiable", "precondition_failed", "trashed"],
+    errors: [...contentErrors],
   }),
   replace: endpoint({
     ...write,
@@ -152,10 +189,15 @@ export const filesGroup = {
     effect: "update",
     params: fileParams,
     headers: z.object({ "if-match": z.optional(condition) }),
-    body: z.strictObject({ name: z.optional(itemName), folderId: z.optional(z.nullable(uuid)) }),
+    body: z.strictObject({
+      name: z.optional(itemName),
+      folderId: z.optional(z.nullable(uuid)),
+      /** Of the new name and place, in a shared vault. */
+      shared: z.optional(sharedEntry),
+    }),
     status: 200,
     output: z.object({ file }),
-    errors: ["not_found", "name_exists", "precondition_failed", "different_vault", "trashed"],
+    errors: ["not_found", "name_exists", "precondition_failed", "different_vault", "trashed", ...sharedErrors],
   }),
   delete: endpoint({
     ...write,
@@ -168,7 +210,7 @@ export const filesGroup = {
     status: 200,
     otherStatuses: [204],
     output: z.object({ file }),
-    errors: ["not_found", "owner_only"],
+    errors: ["not_found", "owner_only", "not_a_member", "chain_unavailable"],
   }),
   restore: endpoint({
     ...write,
@@ -177,10 +219,10 @@ export const filesGroup = {
     path: "/api/files/{fileId}/restore",
     effect: "update",
     params: fileParams,
-    body: z.strictObject({ name: z.optional(itemName) }),
+    body: z.strictObject({ name: z.optional(itemName), shared: z.optional(sharedEntry) }),
     bodyOptional: true,
     status: 200,
     output: z.object({ file }),
-    errors: ["not_found", "not_trashed", "name_exists"],
+    errors: ["not_found", "not_trashed", "name_exists", ...sharedErrors],
   }),
 } as const;

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { endpoint } from "./endpoint.ts";
+import { nameIndex, sharedEntry } from "./shared-entries.ts";
 import { booleanText, itemName, pageOf, pageQuery, timestamp, uuid } from "./values.ts";
 
 export const MAX_FOLDER_DEPTH = 32;
@@ -9,6 +10,7 @@ export const folderOrRoot = z.union([z.enum(["root"]), uuid]);
 
 export const folder = z.object({
   id: uuid,
+  /** "" where only members can read it: then it is in `shared`. */
   name: z.string(),
   vaultId: uuid,
   /** null: at the top of the vault. */
@@ -16,9 +18,19 @@ export const folder = z.object({
   createdAt: timestamp,
   updatedAt: timestamp,
   trashedAt: z.nullable(timestamp),
+  /** What a folder of a shared vault carries; null in a public one. */
+  shared: z.nullable(sharedEntry),
 });
 
 export type Folder = z.infer<typeof folder>;
+
+const sharedErrors = [
+  "not_a_member",
+  "statement_invalid",
+  "generation_moved",
+  "names_outdated",
+  "chain_unavailable",
+] as const;
 
 const folderParams = z.object({ folderId: uuid });
 const member = { auth: "credential", access: "agent" } as const;
@@ -32,13 +44,16 @@ export const foldersGroup = {
     path: "/api/folders",
     effect: "create",
     body: z.strictObject({
-      name: itemName,
+      /** Required, but for shared vaults with encrypted names, where it is refused. */
+      name: z.optional(itemName),
       vaultId: z.optional(uuid),
       parentId: z.optional(z.nullable(uuid)),
+      /** In a shared vault; the statement names the folder's id, which its client chose. */
+      shared: z.optional(sharedEntry),
     }),
     status: 201,
     output: z.object({ folder }),
-    errors: ["not_found", "vault_required", "different_vault", "name_exists", "too_deep", "trashed"],
+    errors: ["not_found", "vault_required", "different_vault", "name_exists", "too_deep", "trashed", ...sharedErrors],
   }),
   list: endpoint({
     ...member,
@@ -54,10 +69,12 @@ export const foldersGroup = {
       parentId: z.optional(folderOrRoot),
       trashed: z.optional(booleanText),
       name: z.optional(itemName),
+      /** In a folder of a shared vault: the exact name's blind index. */
+      nameIndex: z.optional(nameIndex),
     }),
     status: 200,
     output: pageOf("folders", folder),
-    errors: ["not_found"],
+    errors: ["not_found", "not_a_member", "chain_unavailable"],
   }),
   get: endpoint({
     ...member,
@@ -79,10 +96,15 @@ export const foldersGroup = {
     path: "/api/folders/{folderId}",
     effect: "update",
     params: folderParams,
-    body: z.strictObject({ name: z.optional(itemName), parentId: z.optional(z.nullable(uuid)) }),
+    body: z.strictObject({
+      name: z.optional(itemName),
+      parentId: z.optional(z.nullable(uuid)),
+      /** Of the new name and place, in a shared vault. */
+      shared: z.optional(sharedEntry),
+    }),
     status: 200,
     output: z.object({ folder }),
-    errors: ["not_found", "name_exists", "too_deep", "folder_cycle", "different_vault", "trashed"],
+    errors: ["not_found", "name_exists", "too_deep", "folder_cycle", "different_vault", "trashed", ...sharedErrors],
   }),
   delete: endpoint({
     ...write,
@@ -102,10 +124,10 @@ export const foldersGroup = {
     path: "/api/folders/{folderId}/restore",
     effect: "update",
     params: folderParams,
-    body: z.strictObject({ name: z.optional(itemName) }),
+    body: z.strictObject({ name: z.optional(itemName), shared: z.optional(sharedEntry) }),
     bodyOptional: true,
     status: 200,
     output: z.object({ folder }),
-    errors: ["not_found", "not_trashed", "name_exists"],
+    errors: ["not_found", "not_trashed", "name_exists", ...sharedErrors],
   }),
 } as const;

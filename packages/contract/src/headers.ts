@@ -6,6 +6,7 @@ export const HEADERS = {
   idempotentReplay: "Idempotent-Replayed",
   apiVersion: "API-Version",
   fileId: "File-Id",
+  keyId: "Coffer-Key-Id",
   devUserId: "X-Dev-User-Id",
   devIdpId: "X-Dev-Idp-Id",
   retryCount: "X-Retry-Count",

@@ -11,6 +11,8 @@ import * as identityProvider from "./identity-provider.ts";
 import * as invites from "./invites.ts";
 import * as keyText from "./key-text.ts";
 import * as proofTexts from "./proof-texts.ts";
+import * as sharedStatements from "./shared-statements.ts";
+import * as sharedVaults from "./shared-vaults.ts";
 import * as uploads from "./uploads.ts";
 import * as webhooks from "./webhooks.ts";
 
@@ -38,6 +40,16 @@ export const DELIVERY_DAYS = webhooks.DELIVERY_DAYS;
 export const MAX_ATTEMPTS = webhooks.MAX_ATTEMPTS;
 export const MAX_WEBHOOK_URL = webhooks.MAX_WEBHOOK_URL;
 export const SECRET_OVERLAP_HOURS = webhooks.SECRET_OVERLAP_HOURS;
+
+export type { SharedEntry, SharedFile } from "./shared-entries.ts";
+export type { VaultKeyRecord, VaultMember } from "./shared-vaults.ts";
+export const ENTRY_KINDS = sharedStatements.ENTRY_KINDS;
+export const ENTRY_STATEMENT = sharedStatements.ENTRY_STATEMENT;
+export const KEY_RECORD = sharedStatements.KEY_RECORD;
+export const SIGNATURE_BYTES = sharedStatements.SIGNATURE_BYTES;
+export const VERSION_STATEMENT = sharedStatements.VERSION_STATEMENT;
+export const MAX_MEMBERS = sharedVaults.MAX_MEMBERS;
+export const MAX_STAGED = sharedVaults.MAX_STAGED;
 
 export const INVITE_HOURS = invites.INVITE_HOURS;
 export const PLANS = billing.PLANS;

@@ -29,6 +29,12 @@ const partErrors = [
   "storage_quota",
   "file_too_large",
   "trashed",
+  "not_a_member",
+  "statement_invalid",
+  "generation_moved",
+  "names_outdated",
+  "not_encrypted",
+  "chain_unavailable",
 ] as const;
 
 /** Resumable uploads: tus 1.0.0 with the extensions of {@link TUS_EXTENSIONS}. */
@@ -54,7 +60,10 @@ export const uploadsGroup = {
     headers: z.object({
       ...tusResumable,
       "upload-length": integerText(0, MAX_UPLOAD),
-      /** tus metadata: `filename`, `filetype`, `vaultId`, `folderId`, or `fileId` for a new version; values in base64. */
+      /**
+       * tus metadata: `filename`, `filetype`, `vaultId`, `folderId`, or `fileId` for a new version; values in base64. In a shared vault
+       * `version`, `entry`, `metadata` and `nameIndex` go with it, and no `filename` or `filetype` where names are encrypted.
+       */
       "upload-metadata": z.optional(z.string().check(z.maxLength(8192))),
       "upload-checksum": checksum,
       "if-none-match": z.optional(z.enum(["*"])),
@@ -84,6 +93,11 @@ export const uploadsGroup = {
       "precondition_failed",
       "storage_quota",
       "trashed",
+      "not_a_member",
+      "generation_moved",
+      "names_outdated",
+      "not_encrypted",
+      "chain_unavailable",
     ],
   }),
   append: endpoint({

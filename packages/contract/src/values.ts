@@ -40,6 +40,16 @@ export const itemName = z.string().check(
   }),
 );
 
+/** At most `most` bytes in base64 with padding (RFC 4648 §4). */
+export function base64Bytes(most: number) {
+  return z
+    .string()
+    .check(
+      z.maxLength(Math.ceil(most / 3) * 4),
+      z.regex(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/, "Invalid base64"),
+    );
+}
+
 /** A label for a person (key name, account name): 1 to 200 characters. */
 export const label = z.string().check(z.trim(), z.minLength(1), z.maxLength(200));
 

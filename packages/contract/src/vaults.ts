@@ -12,6 +12,12 @@ export const vault = z.object({
   chainObjectId: z.nullable(chainAddress),
   /** The vault that takes files when none is named; it cannot be deleted. */
   isDefault: z.boolean(),
+  /** `member`: the vault is of another account, whose storage its files count for. */
+  role: openEnum(["owner", "member"]),
+  /** What the service last read on the chain, a hint to read anew when it is higher; null for a public vault. */
+  generation: z.nullable(z.int()),
+  /** Names are in the clear; fixed when the vault is made; null for a public vault. */
+  plainNames: z.nullable(z.boolean()),
   createdAt: timestamp,
   updatedAt: timestamp,
 });
@@ -36,7 +42,15 @@ export const vaultsGroup = {
     }),
     status: 201,
     output: z.object({ vault }),
-    errors: ["name_exists", "limit_reached", "shared_vaults_unavailable"],
+    errors: [
+      "name_exists",
+      "limit_reached",
+      "shared_vaults_unavailable",
+      "chain_object_invalid",
+      "chain_object_taken",
+      "address_required",
+      "chain_unavailable",
+    ],
   }),
   list: endpoint({
     id: "vaults.list",
@@ -47,7 +61,12 @@ export const vaultsGroup = {
     scope: null,
     vaultLimit: "filter",
     effect: "read",
-    query: z.strictObject({ ...pageQuery, type: z.optional(z.enum(VAULT_TYPES)) }),
+    query: z.strictObject({
+      ...pageQuery,
+      type: z.optional(z.enum(VAULT_TYPES)),
+      /** true: the shared vaults of other accounts that have the caller's chain address as a member. */
+      shared: z.optional(booleanText),
+    }),
     status: 200,
     output: pageOf("vaults", vault),
     errors: [],

@@ -20,6 +20,7 @@ export function crossProblems(values: Partial<Values>): string[] {
     ...appProblems(values),
     ...identityProviderProblems(values),
     ...proverProblems(values),
+    ...chainProblems(values),
   ];
 }
 
@@ -52,6 +53,19 @@ function exposureProblems({ mode, host, allowInsecure }: Partial<Values>): strin
   return [
     "SERVICE_HOST: development lets every caller act as a user; listen on 127.0.0.1, or set SERVICE_ALLOW_INSECURE_DEV=1",
   ];
+}
+
+function chainProblems({ mode, network, chainUrl, chainPackage }: Partial<Values>): string[] {
+  const problems: string[] = [];
+  if (chainUrl !== undefined && chainUrl !== "" && chainPackage === "")
+    problems.push("SERVICE_CHAIN_PACKAGE: SERVICE_CHAIN_URL needs it; it is the original package id on that network");
+  if (chainUrl === "" && chainPackage !== undefined && chainPackage !== "")
+    problems.push(
+      "SERVICE_CHAIN_URL: SERVICE_CHAIN_PACKAGE needs it; it is the address of a gRPC node of that network",
+    );
+  if (mode === "production" && network === "localnet" && chainUrl !== undefined && chainUrl !== "")
+    problems.push("SERVICE_CHAIN_NETWORK: the local chain is for development; set testnet or mainnet");
+  return problems;
 }
 
 function inviteProblems({ mode, allowUnsignedRedeem }: Partial<Values>): string[] {

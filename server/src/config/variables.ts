@@ -160,6 +160,20 @@ export const VARIABLES = {
     ),
     inDevelopment: "localnet",
   },
+  chainUrl: text(
+    "SERVICE_CHAIN_URL",
+    "",
+    address,
+    "an http or https address",
+    "the chain's gRPC node, which tells who may use a shared vault; without it there are no shared vaults",
+  ),
+  chainPackage: text(
+    "SERVICE_CHAIN_PACKAGE",
+    "",
+    z.string().check(z.regex(/^(0x[0-9a-f]{64})?$/)),
+    "0x and 64 lower-case hex digits",
+    "the Coffer package on that chain, by the id it was first published under",
+  ),
   trustedProxies: text(
     "SERVICE_TRUSTED_PROXIES",
     "",

@@ -10,13 +10,16 @@ import { authHandlers } from "./auth/handlers.ts";
 import { billingHandlers } from "./billing/handlers.ts";
 import { developmentHandlers } from "./development/handlers.ts";
 import { filesHandlers } from "./files/handlers.ts";
+import { folderNamesHandlers } from "./folder-names/handlers.ts";
 import { foldersHandlers } from "./folders/handlers.ts";
 import { identityProviderHandlers } from "./identity-provider/handlers.ts";
 import { invitesHandlers } from "./invites/handlers.ts";
+import { membersHandlers } from "./members/handlers.ts";
 import { sessionsHandlers } from "./sessions/handlers.ts";
 import { type SystemParts, systemHandlers } from "./system/handlers.ts";
 import { trashHandlers } from "./trash/handlers.ts";
 import { uploadsHandlers } from "./uploads/handlers.ts";
+import { vaultKeysHandlers } from "./vault-keys/handlers.ts";
 import { vaultsHandlers } from "./vaults/handlers.ts";
 import { type EventsParts, eventsHandlers } from "./events/handlers.ts";
 import { webhookEventsHandlers } from "./webhook-events/handlers.ts";
@@ -34,6 +37,9 @@ export function createHandlers(deps: Deps & Parts): Handlers<CofferApi> {
     apiKeys: apiKeysHandlers(deps),
     invites: invitesHandlers(deps),
     vaults: vaultsHandlers(deps),
+    members: membersHandlers(deps),
+    vaultKeys: vaultKeysHandlers(deps),
+    folderNames: folderNamesHandlers(deps),
     folders: foldersHandlers(deps),
     files: filesHandlers(deps),
     uploads: uploadsHandlers(deps),

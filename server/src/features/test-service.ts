@@ -107,7 +107,13 @@ async function insertAccount(database: Database, now: number, plan: string): Pro
       usage_files: 0,
       sequence: 0,
     },
-    ...{ password_hash: null, idp_issuer: null, zklogin_salt: null, changes_hash: "0".repeat(64) },
+    ...{
+      chain_public_key: null,
+      password_hash: null,
+      idp_issuer: null,
+      zklogin_salt: null,
+      changes_hash: "0".repeat(64),
+    },
     ...{ created_at: now, updated_at: now },
   };
   await database.transaction((transaction) => createAccount(transaction, row));

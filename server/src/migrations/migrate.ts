@@ -5,6 +5,7 @@ import type { Tables } from "../ports/tables.ts";
 import { foundation } from "./0001-foundation.ts";
 import { identity } from "./0002-identity.ts";
 import { webhooks } from "./0003-webhooks.ts";
+import { sharedVaults } from "./0004-shared-vaults.ts";
 
 /** A step of the schema: applied once, in its own transaction, never changed after a release. */
 export interface Migration {
@@ -13,7 +14,7 @@ export interface Migration {
   up(session: Session): Promise<void>;
 }
 
-const MIGRATIONS: readonly Migration[] = [foundation, identity, webhooks];
+const MIGRATIONS: readonly Migration[] = [foundation, identity, webhooks, sharedVaults];
 
 interface MigrationRow {
   version: number;

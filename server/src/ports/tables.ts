@@ -13,6 +13,8 @@ export interface AccountRow {
   /** Of the zkLogin address, encrypted at rest; made once, because another salt is another address. */
   zklogin_salt: string | null;
   chain_address: string | null;
+  /** Ed25519, base64: what the address is the hash of; null where another signer proved it. */
+  chain_public_key: string | null;
   chain_address_source: string | null;
   plan: string;
   default_vault_id: string;
@@ -38,6 +40,8 @@ export interface ApiKeyRow {
   scopes_json: string | null;
   vault_ids_json: string | null;
   chain_address: string | null;
+  /** Ed25519, base64, as in accounts. */
+  chain_public_key: string | null;
   expires_at: number | null;
   last_used_at: number | null;
   revoked_at: number | null;
@@ -50,8 +54,69 @@ export interface VaultRow {
   name: string;
   type: string;
   chain_object_id: string | null;
+  /** Of the chain object, as last read; null for a public vault, like the two that follow. */
+  owner_address: string | null;
+  chain_generation: number | null;
+  plain_names: number | null;
   created_at: number;
   updated_at: number;
+}
+
+/** A member of a shared vault, as the service shows the vault to it; who can decrypt is on the chain. */
+export interface VaultMemberRow {
+  vault_id: string;
+  chain_address: string;
+  label: string;
+  added_at: number;
+  /** Set when the allowlist stopped naming it; a new membership clears it. */
+  removed_at: number | null;
+}
+
+/** A vault key's record (file-format §7): sealed, so the service cannot open it. */
+export interface VaultKeyRow {
+  vault_id: string;
+  /** SHA-256 of the record in hex. */
+  key_id: string;
+  generation: number;
+  /** Base64. */
+  record: string;
+  creator: string;
+  created_at: number;
+  /** null: the generation's current record. */
+  replaced_at: number | null;
+}
+
+/** The vault key that a folder's name indexes are made with. */
+export interface FolderKeyRow {
+  vault_id: string;
+  /** "" for the top of the vault. */
+  folder_id: string;
+  key_id: string;
+}
+
+/** An entry's name under a key that its folder is to change to. Base64 and hex, as in {@link FileRow.shared_json}. */
+export interface StagedNameRow {
+  vault_id: string;
+  folder_id: string;
+  key_id: string;
+  /** "file" or "folder". */
+  kind: string;
+  item_id: string;
+  entry: string;
+  metadata: string;
+  name_index: string;
+}
+
+/** A version of a file in a shared vault that was replaced: readable by its id until it expires. */
+export interface FileVersionRow {
+  vault_id: string;
+  file_id: string;
+  version_id: string;
+  blob_key: string;
+  size: number;
+  sha256: string;
+  shared_json: string;
+  expires_at: number;
 }
 
 export interface FolderRow {
@@ -59,6 +124,7 @@ export interface FolderRow {
   account_id: string;
   vault_id: string;
   parent_id: string | null;
+  /** The blind index of the name in a shared vault with encrypted names. */
   name: string;
   /** 1 at the top of the vault. */
   depth: number;
@@ -67,6 +133,8 @@ export interface FolderRow {
   trashed_at: number | null;
   /** The folder whose deletion took this row along (its own id for the folder that was deleted itself). */
   trashed_with: string | null;
+  /** The contract's `SharedEntry`; null in a public vault. */
+  shared_json: string | null;
 }
 
 export interface FileRow {
@@ -76,11 +144,14 @@ export interface FileRow {
   folder_id: string | null;
   version_id: string;
   blob_key: string;
+  /** The blind index of the name in a shared vault with encrypted names. */
   name: string;
   size: number;
   content_type: string;
   sha256: string;
   encrypted: number;
+  /** The contract's `SharedFile`; null in a public vault. */
+  shared_json: string | null;
   created_at: number;
   updated_at: number;
   trashed_at: number | null;
@@ -102,6 +173,8 @@ export interface UploadRow {
   blob_key: string;
   if_none_match: number;
   if_match: string | null;
+  /** The contract's `SharedFile` of the version to come; null in a public vault. */
+  shared_json: string | null;
   created_at: number;
   /** When row and bytes are removed; the upload is over an hour earlier and answers 410 in between. */
   expires_at: number;
@@ -351,6 +424,11 @@ export interface Tables {
   accounts: AccountRow;
   api_keys: ApiKeyRow;
   vaults: VaultRow;
+  vault_members: VaultMemberRow;
+  vault_keys: VaultKeyRow;
+  folder_keys: FolderKeyRow;
+  staged_names: StagedNameRow;
+  file_versions: FileVersionRow;
   folders: FolderRow;
   files: FileRow;
   uploads: UploadRow;

@@ -16,7 +16,7 @@ const FILE = {
     vaultId: ID,
     folderId: null,
   },
-  ...{ encrypted: false, createdAt: VAULT.createdAt, updatedAt: VAULT.createdAt, trashedAt: null },
+  ...{ encrypted: false, shared: null, createdAt: VAULT.createdAt, updatedAt: VAULT.createdAt, trashedAt: null },
 };
 
 describe("mock", () => {

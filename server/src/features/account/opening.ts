@@ -52,6 +52,7 @@ function toRow(wanted: WantedAccount, made: { id: string; vaultId: string; now: 
     password_hash: wanted.passwordHash ?? null,
     zklogin_salt: null,
     chain_address: null,
+    chain_public_key: null,
     chain_address_source: null,
     plan: wanted.plan,
     default_vault_id: made.vaultId,

@@ -111,6 +111,7 @@ function toRow(
     scopes_json: rights.scopes === null ? null : JSON.stringify(rights.scopes),
     vault_ids_json: rights.vaultIds === null ? null : JSON.stringify(rights.vaultIds),
     chain_address: chainAddress,
+    chain_public_key: null,
     expires_at: rights.expiresAt,
     last_used_at: null,
     revoked_at: null,

@@ -112,6 +112,7 @@ export function toApiKey(row: ApiKeyRow, accountChainAddress: string | null): Ap
     scopes: scopes === null ? null : [...scopes],
     vaultIds: vaultIds === null ? null : [...vaultIds],
     chainAddress: row.chain_address,
+    chainPublicKey: row.chain_public_key,
     accessLevel: accessLevelOf(row.chain_address, accountChainAddress),
     expiresAt: row.expires_at === null ? null : toTimestamp(row.expires_at),
     lastUsedAt: row.last_used_at === null ? null : toTimestamp(row.last_used_at),

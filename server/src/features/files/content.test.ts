@@ -21,7 +21,10 @@ async function store(service: TestService, name = "data.bin", contentType: strin
 }
 
 async function get(service: TestService, fileId: string, headers: ContentHeaders = {}) {
-  const answer = await service.handlers.files.content({ params: { fileId }, headers }, contextOf(service.owner));
+  const answer = await service.handlers.files.content(
+    { params: { fileId }, query: {}, headers },
+    contextOf(service.owner),
+  );
   if (!(answer instanceof Reply)) throw new Error("the answer has no headers");
   return {
     status: answer.status,
@@ -32,7 +35,7 @@ async function get(service: TestService, fileId: string, headers: ContentHeaders
 
 async function head(service: TestService, fileId: string, headers: ContentHeaders = {}) {
   return (await service.handlers.files.contentHead(
-    { params: { fileId }, headers },
+    { params: { fileId }, query: {}, headers },
     contextOf(service.owner),
   )) as Reply<undefined>;
 }
@@ -188,7 +191,10 @@ test("[D5-isolation-404] what is in the trash, or another account's, is not hand
   await using service = await openTestService();
   const file = await store(service);
   const stranger = await service.addAccount();
-  const asked = service.handlers.files.content({ params: { fileId: file.id }, headers: {} }, contextOf(stranger));
+  const asked = service.handlers.files.content(
+    { params: { fileId: file.id }, query: {}, headers: {} },
+    contextOf(stranger),
+  );
   expect(await codeOf(asked)).toBe("not_found");
   await service.handlers.files.delete({ params: { fileId: file.id }, query: {} }, contextOf(service.owner));
   expect(await codeOf(get(service, file.id))).toBe("trashed");

@@ -1,5 +1,5 @@
 /** What holds for files, without any I/O. */
-import type { File } from "@coffer/contract";
+import type { File, SharedFile } from "@coffer/contract";
 import { toTimestamp } from "../acting.ts";
 import type { FileRow } from "../../ports/tables.ts";
 
@@ -17,6 +17,7 @@ export function toFile(row: FileRow): File {
     vaultId: row.vault_id,
     folderId: row.folder_id,
     encrypted: row.encrypted === 1,
+    shared: row.shared_json === null ? null : (JSON.parse(row.shared_json) as SharedFile),
     createdAt: toTimestamp(row.created_at),
     updatedAt: toTimestamp(row.updated_at),
     trashedAt: row.trashed_at === null ? null : toTimestamp(row.trashed_at),

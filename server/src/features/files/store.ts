@@ -105,6 +105,7 @@ const insert = prepared((build, row: { [Column in keyof FileRow]: FileRow[Column
     content_type: row.content_type,
     sha256: row.sha256,
     encrypted: row.encrypted,
+    shared_json: row.shared_json,
     created_at: row.created_at,
     updated_at: row.updated_at,
     trashed_at: row.trashed_at,

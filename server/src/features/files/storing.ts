@@ -83,7 +83,7 @@ export async function addFile(
   const row: FileRow = {
     ...{ id: deps.random.uuid(), account_id: principal.accountId, vault_id: vaultId, folder_id: folderId },
     ...{ version_id: deps.random.uuid(), blob_key: content.blobKey, name: file.name, size: content.size },
-    ...{ content_type: file.contentType, sha256: content.sha256, encrypted: 0 },
+    ...{ content_type: file.contentType, sha256: content.sha256, encrypted: 0, shared_json: null },
     ...{ created_at: now, updated_at: now, trashed_at: null, trashed_with: null },
   };
   await nameOrConflict(insertFile(transaction, row), file.ifNoneMatch);

@@ -56,7 +56,7 @@ test("[D5-upload-raw] [D5-default-vault] [D5-file-shape] [D1-create-201] a raw u
   });
   expect(file.sha256).toBe(createHash("sha256").update(bytes).digest("hex"));
   const answer = await service.handlers.files.content(
-    { params: { fileId: file.id }, headers: {} },
+    { params: { fileId: file.id }, query: {}, headers: {} },
     contextOf(service.owner),
   );
   expect("body" in answer && answer.body !== undefined && (await readAll(answer.body)).equals(bytes)).toBe(true);

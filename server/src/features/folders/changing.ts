@@ -41,6 +41,7 @@ export async function createFolder(
       updated_at: now,
       trashed_at: null,
       trashed_with: null,
+      shared_json: null,
     },
   };
   await refuseTakenFolderName(transaction, { vaultId: row.vault_id, parentId: row.parent_id }, row.name);

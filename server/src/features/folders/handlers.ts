@@ -1,6 +1,7 @@
 /** Folders over HTTP (decisions §5). */
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
 import type { GroupHandlers } from "../../http/handlers.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { readFolder } from "../placing.ts";
@@ -14,7 +15,9 @@ export type FolderDeps = Pick<Deps, "database" | "clock" | "random" | "settings"
 export const foldersHandlers = (deps: FolderDeps): GroupHandlers<typeof api.folders> => ({
   create: ({ body }, context) =>
     deps.database.transaction(async (transaction) => {
-      const row = await createFolder(transaction, deps, context.principal, body);
+      const { name } = body;
+      if (name === undefined) throw new ServiceError("validation_failed", "body.name: a name is required");
+      const row = await createFolder(transaction, deps, context.principal, { ...body, name });
       return context.record(transaction, { folder: toFolder(row) });
     }),
   list: async ({ query }, { principal }) => {

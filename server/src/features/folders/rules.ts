@@ -1,5 +1,5 @@
 /** What holds for folders, without any I/O. */
-import type { Folder } from "@coffer/contract";
+import type { Folder, SharedEntry } from "@coffer/contract";
 import type { FolderRow } from "../../ports/tables.ts";
 import { toTimestamp } from "../acting.ts";
 
@@ -12,5 +12,6 @@ export function toFolder(row: FolderRow): Folder {
     createdAt: toTimestamp(row.created_at),
     updatedAt: toTimestamp(row.updated_at),
     trashedAt: row.trashed_at === null ? null : toTimestamp(row.trashed_at),
+    shared: row.shared_json === null ? null : (JSON.parse(row.shared_json) as SharedEntry),
   };
 }

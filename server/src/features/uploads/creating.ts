@@ -67,7 +67,7 @@ async function planUpload(
   const now = deps.clock.now();
   return {
     ...{ id: deps.random.uuid(), account_id: principal.accountId, key_id: principal.keyId, ...columns, length },
-    ...{ blob_key: deps.random.uuid(), created_at: now, finished_file_id: null },
+    ...{ blob_key: deps.random.uuid(), created_at: now, finished_file_id: null, shared_json: null },
     expires_at: now + deps.settings.timing.uploadLifetime + KEPT_AFTER_EXPIRY_MS,
   };
 }

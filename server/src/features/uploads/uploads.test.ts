@@ -79,7 +79,7 @@ function headersOf(answer: unknown): Readonly<Record<string, string>> {
 
 async function contentOf(service: TestService, fileId: string): Promise<string> {
   const answer = answerOf(
-    await service.handlers.files.content({ params: { fileId }, headers: {} }, contextOf(service.owner)),
+    await service.handlers.files.content({ params: { fileId }, query: {}, headers: {} }, contextOf(service.owner)),
   );
   return (await readAll(answer)).toString();
 }

@@ -84,6 +84,7 @@ async function createVault(
   }
   const row = {
     ...{ id: deps.random.uuid(), account_id: accountId, name, type: "public", chain_object_id: null },
+    ...{ owner_address: null, chain_generation: null, plain_names: null },
     ...{ created_at: now, updated_at: now },
   };
   await refuseTakenName(transaction, row);

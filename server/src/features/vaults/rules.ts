@@ -10,6 +10,9 @@ export function toVault(row: OwnedVault): Vault {
     type: row.type,
     chainObjectId: row.chain_object_id,
     isDefault: row.default_vault_id === row.id,
+    role: "owner",
+    generation: row.chain_generation,
+    plainNames: row.plain_names === null ? null : row.plain_names === 1,
     createdAt: toTimestamp(row.created_at),
     updatedAt: toTimestamp(row.updated_at),
   };

@@ -37,7 +37,16 @@ export function openAccount(
   };
   state.accounts.set(account.id, account);
   record(state, visitor, account.id, "account.created", { type: "account", id: account.id });
-  const facts = { name: "Files", type: "public", chainObjectId: null, isDefault: true, createdAt } as const;
+  const facts = {
+    name: "Files",
+    type: "public",
+    chainObjectId: null,
+    isDefault: true,
+    role: "owner",
+    generation: null,
+    plainNames: null,
+    createdAt,
+  } as const;
   const vault = { id: crypto.randomUUID(), ...facts, updatedAt: createdAt };
   state.vaults.set(vault.id, { accountId: account.id, sequence: state.next(), value: vault });
   record(state, visitor, account.id, "vault.created", { type: "vault", id: vault.id, vaultId: vault.id });

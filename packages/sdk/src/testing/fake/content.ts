@@ -37,7 +37,7 @@ export async function createFile(
       size: bytes.length,
       contentType: contentType ?? "application/octet-stream",
     },
-    ...{ sha256, vaultId, folderId, encrypted: false, createdAt, updatedAt: createdAt, trashedAt: null },
+    ...{ sha256, vaultId, folderId, encrypted: false, shared: null, createdAt, updatedAt: createdAt, trashedAt: null },
   };
   state.files.set(file.id, {
     accountId: caller.accountId,

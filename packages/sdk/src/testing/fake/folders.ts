@@ -22,18 +22,21 @@ function placeHandlers(state: State): Omit<FolderHandlers, "delete" | "restore">
   const read = (caller: Caller, id: string): FolderRow => readRow(state.folders, caller, id, "Folder");
   return {
     create: ({ body }, caller) => {
+      const { name } = body;
+      if (name === undefined) throw new Failure("validation_failed", "body.name: a name is required");
       const { vaultId, folderId: parentId } = findPlace(state, caller, body.vaultId, body.parentId);
       if (depthOf(state, parentId) + 1 > MAX_FOLDER_DEPTH) throw new Failure("too_deep");
-      refuseTaken(state, { vaultId, parentId, name: body.name }, null);
+      refuseTaken(state, { vaultId, parentId, name }, null);
       const createdAt = timestamp(state);
       const folder: Folder = {
         id: crypto.randomUUID(),
-        name: body.name,
+        name,
         vaultId,
         parentId,
         createdAt,
         updatedAt: createdAt,
         trashedAt: null,
+        shared: null,
       };
       state.folders.set(folder.id, {
         accountId: caller.accountId,

@@ -154,7 +154,7 @@ export function sessionOfToken(
 }
 
 const UNLIMITED = {
-  ...{ name: "", prefix: "", last4: "", scopes: null, vaultIds: null, chainAddress: null },
+  ...{ name: "", prefix: "", last4: "", scopes: null, vaultIds: null, chainAddress: null, chainPublicKey: null },
   ...{ accessLevel: "owner", lastUsedAt: null, revokedAt: null },
 } as const;
 

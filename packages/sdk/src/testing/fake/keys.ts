@@ -78,7 +78,7 @@ export function mintKey(state: State, accountId: string, rights: Rights): KeyRow
   const own = chainAddress === null || chainAddress === readAccount(state, accountId).chainAddress;
   const value: ApiKey = {
     ...{ id: crypto.randomUUID(), name, prefix: `${KEY_PREFIX}_`, last4: text.slice(-4), scopes, vaultIds, expiresAt },
-    ...{ chainAddress, accessLevel: own ? "owner" : "agent", lastUsedAt: null, revokedAt: null },
+    ...{ chainAddress, chainPublicKey: null, accessLevel: own ? "owner" : "agent", lastUsedAt: null, revokedAt: null },
     createdAt: timestamp(state),
   };
   const row = { accountId, sequence: state.next(), value, text };

@@ -105,6 +105,13 @@ function createHandlers(state: State): FakeHandlers {
     apiKeys: apiKeyHandlers(state),
     invites: inviteHandlers(state),
     vaults: vaultHandlers(state),
+    members: {
+      list: refusePublic,
+      add: refusePublic,
+      remove: refusePublic,
+    },
+    vaultKeys: { list: refusePublic, publish: refusePublic },
+    folderNames: { get: refusePublic, stage: refusePublic },
     folders: folderHandlers(state),
     files: fileHandlers(state),
     uploads: { ...uploadHandlers(state), options: () => announceTus() },
@@ -124,6 +131,11 @@ function createHandlers(state: State): FakeHandlers {
       openapi: () => ({ openapi: "3.1.0", info: { title: "Coffer (fake)", version: "0.0.0" }, paths: {} }),
     },
   };
+}
+
+/** The fake makes public vaults only: what shared ones have is refused as the service does there. */
+function refusePublic(): never {
+  throw new Failure("public_vault");
 }
 
 type AnyHandler = (input: never, context: never) => unknown;

@@ -17,6 +17,9 @@ export function vaultHandlers(state: State): GroupHandlers<typeof api.vaults, Ca
         type: "public",
         chainObjectId: null,
         isDefault: false,
+        role: "owner",
+        generation: null,
+        plainNames: null,
         createdAt,
         updatedAt: createdAt,
       };

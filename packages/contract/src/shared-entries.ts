@@ -1,0 +1,33 @@
+/** What files and folders of shared vaults carry beside their ids: statements that clients sign, names that only members can read. */
+import * as z from "zod/mini";
+import { base64Bytes } from "./values.ts";
+
+/** 16 bytes in hex: equal names in a folder have equal indexes, and nothing else follows from them (file-format §10). */
+export const nameIndex = z.string().check(z.regex(/^[0-9a-f]{32}$/, "Invalid name index"));
+
+/** The name of an entry: a signed statement, encrypted metadata and the name's blind index; bytes in base64. */
+export const sharedEntry = z.strictObject({
+  entry: base64Bytes(281),
+  /** Encrypted; the plain encoding in a vault with plain names. */
+  metadata: base64Bytes(640),
+  nameIndex,
+});
+
+/** A file in a shared vault: who wrote which version, and its name. */
+export const sharedFile = z.object({
+  version: base64Bytes(364),
+  entry: base64Bytes(281),
+  metadata: base64Bytes(640),
+  nameIndex,
+});
+
+export type SharedEntry = z.infer<typeof sharedEntry>;
+export type SharedFile = z.infer<typeof sharedFile>;
+
+/** The headers that bring a {@link sharedFile} with the bytes of an upload; tus has them in Upload-Metadata, under the last word. */
+export const sharedHeaders = {
+  "coffer-version": z.optional(base64Bytes(364)),
+  "coffer-entry": z.optional(base64Bytes(281)),
+  "coffer-metadata": z.optional(base64Bytes(640)),
+  "coffer-name-index": z.optional(nameIndex),
+};

@@ -1,0 +1,69 @@
+/**
+ * The signed statements of shared vaults, as far as a service that cannot decrypt needs them: where each field lies (file-format §8).
+ * All integers are big endian. Clients make and check statements with `@coffer/crypto`; a test holds both layouts equal.
+ */
+
+/** Offset and length of a field, in bytes. */
+export type Field = readonly [offset: number, length: number];
+
+/** Of every statement: Ed25519 over the fields before it. */
+export const SIGNATURE_BYTES = 64;
+
+/** The first 44 bytes of a file's header are in its version statement; these are the fields in them. */
+export const VERSION_STATEMENT = {
+  title: "coffer/version/v1",
+  bytes: 364,
+  vault: [0, 32],
+  header: [32, 44],
+  fileId: [44, 16],
+  versionId: [60, 16],
+  startDigest: [76, 32],
+  sequence: [108, 8],
+  previous: [116, 32],
+  generation: [148, 8],
+  keyId: [156, 32],
+  commitment: [188, 32],
+  messageLength: [220, 8],
+  digest: [228, 32],
+  signer: [260, 32],
+  time: [292, 8],
+  signature: [300, 64],
+} as const satisfies StatementLayout;
+
+export const ENTRY_STATEMENT = {
+  title: "coffer/entry/v1",
+  bytes: 281,
+  vault: [0, 32],
+  kind: [32, 1],
+  id: [33, 16],
+  revision: [49, 8],
+  previous: [57, 32],
+  generation: [89, 8],
+  keyId: [97, 32],
+  folderId: [129, 16],
+  metadataDigest: [145, 32],
+  signer: [177, 32],
+  time: [209, 8],
+  signature: [217, 64],
+} as const satisfies StatementLayout;
+
+/** A vault key's record; `sealedKey` follows the length, the signature is what comes last. */
+export const KEY_RECORD = {
+  title: "coffer/vault-key/v1",
+  vault: [0, 32],
+  generation: [32, 8],
+  creator: [40, 32],
+  check: [72, 32],
+  sealedLength: [104, 2],
+  sealedOffset: 106,
+  /** The largest sealed key that is taken (encryption design §2). */
+  maxSealedBytes: 3584,
+} as const;
+
+export const ENTRY_KINDS = { file: 1, folder: 2 } as const;
+
+interface StatementLayout {
+  readonly title: string;
+  readonly bytes: number;
+  readonly [field: string]: Field | string | number;
+}

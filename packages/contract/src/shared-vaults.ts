@@ -1,0 +1,176 @@
+/**
+ * What shared vaults add to the interface: members, vault keys, and the keys of folders' name indexes (decisions §5). The service
+ * stores and serves what clients sign and encrypt; it changes no allowlist and opens nothing.
+ */
+import * as z from "zod/mini";
+import { endpoint } from "./endpoint.ts";
+import { sharedEntry } from "./shared-entries.ts";
+import { base64Bytes, chainAddress, label, openEnum, pageOf, pageQuery, sha256Hex, timestamp, uuid } from "./values.ts";
+
+/** The most a vault's allowlist holds besides its owner. */
+export const MAX_MEMBERS = 1000;
+
+/** A member as the two layers see it: the service's record, and the allowlist on the chain, which alone decides who can decrypt. */
+export const vaultMember = z.object({
+  chainAddress,
+  role: openEnum(["owner", "member"]),
+  /** For the owner's eyes; "" when none was given. */
+  label: z.string(),
+  layers: z.object({
+    /** Whether the service shows the vault to this address. */
+    service: openEnum(["active", "none"]),
+    /** Whether the allowlist names it; `unknown` while the chain does not answer. */
+    chain: openEnum(["active", "none", "unknown"]),
+  }),
+  /** The generation it joined in; null where the chain does not name it. */
+  since: z.nullable(z.int()),
+  /** When the service recorded it; null when it has not. */
+  addedAt: z.nullable(timestamp),
+});
+
+export type VaultMember = z.infer<typeof vaultMember>;
+
+/** A vault key's record, sealed and signed by a member (file-format §7). */
+export const vaultKeyRecord = z.object({
+  /** SHA-256 of the record. */
+  keyId: sha256Hex,
+  generation: z.int(),
+  /** The bytes in base64. */
+  record: base64Bytes(4096),
+  /** New files use it; false: another took its place, and files of its time still name it. */
+  current: z.boolean(),
+  createdAt: timestamp,
+});
+
+export type VaultKeyRecord = z.infer<typeof vaultKeyRecord>;
+
+/** How many entries one call may stage. */
+export const MAX_STAGED = 200;
+
+const vaultParams = z.object({ vaultId: uuid });
+const memberParams = z.object({ vaultId: uuid, chainAddress });
+const manage = { auth: "credential", access: "owner", scope: "members:write", vaultLimit: "object" } as const;
+const use = { auth: "credential", access: "agent", vaultLimit: "object" } as const;
+const chainErrors = ["not_found", "public_vault", "chain_unavailable"] as const;
+
+export const membersGroup = {
+  list: endpoint({
+    ...use,
+    id: "members.list",
+    method: "GET",
+    path: "/api/vaults/{vaultId}/members",
+    scope: "members:read",
+    effect: "read",
+    params: vaultParams,
+    status: 200,
+    /** At most {@link MAX_MEMBERS} and the owner, so there are no pages. */
+    output: z.object({ members: z.array(vaultMember) }),
+    errors: ["not_found", "public_vault"],
+  }),
+  add: endpoint({
+    ...manage,
+    id: "members.add",
+    method: "POST",
+    path: "/api/vaults/{vaultId}/members",
+    effect: "create",
+    params: vaultParams,
+    body: z.strictObject({ chainAddress, label: z.optional(label) }),
+    status: 201,
+    output: z.object({ member: vaultMember }),
+    errors: [...chainErrors, "not_on_allowlist"],
+  }),
+  remove: endpoint({
+    ...manage,
+    id: "members.remove",
+    method: "DELETE",
+    path: "/api/vaults/{vaultId}/members/{chainAddress}",
+    effect: "delete",
+    params: memberParams,
+    status: 204,
+    errors: [...chainErrors, "still_on_allowlist"],
+  }),
+} as const;
+
+export const vaultKeysGroup = {
+  list: endpoint({
+    ...use,
+    id: "vaultKeys.list",
+    method: "GET",
+    path: "/api/vaults/{vaultId}/keys",
+    scope: null,
+    effect: "read",
+    params: vaultParams,
+    query: z.strictObject({
+      ...pageQuery,
+      generation: z.optional(z.string().check(z.regex(/^\d{1,15}$/, "Expected a whole number"))),
+    }),
+    status: 200,
+    output: pageOf("keys", vaultKeyRecord),
+    errors: [...chainErrors, "not_a_member"],
+  }),
+  publish: endpoint({
+    ...use,
+    id: "vaultKeys.publish",
+    method: "POST",
+    path: "/api/vaults/{vaultId}/keys",
+    scope: "files:write",
+    effect: "create",
+    params: vaultParams,
+    body: z.strictObject({
+      record: base64Bytes(4096),
+      /** The current record of the generation, which this one takes the place of; absent: there is none yet. */
+      replaces: z.optional(sha256Hex),
+    }),
+    status: 201,
+    output: z.object({ key: vaultKeyRecord }),
+    /** `key_exists` names the record that stands in the header `Coffer-Key-Id`. */
+    errors: [...chainErrors, "not_a_member", "statement_invalid", "generation_moved", "key_exists"],
+  }),
+} as const;
+
+const folderKey = z.object({
+  /** null: the top of the vault. */
+  folderId: z.nullable(uuid),
+  /** The vault key whose subkey makes the folder's name index; null while nothing lies there. */
+  keyId: z.nullable(sha256Hex),
+});
+
+export const folderNamesGroup = {
+  get: endpoint({
+    ...use,
+    id: "folderNames.get",
+    method: "GET",
+    path: "/api/vaults/{vaultId}/names",
+    scope: "files:read",
+    effect: "read",
+    params: vaultParams,
+    query: z.strictObject({ folderId: z.optional(uuid) }),
+    status: 200,
+    output: folderKey,
+    errors: [...chainErrors, "not_a_member"],
+  }),
+  stage: endpoint({
+    ...use,
+    id: "folderNames.stage",
+    method: "PUT",
+    path: "/api/vaults/{vaultId}/names",
+    scope: "files:write",
+    effect: "update",
+    params: vaultParams,
+    body: z.strictObject({
+      folderId: z.nullable(uuid),
+      /** The key to change to; its generation must be the vault's current one. */
+      keyId: sha256Hex,
+      entries: z.array(sharedEntry).check(z.maxLength(MAX_STAGED)),
+    }),
+    status: 200,
+    output: z.object({
+      folderId: z.nullable(uuid),
+      /** The folder's key after this call: the wanted one once every live entry was staged. */
+      keyId: z.nullable(sha256Hex),
+      /** Live entries that still lack one under the wanted key. */
+      remaining: z.int(),
+    }),
+    errors: [...chainErrors, "not_a_member", "statement_invalid", "generation_moved", "name_exists"],
+  }),
+} as const;

@@ -1,0 +1,95 @@
+/** Shared vaults: members, vault keys, the keys of folders' names, versions that were replaced. Columns: ports/tables.ts. */
+import { type Compilable, type CreateTableBuilder, sql } from "kysely";
+import type { Session } from "../ports/database.ts";
+import type { Tables } from "../ports/tables.ts";
+import type { Migration } from "./migrate.ts";
+
+export const sharedVaults: Migration = {
+  version: 4,
+  name: "shared vaults",
+  async up(session) {
+    for (const statement of [...columns(session), ...tables(session), ...indexes(session)])
+      await session.run(statement);
+  },
+};
+
+function columns({ build: { schema } }: Session): Compilable[] {
+  return [
+    schema.alterTable("vaults").addColumn("owner_address", "text"),
+    schema.alterTable("vaults").addColumn("chain_generation", "bigint"),
+    schema.alterTable("vaults").addColumn("plain_names", "integer"),
+    schema.alterTable("folders").addColumn("shared_json", "text"),
+    schema.alterTable("files").addColumn("shared_json", "text"),
+    schema.alterTable("uploads").addColumn("shared_json", "text"),
+    schema.alterTable("accounts").addColumn("chain_public_key", "text"),
+    schema.alterTable("api_keys").addColumn("chain_public_key", "text"),
+  ];
+}
+
+function tables(session: Session): Compilable[] {
+  const vaultOf = (name: keyof Tables) =>
+    table(session, name).addColumn("vault_id", "text", (column) =>
+      column.notNull().references("vaults.id").onDelete("cascade"),
+    );
+  return [
+    vaultOf("vault_members")
+      .addColumn("chain_address", "text", (column) => column.notNull())
+      .addColumn("label", "text", (column) => column.notNull())
+      .addColumn("added_at", "bigint", (column) => column.notNull())
+      .addColumn("removed_at", "bigint")
+      .addPrimaryKeyConstraint("vault_members_key", ["vault_id", "chain_address"]),
+    vaultOf("vault_keys")
+      .addColumn("key_id", "text", (column) => column.notNull())
+      .addColumn("generation", "bigint", (column) => column.notNull())
+      .addColumn("record", "text", (column) => column.notNull())
+      .addColumn("creator", "text", (column) => column.notNull())
+      .addColumn("created_at", "bigint", (column) => column.notNull())
+      .addColumn("replaced_at", "bigint")
+      .addPrimaryKeyConstraint("vault_keys_key", ["vault_id", "key_id"]),
+    vaultOf("folder_keys")
+      .addColumn("folder_id", "text", (column) => column.notNull())
+      .addColumn("key_id", "text", (column) => column.notNull())
+      .addPrimaryKeyConstraint("folder_keys_key", ["vault_id", "folder_id"]),
+    vaultOf("staged_names")
+      .addColumn("folder_id", "text", (column) => column.notNull())
+      .addColumn("key_id", "text", (column) => column.notNull())
+      .addColumn("kind", "text", (column) => column.notNull())
+      .addColumn("item_id", "text", (column) => column.notNull())
+      .addColumn("entry", "text", (column) => column.notNull())
+      .addColumn("metadata", "text", (column) => column.notNull())
+      .addColumn("name_index", "text", (column) => column.notNull())
+      .addPrimaryKeyConstraint("staged_names_key", ["vault_id", "folder_id", "key_id", "item_id"]),
+    vaultOf("file_versions")
+      .addColumn("file_id", "text", (column) => column.notNull())
+      .addColumn("version_id", "text", (column) => column.notNull())
+      .addColumn("blob_key", "text", (column) => column.notNull())
+      .addColumn("size", "bigint", (column) => column.notNull())
+      .addColumn("sha256", "text", (column) => column.notNull())
+      .addColumn("shared_json", "text", (column) => column.notNull())
+      .addColumn("expires_at", "bigint", (column) => column.notNull())
+      .addPrimaryKeyConstraint("file_versions_key", ["file_id", "version_id"]),
+  ];
+}
+
+function table({ build }: Session, name: keyof Tables): CreateTableBuilder<string> {
+  return build.schema.createTable(name);
+}
+
+function indexes({ build: { schema } }: Session): Compilable[] {
+  return [
+    schema
+      .createIndex("vaults_chain_object")
+      .unique()
+      .on("vaults")
+      .column("chain_object_id")
+      .where(sql.ref("chain_object_id"), "is not", null),
+    schema.createIndex("vault_members_address").on("vault_members").columns(["chain_address", "vault_id"]),
+    schema
+      .createIndex("vault_keys_current")
+      .unique()
+      .on("vault_keys")
+      .columns(["vault_id", "generation"])
+      .where(sql.ref("replaced_at"), "is", null),
+    schema.createIndex("file_versions_expiry").on("file_versions").column("expires_at"),
+  ];
+}

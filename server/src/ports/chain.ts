@@ -1,0 +1,46 @@
+/**
+ * The chain, as far as the service reads it: vault objects and their allowlists. It signs and sends nothing (decisions §0: a server
+ * compromise must not be a decrypt compromise).
+ */
+
+export interface ChainMember {
+  /** `0x` and 64 lower-case hex digits. */
+  readonly address: string;
+  /** Ed25519, 32 bytes; empty: it reads and does not write yet. */
+  readonly signingKey: Uint8Array;
+  /** The generation it joined in, or changed its key in. */
+  readonly since: number;
+}
+
+export interface ChainFormerMember extends ChainMember {
+  /** The last generation of this entry. */
+  readonly until: number;
+}
+
+/** A vault object (encryption design §3). */
+export interface ChainVault {
+  readonly objectId: string;
+  readonly owner: ChainMember;
+  readonly members: readonly ChainMember[];
+  readonly former: readonly ChainFormerMember[];
+  readonly generation: number;
+  readonly floor: number;
+  readonly plainNames: boolean;
+  /** When it was read, by this process's clock in milliseconds. */
+  readonly readAt: number;
+}
+
+/** The chain or its node does not answer, or is too far behind to be believed. */
+export class ChainUnavailableError extends Error {
+  override readonly name = "ChainUnavailableError";
+}
+
+export interface Chain extends AsyncDisposable {
+  /**
+   * The vault object; null when there is no such object, or it is none of the configured package's vaults. May answer from memory what it
+   * read at most `maxAge` milliseconds ago (0: reads now); callers that ask at once share one read. Never a generation below one that it
+   * has answered before.
+   * @throws ChainUnavailableError when it cannot be read within a few seconds.
+   */
+  readVault(objectId: string, options: { readonly maxAge: number }): Promise<ChainVault | null>;
+}
