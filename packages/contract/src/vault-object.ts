@@ -3,92 +3,124 @@
  * `@coffer/chain` read it with this; test/move holds it against the compiled module.
  */
 
-/** How a field is written: an address is 32 bytes, `bytes` are length-prefixed, an option is a vector of at most one. */
-type FieldForm = "address" | "u64" | "bool" | "bytes" | { readonly option: "address" } | ListForm;
-
-interface ListForm {
-  readonly list: Readonly<Record<string, "address" | "u64" | "bytes">>;
-  readonly most: number;
-}
-
-const MEMBER = { chainAddress: "address", signingKey: "bytes", since: "u64" } as const;
-const FORMER = { ...MEMBER, until: "u64" } as const;
+/** How a value is written: an address is 32 bytes, integers are little endian, `bytes` and lists begin with their length (ULEB128). */
+type Form =
+  | "address"
+  | "u64"
+  | "bool"
+  | { readonly bytes: { readonly most: number } }
+  | { readonly option: Form }
+  | { readonly list: Form; readonly most: number }
+  | { readonly fields: Readonly<Record<string, Form>> };
 
 /** What one vault holds at most. */
-export const VAULT_OBJECT_LIMITS = { members: 1000, former: 2000 } as const;
+export const VAULT_OBJECT_LIMITS = { members: 1000, former: 2000, signingKeyBytes: 32 } as const;
 
-/** The type is `<original package id>::vault::Vault`; `owner` is one entry, the others are as many as their length says. */
-export const VAULT_OBJECT = {
-  module: "vault",
-  name: "Vault",
-  fields: {
-    id: "address",
-    generation: "u64",
-    floor: "u64",
-    plainNames: "bool",
-    owner: { list: MEMBER, most: 1 },
-    offered: { option: "address" },
-    members: { list: MEMBER, most: VAULT_OBJECT_LIMITS.members },
-    former: { list: FORMER, most: VAULT_OBJECT_LIMITS.former },
-  },
-} as const satisfies {
-  readonly module: string;
-  readonly name: string;
-  readonly fields: Readonly<Record<string, FieldForm>>;
-};
+const MEMBER = { chainAddress: "address", signingKey: { bytes: { most: 32 } }, since: "u64" } as const;
+const FORMER = { ...MEMBER, until: "u64" } as const;
 
-/** An entry of the allowlist; addresses are `0x` and 64 lower-case hex digits. */
-export interface VaultObjectMember {
-  readonly chainAddress: string;
-  /** Ed25519, 32 bytes; empty while the member only reads. */
-  readonly signingKey: Uint8Array;
-  /** The first generation in which the entry holds. */
-  readonly since: bigint;
+/** The fields in order. The Move names are the same words with underscores. */
+export const VAULT_OBJECT_FIELDS = {
+  id: "address",
+  generation: "u64",
+  floor: "u64",
+  plainNames: "bool",
+  owner: { fields: MEMBER },
+  offered: { option: "address" },
+  members: { list: { fields: MEMBER }, most: VAULT_OBJECT_LIMITS.members },
+  former: { list: { fields: FORMER }, most: VAULT_OBJECT_LIMITS.former },
+} as const satisfies Readonly<Record<string, Form>>;
+
+/** The decoded object. Addresses are `0x` and 64 lower-case hex digits; `signingKey` has 32 bytes, or none while its member only reads. */
+export type VaultObjectFields = Decoded<{ readonly fields: typeof VAULT_OBJECT_FIELDS }>;
+/** One entry of the allowlist; it holds from generation `since`. */
+export type VaultObjectMember = VaultObjectFields["owner"];
+/** A closed entry; it held from generation `since` to `until`, both included. */
+export type VaultObjectFormer = VaultObjectFields["former"][number];
+
+/** The object's full type, for the package's original id. */
+export function vaultObjectType(originalPackageId: string): string {
+  return `${originalPackageId}::vault::Vault`;
 }
 
-/** An entry that was closed. */
-export interface VaultObjectFormer extends VaultObjectMember {
-  /** The last generation in which it held. */
-  readonly until: bigint;
+/**
+ * Decodes the BCS contents of a vault object.
+ * @throws RangeError for bytes that are none, from the first to the last, or hold more than a vault may.
+ */
+export function decodeVaultObject(contents: Uint8Array): VaultObjectFields {
+  const bytes = new Bytes(contents);
+  const fields = decode(bytes, { fields: VAULT_OBJECT_FIELDS }) as VaultObjectFields;
+  if (!bytes.isAtEnd()) throw new RangeError("Bytes are left over behind the vault object");
+  for (const { signingKey } of [fields.owner, ...fields.members, ...fields.former])
+    if (signingKey.length !== 0 && signingKey.length !== VAULT_OBJECT_LIMITS.signingKeyBytes)
+      throw new RangeError("A signing key has 32 bytes or none");
+  return fields;
 }
 
-export interface VaultObjectFields {
-  readonly id: string;
-  readonly generation: bigint;
-  readonly floor: bigint;
-  readonly plainNames: boolean;
-  readonly owner: VaultObjectMember;
-  /** Who may accept the ownership; null: nobody. */
-  readonly offered: string | null;
-  readonly members: readonly VaultObjectMember[];
-  readonly former: readonly VaultObjectFormer[];
+type Decoded<F> = F extends "address"
+  ? string
+  : F extends "u64"
+    ? bigint
+    : F extends "bool"
+      ? boolean
+      : F extends { readonly bytes: unknown }
+        ? Uint8Array
+        : F extends { readonly option: infer Inner }
+          ? Decoded<Inner> | null
+          : F extends { readonly list: infer Item }
+            ? readonly Decoded<Item>[]
+            : F extends { readonly fields: infer Fields }
+              ? { readonly [Name in keyof Fields]: Decoded<Fields[Name]> }
+              : never;
+
+function decode(bytes: Bytes, form: Form): unknown {
+  if (form === "address") return `0x${toHex(bytes.take(32))}`;
+  if (form === "u64") return bytes.takeU64();
+  if (form === "bool") return bytes.takeLength(1) === 1;
+  if ("bytes" in form) return bytes.take(bytes.takeLength(form.bytes.most)).slice();
+  if ("option" in form) return bytes.takeLength(1) === 1 ? decode(bytes, form.option) : null;
+  if ("list" in form) return Array.from({ length: bytes.takeLength(form.most) }, () => decode(bytes, form.list));
+  return Object.fromEntries(Object.entries(form.fields).map(([name, field]) => [name, decode(bytes, field)]));
 }
 
-/** The fields of a vault object's BCS contents, or null for bytes that are no vault object, from the first to the last. */
-export function decodeVaultObject(contents: Uint8Array): VaultObjectFields | null {
-  const bytes = new Cursor(contents);
-  try {
-    const { id, generation, floor, plainNames, offered, members, former } = VAULT_OBJECT.fields;
-    const fields: VaultObjectFields = {
-      id: bytes.read(id),
-      generation: bytes.read(generation),
-      floor: bytes.read(floor),
-      plainNames: bytes.read(plainNames),
-      owner: bytes.readEntry(MEMBER),
-      offered: bytes.readOption(offered),
-      members: bytes.readList(members),
-      former: bytes.readList(former),
-    };
-    return bytes.isAtEnd() ? fields : null;
-  } catch (cause) {
-    if (cause instanceof RangeError) return null;
-    throw cause;
+class Bytes {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  take(length: number): Uint8Array {
+    const taken = this.#bytes.subarray(this.#at, this.#at + length);
+    if (taken.length !== length) throw new RangeError("The vault object ends too early");
+    this.#at += length;
+    return taken;
+  }
+
+  takeU64(): bigint {
+    const taken = this.take(8);
+    return new DataView(taken.buffer, taken.byteOffset, 8).getBigUint64(0, true);
+  }
+
+  /** ULEB128 in its shortest form, and no larger than what may be there: nothing is allocated for a length that lies. */
+  takeLength(most: number): number {
+    let value = 0;
+    for (let shift = 0; shift < 21; shift += 7) {
+      const [byte = 0] = this.take(1);
+      value += (byte & 0x7f) << shift;
+      if (byte >= 0x80) continue;
+      if (value > most || (byte === 0 && shift > 0)) break;
+      return value;
+    }
+    throw new RangeError("The vault object holds more than a vault may");
+  }
+
+  isAtEnd(): boolean {
+    return this.#at === this.#bytes.length;
   }
 }
 
-interface Values {
-  readonly address: string;
-  readonly u64: bigint;
-  readonly bool: boolean;
-  readonly bytes: Uint8Array;
+function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
