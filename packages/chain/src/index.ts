@@ -1,1 +1,14 @@
-export {};
+/**
+ * `@coffer/chain`: Coffer's vaults on the Sui chain. Runs where there is `fetch`; nothing of Node.
+ * @packageDocumentation
+ */
+export { type Chain, type ChainOptions, openChain } from "./chain.ts";
+export { CHAIN_ERRORS, ChainError, type ChainErrorCode } from "./errors.ts";
+export {
+  type KeyServer,
+  type KeyServerSet,
+  type NetworkConfiguration,
+  networkConfiguration,
+  parseNetworkConfiguration,
+} from "./network.ts";
+export { fromSuiSigner, type TransactionSigner } from "./signer.ts";

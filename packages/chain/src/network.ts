@@ -1,0 +1,71 @@
+/**
+ * Which chain, which package, which key servers: local configuration that is never taken from the service (encryption design §2, pins).
+ */
+import * as z from "zod/mini";
+
+const objectId = z.string().check(z.regex(/^0x[0-9a-f]{64}$/, "Expected 0x and 64 lower-case hex digits"));
+
+/** Loopback may do without TLS: the local chain runs there. */
+const nodeUrl = z.string().check(
+  z.url({ protocol: /^https?$/ }),
+  z.refine((text) => {
+    const url = URL.canParse(text) ? new URL(text) : null;
+    return url?.protocol === "https:" || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url?.hostname ?? "");
+  }, "Expected an https:// address"),
+);
+
+const keyServer = z.strictObject({
+  /** The key server's object on the chain. */
+  objectId,
+  /** Shares it holds. */
+  weight: z.int().check(z.minimum(1), z.maximum(254)),
+  /** Its BLS12-381 G2 key, 96 bytes in base64: what its object names must be this. */
+  publicKey: z.string().check(z.regex(/^[A-Za-z0-9+/]{128}$/, "Expected 96 bytes in base64")),
+  /** A committee is asked at its aggregator; an independent server at the address in its object. */
+  aggregatorUrl: z.optional(nodeUrl),
+  /** The header that carries the API key, for servers that want one. */
+  apiKeyName: z.optional(z.string().check(z.regex(/^[A-Za-z0-9-]{1,64}$/))),
+  apiKey: z.optional(z.string().check(z.minLength(1), z.maxLength(512))),
+});
+
+const keyServerSet = z
+  .strictObject({
+    /** How many shares open a key. */
+    threshold: z.int().check(z.minimum(1), z.maximum(254)),
+    servers: z.array(keyServer).check(z.minLength(1), z.maxLength(20)),
+  })
+  .check(
+    z.refine(
+      ({ threshold, servers }) => threshold <= servers.reduce((sum, { weight }) => sum + weight, 0),
+      "The threshold is more than the servers hold together",
+    ),
+    z.refine(
+      ({ servers }) => new Set(servers.map((server) => server.objectId)).size === servers.length,
+      "A key server is named twice",
+    ),
+  );
+
+export const networkConfiguration = z.strictObject({
+  network: z.enum(["localnet", "testnet", "mainnet"]),
+  /** Base58 digest of the chain's genesis checkpoint. */
+  chainId: z.string().check(z.regex(/^[1-9A-HJ-NP-Za-km-z]{32,64}$/, "Expected a digest in base58")),
+  grpcUrl: nodeUrl,
+  /** The namespace of keys and types: the id under which the package was first published. */
+  originalPackageId: objectId,
+  /** What is called; the same, because the package is immutable. */
+  latestPackageId: objectId,
+  /** BLAKE2b-256 over the package's modules, lower-case hex: `PACKAGE_DIGEST` of the package this program was built with. */
+  packageDigest: z.string().check(z.regex(/^[0-9a-f]{64}$/, "Expected 64 hex digits")),
+  /** The first is used for writing; the others are accepted for reading. */
+  keyServerSets: z.array(keyServerSet).check(z.minLength(1), z.maxLength(10)),
+});
+
+/** A network as configured. `apiKey` is a credential: do not log the configuration. */
+export type NetworkConfiguration = z.infer<typeof networkConfiguration>;
+export type KeyServerSet = NetworkConfiguration["keyServerSets"][number];
+export type KeyServer = KeyServerSet["servers"][number];
+
+/** Parses a configuration from a file. @throws Error (zod's) that names the fields that are wrong. */
+export function parseNetworkConfiguration(value: unknown): NetworkConfiguration {
+  return z.parse(networkConfiguration, value);
+}
