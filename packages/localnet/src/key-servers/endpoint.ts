@@ -1,0 +1,73 @@
+/** The HTTP face that key servers and aggregators have in common: two calls, faults and counters. */
+import type { ChainAccess } from "../chain-access.ts";
+import { FaultyChainView, type KeyServerRequests } from "./faults.ts";
+import { parseFetchRequest, type FetchRequest } from "./fetch-request.ts";
+import { answerRequest, checkClient, readBody } from "./http-answer.ts";
+import { encodeEncryptedKey, type EncryptedKey } from "./encrypted-key.ts";
+
+/** The answer to one identity. */
+export interface GrantedKey {
+  /** The original package id, then the inner identity. */
+  readonly fullId: Uint8Array;
+  readonly key: EncryptedKey;
+}
+
+export interface KeySource {
+  /** One key per identity asked for. @throws KeyServerError when the user may not have one of them. */
+  grant(request: FetchRequest, faults: FaultyChainView): Promise<readonly GrantedKey[]>;
+  /** @throws KeyServerError `InvalidServiceId` when this is not the server of that object. */
+  describe(objectId: string | null): Response;
+}
+
+export class Endpoint {
+  readonly faults: FaultyChainView;
+  readonly requests: KeyServerRequests = { service: 0, fetchKey: 0 };
+  readonly #source: KeySource;
+
+  constructor(chain: ChainAccess, source: KeySource) {
+    this.faults = new FaultyChainView(chain);
+    this.#source = source;
+  }
+
+  /**
+   * @param path Of the request, from `/v1/` on.
+   * @throws TypeError `fetch failed` when the server is down.
+   */
+  async handle(request: Request, path: string): Promise<Response> {
+    const call = `${request.method} ${path}`;
+    if (call === "POST /v1/fetch_key") return await this.#answer(request, "fetchKey", () => this.#fetchKey(request));
+    if (call === "GET /v1/service") return await this.#answer(request, "service", () => this.#service(request));
+    if (request.method === "OPTIONS") return await answerRequest(async () => new Response(null));
+    return await answerRequest(async () => new Response(null, { status: 404 }));
+  }
+
+  /** As `POST /v1/fetch_key`, from inside: how an aggregator asks the members. */
+  async ask(request: FetchRequest): Promise<readonly GrantedKey[]> {
+    await this.#reach("fetchKey");
+    return await this.#source.grant(request, this.faults);
+  }
+
+  async #answer(request: Request, call: keyof KeyServerRequests, answer: () => Promise<Response>): Promise<Response> {
+    await this.#reach(call);
+    return await answerRequest(async () => {
+      checkClient(request.headers);
+      return await answer();
+    });
+  }
+
+  async #fetchKey(request: Request): Promise<Response> {
+    const granted = await this.#source.grant(parseFetchRequest(await readBody(request)), this.faults);
+    const keys = granted.map(({ fullId, key }) => ({ id: [...fullId], encrypted_key: encodeEncryptedKey(key) }));
+    return Response.json({ decryption_keys: keys });
+  }
+
+  async #service(request: Request): Promise<Response> {
+    return this.#source.describe(new URL(request.url).searchParams.get("service_id"));
+  }
+
+  async #reach(call: keyof KeyServerRequests): Promise<void> {
+    this.requests[call] += 1;
+    if (this.faults.slow > 0) await new Promise((resolve) => setTimeout(resolve, this.faults.slow));
+    if (this.faults.down) throw new TypeError("fetch failed");
+  }
+}
