@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import { account } from "./account.ts";
 import { endpoint } from "./endpoint.ts";
-import { label } from "./values.ts";
+import { email, label } from "./values.ts";
 
 /** Seconds an access token is valid (specification §2.7). */
 export const ACCESS_TOKEN_SECONDS = 900;
@@ -12,12 +12,6 @@ export const REFRESH_TOKEN_DAYS = 30;
 
 /** NIST SP 800-63B-4 §3.1.1.2: at least 15 characters for a single factor, and long ones are welcome. */
 export const PASSWORD_LENGTH = { minimum: 15, maximum: 256 } as const;
-
-/**
- * An e-mail address, in lower case: two spellings of one address are one account. ASCII is asked for before that: the lower
- * case of U+212A (Kelvin sign) is the letter k, and would make somebody else's address of it.
- */
-export const email = z.string().check(z.maxLength(254), z.email(), z.toLowerCase());
 
 /** Counted in code points of the NFKC form; a password is never cut or trimmed (NIST SP 800-63B-4 §3.1.1.2). */
 const newPassword = z.string().check(

@@ -2,7 +2,6 @@
 import { accountGroup } from "./account.ts";
 import { apiKeysGroup } from "./api-keys.ts";
 import { auditGroup } from "./audit.ts";
-import { authGroup } from "./auth.ts";
 import { developmentGroup } from "./development.ts";
 import { filesGroup } from "./files.ts";
 import { foldersGroup } from "./folders.ts";
@@ -14,7 +13,6 @@ import { vaultsGroup } from "./vaults.ts";
 /** The endpoints that clients carry with them; the others are modules of their own, loaded when they are first used. */
 export const clientApi = {
   account: accountGroup,
-  auth: authGroup,
   sessions: sessionsGroup,
   development: developmentGroup,
   apiKeys: apiKeysGroup,

@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
-import { email } from "./auth.ts";
 import { endpoint } from "./endpoint.ts";
-import { label, uuid } from "./values.ts";
+import { email, label, uuid } from "./values.ts";
 
 /** Specification §2.3. */
 const devSignupResult = z.object({ id: uuid, email: z.string(), apiKey: z.string(), warning: z.string() });

@@ -6,14 +6,7 @@ export type { Account, Credential } from "./account.ts";
 export { api, type CofferApi } from "./api.ts";
 export type { ApiKey, CreatedApiKey } from "./api-keys.ts";
 export { AUDIT_DAYS, auditEvent, type AuditEvent } from "./audit.ts";
-export {
-  ACCESS_TOKEN_SECONDS,
-  email,
-  PASSWORD_LENGTH,
-  REFRESH_TOKEN_DAYS,
-  type SessionTokens,
-  type SignedIn,
-} from "./auth.ts";
+export type { SessionTokens, SignedIn } from "./auth.ts";
 export type { Billing } from "./billing.ts";
 export { clientApi } from "./client-api.ts";
 export * from "./endpoint.ts";
@@ -26,6 +19,9 @@ export type { ZkloginProof } from "./identity-provider.ts";
 export type { CreatedInvite, Invite, RedeemedInvite } from "./invites.ts";
 export { INVITE_PREFIX, INVITE_SCANNING_REGEX, KEY_PREFIX, KEY_SCANNING_REGEX, LEGACY_KEY_PREFIX } from "./key-form.ts";
 export {
+  ACCESS_TOKEN_SECONDS,
+  PASSWORD_LENGTH,
+  REFRESH_TOKEN_DAYS,
   type Delivery,
   DELIVERY_DAYS,
   type DeliveryAttempt,
@@ -78,5 +74,5 @@ export { CHAIN_NETWORKS, type ChainNetwork, MAX_CLOCK_SKEW } from "./proofs.ts";
 export { AGENT_SCOPES, SCOPES, type AccessLevel, type Scope } from "./scopes.ts";
 export type { Session } from "./sessions.ts";
 export { TRASH_DAYS } from "./trash.ts";
-export { DEFAULT_PAGE, itemName, MAX_NAME_BYTES, MAX_PAGE, mediaType, nameProblem, uuid } from "./values.ts";
+export { DEFAULT_PAGE, email, itemName, MAX_NAME_BYTES, MAX_PAGE, mediaType, nameProblem, uuid } from "./values.ts";
 export { VAULT_TYPES, type Vault } from "./vaults.ts";

@@ -4,6 +4,7 @@
  */
 import * as auditChain from "./audit-chain.ts";
 import * as auditText from "./audit-text.ts";
+import * as auth from "./auth.ts";
 import * as billing from "./billing.ts";
 import * as eventKinds from "./event-kinds.ts";
 import * as events from "./events.ts";
@@ -51,6 +52,9 @@ export const VERSION_STATEMENT = sharedStatements.VERSION_STATEMENT;
 export const MAX_MEMBERS = sharedVaults.MAX_MEMBERS;
 export const MAX_STAGED = sharedVaults.MAX_STAGED;
 
+export const ACCESS_TOKEN_SECONDS = auth.ACCESS_TOKEN_SECONDS;
+export const PASSWORD_LENGTH = auth.PASSWORD_LENGTH;
+export const REFRESH_TOKEN_DAYS = auth.REFRESH_TOKEN_DAYS;
 export const INVITE_HOURS = invites.INVITE_HOURS;
 export const PLANS = billing.PLANS;
 export const SIGN_IN_MINUTES = identityProvider.SIGN_IN_MINUTES;

@@ -1,8 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as z from "zod/mini";
-import { email } from "./auth.ts";
-import { booleanText, integerText, itemName, nameProblem, timestamp, uuid } from "./values.ts";
+import { booleanText, email, integerText, itemName, nameProblem, timestamp, uuid } from "./values.ts";
 
 describe("names", () => {
   it("normalises to NFC", () => {

@@ -50,6 +50,12 @@ export function base64Bytes(most: number) {
     );
 }
 
+/**
+ * An e-mail address, in lower case: two spellings of one address are one account. ASCII is asked for before that: the lower
+ * case of U+212A (Kelvin sign) is the letter k, and would make somebody else's address of it.
+ */
+export const email = z.string().check(z.maxLength(254), z.email(), z.toLowerCase());
+
 /** A label for a person (key name, account name): 1 to 200 characters. */
 export const label = z.string().check(z.trim(), z.minLength(1), z.maxLength(200));
 

@@ -1,5 +1,6 @@
 /** Signing up, in and out, and the web sessions that come of it. */
 import { clientApi as api, type Session, type SessionTokens, type SignedIn, type ZkloginProof } from "@coffer/contract";
+import type { authGroup } from "@coffer/contract/auth";
 import type { identityProviderGroup } from "@coffer/contract/identity-provider";
 import { callOn, type CallOptions } from "../call.ts";
 import { configurationError } from "../errors.ts";
@@ -8,7 +9,7 @@ import { PagePromise } from "../pages.ts";
 import type { Secret } from "../secret.ts";
 import { callingOn, onDemand, withCursor, type Body, type Query } from "./calling.ts";
 
-type Auth = typeof api.auth;
+type Auth = typeof authGroup;
 type Provider = typeof identityProviderGroup;
 type Said = Promise<{ message: string }>;
 
@@ -40,30 +41,20 @@ export interface AuthResource {
 }
 
 export function authResource(connection: Connection): AuthResource {
-  const { signup, login, refresh, changePassword, forgotPassword, resetPassword, verifyEmail } = api.auth;
+  const calls = async () => (await import("./auth-calls.ts")).authCalls(callingOn(connection));
   return {
-    signup: (body, options) => callOn(connection, signup, { body }, options),
-    login: (body, options) => callOn(connection, login, { body }, options),
-    refresh: (token, options) => callOn(connection, refresh, { body: { refreshToken: textOf(token) } }, options),
+    ...onDemand(
+      calls,
+      ...(["signup", "login", "refresh", "changePassword", "forgotPassword"] as const),
+      ...(["resetPassword", "verifyEmail", "resendVerification", "checkAccessCode"] as const),
+    ),
     logout: async (given, options) => {
       const token = given ?? (await connection.session?.leave());
       if (token === undefined)
         throw configurationError("This client was not opened with a session: give a refresh token");
-      return callOn(connection, api.auth.logout, { body: { refreshToken: textOf(token) } }, options);
+      return (await calls()).logout(token, options);
     },
-    changePassword: (body, options) => callOn(connection, changePassword, { body }, options),
-    forgotPassword: (email, options) => callOn(connection, forgotPassword, { body: { email } }, options),
-    resetPassword: (body, options) => callOn(connection, resetPassword, { body }, options),
-    verifyEmail: (token, options) => callOn(connection, verifyEmail, { body: { token } }, options),
-    resendVerification: (email, options) =>
-      callOn(connection, api.auth.resendVerification, { body: { email } }, options),
-    checkAccessCode: async (code, options) =>
-      (await callOn(connection, api.auth.checkAccessCode, { body: { code } }, options)).valid,
   };
-}
-
-function textOf(token: string | Secret): string {
-  return typeof token === "string" ? token : token.reveal();
 }
 
 export interface SessionResource {

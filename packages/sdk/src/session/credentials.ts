@@ -1,6 +1,6 @@
 /** A web session as a client's credential: refreshed silently. Renewal itself is loaded when the first one is due. */
 import { callOn } from "../call.ts";
-import { clientApi as api, type SessionTokens } from "@coffer/contract";
+import type { SessionTokens } from "@coffer/contract";
 import { SessionEndedError } from "../errors.ts";
 import type { Bearer, Connection } from "../options.ts";
 
@@ -116,7 +116,10 @@ export class SessionCredentials {
       isFresh: () => isFresh(connection, state),
       freshUntil: (lifeMs) => freshUntil(connection, lifeMs),
       // Never twice: what is not repeated by itself cannot present a token again.
-      exchange: (refreshToken) => callOn(connection, api.auth.refresh, { body: { refreshToken } }, { retries: 0 }),
+      exchange: async (refreshToken) => {
+        const { authGroup } = await import("@coffer/contract/auth");
+        return callOn(connection, authGroup.refresh, { body: { refreshToken } }, { retries: 0 });
+      },
     };
     return (state.renewing ??= import("./renewal.ts")
       .then(({ renew }) => renew(renewal))

@@ -1,5 +1,6 @@
 /** The exchange of a refresh token for a new pair: at most once per token, whatever happens to the answer. */
-import { ACCESS_TOKEN_SECONDS, type SessionTokens } from "@coffer/contract";
+import type { SessionTokens } from "@coffer/contract";
+import { ACCESS_TOKEN_SECONDS } from "@coffer/contract/auth";
 import { configurationError, ConnectionError, isApiError, SdkError, SessionEndedError } from "../errors.ts";
 import { errorCode, sanitizeCause } from "../redaction.ts";
 import { Secret } from "../secret.ts";
