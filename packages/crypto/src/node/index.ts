@@ -1,1 +1,1 @@
-export {};
+export { nodePlatform } from "./platform.ts";

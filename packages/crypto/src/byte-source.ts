@@ -1,0 +1,130 @@
+/** Bytes in pieces of any size, as files, requests and tests give them. */
+export type ByteSource = AsyncIterable<Uint8Array> | Iterable<Uint8Array> | ReadableStream<Uint8Array> | Uint8Array;
+
+/**
+ * The pieces of a source, one at a time: the next is asked for when the last was taken. Ends the source when its reader stops early or
+ * the signal fires; throws the signal's reason.
+ */
+export async function* readPieces(source: ByteSource, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
+  signal?.throwIfAborted();
+  if (source instanceof Uint8Array) {
+    yield source;
+    return;
+  }
+  const pieces = Symbol.asyncIterator in source || Symbol.iterator in source ? source : readStream(source);
+  yield* signal === undefined ? pieces : untilAborted(pieces, signal);
+}
+
+/** For runtimes whose streams cannot be iterated (Safari). */
+async function* readStream(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
+  const reader = stream.getReader();
+  let ended = false;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      ended = done;
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    if (!ended) await reader.cancel();
+    reader.releaseLock();
+  }
+}
+
+/** Also a source that never answers lets go when the signal fires. */
+async function* untilAborted(
+  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, void> {
+  const iterator = Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]();
+  let ended = false;
+  try {
+    for (;;) {
+      const next = await orAborted(Promise.resolve(iterator.next()), signal);
+      ended = next.done === true;
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } catch (error) {
+    // What failed has ended by itself; what hangs would let nobody wait for its end.
+    if (signal.aborted) void Promise.resolve(iterator.return?.()).catch(() => undefined);
+    ended = true;
+    throw error;
+  } finally {
+    if (!ended) await iterator.return?.();
+  }
+}
+
+function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason as Error);
+    if (signal.aborted) {
+      promise.catch(() => undefined);
+      abort();
+      return;
+    }
+    signal.addEventListener("abort", abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}
+
+/** A stream that makes its next piece when its reader asks for one, and stops its source when it is cancelled. */
+export function toReadableStream(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        const next = await iterator.next();
+        if (next.done === true) controller.close();
+        else controller.enqueue(next.value);
+      },
+      cancel: async () => {
+        await iterator.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** A source read in two steps: a few bytes at its front, then the rest. */
+export class PieceReader {
+  readonly #pieces: AsyncGenerator<Uint8Array, void, void>;
+  #held: Uint8Array = new Uint8Array(0);
+
+  constructor(source: ByteSource, signal?: AbortSignal) {
+    this.#pieces = readPieces(source, signal);
+  }
+
+  /** The next `length` bytes; fewer only at the end of the source. */
+  async take(length: number): Promise<Uint8Array> {
+    const taken = new Uint8Array(length);
+    let filled = 0;
+    for (;;) {
+      const part = this.#held.subarray(0, length - filled);
+      taken.set(part, filled);
+      filled += part.length;
+      this.#held = this.#held.subarray(part.length);
+      if (filled === length) return taken;
+      const next = await this.#pieces.next();
+      if (next.done === true) return taken.subarray(0, filled);
+      this.#held = next.value;
+    }
+  }
+
+  /** All that was not taken. Ends the source when its reader stops early. */
+  async *rest(): AsyncGenerator<Uint8Array, void, void> {
+    const held = this.#held;
+    this.#held = new Uint8Array(0);
+    try {
+      if (held.length > 0) yield held;
+      yield* this.#pieces;
+    } finally {
+      await this.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pieces.return();
+  }
+}

@@ -1,0 +1,83 @@
+/** Bytes of the format: everything is big endian, sizes are safe integers. */
+
+export function concatBytes(...pieces: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}
+
+/** Takes the same time wherever they differ. */
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  let difference = 0;
+  for (let at = 0; at < a.length; at += 1) difference |= (a[at] ?? 0) ^ (b[at] ?? 0);
+  return difference === 0;
+}
+
+export function encodeText(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+export function encodeU16(value: number): Uint8Array {
+  const bytes = new Uint8Array(2);
+  viewOf(bytes).setUint16(0, value);
+  return bytes;
+}
+
+export function encodeU32(value: number): Uint8Array {
+  const bytes = new Uint8Array(4);
+  viewOf(bytes).setUint32(0, value);
+  return bytes;
+}
+
+export function encodeU64(value: number | bigint): Uint8Array {
+  const bytes = new Uint8Array(8);
+  viewOf(bytes).setBigUint64(0, BigInt(value));
+  return bytes;
+}
+
+export function decodeU16(bytes: Uint8Array, at = 0): number {
+  return viewOf(bytes).getUint16(at);
+}
+
+export function decodeU32(bytes: Uint8Array, at = 0): number {
+  return viewOf(bytes).getUint32(at);
+}
+
+export function decodeU64(bytes: Uint8Array, at = 0): bigint {
+  return viewOf(bytes).getBigUint64(at);
+}
+
+/** Base64 with padding (RFC 4648 §4). For pieces of some kilobytes. */
+export function toBase64(bytes: Uint8Array): string {
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+}
+
+/** The bytes of canonical base64 with padding; null for anything else. */
+export function fromBase64(text: string): Uint8Array | null {
+  if (text.length % 4 !== 0 || !/^[\w+/]*={0,2}$/.test(text) || text.includes("_")) return null;
+  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  // Bits that no byte uses must be zero: one text per value.
+  return toBase64(bytes) === text ? bytes : null;
+}
+
+/** The 16 bytes of a UUID in lower case (RFC 9562 §4). Throws TypeError for another form. */
+export function encodeUuid(uuid: string): Uint8Array {
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(uuid)) throw new TypeError("not a UUID in lower case");
+  const digits = uuid.replaceAll("-", "");
+  return Uint8Array.from({ length: 16 }, (_, at) => Number.parseInt(digits.slice(2 * at, 2 * at + 2), 16));
+}
+
+export function decodeUuid(bytes: Uint8Array): string {
+  if (bytes.length !== 16) throw new TypeError("a UUID has 16 bytes");
+  const digits = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return [8, 12, 16, 20, 32].map((end, at) => digits.slice([0, 8, 12, 16, 20][at], end)).join("-");
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,99 @@
+import { PieceReader, type ByteSource } from "./byte-source.ts";
+import { equalBytes } from "./bytes.ts";
+import { openMessageKeys, type MessageKeys } from "./cobblestone.ts";
+import { CryptoError, damaged } from "./errors.ts";
+import { MAX_FILE_START_BYTES, parseFileStart, type FileStart } from "./file-start.ts";
+import { fileContext, HEADER_BYTES, parseHeader } from "./header.ts";
+import { decryptChunks } from "./message-stream.ts";
+import { withoutPadding } from "./padding.ts";
+import type { CryptoPlatform } from "./platform/platform.ts";
+import type { DataKey } from "./secret-key.ts";
+import { MESSAGE_PREFIX_BYTES, plaintextSize } from "./sizes.ts";
+import { concatBytes } from "./bytes.ts";
+
+/** What opening a file's envelope gives. */
+export interface FileKey {
+  readonly dataKey: DataKey;
+  /** Bytes of the message as its version statement has them; absent when nobody stated them. */
+  readonly messageLength?: number;
+  /** SHA-256 of the message from its version statement; null or absent when it states none. Checked on whole reads only. */
+  readonly digest?: Uint8Array | null;
+}
+
+/**
+ * Checks a file's start against whatever speaks for it (ids, statement, record) and unwraps its data key. Throws when any of it does not
+ * hold: nothing is decrypted then.
+ */
+export type Unlock = (start: FileStart) => FileKey | Promise<FileKey>;
+
+export interface DecryptFileOptions {
+  readonly unlock: Unlock;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * The content of a file, in constant memory. Every piece is authentic when it is given; that the file is whole is known when the
+ * iteration ends without an error, and only then may the result be used as the file. Throws CryptoError at the step that failed, what
+ * `unlock` throws, and the signal's reason.
+ */
+export async function* decryptFile(
+  platform: CryptoPlatform,
+  file: ByteSource,
+  { signal, unlock }: DecryptFileOptions,
+): AsyncGenerator<Uint8Array, void, void> {
+  const reader = new PieceReader(file, signal);
+  try {
+    const start = await readFileStart(reader);
+    const key = await unlock(start);
+    const keys = await openFileKeys(platform, start, key);
+    const chunks = decryptChunks(keys, checkedMessage(platform, start, key, reader));
+    yield* start.header.padded ? withoutPadding(chunks) : chunks;
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Holds the data key to the file's commitment, and the stated length to what messages can have. */
+export async function openFileKeys(platform: CryptoPlatform, start: FileStart, key: FileKey): Promise<MessageKeys> {
+  const prefix = concatBytes(start.salt, start.commitment);
+  const keys = await openMessageKeys(platform, key.dataKey.reveal(), prefix, fileContext(start.headerPrefix));
+  if (key.messageLength !== undefined) statedPlaintextSize(key.messageLength);
+  return keys;
+}
+
+/** Plaintext bytes of a message of the stated length. Throws CryptoError damaged for a length no message has. */
+export function statedPlaintextSize(messageLength: number): number {
+  try {
+    return plaintextSize(messageLength);
+  } catch (cause) {
+    throw new CryptoError("damaged", "length", "no message has the stated length", { cause });
+  }
+}
+
+async function readFileStart(reader: PieceReader): Promise<FileStart> {
+  const headerBytes = await reader.take(HEADER_BYTES);
+  const { envelopeLength } = parseHeader(headerBytes);
+  const rest = Math.min(envelopeLength, MAX_FILE_START_BYTES) + MESSAGE_PREFIX_BYTES;
+  return parseFileStart(concatBytes(headerBytes, await reader.take(rest)));
+}
+
+/** The chunks as they come, held to the length and the digest that were stated. */
+async function* checkedMessage(
+  platform: CryptoPlatform,
+  start: FileStart,
+  { digest, messageLength }: FileKey,
+  reader: PieceReader,
+): AsyncGenerator<Uint8Array, void, void> {
+  const hash = digest === undefined || digest === null ? null : platform.createSha256();
+  hash?.update(concatBytes(start.salt, start.commitment));
+  let seen = MESSAGE_PREFIX_BYTES;
+  for await (const piece of reader.rest()) {
+    seen += piece.length;
+    if (messageLength !== undefined && seen > messageLength) throw damaged("length", "the file is longer than stated");
+    hash?.update(piece);
+    yield piece;
+  }
+  if (messageLength !== undefined && seen < messageLength) throw damaged("length", "the file is shorter than stated");
+  if (hash !== null && digest && !equalBytes(hash.digest(), digest))
+    throw damaged("digest", "the file is not the one that was signed");
+}

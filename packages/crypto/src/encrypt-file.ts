@@ -1,0 +1,122 @@
+import { readPieces, type ByteSource } from "./byte-source.ts";
+import { equalBytes } from "./bytes.ts";
+import { CryptoError } from "./errors.ts";
+import { claimPlan, encodeFileStart, type FilePlan } from "./file-plan.ts";
+import { encryptChunks } from "./message-stream.ts";
+import { paddingBetween } from "./padding.ts";
+import type { CryptoPlatform, RunningDigest } from "./platform/platform.ts";
+import { plaintextSize } from "./sizes.ts";
+
+export interface EncryptFileOptions {
+  readonly signal?: AbortSignal;
+  /** Is given the message (salt, commitment, chunks) as it is made: its SHA-256 is the `digest` of a version statement. */
+  readonly digest?: RunningDigest;
+}
+
+/**
+ * The file's bytes from the first to the last, in constant memory; the next piece of content is read when the last result was taken.
+ * Works once per plan, as a second reading may find another content (file-format §5): what has to be sent again is kept, or made with
+ * `encryptPart`. Throws CryptoError source_changed when the content has not the size that was planned, and the signal's reason.
+ */
+export function encryptFile(
+  plan: FilePlan,
+  content: ByteSource,
+  options: EncryptFileOptions = {},
+): AsyncGenerator<Uint8Array, void, void> {
+  claimPlan(plan);
+  return fileBytes(plan, content, options);
+}
+
+async function* fileBytes(
+  plan: FilePlan,
+  content: ByteSource,
+  { digest, signal }: EncryptFileOptions,
+): AsyncGenerator<Uint8Array, void, void> {
+  const start = encodeFileStart(plan);
+  digest?.update(start.subarray(plan.payloadOffset));
+  yield start;
+  for await (const blocks of encryptChunks(plan.keys, plaintextOf(plan, content, signal))) {
+    digest?.update(blocks);
+    yield blocks;
+  }
+}
+
+/**
+ * Encrypts without keeping anything: the SHA-256 of the message that `encryptFile` will make of the same content. For statements that
+ * are signed before the file is sent; `encryptFileAgain` then holds the second pass to it.
+ */
+export async function digestMessage(
+  platform: CryptoPlatform,
+  plan: FilePlan,
+  content: ByteSource,
+  signal?: AbortSignal,
+): Promise<Uint8Array> {
+  const digest = platform.createSha256();
+  for await (const _ of fileBytes(plan, content, { digest, ...(signal === undefined ? {} : { signal }) })) continue;
+  return digest.digest();
+}
+
+/**
+ * As `encryptFile`, with the digest of an earlier pass over the same content: the last piece comes only when the whole message has that
+ * digest, else CryptoError source_changed, so that nobody ever receives a whole file that contradicts its statement.
+ */
+export function encryptFileAgain(
+  platform: CryptoPlatform,
+  plan: FilePlan,
+  content: ByteSource,
+  expected: Uint8Array,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array, void, void> {
+  claimPlan(plan);
+  return heldToDigest(platform, plan, content, expected, signal);
+}
+
+async function* heldToDigest(
+  platform: CryptoPlatform,
+  plan: FilePlan,
+  content: ByteSource,
+  expected: Uint8Array,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array, void, void> {
+  const digest = platform.createSha256();
+  let held: Uint8Array | null = null;
+  for await (const piece of fileBytes(plan, content, { digest, ...(signal === undefined ? {} : { signal }) })) {
+    if (held !== null) yield held;
+    held = piece;
+  }
+  if (!equalBytes(digest.digest(), expected)) throw sourceChanged("the content changed since it was read first");
+  if (held !== null) yield held;
+}
+
+/** The content and, in a padded file, what fills it up. */
+async function* plaintextOf(
+  plan: FilePlan,
+  content: ByteSource,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array, void, void> {
+  const { contentSize, messageSize } = plan;
+  if (contentSize === null || messageSize === null) {
+    yield* readPieces(content, signal);
+    return;
+  }
+  yield* exactly(contentSize, readPieces(content, signal));
+  if (plan.padded) yield* paddingBetween(contentSize, contentSize, plaintextSize(messageSize));
+}
+
+/** Passes a source on and holds it to its size. */
+export async function* exactly(
+  size: number,
+  pieces: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, void> {
+  let seen = 0;
+  for await (const piece of pieces) {
+    seen += piece.length;
+    if (seen > size) throw sourceChanged("the content is longer than planned");
+    yield piece;
+  }
+  if (seen < size) throw sourceChanged("the content is shorter than planned");
+}
+
+export function sourceChanged(message: string): CryptoError {
+  return new CryptoError("source_changed", "source", message);
+}

@@ -1,0 +1,143 @@
+import { readPieces, type ByteSource } from "./byte-source.ts";
+import { concatBytes, encodeText, encodeU64, equalBytes } from "./bytes.ts";
+import { exactly, sourceChanged } from "./encrypt-file.ts";
+import { chunksOffset, encodeFileStart, type FilePlan } from "./file-plan.ts";
+import { paddingBetween } from "./padding.ts";
+import { BLOCK_BYTES, CHUNK_BYTES, TAG_BYTES, type CryptoPlatform } from "./platform/platform.ts";
+import { plaintextSize } from "./sizes.ts";
+
+/** A part is held in memory: at most 64 MiB of content. */
+export const MAX_PART_CHUNKS = 4096;
+
+/** Content bytes `from` to `to` (exclusive) of what is being encrypted. */
+export type ReadContent = (from: number, to: number) => ByteSource;
+
+/** What a journal keeps of a part before it is sent; no secret. */
+export interface PartRecord {
+  readonly firstChunk: number;
+  /** One behind the last. */
+  readonly endChunk: number;
+  /** SHA-256 over the GCM tags of the part's chunks (file-format §5). */
+  readonly tagDigest: Uint8Array;
+}
+
+export interface EncryptedPart {
+  /** Where its bytes begin in the file. */
+  readonly fileOffset: number;
+  /** Chunks as stored; the first part begins with the file's start. */
+  readonly bytes: Uint8Array;
+  readonly record: PartRecord;
+}
+
+/** Chunks of a planned file, the short final one included. Throws TypeError when the content's size is not known. */
+export function chunkCount(plan: FilePlan): number {
+  return Math.floor(plannedPlaintext(plan) / CHUNK_BYTES) + 1;
+}
+
+/** Where the part from `firstChunk` on begins in the file; for one behind the last chunk, where the file ends. */
+export function partOffset(plan: FilePlan, firstChunk: number): number {
+  if (firstChunk === 0) return 0;
+  const end = chunksOffset(plan) + plannedPlaintext(plan) + chunkCount(plan) * TAG_BYTES;
+  return Math.min(chunksOffset(plan) + firstChunk * BLOCK_BYTES, end);
+}
+
+/**
+ * Encrypts chunks `firstChunk` to `endChunk` into memory. Put its record where a crash cannot lose it before the first byte is sent, and
+ * send these very bytes again when sending fails. Throws CryptoError source_changed when less or more content comes than asked for,
+ * RangeError for chunks that the file does not have or more than `MAX_PART_CHUNKS`.
+ */
+export async function encryptPart(
+  platform: CryptoPlatform,
+  plan: FilePlan,
+  readContent: ReadContent,
+  firstChunk: number,
+  endChunk: number,
+  signal?: AbortSignal,
+): Promise<EncryptedPart> {
+  checkPart(plan, firstChunk, endChunk);
+  const final = endChunk === chunkCount(plan);
+  const plaintext = await readPlaintext(plan, readContent, firstChunk, endChunk, signal);
+  const blocks = await plan.keys.encrypt(plaintext, firstChunk, final);
+  const tagDigest = digestTags(platform, plan, blocks, firstChunk, endChunk);
+  return {
+    fileOffset: partOffset(plan, firstChunk),
+    bytes: firstChunk === 0 ? concatBytes(encodeFileStart(plan), blocks) : blocks,
+    record: { firstChunk, endChunk, tagDigest },
+  };
+}
+
+/**
+ * Encrypts a part again after a crash. Throws CryptoError source_changed when any of its chunks differs from what was made before: nothing
+ * of it may be sent then, the version is given up, and a new one begun with a new key.
+ */
+export async function reencryptPart(
+  platform: CryptoPlatform,
+  plan: FilePlan,
+  readContent: ReadContent,
+  record: PartRecord,
+  signal?: AbortSignal,
+): Promise<EncryptedPart> {
+  const part = await encryptPart(platform, plan, readContent, record.firstChunk, record.endChunk, signal);
+  if (!equalBytes(part.record.tagDigest, record.tagDigest))
+    throw sourceChanged("the content changed since a part of it was encrypted");
+  return part;
+}
+
+/** Several chunks into one buffer, in place: a part is in memory twice, as plaintext and as ciphertext, and no third time. */
+async function readPlaintext(
+  plan: FilePlan,
+  readContent: ReadContent,
+  firstChunk: number,
+  endChunk: number,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array> {
+  const contentSize = plan.contentSize ?? 0;
+  const from = firstChunk * CHUNK_BYTES;
+  const to = Math.min(endChunk * CHUNK_BYTES, plannedPlaintext(plan));
+  const plaintext = new Uint8Array(to - from);
+  let filled = 0;
+  const contentEnd = Math.min(to, contentSize);
+  if (from < contentEnd) {
+    const content = readPieces(readContent(from, contentEnd), signal);
+    for await (const piece of exactly(contentEnd - from, content)) {
+      plaintext.set(piece, filled);
+      filled += piece.length;
+    }
+  }
+  if (!plan.padded) return plaintext;
+  for (const piece of paddingBetween(contentSize, from, to)) {
+    plaintext.set(piece, filled);
+    filled += piece.length;
+  }
+  return plaintext;
+}
+
+/** Bound to the salt and to the place, so that a record speaks for no other part. */
+function digestTags(
+  platform: CryptoPlatform,
+  plan: FilePlan,
+  blocks: Uint8Array,
+  firstChunk: number,
+  endChunk: number,
+): Uint8Array {
+  const digest = platform.createSha256();
+  digest.update(concatBytes(encodeText("coffer/part-tags/v1"), Uint8Array.of(0), plan.keys.salt));
+  digest.update(concatBytes(encodeU64(firstChunk), encodeU64(endChunk)));
+  for (let at = 0; at < endChunk - firstChunk; at += 1) {
+    const end = Math.min((at + 1) * BLOCK_BYTES, blocks.length);
+    digest.update(blocks.subarray(end - TAG_BYTES, end));
+  }
+  return digest.digest();
+}
+
+function checkPart(plan: FilePlan, firstChunk: number, endChunk: number): void {
+  const whole = Number.isSafeInteger(firstChunk) && Number.isSafeInteger(endChunk);
+  if (!whole || firstChunk < 0 || firstChunk >= endChunk || endChunk > chunkCount(plan))
+    throw new RangeError(`the file has no chunks ${firstChunk} to ${endChunk}`);
+  if (endChunk - firstChunk > MAX_PART_CHUNKS) throw new RangeError(`a part has at most ${MAX_PART_CHUNKS} chunks`);
+}
+
+function plannedPlaintext(plan: FilePlan): number {
+  if (plan.messageSize === null) throw new TypeError("a content of unknown size has no parts");
+  return plaintextSize(plan.messageSize);
+}

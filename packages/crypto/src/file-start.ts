@@ -1,0 +1,41 @@
+import { damaged } from "./errors.ts";
+import { COMMITMENT_BYTES, SALT_BYTES } from "./cobblestone.ts";
+import { HEADER_BYTES, HEADER_PREFIX_BYTES, MAX_ENVELOPE_BYTES, parseHeader, type FileHeader } from "./header.ts";
+import { MESSAGE_PREFIX_BYTES } from "./sizes.ts";
+
+/** Whatever a file's header, its start is within so many bytes. */
+export const MAX_FILE_START_BYTES = HEADER_BYTES + MAX_ENVELOPE_BYTES + MESSAGE_PREFIX_BYTES;
+
+/** What comes before the chunks of a file. Nothing in it is verified yet but its form. */
+export interface FileStart {
+  readonly header: FileHeader;
+  /** The 48 bytes as they stand in the file. */
+  readonly headerBytes: Uint8Array;
+  /** Their first 44: what keys and signatures are bound to. */
+  readonly headerPrefix: Uint8Array;
+  readonly envelope: Uint8Array;
+  /** Where the message begins: 48 + envelope. */
+  readonly payloadOffset: number;
+  readonly salt: Uint8Array;
+  readonly commitment: Uint8Array;
+}
+
+/**
+ * Reads header, envelope, salt and commitment; bytes after them are ignored. Throws CryptoError: what `parseHeader` throws, and
+ * damaged at step `length` when the bytes end too soon.
+ */
+export function parseFileStart(bytes: Uint8Array): FileStart {
+  const header = parseHeader(bytes);
+  const payloadOffset = HEADER_BYTES + header.envelopeLength;
+  if (bytes.length < payloadOffset + MESSAGE_PREFIX_BYTES) throw damaged("length", "the file ends before its chunks");
+  const commitmentOffset = payloadOffset + SALT_BYTES;
+  return {
+    header,
+    headerBytes: bytes.slice(0, HEADER_BYTES),
+    headerPrefix: bytes.slice(0, HEADER_PREFIX_BYTES),
+    envelope: bytes.slice(HEADER_BYTES, payloadOffset),
+    payloadOffset,
+    salt: bytes.slice(payloadOffset, commitmentOffset),
+    commitment: bytes.slice(commitmentOffset, commitmentOffset + COMMITMENT_BYTES),
+  };
+}

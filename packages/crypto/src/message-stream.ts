@@ -1,0 +1,120 @@
+import { readPieces, type ByteSource } from "./byte-source.ts";
+import { openMessageKeys, type MessageKeys } from "./cobblestone.ts";
+import { PieceReader } from "./byte-source.ts";
+import { damaged } from "./errors.ts";
+import { BLOCK_BYTES, CHUNK_BYTES, TAG_BYTES, type CryptoPlatform } from "./platform/platform.ts";
+import { MESSAGE_PREFIX_BYTES } from "./sizes.ts";
+
+/** Chunks per call of the cipher: 1 MiB. Larger pieces are worked on in such runs, so that memory does not follow their size. */
+const RUN_CHUNKS = 64;
+
+/**
+ * The chunks of a plaintext, from chunk `firstChunk` on to the short final one, as stored; without salt and commitment. `source` begins
+ * at the first chunk's first byte. Holds one run at a time.
+ */
+export async function* encryptChunks(
+  keys: MessageKeys,
+  source: ByteSource,
+  firstChunk = 0,
+): AsyncGenerator<Uint8Array, void, void> {
+  let chunk = firstChunk;
+  for await (const run of runsOf(source, CHUNK_BYTES)) {
+    yield await keys.encrypt(run.bytes, chunk, run.last);
+    chunk += run.bytes.length / CHUNK_BYTES;
+  }
+}
+
+/**
+ * The plaintext of chunks from the first to the short final one; `source` begins behind the commitment. Gives what is in front of the
+ * first chunk that does not authenticate, nothing of that chunk, and then throws CryptoError damaged; so too when the final chunk is
+ * missing or something follows it. The final chunk is a piece of its own, even when it is empty.
+ */
+export async function* decryptChunks(keys: MessageKeys, source: ByteSource): AsyncGenerator<Uint8Array, void, void> {
+  let chunk = 0;
+  for await (const run of runsOf(source, BLOCK_BYTES)) {
+    if (run.last && run.bytes.length < TAG_BYTES) throw damaged("chunks", "the message ends without its final chunk");
+    yield* openRun(keys, run.bytes, chunk);
+    chunk += run.bytes.length / BLOCK_BYTES;
+  }
+}
+
+/** The plaintext of exactly the full chunks `firstChunk` to `endChunk`, of which `source` holds the stored form. */
+export async function* decryptFullChunks(
+  keys: MessageKeys,
+  source: ByteSource,
+  firstChunk: number,
+  endChunk: number,
+): AsyncGenerator<Uint8Array, void, void> {
+  let chunk = firstChunk;
+  for await (const { bytes, last } of runsOf(source, BLOCK_BYTES)) {
+    if (last && (bytes.length > 0 || chunk !== endChunk)) throw damaged("chunks", "not all of the range came");
+    if (last) return;
+    const end = chunk + bytes.length / BLOCK_BYTES;
+    if (end > endChunk) throw damaged("chunks", "more than the range came");
+    yield* openRun(keys, bytes, chunk);
+    chunk = end;
+  }
+}
+
+/** The plaintext of a whole message. Throws CryptoError wrong_key before anything of it is given, damaged as `decryptChunks`. */
+export async function* decryptMessageStream(
+  platform: CryptoPlatform,
+  key: Uint8Array,
+  context: Uint8Array,
+  source: ByteSource,
+): AsyncGenerator<Uint8Array, void, void> {
+  const reader = new PieceReader(source);
+  try {
+    const keys = await openMessageKeys(platform, key, await reader.take(MESSAGE_PREFIX_BYTES), context);
+    yield* decryptChunks(keys, reader.rest());
+  } finally {
+    await reader.close();
+  }
+}
+
+async function* openRun(
+  keys: MessageKeys,
+  bytes: Uint8Array,
+  firstChunk: number,
+): AsyncGenerator<Uint8Array, void, void> {
+  const { complete, plaintext } = await keys.decrypt(bytes, firstChunk);
+  if (complete || plaintext.length > 0) yield plaintext;
+  if (!complete) throw damaged("chunks", "a chunk does not authenticate");
+}
+
+interface Run {
+  readonly bytes: Uint8Array;
+  /** The rest of the source: less than a unit, perhaps nothing. */
+  readonly last: boolean;
+}
+
+/**
+ * Cuts a source into runs of whole units, as soon as there are some, and a last run of what is left over. A run's bytes are valid until
+ * the next is asked for: they are the source's own piece, or a buffer that is filled again.
+ */
+async function* runsOf(source: ByteSource, unit: number): AsyncGenerator<Run, void, void> {
+  const carry = new Uint8Array(unit);
+  let carried = 0;
+  for await (const piece of readPieces(source)) {
+    let at = 0;
+    if (carried > 0) {
+      at = Math.min(unit - carried, piece.length);
+      carry.set(piece.subarray(0, at), carried);
+      carried += at;
+      if (carried < unit) continue;
+      yield { bytes: carry, last: false };
+    }
+    for (let whole = wholeUnits(piece, at, unit); whole > at; whole = wholeUnits(piece, at, unit)) {
+      yield { bytes: piece.subarray(at, whole), last: false };
+      at = whole;
+    }
+    carried = piece.length - at;
+    carry.set(piece.subarray(at));
+  }
+  yield { bytes: carry.subarray(0, carried), last: true };
+}
+
+/** Where the next run ends: as many whole units as are there, at most a full run. */
+function wholeUnits(piece: Uint8Array, at: number, unit: number): number {
+  return at + Math.min(RUN_CHUNKS, Math.floor((piece.length - at) / unit)) * unit;
+}

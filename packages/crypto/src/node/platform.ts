@@ -1,0 +1,97 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  createSecretKey,
+  randomBytes,
+  type KeyObject,
+} from "node:crypto";
+import { concatBytes } from "../bytes.ts";
+import {
+  BLOCK_BYTES,
+  CHUNK_BYTES,
+  chunkNonce,
+  TAG_BYTES,
+  type ChunkCipher,
+  type CryptoPlatform,
+  type OpenedChunks,
+  type RunningDigest,
+} from "../platform/platform.ts";
+
+/** Node's own ciphers and hashes: no promise per chunk, the key imported once. */
+export const nodePlatform: CryptoPlatform = {
+  name: "node",
+  randomBytes: (length) => new Uint8Array(randomBytes(length)),
+  expandSha512,
+  sha256: (bytes) => new Uint8Array(createHash("sha256").update(bytes).digest()),
+  createSha256,
+  importChunkCipher: async (key, baseNonce) => chunkCipher(createSecretKey(key), baseNonce.slice()),
+};
+
+/** RFC 5869 §2.3; node:crypto has only Extract and Expand together. */
+function expandSha512(key: Uint8Array, info: Uint8Array, length: number): Uint8Array {
+  const blocks: Uint8Array[] = [];
+  let block: Uint8Array = new Uint8Array(0);
+  for (let counter = 1; blocks.length * 64 < length; counter += 1) {
+    block = createHmac("sha512", key).update(block).update(info).update(Uint8Array.of(counter)).digest();
+    blocks.push(block);
+  }
+  return concatBytes(...blocks).slice(0, length);
+}
+
+function createSha256(): RunningDigest {
+  const hash = createHash("sha256");
+  return { update: (bytes) => void hash.update(bytes), digest: () => new Uint8Array(hash.digest()) };
+}
+
+function chunkCipher(key: KeyObject, baseNonce: Uint8Array): ChunkCipher {
+  return {
+    encrypt: async (plaintext, firstChunk, final) => encrypt(key, baseNonce, plaintext, firstChunk, final),
+    decrypt: async (ciphertext, firstChunk) => decrypt(key, baseNonce, ciphertext, firstChunk),
+  };
+}
+
+function encrypt(
+  key: KeyObject,
+  baseNonce: Uint8Array,
+  plaintext: Uint8Array,
+  firstChunk: number,
+  final: boolean,
+): Uint8Array {
+  const count = Math.floor(plaintext.length / CHUNK_BYTES) + (final ? 1 : 0);
+  const all = new Uint8Array(plaintext.length + count * TAG_BYTES);
+  for (let at = 0; at < count; at += 1) {
+    const cipher = createCipheriv("aes-256-gcm", key, chunkNonce(baseNonce, firstChunk + at));
+    const block = cipher.update(plaintext.subarray(at * CHUNK_BYTES, (at + 1) * CHUNK_BYTES));
+    cipher.final();
+    all.set(block, at * BLOCK_BYTES);
+    all.set(cipher.getAuthTag(), at * BLOCK_BYTES + block.length);
+  }
+  return all;
+}
+
+function decrypt(key: KeyObject, baseNonce: Uint8Array, ciphertext: Uint8Array, firstChunk: number): OpenedChunks {
+  const count = Math.ceil(ciphertext.length / BLOCK_BYTES);
+  const all = new Uint8Array(ciphertext.length - count * TAG_BYTES);
+  for (let at = 0; at < count; at += 1) {
+    const block = ciphertext.subarray(at * BLOCK_BYTES, (at + 1) * BLOCK_BYTES);
+    const chunk = openBlock(key, chunkNonce(baseNonce, firstChunk + at), block);
+    if (chunk === null) return { plaintext: all.slice(0, at * CHUNK_BYTES), complete: false };
+    all.set(chunk, at * CHUNK_BYTES);
+  }
+  return { plaintext: all, complete: true };
+}
+
+/** Null when it does not authenticate: what `update` gave before `final` agreed is dropped. */
+function openBlock(key: KeyObject, nonce: Uint8Array, block: Uint8Array): Uint8Array | null {
+  const decipher = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES });
+  decipher.setAuthTag(block.subarray(block.length - TAG_BYTES));
+  const chunk = decipher.update(block.subarray(0, block.length - TAG_BYTES));
+  try {
+    decipher.final();
+    return chunk;
+  } catch {
+    return null;
+  }
+}

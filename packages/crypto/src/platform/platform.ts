@@ -1,0 +1,60 @@
+/**
+ * What the codec needs from the runtime. `webPlatform` runs everywhere; `@coffer/crypto/node` has a faster one. Both pass the same
+ * vectors, and bytes written through one are read through the other.
+ */
+export interface CryptoPlatform {
+  readonly name: string;
+  /** Bytes from the runtime's secure generator. */
+  randomBytes(length: number): Uint8Array;
+  /** HKDF-Expand with SHA-512 (RFC 5869 §2.3), without Extract. */
+  expandSha512(key: Uint8Array, info: Uint8Array, length: number): Uint8Array;
+  sha256(bytes: Uint8Array): Uint8Array;
+  /** SHA-256 over pieces. */
+  createSha256(): RunningDigest;
+  /** Takes a message's AEAD key and base nonce; neither can be read back. */
+  importChunkCipher(key: Uint8Array, baseNonce: Uint8Array): Promise<ChunkCipher>;
+}
+
+export interface RunningDigest {
+  update(bytes: Uint8Array): void;
+  /** Ends it. */
+  digest(): Uint8Array;
+}
+
+/** AES-256-GCM over consecutive chunks of one message, many per call. The caller checks lengths and counts (cobblestone.ts). */
+export interface ChunkCipher {
+  /**
+   * Encrypts chunks of 16384 bytes from `firstChunk` on. With `final`, what is left over, also nothing, is the short final chunk;
+   * without, nothing is left over. The input is not kept.
+   */
+  encrypt(plaintext: Uint8Array, firstChunk: number, final: boolean): Promise<Uint8Array>;
+  /**
+   * Decrypts blocks of 16400 bytes from `firstChunk` on, and a shorter last one of at least 16. Stops at the first that does not
+   * authenticate and never gives a byte of it.
+   */
+  decrypt(ciphertext: Uint8Array, firstChunk: number): Promise<OpenedChunks>;
+}
+
+export interface OpenedChunks {
+  /** Of all chunks that were good before the first bad one. */
+  readonly plaintext: Uint8Array;
+  /** Whether all of them were good. */
+  readonly complete: boolean;
+}
+
+export const CHUNK_BYTES = 16384;
+export const TAG_BYTES = 16;
+/** A full chunk as it is stored. */
+export const BLOCK_BYTES = CHUNK_BYTES + TAG_BYTES;
+
+/** Writes base nonce XOR chunk number as a 12-byte big-endian integer (c2sp.org/chunked-encryption, "AEAD usage"). */
+export function chunkNonce(baseNonce: Uint8Array, chunk: number): Uint8Array {
+  const nonce = baseNonce.slice();
+  let rest = chunk;
+  // Numbers stay below 2^38, where >>> would already cut them.
+  for (let at = 11; at >= 7; at -= 1) {
+    nonce[at] = (nonce[at] ?? 0) ^ (rest % 256);
+    rest = Math.floor(rest / 256);
+  }
+  return nonce;
+}
