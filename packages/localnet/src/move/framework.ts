@@ -1,0 +1,100 @@
+/**
+ * The functions of the Sui framework and the Move standard library that the Coffer package calls, and no others: an
+ * unknown one is refused. What they do to the chain goes through {@link FrameworkEffects}.
+ */
+import type { CallFramework } from "./machine.ts";
+import { MoveAbortError, MovePrimitiveError } from "./errors.ts";
+import { FRAMEWORK, type MoveType, STANDARD } from "./types.ts";
+import {
+  asAddress,
+  asInteger,
+  asStruct,
+  asVector,
+  bytesValue,
+  copyOf,
+  MalformedCodeError,
+  type MoveValue,
+  referent,
+} from "./values.ts";
+
+export interface FrameworkEffects {
+  /** A new object id. */
+  freshId(): string;
+  shareObject(object: MoveValue, type: MoveType): void;
+  emitEvent(event: MoveValue, type: MoveType): void;
+}
+
+/** Type arguments and values as the call has them. */
+type Shim = (
+  effects: FrameworkEffects,
+  values: readonly MoveValue[],
+  typeArguments: readonly MoveType[],
+) => readonly MoveValue[];
+
+/** std::vector's EINDEX_OUT_OF_BOUNDS. */
+const INDEX_OUT_OF_BOUNDS = 0x20000n;
+
+const SHIMS: Readonly<Record<string, Shim>> = {
+  [`${STANDARD}::vector::remove`]: (_effects, [vector, index]) => {
+    const { items } = asVector(referent(given(vector)));
+    const at = asInteger(given(index)).value;
+    if (at >= BigInt(items.length)) throw abortIn("vector", "remove", INDEX_OUT_OF_BOUNDS);
+    return items.splice(Number(at), 1);
+  },
+  [`${STANDARD}::option::none`]: () => [option([])],
+  [`${STANDARD}::option::some`]: (_effects, [value]) => [option([given(value)])],
+  [`${FRAMEWORK}::object::new`]: (effects) => [uid(effects.freshId())],
+  [`${FRAMEWORK}::object::uid_to_inner`]: (_effects, [id]) => [copyOf(innerOf(id))],
+  [`${FRAMEWORK}::object::uid_to_bytes`]: (_effects, [id]) => {
+    const [address] = asStruct(innerOf(id)).fields;
+    return [bytesValue(Buffer.from(asAddress(given(address)).slice(2), "hex"))];
+  },
+  [`${FRAMEWORK}::tx_context::sender`]: (_effects, [context]) => {
+    const [sender] = asStruct(referent(given(context))).fields;
+    return [given(sender)];
+  },
+  [`${FRAMEWORK}::event::emit`]: (effects, [event], [type]) => {
+    effects.emitEvent(given(event), given(type));
+    return [];
+  },
+  [`${FRAMEWORK}::transfer::share_object`]: (effects, [object], [type]) => {
+    effects.shareObject(given(object), given(type));
+    return [];
+  },
+};
+
+export function frameworkFor(effects: FrameworkEffects): CallFramework {
+  return (signature, typeArguments, values) => {
+    const name = `${signature.address}::${signature.module}::${signature.name}`;
+    const shim = Object.hasOwn(SHIMS, name) ? SHIMS[name] : undefined;
+    if (shim === undefined) throw new MalformedCodeError(`the local chain has no ${name}`);
+    return shim(effects, values, typeArguments);
+  };
+}
+
+/** The transaction's context as code sees it: the sender first. */
+export function contextValue(sender: string): MoveValue {
+  return { kind: "struct", fields: [sender] };
+}
+
+/** A UID: a struct that holds an ID, a struct that holds an address. */
+export function uid(address: string): MoveValue {
+  return { kind: "struct", fields: [{ kind: "struct", fields: [address] }] };
+}
+
+function innerOf(id: MoveValue | undefined): MoveValue {
+  return given(asStruct(referent(given(id))).fields[0]);
+}
+
+function option(items: MoveValue[]): MoveValue {
+  return { kind: "struct", fields: [{ kind: "vector", items }] };
+}
+
+function given<Value>(value: Value | undefined): Value {
+  if (value === undefined) throw new MovePrimitiveError("an argument is missing");
+  return value;
+}
+
+function abortIn(module: string, name: string, code: bigint): MoveAbortError {
+  return new MoveAbortError(code, { address: STANDARD, module, function: name, functionIndex: 0, instruction: 0 });
+}

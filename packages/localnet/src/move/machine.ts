@@ -1,0 +1,163 @@
+/**
+ * The interpreter. It runs what the real compiler made and nothing else: there is no bytecode verifier here, so borrow,
+ * type and resource safety are taken from the compiler. Held against the real Move VM by `differential.test.ts`.
+ */
+import { type CodeLocation, MoveAbortError, MovePrimitiveError, OutOfStepsError } from "./errors.ts";
+import type { Operand } from "./bytecode.ts";
+import type { FunctionSignature, MoveFunction, MoveModule } from "./module.ts";
+import type { FindModule } from "./layouts.ts";
+import { INSTRUCTIONS } from "./instructions/index.ts";
+import type { MoveType } from "./types.ts";
+import { MalformedCodeError, type MoveValue } from "./values.ts";
+
+/** Functions of the framework, in TypeScript. Throws {@link MalformedCodeError} for one that is not there. */
+export type CallFramework = (
+  signature: FunctionSignature,
+  typeArguments: readonly MoveType[],
+  values: readonly MoveValue[],
+) => readonly MoveValue[];
+
+export interface MachineOptions {
+  readonly findModule: FindModule;
+  readonly callFramework: CallFramework;
+  readonly maxSteps: number;
+  /** Replaces what an opcode does; for the test that shows that the differential test sees it. */
+  readonly instructions?: Readonly<Record<string, Step>>;
+}
+
+/** What one instruction does to its frame. */
+export type Step = (frame: Frame, operand: Operand) => void;
+
+/** As in the Move VM. */
+const MAX_CALL_DEPTH = 1024;
+
+export class Machine {
+  readonly #options: MachineOptions;
+  readonly #instructions: Readonly<Record<string, Step>>;
+  #steps = 0;
+  #depth = 0;
+
+  constructor(options: MachineOptions) {
+    this.#options = options;
+    this.#instructions = options.instructions ?? INSTRUCTIONS;
+  }
+
+  get steps(): number {
+    return this.#steps;
+  }
+
+  /**
+   * Runs a function to its end. References among the values point into the caller's boxes.
+   * @throws MoveAbortError, MovePrimitiveError, OutOfStepsError; MalformedCodeError for code that is not the compiler's.
+   */
+  run(
+    module: MoveModule,
+    called: MoveFunction,
+    typeArguments: readonly MoveType[],
+    values: readonly MoveValue[],
+  ): readonly MoveValue[] {
+    if (this.#depth >= MAX_CALL_DEPTH) throw new MovePrimitiveError("the call stack is too deep");
+    this.#depth += 1;
+    const frame = new Frame(this, module, called, typeArguments, values);
+    try {
+      return this.#toEnd(frame);
+    } finally {
+      this.#depth -= 1;
+    }
+  }
+
+  call(frame: Frame, signature: FunctionSignature, typeArguments: readonly MoveType[]): void {
+    const values = frame.popMany(signature.parameters.length);
+    const { module } = frame;
+    const own = signature.address === module.address && signature.module === module.name ? module : null;
+    const target = own ?? this.#options.findModule(signature.address, signature.module);
+    if (target === null) {
+      frame.stack.push(...this.#options.callFramework(signature, typeArguments, values));
+      return;
+    }
+    const called = target.functions.find((candidate) => candidate.name === signature.name);
+    if (called === undefined) throw new MalformedCodeError(`there is no function ${signature.name}`);
+    frame.stack.push(...this.run(target, called, typeArguments, values));
+  }
+
+  #toEnd(frame: Frame): readonly MoveValue[] {
+    const { code } = frame.called;
+    while (!frame.isDone) {
+      this.#steps += 1;
+      if (this.#steps > this.#options.maxSteps) throw new OutOfStepsError("the transaction takes too many steps");
+      const instruction = code[frame.next];
+      if (instruction === undefined) throw new MalformedCodeError("the code has no end");
+      frame.next += 1;
+      if (typeof instruction === "string") this.#step(frame, instruction, 0);
+      else for (const opcode in instruction) this.#step(frame, opcode, instruction[opcode] ?? 0);
+    }
+    return frame.stack;
+  }
+
+  #step(frame: Frame, opcode: string, operand: Operand): void {
+    const step = this.#instructions[opcode];
+    if (step === undefined) throw new MalformedCodeError(`the opcode ${opcode} is not known here`);
+    try {
+      step(frame, operand);
+    } catch (error) {
+      if (error instanceof MovePrimitiveError && error.location === null) {
+        throw new MovePrimitiveError(error.message, frame.location());
+      }
+      throw error;
+    }
+  }
+}
+
+/** One call: its locals, its operands, and where it is. */
+export class Frame {
+  readonly machine: Machine;
+  readonly module: MoveModule;
+  readonly called: MoveFunction;
+  readonly typeArguments: readonly MoveType[];
+  readonly locals: (MoveValue | undefined)[];
+  readonly stack: MoveValue[] = [];
+  next = 0;
+  isDone = false;
+
+  constructor(
+    machine: Machine,
+    module: MoveModule,
+    called: MoveFunction,
+    typeArguments: readonly MoveType[],
+    values: readonly MoveValue[],
+  ) {
+    this.machine = machine;
+    this.module = module;
+    this.called = called;
+    this.typeArguments = typeArguments;
+    this.locals = Array.from({ length: called.locals }, (_, at) => values[at]);
+  }
+
+  pop(): MoveValue {
+    const value = this.stack.pop();
+    if (value === undefined) throw new MalformedCodeError("the operand stack is empty");
+    return value;
+  }
+
+  /** In the order in which they were pushed. */
+  popMany(count: number): MoveValue[] {
+    if (count > this.stack.length) throw new MalformedCodeError("the operand stack is too short");
+    return this.stack.splice(this.stack.length - count, count);
+  }
+
+  local(index: number): MoveValue {
+    const value = this.locals[index];
+    if (value === undefined) throw new MalformedCodeError("the local was moved");
+    return value;
+  }
+
+  /** Where the instruction that runs stands. */
+  location(): CodeLocation {
+    const { address, module, name, index } = this.called;
+    return { address, module, function: name, functionIndex: index, instruction: this.next - 1 };
+  }
+
+  abort(code: bigint): never {
+    throw new MoveAbortError(code, this.location());
+  }
+}
