@@ -1,11 +1,8 @@
 /** The part of the interface that every client needs. */
 import { accountGroup } from "./account.ts";
-import { apiKeysGroup } from "./api-keys.ts";
-import { auditGroup } from "./audit.ts";
 import { developmentGroup } from "./development.ts";
 import { filesGroup } from "./files.ts";
 import { foldersGroup } from "./folders.ts";
-import { sessionsGroup } from "./sessions.ts";
 import { systemGroup } from "./system.ts";
 import { trashGroup } from "./trash.ts";
 import { vaultsGroup } from "./vaults.ts";
@@ -13,13 +10,10 @@ import { vaultsGroup } from "./vaults.ts";
 /** The endpoints that clients carry with them; the others are modules of their own, loaded when they are first used. */
 export const clientApi = {
   account: accountGroup,
-  sessions: sessionsGroup,
   development: developmentGroup,
-  apiKeys: apiKeysGroup,
   vaults: vaultsGroup,
   folders: foldersGroup,
   files: filesGroup,
   trash: trashGroup,
-  audit: auditGroup,
   system: systemGroup,
 } as const;

@@ -5,7 +5,7 @@
 export type { Account, Credential } from "./account.ts";
 export { api, type CofferApi } from "./api.ts";
 export type { ApiKey, CreatedApiKey } from "./api-keys.ts";
-export { AUDIT_DAYS, auditEvent, type AuditEvent } from "./audit.ts";
+export type { AuditEvent } from "./audit.ts";
 export type { SessionTokens, SignedIn } from "./auth.ts";
 export type { Billing } from "./billing.ts";
 export { clientApi } from "./client-api.ts";
@@ -20,6 +20,8 @@ export type { CreatedInvite, Invite, RedeemedInvite } from "./invites.ts";
 export { INVITE_PREFIX, INVITE_SCANNING_REGEX, KEY_PREFIX, KEY_SCANNING_REGEX, LEGACY_KEY_PREFIX } from "./key-form.ts";
 export {
   ACCESS_TOKEN_SECONDS,
+  AUDIT_DAYS,
+  auditEvent,
   PASSWORD_LENGTH,
   REFRESH_TOKEN_DAYS,
   type Delivery,

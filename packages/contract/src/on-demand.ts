@@ -3,6 +3,7 @@
  * bundle, because bundlers follow it whether or not it is used. Clients import the modules themselves, by the paths of package.json.
  */
 import * as auditChain from "./audit-chain.ts";
+import * as audit from "./audit.ts";
 import * as auditText from "./audit-text.ts";
 import * as auth from "./auth.ts";
 import * as billing from "./billing.ts";
@@ -52,6 +53,8 @@ export const VERSION_STATEMENT = sharedStatements.VERSION_STATEMENT;
 export const MAX_MEMBERS = sharedVaults.MAX_MEMBERS;
 export const MAX_STAGED = sharedVaults.MAX_STAGED;
 
+export const AUDIT_DAYS = audit.AUDIT_DAYS;
+export const auditEvent = audit.auditEvent;
 export const ACCESS_TOKEN_SECONDS = auth.ACCESS_TOKEN_SECONDS;
 export const PASSWORD_LENGTH = auth.PASSWORD_LENGTH;
 export const REFRESH_TOKEN_DAYS = auth.REFRESH_TOKEN_DAYS;

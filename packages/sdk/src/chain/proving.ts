@@ -1,5 +1,6 @@
 /** Everything that is signed for a chain address, and the secrets of invites. Loaded on demand. */
 import { clientApi as api, type Account, type CreatedApiKey, type Invite, type RedeemedInvite } from "@coffer/contract";
+import { apiKeysGroup } from "@coffer/contract/api-keys";
 import { invitesGroup } from "@coffer/contract/invites";
 import { isInviteCode } from "@coffer/contract/key-text";
 import { renderKeyAddressText, renderLinkText, renderRedeemText } from "@coffer/contract/proof-texts";
@@ -38,17 +39,17 @@ export async function createBoundKey(
   call: Calling,
   place: Place,
   signer: Signer,
-  input: Body<typeof api.apiKeys.create>,
+  input: Body<typeof apiKeysGroup.create>,
   { accountId, ...options }: Options = {},
 ): Promise<CreatedApiKey> {
   const { chainAddress } = signer;
   if (input.chainAddress !== undefined && input.chainAddress !== chainAddress)
-    throw new ContractError("request", api.apiKeys.create.id, ["chainAddress: is not the signer's"]);
+    throw new ContractError("request", apiKeysGroup.create.id, ["chainAddress: is not the signer's"]);
   const account = await accountIdOf(call, accountId, options);
   const signedAt = Date.now();
   const text = renderKeyAddressText({ ...place, chainAddress, accountId: account, signedAt });
   const addressProof = { signature: await signText(signer, text), signedAt };
-  return call(api.apiKeys.create, { body: { ...input, chainAddress, addressProof } }, options);
+  return call(apiKeysGroup.create, { body: { ...input, chainAddress, addressProof } }, options);
 }
 
 async function accountIdOf(call: Calling, known: string | undefined, options: CallOptions): Promise<string> {

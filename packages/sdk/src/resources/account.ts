@@ -8,6 +8,8 @@ import {
   type CreatedApiKey,
   type Credential,
 } from "@coffer/contract";
+import type { apiKeysGroup } from "@coffer/contract/api-keys";
+import type { auditGroup } from "@coffer/contract/audit";
 import type { billingGroup } from "@coffer/contract/billing";
 import { callOn, type CallOptions } from "../call.ts";
 import type { AuditVerdict, AuditVerifyOptions } from "../audit/verify.ts";
@@ -16,7 +18,7 @@ import type { Connection } from "../options.ts";
 import { PagePromise } from "../pages.ts";
 import { callingOn, onDemand, withCursor, type Body, type Query } from "./calling.ts";
 
-type Keys = typeof api.apiKeys;
+type Keys = typeof apiKeysGroup;
 
 export interface AccountResource {
   /** The account, and what this client's credential may do. */
@@ -60,21 +62,19 @@ export interface ApiKeyResource {
 }
 
 export function apiKeyResource(connection: Connection): ApiKeyResource {
-  const { create, list, get, revoke, rotate } = api.apiKeys;
+  const calls = async () => (await import("./key-calls.ts")).keyCalls(callingOn(connection));
   return {
     create: async ({ signer, ...body }, options) =>
       signer === undefined
-        ? callOn(connection, create, { body }, options)
+        ? (await calls()).create(body, options)
         : (await proving()).createBoundKey(callingOn(connection), connection.place, signer, body, options),
     list: (query = {}, options) =>
       new PagePromise(
         "apiKeys",
-        (cursor) => callOn(connection, list, { query: withCursor(query, cursor) }, options),
+        async (cursor) => (await calls()).list(withCursor(query, cursor), options),
         query.cursor,
       ),
-    get: async (keyId, options) => (await callOn(connection, get, { params: { keyId } }, options)).apiKey,
-    revoke: (keyId, options) => callOn(connection, revoke, { params: { keyId } }, options),
-    rotate: (keyId, body = {}, options) => callOn(connection, rotate, { params: { keyId }, body }, options),
+    ...onDemand(calls, "get", "revoke", "rotate"),
   };
 }
 
@@ -92,7 +92,7 @@ export function billingResource(connection: Connection): BillingResource {
 
 export interface AuditResource {
   /** Newest first. `action`: entries of that action, or of those that begin with it and a dot. */
-  list(query?: Query<typeof api.audit.list>, options?: CallOptions): PagePromise<"events", AuditEvent>;
+  list(query?: Query<typeof auditGroup.list>, options?: CallOptions): PagePromise<"events", AuditEvent>;
   /**
    * Reads the whole log and checks its chain of hashes, with a few pages of it in memory. `fault` names the first entry that is not as it
    * was written; null: all are. Keep `newest` where the service cannot write and hand it in as `expect` next time: only that shows a log
@@ -108,12 +108,9 @@ export interface AuditResource {
 }
 
 export function auditResource(connection: Connection): AuditResource {
+  const calls = async () => (await import("./audit-calls.ts")).auditCalls(callingOn(connection));
   const list: AuditResource["list"] = (query = {}, options) =>
-    new PagePromise(
-      "events",
-      (cursor) => callOn(connection, api.audit.list, { query: withCursor(query, cursor) }, options),
-      query.cursor,
-    );
+    new PagePromise("events", async (cursor) => (await calls()).list(withCursor(query, cursor), options), query.cursor);
   return {
     list,
     verify: async ({ expect, accountId, ...options } = {}) => {

@@ -1,8 +1,9 @@
 /** Signing up, in and out, and the web sessions that come of it. */
-import { clientApi as api, type Session, type SessionTokens, type SignedIn, type ZkloginProof } from "@coffer/contract";
+import type { Session, SessionTokens, SignedIn, ZkloginProof } from "@coffer/contract";
 import type { authGroup } from "@coffer/contract/auth";
 import type { identityProviderGroup } from "@coffer/contract/identity-provider";
-import { callOn, type CallOptions } from "../call.ts";
+import type { sessionsGroup } from "@coffer/contract/sessions";
+import type { CallOptions } from "../call.ts";
 import { configurationError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { PagePromise } from "../pages.ts";
@@ -59,21 +60,21 @@ export function authResource(connection: Connection): AuthResource {
 
 export interface SessionResource {
   /** The live ones, newest first; `current` marks the one of this call. */
-  list(query?: Query<typeof api.sessions.list>, options?: CallOptions): PagePromise<"sessions", Session>;
+  list(query?: Query<typeof sessionsGroup.list>, options?: CallOptions): PagePromise<"sessions", Session>;
   /** At once; a second call changes nothing. */
   end(sessionId: string, options?: CallOptions): Promise<void>;
 }
 
 export function sessionResource(connection: Connection): SessionResource {
-  const { list, end } = api.sessions;
+  const calls = async () => (await import("./session-calls.ts")).sessionCalls(callingOn(connection));
   return {
     list: (query = {}, options) =>
       new PagePromise(
         "sessions",
-        (cursor) => callOn(connection, list, { query: withCursor(query, cursor) }, options),
+        async (cursor) => (await calls()).list(withCursor(query, cursor), options),
         query.cursor,
       ),
-    end: (sessionId, options) => callOn(connection, end, { params: { sessionId } }, options),
+    ...onDemand(calls, "end"),
   };
 }
 

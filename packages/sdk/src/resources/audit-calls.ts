@@ -1,0 +1,11 @@
+/** The calls behind {@link AuditResource}. */
+import { auditGroup } from "@coffer/contract/audit";
+import type { CallOptions } from "../call.ts";
+import type { Calling, Query } from "./calling.ts";
+
+export function auditCalls(call: Calling) {
+  const { list } = auditGroup;
+  return {
+    list: (query: Query<typeof list>, options?: CallOptions) => call(list, { query }, options),
+  };
+}

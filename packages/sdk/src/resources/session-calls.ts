@@ -1,0 +1,12 @@
+/** The calls behind {@link SessionResource}. */
+import { sessionsGroup } from "@coffer/contract/sessions";
+import type { CallOptions } from "../call.ts";
+import type { Calling, Query } from "./calling.ts";
+
+export function sessionCalls(call: Calling) {
+  const { list, end } = sessionsGroup;
+  return {
+    list: (query: Query<typeof list>, options?: CallOptions) => call(list, { query }, options),
+    end: (sessionId: string, options?: CallOptions) => call(end, { params: { sessionId } }, options),
+  };
+}
