@@ -1,0 +1,121 @@
+/**
+ * Who may see, use and change a vault (decisions §5, "isolation"). The service's rows say who sees a shared vault; the vault object on
+ * the chain alone says who is a member of it.
+ */
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
+import type { Principal } from "../../http/handlers.ts";
+import type { ChainMember, ChainVault } from "../../ports/chain.ts";
+import type { Session } from "../../ports/database.ts";
+import { notFound, reaches } from "../acting.ts";
+import { findVault, type OwnedVault } from "../vaults/store.ts";
+import { readChainVault } from "./chain-vaults.ts";
+import { findAccountAddress, findVaultOfMember } from "./store.ts";
+
+/**
+ * `owner`: the vault's account, at its owner's access level; `agent`: a key of that account with another chain address; `member`: the
+ * vault is another account's and records the caller's chain address, which gives an agent's rights.
+ */
+export type Standing = "owner" | "agent" | "member";
+
+/** A vault that the caller may see. Its rows and changes are `account_id`'s, whoever acts. */
+export interface SeenVault extends OwnedVault {
+  readonly standing: Standing;
+}
+
+/** How old a read of the chain may be when a request is authorised by it, in milliseconds (decisions §5). */
+export const AUTHORISING_AGE = 10_000;
+
+type ChainDeps = Pick<Deps, "database" | "chain">;
+
+/**
+ * The vault, public or shared, if the caller may see it: the account's own within the key's vault limit, and shared ones of other
+ * accounts that record the caller's chain address. Everybody else gets `not_found`, which names `kind`.
+ */
+export async function readVaultFor(
+  session: Session,
+  principal: Principal,
+  vaultId: string,
+  kind = "Vault",
+): Promise<SeenVault> {
+  if (!reaches(principal, vaultId)) throw notFound(kind);
+  const own = await findVault(session, { id: vaultId, accountId: principal.accountId });
+  if (own !== null) return { ...own, standing: principal.accessLevel };
+  const chainAddress = await findActingAddress(session, principal);
+  const other = chainAddress === null ? null : await findVaultOfMember(session, { id: vaultId, chainAddress });
+  if (other === null) throw notFound(kind);
+  return { ...other, standing: "member" };
+}
+
+/** Throws `owner_only` for whoever sees the vault without being its account's owner. */
+export function requireOwner(vault: SeenVault): void {
+  if (vault.standing !== "owner") throw new ServiceError("owner_only");
+}
+
+/** Throws `public_vault`; the narrowed type says what a shared vault's row holds. */
+export function requireShared<Row extends SeenVault>(vault: Row): asserts vault is Row & { chain_object_id: string } {
+  if (vault.type !== "shared" || vault.chain_object_id === null) throw new ServiceError("public_vault");
+}
+
+/**
+ * Whether the caller may use the content of the vault and change what is not signed (trash, restore). Nothing is asked for a public vault
+ * and for the owner of the vault's account; everybody else must be named by the vault object, at most {@link AUTHORISING_AGE} old. Never
+ * inside a transaction: it waits for the chain.
+ * @throws ServiceError `not_a_member`, or `chain_unavailable`.
+ */
+export async function requireMember(deps: ChainDeps, principal: Principal, vault: SeenVault): Promise<void> {
+  if (vault.type !== "shared" || vault.standing === "owner") return;
+  const chain = await readChainVault(deps, vault, { maxAge: AUTHORISING_AGE });
+  requireNamed(chain, await findActingAddress(deps.database, principal));
+}
+
+/** Whoever signs for a shared vault, and the read of the chain that allows it. */
+export interface Writer {
+  readonly chain: ChainVault;
+  /** The caller's live entry, the owner's or a member's. Its signing key has 32 bytes. */
+  readonly member: ChainMember;
+}
+
+/**
+ * Who the caller signs as, for the statements of a change. `generation` is what the statements name: a read from memory that is of
+ * another one is repeated. Never inside a transaction: it waits for the chain.
+ * @throws ServiceError `not_a_member`, `statement_invalid` for a member without a signing key, `generation_moved` for an older
+ * generation, `chain_unavailable` also for one that the service's node has not seen.
+ */
+export async function requireWriter(
+  deps: ChainDeps,
+  principal: Principal,
+  vault: SeenVault,
+  { generation, maxAge = AUTHORISING_AGE }: { readonly generation: number; readonly maxAge?: number },
+): Promise<Writer> {
+  const address = await findActingAddress(deps.database, principal);
+  const remembered = await readChainVault(deps, vault, { maxAge });
+  const chain = remembered.generation === generation ? remembered : await readChainVault(deps, vault, { maxAge: 0 });
+  const member = requireNamed(chain, address);
+  if (chain.generation > generation) throw new ServiceError("generation_moved");
+  if (chain.generation < generation) {
+    throw new ServiceError("chain_unavailable", "The service's chain node has not seen that generation yet");
+  }
+  if (member.signingKey.length !== 32) {
+    throw new ServiceError("statement_invalid", "The chain address has no signing key in the vault: set one first");
+  }
+  return { chain, member };
+}
+
+/** The chain address a caller acts with: its key's, else at the owner's level the account's linked one, else none. */
+export async function findActingAddress(session: Session, principal: Principal): Promise<string | null> {
+  if (principal.chainAddress !== null) return principal.chainAddress;
+  return principal.accessLevel === "owner" ? findAccountAddress(session, principal.accountId) : null;
+}
+
+/** The owner's or a member's live entry of an address; null: the allowlist does not name it. */
+export function findNamed(chain: ChainVault, address: string): ChainMember | null {
+  if (chain.owner.address === address) return chain.owner;
+  return chain.members.find((member) => member.address === address) ?? null;
+}
+
+function requireNamed(chain: ChainVault, address: string | null): ChainMember {
+  const member = address === null ? null : findNamed(chain, address);
+  if (member === null) throw new ServiceError("not_a_member");
+  return member;
+}

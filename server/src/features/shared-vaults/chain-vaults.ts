@@ -1,0 +1,58 @@
+/** Reading vault objects for the handlers, and keeping what the rows say of them up to date. */
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
+import { type ChainVault, ChainUnavailableError } from "../../ports/chain.ts";
+import { DatabaseFullError, DatabaseUnavailableError } from "../../ports/database.ts";
+import type { VaultRow } from "../../ports/tables.ts";
+import { noteChainFacts } from "./store.ts";
+
+type ChainDeps = Pick<Deps, "database" | "chain">;
+type VaultOnChain = Pick<VaultRow, "id" | "chain_object_id" | "chain_generation" | "owner_address">;
+
+/**
+ * The object behind a shared vault, at most `maxAge` milliseconds old; what changed is noted in the vault's row, which others get as a
+ * hint. Never inside a transaction.
+ * @throws ServiceError `chain_unavailable`, also when this server has no chain or its chain has no such object.
+ */
+export async function readChainVault(
+  deps: ChainDeps,
+  vault: VaultOnChain,
+  options: { readonly maxAge: number },
+): Promise<ChainVault> {
+  const found = vault.chain_object_id === null ? null : await askChain(deps, vault.chain_object_id, options);
+  if (found === null) {
+    throw new ServiceError("chain_unavailable", "The service's chain does not have this vault's object");
+  }
+  const isNews = found.generation > (vault.chain_generation ?? -1) || found.owner.address !== vault.owner_address;
+  if (isNews) await noteFacts(deps, vault.id, found);
+  return found;
+}
+
+/**
+ * A vault object by its id; null when the chain has none of the service's package.
+ * @throws ServiceError `chain_unavailable`.
+ */
+export async function askChain(
+  { chain }: Pick<Deps, "chain">,
+  objectId: string,
+  options: { readonly maxAge: number },
+): Promise<ChainVault | null> {
+  if (chain === null) throw new ServiceError("chain_unavailable", "This server is not set up to read the chain");
+  try {
+    return await chain.readVault(objectId, options);
+  } catch (cause) {
+    throw cause instanceof ChainUnavailableError ? new ServiceError("chain_unavailable", undefined, { cause }) : cause;
+  }
+}
+
+/** A hint that cannot be written is no reason to refuse a read. */
+async function noteFacts({ database }: Pick<Deps, "database">, id: string, found: ChainVault): Promise<void> {
+  try {
+    await database.run(
+      noteChainFacts(database, { id, generation: found.generation, ownerAddress: found.owner.address }),
+    );
+  } catch (error) {
+    if (error instanceof DatabaseFullError || error instanceof DatabaseUnavailableError) return;
+    throw error;
+  }
+}

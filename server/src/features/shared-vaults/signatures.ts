@@ -1,0 +1,57 @@
+/**
+ * Ed25519 over statements, as strict as clients verify them (file-format §6): canonical encodings, S below the group's order, neither
+ * key nor R of small order, no cofactor.
+ */
+import { createPublicKey, verify } from "node:crypto";
+import { blake2b } from "@noble/hashes/blake2.js";
+
+/** RFC 8410 §4: DER of a public key of 32 bytes. */
+const SPKI = Buffer.from("302a300506032b6570032100", "hex");
+
+/** Scope PersonalMessage, version 0, application Sui: no transaction's digest begins with them. */
+const PERSONAL_MESSAGE = Uint8Array.of(3, 0, 0);
+
+/** Whether `signature` (64 bytes) is of the key (32 bytes) over a statement's title and body. Never throws. */
+export function isSigned(
+  title: string,
+  body: Uint8Array,
+  { publicKey, signature }: { readonly publicKey: Uint8Array; readonly signature: Uint8Array },
+): boolean {
+  if (publicKey.length !== 32 || signature.length !== 64) return false;
+  // OpenSSL takes keys of small order, and R in any encoding that decodes to what it computes; it checks S itself.
+  if (!isSound(publicKey) || !isSound(signature.subarray(0, 32))) return false;
+  try {
+    const key = createPublicKey({ key: Buffer.concat([SPKI, publicKey]), format: "der", type: "spki" });
+    return verify(null, digestOf(title, body), key, signature);
+  } catch {
+    return false; // Not a point of the curve.
+  }
+}
+
+/** BLAKE2b-256 of intent ‖ BCS `vector<u8>` of title ‖ 00 ‖ body. */
+export function digestOf(title: string, body: Uint8Array): Uint8Array {
+  const message = Buffer.concat([Buffer.from(title, "utf8"), Uint8Array.of(0), body]);
+  return blake2b(Buffer.concat([PERSONAL_MESSAGE, uleb128(message.length), message]), { dkLen: 32 });
+}
+
+/** Canonical, and none of the eight points of small order. Whether it is a point at all shows when it is decoded. */
+function isSound(encoded: Uint8Array): boolean {
+  // Little endian; the top bit is the sign of x.
+  const y = BigInt(`0x${Buffer.from(encoded).reverse().toString("hex")}`) & ~(1n << 255n);
+  return y < PRIME && !SMALL_ORDER_Y.has(y);
+}
+
+/** Of the field: 2^255 − 19 (RFC 8032 §5.1). */
+const PRIME = 2n ** 255n - 19n;
+
+/** y of the points of order 8; with its negative, 0 and ±1 it is that of every point of small order, with either sign of x. */
+const ORDER_EIGHT_Y = 0x7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd83d3d706a17c7n;
+const SMALL_ORDER_Y = new Set([0n, 1n, PRIME - 1n, ORDER_EIGHT_Y, PRIME - ORDER_EIGHT_Y]);
+
+function uleb128(value: number): Uint8Array {
+  const bytes: number[] = [];
+  for (let rest = value; ; rest >>>= 7) {
+    if (rest < 0x80) return Uint8Array.from([...bytes, rest]);
+    bytes.push((rest & 0x7f) | 0x80);
+  }
+}

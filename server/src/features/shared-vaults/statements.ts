@@ -1,0 +1,248 @@
+/**
+ * The signed statements of shared vaults, as far as a service without keys can hold them to the truth (file-format §7, §8): lengths,
+ * places, who signs and whether the signature is good. What a statement says of encrypted bytes is its readers' to check.
+ */
+import { hash } from "node:crypto";
+import { ENTRY_KINDS, ENTRY_STATEMENT, KEY_RECORD, SIGNATURE_BYTES, VERSION_STATEMENT } from "@coffer/contract";
+import type { Field } from "@coffer/contract/shared-statements";
+import { ServiceError } from "../../http/errors.ts";
+import type { Writer } from "./access.ts";
+import { isSigned } from "./signatures.ts";
+
+/** What every statement says. Ids of 32 bytes are `0x` and hex as chain addresses are, digests hex, item ids UUIDs. */
+interface Statement {
+  readonly vault: string;
+  readonly generation: number;
+  /** SHA-256 of the vault key's record; 64 zeros in an entry of a vault with plain names. */
+  readonly keyId: string;
+  /** SHA-256 of the signed statement before this one; 64 zeros for the first. */
+  readonly previous: string;
+  readonly signer: string;
+  /** Milliseconds since 1970, by the signer's clock. */
+  readonly time: number;
+  /** SHA-256 of this whole signed statement: `previous` of the next one. */
+  readonly digest: string;
+  /** The whole signed statement. */
+  readonly bytes: Uint8Array;
+}
+
+export interface VersionStatement extends Statement {
+  /** The first 44 bytes of the file. */
+  readonly header: Uint8Array;
+  readonly fileId: string;
+  readonly versionId: string;
+  /** SHA-256 of header and envelope. */
+  readonly startDigest: string;
+  /** 1 for a file's first version. */
+  readonly sequence: number;
+  /** Of what follows header and envelope. */
+  readonly messageLength: number;
+  /** SHA-256 of the message; null where the writer did not compute it. */
+  readonly messageDigest: string | null;
+}
+
+export interface EntryStatement extends Statement {
+  readonly kind: keyof typeof ENTRY_KINDS;
+  /** Of the file or folder. */
+  readonly id: string;
+  /** 1 for an item's first entry. */
+  readonly revision: number;
+  /** null: the top of the vault. */
+  readonly folderId: string | null;
+  /** SHA-256 of the metadata as stored. */
+  readonly metadataDigest: string;
+}
+
+export interface KeyRecord {
+  readonly vault: string;
+  readonly generation: number;
+  readonly creator: string;
+  /** SHA-256 of the record. */
+  readonly keyId: string;
+  readonly bytes: Uint8Array;
+}
+
+/** 64 zeros: no statement before, no key, no digest. */
+export const ZERO_DIGEST = "0".repeat(64);
+
+/** Throws `statement_invalid` for what has not the form of a version statement (base64). Nothing is verified yet. */
+export function parseVersionStatement(text: string): VersionStatement {
+  const bytes = parseBytes(text, "version", VERSION_STATEMENT.bytes);
+  const layout = VERSION_STATEMENT;
+  const messageDigest = hexAt(bytes, layout.digest);
+  return {
+    ...commonOf(bytes, layout),
+    header: bytesAt(bytes, layout.header),
+    fileId: uuidAt(bytes, layout.fileId),
+    versionId: uuidAt(bytes, layout.versionId),
+    startDigest: hexAt(bytes, layout.startDigest),
+    sequence: countAt(bytes, layout.sequence),
+    messageLength: countAt(bytes, layout.messageLength),
+    messageDigest: messageDigest === ZERO_DIGEST ? null : messageDigest,
+  };
+}
+
+/** Throws `statement_invalid` for what has not the form of an entry statement (base64). Nothing is verified yet. */
+export function parseEntryStatement(text: string): EntryStatement {
+  const bytes = parseBytes(text, "entry", ENTRY_STATEMENT.bytes);
+  const layout = ENTRY_STATEMENT;
+  const folderId = uuidAt(bytes, layout.folderId);
+  return {
+    ...commonOf(bytes, layout),
+    kind: kindAt(bytes, layout.kind),
+    id: uuidAt(bytes, layout.id),
+    revision: countAt(bytes, layout.revision),
+    folderId: folderId === NO_UUID ? null : folderId,
+    metadataDigest: hexAt(bytes, layout.metadataDigest),
+  };
+}
+
+/** Throws `statement_invalid` for what has not the form of a vault key's record (base64). Nothing is verified yet. */
+export function parseKeyRecord(text: string): KeyRecord {
+  const bytes = decodeBase64(text, "record");
+  const { sealedOffset, maxSealedBytes } = KEY_RECORD;
+  const least = sealedOffset + 1 + SIGNATURE_BYTES;
+  if (bytes.length < least) throw invalid("record: too short");
+  const sealed = Number(integerAt(bytes, KEY_RECORD.sealedLength));
+  if (sealed === 0 || sealed > maxSealedBytes || bytes.length !== sealedOffset + sealed + SIGNATURE_BYTES)
+    throw invalid("record: its length is not what it says");
+  return {
+    vault: addressAt(bytes, KEY_RECORD.vault),
+    generation: countAt(bytes, KEY_RECORD.generation),
+    creator: addressAt(bytes, KEY_RECORD.creator),
+    keyId: hash("sha256", bytes, "hex"),
+    bytes,
+  };
+}
+
+/** What holds beside the statement itself. */
+export interface Expected {
+  /** The current record of the vault's generation in hex; null: there is none, and so no statement fits. */
+  readonly keyId: string | null;
+  /** The signed statement that this one follows; null: it is the item's first. */
+  readonly before: { readonly digest: string; readonly count: number } | null;
+}
+
+/**
+ * Holds a version statement to vault, generation, key, predecessor, signer and signature; `writer` is `requireWriter`'s for the
+ * statement's own generation. The caller compares ids, header, lengths and digests with what was sent.
+ * @throws ServiceError `statement_invalid`, which says what does not fit.
+ */
+export function requireVersion(writer: Writer, statement: VersionStatement, { keyId, before }: Expected): void {
+  requirePlace(writer, statement, "version");
+  requireKey(statement.keyId, keyId, "version");
+  requireSuccession({ count: statement.sequence, previous: statement.previous }, before, "version");
+  requireSigned(writer, VERSION_STATEMENT.title, statement.bytes, "version");
+}
+
+/** The same for an entry statement. In a vault with plain names there is no key to name. */
+export function requireEntry(writer: Writer, statement: EntryStatement, { keyId, before }: Expected): void {
+  requirePlace(writer, statement, "entry");
+  requireKey(statement.keyId, writer.chain.plainNames ? ZERO_DIGEST : keyId, "entry");
+  requireSuccession({ count: statement.revision, previous: statement.previous }, before, "entry");
+  requireSigned(writer, ENTRY_STATEMENT.title, statement.bytes, "entry");
+}
+
+/** The same for a vault key's record, which its creator signs. */
+export function requireRecord(writer: Writer, record: KeyRecord): void {
+  requirePlace(writer, { ...record, signer: record.creator }, "record");
+  requireSigned(writer, KEY_RECORD.title, record.bytes, "record");
+}
+
+function requirePlace(
+  { chain, member }: Writer,
+  statement: { readonly vault: string; readonly generation: number; readonly signer: string },
+  what: string,
+): void {
+  if (statement.vault !== chain.objectId) throw invalid(`${what}: it is for another vault`);
+  if (statement.generation !== chain.generation) throw new ServiceError("generation_moved");
+  if (statement.signer !== member.address) throw invalid(`${what}: the signer is not the caller's chain address`);
+}
+
+function requireKey(named: string, current: string | null, what: string): void {
+  if (current === null) throw invalid(`${what}: the generation has no vault key yet`);
+  if (named !== current) throw invalid(`${what}: it names another vault key than the generation's current one`);
+}
+
+function requireSuccession(
+  { count, previous }: { readonly count: number; readonly previous: string },
+  before: Expected["before"],
+  what: string,
+): void {
+  const follows = before === null ? 1 : before.count + 1;
+  if (count !== follows) throw invalid(`${what}: its number is ${count}, the next one is ${follows}`);
+  if (previous !== (before?.digest ?? ZERO_DIGEST)) throw invalid(`${what}: it does not follow the current one`);
+}
+
+function requireSigned({ member }: Writer, title: string, bytes: Uint8Array, what: string): void {
+  const body = bytes.subarray(0, bytes.length - SIGNATURE_BYTES);
+  const signature = bytes.subarray(bytes.length - SIGNATURE_BYTES);
+  if (!isSigned(title, body, { publicKey: member.signingKey, signature }))
+    throw invalid(`${what}: the signature is not of the caller's signing key`);
+}
+
+const NO_UUID = "00000000-0000-0000-0000-000000000000";
+
+function commonOf(bytes: Uint8Array, layout: typeof VERSION_STATEMENT | typeof ENTRY_STATEMENT): Statement {
+  return {
+    vault: addressAt(bytes, layout.vault),
+    generation: countAt(bytes, layout.generation),
+    keyId: hexAt(bytes, layout.keyId),
+    previous: hexAt(bytes, layout.previous),
+    signer: addressAt(bytes, layout.signer),
+    time: countAt(bytes, layout.time),
+    digest: hash("sha256", bytes, "hex"),
+    bytes,
+  };
+}
+
+function parseBytes(text: string, what: string, length: number): Uint8Array {
+  const bytes = decodeBase64(text, what);
+  if (bytes.length !== length) throw invalid(`${what}: a statement has ${length} bytes`);
+  return bytes;
+}
+
+/** Node's decoder skips what it does not know: only a text that encodes back to itself is a statement's one form. */
+function decodeBase64(text: string, what: string): Uint8Array {
+  const bytes = Buffer.from(text, "base64");
+  if (bytes.toString("base64") !== text) throw invalid(`${what}: not base64`);
+  return bytes;
+}
+
+function bytesAt(bytes: Uint8Array, [offset, length]: Field): Uint8Array {
+  return bytes.subarray(offset, offset + length);
+}
+
+function hexAt(bytes: Uint8Array, field: Field): string {
+  return Buffer.from(bytesAt(bytes, field)).toString("hex");
+}
+
+function addressAt(bytes: Uint8Array, field: Field): string {
+  return `0x${hexAt(bytes, field)}`;
+}
+
+function uuidAt(bytes: Uint8Array, field: Field): string {
+  return hexAt(bytes, field).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+function kindAt(bytes: Uint8Array, field: Field): EntryStatement["kind"] {
+  const number = integerAt(bytes, field);
+  if (number === BigInt(ENTRY_KINDS.file)) return "file";
+  if (number === BigInt(ENTRY_KINDS.folder)) return "folder";
+  throw invalid("entry: unknown kind");
+}
+
+/** Counts, sizes and times stay below 2^53. */
+function countAt(bytes: Uint8Array, field: Field): number {
+  const value = integerAt(bytes, field);
+  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw invalid("A number in the statement is too large");
+  return Number(value);
+}
+
+function integerAt(bytes: Uint8Array, field: Field): bigint {
+  return BigInt(`0x${hexAt(bytes, field)}`);
+}
+
+function invalid(message: string): ServiceError {
+  return new ServiceError("statement_invalid", message);
+}
