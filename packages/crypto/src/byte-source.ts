@@ -1,18 +1,18 @@
 /** Bytes in pieces of any size, as files, requests and tests give them. */
 export type ByteSource = AsyncIterable<Uint8Array> | Iterable<Uint8Array> | ReadableStream<Uint8Array> | Uint8Array;
 
+/** Pieces to go through with `for await`. */
+export type Pieces = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
 /**
  * The pieces of a source, one at a time: the next is asked for when the last was taken. Ends the source when its reader stops early or
  * the signal fires; throws the signal's reason.
  */
-export async function* readPieces(source: ByteSource, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
+export function readPieces(source: ByteSource, signal?: AbortSignal): Pieces {
   signal?.throwIfAborted();
-  if (source instanceof Uint8Array) {
-    yield source;
-    return;
-  }
+  if (source instanceof Uint8Array) return [source];
   const pieces = Symbol.asyncIterator in source || Symbol.iterator in source ? source : readStream(source);
-  yield* signal === undefined ? pieces : untilAborted(pieces, signal);
+  return signal === undefined ? pieces : untilAborted(pieces, signal);
 }
 
 /** For runtimes whose streams cannot be iterated (Safari). */
@@ -33,11 +33,8 @@ async function* readStream(stream: ReadableStream<Uint8Array>): AsyncGenerator<U
 }
 
 /** Also a source that never answers lets go when the signal fires. */
-async function* untilAborted(
-  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array, void, void> {
-  const iterator = Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]();
+async function* untilAborted(pieces: Pieces, signal: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
+  const iterator = iteratorOf(pieces);
   let ended = false;
   try {
     for (;;) {
@@ -54,6 +51,10 @@ async function* untilAborted(
   } finally {
     if (!ended) await iterator.return?.();
   }
+}
+
+function iteratorOf(pieces: Pieces): AsyncIterator<Uint8Array> | Iterator<Uint8Array> {
+  return Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]();
 }
 
 function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
@@ -87,13 +88,14 @@ export function toReadableStream(pieces: AsyncIterable<Uint8Array>): ReadableStr
   );
 }
 
-/** A source read in two steps: a few bytes at its front, then the rest. */
-export class PieceReader {
-  readonly #pieces: AsyncGenerator<Uint8Array, void, void>;
+/** A source read in two steps: a few bytes at its front, then the rest, as what is iterated. Ends its source when that stops early. */
+export class PieceReader implements AsyncIterable<Uint8Array>, AsyncIterator<Uint8Array, void, void> {
+  readonly #pieces: AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
   #held: Uint8Array = new Uint8Array(0);
+  #ended = false;
 
   constructor(source: ByteSource, signal?: AbortSignal) {
-    this.#pieces = readPieces(source, signal);
+    this.#pieces = iteratorOf(readPieces(source, signal));
   }
 
   /** The next `length` bytes; fewer only at the end of the source. */
@@ -106,25 +108,35 @@ export class PieceReader {
       filled += part.length;
       this.#held = this.#held.subarray(part.length);
       if (filled === length) return taken;
-      const next = await this.#pieces.next();
+      const next = await this.next();
       if (next.done === true) return taken.subarray(0, filled);
       this.#held = next.value;
     }
   }
 
-  /** All that was not taken. Ends the source when its reader stops early. */
-  async *rest(): AsyncGenerator<Uint8Array, void, void> {
+  async next(): Promise<IteratorResult<Uint8Array, void>> {
     const held = this.#held;
-    this.#held = new Uint8Array(0);
+    if (held.length > 0) {
+      this.#held = new Uint8Array(0);
+      return { done: false, value: held };
+    }
     try {
-      if (held.length > 0) yield held;
-      yield* this.#pieces;
-    } finally {
-      await this.close();
+      const next = await this.#pieces.next();
+      this.#ended = next.done === true;
+      return next.done === true ? { done: true, value: undefined } : next;
+    } catch (error) {
+      this.#ended = true;
+      throw error;
     }
   }
 
-  async close(): Promise<void> {
-    await this.#pieces.return();
+  async return(): Promise<IteratorResult<Uint8Array, void>> {
+    if (!this.#ended) await this.#pieces.return?.();
+    this.#ended = true;
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
   }
 }

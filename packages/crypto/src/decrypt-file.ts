@@ -49,7 +49,7 @@ export async function* decryptFile(
     const chunks = decryptChunks(keys, checkedMessage(platform, start, key, reader));
     yield* start.header.padded ? withoutPadding(chunks) : chunks;
   } finally {
-    await reader.close();
+    await reader.return();
   }
 }
 
@@ -87,7 +87,7 @@ async function* checkedMessage(
   const hash = digest === undefined || digest === null ? null : platform.createSha256();
   hash?.update(concatBytes(start.salt, start.commitment));
   let seen = MESSAGE_PREFIX_BYTES;
-  for await (const piece of reader.rest()) {
+  for await (const piece of reader) {
     seen += piece.length;
     if (messageLength !== undefined && seen > messageLength) throw damaged("length", "the file is longer than stated");
     hash?.update(piece);

@@ -1,4 +1,4 @@
-import { readPieces, type ByteSource } from "./byte-source.ts";
+import { readPieces, type ByteSource, type Pieces } from "./byte-source.ts";
 import { equalBytes } from "./bytes.ts";
 import { CryptoError } from "./errors.ts";
 import { claimPlan, encodeFileStart, type FilePlan } from "./file-plan.ts";
@@ -104,10 +104,7 @@ async function* plaintextOf(
 }
 
 /** Passes a source on and holds it to its size. */
-export async function* exactly(
-  size: number,
-  pieces: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array, void, void> {
+export async function* exactly(size: number, pieces: Pieces): AsyncGenerator<Uint8Array, void, void> {
   let seen = 0;
   for await (const piece of pieces) {
     seen += piece.length;

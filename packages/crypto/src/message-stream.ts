@@ -1,6 +1,5 @@
-import { readPieces, type ByteSource } from "./byte-source.ts";
+import { PieceReader, readPieces, type ByteSource } from "./byte-source.ts";
 import { openMessageKeys, type MessageKeys } from "./cobblestone.ts";
-import { PieceReader } from "./byte-source.ts";
 import { damaged } from "./errors.ts";
 import { BLOCK_BYTES, CHUNK_BYTES, TAG_BYTES, type CryptoPlatform } from "./platform/platform.ts";
 import { MESSAGE_PREFIX_BYTES } from "./sizes.ts";
@@ -66,9 +65,9 @@ export async function* decryptMessageStream(
   const reader = new PieceReader(source);
   try {
     const keys = await openMessageKeys(platform, key, await reader.take(MESSAGE_PREFIX_BYTES), context);
-    yield* decryptChunks(keys, reader.rest());
+    yield* decryptChunks(keys, reader);
   } finally {
-    await reader.close();
+    await reader.return();
   }
 }
 

@@ -1,7 +1,6 @@
-import { expand } from "@noble/hashes/hkdf.js";
-import { sha512 } from "@noble/hashes/sha2.js";
 import { encodeText } from "./bytes.ts";
 import { sized, u64 } from "./fields.ts";
+import { expandSha512 } from "./hkdf-expand.ts";
 import { SecretKey } from "./secret-key.ts";
 
 /** In bytes. */
@@ -31,7 +30,7 @@ export class VaultKey extends SecretKey {
   subkey(use: SubkeyUse): Uint8Array {
     const known = this.#subkeys.get(use);
     if (known !== undefined) return known;
-    const subkey = expand(sha512, this.reveal(), encodeText(`coffer/${use}/v1`), 32);
+    const subkey = expandSha512(this.reveal(), encodeText(`coffer/${use}/v1`), 32);
     this.#subkeys.set(use, subkey);
     return subkey;
   }

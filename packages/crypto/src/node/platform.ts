@@ -7,7 +7,7 @@ import {
   randomBytes,
   type KeyObject,
 } from "node:crypto";
-import { concatBytes } from "../bytes.ts";
+import { expandSha512 } from "../hkdf-expand.ts";
 import {
   BLOCK_BYTES,
   CHUNK_BYTES,
@@ -23,21 +23,16 @@ import {
 export const nodePlatform: CryptoPlatform = {
   name: "node",
   randomBytes: (length) => new Uint8Array(randomBytes(length)),
-  expandSha512,
+  expandSha512: (key, info, length) => expandSha512(key, info, length, hmacSha512),
   sha256: (bytes) => new Uint8Array(createHash("sha256").update(bytes).digest()),
   createSha256,
   importChunkCipher: async (key, baseNonce) => chunkCipher(createSecretKey(key), baseNonce.slice()),
 };
 
-/** RFC 5869 §2.3; node:crypto has only Extract and Expand together. */
-function expandSha512(key: Uint8Array, info: Uint8Array, length: number): Uint8Array {
-  const blocks: Uint8Array[] = [];
-  let block: Uint8Array = new Uint8Array(0);
-  for (let counter = 1; blocks.length * 64 < length; counter += 1) {
-    block = createHmac("sha512", key).update(block).update(info).update(Uint8Array.of(counter)).digest();
-    blocks.push(block);
-  }
-  return concatBytes(...blocks).slice(0, length);
+function hmacSha512(key: Uint8Array, ...pieces: readonly Uint8Array[]): Uint8Array {
+  const hmac = createHmac("sha512", key);
+  for (const piece of pieces) hmac.update(piece);
+  return hmac.digest();
 }
 
 function createSha256(): RunningDigest {

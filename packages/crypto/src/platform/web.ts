@@ -1,5 +1,5 @@
-import { expand } from "@noble/hashes/hkdf.js";
-import { sha256, sha512 } from "@noble/hashes/sha2.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { expandSha512 } from "../hkdf-expand.ts";
 import {
   BLOCK_BYTES,
   CHUNK_BYTES,
@@ -17,7 +17,7 @@ import {
 export const webPlatform: CryptoPlatform = {
   name: "web",
   randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
-  expandSha512: (key, info, length) => expand(sha512, key, info, length),
+  expandSha512: (key, info, length) => expandSha512(key, info, length),
   sha256: (bytes) => sha256(bytes),
   createSha256,
   importChunkCipher,
