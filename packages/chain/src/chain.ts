@@ -1,18 +1,36 @@
 /** A connection to one configured network. */
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import type { NetworkConfiguration } from "./network.ts";
+import { openPins } from "./pins.ts";
+import type { VaultObject } from "./vault-object.ts";
+import { openVaultReader, type ReadOptions } from "./vault-reader.ts";
 
 export interface ChainOptions {
   /** Carries the requests; a local chain in the same process hands one in. */
   readonly fetch?: typeof fetch | undefined;
   /** Milliseconds since the epoch. */
   readonly clock?: (() => number) | undefined;
+  /** Resolves after that many milliseconds. */
+  readonly wait?: ((milliseconds: number) => Promise<void>) | undefined;
 }
 
+/** Holds no resource: there is nothing to close. */
 export interface Chain {
   readonly network: NetworkConfiguration;
+  /** The unmodified client of @mysten/sui, over gRPC-web. */
   readonly client: SuiGrpcClient;
   readonly clock: () => number;
+  readonly wait: (milliseconds: number) => Promise<void>;
+  /**
+   * Holds the network to what was configured: chain id, and the package's modules byte for byte. Asks once.
+   * @throws ChainError `network_changed`, `chain_unavailable`.
+   */
+  verifyNetwork(): Promise<void>;
+  /**
+   * Reads a vault object, from memory when that is at most 5 s old.
+   * @throws ChainError `vault_not_found`, `vault_changed`, `chain_stale`, `rolled_back`, and what {@link Chain.verifyNetwork} throws.
+   */
+  readVault(objectId: string, options?: ReadOptions): Promise<VaultObject>;
 }
 
 /** Opens a connection. Nothing is sent before it is used. */
@@ -22,5 +40,14 @@ export function openChain(network: NetworkConfiguration, options: ChainOptions =
     baseUrl: network.grpcUrl,
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
   });
-  return { network, client, clock: options.clock ?? Date.now };
+  const node = { network, client, clock: options.clock ?? Date.now, wait: options.wait ?? sleep };
+  const pins = openPins(node);
+  const readVault = openVaultReader(node, pins);
+  return { ...node, verifyNetwork: () => pins.verify(), readVault };
+}
+
+function sleep(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, milliseconds);
+  });
 }

@@ -12,3 +12,5 @@ export {
   parseNetworkConfiguration,
 } from "./network.ts";
 export { fromSuiSigner, type TransactionSigner } from "./signer.ts";
+export { findMember, toVaultView, type VaultObject } from "./vault-object.ts";
+export { LAG_MS, MEMORY_MS, type ReadOptions } from "./vault-reader.ts";

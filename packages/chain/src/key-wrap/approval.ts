@@ -1,0 +1,75 @@
+/** The question that key servers put to the chain: may this address have the keys of these identities? */
+import type { SuiGrpcClient } from "@mysten/sui/grpc";
+import { Transaction } from "@mysten/sui/transactions";
+import { toHex } from "@mysten/sui/utils";
+import { ABORT_CODES, FUNCTIONS, MODULE } from "../package/names.ts";
+
+/** One identity of a vault's keys. */
+export interface Approval {
+  readonly vault: Uint8Array;
+  readonly identity: Uint8Array;
+}
+
+export interface VaultObjects {
+  /** The version in which the vault object was shared; it never changes, so it can be kept with the vault. */
+  initialSharedVersion(vault: Uint8Array): Promise<bigint>;
+}
+
+/** Every input is named in full, so that building it asks nobody. */
+export async function buildApproval(
+  packageId: string,
+  approvals: readonly Approval[],
+  vaultObjects: VaultObjects,
+): Promise<Transaction> {
+  const transaction = new Transaction();
+  for (const { vault, identity } of approvals) {
+    const initialSharedVersion = await vaultObjects.initialSharedVersion(vault);
+    const object = { objectId: `0x${toHex(vault)}`, initialSharedVersion: initialSharedVersion.toString(), mutable: false };
+    transaction.moveCall({
+      target: `${packageId}::${MODULE}::${FUNCTIONS.sealApprove}`,
+      arguments: [transaction.pure.vector("u8", [...identity]), transaction.sharedObjectRef(object)],
+    });
+  }
+  return transaction;
+}
+
+/** What our own chain node says of the same question. */
+export type ApprovalVerdict =
+  | "granted"
+  /** The address is neither owner nor member. */
+  | "refused"
+  /** The vault is younger here than the key. */
+  | "later_generation"
+  | "vault_missing"
+  /** The package refuses for a reason that a well-formed question does not have. */
+  | "malformed";
+
+/**
+ * Costs the caller nothing: checks that would ask for gas are off, and what it decides is only a sentence in an error.
+ *
+ * @throws whatever the client throws when the node does not answer.
+ */
+export async function simulateApproval(
+  client: SuiGrpcClient,
+  caller: string,
+  transaction: Transaction,
+): Promise<ApprovalVerdict> {
+  const asked = Transaction.from(transaction);
+  asked.setSender(caller);
+  const result = await client.core
+    .simulateTransaction({ transaction: asked, checksEnabled: false })
+    .catch((error: unknown) => missingObject(error));
+  if (result === "vault_missing" || result.$kind === "Transaction") return result === "vault_missing" ? result : "granted";
+  const { status } = result.FailedTransaction;
+  const code = status.success ? null : (status.error.MoveAbort?.abortCode ?? null);
+  if (code === String(ABORT_CODES.ENoAccess)) return "refused";
+  if (code === String(ABORT_CODES.ELaterGeneration)) return "later_generation";
+  return "malformed";
+}
+
+/** The node answers NOT_FOUND for an input object that is not there. */
+function missingObject(error: unknown): "vault_missing" {
+  const isMissing = error instanceof Error && "code" in error && error.code === "NOT_FOUND";
+  if (isMissing) return "vault_missing";
+  throw error;
+}

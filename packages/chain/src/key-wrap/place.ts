@@ -1,0 +1,43 @@
+/** The bytes that bind a sealed vault key to its place (encryption design §2; file-format §7). */
+import type { KeyPlace } from "@coffer/crypto";
+
+/** vault(32) ‖ generation(8) ‖ random(16). */
+export const IDENTITY_BYTES = 56;
+const NONCE_BYTES = 16;
+const AAD_LABEL = "coffer/vault-key/v1";
+
+/**
+ * A fresh identity. A user key is the same for its identity for ever, so whoever had one would open whatever is sealed under
+ * it later: no identity is used twice.
+ */
+export function freshIdentity(place: KeyPlace): Uint8Array {
+  const identity = new Uint8Array(IDENTITY_BYTES);
+  identity.set(identityStart(place));
+  crypto.getRandomValues(identity.subarray(IDENTITY_BYTES - NONCE_BYTES));
+  return identity;
+}
+
+/** What every identity of the place begins with: vault ‖ generation. */
+export function identityStart({ vault, generation }: KeyPlace): Uint8Array {
+  return joinBytes(vault, encodeU64(generation));
+}
+
+/** label ‖ 00 ‖ vault ‖ generation ‖ creator. */
+export function associatedData(place: KeyPlace): Uint8Array {
+  const label = new TextEncoder().encode(AAD_LABEL);
+  return joinBytes(label, new Uint8Array(1), place.vault, encodeU64(place.generation), place.creator);
+}
+
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, at) => byte === b[at]);
+}
+
+function encodeU64(value: bigint): Uint8Array {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigUint64(0, value);
+  return bytes;
+}
+
+function joinBytes(...pieces: readonly Uint8Array[]): Uint8Array {
+  return Uint8Array.from(pieces.flatMap((piece) => [...piece]));
+}

@@ -1,0 +1,85 @@
+/** Holds a chain node to the configured network: its chain, and the code that decides who is a member. */
+import { bcs } from "@mysten/sui/bcs";
+import { fromBase64, fromHex } from "@mysten/sui/utils";
+import { ChainError } from "./errors.ts";
+import { findObject, type Node, readNodeState } from "./node.ts";
+import { MODULE, MODULES, PACKAGE_DIGEST } from "./package/index.ts";
+
+export interface Pins {
+  /** Once per connection, unless it failed. @throws ChainError `network_changed`, `chain_unavailable`. */
+  verify(): Promise<void>;
+  /** @throws ChainError `network_changed`, which names both ids. */
+  checkChain(chainId: string): void;
+}
+
+export function openPins(node: Node): Pins {
+  let verified: Promise<void> | null = null;
+  const checkChain = (chainId: string): void => {
+    if (chainId !== node.network.chainId) throw changed("chain", node.network.chainId, shorten(chainId));
+  };
+  const verify = async (): Promise<void> => {
+    checkChain((await readNodeState(node)).chainId);
+    await verifyPackage(node);
+  };
+  return {
+    checkChain,
+    verify: () => {
+      verified ??= verify().catch((cause: unknown) => {
+        verified = null;
+        throw cause;
+      });
+      return verified;
+    },
+  };
+}
+
+/** The package on the chain is this program's, byte for byte, and nobody can upgrade or replace it. */
+async function verifyPackage(node: Node): Promise<void> {
+  const { originalPackageId, latestPackageId, packageDigest } = node.network;
+  if (packageDigest !== PACKAGE_DIGEST) throw changed("package digest", PACKAGE_DIGEST, packageDigest);
+  if (latestPackageId !== originalPackageId) throw changed("package", originalPackageId, latestPackageId);
+  const object = await findObject(node, originalPackageId, "objectBcs");
+  if (object?.objectBcs === undefined) throw changed("package", originalPackageId, "nothing");
+  const modules = parseModules(object.objectBcs, originalPackageId);
+  const [expected, ...more] = MODULES.map((module) => fromBase64(module));
+  const found = modules?.get(MODULE);
+  if (expected === undefined || more.length > 0 || modules?.size !== 1 || found === undefined)
+    throw changed("package", originalPackageId, "a package with other modules");
+  if (!equal(unplace(found, originalPackageId), expected))
+    throw changed("package", originalPackageId, "a package with other code");
+}
+
+/** Name → bytecode, or null for what is no package of that id. */
+function parseModules(objectBcs: Uint8Array, packageId: string): ReadonlyMap<string, Uint8Array> | null {
+  try {
+    const { data } = bcs.Object.parse(objectBcs);
+    if (data.Package?.id !== packageId || data.Package.version !== "1") return null;
+    return new Map([...data.Package.moduleMap].map(([name, code]) => [name, Uint8Array.from(code)]));
+  } catch {
+    return null;
+  }
+}
+
+/** A published module names its own package where the compiled one has zeros. The id is a hash over the module: it is nowhere else. */
+function unplace(code: Uint8Array, packageId: string): Uint8Array {
+  const id = fromHex(packageId);
+  const copy = Uint8Array.from(code);
+  for (let at = 0; at + id.length <= copy.length; at++)
+    if (id.every((byte, offset) => copy[at + offset] === byte)) copy.fill(0, at, at + id.length);
+  return copy;
+}
+
+function equal(left: Uint8Array, right: Uint8Array): boolean {
+  return left.length === right.length && left.every((byte, at) => byte === right[at]);
+}
+
+function changed(what: string, configured: string, found: string): ChainError {
+  return new ChainError("network_changed", {
+    message: `The configured ${what} is ${configured}, but there is ${found}. Nothing was signed; check the network configuration.`,
+  });
+}
+
+/** What a node says is cut: it goes into a message. */
+function shorten(text: string): string {
+  return text.replace(/[^1-9A-HJ-NP-Za-km-z]/g, "?").slice(0, 64);
+}

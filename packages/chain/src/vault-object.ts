@@ -1,0 +1,74 @@
+/** The vault object, as it was read from a chain node at one moment. */
+import {
+  decodeVaultObject,
+  type VaultObjectFormer,
+  type VaultObjectMember,
+  type VaultObjectFields,
+  vaultObjectType,
+} from "@coffer/contract/vault-object";
+import type { VaultView } from "@coffer/crypto";
+import type { SuiClientTypes } from "@mysten/sui/client";
+import { fromHex } from "@mysten/sui/utils";
+import { ChainError } from "./errors.ts";
+
+/** Addresses are `0x` and 64 lower-case hex digits; a signing key has 32 bytes, or none while its member only reads. */
+export interface VaultObject extends Omit<VaultObjectFields, "id"> {
+  readonly objectId: string;
+  /** Grows with every transaction that touches the object. */
+  readonly version: bigint;
+  /** What transactions name a shared object with. */
+  readonly initialSharedVersion: bigint;
+  /** The node's time when it was read, in milliseconds since the epoch: the object was so at that time or later. */
+  readonly asOf: number;
+}
+
+/** @throws ChainError `vault_changed` for an object that is no vault of the package. */
+export function parseVaultObject(
+  object: SuiClientTypes.Object<{ content: true }>,
+  originalPackageId: string,
+  asOf: number,
+): VaultObject {
+  const { id: objectId, ...fields } = decodeContents(object, originalPackageId);
+  const initialVersion = object.owner?.$kind === "Shared" ? object.owner.Shared.initialSharedVersion : undefined;
+  if (objectId !== object.objectId || initialVersion === undefined) throw noVault();
+  return { ...fields, objectId, version: BigInt(object.version), initialSharedVersion: BigInt(initialVersion), asOf };
+}
+
+/** What reading and verifying needs of the object (file-format §6). */
+export function toVaultView(vault: VaultObject): VaultView {
+  return {
+    vault: fromHex(vault.objectId),
+    generation: vault.generation,
+    floor: vault.floor,
+    plainNames: vault.plainNames,
+    owner: toEntry(vault.owner),
+    members: vault.members.map(toEntry),
+    former: vault.former.map((former) => ({ ...toEntry(former), until: former.until })),
+  };
+}
+
+/** The entry of an address, owner included; null for one that is not on the allowlist. */
+export function findMember(vault: VaultObject, chainAddress: string): VaultObjectMember | null {
+  return [vault.owner, ...vault.members].find((member) => member.chainAddress === chainAddress) ?? null;
+}
+
+function decodeContents(object: SuiClientTypes.Object<{ content: true }>, packageId: string): VaultObjectFields {
+  if (object.type !== vaultObjectType(packageId)) throw noVault();
+  try {
+    return decodeVaultObject(object.content);
+  } catch (cause) {
+    throw noVault(cause);
+  }
+}
+
+function toEntry({ chainAddress, signingKey, since }: VaultObjectMember | VaultObjectFormer) {
+  return { address: fromHex(chainAddress), signingKey, since };
+}
+
+function noVault(cause?: unknown): ChainError {
+  return new ChainError("vault_changed", {
+    message:
+      "The object on the chain is no vault of the configured package. Check its id and the network configuration.",
+    cause,
+  });
+}
