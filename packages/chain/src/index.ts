@@ -14,3 +14,16 @@ export {
 export { fromSuiSigner, type TransactionSigner } from "./signer.ts";
 export { findMember, toVaultView, type VaultObject } from "./vault-object.ts";
 export { LAG_MS, MEMORY_MS, type ReadOptions } from "./vault-reader.ts";
+export { type ExecutionOptions } from "./execution.ts";
+export {
+  acceptOwnership,
+  addMember,
+  createVault,
+  findCreatedVault,
+  leave,
+  offerOwnership,
+  raiseFloor,
+  removeMember,
+  setSigningKey,
+  type VaultAct,
+} from "./vault-transactions.ts";

@@ -1,0 +1,45 @@
+/** Looks at the bytes before they are signed: a node fills in gas, and has no say in anything else. */
+import { bcs } from "@mysten/sui/bcs";
+import { ChainError } from "./errors.ts";
+
+/**
+ * The most a transaction may cost, in MIST (1 SUI). A node names budget and price, and whoever signs pays up to the budget; a removal
+ * in a vault of the largest size costs a hundredth of this.
+ */
+export const MAX_GAS_BUDGET = 1_000_000_000n;
+const MIST_DIGITS = /^\d{1,20}$/;
+
+/**
+ * @param kind what was asked for: the bytes of the TransactionKind, made without the node.
+ * @throws ChainError `transaction_refused` when the transaction does anything else, in another name, or at another's cost.
+ */
+export function checkBuilt(bytes: Uint8Array, kind: Uint8Array, sender: string): void {
+  const built = parse(bytes);
+  if (built.sender !== sender) throw refused("names another sender");
+  if (!equal(bcs.TransactionKind.serialize(built.kind).toBytes(), kind)) throw refused("does something else");
+  const { owner, budget, payment } = built.gasData;
+  if (owner !== sender) throw refused("is paid for by another address");
+  if (!MIST_DIGITS.test(budget) || BigInt(budget) > MAX_GAS_BUDGET) throw refused("may cost more than 1 SUI");
+  if (new Set(payment.map((coin) => coin.objectId)).size !== payment.length) throw refused("pays with one coin twice");
+}
+
+function parse(bytes: Uint8Array) {
+  try {
+    const parsed = bcs.TransactionData.parse(bytes);
+    if (equal(bcs.TransactionData.serialize(parsed).toBytes(), bytes)) return parsed.V1;
+  } catch (cause) {
+    throw refused("cannot be read", cause);
+  }
+  throw refused("holds more than it says");
+}
+
+function equal(left: Uint8Array, right: Uint8Array): boolean {
+  return left.length === right.length && left.every((byte, at) => byte === right[at]);
+}
+
+function refused(how: string, cause?: unknown): ChainError {
+  return new ChainError("transaction_refused", {
+    message: `The transaction that the chain node built ${how}. Nothing was signed; name another node.`,
+    cause,
+  });
+}

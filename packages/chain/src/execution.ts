@@ -1,0 +1,134 @@
+/** Builds, checks, signs, sends and awaits one transaction. */
+import { TransactionDataBuilder, type Transaction } from "@mysten/sui/transactions";
+import { SimulationError, type SuiClientTypes } from "@mysten/sui/client";
+import { checkBuilt } from "./built-transaction.ts";
+import type { Chain } from "./chain.ts";
+import { ChainError } from "./errors.ts";
+import { REQUEST_MS } from "./node.ts";
+import { isUnreachable, toChainError } from "./refusals.ts";
+import type { TransactionSigner } from "./signer.ts";
+
+export interface ExecutionOptions {
+  /**
+   * Called with the transaction's digest after it is signed and before it is sent; what it stores tells after a crash whether the
+   * transaction was executed. The transaction is not sent if it rejects.
+   */
+  readonly beforeSend?: ((digest: string) => Promise<void>) | undefined;
+}
+
+export type Executed = SuiClientTypes.Transaction<{ effects: true }>;
+
+/** One transaction of an address at a time: two would pay with the same coin, and one of them would be refused. */
+const turns = new WeakMap<object, Map<string, Promise<unknown>>>();
+
+/**
+ * Resolves once the transaction is executed and the node shows its effects.
+ * @throws ChainError: `transaction_unknown` when it was sent and nothing was heard of it; everything else means that nothing changed.
+ */
+export function execute(
+  chain: Chain,
+  signer: TransactionSigner,
+  transaction: Transaction,
+  options: ExecutionOptions = {},
+): Promise<Executed> {
+  const { chainAddress } = signer;
+  const queue = turns.get(chain.client) ?? new Map<string, Promise<unknown>>();
+  turns.set(chain.client, queue);
+  const turn = (queue.get(chainAddress) ?? Promise.resolve()).then(() => run(chain, signer, transaction, options));
+  const settled: Promise<unknown> = turn
+    .catch(() => null)
+    .then(() => {
+      if (queue.get(chainAddress) === settled) queue.delete(chainAddress);
+    });
+  queue.set(chainAddress, settled);
+  return turn;
+}
+
+/** The transaction of a digest, or null when the node knows none. @throws ChainError `chain_unavailable`. */
+export async function findExecuted(chain: Chain, digest: string): Promise<Executed | null> {
+  try {
+    const result = await chain.client.core.getTransaction({
+      digest,
+      include: { effects: true },
+      signal: AbortSignal.timeout(REQUEST_MS),
+    });
+    return result.Transaction ?? result.FailedTransaction;
+  } catch (cause) {
+    if (cause instanceof Error && "reason" in cause && cause.reason === "notFound") return null;
+    throw new ChainError("chain_unavailable", { cause });
+  }
+}
+
+async function run(
+  chain: Chain,
+  signer: TransactionSigner,
+  transaction: Transaction,
+  { beforeSend }: ExecutionOptions,
+): Promise<Executed> {
+  await chain.verifyNetwork();
+  const bytes = await build(chain, signer.chainAddress, transaction);
+  const signature = await signer.signTransaction(bytes);
+  const digest = TransactionDataBuilder.getDigestFromBytes(bytes);
+  await beforeSend?.(digest);
+  const executed = await send(chain, bytes, signature, digest);
+  if (executed.status.success) return executed;
+  throw toChainError(failureOf(executed.status.error), chain.network);
+}
+
+async function build(chain: Chain, sender: string, transaction: Transaction): Promise<Uint8Array> {
+  // Without a client: these are the bytes that were asked for.
+  const kind = await transaction.build({ onlyTransactionKind: true });
+  transaction.setSender(sender);
+  const bytes = await transaction.build({ client: chain.client }).catch(async (cause: unknown) => {
+    throw await namePoverty(chain, sender, toChainError(cause, chain.network));
+  });
+  checkBuilt(bytes, kind, sender);
+  return bytes;
+}
+
+/** Less than any transaction costs, in MIST (0.001 SUI). */
+const POOR = 1_000_000n;
+
+/** A node says in its own words that an address cannot pay; its balance says it too. */
+async function namePoverty(chain: Chain, owner: string, error: ChainError): Promise<ChainError> {
+  if (error.code !== "transaction_failed") return error;
+  const balance = await chain.client.core.getBalance({ owner }).catch(() => null);
+  return balance !== null && BigInt(balance.balance.balance) < POOR
+    ? new ChainError("no_gas", { cause: error.cause })
+    : error;
+}
+
+/** How often the same bytes are sent: they execute once, whoever receives them however often. */
+const ATTEMPTS = 3;
+
+async function send(chain: Chain, bytes: Uint8Array, signature: string, digest: string): Promise<Executed> {
+  let last: unknown;
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    try {
+      const result = await chain.client.core.executeTransaction({
+        transaction: bytes,
+        signatures: [signature],
+        include: { effects: true },
+        signal: AbortSignal.timeout(2 * REQUEST_MS),
+      });
+      await awaitEffects(chain, digest);
+      return result.Transaction ?? result.FailedTransaction;
+    } catch (cause) {
+      if (!isUnreachable(cause)) throw toChainError(cause, chain.network);
+      last = cause;
+    }
+    const executed = await findExecuted(chain, digest).catch(() => null);
+    if (executed !== null) return executed;
+    await chain.wait(500 * attempt);
+  }
+  throw new ChainError("transaction_unknown", { cause: last });
+}
+
+/** Executed is executed; that the node does not show it yet is for the reader of the vault to wait for. */
+async function awaitEffects(chain: Chain, digest: string): Promise<void> {
+  await chain.client.core.waitForTransaction({ digest, timeout: REQUEST_MS }).catch(() => null);
+}
+
+function failureOf(executionError: SuiClientTypes.ExecutionError): SimulationError {
+  return new SimulationError(executionError.message, { executionError });
+}

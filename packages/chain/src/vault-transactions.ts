@@ -1,0 +1,211 @@
+/** What the owner and the members do to a vault: one function for each entry function of the Move module. */
+import type { Chain } from "./chain.ts";
+import { ChainError } from "./errors.ts";
+import { execute, type Executed, type ExecutionOptions, findExecuted } from "./execution.ts";
+import type { TransactionSigner } from "./signer.ts";
+import { type VaultCall, vaultCalls, toTransaction } from "./vault-functions.ts";
+import { findMember, type VaultObject } from "./vault-object.ts";
+
+/** How an act ended: `done` by this call, or `already` so before it, without a transaction. */
+export interface VaultAct {
+  readonly outcome: "done" | "already";
+  /** Of the transaction; null when there was none. */
+  readonly digest: string | null;
+  /** The vault after it. */
+  readonly vault: VaultObject;
+}
+
+const NO_KEY = new Uint8Array();
+
+/**
+ * Shares a new vault that belongs to the signer. Not repeatable: two calls make two vaults. Store the digest that `beforeSend` is given,
+ * and ask {@link findCreatedVault} after a crash.
+ */
+export async function createVault(
+  chain: Chain,
+  signer: TransactionSigner,
+  vault: { readonly signingKey?: Uint8Array; readonly plainNames?: boolean },
+  options: ExecutionOptions = {},
+): Promise<VaultAct> {
+  const call = vaultCalls.create(vault.signingKey ?? NO_KEY, vault.plainNames ?? false);
+  const executed = await execute(chain, signer, toTransaction(call, chain.network.latestPackageId), options);
+  return { outcome: "done", digest: executed.digest, vault: await readCreated(chain, executed) };
+}
+
+/** The vault that a transaction created; null when the transaction was never executed, or failed. @throws ChainError `chain_unavailable`. */
+export async function findCreatedVault(chain: Chain, digest: string): Promise<VaultObject | null> {
+  const executed = await findExecuted(chain, digest);
+  return executed?.status.success === true ? readCreated(chain, executed) : null;
+}
+
+/** Adds a member, or gives `already` for one that is on the allowlist, whatever its signing key. @throws ChainError `is_owner`, … */
+export async function addMember(
+  chain: Chain,
+  signer: TransactionSigner,
+  act: { readonly objectId: string; readonly chainAddress: string; readonly signingKey?: Uint8Array },
+  options?: ExecutionOptions,
+): Promise<VaultAct> {
+  return run(chain, signer, act.objectId, options, {
+    isDone: (vault) => vault.members.some((member) => member.chainAddress === act.chainAddress),
+    check: (vault) => {
+      if (vault.owner.chainAddress !== signer.chainAddress) throw new ChainError("not_owner");
+      if (vault.owner.chainAddress === act.chainAddress) throw new ChainError("is_owner");
+    },
+    call: (vault) => vaultCalls.add(vault, act.chainAddress, act.signingKey ?? NO_KEY),
+    already: "already_member",
+  });
+}
+
+/** Removes a member, or gives `already` for one that is not on the allowlist. Raises the generation. */
+export async function removeMember(
+  chain: Chain,
+  signer: TransactionSigner,
+  act: { readonly objectId: string; readonly chainAddress: string },
+  options?: ExecutionOptions,
+): Promise<VaultAct> {
+  return run(chain, signer, act.objectId, options, {
+    isDone: (vault) => findMember(vault, act.chainAddress) === null,
+    check: (vault) => {
+      if (vault.owner.chainAddress !== signer.chainAddress) throw new ChainError("not_owner");
+      if (vault.owner.chainAddress === act.chainAddress) throw new ChainError("is_owner");
+    },
+    call: (vault) => vaultCalls.remove(vault, act.chainAddress),
+    already: "not_a_member",
+  });
+}
+
+/** Takes the signer off the allowlist, or gives `already`. Raises the generation. @throws ChainError `is_owner`, … */
+export async function leave(
+  chain: Chain,
+  signer: TransactionSigner,
+  act: { readonly objectId: string },
+  options?: ExecutionOptions,
+): Promise<VaultAct> {
+  return run(chain, signer, act.objectId, options, {
+    isDone: (vault) => findMember(vault, signer.chainAddress) === null,
+    check: (vault) => {
+      if (vault.owner.chainAddress === signer.chainAddress) throw new ChainError("is_owner");
+    },
+    call: (vault) => vaultCalls.leave(vault),
+    already: "not_a_member",
+  });
+}
+
+/** Sets the signer's own signing key. A first key takes no right away; replacing one raises the generation. @throws ChainError `not_a_member`, … */
+export async function setSigningKey(
+  chain: Chain,
+  signer: TransactionSigner,
+  act: { readonly objectId: string; readonly signingKey: Uint8Array },
+  options?: ExecutionOptions,
+): Promise<VaultAct> {
+  return run(chain, signer, act.objectId, options, {
+    isDone: (vault) => isKeyOf(vault, signer.chainAddress, act.signingKey),
+    check: (vault) => {
+      if (findMember(vault, signer.chainAddress) === null) throw new ChainError("not_a_member");
+    },
+    call: (vault) => vaultCalls.setSigningKey(vault, act.signingKey),
+  });
+}
+
+/** Offers the ownership to an address, in place of any other offer; `null` withdraws the offer that stands. */
+export async function offerOwnership(
+  chain: Chain,
+  signer: TransactionSigner,
+  act: { readonly objectId: string; readonly chainAddress: string | null },
+  options?: ExecutionOptions,
+): Promise<VaultAct> {
+  return run(chain, signer, act.objectId, options, {
+    isDone: (vault) => vault.offered === act.chainAddress,
+    check: (vault) => {
+      if (vault.owner.chainAddress !== signer.chainAddress) throw new ChainError("not_owner");
+      if (act.chainAddress === signer.chainAddress) throw new ChainError("is_owner");
+    },
+    call: (vault) => vaultCalls.offerOwnership(vault, act.chainAddress ?? signer.chainAddress),
+  });
+}
+
+/** Makes the signer the owner, if it was offered to it. The old owner has no access afterwards. Raises the generation. */
+export async function acceptOwnership(
+  chain: Chain,
+  signer: TransactionSigner,
+  act: { readonly objectId: string; readonly signingKey?: Uint8Array },
+  options?: ExecutionOptions,
+): Promise<VaultAct> {
+  return run(chain, signer, act.objectId, options, {
+    isDone: (vault) => vault.owner.chainAddress === signer.chainAddress,
+    check: (vault) => {
+      if (vault.offered !== signer.chainAddress) throw new ChainError("not_offered");
+    },
+    call: (vault) => vaultCalls.acceptOwnership(vault, act.signingKey ?? NO_KEY),
+  });
+}
+
+/** Declares void what was signed below a generation. It is never lowered: a floor that stands higher gives `already`. */
+export async function raiseFloor(
+  chain: Chain,
+  signer: TransactionSigner,
+  act: { readonly objectId: string; readonly floor: bigint },
+  options?: ExecutionOptions,
+): Promise<VaultAct> {
+  return run(chain, signer, act.objectId, options, {
+    isDone: (vault) => vault.floor >= act.floor,
+    check: (vault) => {
+      if (vault.owner.chainAddress !== signer.chainAddress) throw new ChainError("not_owner");
+      if (act.floor > vault.generation) throw new ChainError("floor_invalid");
+    },
+    call: (vault) => vaultCalls.raiseFloor(vault, act.floor),
+  });
+}
+
+interface Act {
+  /** Whether the vault says that the act has happened. */
+  isDone(vault: VaultObject): boolean;
+  /** Refuses, before anything costs gas, what the module would refuse. */
+  check(vault: VaultObject): void;
+  call(vault: VaultObject): VaultCall;
+  /** The refusal that says that somebody else was faster with the same act. */
+  readonly already?: ChainError["code"];
+}
+
+async function run(
+  chain: Chain,
+  signer: TransactionSigner,
+  objectId: string,
+  options: ExecutionOptions | undefined,
+  act: Act,
+): Promise<VaultAct> {
+  const before = await chain.readVault(objectId, { maxAge: 0 });
+  if (act.isDone(before)) return { outcome: "already", digest: null, vault: before };
+  act.check(before);
+  const transaction = toTransaction(act.call(before), chain.network.latestPackageId);
+  try {
+    const executed = await execute(chain, signer, transaction, options);
+    return { outcome: "done", digest: executed.digest, vault: await readAfter(chain, objectId, executed) };
+  } catch (cause) {
+    if (!(cause instanceof ChainError) || cause.code !== act.already) throw cause;
+    const vault = await chain.readVault(objectId, { maxAge: 0 });
+    if (!act.isDone(vault)) throw cause;
+    return { outcome: "already", digest: null, vault };
+  }
+}
+
+/** The vault as the transaction left it, or later: never an answer from before it. */
+async function readAfter(chain: Chain, objectId: string, executed: Executed): Promise<VaultObject> {
+  const change = executed.effects.changedObjects.find((changed) => changed.objectId === objectId);
+  const minVersion = BigInt(change?.outputVersion ?? 0);
+  return chain.readVault(objectId, { maxAge: 0, minVersion });
+}
+
+async function readCreated(chain: Chain, executed: Executed): Promise<VaultObject> {
+  const created = executed.effects.changedObjects.filter(
+    ({ idOperation, outputOwner }) => idOperation === "Created" && outputOwner?.$kind === "Shared",
+  );
+  const [vault, ...more] = created;
+  if (vault === undefined || more.length > 0) throw new ChainError("vault_not_found");
+  return chain.readVault(vault.objectId, { minVersion: BigInt(vault.outputVersion ?? 0) });
+}
+
+function isKeyOf(vault: VaultObject, chainAddress: string, signingKey: Uint8Array): boolean {
+  const current = findMember(vault, chainAddress)?.signingKey;
+  return current?.length === signingKey.length && current.every((byte, at) => byte === signingKey[at]);
+}
