@@ -1,6 +1,13 @@
 /** What a member says about the name and the place of a file or folder (file-format §8). */
+import { concatBytes, decodeUuid, encodeUuid } from "./bytes.ts";
+import { SIGNATURE_BYTES } from "./ed25519.ts";
+import { damaged } from "./errors.ts";
+import { FieldReader, isZero, sized, u64, u8 } from "./fields.ts";
+import { signStatement } from "./signatures.ts";
+import { requireLinked, takeSafe } from "./statement-chain.ts";
+import type { StatementSigner } from "./statement-signer.ts";
 
-/** 1 file, 2 folder: what stands in the statement and in the metadata's context. */
+/** What stands in the statement and in the metadata's context. */
 export const ENTRY_KINDS = { file: 1, folder: 2 } as const;
 
 export type EntryKind = keyof typeof ENTRY_KINDS;
@@ -10,8 +17,8 @@ export interface EntryFields {
   /** 32 bytes: the vault object's id. */
   readonly vault: Uint8Array;
   readonly kind: EntryKind;
-  /** 16 bytes: the file's or folder's id. */
-  readonly id: Uint8Array;
+  /** UUID in lower case: the file's or folder's id. */
+  readonly id: string;
   /** 1 for the first entry, and one more with each. */
   readonly revision: bigint;
   /** 32 bytes: SHA-256 of the whole signed statement before this one; zeros for the first. */
@@ -19,8 +26,8 @@ export interface EntryFields {
   readonly generation: bigint;
   /** 32 bytes: the record whose key encrypts the metadata; zeros in a vault with plain names. */
   readonly keyId: Uint8Array;
-  /** 16 bytes: the folder it lies in; zeros for the root. */
-  readonly folderId: Uint8Array;
+  /** UUID in lower case: the folder it lies in; null for the root, which is written as zeros. */
+  readonly folderId: string | null;
   /** 32 bytes: SHA-256 of the metadata as stored. */
   readonly metadataDigest: Uint8Array;
   /** 32 bytes: the chain address whose key signed. */
@@ -37,3 +44,72 @@ export interface EntryStatement extends EntryFields {
 }
 
 export const ENTRY_STATEMENT_BYTES = 281;
+
+/** RangeError for fields of other lengths than {@link EntryFields} gives, CryptoError for fields that contradict each other. */
+export async function signEntryStatement(fields: EntryFields, signer: StatementSigner): Promise<EntryStatement> {
+  const body = encodeBody(fields);
+  return parseEntryStatement(concatBytes(body, await signStatement("coffer/entry/v1", body, signer)));
+}
+
+/** Reads 281 bytes. Throws CryptoError `damaged` at step `entry`. Whether it may be trusted is for `openEntry`. */
+export function parseEntryStatement(bytes: Uint8Array): EntryStatement {
+  if (bytes.length !== ENTRY_STATEMENT_BYTES)
+    throw damaged("entry", `an entry statement has ${ENTRY_STATEMENT_BYTES} bytes, not ${bytes.length}`);
+  const reader = new FieldReader(bytes);
+  const fields: EntryFields = {
+    vault: reader.take(32),
+    kind: takeKind(reader),
+    id: takeId(reader),
+    revision: reader.takeU64(),
+    previous: reader.take(32),
+    generation: reader.takeU64(),
+    keyId: reader.take(32),
+    folderId: takeFolderId(reader),
+    metadataDigest: reader.take(32),
+    signer: reader.take(32),
+    time: takeSafe(reader, "entry"),
+  };
+  requireLinked(fields.revision, fields.previous, "entry");
+  if (fields.folderId === fields.id) throw damaged("entry", "the entry lies in itself");
+  return { ...fields, signature: reader.take(SIGNATURE_BYTES), bytes: Uint8Array.from(bytes) };
+}
+
+/** The 16 bytes that stand for a folder; zeros for the root. */
+export function encodeFolderId(folderId: string | null): Uint8Array {
+  return folderId === null ? new Uint8Array(16) : encodeUuid(folderId);
+}
+
+function takeKind(reader: FieldReader): EntryKind {
+  const kind = reader.takeU8();
+  if (kind === ENTRY_KINDS.file) return "file";
+  if (kind === ENTRY_KINDS.folder) return "folder";
+  throw damaged("entry", "the entry statement is of neither a file nor a folder");
+}
+
+/** Zeros are the root, which has no entry of its own. */
+function takeId(reader: FieldReader): string {
+  const id = takeFolderId(reader);
+  if (id === null) throw damaged("entry", "the root has no entry");
+  return id;
+}
+
+function takeFolderId(reader: FieldReader): string | null {
+  const bytes = reader.take(16);
+  return isZero(bytes) ? null : decodeUuid(bytes);
+}
+
+function encodeBody(fields: EntryFields): Uint8Array {
+  return concatBytes(
+    sized(fields.vault, 32, "vault"),
+    u8(ENTRY_KINDS[fields.kind]),
+    encodeUuid(fields.id),
+    u64(fields.revision),
+    sized(fields.previous, 32, "previous"),
+    u64(fields.generation),
+    sized(fields.keyId, 32, "key id"),
+    encodeFolderId(fields.folderId),
+    sized(fields.metadataDigest, 32, "metadata digest"),
+    sized(fields.signer, 32, "signer"),
+    u64(fields.time),
+  );
+}

@@ -1,18 +1,73 @@
+export { ed25519StatementSigner, verifyEd25519 } from "./ed25519.ts";
+export { decryptMetadata, ENCRYPTED_METADATA_SIZES, encryptMetadata, type MetadataPlace } from "./entry-metadata.ts";
 export {
   ENTRY_KINDS,
   ENTRY_STATEMENT_BYTES,
+  parseEntryStatement,
+  signEntryStatement,
   type EntryFields,
   type EntryKind,
   type EntryStatement,
 } from "./entry-statement.ts";
-export { CryptoError, type CryptoErrorCode, type CryptoStep } from "./errors.ts";
+export { encodeEnvelope, parseEnvelope, WRAPPED_KEY_BYTES, type Envelope } from "./envelope.ts";
+export { CRYPTO_STEPS, CryptoError, type CryptoErrorCode, type CryptoStep } from "./errors.ts";
 export type { KeyPlace, SealedVaultKey, VaultKeyWrap } from "./key-wrap.ts";
 export { findSigner, isMemberIn, type FormerEntry, type MemberEntry, type VaultView } from "./membership.ts";
-export type { Metadata } from "./metadata.ts";
-export { MAX_SEALED_KEY_BYTES, type RecordFields, type VaultKeyRecord } from "./records.ts";
+export {
+  encodeMetadata,
+  encodePaddedMetadata,
+  MAX_CONTENT_TYPE_BYTES,
+  METADATA_SIZES,
+  parseMetadata,
+  parsePaddedMetadata,
+  type Metadata,
+} from "./metadata.ts";
+export { NAME_INDEX_BYTES, nameIndex, plainNameIndex } from "./name-index.ts";
+export {
+  openEntry,
+  verifyEntryStatement,
+  verifyVersion,
+  verifyVersionStatement,
+  type EntryAnswer,
+  type EntryQuestion,
+  type FindVaultKey,
+  type OpenedEntry,
+  type ReadingPlace,
+  type VerifiedVersion,
+  type VersionAnswer,
+  type VersionQuestion,
+} from "./reading.ts";
+export {
+  isRecordForWriting,
+  MAX_RECORD_BYTES,
+  MAX_SEALED_KEY_BYTES,
+  parseRecord,
+  signRecord,
+  verifyRecord,
+  type RecordFields,
+  type VaultKeyRecord,
+} from "./records.ts";
+export { signStatement, statementDigest, verifyStatement, type SignedTitle } from "./signatures.ts";
+export { statementHash, type SeenStatement } from "./statement-chain.ts";
 export type { Author, StatementSigner } from "./statement-signer.ts";
 export { randomVaultKey, VAULT_KEY_BYTES, VaultKey, type SubkeyUse } from "./vault-key.ts";
-export { VERSION_STATEMENT_BYTES, type VersionFields, type VersionStatement } from "./version-statement.ts";
+export { newVaultKeyRecord, openVaultKeys, type OpenedVaultKey } from "./vault-keys.ts";
+export {
+  parseVersionStatement,
+  signVersionStatement,
+  VERSION_STATEMENT_BYTES,
+  type VersionFields,
+  type VersionStatement,
+} from "./version-statement.ts";
+export { makeEnvelope, unwrapDataKey, wrapDataKey, type WrapPlace } from "./wrapping.ts";
+export {
+  makeEntryStatement,
+  makeVersionStatement,
+  seenEntry,
+  seenVersion,
+  type NewEntry,
+  type NewVersion,
+} from "./writing.ts";
 export { toReadableStream, type ByteSource } from "./byte-source.ts";
 export { decryptMessage, deriveMessageKeys, encryptMessage, MessageKeys } from "./cobblestone.ts";
 export { decryptFile, type DecryptFileOptions, type FileKey, type Unlock } from "./decrypt-file.ts";

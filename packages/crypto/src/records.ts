@@ -1,4 +1,12 @@
 /** The record of a vault key: the sealed key, who made it and for which generation, signed (file-format §7). */
+import { sha256 } from "@noble/hashes/sha2.js";
+import { concatBytes, equalBytes } from "./bytes.ts";
+import { SIGNATURE_BYTES } from "./ed25519.ts";
+import { CryptoError, damaged } from "./errors.ts";
+import { FieldReader, sized, u16, u64 } from "./fields.ts";
+import { findSigner, type VaultView } from "./membership.ts";
+import { signStatement, verifyStatement } from "./signatures.ts";
+import type { StatementSigner } from "./statement-signer.ts";
 
 export interface RecordFields {
   /** 32 bytes: the vault object's id. */
@@ -15,10 +23,70 @@ export interface RecordFields {
 export interface VaultKeyRecord extends RecordFields {
   /** 64 bytes. */
   readonly signature: Uint8Array;
-  /** The whole record. */
+  /** The whole record, 171 to 3754 bytes. */
   readonly bytes: Uint8Array;
   /** 32 bytes: SHA-256 of the whole record. */
   readonly keyId: Uint8Array;
 }
 
 export const MAX_SEALED_KEY_BYTES = 3584;
+
+/** Everything of a record but the sealed key: the fixed fields, the length, the signature. */
+const FIXED_BYTES = 32 + 8 + 32 + 32 + 2 + SIGNATURE_BYTES;
+
+/** In bytes. */
+export const MAX_RECORD_BYTES = FIXED_BYTES + MAX_SEALED_KEY_BYTES;
+
+/** Signs a record. RangeError for fields of other lengths than {@link RecordFields} gives. */
+export async function signRecord(fields: RecordFields, signer: StatementSigner): Promise<VaultKeyRecord> {
+  const body = encodeBody(fields);
+  return parseRecord(concatBytes(body, await signStatement("coffer/vault-key/v1", body, signer)));
+}
+
+/** Reads one record and nothing after it. Throws CryptoError `damaged`; who signed it is for {@link verifyRecord}. */
+export function parseRecord(bytes: Uint8Array): VaultKeyRecord {
+  if (bytes.length <= FIXED_BYTES || bytes.length > MAX_RECORD_BYTES)
+    throw damaged("record", `a vault key's record has ${FIXED_BYTES + 1} to ${MAX_RECORD_BYTES} bytes`);
+  const reader = new FieldReader(bytes);
+  const places = { vault: reader.take(32), generation: reader.takeU64(), creator: reader.take(32) };
+  const check = reader.take(32);
+  const sealedLength = reader.takeU16();
+  if (sealedLength + SIGNATURE_BYTES !== reader.left)
+    throw damaged("record", "the record's length is not that of its sealed key");
+  const sealedKey = reader.take(sealedLength);
+  const whole = Uint8Array.from(bytes);
+  return { ...places, check, sealedKey, signature: reader.take(SIGNATURE_BYTES), bytes: whole, keyId: sha256(whole) };
+}
+
+/**
+ * Whether the record is of this vault and signed by somebody who was a member in its generation: anyone could wrap a key of their own
+ * choosing for a vault. Throws CryptoError at step `record`: `vault_changed` for another vault's, else `damaged`.
+ */
+export async function verifyRecord(view: VaultView, record: VaultKeyRecord): Promise<void> {
+  if (!equalBytes(record.vault, view.vault))
+    throw new CryptoError("vault_changed", "record", "the vault key's record is another vault's");
+  const key = findSigner(view, record.creator, record.generation);
+  if (key === null) throw damaged("record", "who made the vault key was not a member of its generation");
+  const body = record.bytes.subarray(0, -SIGNATURE_BYTES);
+  if (!(await verifyStatement("coffer/vault-key/v1", body, key, record.signature)))
+    throw damaged("record", "the signature of the vault key's record is not its creator's");
+}
+
+/** Whether a writer may use the record: of the generation that was just read, by somebody who is a member now. */
+export function isRecordForWriting(view: VaultView, record: VaultKeyRecord): boolean {
+  return record.generation === view.generation && findSigner(view, record.creator, view.generation) !== null;
+}
+
+function encodeBody(fields: RecordFields): Uint8Array {
+  const { sealedKey } = fields;
+  if (sealedKey.length === 0 || sealedKey.length > MAX_SEALED_KEY_BYTES)
+    throw new RangeError(`a sealed key has 1 to ${MAX_SEALED_KEY_BYTES} bytes`);
+  return concatBytes(
+    sized(fields.vault, 32, "vault"),
+    u64(fields.generation),
+    sized(fields.creator, 32, "creator"),
+    sized(fields.check, 32, "check"),
+    u16(sealedKey.length),
+    sealedKey,
+  );
+}

@@ -1,11 +1,20 @@
 /** What a member says about one version of a file's content (file-format §8). */
+import { concatBytes } from "./bytes.ts";
+import { SIGNATURE_BYTES } from "./ed25519.ts";
+import { damaged } from "./errors.ts";
+import { FieldReader, sized, u64 } from "./fields.ts";
+import { parseHeader } from "./header.ts";
+import { signStatement } from "./signatures.ts";
+import { plaintextSize } from "./sizes.ts";
+import { requireLinked, takeSafe } from "./statement-chain.ts";
+import type { StatementSigner } from "./statement-signer.ts";
 
 /** The fields, in the order in which they are signed. Byte arrays have exactly the length given. */
 export interface VersionFields {
   /** 32 bytes: the vault object's id. */
   readonly vault: Uint8Array;
   /** The first 44 bytes of the file's header. */
-  readonly header: Uint8Array;
+  readonly headerPrefix: Uint8Array;
   /** 32 bytes: SHA-256 of header and envelope. */
   readonly startDigest: Uint8Array;
   /** 1 for the file's first version, and one more with each. */
@@ -28,10 +37,9 @@ export interface VersionFields {
 }
 
 export interface VersionStatement extends VersionFields {
-  /** 16 bytes, from the header. */
-  readonly fileId: Uint8Array;
-  /** 16 bytes, from the header. */
-  readonly versionId: Uint8Array;
+  /** UUIDs in lower case, from the header. */
+  readonly fileId: string;
+  readonly versionId: string;
   /** 64 bytes. */
   readonly signature: Uint8Array;
   /** The whole signed statement, 364 bytes. */
@@ -39,3 +47,63 @@ export interface VersionStatement extends VersionFields {
 }
 
 export const VERSION_STATEMENT_BYTES = 364;
+
+/** RangeError for fields of other lengths than {@link VersionFields} gives, CryptoError for fields that contradict each other. */
+export async function signVersionStatement(fields: VersionFields, signer: StatementSigner): Promise<VersionStatement> {
+  const body = encodeBody(fields);
+  return parseVersionStatement(concatBytes(body, await signStatement("coffer/version/v1", body, signer)));
+}
+
+/**
+ * Reads 364 bytes. Throws CryptoError: `damaged` at step `statement`, and what `parseHeader` throws. Whether it may be trusted is
+ * for `verifyVersion`.
+ */
+export function parseVersionStatement(bytes: Uint8Array): VersionStatement {
+  if (bytes.length !== VERSION_STATEMENT_BYTES)
+    throw damaged("statement", `a version statement has ${VERSION_STATEMENT_BYTES} bytes, not ${bytes.length}`);
+  const reader = new FieldReader(bytes);
+  const fields: VersionFields = {
+    vault: reader.take(32),
+    headerPrefix: reader.take(44),
+    startDigest: reader.take(32),
+    sequence: reader.takeU64(),
+    previous: reader.take(32),
+    generation: reader.takeU64(),
+    keyId: reader.take(32),
+    commitment: reader.take(32),
+    messageLength: takeMessageLength(reader),
+    digest: reader.take(32),
+    signer: reader.take(32),
+    time: takeSafe(reader, "statement"),
+  };
+  requireLinked(fields.sequence, fields.previous, "statement");
+  const { fileId, versionId } = parseHeader(concatBytes(fields.headerPrefix, new Uint8Array(4)));
+  return { ...fields, fileId, versionId, signature: reader.take(SIGNATURE_BYTES), bytes: Uint8Array.from(bytes) };
+}
+
+function takeMessageLength(reader: FieldReader): number {
+  const length = takeSafe(reader, "statement");
+  try {
+    plaintextSize(length);
+    return length;
+  } catch {
+    throw damaged("statement", "the version statement names a length that no message has");
+  }
+}
+
+function encodeBody(fields: VersionFields): Uint8Array {
+  return concatBytes(
+    sized(fields.vault, 32, "vault"),
+    sized(fields.headerPrefix, 44, "header prefix"),
+    sized(fields.startDigest, 32, "start digest"),
+    u64(fields.sequence),
+    sized(fields.previous, 32, "previous"),
+    u64(fields.generation),
+    sized(fields.keyId, 32, "key id"),
+    sized(fields.commitment, 32, "commitment"),
+    u64(fields.messageLength),
+    sized(fields.digest, 32, "digest"),
+    sized(fields.signer, 32, "signer"),
+    u64(fields.time),
+  );
+}

@@ -1,0 +1,99 @@
+/** The runtime's own Ed25519: fourteen times as fast as a portable one (0.14 ms against 2 to verify). */
+import { concatBytes } from "./bytes.ts";
+import type { SecretKey } from "./secret-key.ts";
+
+export interface NativeEd25519 {
+  sign(secret: SecretKey, message: Uint8Array): Promise<Uint8Array>;
+  verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): Promise<boolean>;
+}
+
+/** Node's `process` as it really is across runtimes: Node's types promise it everywhere, browsers have none. */
+const scope: { readonly process?: Partial<NodeJS.Process>; readonly crypto?: Partial<Crypto> } = globalThis;
+
+let found: Promise<NativeEd25519 | null> | undefined;
+
+/** Null where the runtime has none: old browsers, and pages without TLS. */
+export function findNativeEd25519(): Promise<NativeEd25519 | null> {
+  return (found ??= find());
+}
+
+async function find(): Promise<NativeEd25519 | null> {
+  const nodeCrypto = findNodeCrypto();
+  if (nodeCrypto !== undefined) return nodeEd25519(nodeCrypto);
+  const subtle = scope.crypto?.subtle;
+  if (subtle === undefined) return null;
+  const web = webEd25519(subtle);
+  try {
+    return (await web.verify(PROBE.publicKey, new Uint8Array(0), PROBE.signature)) ? web : null;
+  } catch {
+    return null; // NotSupportedError.
+  }
+}
+
+/** Without importing it, so that bundles for browsers stay free of it. */
+function findNodeCrypto() {
+  return scope.process?.getBuiltinModule?.("node:crypto");
+}
+
+type NodeCrypto = NonNullable<ReturnType<typeof findNodeCrypto>>;
+
+/** DER around the 32 bytes (RFC 8410 §10.3 and §4). */
+const PRIVATE_PREFIX = bytesOfHex("302e020100300506032b657004220420");
+const PUBLIC_PREFIX = bytesOfHex("302a300506032b6570032100");
+
+function nodeEd25519(node: NodeCrypto): NativeEd25519 {
+  return {
+    async sign(secret, message) {
+      const der = Buffer.from(concatBytes(PRIVATE_PREFIX, secret.reveal()));
+      return new Uint8Array(
+        node.sign(null, message, node.createPrivateKey({ key: der, format: "der", type: "pkcs8" })),
+      );
+    },
+    async verify(publicKey, message, signature) {
+      const der = Buffer.from(concatBytes(PUBLIC_PREFIX, publicKey));
+      try {
+        return node.verify(null, message, node.createPublicKey({ key: der, format: "der", type: "spki" }), signature);
+      } catch {
+        return false; // Not a point of the curve.
+      }
+    },
+  };
+}
+
+/** What browsers have; exported for the test that holds every implementation to one answer. */
+export function webEd25519(subtle: SubtleCrypto): NativeEd25519 {
+  return {
+    async sign(secret, message) {
+      const pkcs8 = Uint8Array.from([...PRIVATE_PREFIX, ...secret.reveal()]);
+      const key = await subtle.importKey("pkcs8", pkcs8, "Ed25519", false, ["sign"]);
+      return new Uint8Array(await subtle.sign("Ed25519", key, Uint8Array.from(message)));
+    },
+    async verify(publicKey, message, signature) {
+      const key = await importPublicKey(subtle, publicKey);
+      if (key === null) return false;
+      return subtle.verify("Ed25519", key, Uint8Array.from(signature), Uint8Array.from(message));
+    },
+  };
+}
+
+/** Null for 32 bytes that are no point; a runtime without Ed25519 says so with another error. */
+async function importPublicKey(subtle: SubtleCrypto, publicKey: Uint8Array): Promise<CryptoKey | null> {
+  try {
+    return await subtle.importKey("raw", Uint8Array.from(publicKey), "Ed25519", false, ["verify"]);
+  } catch (error) {
+    if (error instanceof Error && error.name === "DataError") return null;
+    throw error;
+  }
+}
+
+/** RFC 8032 §7.1, test 1: whether a runtime that says it knows Ed25519 does. */
+const PROBE = {
+  publicKey: bytesOfHex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"),
+  signature: bytesOfHex(
+    "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b",
+  ),
+};
+
+function bytesOfHex(hex: string): Uint8Array {
+  return Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+}

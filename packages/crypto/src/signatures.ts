@@ -1,0 +1,46 @@
+/** sign(t, b): what statements and records are signed with (file-format §6). */
+import { blake2b } from "@noble/hashes/blake2.js";
+import { concatBytes } from "./bytes.ts";
+import { SIGNATURE_BYTES, verifyEd25519 } from "./ed25519.ts";
+import { sized, titleBytes } from "./fields.ts";
+import type { StatementSigner } from "./statement-signer.ts";
+
+/** What a signature is for. */
+export type SignedTitle = "coffer/vault-key/v1" | "coffer/version/v1" | "coffer/entry/v1";
+
+/** Scope PersonalMessage, version 0, application Sui: no transaction's digest begins with them. */
+const PERSONAL_MESSAGE = Uint8Array.of(3, 0, 0);
+
+/** The 32 bytes that are signed: BLAKE2b-256 of the intent and the BCS vector of `title` ‖ 00 ‖ `body`, a Sui personal message. */
+export function statementDigest(title: SignedTitle, body: Uint8Array): Uint8Array {
+  const message = concatBytes(titleBytes(title), body);
+  return blake2b(concatBytes(PERSONAL_MESSAGE, uleb128(message.length), message), { dkLen: 32 });
+}
+
+/** 64 bytes. Rejects as the signer does, and with RangeError when it gives anything but a signature's length. */
+export async function signStatement(
+  title: SignedTitle,
+  body: Uint8Array,
+  signer: StatementSigner,
+): Promise<Uint8Array> {
+  return Uint8Array.from(sized(await signer.sign(statementDigest(title, body)), SIGNATURE_BYTES, "signature"));
+}
+
+/** Strict (file-format §6); false for whatever is not exactly such a signature. */
+export function verifyStatement(
+  title: SignedTitle,
+  body: Uint8Array,
+  publicKey: Uint8Array,
+  signature: Uint8Array,
+): Promise<boolean> {
+  return verifyEd25519(publicKey, statementDigest(title, body), signature);
+}
+
+/** BCS length (github.com/diem/bcs, "ULEB128-Encoded Integers"). */
+function uleb128(value: number): Uint8Array {
+  const bytes: number[] = [];
+  for (let rest = value; ; rest >>>= 7) {
+    if (rest < 0x80) return Uint8Array.from([...bytes, rest]);
+    bytes.push((rest & 0x7f) | 0x80);
+  }
+}

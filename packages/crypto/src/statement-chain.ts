@@ -1,0 +1,62 @@
+/** How the statements about one file, or one entry, follow each other (file-format §8). */
+import { sha256 } from "@noble/hashes/sha2.js";
+import { equalBytes } from "./bytes.ts";
+import { CryptoError, damaged, type CryptoStep } from "./errors.ts";
+import { isZero, type FieldReader } from "./fields.ts";
+
+/** What a client remembers of the newest statement it has seen about a file or an entry. It is no secret. */
+export interface SeenStatement {
+  /** The version's sequence, or the entry's revision. */
+  readonly number: bigint;
+  readonly generation: bigint;
+  /** 32 bytes: SHA-256 of the whole signed statement. */
+  readonly hash: Uint8Array;
+}
+
+/** What two kinds of statement have in common; `number` is a version's sequence, an entry's revision. */
+export interface LinkedStatement {
+  readonly number: bigint;
+  readonly previous: Uint8Array;
+  readonly generation: bigint;
+  readonly bytes: Uint8Array;
+}
+
+/** SHA-256 of a whole signed statement: what the next one names as `previous`. 32 bytes. */
+export function statementHash(bytes: Uint8Array): Uint8Array {
+  return sha256(bytes);
+}
+
+/** What `previous` is in a first statement. */
+export const NO_PREVIOUS: Uint8Array = new Uint8Array(32);
+
+/** A first statement has number 1 and no previous one, every other has both. Throws CryptoError `damaged`. */
+export function requireLinked(number: bigint, previous: Uint8Array, step: CryptoStep): void {
+  if (number === 0n || (number === 1n) !== isZero(previous))
+    throw damaged(step, "the statement's number and the statement before it do not fit together");
+}
+
+/**
+ * Throws CryptoError `rolled_back` when the statement is older than what was seen, is another one with the same number, or is the next
+ * one and does not name the one that was seen.
+ */
+export function requireNotOlder(statement: LinkedStatement, seen: SeenStatement | null, step: CryptoStep): void {
+  if (seen === null) return;
+  const { number, generation, previous, bytes } = statement;
+  const refuse = (message: string): never => {
+    throw new CryptoError("rolled_back", step, message);
+  };
+  if (number < seen.number) refuse(`the statement is number ${number}, but number ${seen.number} was seen already`);
+  if (generation < seen.generation)
+    refuse(`the statement is of generation ${generation}, but ${seen.generation} was seen already`);
+  if (number === seen.number && !equalBytes(statementHash(bytes), seen.hash))
+    refuse("the statement is not the one that was seen under the same number");
+  if (number === seen.number + 1n && !equalBytes(previous, seen.hash))
+    refuse("the statement does not follow the one that was seen");
+}
+
+/** Milliseconds and lengths: a u64 that JavaScript counts exactly. */
+export function takeSafe(reader: FieldReader, step: CryptoStep): number {
+  const value = reader.takeU64();
+  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw damaged(step, "the statement names a number above 2^53 - 1");
+  return Number(value);
+}

@@ -1,0 +1,76 @@
+/** Making vault keys for their members, and opening them (file-format §7). */
+import { equalBytes } from "./bytes.ts";
+import { CryptoError, type CryptoStep } from "./errors.ts";
+import type { KeyPlace, VaultKeyWrap } from "./key-wrap.ts";
+import { findSigner, type VaultView } from "./membership.ts";
+import { parseRecord, signRecord, verifyRecord, type VaultKeyRecord } from "./records.ts";
+import type { Author } from "./statement-signer.ts";
+import { randomVaultKey, VAULT_KEY_BYTES, VaultKey } from "./vault-key.ts";
+import { requireKeyOf } from "./wrapping.ts";
+
+/** A record and the key it is of. */
+export interface OpenedVaultKey {
+  readonly record: VaultKeyRecord;
+  readonly key: VaultKey;
+}
+
+/**
+ * A vault key for the generation of `view`, sealed and signed, to be published. `key` is for sealing an opened key again, for other
+ * key servers: the new record has the key's generation and the same `check`. Throws CryptoError `wrong_key` at step `record` when the
+ * author's signing key is not the one that the chain names in that generation or `key` is of another vault; rejects as the wrap does.
+ */
+export async function newVaultKeyRecord(
+  view: VaultView,
+  wrap: VaultKeyWrap,
+  author: Author,
+  key: VaultKey = randomVaultKey(view.vault, view.generation),
+): Promise<OpenedVaultKey> {
+  const { vault, generation } = key;
+  if (!equalBytes(vault, view.vault)) throw new CryptoError("wrong_key", "record", "the vault key is another vault's");
+  requireOwnKey(view, author, generation, "record");
+  const creator = author.address;
+  const sealedKey = await wrap.wrap(key.reveal(), { vault, generation, creator });
+  const record = await signRecord({ vault, generation, creator, check: key.subkey("check"), sealedKey }, author.signer);
+  return { record, key };
+}
+
+/**
+ * Verifies each record, then has all of them unwrapped at once: answers in their order, or throws as a whole. CryptoError at step
+ * `record`: `damaged`, `vault_changed`, or `wrong_key` for a sealed key that is not the one its record names. Rejects as the wrap does.
+ */
+export async function openVaultKeys(
+  view: VaultView,
+  records: readonly VaultKeyRecord[],
+  wrap: VaultKeyWrap,
+): Promise<OpenedVaultKey[]> {
+  // What was parsed elsewhere is read again here: fields and signed bytes cannot be two things.
+  const read = records.map((record) => parseRecord(record.bytes));
+  for (const record of read) await verifyRecord(view, record);
+  if (read.length === 0) return [];
+  const keys = await wrap.unwrap(read.map((record) => ({ sealedKey: record.sealedKey, place: placeOf(record) })));
+  return read.map((record, index) => ({ record, key: checkedKey(record, keys[index]) }));
+}
+
+/** Throws CryptoError `wrong_key` unless the signer's key is the one that the chain names for the author in that generation. */
+export function requireOwnKey(
+  view: VaultView,
+  { address, signer }: Author,
+  generation: bigint,
+  step: CryptoStep,
+): void {
+  const key = findSigner(view, address, generation);
+  if (key === null || !equalBytes(key, signer.publicKey))
+    throw new CryptoError("wrong_key", step, "the signing key is not the one that the vault names for this address");
+}
+
+function placeOf({ vault, generation, creator }: VaultKeyRecord): KeyPlace {
+  return { vault, generation, creator };
+}
+
+function checkedKey(record: VaultKeyRecord, bytes: Uint8Array | undefined): VaultKey {
+  if (bytes?.length !== VAULT_KEY_BYTES)
+    throw new CryptoError("wrong_key", "record", "what was sealed is not a vault key");
+  const key = new VaultKey(record.vault, record.generation, bytes);
+  requireKeyOf(record, key);
+  return key;
+}

@@ -1,0 +1,110 @@
+/** Statements of a writer, each after the one before it (file-format §8). */
+import { sha256 } from "@noble/hashes/sha2.js";
+import { concatBytes } from "./bytes.ts";
+import { signEntryStatement, type EntryKind, type EntryStatement } from "./entry-statement.ts";
+import { CryptoError } from "./errors.ts";
+import { HEADER_PREFIX_BYTES } from "./header.ts";
+import type { VaultView } from "./membership.ts";
+import { isRecordForWriting, type VaultKeyRecord } from "./records.ts";
+import type { Author } from "./statement-signer.ts";
+import { NO_PREVIOUS, statementHash, type SeenStatement } from "./statement-chain.ts";
+import { requireOwnKey } from "./vault-keys.ts";
+import { signVersionStatement, type VersionStatement } from "./version-statement.ts";
+
+export interface NewVersion {
+  readonly record: VaultKeyRecord;
+  /** 48 bytes. */
+  readonly header: Uint8Array;
+  readonly envelope: Uint8Array;
+  /** 32 bytes. */
+  readonly commitment: Uint8Array;
+  /** Bytes. */
+  readonly messageLength: number;
+  /** 32 bytes: SHA-256 of the message; null where it was not computed. */
+  readonly digest: Uint8Array | null;
+  /** The statement of the version before; null for a new file. It has been verified. */
+  readonly previous: VersionStatement | null;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+}
+
+/**
+ * Throws CryptoError at step `statement`: `wrong_key` when the author's key is not the one on chain now, `rolled_back` when the record is
+ * not of the generation of `view` or was made by somebody who is no member any more: read again, and encrypt with a new key.
+ */
+export async function makeVersionStatement(
+  view: VaultView,
+  author: Author,
+  version: NewVersion,
+): Promise<VersionStatement> {
+  const { record, previous } = version;
+  requireOwnKey(view, author, view.generation, "statement");
+  requireForWriting(view, record, "statement");
+  const fields = {
+    vault: view.vault,
+    headerPrefix: version.header.subarray(0, HEADER_PREFIX_BYTES),
+    startDigest: sha256(concatBytes(version.header, version.envelope)),
+    sequence: (previous?.sequence ?? 0n) + 1n,
+    previous: previous === null ? NO_PREVIOUS : statementHash(previous.bytes),
+    generation: view.generation,
+    keyId: record.keyId,
+    commitment: version.commitment,
+    messageLength: version.messageLength,
+    digest: version.digest ?? new Uint8Array(32),
+    signer: author.address,
+    time: version.time,
+  };
+  return signVersionStatement(fields, author.signer);
+}
+
+export interface NewEntry {
+  readonly kind: EntryKind;
+  /** UUID in lower case. */
+  readonly id: string;
+  /** UUID in lower case; null for the root. */
+  readonly folderId: string | null;
+  /** As stored: `encryptMetadata`, or `encodeMetadata` in a vault with plain names. */
+  readonly metadata: Uint8Array;
+  /** The record of the key that encrypted the metadata; null in a vault with plain names. */
+  readonly record: VaultKeyRecord | null;
+  /** The statement of the entry before; null for a new one. It has been verified. */
+  readonly previous: EntryStatement | null;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+}
+
+/** Throws as {@link makeVersionStatement} does, at step `entry`. TypeError when the record is there and names are plain, or the other way. */
+export async function makeEntryStatement(view: VaultView, author: Author, entry: NewEntry): Promise<EntryStatement> {
+  const { kind, id, folderId, metadata, record, previous, time } = entry;
+  requireOwnKey(view, author, view.generation, "entry");
+  if ((record === null) !== view.plainNames) throw new TypeError("exactly encrypted names have a record");
+  if (record !== null) requireForWriting(view, record, "entry");
+  const fields = {
+    vault: view.vault,
+    kind,
+    id,
+    revision: (previous?.revision ?? 0n) + 1n,
+    previous: previous === null ? NO_PREVIOUS : statementHash(previous.bytes),
+    generation: view.generation,
+    keyId: record?.keyId ?? new Uint8Array(32),
+    folderId,
+    metadataDigest: sha256(metadata),
+    signer: author.address,
+    time,
+  };
+  return signEntryStatement(fields, author.signer);
+}
+
+/** What to remember of a statement that was made or verified. */
+export function seenVersion({ bytes, generation, sequence }: VersionStatement): SeenStatement {
+  return { number: sequence, generation, hash: statementHash(bytes) };
+}
+
+export function seenEntry({ bytes, generation, revision }: EntryStatement): SeenStatement {
+  return { number: revision, generation, hash: statementHash(bytes) };
+}
+
+function requireForWriting(view: VaultView, record: VaultKeyRecord, step: "statement" | "entry"): void {
+  if (!isRecordForWriting(view, record))
+    throw new CryptoError("rolled_back", step, "the vault key is not of the generation that the vault is in now");
+}
