@@ -24,7 +24,11 @@ export async function buildApproval(
   const transaction = new Transaction();
   for (const { vault, identity } of approvals) {
     const initialSharedVersion = await vaultObjects.initialSharedVersion(vault);
-    const object = { objectId: `0x${toHex(vault)}`, initialSharedVersion: initialSharedVersion.toString(), mutable: false };
+    const object = {
+      objectId: `0x${toHex(vault)}`,
+      initialSharedVersion: initialSharedVersion.toString(),
+      mutable: false,
+    };
     transaction.moveCall({
       target: `${packageId}::${MODULE}::${FUNCTIONS.sealApprove}`,
       arguments: [transaction.pure.vector("u8", [...identity]), transaction.sharedObjectRef(object)],
@@ -59,7 +63,8 @@ export async function simulateApproval(
   const result = await client.core
     .simulateTransaction({ transaction: asked, checksEnabled: false })
     .catch((error: unknown) => missingObject(error));
-  if (result === "vault_missing" || result.$kind === "Transaction") return result === "vault_missing" ? result : "granted";
+  if (result === "vault_missing" || result.$kind === "Transaction")
+    return result === "vault_missing" ? result : "granted";
   const { status } = result.FailedTransaction;
   const code = status.success ? null : (status.error.MoveAbort?.abortCode ?? null);
   if (code === String(ABORT_CODES.ENoAccess)) return "refused";

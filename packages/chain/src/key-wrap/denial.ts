@@ -1,0 +1,113 @@
+/**
+ * Why keys were not given. With one key server down, SealClient tells a stranger "fetch failed"; so we ask the chain ourselves
+ * and look at what each server said (encryption design §2).
+ */
+import { ChainError } from "../errors.ts";
+import type { KeyServerSet } from "../network.ts";
+import type { ApprovalVerdict } from "./approval.ts";
+import { nameKeyServer } from "./key-server-group.ts";
+import type { Outcome } from "./outcomes.ts";
+
+export interface Denial {
+  readonly set: KeyServerSet;
+  /** By object id; null for a server that was not asked. */
+  readonly outcomes: ReadonlyMap<string, Outcome | null>;
+  /** What SealClient threw. */
+  readonly cause: unknown;
+}
+
+/** What the chain said to the question: its verdict, or the error of asking. `stale` when the node is too far behind. */
+export interface ChainOpinion {
+  readonly verdict: ApprovalVerdict | { readonly failed: unknown };
+  readonly stale: boolean;
+}
+
+export function classifyDenial(denial: Denial, opinion: ChainOpinion): ChainError {
+  return classifyByChain(opinion, denial.cause) ?? classifyByServers(denial);
+}
+
+/** Null when the chain grants what the key servers did not. */
+function classifyByChain({ verdict, stale }: ChainOpinion, cause: unknown): ChainError | null {
+  if (typeof verdict === "object") return new ChainError("chain_unavailable", { cause: verdict.failed });
+  if (verdict !== "granted" && stale) return new ChainError("chain_stale", { cause });
+  switch (verdict) {
+    case "granted":
+      return null;
+    case "refused":
+      return new ChainError("not_a_member", { cause });
+    case "vault_missing":
+      return new ChainError("vault_not_found", { cause });
+    case "later_generation":
+      // The record is signed by a member of that generation, so the generation is there: this node has not seen it.
+      return new ChainError("chain_stale", { cause });
+    case "malformed":
+      return new ChainError("network_changed", { cause });
+  }
+}
+
+type Reason = "clock_skew" | "address_alias" | "key_servers_behind" | "key_servers_unavailable";
+
+function classifyByServers(denial: Denial): ChainError {
+  const weightOf = (wanted: (outcome: Outcome | null) => boolean): number =>
+    denial.set.servers
+      .filter(({ objectId }) => wanted(denial.outcomes.get(objectId) ?? null))
+      .reduce((sum, { weight }) => sum + weight, 0);
+  const undecided = weightOf((outcome) => outcome === null || outcome.kind === "cancelled");
+  const given = weightOf((outcome) => outcome?.kind === "answered");
+  // The first reason whose end would be enough; with too many servers away, nothing else matters.
+  const enough = (reason: Reason): boolean => {
+    const refusing = weightOf((outcome) => outcome !== null && reasonOf(outcome) === reason);
+    return refusing > 0 && refusing + given + undecided >= denial.set.threshold;
+  };
+  const reason = (["clock_skew", "address_alias", "key_servers_behind"] as const).find(enough);
+  const { cause } = denial;
+  if (reason === undefined)
+    return new ChainError("key_servers_unavailable", { message: describeServers(denial), cause });
+  return new ChainError(reason, { cause });
+}
+
+function reasonOf(outcome: Outcome): Reason | null {
+  if (outcome.kind === "answered" || outcome.kind === "cancelled") return null;
+  if (outcome.kind !== "refused") return "key_servers_unavailable";
+  switch (outcome.error) {
+    case "NoAccess":
+    case "InvalidParameter":
+      return "key_servers_behind";
+    case "InvalidCertificate":
+      return "clock_skew";
+    case "InvalidSignature":
+      return "address_alias";
+    default:
+      return "key_servers_unavailable";
+  }
+}
+
+/** "Too few key servers give keys; 2 of 3 shares are needed. Key server 1 of 3 (0x12ab…cdef) cannot be reached; …". */
+function describeServers({ set, outcomes }: Denial): string {
+  const told = set.servers.flatMap((server) => {
+    const said = describeOutcome(outcomes.get(server.objectId) ?? null);
+    return said === null ? [] : [`${nameKeyServer(set, server)} ${said}`];
+  });
+  const shares = set.servers.reduce((sum, { weight }) => sum + weight, 0);
+  const needed = `${set.threshold} of ${shares} shares are needed`;
+  return `Too few key servers give keys; ${needed}. ${told.join("; ")}. Try again later.`;
+}
+
+function describeOutcome(outcome: Outcome | null): string | null {
+  switch (outcome?.kind) {
+    case undefined:
+    case "cancelled":
+      return null;
+    case "answered":
+      // SealClient drops keys that do not fit the public key, and does not say of whom.
+      return "answers, with a key that may not fit";
+    case "refused":
+      return `answers ${outcome.error}`;
+    case "http":
+      return `answers with HTTP status ${outcome.status}`;
+    case "timeout":
+      return "takes too long to answer";
+    case "unreachable":
+      return "cannot be reached";
+  }
+}

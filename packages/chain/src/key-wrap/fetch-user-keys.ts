@@ -1,0 +1,98 @@
+/** Asking the key servers: in batches, again while they are behind, and with the reason when they refuse. */
+import type { Transaction } from "@mysten/sui/transactions";
+import { toHex } from "@mysten/sui/utils";
+import type { ChainError } from "../errors.ts";
+import { buildApproval, simulateApproval, type ApprovalVerdict } from "./approval.ts";
+import { classifyDenial, type ChainOpinion } from "./denial.ts";
+import type { KeyServerGroup } from "./key-server-group.ts";
+import type { KeyWrapParts } from "./key-wrap-parts.ts";
+import type { CheckedKey } from "./sealed-key.ts";
+
+/** What a key server accepts in one request. */
+const MAX_BATCH = 100;
+/** How long key servers that are behind are asked again, in milliseconds: as far as their nodes may lag. */
+const PATIENCE = 120_000;
+const FIRST_PAUSE = 500;
+const LONGEST_PAUSE = 15_000;
+/** A node further behind than this is not believed, in milliseconds. */
+const MAX_LAG = 30_000;
+
+interface Batch {
+  readonly ids: string[];
+  readonly approval: Transaction;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * One request per key server for each 100 identities. The function that comes back decrypts without asking anybody.
+ *
+ * @throws ChainError when the keys are not given.
+ */
+export async function fetchUserKeys(
+  parts: KeyWrapParts,
+  group: KeyServerGroup,
+  keys: readonly CheckedKey[],
+): Promise<(key: CheckedKey) => Promise<Uint8Array>> {
+  const different = [...new Map(keys.map((key) => [toHex(key.identity), key])).values()];
+  const batchOf = new Map<string, Batch>();
+  for (let start = 0; start < different.length; start += MAX_BATCH) {
+    const batch = await openBatch(parts, different.slice(start, start + MAX_BATCH));
+    await fetchBatch(parts, group, batch);
+    for (const id of batch.ids) batchOf.set(id, batch);
+  }
+  const sessionKey = await parts.sessions.open();
+  return async (key) => {
+    const batch = batchOf.get(toHex(key.identity));
+    if (batch === undefined) throw new TypeError("this key was not asked for");
+    // Session and transaction are for keys that are not there yet; all of them are.
+    return await group.seal.decrypt({ data: key.sealedKey, sessionKey, txBytes: batch.bytes });
+  };
+}
+
+async function openBatch(parts: KeyWrapParts, keys: readonly CheckedKey[]): Promise<Batch> {
+  const approval = await buildApproval(parts.network.latestPackageId, keys, parts.vaultObjects);
+  const bytes = await approval.build({ onlyTransactionKind: true });
+  return { ids: keys.map((key) => toHex(key.identity)), approval, bytes };
+}
+
+async function fetchBatch(parts: KeyWrapParts, group: KeyServerGroup, batch: Batch): Promise<void> {
+  const deadline = parts.clock() + PATIENCE;
+  for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
+    const denial = await askOnce(parts, group, batch);
+    if (denial === null) return;
+    if (denial.code !== "key_servers_behind" || parts.clock() + pause > deadline) throw denial;
+    await parts.sleep(pause);
+  }
+}
+
+/** Null when enough key servers gave their keys. */
+async function askOnce(parts: KeyWrapParts, group: KeyServerGroup, batch: Batch): Promise<ChainError | null> {
+  const sessionKey = await parts.sessions.open();
+  group.outcomes.clear();
+  try {
+    const { ids, bytes: txBytes } = batch;
+    await group.seal.fetchKeys({ ids, txBytes, sessionKey, threshold: group.set.threshold });
+    return null;
+  } catch (cause) {
+    const outcomes = new Map([...group.urls].map(([objectId, url]) => [objectId, group.outcomes.of(url)]));
+    const denial = classifyDenial({ set: group.set, outcomes, cause }, await askChain(parts, batch.approval));
+    // The next call reads again where the key servers are, and has a certificate of its own.
+    parts.reads.forget();
+    if (denial.code === "clock_skew") parts.sessions.forget();
+    return denial;
+  }
+}
+
+async function askChain(parts: KeyWrapParts, approval: Transaction): Promise<ChainOpinion> {
+  try {
+    const verdict: ApprovalVerdict = await simulateApproval(parts.client, parts.signer.chainAddress, approval);
+    return { verdict, stale: verdict !== "granted" && (await isStale(parts)) };
+  } catch (error) {
+    return { verdict: { failed: error }, stale: false };
+  }
+}
+
+async function isStale({ client, clock }: KeyWrapParts): Promise<boolean> {
+  const { timestamp } = (await client.ledgerService.getServiceInfo({})).response;
+  return timestamp === undefined || clock() - Number(timestamp.seconds) * 1000 > MAX_LAG;
+}

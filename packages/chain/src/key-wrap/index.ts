@@ -1,0 +1,3 @@
+export type { VaultObjects } from "./approval.ts";
+export type { KeyServerStatus } from "./key-server-status.ts";
+export { sealVaultKeyWrap, type SealKeyWrap, type SealKeyWrapOptions } from "./seal-key-wrap.ts";

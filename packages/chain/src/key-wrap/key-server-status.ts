@@ -1,0 +1,79 @@
+/** Whether key servers answer: for `checkAccess`, in words. Nothing is decided from it. */
+import { ChainError, type ChainErrorCode } from "../errors.ts";
+import { openKeyServers, nameKeyServer, type KeyServerGroup } from "./key-server-group.ts";
+import type { KeyServer } from "../network.ts";
+import type { KeyWrapParts } from "./key-wrap-parts.ts";
+
+export interface KeyServerStatus {
+  readonly objectId: string;
+  /** As in "key server 2 of 3 (0x1234…cdef)". */
+  readonly name: string;
+  readonly state: "ok" | "failed" | "unknown";
+  /** Present when it failed. */
+  readonly code?: ChainErrorCode;
+  /** What is the matter, in words; present unless all is well. */
+  readonly detail?: string;
+}
+
+/** Milliseconds. A key server that needs longer is as good as away. */
+const PATIENCE = 3_000;
+
+/** Of the set for writing. Never rejects. */
+export async function checkKeyServers(parts: KeyWrapParts): Promise<KeyServerStatus[]> {
+  const [set] = parts.network.keyServerSets;
+  if (set === undefined) return [];
+  const status = (server: KeyServer, facts: Omit<KeyServerStatus, "objectId" | "name">): KeyServerStatus => ({
+    objectId: server.objectId,
+    name: nameKeyServer(set, server),
+    ...facts,
+  });
+  // What is remembered may be what is wrong.
+  parts.reads.forget();
+  const options = { client: parts.reads.client, fetch: parts.fetch, timeout: PATIENCE };
+  const group = await openKeyServers(set, options).catch((error: unknown) => error);
+  if (group instanceof Error || !isGroup(group))
+    return set.servers.map((server) => status(server, explainUnread(group)));
+  return await Promise.all(set.servers.map(async (server) => status(server, await askService(parts, group, server))));
+}
+
+function isGroup(value: unknown): value is KeyServerGroup {
+  return typeof value === "object" && value !== null && "urls" in value;
+}
+
+function explainUnread(error: unknown): Omit<KeyServerStatus, "objectId" | "name"> {
+  const changed = error instanceof ChainError && error.code === "network_changed";
+  if (changed) return { state: "failed", code: error.code, detail: error.message };
+  return { state: "unknown", detail: "The chain node does not say where this key server is." };
+}
+
+async function askService(
+  { fetch }: KeyWrapParts,
+  group: KeyServerGroup,
+  server: KeyServer,
+): Promise<Omit<KeyServerStatus, "objectId" | "name">> {
+  const failed = (detail: string): Omit<KeyServerStatus, "objectId" | "name"> => {
+    return { state: "failed", code: "key_servers_unavailable", detail };
+  };
+  const { aggregatorUrl, apiKeyName, apiKey, objectId } = server;
+  try {
+    const response = await fetch(`${group.urls.get(objectId) ?? ""}/v1/service?service_id=${objectId}`, {
+      headers: {
+        "Client-Sdk-Type": "typescript",
+        "Client-Sdk-Version": SDK_VERSION,
+        ...(apiKeyName === undefined || apiKey === undefined ? {} : { [apiKeyName]: apiKey }),
+      },
+      signal: AbortSignal.timeout(PATIENCE),
+    });
+    await response.body?.cancel();
+    if (!response.headers.has("X-KeyServer-Version")) return failed("What answers is not a key server.");
+    // An aggregator has no key of its own to describe: any answer shows that it is there.
+    if (response.ok || aggregatorUrl !== undefined) return { state: "ok" };
+    return failed(`It answers with HTTP status ${response.status}.`);
+  } catch (error) {
+    const slow = error instanceof Error && error.name === "TimeoutError";
+    return failed(slow ? "It takes too long to answer." : "It cannot be reached.");
+  }
+}
+
+/** Key servers want to be told; they refuse versions that are too old. */
+const SDK_VERSION = "1.4.12";

@@ -1,0 +1,20 @@
+import type { SuiGrpcClient } from "@mysten/sui/grpc";
+import type { NetworkConfiguration } from "../network.ts";
+import type { TransactionSigner } from "../signer.ts";
+import type { VaultObjects } from "./approval.ts";
+import type { RememberedReads } from "./remembered-reads.ts";
+import type { Sessions } from "./session.ts";
+
+/** What one wrap works with. */
+export interface KeyWrapParts {
+  readonly client: SuiGrpcClient;
+  readonly network: NetworkConfiguration;
+  readonly signer: TransactionSigner;
+  readonly vaultObjects: VaultObjects;
+  readonly fetch: typeof fetch;
+  readonly clock: () => number;
+  readonly sleep: (milliseconds: number) => Promise<void>;
+  readonly timeout: number;
+  readonly reads: RememberedReads;
+  readonly sessions: Sessions;
+}

@@ -1,0 +1,89 @@
+/** What each key server answered to one question. SealClient reports one error for all of them, often the least telling one. */
+
+/** How a key server refuses, as far as it matters here (MystenLabs/seal `crates/key-server/src/errors.rs`). */
+const REFUSALS = [
+  "NoAccess",
+  "InvalidParameter",
+  "InvalidCertificate",
+  "InvalidSignature",
+  "InvalidSessionSignature",
+  "InvalidPTB",
+  "InvalidPackage",
+  "UnsupportedPackageId",
+  "DeprecatedSDKVersion",
+  "Failure",
+] as const;
+
+export type Outcome =
+  | { readonly kind: "answered" }
+  | { readonly kind: "refused"; readonly error: (typeof REFUSALS)[number] }
+  /** An answer that is none of a key server's. */
+  | { readonly kind: "http"; readonly status: number }
+  | { readonly kind: "timeout" }
+  | { readonly kind: "unreachable" }
+  /** Not waited for: others had decided already. */
+  | { readonly kind: "cancelled" };
+
+const MAX_ERROR_TEXT = 64 * 1024;
+
+/** A `fetch` that notes what came of each request, by the server's address. */
+export class OutcomeRecorder {
+  readonly #byUrl = new Map<string, Outcome>();
+  readonly #fetch: typeof fetch;
+
+  constructor(fetch: typeof globalThis.fetch) {
+    this.#fetch = fetch;
+  }
+
+  readonly fetch: typeof fetch = async (input, init) => {
+    const url = input instanceof Request ? input.url : String(input);
+    try {
+      const response = await this.#fetch(input, init);
+      this.#byUrl.set(serverOf(url), await readOutcome(response));
+      return response;
+    } catch (error) {
+      this.#byUrl.set(serverOf(url), outcomeOfFailure(init?.signal ?? null));
+      throw error;
+    }
+  };
+
+  /** Null for a server that was not asked. */
+  of(serverUrl: string): Outcome | null {
+    return this.#byUrl.get(serverUrl) ?? null;
+  }
+
+  clear(): void {
+    this.#byUrl.clear();
+  }
+}
+
+function serverOf(url: string): string {
+  return url.replace(/\/v1\/[a-z_]+(\?.*)?$/, "");
+}
+
+async function readOutcome(response: Response): Promise<Outcome> {
+  if (response.ok) return { kind: "answered" };
+  const length = Number(response.headers.get("content-length") ?? 0);
+  if (length > MAX_ERROR_TEXT) return { kind: "http", status: response.status };
+  const error = await response
+    .clone()
+    .text()
+    .then(parseErrorName, () => null);
+  const known = REFUSALS.find((name) => name === error);
+  return known === undefined ? { kind: "http", status: response.status } : { kind: "refused", error: known };
+}
+
+function parseErrorName(text: string): unknown {
+  try {
+    const body: unknown = JSON.parse(text);
+    return typeof body === "object" && body !== null && "error" in body ? body.error : null;
+  } catch {
+    return null;
+  }
+}
+
+function outcomeOfFailure(signal: AbortSignal | null): Outcome {
+  if (signal?.aborted !== true) return { kind: "unreachable" };
+  const { reason } = signal as { reason: unknown };
+  return reason instanceof Error && reason.name === "TimeoutError" ? { kind: "timeout" } : { kind: "cancelled" };
+}

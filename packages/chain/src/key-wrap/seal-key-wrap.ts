@@ -1,0 +1,149 @@
+/** Vault keys wrapped by Seal: crypto's port for vault keys over key servers that ask the chain who is a member. */
+import { CryptoError, MAX_SEALED_KEY_BYTES, type SealedVaultKey, type VaultKeyWrap } from "@coffer/crypto";
+import { InvalidPackageError } from "@mysten/seal";
+import type { SuiGrpcClient } from "@mysten/sui/grpc";
+import { toHex } from "@mysten/sui/utils";
+import { ChainError } from "../errors.ts";
+import type { KeyServerSet, NetworkConfiguration } from "../network.ts";
+import type { TransactionSigner } from "../signer.ts";
+import type { VaultObjects } from "./approval.ts";
+import { fetchUserKeys } from "./fetch-user-keys.ts";
+import { openKeyServers, type KeyServerGroup } from "./key-server-group.ts";
+import { checkKeyServers, type KeyServerStatus } from "./key-server-status.ts";
+import type { KeyWrapParts } from "./key-wrap-parts.ts";
+import { associatedData, freshIdentity } from "./place.ts";
+import { rememberReads } from "./remembered-reads.ts";
+import { parseSealedKey, type CheckedKey } from "./sealed-key.ts";
+import { Sessions } from "./session.ts";
+
+export interface SealKeyWrapOptions {
+  readonly client: SuiGrpcClient;
+  readonly network: NetworkConfiguration;
+  readonly signer: TransactionSigner;
+  readonly vaultObjects: VaultObjects;
+  /** Carries the requests to key servers; a local net in the same process hands one in. */
+  readonly fetch?: typeof fetch | undefined;
+  /** Milliseconds since 1970. */
+  readonly clock?: (() => number) | undefined;
+  /** Waits between attempts at key servers that are behind. */
+  readonly sleep?: ((milliseconds: number) => Promise<void>) | undefined;
+  /** Milliseconds one request to a key server may take; 10,000 by default. */
+  readonly timeout?: number | undefined;
+}
+
+/**
+ * Besides the port's contract:
+ * - rejects with `ChainError` whose `code` says why keys are not given: `not_a_member`, `key_servers_unavailable`, `key_servers_behind`
+ *   (after two minutes of trying), `wrong_chain_key`, `address_alias`, `clock_skew`, `chain_stale`, `chain_unavailable`,
+ *   `network_changed`, `vault_not_found`; and with `CryptoError` `damaged` for a sealed key that is not as it must be;
+ * - keeps no vault key and no user key between calls, only a session key of ten minutes and what it read of the key servers.
+ */
+export interface SealKeyWrap extends VaultKeyWrap {
+  /** Quick and advisory: whether each key server of the writing set answers. Never rejects; no decision is taken from it. */
+  checkKeyServers(): Promise<KeyServerStatus[]>;
+  /** Forgets the session key: at logout and after a removal. Whoever calls afterwards is refused. */
+  close(): void;
+}
+
+/** Nothing is sent before it is used. */
+export function sealVaultKeyWrap(options: SealKeyWrapOptions): SealKeyWrap {
+  const parts = partsOf(options);
+  let closed = false;
+  const open = (): KeyWrapParts => {
+    if (closed) throw new TypeError("the key wrap is closed");
+    return parts;
+  };
+  return {
+    wrap: async (key, place) => await wrapKey(open(), key, place),
+    unwrap: async (items) => await unwrapKeys(open(), items),
+    checkKeyServers: async () => await checkKeyServers(open()),
+    close: () => {
+      closed = true;
+      parts.sessions.forget();
+      parts.reads.forget();
+    },
+  };
+}
+
+function partsOf(options: SealKeyWrapOptions): KeyWrapParts {
+  const { client, network, signer, vaultObjects } = options;
+  const clock = options.clock ?? Date.now;
+  return {
+    client,
+    network,
+    signer,
+    vaultObjects,
+    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+    clock,
+    sleep: options.sleep ?? ((milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds))),
+    timeout: options.timeout ?? 10_000,
+    reads: rememberReads(client),
+    sessions: new Sessions({ client, signer, packageId: network.originalPackageId, clock }),
+  };
+}
+
+async function wrapKey(parts: KeyWrapParts, key: Uint8Array, place: SealedVaultKey["place"]): Promise<Uint8Array> {
+  const { network } = parts;
+  const [writing] = network.keyServerSets;
+  if (writing === undefined) throw new TypeError("the network configuration names no key servers");
+  if (key.length !== 32) throw new TypeError("a vault key has 32 bytes");
+  const group = await openGroup(parts, writing);
+  const sealed = await encrypt(group, {
+    packageId: network.originalPackageId,
+    id: toHex(freshIdentity(place)),
+    data: key,
+    aad: associatedData(place),
+  });
+  if (sealed.length > MAX_SEALED_KEY_BYTES) throw new TypeError("too many key servers: the sealed key is too large");
+  // What we seal must be what we would open.
+  parseSealedKey({ sealedKey: sealed, place }, network);
+  return sealed;
+}
+
+async function encrypt(
+  { seal, set }: KeyServerGroup,
+  message: { packageId: string; id: string; data: Uint8Array; aad: Uint8Array },
+): Promise<Uint8Array> {
+  try {
+    const { encryptedObject, key } = await seal.encrypt({ ...message, threshold: set.threshold });
+    // The key of the inner encryption opens the object without any key server.
+    key.fill(0);
+    return encryptedObject;
+  } catch (cause) {
+    throw new ChainError(cause instanceof InvalidPackageError ? "network_changed" : "chain_unavailable", { cause });
+  }
+}
+
+async function unwrapKeys(parts: KeyWrapParts, items: readonly SealedVaultKey[]): Promise<Uint8Array[]> {
+  const checked = items.map((item) => parseSealedKey(item, parts.network));
+  const opened = new Map<CheckedKey, Uint8Array>();
+  for (const set of parts.network.keyServerSets) {
+    const ofSet = checked.filter((key) => key.set === set);
+    if (ofSet.length === 0) continue;
+    const keys = await unwrapFrom(parts, await openGroup(parts, set), ofSet);
+    for (const [at, key] of ofSet.entries()) opened.set(key, keys[at] ?? new Uint8Array());
+  }
+  return checked.map((key) => opened.get(key) ?? new Uint8Array());
+}
+
+async function unwrapFrom(
+  parts: KeyWrapParts,
+  group: KeyServerGroup,
+  keys: readonly CheckedKey[],
+): Promise<Uint8Array[]> {
+  const decryptWith = await fetchUserKeys(parts, group, keys);
+  const opened: Uint8Array[] = [];
+  for (const key of keys) opened.push(await decryptWith(key).catch(refuseSealedKey));
+  if (opened.some((key) => key.length !== 32)) refuseSealedKey(undefined);
+  return opened;
+}
+
+/** The key servers gave the right keys, so what they do not open was never sealed as it says. */
+function refuseSealedKey(cause: unknown): never {
+  throw new CryptoError("damaged", "record", "The vault key is not sealed as it must be: it does not open", { cause });
+}
+
+async function openGroup(parts: KeyWrapParts, set: KeyServerSet): Promise<KeyServerGroup> {
+  const { fetch, timeout, reads } = parts;
+  return await openKeyServers(set, { client: reads.client, fetch, timeout });
+}
