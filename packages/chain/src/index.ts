@@ -5,6 +5,13 @@
 export { type Chain, type ChainOptions, openChain } from "./chain.ts";
 export { CHAIN_ERRORS, ChainError, type ChainErrorCode } from "./errors.ts";
 export {
+  type KeyServerStatus,
+  sealVaultKeyWrap,
+  type SealKeyWrap,
+  type SealKeyWrapOptions,
+  type VaultObjects,
+} from "./key-wrap/index.ts";
+export {
   type KeyServer,
   type KeyServerSet,
   type NetworkConfiguration,
