@@ -1,0 +1,103 @@
+/** TEST ONLY: what a Sui node answers over gRPC-web to who reads objects, as a `fetch`; nothing of it listens. */
+import { bcs } from "@mysten/sui/bcs";
+import { GrpcTypes } from "@mysten/sui/grpc";
+import type { Clock } from "../../ports/clock.ts";
+import type { TestVault } from "./test-chain.ts";
+
+export const TEST_PACKAGE = `0x${"c0ffee".padStart(64, "0")}`;
+
+export interface TestNode {
+  readonly fetch: typeof fetch;
+  readonly objects: Map<string, { readonly type: string; readonly contents: Uint8Array }>;
+  /** Milliseconds that its newest checkpoint is behind the clock; null: it does not say. */
+  lag: number | null;
+  /** In the place of every answer. */
+  answer: ((signal: AbortSignal | null) => Promise<Response>) | null;
+  /** Objects asked for so far. */
+  reads: number;
+}
+
+export function openTestNode(clock: Clock): TestNode {
+  const node: TestNode = {
+    objects: new Map(),
+    lag: 0,
+    answer: null,
+    reads: 0,
+    fetch: async (input, init) => {
+      const request = new Request(input, init);
+      const asked = await request.text();
+      const isObjects = request.url.endsWith("/sui.rpc.v2.LedgerService/BatchGetObjects");
+      if (isObjects) node.reads += 1;
+      if (node.answer !== null) return node.answer(init?.signal ?? null);
+      return framed(isObjects ? renderObjects(node, asked) : renderInfo(node, clock));
+    },
+  };
+  return node;
+}
+
+/** The object of a vault as the Move module writes it; independent of the contract's description of it. */
+export function renderVault(
+  objectId: string,
+  vault: TestVault,
+  packageId = TEST_PACKAGE,
+): { type: string; contents: Uint8Array } {
+  return { type: `${packageId}::vault::Vault`, contents: encodeVault(objectId, vault) };
+}
+
+function renderObjects(node: TestNode, asked: string): Uint8Array {
+  const { requests } = GrpcTypes.BatchGetObjectsRequest.fromBinary(Buffer.from(asked, "base64").subarray(5));
+  const objects = requests.map(({ objectId = "" }): GrpcTypes.GetObjectResult => {
+    const object = node.objects.get(objectId);
+    if (object === undefined) {
+      const error = { code: 5, message: `Object ${objectId} not found`, details: [] };
+      return { result: { oneofKind: "error", error } };
+    }
+    const contents = { name: object.type, value: object.contents };
+    return { result: { oneofKind: "object", object: { objectId, version: 1n, objectType: object.type, contents } } };
+  });
+  return GrpcTypes.BatchGetObjectsResponse.toBinary({ objects });
+}
+
+function renderInfo({ lag }: TestNode, clock: Clock): Uint8Array {
+  if (lag === null) return GrpcTypes.GetServiceInfoResponse.toBinary({});
+  const at = clock.now() - lag;
+  const timestamp = { seconds: BigInt(Math.floor(at / 1000)), nanos: (at % 1000) * 1_000_000 };
+  return GrpcTypes.GetServiceInfoResponse.toBinary({ timestamp });
+}
+
+/** One message and the trailers (gRPC-web's PROTOCOL-WEB.md), in base64 as the client asks for it. */
+function framed(message: Uint8Array): Response {
+  const frames = [frame(0, message), frame(0x80, Buffer.from("grpc-status: 0\r\n"))];
+  const headers = { "content-type": "application/grpc-web-text" };
+  return new Response(Buffer.concat(frames).toString("base64"), { headers });
+}
+
+function frame(kind: number, bytes: Uint8Array): Uint8Array {
+  const head = Buffer.alloc(5);
+  head.writeUInt8(kind);
+  head.writeUInt32BE(bytes.length, 1);
+  return Buffer.concat([head, bytes]);
+}
+
+const member = { address: bcs.Address, signing_key: bcs.byteVector(), since: bcs.u64() };
+const Member = bcs.struct("Member", member);
+const Former = bcs.struct("Former", { ...member, until: bcs.u64() });
+const Vault = bcs.struct("Vault", {
+  id: bcs.Address,
+  generation: bcs.u64(),
+  floor: bcs.u64(),
+  plain_names: bcs.bool(),
+  owner: Member,
+  offered: bcs.option(bcs.Address),
+  members: bcs.vector(Member),
+  former: bcs.vector(Former),
+});
+
+function encodeVault(id: string, { plainNames, owner, members, former, ...numbers }: TestVault): Uint8Array {
+  const toMember = (entry: TestVault["owner"]) => ({ ...entry, signing_key: entry.signingKey });
+  return Vault.serialize({
+    ...{ id, ...numbers, plain_names: plainNames, owner: toMember(owner), offered: owner.address },
+    members: members.map(toMember),
+    former: former.map((entry) => ({ ...toMember(entry), until: entry.until })),
+  }).toBytes();
+}
