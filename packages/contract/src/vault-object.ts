@@ -77,7 +77,7 @@ function decode(bytes: Bytes, form: Form): unknown {
   if (form === "address") return `0x${toHex(bytes.take(32))}`;
   if (form === "u64") return bytes.takeU64();
   if (form === "bool") return bytes.takeLength(1) === 1;
-  if ("bytes" in form) return bytes.take(bytes.takeLength(form.bytes.most)).slice();
+  if ("bytes" in form) return Uint8Array.from(bytes.take(bytes.takeLength(form.bytes.most)));
   if ("option" in form) return bytes.takeLength(1) === 1 ? decode(bytes, form.option) : null;
   if ("list" in form) return Array.from({ length: bytes.takeLength(form.most) }, () => decode(bytes, form.list));
   return Object.fromEntries(Object.entries(form.fields).map(([name, field]) => [name, decode(bytes, field)]));

@@ -20,3 +20,9 @@ public(package) fun next_id(self: &mut TxContext): u64 {
 public fun from_sender(sender: address): TxContext {
     TxContext { sender, ids_created: 0 }
 }
+
+#[test_only]
+/// An address of its own for each number.
+public fun address_from(number: u64): address {
+    sui::address::from_u256(number as u256)
+}
