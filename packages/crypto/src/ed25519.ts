@@ -96,6 +96,6 @@ const SMALL_ORDER_Y = [0n, 1n, PRIME - 1n, ...orderEight()].map(littleEndian);
 
 /** y of a point of order 8 and its negative (RFC 7748's curve maps to it; libsodium keeps the same list). */
 function orderEight(): readonly bigint[] {
-  const y = 0x7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd83d3d706a17c7n;
+  const y = 0x7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd84d3d706a17c7n;
   return [y, PRIME - y];
 }

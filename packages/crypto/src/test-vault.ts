@@ -1,0 +1,177 @@
+/** A vault for tests: people in it and out of it, keys that are the same in every run, and a key wrap without a chain. */
+import { hmac } from "@noble/hashes/hmac.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { concatBytes, encodeText, encodeU64, equalBytes } from "./bytes.ts";
+import { ed25519StatementSigner } from "./ed25519.ts";
+import { encodeFileStart, newFilePlan, type EnvelopeRequest, type FilePlan } from "./file-plan.ts";
+import { parseFileStart, type FileStart } from "./file-start.ts";
+import type { KeyPlace, VaultKeyWrap } from "./key-wrap.ts";
+import type { FormerEntry, MemberEntry, VaultView } from "./membership.ts";
+import type { CryptoPlatform } from "./platform/platform.ts";
+import { webPlatform } from "./platform/web.ts";
+import type { Author } from "./statement-signer.ts";
+import { newVaultKeyRecord, type OpenedVaultKey } from "./vault-keys.ts";
+import { makeEnvelope } from "./wrapping.ts";
+import { makeVersionStatement } from "./writing.ts";
+import type { VersionStatement } from "./version-statement.ts";
+
+export const VAULT = new Uint8Array(32).fill(0xaa);
+export const FILE_ID = "0197b6f0-0000-7000-8000-00000000f11e";
+export const FOLDER_ID = "0197b6f0-0000-7000-8000-00000000f01d";
+export const TIME = 1_790_000_000_000;
+
+/** An address and an Ed25519 key that are the same in every run. */
+export function person(name: string): Author {
+  return { address: sha256(encodeText(`address of ${name}`)), signer: ed25519StatementSigner(seedOf(name)) };
+}
+
+export const OWNER = person("owner");
+export const MEMBER = person("member");
+/** Left after generation 4. */
+export const REMOVED = person("removed");
+/** Has no signing key. */
+export const READER = person("reader");
+export const STRANGER = person("stranger");
+
+/** Generation 5, floor 2. */
+export const VIEW: VaultView = {
+  vault: VAULT,
+  generation: 5n,
+  floor: 2n,
+  plainNames: false,
+  owner: entryOf(OWNER, 1n),
+  members: [entryOf(MEMBER, 3n), { ...entryOf(READER, 3n), signingKey: new Uint8Array(0) }],
+  former: [{ ...entryOf(REMOVED, 2n), until: 4n }],
+};
+
+/** The vault as it was in an older generation, to those who were in it. */
+export function viewIn(generation: bigint): VaultView {
+  const wasOpen = ({ since, until }: FormerEntry): boolean => since <= generation && generation <= until;
+  const back = VIEW.former.filter(wasOpen).map(({ address, signingKey, since }) => ({ address, signingKey, since }));
+  return { ...VIEW, generation, members: [...VIEW.members, ...back], former: [] };
+}
+
+export function entryOf({ address, signer }: Author, since: bigint): MemberEntry {
+  return { address, signingKey: signer.publicKey, since };
+}
+
+function seedOf(name: string): Uint8Array {
+  return sha256(encodeText(`seed of ${name}`));
+}
+
+/** Random bytes that are the same in every run; everything else is WebCrypto's. */
+export function seededPlatform(seed: string): CryptoPlatform {
+  let count = 0;
+  const block = (): Uint8Array => sha256(encodeText(`${seed} ${count++}`));
+  return {
+    ...webPlatform,
+    randomBytes: (length) => concatBytes(...Array.from({ length: Math.ceil(length / 32) }, block)).slice(0, length),
+  };
+}
+
+export interface TestKeyWrap extends VaultKeyWrap {
+  /** How many items each call of `unwrap` had. */
+  readonly requests: number[];
+}
+
+/** Keys that whoever holds `secret` can unwrap: the key XOR one stream, and a MAC over key and place. Deterministic; protects nothing. */
+export function testKeyWrap(secret: string): TestKeyWrap {
+  const requests: number[] = [];
+  const mac = (use: string, ...parts: Uint8Array[]): Uint8Array =>
+    hmac(sha256, encodeText(secret), concatBytes(encodeText(use), ...parts));
+  const mask = (key: Uint8Array, place: KeyPlace): Uint8Array => {
+    const stream = mac("stream", bytesOf(place));
+    return key.map((byte, index) => byte ^ (stream[index % 32] ?? 0));
+  };
+  return {
+    requests,
+    wrap: async (key, place) => concatBytes(mask(key, place), mac("tag", bytesOf(place), key)),
+    unwrap: async (items) => {
+      requests.push(items.length);
+      return items.map(({ place, sealedKey }) => {
+        const key = mask(sealedKey.subarray(0, -32), place);
+        if (!equalBytes(mac("tag", bytesOf(place), key), sealedKey.subarray(-32)))
+          throw new Error("not sealed for this");
+        return key;
+      });
+    },
+  };
+}
+
+function bytesOf({ creator, generation, vault }: KeyPlace): Uint8Array {
+  return concatBytes(vault, encodeU64(generation), creator);
+}
+
+export interface WrittenVersion {
+  readonly statement: VersionStatement;
+  readonly start: FileStart;
+  readonly file: Uint8Array;
+  readonly opened: OpenedVaultKey;
+}
+
+export interface VersionToWrite {
+  readonly author?: Author;
+  readonly view?: VaultView;
+  readonly opened?: OpenedVaultKey;
+  readonly fileId?: string;
+  readonly versionId?: string;
+  readonly previous?: VersionStatement | null;
+  readonly content?: string;
+}
+
+export const WRAP = testKeyWrap("wrap");
+
+/** A whole file with its statement, as a writer makes it. */
+export async function writeVersion(platform: CryptoPlatform, version: VersionToWrite = {}): Promise<WrittenVersion> {
+  const { author = MEMBER, view = VIEW, fileId = FILE_ID, previous = null } = version;
+  const { content = "content", versionId = "0197b6f0-0000-7000-8000-000000000001" } = version;
+  const opened = version.opened ?? (await newVaultKeyRecord(view, WRAP, author));
+  const envelopeOf = (request: EnvelopeRequest): Promise<Uint8Array> =>
+    makeEnvelope(platform, opened.record, opened.key, request);
+  const bytes = encodeText(content);
+  const plan = await newFilePlan(platform, { fileId, versionId, contentSize: bytes.length, padded: false, envelopeOf });
+  const file = concatBytes(encodeFileStart(plan), await plan.keys.encrypt(bytes, 0, true));
+  const statement = await stateVersion(view, author, opened, plan, file, previous);
+  return { statement, start: parseFileStart(file), file, opened };
+}
+
+function stateVersion(
+  view: VaultView,
+  author: Author,
+  { record }: OpenedVaultKey,
+  { envelope, header, keys, payloadOffset }: FilePlan,
+  file: Uint8Array,
+  previous: VersionStatement | null,
+): Promise<VersionStatement> {
+  const message = file.subarray(payloadOffset);
+  return makeVersionStatement(view, author, {
+    record,
+    header,
+    envelope,
+    commitment: keys.commitment,
+    messageLength: message.length,
+    digest: sha256(message),
+    previous,
+    time: TIME,
+  });
+}
+
+/** Every way to flip one bit. */
+export function* bitFlips(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let bit = 0; bit < 8 * bytes.length; bit += 1) {
+    const flipped = Uint8Array.from(bytes);
+    flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+    yield flipped;
+  }
+}
+
+/** The failure's `step code`, or what did not fail. */
+export async function failureOf(act: () => unknown): Promise<string> {
+  try {
+    await act();
+    return "accepted";
+  } catch (error) {
+    const { code, step } = error as { code?: string; step?: string };
+    return code === undefined ? `threw ${String(error)}` : `${String(step)} ${code}`;
+  }
+}
