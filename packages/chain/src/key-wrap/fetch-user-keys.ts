@@ -3,6 +3,7 @@ import type { Transaction } from "@mysten/sui/transactions";
 import { toHex } from "@mysten/sui/utils";
 import type { ChainError } from "../errors.ts";
 import { buildApproval, simulateApproval, type ApprovalVerdict } from "./approval.ts";
+import { LAG_MS } from "../vault-reader.ts";
 import { classifyDenial, type ChainOpinion } from "./denial.ts";
 import type { KeyServerGroup } from "./key-server-group.ts";
 import type { KeyWrapParts } from "./key-wrap-parts.ts";
@@ -14,8 +15,6 @@ const MAX_BATCH = 100;
 const PATIENCE = 120_000;
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 15_000;
-/** A node further behind than this is not believed, in milliseconds. */
-const MAX_LAG = 30_000;
 
 interface Batch {
   readonly ids: string[];
@@ -94,5 +93,5 @@ async function askChain(parts: KeyWrapParts, approval: Transaction): Promise<Cha
 
 async function isStale({ client, clock }: KeyWrapParts): Promise<boolean> {
   const { timestamp } = (await client.ledgerService.getServiceInfo({})).response;
-  return timestamp === undefined || clock() - Number(timestamp.seconds) * 1000 > MAX_LAG;
+  return timestamp === undefined || clock() - Number(timestamp.seconds) * 1000 > LAG_MS;
 }
