@@ -5,7 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseConfig, type Environment, type Settings } from "../config.ts";
 import { openMemoryBlobs } from "../drivers/blobs/memory.ts";
+import { openTestChain, type TestChain } from "../drivers/chain/test-chain.ts";
 import { openSqlite } from "../drivers/database/sqlite.ts";
+import type { Deps } from "../deps.ts";
 import { ServiceError } from "../http/errors.ts";
 import { type CreationContext, type IncomingBytes, type Principal, Recorded, Reply } from "../http/handlers.ts";
 import { migrate } from "../migrations/migrate.ts";
@@ -14,9 +16,12 @@ import type { Database } from "../ports/database.ts";
 import { systemRandom } from "../ports/random.ts";
 import { createAccount } from "./account/store.ts";
 import { filesHandlers } from "./files/handlers.ts";
+import { folderNamesHandlers } from "./folder-names/handlers.ts";
 import { foldersHandlers } from "./folders/handlers.ts";
+import { membersHandlers } from "./members/handlers.ts";
 import { trashHandlers } from "./trash/handlers.ts";
 import { uploadsHandlers } from "./uploads/handlers.ts";
+import { vaultKeysHandlers } from "./vault-keys/handlers.ts";
 import { vaultsHandlers } from "./vaults/handlers.ts";
 
 const TEST_ORIGIN = { requestId: "request", address: "127.0.0.1", userAgent: null };
@@ -33,17 +38,22 @@ export interface TestService extends AsyncDisposable {
   readonly clock: TestClock;
   readonly random: typeof systemRandom;
   readonly settings: Settings;
+  /** What the handlers read, unless the service was opened without a chain. */
+  readonly chain: TestChain;
   readonly owner: Principal;
   readonly handlers: ReturnType<typeof handlersOf>;
-  /** Another account with its own vault. */
-  addAccount(plan?: string): Promise<Principal>;
+  /** Another account with its own vault, and perhaps with a chain address that it linked. */
+  addAccount(plan?: string, chainAddress?: string): Promise<Principal>;
 }
 
-type Parts = Pick<TestService, "database" | "blobs" | "clock" | "random" | "settings">;
+type Parts = Pick<TestService, "database" | "blobs" | "clock" | "random" | "settings"> & Pick<Deps, "chain">;
 
 function handlersOf(deps: Parts) {
   return {
     vaults: vaultsHandlers(deps),
+    members: membersHandlers(deps),
+    vaultKeys: vaultKeysHandlers(deps),
+    folderNames: folderNamesHandlers(deps),
     folders: foldersHandlers(deps),
     files: filesHandlers(deps),
     uploads: uploadsHandlers(deps),
@@ -55,6 +65,8 @@ export interface TestServiceOptions {
   readonly environment?: Environment;
   readonly blobs?: BlobStore;
   readonly plan?: string;
+  /** False: a server that is not set up to read the chain. */
+  readonly hasChain?: boolean;
 }
 
 export async function openTestService(options: TestServiceOptions = {}): Promise<TestService> {
@@ -63,16 +75,20 @@ export async function openTestService(options: TestServiceOptions = {}): Promise
   await migrate(database);
   const clock = createClock();
   const { settings } = parseConfig({ SERVICE_ENV: "development", ...options.environment });
+  const chain = openTestChain(clock);
   const deps: Parts = {
     database,
     blobs: options.blobs ?? openMemoryBlobs({ clock }),
     clock,
     random: systemRandom,
     settings,
+    chain: options.hasChain === false ? null : chain,
   };
-  const addAccount = (plan = "pro"): Promise<Principal> => insertAccount(database, clock.now(), plan);
+  const addAccount: TestService["addAccount"] = (plan = "pro", chainAddress) =>
+    insertAccount(database, clock.now(), { plan, chainAddress: chainAddress ?? null });
   return {
     ...deps,
+    chain,
     owner: await addAccount(options.plan),
     handlers: handlersOf(deps),
     addAccount,
@@ -95,10 +111,14 @@ function createClock(): TestClock {
   };
 }
 
-async function insertAccount(database: Database, now: number, plan: string): Promise<Principal> {
+async function insertAccount(
+  database: Database,
+  now: number,
+  { plan, chainAddress }: { plan: string; chainAddress: string | null },
+): Promise<Principal> {
   const id = randomUUID();
   const row = {
-    ...{ id, email: `${id}@example.test`, email_verified: 0, name: null, idp_id: null, chain_address: null },
+    ...{ id, email: `${id}@example.test`, email_verified: 0, name: null, idp_id: null, chain_address: chainAddress },
     ...{
       chain_address_source: null,
       plan,
@@ -143,6 +163,7 @@ export function contextOf(
     serviceOrigin: "http://127.0.0.1",
     signal: new AbortController().signal,
     recheck: more.recheck ?? (() => Promise.resolve()),
+    watch: () => undefined,
     record: (_transaction, answer) =>
       Promise.resolve(new Recorded(answer instanceof Reply ? answer : new Reply(answer))),
   };

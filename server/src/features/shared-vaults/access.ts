@@ -26,6 +26,9 @@ export interface SeenVault extends OwnedVault {
 /** How old a read of the chain may be when a request is authorised by it, in milliseconds (decisions §5). */
 export const AUTHORISING_AGE = 10_000;
 
+/** Who is refused may have been added since: older reads than this are repeated first. A stranger costs four reads a second at most. */
+const REFUSING_AGE = 250;
+
 type ChainDeps = Pick<Deps, "database" | "chain">;
 
 /**
@@ -65,8 +68,10 @@ export function requireShared<Row extends SeenVault>(vault: Row): asserts vault 
  */
 export async function requireMember(deps: ChainDeps, principal: Principal, vault: SeenVault): Promise<void> {
   if (vault.type !== "shared" || vault.standing === "owner") return;
-  const chain = await readChainVault(deps, vault, { maxAge: AUTHORISING_AGE });
-  requireNamed(chain, await findActingAddress(deps.database, principal));
+  const address = await findActingAddress(deps.database, principal);
+  const remembered = await readChainVault(deps, vault, { maxAge: AUTHORISING_AGE });
+  if (isNamed(remembered, address)) return;
+  requireNamed(await readChainVault(deps, vault, { maxAge: REFUSING_AGE }), address);
 }
 
 /** Whoever signs for a shared vault, and the read of the chain that allows it. */
@@ -77,8 +82,8 @@ export interface Writer {
 }
 
 /**
- * Who the caller signs as, for the statements of a change. `generation` is what the statements name: a read from memory that is of
- * another one is repeated. Never inside a transaction: it waits for the chain.
+ * Who the caller signs as, for the statements of a change. `generation` is what the statements name: a read from memory that does not
+ * fit is repeated. Never inside a transaction: it waits for the chain.
  * @throws ServiceError `not_a_member`, `statement_invalid` for a member without a signing key, `generation_moved` for an older
  * generation, `chain_unavailable` also for one that the service's node has not seen.
  */
@@ -112,6 +117,11 @@ export async function findActingAddress(session: Session, principal: Principal):
 export function findNamed(chain: ChainVault, address: string): ChainMember | null {
   if (chain.owner.address === address) return chain.owner;
   return chain.members.find((member) => member.address === address) ?? null;
+}
+
+function isNamed(chain: ChainVault, address: string | null, { signing = false } = {}): boolean {
+  const member = address === null ? null : findNamed(chain, address);
+  return member !== null && (!signing || member.signingKey.length === 32);
 }
 
 function requireNamed(chain: ChainVault, address: string | null): ChainMember {
