@@ -2,10 +2,9 @@
 import { TransactionDataBuilder, type Transaction } from "@mysten/sui/transactions";
 import { SimulationError, type SuiClientTypes } from "@mysten/sui/client";
 import { checkBuilt } from "./built-transaction.ts";
-import type { Chain } from "./chain.ts";
 import { ChainError } from "./errors.ts";
-import { REQUEST_MS } from "./node.ts";
-import { isUnreachable, toChainError } from "./refusals.ts";
+import { type Node, REQUEST_MS } from "./node.ts";
+import { isUnreachable, type PackageIds, toChainError } from "./refusals.ts";
 import type { TransactionSigner } from "./signer.ts";
 
 export interface ExecutionOptions {
@@ -14,6 +13,11 @@ export interface ExecutionOptions {
    * transaction was executed. The transaction is not sent if it rejects.
    */
   readonly beforeSend?: ((digest: string) => Promise<void>) | undefined;
+}
+
+/** What a transaction is sent through. Who sends one has held the network to its configuration first. */
+export interface Executor extends Pick<Node, "client" | "wait"> {
+  readonly network: PackageIds;
 }
 
 export type Executed = SuiClientTypes.Transaction<{ effects: true }>;
@@ -26,7 +30,7 @@ const turns = new WeakMap<object, Map<string, Promise<unknown>>>();
  * @throws ChainError: `transaction_unknown` when it was sent and nothing was heard of it; everything else means that nothing changed.
  */
 export function execute(
-  chain: Chain,
+  chain: Executor,
   signer: TransactionSigner,
   transaction: Transaction,
   options: ExecutionOptions = {},
@@ -45,7 +49,7 @@ export function execute(
 }
 
 /** The transaction of a digest, or null when the node knows none. @throws ChainError `chain_unavailable`. */
-export async function findExecuted(chain: Chain, digest: string): Promise<Executed | null> {
+export async function findExecuted(chain: Executor, digest: string): Promise<Executed | null> {
   try {
     const result = await chain.client.core.getTransaction({
       digest,
@@ -60,12 +64,11 @@ export async function findExecuted(chain: Chain, digest: string): Promise<Execut
 }
 
 async function run(
-  chain: Chain,
+  chain: Executor,
   signer: TransactionSigner,
   transaction: Transaction,
   { beforeSend }: ExecutionOptions,
 ): Promise<Executed> {
-  await chain.verifyNetwork();
   const bytes = await build(chain, signer.chainAddress, transaction);
   const signature = await signer.signTransaction(bytes);
   const digest = TransactionDataBuilder.getDigestFromBytes(bytes);
@@ -75,7 +78,7 @@ async function run(
   throw toChainError(failureOf(executed.status.error), chain.network);
 }
 
-async function build(chain: Chain, sender: string, transaction: Transaction): Promise<Uint8Array> {
+async function build(chain: Executor, sender: string, transaction: Transaction): Promise<Uint8Array> {
   // Without a client: these are the bytes that were asked for.
   const kind = await transaction.build({ onlyTransactionKind: true });
   transaction.setSender(sender);
@@ -90,7 +93,7 @@ async function build(chain: Chain, sender: string, transaction: Transaction): Pr
 const POOR = 1_000_000n;
 
 /** A node says in its own words that an address cannot pay; its balance says it too. */
-async function namePoverty(chain: Chain, owner: string, error: ChainError): Promise<ChainError> {
+async function namePoverty(chain: Executor, owner: string, error: ChainError): Promise<ChainError> {
   if (error.code !== "transaction_failed") return error;
   const balance = await chain.client.core.getBalance({ owner }).catch(() => null);
   return balance !== null && BigInt(balance.balance.balance) < POOR
@@ -101,7 +104,7 @@ async function namePoverty(chain: Chain, owner: string, error: ChainError): Prom
 /** How often the same bytes are sent: they execute once, whoever receives them however often. */
 const ATTEMPTS = 3;
 
-async function send(chain: Chain, bytes: Uint8Array, signature: string, digest: string): Promise<Executed> {
+async function send(chain: Executor, bytes: Uint8Array, signature: string, digest: string): Promise<Executed> {
   let last: unknown;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     try {
@@ -125,7 +128,7 @@ async function send(chain: Chain, bytes: Uint8Array, signature: string, digest: 
 }
 
 /** Executed is executed; that the node does not show it yet is for the reader of the vault to wait for. */
-async function awaitEffects(chain: Chain, digest: string): Promise<void> {
+async function awaitEffects(chain: Executor, digest: string): Promise<void> {
   await chain.client.core.waitForTransaction({ digest, timeout: REQUEST_MS }).catch(() => null);
 }
 

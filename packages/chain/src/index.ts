@@ -18,6 +18,8 @@ export {
   networkConfiguration,
   parseNetworkConfiguration,
 } from "./network.ts";
+export { KNOWN_NETWORKS, type KnownNetwork, type UnpinnedKeyServerSet } from "./known-networks.ts";
+export { type Published, publishPackage, type PublishTarget } from "./publish.ts";
 export { fromSuiSigner, type TransactionSigner } from "./signer.ts";
 export { findMember, toVaultView, type VaultObject } from "./vault-object.ts";
 export { LAG_MS, MEMORY_MS, type ReadOptions } from "./vault-reader.ts";

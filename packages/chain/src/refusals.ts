@@ -22,10 +22,12 @@ const CODE_OF: Readonly<Record<AbortName, ChainErrorCode>> = {
   ETooManyKeys: "too_many_keys",
 };
 
+export type PackageIds = Pick<NetworkConfiguration, "originalPackageId" | "latestPackageId">;
+
 /** The constant with which the vault's module aborted; null for every other failure. */
 export function findAbort(
   error: SuiClientTypes.ExecutionError | undefined,
-  { originalPackageId, latestPackageId }: Pick<NetworkConfiguration, "originalPackageId" | "latestPackageId">,
+  { originalPackageId, latestPackageId }: PackageIds,
 ): AbortName | null {
   const abort = error?.MoveAbort;
   const { location } = abort ?? {};
@@ -35,7 +37,7 @@ export function findAbort(
 }
 
 /** The failure of a transaction that was not executed, or was executed and aborted. */
-export function toChainError(cause: unknown, network: NetworkConfiguration): ChainError {
+export function toChainError(cause: unknown, network: PackageIds): ChainError {
   if (cause instanceof ChainError) return cause;
   const error = cause instanceof SimulationError ? cause.executionError : undefined;
   const abort = findAbort(error, network);

@@ -28,6 +28,7 @@ export async function createVault(
   options: ExecutionOptions = {},
 ): Promise<VaultAct> {
   const call = vaultCalls.create(vault.signingKey ?? NO_KEY, vault.plainNames ?? false);
+  await chain.verifyNetwork();
   const executed = await execute(chain, signer, toTransaction(call, chain.network.latestPackageId), options);
   return { outcome: "done", digest: executed.digest, vault: await readCreated(chain, executed) };
 }

@@ -1,0 +1,112 @@
+/** Publishes the Move package, immutable from its first moment, and writes down what clients pin (encryption design §3, §5). */
+import { SealClient } from "@mysten/seal";
+import { SuiGrpcClient } from "@mysten/sui/grpc";
+import { Transaction } from "@mysten/sui/transactions";
+import { fromBase64, toBase64 } from "@mysten/sui/utils";
+import { type ChainOptions, openChain } from "./chain.ts";
+import { ChainError } from "./errors.ts";
+import { execute, type Executed } from "./execution.ts";
+import type { UnpinnedKeyServerSet } from "./known-networks.ts";
+import { type NetworkConfiguration, parseNetworkConfiguration } from "./network.ts";
+import { readNodeState } from "./node.ts";
+import { MODULES, PACKAGE_DIGEST } from "./package/index.ts";
+import type { TransactionSigner } from "./signer.ts";
+
+/** The Move standard library and the Sui framework: the same ids on every network. */
+const DEPENDENCIES = ["0x1", "0x2"].map((id) => `0x${id.slice(2).padStart(64, "0")}`);
+
+export interface PublishTarget {
+  readonly network: NetworkConfiguration["network"];
+  readonly grpcUrl: string;
+  /** Where it is known, the chain must be this one. */
+  readonly chainId?: string | undefined;
+  /** The first is for writing. */
+  readonly keyServerSets: readonly UnpinnedKeyServerSet[];
+}
+
+export interface Published {
+  readonly configuration: NetworkConfiguration;
+  /** Of the publishing transaction. */
+  readonly digest: string;
+}
+
+/**
+ * Publishes the package and makes it immutable in the same transaction: nobody, the publisher included, can change its rules. Then reads
+ * the key servers' public keys, and holds the chain to the configuration that it returns.
+ * @throws ChainError `network_changed` for another chain, `no_gas`, `transaction_failed`, …
+ */
+export async function publishPackage(
+  target: PublishTarget,
+  signer: TransactionSigner,
+  options: ChainOptions = {},
+): Promise<Published> {
+  const client = new SuiGrpcClient({
+    network: target.network,
+    baseUrl: target.grpcUrl,
+    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+  });
+  const { chainId } = await readNodeState({ client });
+  if (target.chainId !== undefined && target.chainId !== chainId) throw new ChainError("network_changed");
+  const keyServerSets = await Promise.all(target.keyServerSets.map((set) => pinKeys(client, set)));
+  const executed = await execute({ client, network: NO_PACKAGE, wait: options.wait ?? sleep }, signer, toPublish());
+  const packageId = findPackage(executed);
+  const configuration = parseNetworkConfiguration({
+    network: target.network,
+    chainId,
+    grpcUrl: target.grpcUrl,
+    originalPackageId: packageId,
+    latestPackageId: packageId,
+    packageDigest: PACKAGE_DIGEST,
+    keyServerSets,
+  });
+  await openChain(configuration, options).verifyNetwork();
+  return { configuration, digest: executed.digest };
+}
+
+/** No package aborts yet. */
+const NO_PACKAGE = { originalPackageId: "0x0", latestPackageId: "0x0" };
+
+function toPublish(): Transaction {
+  const transaction = new Transaction();
+  const upgradeCap = transaction.publish({ modules: [...MODULES], dependencies: DEPENDENCIES });
+  transaction.moveCall({ target: "0x2::package::make_immutable", arguments: [upgradeCap] });
+  return transaction;
+}
+
+function findPackage(executed: Executed): string {
+  const written = executed.effects.changedObjects.filter(({ outputState }) => outputState === "PackageWrite");
+  const [found, ...more] = written;
+  if (found === undefined || more.length > 0) throw new ChainError("transaction_failed");
+  return found.objectId;
+}
+
+/** What the chain says today is what clients will insist on. */
+async function pinKeys(client: SuiGrpcClient, { threshold, servers }: UnpinnedKeyServerSet) {
+  const seal = new SealClient({
+    suiClient: client,
+    serverConfigs: servers.map(({ objectId, weight, aggregatorUrl }) => ({
+      objectId,
+      weight,
+      ...(aggregatorUrl === undefined ? {} : { aggregatorUrl }),
+    })),
+    verifyKeyServers: false,
+  });
+  const found = await seal.getKeyServers().catch((cause: unknown) => {
+    throw new ChainError("network_changed", {
+      message:
+        "A key server is not on this chain, or not as it was named. Nothing was published; check the key servers.",
+      cause,
+    });
+  });
+  const pinned = servers.map((server) => ({
+    ...server,
+    publicKey: toBase64(found.get(server.objectId)?.pk ?? fromBase64("")),
+  }));
+  return { threshold, servers: pinned };
+}
+
+function sleep(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, milliseconds);
+  });
+}
