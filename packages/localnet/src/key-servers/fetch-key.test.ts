@@ -195,7 +195,7 @@ function approve(transaction: Transaction): void {
 }
 
 function identityOf(transaction: Transaction): TransactionArgument {
-  return transaction.pure.vector("u8", new Array<number>(56).fill(3));
+  return transaction.pure.vector("u8", new Array<number>(56).fill(0));
 }
 
 function vaultOf(transaction: Transaction, objectId = VAULT): TransactionArgument {

@@ -19,7 +19,7 @@ const [member, removed, stranger] = [1, 2, 3].map((fill) =>
 ) as [Ed25519Keypair, Ed25519Keypair, Ed25519Keypair];
 let servers: KeyServers;
 let sealed: Uint8Array;
-const identity = new Uint8Array(56).fill(5);
+const identity = new Uint8Array(56);
 
 beforeAll(async () => {
   servers = await startKeyServers(chain.access, {});
