@@ -10,6 +10,11 @@ export function concatBytes(...pieces: readonly Uint8Array[]): Uint8Array {
   return all;
 }
 
+/** A copy, as a plain Uint8Array. `slice` is none where the bytes are a Node Buffer: it gives a view of the same memory. */
+export function copyBytes(bytes: Uint8Array, from = 0, to = bytes.length): Uint8Array {
+  return new Uint8Array(bytes.subarray(from, to));
+}
+
 /** Takes the same time wherever they differ. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;

@@ -1,4 +1,4 @@
-import { concatBytes, encodeText, equalBytes } from "./bytes.ts";
+import { concatBytes, copyBytes, encodeText, equalBytes } from "./bytes.ts";
 import { CryptoError, damaged } from "./errors.ts";
 import type { ChunkCipher, CryptoPlatform, OpenedChunks } from "./platform/platform.ts";
 import { BLOCK_BYTES, CHUNK_BYTES, TAG_BYTES } from "./platform/platform.ts";
@@ -60,7 +60,7 @@ export async function deriveMessageKeys(
   const derived = platform.expandSha512(key, concatBytes(LABEL, salt, context), length);
   const nonce = derived.subarray(KEY_BYTES, KEY_BYTES + NONCE_BYTES);
   const cipher = await platform.importChunkCipher(derived.subarray(0, KEY_BYTES), nonce);
-  return new MessageKeys(salt.slice(), derived.slice(KEY_BYTES + NONCE_BYTES), cipher);
+  return new MessageKeys(copyBytes(salt), copyBytes(derived, KEY_BYTES + NONCE_BYTES), cipher);
 }
 
 /** The keys of a message that exists: its first 56 bytes name the salt and must hold the commitment. */

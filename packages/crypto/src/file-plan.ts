@@ -1,4 +1,4 @@
-import { concatBytes, equalBytes } from "./bytes.ts";
+import { concatBytes, copyBytes, equalBytes } from "./bytes.ts";
 import { deriveMessageKeys, KEY_BYTES, SALT_BYTES, type MessageKeys } from "./cobblestone.ts";
 import { CryptoError } from "./errors.ts";
 import { encodeHeader, encodeHeaderPrefix, fileContext, HEADER_BYTES } from "./header.ts";
@@ -53,7 +53,7 @@ export async function newFilePlan(platform: CryptoPlatform, file: NewFile): Prom
   const dataKey = new DataKey(platform.randomBytes(KEY_BYTES));
   const salt = platform.randomBytes(SALT_BYTES);
   const keys = await deriveMessageKeys(platform, dataKey.reveal(), salt, fileContext(headerPrefix));
-  const envelope = await file.envelopeOf({ dataKey, headerPrefix, commitment: keys.commitment.slice() });
+  const envelope = await file.envelopeOf({ dataKey, headerPrefix, commitment: copyBytes(keys.commitment) });
   const header = encodeHeader({ ...file, envelopeLength: envelope.length });
   return fixPlan(header, envelope, file.padded, file.contentSize, keys);
 }
@@ -106,8 +106,8 @@ function fixPlan(
   const messageSize = contentSize === null ? null : ciphertextSize(padded ? paddedSize(contentSize) : contentSize);
   const fileSize = messageSize === null ? null : payloadOffset + messageSize;
   return {
-    header: header.slice(),
-    envelope: envelope.slice(),
+    header: copyBytes(header),
+    envelope: copyBytes(envelope),
     padded,
     contentSize,
     payloadOffset,

@@ -1,3 +1,4 @@
+import { copyBytes } from "./bytes.ts";
 import { damaged } from "./errors.ts";
 import { COMMITMENT_BYTES, SALT_BYTES } from "./cobblestone.ts";
 import { HEADER_BYTES, HEADER_PREFIX_BYTES, MAX_ENVELOPE_BYTES, parseHeader, type FileHeader } from "./header.ts";
@@ -31,11 +32,11 @@ export function parseFileStart(bytes: Uint8Array): FileStart {
   const commitmentOffset = payloadOffset + SALT_BYTES;
   return {
     header,
-    headerBytes: bytes.slice(0, HEADER_BYTES),
-    headerPrefix: bytes.slice(0, HEADER_PREFIX_BYTES),
-    envelope: bytes.slice(HEADER_BYTES, payloadOffset),
+    headerBytes: copyBytes(bytes, 0, HEADER_BYTES),
+    headerPrefix: copyBytes(bytes, 0, HEADER_PREFIX_BYTES),
+    envelope: copyBytes(bytes, HEADER_BYTES, payloadOffset),
     payloadOffset,
-    salt: bytes.slice(payloadOffset, commitmentOffset),
-    commitment: bytes.slice(commitmentOffset, commitmentOffset + COMMITMENT_BYTES),
+    salt: copyBytes(bytes, payloadOffset, commitmentOffset),
+    commitment: copyBytes(bytes, commitmentOffset, commitmentOffset + COMMITMENT_BYTES),
   };
 }

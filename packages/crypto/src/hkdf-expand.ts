@@ -22,7 +22,7 @@ export function expandSha512(
     block = hmacSha512(key, block, info, Uint8Array.of(blocks.length + 1));
     blocks.push(block);
   }
-  return concatBytes(...blocks).slice(0, length);
+  return concatBytes(...blocks).subarray(0, length);
 }
 
 function hmacOfNoble(key: Uint8Array, ...pieces: readonly Uint8Array[]): Uint8Array {

@@ -1,5 +1,5 @@
 import { readPieces, type ByteSource } from "./byte-source.ts";
-import { concatBytes } from "./bytes.ts";
+import { concatBytes, copyBytes } from "./bytes.ts";
 import type { MessageKeys } from "./cobblestone.ts";
 import { openFileKeys, statedPlaintextSize, type FileKey } from "./decrypt-file.ts";
 import { damaged } from "./errors.ts";
@@ -107,7 +107,7 @@ async function* rangePieces(
   }
   const finalAt = finalChunk * CHUNK_BYTES;
   // A copy: what is kept must not change with what was given.
-  if (to > finalAt) yield finalPlaintext.slice(Math.max(0, from - finalAt), to - finalAt);
+  if (to > finalAt) yield copyBytes(finalPlaintext, Math.max(0, from - finalAt), to - finalAt);
 }
 
 async function fetchAll(
@@ -121,7 +121,7 @@ async function fetchAll(
   for await (const piece of readPieces(await fetchBytes(from, to, signal), signal)) {
     length += piece.length;
     if (length > to - from) throw damaged("length", "more came than was asked for");
-    pieces.push(piece.slice());
+    pieces.push(copyBytes(piece));
   }
   return concatBytes(...pieces);
 }

@@ -1,3 +1,5 @@
+import { copyBytes } from "./bytes.ts";
+
 /** Where Node looks for a value's own rendering (`util.inspect`); a registered symbol, so no import is needed. */
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
@@ -8,7 +10,7 @@ export class SecretKey {
   /** Takes a copy. Throws TypeError unless there are 32 bytes. */
   constructor(bytes: Uint8Array) {
     if (bytes.length !== 32) throw new TypeError("a key has 32 bytes");
-    this.#bytes = bytes.slice();
+    this.#bytes = copyBytes(bytes);
   }
 
   /** The bytes themselves. Pass them on, never keep or change them. */

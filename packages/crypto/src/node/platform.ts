@@ -7,6 +7,7 @@ import {
   randomBytes,
   type KeyObject,
 } from "node:crypto";
+import { copyBytes } from "../bytes.ts";
 import { expandSha512 } from "../hkdf-expand.ts";
 import {
   BLOCK_BYTES,
@@ -26,7 +27,7 @@ export const nodePlatform: CryptoPlatform = {
   expandSha512: (key, info, length) => expandSha512(key, info, length, hmacSha512),
   sha256: (bytes) => new Uint8Array(createHash("sha256").update(bytes).digest()),
   createSha256,
-  importChunkCipher: async (key, baseNonce) => chunkCipher(createSecretKey(key), baseNonce.slice()),
+  importChunkCipher: async (key, baseNonce) => chunkCipher(createSecretKey(key), copyBytes(baseNonce)),
 };
 
 function hmacSha512(key: Uint8Array, ...pieces: readonly Uint8Array[]): Uint8Array {
@@ -72,7 +73,7 @@ function decrypt(key: KeyObject, baseNonce: Uint8Array, ciphertext: Uint8Array, 
   for (let at = 0; at < count; at += 1) {
     const block = ciphertext.subarray(at * BLOCK_BYTES, (at + 1) * BLOCK_BYTES);
     const chunk = openBlock(key, chunkNonce(baseNonce, firstChunk + at), block);
-    if (chunk === null) return { plaintext: all.slice(0, at * CHUNK_BYTES), complete: false };
+    if (chunk === null) return { plaintext: copyBytes(all, 0, at * CHUNK_BYTES), complete: false };
     all.set(chunk, at * CHUNK_BYTES);
   }
   return { plaintext: all, complete: true };

@@ -1,3 +1,5 @@
+import { copyBytes } from "../bytes.ts";
+
 /**
  * What the codec needs from the runtime. `webPlatform` runs everywhere; `@coffer/crypto/node` has a faster one. Both pass the same
  * vectors, and bytes written through one are read through the other.
@@ -49,7 +51,7 @@ export const BLOCK_BYTES = CHUNK_BYTES + TAG_BYTES;
 
 /** Writes base nonce XOR chunk number as a 12-byte big-endian integer (c2sp.org/chunked-encryption, "AEAD usage"). */
 export function chunkNonce(baseNonce: Uint8Array, chunk: number): Uint8Array {
-  const nonce = baseNonce.slice();
+  const nonce = copyBytes(baseNonce);
   let rest = chunk;
   // Numbers stay below 2^38, where >>> would already cut them.
   for (let at = 11; at >= 7; at -= 1) {

@@ -1,4 +1,5 @@
 import { sha256 } from "@noble/hashes/sha2.js";
+import { copyBytes } from "../bytes.ts";
 import { expandSha512 } from "../hkdf-expand.ts";
 import {
   BLOCK_BYTES,
@@ -30,7 +31,7 @@ function createSha256(): RunningDigest {
 
 async function importChunkCipher(keyBytes: Uint8Array, baseNonce: Uint8Array): Promise<ChunkCipher> {
   const key = await crypto.subtle.importKey("raw", copyable(keyBytes), "AES-GCM", false, ["encrypt", "decrypt"]);
-  const nonce = baseNonce.slice();
+  const nonce = copyBytes(baseNonce);
   return {
     encrypt: (plaintext, firstChunk, final) => encrypt(key, nonce, plaintext, firstChunk, final),
     decrypt: (ciphertext, firstChunk) => decrypt(key, nonce, ciphertext, firstChunk),
