@@ -1,0 +1,382 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { beforeAll, describe, expect, it } from "vitest";
+import { concatBytes } from "./bytes.ts";
+import { decryptFile } from "./decrypt-file.ts";
+import { encryptMetadata } from "./entry-metadata.ts";
+import { encodeEnvelope, parseEnvelope, WRAPPED_KEY_BYTES } from "./envelope.ts";
+import { parseFileStart } from "./file-start.ts";
+import { encodeHeader } from "./header.ts";
+import { encodeMetadata } from "./metadata.ts";
+import { nodePlatform as platform } from "./node/platform.ts";
+import { openEntry, verifyVersion, type EntryQuestion, type FindVaultKey, type VersionQuestion } from "./reading.ts";
+import { parseRecord, signRecord, type VaultKeyRecord } from "./records.ts";
+import { DataKey } from "./secret-key.ts";
+import { statementHash } from "./statement-chain.ts";
+import {
+  bitFlips,
+  entryOf,
+  failureOf,
+  FILE_ID,
+  FOLDER_ID,
+  MEMBER,
+  OWNER,
+  REMOVED,
+  STRANGER,
+  TIME,
+  VAULT,
+  VIEW,
+  viewIn,
+  WRAP,
+  writeVersion,
+  type WrittenVersion,
+} from "./test-vault.ts";
+import { VaultKey } from "./vault-key.ts";
+import { newVaultKeyRecord, openVaultKeys, type OpenedVaultKey } from "./vault-keys.ts";
+import { signVersionStatement, type VersionFields } from "./version-statement.ts";
+import { makeEnvelope, wrapDataKey } from "./wrapping.ts";
+import { makeEntryStatement, makeVersionStatement, seenEntry, seenVersion } from "./writing.ts";
+
+const QUESTION: VersionQuestion = { vault: VAULT, view: VIEW, fileId: FILE_ID, versionId: null, seen: null };
+const VERSION_2 = "0197b6f0-0000-7000-8000-000000000002";
+
+/** Opens each record with the test's key wrap, as a cold reader does. */
+const findVaultKey: FindVaultKey = async (record) => {
+  const [opened] = await openVaultKeys(VIEW, [record], WRAP);
+  return opened!.key;
+};
+
+let written: WrittenVersion;
+beforeAll(async () => {
+  written = await writeVersion(platform);
+});
+
+/** Reads what a service answers: a statement and the bytes of a file. */
+function read(
+  statement: Uint8Array,
+  file: Uint8Array,
+  question: Partial<VersionQuestion> = {},
+  find = findVaultKey,
+): Promise<string> {
+  return failureOf(async () => {
+    const answer = { statement, start: parseFileStart(file), fileSize: file.length };
+    await verifyVersion(platform, { ...QUESTION, ...question }, answer, find);
+  });
+}
+
+/** The file with another envelope, and the statement that its holder would sign for it. */
+async function withEnvelope(
+  envelope: Uint8Array,
+  record: VaultKeyRecord,
+  fields: Partial<VersionFields> = {},
+  author = MEMBER,
+): Promise<{ statement: Uint8Array; file: Uint8Array }> {
+  const { file, start } = written;
+  const header = encodeHeader({ ...start.header, envelopeLength: envelope.length });
+  const { signature: _, bytes: __, ...before } = written.statement;
+  const statement = await signVersionStatement(
+    {
+      ...before,
+      startDigest: sha256(concatBytes(header, envelope)),
+      keyId: record.keyId,
+      signer: author.address,
+      ...fields,
+    },
+    author.signer,
+  );
+  return { statement: statement.bytes, file: concatBytes(header, envelope, file.subarray(start.payloadOffset)) };
+}
+
+describe("reading a version", () => {
+  it("unlocks the file: content, length and digest are those of the statement", async () => {
+    const { file, statement } = written;
+    const unlock = (start: WrittenVersion["start"]) =>
+      verifyVersion(platform, QUESTION, { statement: statement.bytes, start, fileSize: null }, findVaultKey);
+    const contentOf = async (bytes: Uint8Array): Promise<string> => {
+      const pieces: Uint8Array[] = [];
+      const body = new Response(Buffer.from(bytes)).body!;
+      for await (const piece of decryptFile(platform, body, { unlock })) pieces.push(piece);
+      return Buffer.concat(pieces).toString();
+    };
+    expect(await contentOf(file)).toBe("content");
+    await expect(contentOf(file.subarray(0, -1))).rejects.toMatchObject({ code: "damaged" });
+  });
+
+  it("refuses every flipped bit of statement, header, envelope and commitment", async () => {
+    const { file, start, statement } = written;
+    expect(await read(statement.bytes, file)).toBe("accepted");
+    const salt = start.payloadOffset;
+    for (const flipped of bitFlips(file.subarray(0, salt))) {
+      const failure = await read(statement.bytes, concatBytes(flipped, file.subarray(salt)));
+      expect(failure).toMatch(/^(header|ids|start|length) /);
+    }
+    for (const flipped of bitFlips(start.commitment))
+      expect(
+        await read(statement.bytes, concatBytes(file.subarray(0, salt + 24), flipped, file.subarray(salt + 56))),
+      ).toBe("commitment damaged");
+    for (const flipped of bitFlips(statement.bytes)) expect(await read(flipped, file)).not.toBe("accepted");
+  });
+
+  it("refuses another length of the file", async () => {
+    const { file, statement } = written;
+    expect(await read(statement.bytes, file.subarray(0, -1))).toBe("length damaged");
+    expect(await read(statement.bytes, concatBytes(file, Uint8Array.of(0)))).toBe("length damaged");
+  });
+
+  it("refuses another file or version than the one asked for", async () => {
+    const { file, statement } = written;
+    expect(await read(statement.bytes, file, { fileId: FOLDER_ID })).toBe("ids damaged");
+    expect(await read(statement.bytes, file, { versionId: VERSION_2 })).toBe("ids damaged");
+    expect(await read(statement.bytes, file, { versionId: written.statement.versionId })).toBe("accepted");
+  });
+
+  it("refuses an older version once a newer one was seen, and takes it when it is asked for by its id", async () => {
+    const second = await writeVersion(platform, { versionId: VERSION_2, previous: written.statement });
+    const seen = seenVersion(second.statement);
+    expect(await read(second.statement.bytes, second.file, { seen })).toBe("accepted");
+    expect(await read(written.statement.bytes, written.file, { seen })).toBe("statement rolled_back");
+    const { versionId } = written.statement;
+    expect(await read(written.statement.bytes, written.file, { versionId })).toBe("accepted");
+  });
+
+  it("refuses the statement of one version with the file of another", async () => {
+    const second = await writeVersion(platform, { versionId: VERSION_2, previous: written.statement });
+    expect(await read(second.statement.bytes, written.file)).toBe("ids damaged");
+    expect(await read(written.statement.bytes, second.file)).toBe("ids damaged");
+    const same = await writeVersion(platform);
+    expect(await read(written.statement.bytes, same.file)).toBe("start damaged");
+  });
+
+  it("refuses a file of another vault that has the same members and ids", async () => {
+    const vault = new Uint8Array(32).fill(0xbb);
+    const other = await writeVersion(platform, { view: { ...VIEW, vault } });
+    expect(await read(other.statement.bytes, other.file)).toBe("pins vault_changed");
+  });
+
+  it("refuses a version by who was removed, in a generation after the last of theirs", async () => {
+    const { statement, opened, file } = await writeVersion(platform, { author: REMOVED, view: viewIn(4n) });
+    expect(await read(statement.bytes, file)).toBe("accepted");
+    const { signature: _, bytes: __, ...fields } = statement;
+    const late = await signVersionStatement({ ...fields, generation: 5n }, REMOVED.signer);
+    expect(await read(late.bytes, file)).toBe("statement damaged");
+    // Below the floor nothing counts, whoever signed it.
+    expect(await read(statement.bytes, file, { view: { ...VIEW, floor: 5n } })).toBe("statement rolled_back");
+    expect(opened.record.generation).toBe(4n);
+  });
+});
+
+describe("the envelope of a version", () => {
+  const wrapFor = (opened: OpenedVaultKey, dataKey = new DataKey(new Uint8Array(32))): Promise<Uint8Array> => {
+    const { commitment, headerPrefix } = written.start;
+    return wrapDataKey(platform, opened.record, opened.key, { dataKey, commitment, headerPrefix });
+  };
+
+  it("is refused with a record that a stranger made for the vault", async () => {
+    const forged = await newVaultKeyRecord({ ...VIEW, owner: entryOf(STRANGER, 1n) }, WRAP, STRANGER);
+    const envelope = encodeEnvelope({ record: forged.record, wrapped: await wrapFor(forged) });
+    const { file, statement } = await withEnvelope(envelope, forged.record);
+    expect(await read(statement, file)).toBe("record damaged");
+  });
+
+  it("is refused with a stranger's record under a member's name, and with a member's of another generation", async () => {
+    const { record: good, key } = written.opened;
+    const { vault, generation, check, sealedKey } = good;
+    const named = await signRecord({ vault, generation, check, sealedKey, creator: MEMBER.address }, STRANGER.signer);
+    const older = await newVaultKeyRecord(viewIn(4n), WRAP, MEMBER);
+    for (const opened of [{ record: named, key }, older]) {
+      const envelope = encodeEnvelope({ record: opened.record, wrapped: await wrapFor(opened) });
+      const { file, statement } = await withEnvelope(envelope, opened.record);
+      expect(await read(statement, file)).toBe("record damaged");
+    }
+  });
+
+  it("is refused with a record that is in order but not the one that was signed", async () => {
+    const other = await newVaultKeyRecord(VIEW, WRAP, OWNER);
+    const envelope = encodeEnvelope({ record: other.record, wrapped: await wrapFor(other) });
+    const { file, statement } = await withEnvelope(envelope, written.opened.record);
+    expect(await read(statement, file)).toBe("record damaged");
+  });
+
+  it("is refused with a data key that was wrapped for another file, commitment or record", async () => {
+    const { opened, start } = written;
+    const { commitment, headerPrefix } = start;
+    const dataKey = new DataKey(new Uint8Array(32).fill(1));
+    const second = await writeVersion(platform, { versionId: VERSION_2, opened });
+    const sameKey = await newVaultKeyRecord(VIEW, WRAP, OWNER, opened.key);
+    const wrongs = [
+      await wrapDataKey(platform, opened.record, opened.key, {
+        dataKey,
+        commitment,
+        headerPrefix: second.start.headerPrefix,
+      }),
+      await wrapDataKey(platform, opened.record, opened.key, {
+        dataKey,
+        commitment: second.start.commitment,
+        headerPrefix,
+      }),
+      await wrapDataKey(platform, sameKey.record, opened.key, { dataKey, commitment, headerPrefix }),
+      parseEnvelope(second.start.envelope).wrapped,
+      new Uint8Array(WRAPPED_KEY_BYTES),
+    ];
+    for (const wrapped of wrongs) {
+      const { file, statement } = await withEnvelope(encodeEnvelope({ record: opened.record, wrapped }), opened.record);
+      expect(await read(statement, file)).toBe("wrap wrong_key");
+    }
+    const { wrapped } = parseEnvelope(start.envelope);
+    for (const flipped of bitFlips(wrapped)) {
+      const envelope = encodeEnvelope({ record: opened.record, wrapped: flipped });
+      const answer = await withEnvelope(envelope, opened.record);
+      expect(await read(answer.statement, answer.file)).toMatch(/^wrap (wrong_key|damaged)$/);
+    }
+  });
+
+  it("is refused without a record, and with anything after the wrapped key", async () => {
+    const { envelope } = written.start;
+    for (const wrong of [
+      new Uint8Array(0),
+      envelope.subarray(-WRAPPED_KEY_BYTES),
+      concatBytes(envelope, Uint8Array.of(0)),
+    ]) {
+      const { file, statement } = await withEnvelope(wrong, written.opened.record);
+      expect(await read(statement, file)).toBe("record damaged");
+    }
+  });
+
+  it("is refused when the vault key that is at hand is another one", async () => {
+    const { file, statement } = written;
+    const { key } = written.opened;
+    const others = [
+      new VaultKey(VAULT, 5n, new Uint8Array(32)),
+      new VaultKey(VAULT, 4n, key.reveal()),
+      new VaultKey(new Uint8Array(32), 5n, key.reveal()),
+    ];
+    for (const other of others) expect(await read(statement.bytes, file, {}, () => other)).toBe("record wrong_key");
+  });
+
+  it("does not make a reader ask for a vault key before everything else is in order", async () => {
+    const asked: VaultKeyRecord[] = [];
+    const find: FindVaultKey = (record) => {
+      asked.push(record);
+      return written.opened.key;
+    };
+    const { file, statement } = written;
+    await read(statement.bytes, file, { fileId: FOLDER_ID }, find);
+    await read(statement.bytes, concatBytes(file.subarray(0, 60), Uint8Array.of(0), file.subarray(61)), {}, find);
+    await read(statement.bytes, file, { view: { ...VIEW, members: [] } }, find);
+    expect(asked).toEqual([]);
+    expect(await read(statement.bytes, file, {}, find)).toBe("accepted");
+    expect(asked.length).toBe(1);
+  });
+});
+
+describe("reading an entry", () => {
+  const METADATA = { name: "Bericht.pdf", contentType: "application/pdf", size: 7 };
+  const ENTRY_QUESTION: EntryQuestion = { vault: VAULT, view: VIEW, kind: "file", id: FILE_ID, seen: null };
+  const place = (record: VaultKeyRecord, revision = 1n) =>
+    ({ kind: "file", id: FILE_ID, revision, keyId: record.keyId }) as const;
+
+  async function writeEntry(
+    opened = written.opened,
+    previous: Parameters<typeof makeEntryStatement>[2]["previous"] = null,
+  ) {
+    const revision = (previous?.revision ?? 0n) + 1n;
+    const metadata = await encryptMetadata(platform, opened.key, place(opened.record, revision), METADATA);
+    const entry = {
+      kind: "file",
+      id: FILE_ID,
+      folderId: null,
+      metadata,
+      record: opened.record,
+      previous,
+      time: TIME,
+    } as const;
+    const statement = await makeEntryStatement(VIEW, MEMBER, entry);
+    return { statement, answer: { statement: statement.bytes, metadata, record: opened.record.bytes } };
+  }
+
+  const open = (answer: Parameters<typeof openEntry>[2], question: Partial<EntryQuestion> = {}): Promise<string> =>
+    failureOf(() => openEntry(platform, { ...ENTRY_QUESTION, ...question }, answer, findVaultKey));
+
+  it("gives the name, the content type and the true size", async () => {
+    const { answer, statement } = await writeEntry();
+    const opened = await openEntry(platform, ENTRY_QUESTION, answer, findVaultKey);
+    expect(opened).toEqual({ statement, metadata: METADATA });
+  });
+
+  it("gives plain names in a vault with plain names, and no others", async () => {
+    const view = { ...VIEW, plainNames: true };
+    const metadata = encodeMetadata("file", METADATA);
+    const entry = { kind: "file", id: FILE_ID, folderId: FOLDER_ID, metadata, previous: null, time: TIME } as const;
+    const statement = await makeEntryStatement(view, MEMBER, { ...entry, record: null });
+    const answer = { statement: statement.bytes, metadata, record: null };
+    expect((await openEntry(platform, { ...ENTRY_QUESTION, view }, answer, findVaultKey)).metadata).toEqual(METADATA);
+    expect(await open(answer)).toBe("entry damaged");
+    expect(await open((await writeEntry()).answer, { view })).toBe("entry damaged");
+    const { record } = written.opened;
+    await expect(makeEntryStatement(view, MEMBER, { ...entry, record })).rejects.toThrow(TypeError);
+    await expect(makeEntryStatement(VIEW, MEMBER, { ...entry, record: null })).rejects.toThrow(TypeError);
+  });
+
+  it("refuses another entry, other metadata, another record, an older revision", async () => {
+    const first = await writeEntry();
+    const second = await writeEntry(written.opened, first.statement);
+    const other = await newVaultKeyRecord(VIEW, WRAP, OWNER);
+    const { answer } = second;
+    expect(await open(answer)).toBe("accepted");
+    expect(await open(answer, { id: FOLDER_ID })).toBe("ids damaged");
+    expect(await open(answer, { kind: "folder" })).toBe("ids damaged");
+    expect(await open({ ...answer, metadata: first.answer.metadata })).toBe("metadata damaged");
+    expect(await open({ ...answer, record: other.record.bytes })).toBe("record damaged");
+    expect(await open({ ...answer, record: null })).toBe("record damaged");
+    expect(await open(first.answer, { seen: seenEntry(second.statement) })).toBe("entry rolled_back");
+    for (const flipped of bitFlips(answer.metadata))
+      expect(await open({ ...answer, metadata: flipped })).toBe("metadata damaged");
+  });
+
+  it("refuses metadata that a member moved from another revision", async () => {
+    const { record, key } = written.opened;
+    const metadata = await encryptMetadata(platform, key, place(record, 2n), METADATA);
+    const entry = { kind: "file", id: FILE_ID, folderId: null, metadata, record, previous: null, time: TIME } as const;
+    const statement = await makeEntryStatement(VIEW, MEMBER, entry);
+    expect(await open({ statement: statement.bytes, metadata, record: record.bytes })).toBe("metadata wrong_key");
+  });
+});
+
+describe("writing", () => {
+  const newVersion = () => ({
+    record: written.opened.record,
+    header: written.start.headerBytes,
+    envelope: written.start.envelope,
+    commitment: written.start.commitment,
+    messageLength: written.statement.messageLength,
+    digest: null,
+    previous: written.statement,
+    time: TIME,
+  });
+
+  it("chains a version to the one before it, and leaves out a digest that nobody computed", async () => {
+    const next = await makeVersionStatement(VIEW, OWNER, newVersion());
+    expect(next).toMatchObject({
+      sequence: 2n,
+      previous: statementHash(written.statement.bytes),
+      signer: OWNER.address,
+    });
+    expect(next.digest).toEqual(new Uint8Array(32));
+  });
+
+  it("stops when the generation has moved, or the author may not sign", async () => {
+    const moved = { ...VIEW, generation: 6n };
+    expect(await failureOf(() => makeVersionStatement(moved, OWNER, newVersion()))).toBe("statement rolled_back");
+    const gone = { ...VIEW, members: [] };
+    expect(await failureOf(() => makeVersionStatement(gone, OWNER, newVersion()))).toBe("statement rolled_back");
+    for (const author of [STRANGER, REMOVED, { ...OWNER, signer: MEMBER.signer }])
+      expect(await failureOf(() => makeVersionStatement(VIEW, author, newVersion()))).toBe("statement wrong_key");
+  });
+
+  it("puts a data key into an envelope only under the key that the record names", async () => {
+    const { commitment, headerPrefix } = written.start;
+    const request = { dataKey: new DataKey(new Uint8Array(32)), commitment, headerPrefix };
+    const key = new VaultKey(VAULT, 5n, new Uint8Array(32));
+    const record = parseRecord(written.opened.record.bytes);
+    expect(await failureOf(() => makeEnvelope(platform, record, key, request))).toBe("record wrong_key");
+  });
+});
