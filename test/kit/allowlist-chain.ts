@@ -1,6 +1,10 @@
-/** A chain that knows one package, one allowlist and nothing else: enough for key servers to ask, and for SealClient to find them. */
-import type { SealCompatibleClient } from "@mysten/seal";
+/**
+ * A chain that knows one package, one vault with its allowlist and generation, and nothing else: enough for key servers to
+ * ask, and for SealClient and the key wrap to read. Tests of the key servers' and the wrap's own rules stand on it.
+ */
 import { bcs } from "@mysten/sui/bcs";
+import type { SuiGrpcClient } from "@mysten/sui/grpc";
+import type { Transaction } from "@mysten/sui/transactions";
 import { deriveDynamicFieldID } from "@mysten/sui/utils";
 import { verifyPersonalMessageSignature } from "@mysten/sui/verify";
 import type { ChainAccess, ChainObject, ChainView, Simulation } from "../../packages/localnet/src/chain-access.ts";
@@ -9,22 +13,29 @@ export const PACKAGE = `0x${"c0".repeat(32)}`;
 /** The only object calls may name. */
 export const VAULT = `0x${"aa".repeat(32)}`;
 
-export interface AllowlistChain {
-  readonly access: ChainAccess;
-  /** What SealClient reads. */
-  readonly client: SealCompatibleClient;
+interface State {
   readonly members: Set<string>;
+  generation: bigint;
+}
+
+export interface AllowlistChain extends State {
+  readonly access: ChainAccess;
+  /** What programs read it with. Requests are counted, and fail while `nodeDown`. */
+  readonly client: SuiGrpcClient;
+  requests: number;
+  nodeDown: boolean;
+  /** Milliseconds that the programs' node is behind. */
+  nodeLag: number;
   /** Added to the machine's clock, milliseconds. */
   skew: number;
 }
 
 export function openAllowlistChain(): AllowlistChain {
   const objects = new Map<string, ChainObject>();
-  const members = new Set<string>();
-  const chain = { skew: 0 };
+  const chain = { members: new Set<string>(), generation: 1n, requests: 0, nodeDown: false, nodeLag: 0, skew: 0 };
   const now = (): number => Date.now() + chain.skew;
   const access: ChainAccess = {
-    ...viewOf(members, objects, now),
+    ...viewOf(chain, objects, now),
     now,
     packageId: PACKAGE,
     putObject: async (object) => {
@@ -33,8 +44,8 @@ export function openAllowlistChain(): AllowlistChain {
       return put;
     },
     snapshot: () => {
-      const frozenAt = now();
-      return viewOf(new Set(members), new Map(objects), () => frozenAt);
+      const [frozenAt, frozen] = [now(), { members: new Set(chain.members), generation: chain.generation }];
+      return viewOf(frozen, new Map(objects), () => frozenAt);
     },
     verifyPersonalMessage: async (message, signature, address) =>
       await verifyPersonalMessageSignature(message, signature, { address }).then(
@@ -42,41 +53,81 @@ export function openAllowlistChain(): AllowlistChain {
         () => false,
       ),
   };
-  return Object.assign(chain, { access, members, client: clientOf(objects) });
+  const opened: Omit<AllowlistChain, "client"> = Object.assign(chain, { access });
+  return Object.assign(opened, { client: clientOf(opened, objects) });
 }
 
-function viewOf(members: Set<string>, objects: Map<string, ChainObject>, time: () => number): ChainView {
+function viewOf(state: State, objects: Map<string, ChainObject>, time: () => number): ChainView {
   return {
     chainId: "allowlist",
     checkpointTime: time,
     readObject: (id) => objects.get(id) ?? null,
     readPackage: (id) => (id === PACKAGE ? { id, originalId: PACKAGE, version: 1n, modules: new Map() } : null),
-    simulateAs: (sender, bytes) => simulate(bcs.ProgrammableTransaction.parse(bytes), members.has(sender)),
+    simulateAs: (sender, bytes) => simulate(state, sender, bcs.ProgrammableTransaction.parse(bytes)),
   };
 }
 
 function simulate(
+  state: State,
+  sender: string,
   { inputs, commands }: ReturnType<typeof bcs.ProgrammableTransaction.parse>,
-  isMember: boolean,
 ): Simulation {
   const unknown = inputs.map((input) => input.Object?.SharedObject?.objectId).find((id) => id != null && id !== VAULT);
   if (unknown != null) return { outcome: "object_missing", objectId: unknown, message: "no such object" };
   if (commands.some((command) => command.MoveCall?.function !== "seal_approve"))
     return { outcome: "invalid", message: "no such function" };
-  if (isMember) return { outcome: "succeeded" };
-  return { outcome: "aborted", code: 13n, module: "vault", function: "seal_approve", message: "not a member" };
+  const identities = inputs.flatMap((input) => (input.Pure == null ? [] : [Buffer.from(input.Pure.bytes, "base64")]));
+  if (identities.some((identity) => identity.readBigUInt64BE(33) > state.generation)) return abort(12n);
+  return state.members.has(sender) ? { outcome: "succeeded" } : abort(13n);
 }
 
-function clientOf(objects: Map<string, ChainObject>): SealCompatibleClient {
-  const read = (id: string): Uint8Array => objects.get(id)?.contents ?? new Uint8Array();
+function abort(code: bigint): Simulation {
+  return { outcome: "aborted", code, module: "vault", function: "seal_approve", message: `abort ${code}` };
+}
+
+function clientOf(chain: Omit<AllowlistChain, "client">, objects: Map<string, ChainObject>): SuiGrpcClient {
+  const reach = (): void => {
+    chain.requests += 1;
+    if (chain.nodeDown) throw new TypeError("fetch failed");
+  };
   const core = {
-    getObject: async ({ objectId }: { objectId: string }) =>
-      objectId === PACKAGE ? { object: { version: "1" } } : { object: { version: "1", content: read(objectId) } },
+    getObject: async ({ objectId }: { objectId: string }) => {
+      reach();
+      return { object: { version: "1", content: objects.get(objectId)?.contents ?? new Uint8Array() } };
+    },
     getDynamicField: async ({ parentId, name }: { parentId: string; name: { bcs: Uint8Array } }) => {
-      const id = deriveDynamicFieldID(parentId, "u64", name.bcs);
-      if (!objects.has(id)) throw new Error("no such dynamic field");
-      return { dynamicField: { value: { bcs: read(id).slice(40) } } };
+      reach();
+      const field = objects.get(deriveDynamicFieldID(parentId, "u64", name.bcs));
+      if (field === undefined) throw new Error("no such dynamic field");
+      return { dynamicField: { value: { bcs: field.contents.slice(40) } } };
+    },
+    simulateTransaction: async ({ transaction }: { transaction: Transaction }) => {
+      reach();
+      const bytes = await transaction.build({ onlyTransactionKind: true });
+      return renderSimulation(chain.access.simulateAs(transaction.getData().sender ?? "", bytes.slice(1)));
     },
   };
-  return { core } as unknown as SealCompatibleClient;
+  const ledgerService = {
+    getServiceInfo: async () => {
+      reach();
+      const seconds = BigInt(Math.floor((chain.access.now() - chain.nodeLag) / 1000));
+      return { response: { timestamp: { seconds, nanos: 0 } } };
+    },
+  };
+  return { core, ledgerService } as unknown as SuiGrpcClient;
+}
+
+function renderSimulation(simulation: Simulation): unknown {
+  switch (simulation.outcome) {
+    case "succeeded":
+      return { $kind: "Transaction", Transaction: { status: { success: true, error: null } } };
+    case "object_missing":
+      throw Object.assign(new Error(simulation.message), { code: "NOT_FOUND" });
+    case "aborted":
+    case "invalid": {
+      const abortCode = simulation.outcome === "aborted" ? { abortCode: String(simulation.code) } : undefined;
+      const error = { message: simulation.message, MoveAbort: abortCode };
+      return { $kind: "FailedTransaction", FailedTransaction: { status: { success: false, error } } };
+    }
+  }
 }

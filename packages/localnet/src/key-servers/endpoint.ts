@@ -1,4 +1,5 @@
 /** The HTTP face that key servers and aggregators have in common: two calls, faults and counters. */
+import { setTimeout } from "node:timers/promises";
 import type { ChainAccess } from "../chain-access.ts";
 import { FaultyChainView, type KeyServerRequests } from "./faults.ts";
 import { parseFetchRequest, type FetchRequest } from "./fetch-request.ts";
@@ -43,12 +44,12 @@ export class Endpoint {
 
   /** As `POST /v1/fetch_key`, from inside: how an aggregator asks the members. */
   async ask(request: FetchRequest): Promise<readonly GrantedKey[]> {
-    await this.#reach("fetchKey");
+    await this.#reach("fetchKey", null);
     return await this.#source.grant(request, this.faults);
   }
 
   async #answer(request: Request, call: keyof KeyServerRequests, answer: () => Promise<Response>): Promise<Response> {
-    await this.#reach(call);
+    await this.#reach(call, request.signal);
     return await answerRequest(async () => {
       checkClient(request.headers);
       return await answer();
@@ -65,9 +66,16 @@ export class Endpoint {
     return this.#source.describe(new URL(request.url).searchParams.get("service_id"));
   }
 
-  async #reach(call: keyof KeyServerRequests): Promise<void> {
+  /** What happens before a server answers at all. Who stops waiting is let go, as from a connection. */
+  async #reach(call: keyof KeyServerRequests, signal: AbortSignal | null): Promise<void> {
     this.requests[call] += 1;
-    if (this.faults.slow > 0) await new Promise((resolve) => setTimeout(resolve, this.faults.slow));
+    if (this.faults.slow > 0) await delay(this.faults.slow, signal);
     if (this.faults.down) throw new TypeError("fetch failed");
   }
+}
+
+async function delay(milliseconds: number, signal: AbortSignal | null): Promise<void> {
+  await setTimeout(milliseconds, undefined, signal === null ? {} : { signal }).catch((error: unknown) => {
+    throw signal?.aborted === true ? signal.reason : error;
+  });
 }
