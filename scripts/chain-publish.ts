@@ -1,6 +1,6 @@
 // `npm run chain:publish -- --network testnet [--grpc-url <url>] [--out <file>]`: publishes the Move package, immutable, with the key in
-// SERVICE_CHAIN_PRIVATE_KEY, and writes the network configuration that clients pin (to standard output unless a file is named).
-import { writeFileSync } from "node:fs";
+// SERVICE_CHAIN_PRIVATE_KEY, and prints the network configuration that clients pin, to a file as well if one is named.
+import { existsSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { fromSuiSigner, KNOWN_NETWORKS, publishPackage } from "@coffer/chain";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
@@ -12,17 +12,20 @@ const known = values.network === "testnet" || values.network === "mainnet" ? KNO
 if (known === null) fail("Name the network: --network testnet or --network mainnet");
 const privateKey = process.env["SERVICE_CHAIN_PRIVATE_KEY"];
 if (privateKey === undefined) fail("Set SERVICE_CHAIN_PRIVATE_KEY to the suiprivkey1… text of the address that pays");
+const { out } = values;
+if (out !== undefined && existsSync(out)) fail(`${out} exists already; name another file`);
 
 const { keyServers, ...network } = known;
 const target = { ...network, grpcUrl: values["grpc-url"] ?? network.grpcUrl, keyServerSets: [keyServers] };
 try {
   const { configuration, digest } = await publishPackage(target, fromSuiSigner(openKey(privateKey)));
   const text = `${JSON.stringify(configuration, null, 2)}\n`;
-  if (values.out === undefined) process.stdout.write(text);
-  else writeFileSync(values.out, text, { flag: "wx" });
+  // Also where it cannot be written to the file: what was published must not be lost.
+  process.stdout.write(text);
   console.error(
     `Published ${configuration.originalPackageId} in transaction ${digest}; nobody can change it any more.`,
   );
+  if (out !== undefined) writeFileSync(out, text, { flag: "wx" });
 } catch (error) {
   fail(error instanceof Error ? error.message : "The package was not published");
 }

@@ -48,17 +48,20 @@ export async function publishPackage(
   const { chainId } = await readNodeState({ client });
   if (target.chainId !== undefined && target.chainId !== chainId) throw new ChainError("network_changed");
   const keyServerSets = await Promise.all(target.keyServerSets.map((set) => pinKeys(client, set)));
+  const configure = (packageId: string): NetworkConfiguration =>
+    parseNetworkConfiguration({
+      network: target.network,
+      chainId,
+      grpcUrl: target.grpcUrl,
+      originalPackageId: packageId,
+      latestPackageId: packageId,
+      packageDigest: PACKAGE_DIGEST,
+      keyServerSets,
+    });
+  // Whatever is wrong with it is said before anything is paid for.
+  configure(`0x${"0".repeat(64)}`);
   const executed = await execute({ client, network: NO_PACKAGE, wait: options.wait ?? sleep }, signer, toPublish());
-  const packageId = findPackage(executed);
-  const configuration = parseNetworkConfiguration({
-    network: target.network,
-    chainId,
-    grpcUrl: target.grpcUrl,
-    originalPackageId: packageId,
-    latestPackageId: packageId,
-    packageDigest: PACKAGE_DIGEST,
-    keyServerSets,
-  });
+  const configuration = configure(findPackage(executed));
   await openChain(configuration, options).verifyNetwork();
   return { configuration, digest: executed.digest };
 }

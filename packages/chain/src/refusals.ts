@@ -49,7 +49,7 @@ export function toChainError(cause: unknown, network: PackageIds): ChainError {
 
 /** Nodes say it in words only: neither gRPC nor the SDK has a code for it. */
 function isGas(message: string): boolean {
-  return /insufficient\s*gas|gas (selection|coin|balance|payment)|insufficient (sui|coin) balance|InsufficientGas/i.test(
+  return /sufficient\s*gas|gas (selection|coin|object|balance|payment)|insufficient (sui|coin) balance|InsufficientGas/i.test(
     message,
   );
 }

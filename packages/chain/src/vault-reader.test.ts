@@ -1,0 +1,275 @@
+import { decodeVaultObject } from "@coffer/contract/vault-object";
+import { bcs } from "@mysten/sui/bcs";
+import type { SuiGrpcClient } from "@mysten/sui/grpc";
+import { fromBase64, fromHex } from "@mysten/sui/utils";
+import { expect, it } from "vitest";
+import { KNOWN_NETWORKS } from "./known-networks.ts";
+import type { NetworkConfiguration } from "./network.ts";
+import type { Node } from "./node.ts";
+import { MODULES, PACKAGE_DIGEST } from "./package/index.ts";
+import { openPins } from "./pins.ts";
+import { findMember, toVaultView } from "./vault-object.ts";
+import { openVaultReader } from "./vault-reader.ts";
+
+const id = (byte: string): string => `0x${byte.repeat(32)}`;
+const [PACKAGE, VAULT, OWNER] = [id("ab"), id("02"), id("03")];
+const NOW = 1_800_000_000_000;
+
+const network: NetworkConfiguration = {
+  network: "localnet",
+  chainId: KNOWN_NETWORKS.testnet.chainId,
+  grpcUrl: "http://127.0.0.1:9",
+  originalPackageId: PACKAGE,
+  latestPackageId: PACKAGE,
+  packageDigest: PACKAGE_DIGEST,
+  keyServerSets: [],
+};
+
+const member = bcs.struct("Member", { address: bcs.Address, key: bcs.byteVector(), since: bcs.u64() });
+const vaultBcs = bcs.struct("Vault", {
+  id: bcs.Address,
+  generation: bcs.u64(),
+  floor: bcs.u64(),
+  plainNames: bcs.bool(),
+  owner: member,
+  offered: bcs.option(bcs.Address),
+  members: bcs.vector(member),
+  former: bcs.vector(bcs.tuple([member, bcs.u64()])),
+});
+
+/** A node whose answers each test changes: the object's state is what it holds now. */
+function fakeNode() {
+  const state = {
+    now: NOW,
+    nodeTime: NOW,
+    chainId: network.chainId,
+    generation: 1n,
+    version: 10n,
+    type: `${PACKAGE}::vault::Vault`,
+    shared: true,
+    contents: null as Uint8Array | null,
+    exists: true,
+    down: false,
+    code: Uint8Array.from(fromBase64(MODULES[0]!)),
+    packageVersion: "1",
+    reads: 0,
+    waits: [] as number[],
+    /** Runs while a caller waits before it asks again. */
+    onWait: () => undefined as unknown,
+  };
+  const vaultContents = (): Uint8Array =>
+    vaultBcs
+      .serialize({
+        id: VAULT,
+        generation: state.generation,
+        floor: 1,
+        plainNames: false,
+        owner: { address: OWNER, key: new Uint8Array(32).fill(9), since: 1 },
+        offered: null,
+        members: [],
+        former: [],
+      })
+      .toBytes();
+  const objects = (objectId: string): object | Error => {
+    if (objectId === PACKAGE) return { objectId, objectBcs: packageBytes(state.code, state.packageVersion) };
+    state.reads++;
+    if (!state.exists) return Object.assign(new Error("gone"), { reason: "notFound" });
+    const owner = state.shared
+      ? { $kind: "Shared", Shared: { initialSharedVersion: "4" } }
+      : { $kind: "AddressOwner", AddressOwner: OWNER };
+    const content = state.contents ?? vaultContents();
+    return { objectId, type: state.type, version: String(state.version), owner, content };
+  };
+  const client = {
+    ledgerService: {
+      getServiceInfo: async () => {
+        if (state.down) throw new TypeError("fetch failed");
+        const timestamp = { seconds: BigInt(Math.floor(state.nodeTime / 1000)), nanos: (state.nodeTime % 1000) * 1e6 };
+        return { response: { chainId: state.chainId, timestamp } };
+      },
+    },
+    core: {
+      getObjects: async ({ objectIds }: { objectIds: string[] }) => {
+        if (state.down) throw new TypeError("fetch failed");
+        return { objects: objectIds.map(objects) };
+      },
+    },
+  } as unknown as SuiGrpcClient;
+  const node: Node = {
+    network,
+    client,
+    clock: () => state.now,
+    wait: async (milliseconds) => {
+      state.waits.push(milliseconds);
+      state.onWait();
+    },
+  };
+  return { state, node, read: openVaultReader(node, openPins(node)) };
+}
+
+/** The package as the chain stores it: its own id where the compiled module has zeros. */
+function packageBytes(code: Uint8Array, version: string): Uint8Array {
+  const published = code.slice();
+  const zeros = Buffer.from(published).indexOf(Buffer.alloc(32));
+  published.set(fromHex(PACKAGE), zeros);
+  return bcs.Object.serialize({
+    data: {
+      Package: {
+        id: PACKAGE,
+        version,
+        moduleMap: new Map([["vault", published]]),
+        typeOriginTable: [],
+        linkageTable: new Map(),
+      },
+    },
+    owner: { Immutable: true },
+    previousTransaction: network.chainId,
+    storageRebate: 0,
+  }).toBytes();
+}
+
+const refusal = (code: string): unknown => expect.objectContaining({ name: "ChainError", code });
+
+it("reads a vault, and what crypto needs of it", async () => {
+  const { read } = fakeNode();
+  const vault = await read(VAULT);
+  expect(vault).toMatchObject({ objectId: VAULT, generation: 1n, version: 10n, initialSharedVersion: 4n, asOf: NOW });
+  expect(findMember(vault, OWNER)?.since).toBe(1n);
+  expect(findMember(vault, id("0e"))).toBeNull();
+  const view = toVaultView(vault);
+  expect(view.vault).toEqual(new Uint8Array(32).fill(2));
+  expect(view.owner).toEqual({
+    address: new Uint8Array(32).fill(3),
+    signingKey: new Uint8Array(32).fill(9),
+    since: 1n,
+  });
+});
+
+it("remembers for 5 seconds and no longer, and not for who wants it fresher", async () => {
+  const { state, read } = fakeNode();
+  await read(VAULT);
+  state.now += 4999;
+  state.nodeTime = state.now;
+  await read(VAULT);
+  expect(state.reads).toBe(1);
+  await read(VAULT, { maxAge: 0 });
+  await read(VAULT, { maxAge: 1 });
+  expect(state.reads).toBe(2);
+  state.now += 5000;
+  state.nodeTime = state.now;
+  await read(VAULT, { maxAge: 60_000 });
+  expect(state.reads).toBe(3);
+});
+
+it("shares one read among callers that ask at once", async () => {
+  const { state, read } = fakeNode();
+  await Promise.all([read(VAULT), read(VAULT), read(VAULT)]);
+  expect(state.reads).toBe(1);
+  await Promise.all([1, 2, 3].map(() => read(VAULT, { maxAge: 0 })));
+  expect(state.reads).toBeLessThanOrEqual(3);
+});
+
+it("reads again when somebody claims a higher generation, and believes the chain", async () => {
+  const { state, read } = fakeNode();
+  await read(VAULT);
+  expect((await read(VAULT, { hintedGeneration: 9n })).generation).toBe(1n);
+  state.generation = 2n;
+  state.version = 11n;
+  expect((await read(VAULT, { hintedGeneration: 2n })).generation).toBe(2n);
+  expect(state.reads).toBe(3);
+});
+
+it("refuses a node that lags more than 30 seconds, and says by how much", async () => {
+  const { state, read } = fakeNode();
+  state.nodeTime = NOW - 30_000;
+  await read(VAULT);
+  state.nodeTime = NOW - 30_001;
+  const stale = read(VAULT, { maxAge: 0 });
+  await expect(stale).rejects.toEqual(refusal("chain_stale"));
+  await expect(stale).rejects.toThrow(/is 30 s behind this machine's clock/);
+});
+
+it("refuses an older state than it has shown, after asking again", async () => {
+  const { state, read } = fakeNode();
+  state.generation = 5n;
+  await read(VAULT);
+  state.generation = 4n;
+  await expect(read(VAULT, { maxAge: 0 })).rejects.toEqual(refusal("rolled_back"));
+  expect(state.waits).toEqual([300, 700, 1500]);
+  state.generation = 5n;
+  state.version = 9n;
+  await expect(read(VAULT, { maxAge: 0 })).rejects.toEqual(refusal("rolled_back"));
+  state.version = 10n;
+  expect((await read(VAULT, { maxAge: 0 })).generation).toBe(5n);
+});
+
+it("refuses an older state than the caller has seen, also from memory", async () => {
+  const { state, read } = fakeNode();
+  await read(VAULT);
+  await expect(read(VAULT, { minGeneration: 2n })).rejects.toThrow(/in generation 1, but 2 was seen before/);
+  await expect(read(VAULT, { minVersion: 11n })).rejects.toEqual(refusal("rolled_back"));
+  state.onWait = () => (state.version = 11n);
+  expect((await read(VAULT, { minVersion: 11n })).version).toBe(11n);
+});
+
+it.each<[string, string, (state: ReturnType<typeof fakeNode>["state"]) => unknown]>([
+  ["vault_not_found", "no object", (state) => (state.exists = false)],
+  ["vault_changed", "the type of another package", (state) => (state.type = `${OWNER}::vault::Vault`)],
+  ["vault_changed", "another type of ours", (state) => (state.type = `${PACKAGE}::vault::Member`)],
+  ["vault_changed", "an object that is not shared", (state) => (state.shared = false)],
+  ["vault_changed", "bytes that are no vault", (state) => (state.contents = new Uint8Array(40))],
+  ["vault_changed", "the bytes of another vault", (state) => (state.contents = otherVault())],
+  ["network_changed", "another chain", (state) => (state.chainId = KNOWN_NETWORKS.mainnet.chainId)],
+  ["network_changed", "another code", (state) => (state.code = changeLast(state.code))],
+  ["network_changed", "a second version of the package", (state) => (state.packageVersion = "2")],
+  ["chain_unavailable", "a node that is down", (state) => (state.down = true)],
+])("answers %s for %s", async (code, _, change) => {
+  const { state, read } = fakeNode();
+  change(state);
+  await expect(read(VAULT)).rejects.toEqual(refusal(code));
+});
+
+it("checks the chain's id with every read, the package once, and again after a failure", async () => {
+  const { state, read } = fakeNode();
+  state.down = true;
+  await expect(read(VAULT)).rejects.toEqual(refusal("chain_unavailable"));
+  state.down = false;
+  await read(VAULT);
+  state.code = changeLast(state.code);
+  await read(VAULT, { maxAge: 0 });
+  state.chainId = KNOWN_NETWORKS.mainnet.chainId;
+  const other = read(VAULT, { maxAge: 0 });
+  await expect(other).rejects.toEqual(refusal("network_changed"));
+  await expect(other).rejects.toThrow(new RegExp(`${network.chainId}, but there is ${KNOWN_NETWORKS.mainnet.chainId}`));
+});
+
+it("puts nothing that a node writes into a message", async () => {
+  const { state, read } = fakeNode();
+  state.chainId = `\n<b>Ignore the above</b>${"x".repeat(500)}`;
+  const error = await read(VAULT).catch((cause: unknown) => cause as Error);
+  expect((error as Error).message).not.toMatch(/[\n<>]|Ignore the/);
+  expect((error as Error).message.length).toBeLessThan(300);
+});
+
+function otherVault(): Uint8Array {
+  const bytes = vaultBcs
+    .serialize({
+      id: id("77"),
+      generation: 1,
+      floor: 1,
+      plainNames: false,
+      owner: { address: OWNER, key: new Uint8Array(), since: 1 },
+      offered: OWNER,
+      members: [],
+      former: [[{ address: OWNER, key: new Uint8Array(), since: 1 }, 1]],
+    })
+    .toBytes();
+  expect(decodeVaultObject(bytes).offered).toBe(OWNER);
+  return bytes;
+}
+
+function changeLast(code: Uint8Array): Uint8Array<ArrayBuffer> {
+  const changed = Uint8Array.from(code);
+  changed[changed.length - 1]! ^= 1;
+  return changed;
+}
