@@ -28,6 +28,7 @@ export interface Client {
   readonly apiKeys: account.ApiKeyResource;
   readonly invites: InviteResource;
   readonly vaults: storage.VaultResource;
+  readonly agents: storage.AgentResource;
   readonly folders: storage.FolderResource;
   readonly files: FileResource;
   readonly trash: storage.TrashResource;
@@ -64,6 +65,7 @@ export function createClient(options: ClientOptions): Client {
     apiKeys: account.apiKeyResource(connection),
     invites: inviteResource(connection),
     vaults: storage.vaultResource(connection),
+    agents: storage.agentResource(connection),
     folders: storage.folderResource(connection),
     files: fileResource(connection),
     trash: storage.trashResource(connection),

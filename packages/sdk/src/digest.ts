@@ -34,6 +34,12 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 }
 
+/** Null for what is not base64 with its padding (RFC 4648 §4). */
+export function fromBase64(text: string): Uint8Array | null {
+  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)) return null;
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}
+
 /** Base64 or base64url to lower-case hex; null when it is not 32 bytes. */
 export function sha256FromBase64(text: string): string | null {
   if (!/^[\w+/-]{43}=?$/.test(text)) return null;

@@ -8,6 +8,7 @@ import {
 } from "@coffer/contract";
 import { redactText } from "./redaction.ts";
 import { INSPECT } from "./secret.ts";
+import type { VaultErrorCode } from "./vaults/vault-error.ts";
 
 /** Codes of failures that the service did not answer itself. */
 export type ClientErrorCode =
@@ -21,7 +22,8 @@ export type ClientErrorCode =
   | "configuration"
   | "source_changed"
   | "destination_exists"
-  | "not_resumable";
+  | "not_resumable"
+  | VaultErrorCode;
 
 /** What every error of the SDK tells, safe to log. */
 export interface ErrorFacts {

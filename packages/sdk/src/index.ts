@@ -25,6 +25,7 @@ export {
   type SessionTokens,
   type SignedIn,
   type Vault,
+  type VaultMember,
   type Webhook,
   type WebhookEvent,
 } from "@coffer/contract";
@@ -53,7 +54,13 @@ export {
 } from "./errors.ts";
 export type { FollowOptions } from "./events/follow.ts";
 export type { FileChanges, FileResource } from "./files.ts";
-export { SDK_VERSION, type ClientOptions, type Credentials, type TimeLimits } from "./options.ts";
+export {
+  SDK_VERSION,
+  type SharedVaultOptions,
+  type ClientOptions,
+  type Credentials,
+  type TimeLimits,
+} from "./options.ts";
 export { PagePromise, type Page } from "./pages.ts";
 export { redactText } from "./redaction.ts";
 export type {
@@ -65,7 +72,13 @@ export type {
 } from "./resources/account.ts";
 export type { InviteResource, NewInvite } from "./resources/invites.ts";
 export type { AuthResource, IdentityProviderResource, SessionResource } from "./resources/sign-in.ts";
-export type { FolderResource, TrashResource, VaultResource } from "./resources/storage.ts";
+export type {
+  AgentResource,
+  FolderResource,
+  MemberResource,
+  TrashResource,
+  VaultResource,
+} from "./resources/storage.ts";
 export type { EventDescription } from "./resources/webhook-calls.ts";
 export type { EventResource, WebhookResource } from "./resources/webhooks.ts";
 export type { RetryPolicy } from "./retry.ts";
@@ -80,4 +93,11 @@ export {
 } from "./session/credentials.ts";
 export { inProcessTransport, kyTransport, type AttemptContext, type Middleware, type Transport } from "./transports.ts";
 export type { Progress, ReplaceInput, UploadInput, UploadOptions, UploadResult } from "./upload/upload.ts";
+export type { AccessCheck, LayerCheck } from "./vaults/check-access.ts";
+export type { CreationJournal, NewSharedVault } from "./vaults/create.ts";
+export type { AddMemberOptions } from "./vaults/members.ts";
+export type { ActResult } from "./vaults/owner-acts.ts";
+export { memoryPins, type PinStore, type VaultPin } from "./vaults/pins.ts";
+export type { RevokedAgent, RevokedMembership } from "./vaults/revoke-agent.ts";
+export type { VaultErrorCode } from "./vaults/vault-error.ts";
 export type { EventOf, ReceivedEvent, UnknownEvent } from "./webhooks/received-event.ts";

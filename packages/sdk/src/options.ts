@@ -1,6 +1,8 @@
 import type { ChainNetwork } from "@coffer/contract";
-import { placeOf, type Place } from "./chain/signer.ts";
+import { placeOf, type Place, type Signer } from "./chain/signer.ts";
 import type { ContractError } from "./errors.ts";
+import type { NetworkConfiguration } from "@coffer/chain";
+import type { CryptoPlatform } from "@coffer/crypto";
 import { configurationError, SdkError } from "./errors.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import { sanitizeCause } from "./redaction.ts";
@@ -8,6 +10,7 @@ import { DEFAULT_RETRY, RetryBudget, type RetryPolicy } from "./retry.ts";
 import { nodeVersion } from "./runtime.ts";
 import { Secret } from "./secret.ts";
 import { SessionCredentials } from "./session/credentials.ts";
+import type { PinStore } from "./vaults/pins.ts";
 import { kyTransport, type Middleware, type Transport } from "./transports.ts";
 
 /** An API key, as text or wrapped, or a web session. null: call without a credential. */
@@ -43,9 +46,27 @@ export interface ClientOptions {
   readonly onContractError?: ((error: ContractError) => void) | undefined;
   /** The chain that signatures name: a local one for services on this machine, else the main one, when absent. */
   readonly network?: ChainNetwork | undefined;
+  /** Shared vaults are encrypted and decrypted here; without it they can be listed and nothing else. */
+  readonly sharedVaults?: SharedVaultOptions | undefined;
   /** Appended to the client identification: `name/version`. */
   readonly application?: string | undefined;
   readonly clock?: Clock | undefined;
+}
+
+/** Who this client is on the chain, and which chain that is. None of it is ever taken from the service. */
+export interface SharedVaultOptions {
+  /** Its address must be on a vault's allowlist; the key never leaves this machine. */
+  readonly signer: Signer;
+  /** Chain node, package and key servers: see `@coffer/chain`. May hold API keys of key servers. */
+  readonly network: NetworkConfiguration;
+  /** What vaults are held to between runs; in memory when absent. */
+  readonly pins?: PinStore | undefined;
+  /** Carries requests to the chain and the key servers; the runtime's own when absent. */
+  readonly fetch?: typeof fetch | undefined;
+  /** This machine's time in milliseconds since 1970; `Date.now` when absent. */
+  readonly clock?: (() => number) | undefined;
+  /** Makes files as fast as the runtime can: `nodePlatform` of `@coffer/crypto/node`; WebCrypto when absent. */
+  readonly platform?: CryptoPlatform | undefined;
 }
 
 /** Where and how calls go: options with their defaults, made once per client. */
@@ -64,6 +85,8 @@ export interface Connection {
   readonly contractBroken: (error: ContractError) => void;
   readonly identification: Readonly<Record<string, string>>;
   readonly clock: Clock;
+  /** null: this client neither reads nor writes shared vaults. */
+  readonly sharedVaults: SharedVaultOptions | null;
 }
 
 export const SDK_VERSION = "0.1.0";
@@ -79,7 +102,7 @@ export function openConnection(options: ClientOptions): Connection {
     baseUrl,
     credential: async () => bearerOf(connection, await ask()),
     session: credentials instanceof SessionCredentials ? credentials : null,
-    place: placeOf(baseUrl, options.network),
+    place: placeOf(baseUrl, options.network ?? options.sharedVaults?.network.network),
     transport: options.transport ?? kyTransport(),
     middleware: options.middleware ?? [],
     retry,
@@ -91,6 +114,7 @@ export function openConnection(options: ClientOptions): Connection {
     },
     identification: identify(options.application),
     clock: options.clock ?? systemClock,
+    sharedVaults: options.sharedVaults ?? null,
   };
   return connection;
 }

@@ -1,8 +1,9 @@
 /** Signers over private keys, and Sui's text form of those. Loaded on demand. */
+import type { StatementSigner } from "@coffer/crypto";
 import { configurationError } from "../errors.ts";
 import { Secret } from "../secret.ts";
 import { decodeBech32, encodeBech32 } from "./bech32.ts";
-import { addressOf, publicKeyOf, randomSeed, signPersonalMessage } from "./ed25519.ts";
+import { addressOf, publicKeyOf, randomSeed, signPersonalMessage, signTransaction } from "./ed25519.ts";
 import type { Signer } from "./signer.ts";
 
 const SEED_BYTES = 32;
@@ -16,7 +17,21 @@ export function openSigner(privateKey: Uint8Array | string | Secret): Signer {
   return Object.freeze({
     chainAddress: addressOf(publicKeyOf(seed)),
     signPersonalMessage: (bytes: Uint8Array) => Promise.resolve(signPersonalMessage(seed, bytes)),
+    signTransaction: (bytes: Uint8Array) => Promise.resolve(signTransaction(seed, bytes)),
+    statements: statementSignerOf(seed),
   });
+}
+
+/** What verifies and signs natively is loaded with the first statement. */
+function statementSignerOf(seed: Uint8Array): StatementSigner {
+  let opened: Promise<StatementSigner> | null = null;
+  return {
+    publicKey: publicKeyOf(seed),
+    sign: async (message) => {
+      opened ??= import("@coffer/crypto").then(({ ed25519StatementSigner }) => ed25519StatementSigner(seed));
+      return (await opened).sign(message);
+    },
+  };
 }
 
 export function generateKey(): { readonly privateKey: Secret; readonly chainAddress: string } {

@@ -11,6 +11,8 @@ ed.hashes.sha512 = sha512;
 const SCHEME = 0;
 /** Scope PersonalMessage, version 0, application Sui. */
 const PERSONAL_MESSAGE = [3, 0, 0];
+/** Scope TransactionData, version 0, application Sui. */
+const TRANSACTION = [0, 0, 0];
 const [SIGNATURE_BYTES, KEY_BYTES] = [64, 32];
 
 export function publicKeyOf(seed: Uint8Array): Uint8Array {
@@ -30,6 +32,12 @@ export function addressOf(publicKey: Uint8Array): string {
 export function signPersonalMessage(seed: Uint8Array, message: Uint8Array): string {
   const signature = ed.sign(digestOfMessage(message), seed);
   return toBase64(concat([SCHEME], signature, publicKeyOf(seed)));
+}
+
+/** Over the BCS bytes of a transaction (intent 00 00 00); the serialised signature in base64. */
+export function signTransaction(seed: Uint8Array, transaction: Uint8Array): string {
+  const digest = blake2b(concat(TRANSACTION, transaction), { dkLen: 32 });
+  return toBase64(concat([SCHEME], ed.sign(digest, seed), publicKeyOf(seed)));
 }
 
 /** Whether the address's own Ed25519 key signed the message. Strict (RFC 8032 §5.1.7): no second encoding of a signature passes. */

@@ -1,5 +1,6 @@
 /** Who signs for a chain address, and the place a signature is for. Small: what signs is loaded with the first signature. */
 import type { ChainNetwork } from "@coffer/contract";
+import type { StatementSigner } from "@coffer/crypto";
 
 /**
  * Holds the key of a chain address, or asks a wallet that does. The SDK makes every text itself and never passes on one that the
@@ -20,6 +21,13 @@ export interface Signer {
   readonly chainAddress: string;
   /** Signs the bytes as a Sui personal message; resolves with the serialised signature in base64. */
   signPersonalMessage(bytes: Uint8Array): Promise<string>;
+  /** Signs the BCS bytes of a transaction; resolves with the serialised signature in base64. Needed by who creates and manages shared vaults. */
+  signTransaction?(transaction: Uint8Array): Promise<string>;
+  /**
+   * Signs statements in shared vaults. A chain key of this SDK is its own; for wallets and zkLogin make one with `statementSigner` and
+   * keep its seed like a chain key.
+   */
+  readonly statements?: StatementSigner | undefined;
   /** The 32-byte Ed25519 key that signs statements in vaults, where the chain key is not its own (encryption design §1). */
   readonly signingKey?: Uint8Array | undefined;
 }

@@ -1,27 +1,94 @@
 /** Vaults, folders and the trash: each method is one endpoint of the contract, its answer unwrapped. */
-import { clientApi as api, type File, type Folder, type Vault } from "@coffer/contract";
+import { clientApi as api, type File, type Folder, type Vault, type VaultMember } from "@coffer/contract";
 import { callOn, settleRepeat, type CallOptions } from "../call.ts";
 import type { Connection } from "../options.ts";
 import { PagePromise } from "../pages.ts";
-import { withCursor, type Body, type Query } from "./calling.ts";
+import type { AccessCheck } from "../vaults/check-access.ts";
+import type { NewSharedVault } from "../vaults/create.ts";
+import type { AddMemberOptions } from "../vaults/members.ts";
+import type { ActResult } from "../vaults/owner-acts.ts";
+import type { RevokedAgent } from "../vaults/revoke-agent.ts";
+import { onDemand, withCursor, type Body, type Query } from "./calling.ts";
 
 type Vaults = typeof api.vaults;
 type Folders = typeof api.folders;
 
 export interface VaultResource {
-  create(input: Body<Vaults["create"]>, options?: CallOptions): Promise<Vault>;
+  /**
+   * Makes a vault. A shared one is an object on the chain first, owned by the signer's address, and then a vault of the account that this
+   * address is linked to; with a `journal` a crash between the two is made good by the next call. `plainNames`: names of files and folders
+   * in the clear, for ever.
+   * @throws VaultError for what the chain refuses.
+   *
+   * @example
+   * ```ts
+   * const client = createClient({ baseUrl, credentials: { apiKey }, sharedVaults: { signer, network } });
+   * const vault = await client.vaults.create({ name: "research", type: "shared" });
+   * await client.vaults.members.add(vault.id, agentAddress);
+   * ```
+   */
+  create(input: Body<Vaults["create"]> & Omit<NewSharedVault, "name">, options?: CallOptions): Promise<Vault>;
   /** Newest first. */
   list(query?: Query<Vaults["list"]>, options?: CallOptions): PagePromise<"vaults", Vault>;
   get(vaultId: string, options?: CallOptions): Promise<Vault>;
   update(vaultId: string, changes: Body<Vaults["update"]>, options?: CallOptions): Promise<Vault>;
   /** Fails with `vault_not_empty` unless `force`, which deletes the files for good. */
   delete(vaultId: string, options?: CallOptions & { readonly force?: boolean | undefined }): Promise<void>;
+  /** Who may read and write a shared vault. */
+  readonly members: MemberResource;
+  /** Why a shared vault does not open, layer by layer, each with its next step. Decide nothing from it: it is for people. */
+  checkAccess(vaultId: string, options?: CallOptions): Promise<AccessCheck>;
+  /** Takes the signer off the vault's allowlist. */
+  leave(vaultId: string, options?: CallOptions): Promise<ActResult>;
+  /** Names the key that signs this member's statements; the signer's own unless one is given. A member without one only reads. */
+  setSigningKey(vaultId: string, signingKey?: Uint8Array, options?: CallOptions): Promise<ActResult>;
+  /** Offers a shared vault to another address; null withdraws the offer. */
+  offerOwnership(vaultId: string, chainAddress: string | null, options?: CallOptions): Promise<ActResult>;
+  acceptOwnership(vaultId: string, options?: CallOptions): Promise<ActResult>;
+}
+
+export interface MemberResource {
+  /** As the service and the chain see them, the owner first. */
+  list(vaultId: string, options?: CallOptions): Promise<VaultMember[]>;
+  /**
+   * Adds an address, on the chain and then at the service: all that was ever written in the vault opens to it. Safe to repeat.
+   * @throws VaultError `address_invalid` before anything is signed, `not_owner`, `no_gas`, …
+   */
+  add(vaultId: string, chainAddress: string, options?: AddMemberOptions): Promise<VaultMember>;
+  /**
+   * Removes an address, on the chain and then at the service: what is written afterwards is closed to it. What it could read it can read
+   * wherever it gets the bytes, until the vault has been rotated. Safe to repeat.
+   */
+  remove(vaultId: string, chainAddress: string, options?: CallOptions): Promise<{ readonly generation: bigint }>;
+}
+
+export interface AgentResource {
+  /**
+   * Ends an agent: revokes its key, then takes its address off every shared vault of the account. Repeat it after a failure: what is done is
+   * not done again. The report says what became of each layer.
+   */
+  revoke(keyId: string, options?: CallOptions): Promise<RevokedAgent>;
+}
+
+export function agentResource(connection: Connection): AgentResource {
+  return onDemand(sharedCalls(connection), "revoke");
+}
+
+/** What is about shared vaults alone is loaded when it is first used. */
+function sharedCalls(connection: Connection) {
+  return async () => (await import("../vaults/vault-calls.ts")).vaultCalls(connection);
 }
 
 export function vaultResource(connection: Connection): VaultResource {
   const { create, list, get, update } = api.vaults;
+  const shared = sharedCalls(connection);
   return {
-    create: async (body, options) => (await callOn(connection, create, { body }, options)).vault,
+    members: onDemand(shared, "list", "add", "remove"),
+    ...onDemand(shared, "checkAccess", "leave", "setSigningKey", "offerOwnership", "acceptOwnership"),
+    create: async ({ plainNames, journal, ...body }, options) =>
+      body.type === "shared" && body.chainObjectId === undefined
+        ? (await shared()).createShared({ name: body.name, plainNames, journal }, options)
+        : (await callOn(connection, create, { body }, options)).vault,
     list: (query = {}, options) =>
       new PagePromise(
         "vaults",

@@ -22,3 +22,22 @@ export interface PinStore {
   loadGeneration(chainObjectId: string): Promise<bigint | null>;
   saveGeneration(chainObjectId: string, generation: bigint): Promise<void>;
 }
+
+/** Forgets with the process. */
+export function memoryPins(): PinStore {
+  const pins = new Map<string, VaultPin>();
+  const generations = new Map<string, bigint>();
+  const keyOf = (origin: string, vaultId: string): string => `${origin} ${vaultId}`;
+  return {
+    load: (origin, vaultId) => Promise.resolve(pins.get(keyOf(origin, vaultId)) ?? null),
+    save: (pin) => {
+      pins.set(keyOf(pin.origin, pin.vaultId), pin);
+      return Promise.resolve();
+    },
+    loadGeneration: (chainObjectId) => Promise.resolve(generations.get(chainObjectId) ?? null),
+    saveGeneration: (chainObjectId, generation) => {
+      generations.set(chainObjectId, generation);
+      return Promise.resolve();
+    },
+  };
+}

@@ -1,0 +1,104 @@
+/** Members: first the allowlist on the chain, which only the owner's client changes, then the service's record of it. */
+import { apiKeysGroup } from "@coffer/contract/api-keys";
+import { membersGroup } from "@coffer/contract/shared-vaults";
+import type { VaultMember } from "@coffer/contract";
+import { addMember, removeMember } from "@coffer/chain";
+import { callOn, type CallOptions } from "../call.ts";
+import { fromBase64 } from "../digest.ts";
+import { isApiError } from "../errors.ts";
+import type { Connection } from "../options.ts";
+import { sending } from "./create.ts";
+import { inVaultTerms } from "./vault-error.ts";
+import { bytesOf, requireOpenVault, vaultSession } from "./vault-session.ts";
+
+export interface AddMemberOptions extends CallOptions {
+  /** For the owner's eyes. */
+  readonly label?: string | undefined;
+  /**
+   * The Ed25519 key that will sign the member's statements, 32 bytes. Absent: the public key of the address where the account's API keys
+   * tell it; without either the member reads, and writes once it has set a key itself.
+   */
+  readonly signingKey?: Uint8Array | undefined;
+}
+
+/** As the service and the chain see them, the owner first. */
+export async function listMembers(
+  connection: Connection,
+  vaultId: string,
+  options?: CallOptions,
+): Promise<VaultMember[]> {
+  return (await callOn(connection, membersGroup.list, { params: { vaultId } }, options)).members;
+}
+
+/**
+ * Adds an address: everything that was ever written in the vault opens to it. Safe to repeat after a failure at any point: what is done
+ * already is not done again.
+ * @throws VaultError `address_invalid` before anything is signed, `not_owner`, `no_gas`, `members_full`, …
+ */
+export async function addVaultMember(
+  connection: Connection,
+  vaultId: string,
+  chainAddress: string,
+  { label, signingKey, ...options }: AddMemberOptions = {},
+): Promise<VaultMember> {
+  bytesOf(chainAddress);
+  const session = vaultSession(connection);
+  const vault = await requireOpenVault(connection, vaultId, options);
+  const key = signingKey ?? (await findPublicKey(connection, chainAddress, options));
+  const act = { objectId: vault.pin.chainObjectId ?? "", chainAddress, ...(key === null ? {} : { signingKey: key }) };
+  await inVaultTerms(() => addMember(session.chain, sending(session.signer), act));
+  const body = { chainAddress, ...(label === undefined ? {} : { label }) };
+  return (await callOn(connection, membersGroup.add, { params: { vaultId }, body }, options)).member;
+}
+
+/**
+ * Removes an address: what is written from now on is closed to it, and the service stops serving it. What it could read before stays
+ * readable to it wherever it obtains the bytes, until the vault has been rotated (docs/threat-model.md). Safe to repeat.
+ */
+export async function removeVaultMember(
+  connection: Connection,
+  vaultId: string,
+  chainAddress: string,
+  options?: CallOptions,
+): Promise<{ readonly generation: bigint }> {
+  bytesOf(chainAddress);
+  const session = vaultSession(connection);
+  const vault = await requireOpenVault(connection, vaultId, options);
+  const act = { objectId: vault.pin.chainObjectId ?? "", chainAddress };
+  const removed = await inVaultTerms(() => removeMember(session.chain, sending(session.signer), act));
+  await forget(connection, vaultId, chainAddress, options);
+  return { generation: removed.vault.generation };
+}
+
+/** A member whom the service never recorded has nothing to be ended there. */
+async function forget(
+  connection: Connection,
+  vaultId: string,
+  chainAddress: string,
+  options?: CallOptions,
+): Promise<void> {
+  try {
+    await callOn(connection, membersGroup.remove, { params: { vaultId, chainAddress } }, options);
+  } catch (error) {
+    if (!isApiError(error) || error.code !== "not_found") throw error;
+  }
+}
+
+/** Among the account's own keys. The address is the key's hash, so it does not matter who says it. */
+async function findPublicKey(
+  connection: Connection,
+  chainAddress: string,
+  options?: CallOptions,
+): Promise<Uint8Array | null> {
+  const { addressOf } = await import("../chain/ed25519.ts");
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const query = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
+    const page = await callOn(connection, apiKeysGroup.list, { query }, options);
+    for (const { chainPublicKey } of page.apiKeys) {
+      const key = chainPublicKey === null ? null : fromBase64(chainPublicKey);
+      if (key?.length === 32 && addressOf(key) === chainAddress) return key;
+    }
+    cursor = page.nextCursor;
+  }
+  return null;
+}

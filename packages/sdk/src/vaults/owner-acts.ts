@@ -1,0 +1,76 @@
+/** Rights in a vault that a signer changes for itself, or hands on. Each is one transaction, and safe to repeat. */
+import { acceptOwnership, leave, offerOwnership, setSigningKey, type VaultAct } from "@coffer/chain";
+import type { CallOptions } from "../call.ts";
+import type { Connection } from "../options.ts";
+import { sending } from "./create.ts";
+import { inVaultTerms, VaultError } from "./vault-error.ts";
+import { bytesOf, requireOpenVault, vaultSession, type VaultSession } from "./vault-session.ts";
+
+/** How an act ended, and the vault's generation after it. */
+export interface ActResult {
+  readonly outcome: "done" | "already";
+  readonly generation: bigint;
+}
+
+/** Takes the signer off the allowlist: it opens nothing that is written afterwards. */
+export function leaveVault(connection: Connection, vaultId: string, options?: CallOptions): Promise<ActResult> {
+  return act(connection, vaultId, options, async (session, objectId) => {
+    const left = await leave(session.chain, sending(session.signer), { objectId });
+    session.forget();
+    return left;
+  });
+}
+
+/** Names the key that signs this member's statements: the signer's own unless one is given. */
+export function setVaultSigningKey(
+  connection: Connection,
+  vaultId: string,
+  signingKey?: Uint8Array,
+  options?: CallOptions,
+): Promise<ActResult> {
+  return act(connection, vaultId, options, ({ chain, signer }, objectId) => {
+    const key = signingKey ?? signer.statements?.publicKey;
+    if (key === undefined) throw new VaultError("signing_key_missing", "The signer has no key that signs statements");
+    return setSigningKey(chain, sending(signer), { objectId, signingKey: key });
+  });
+}
+
+/** Offers the vault to an address, or withdraws the offer with null. */
+export function offerVault(
+  connection: Connection,
+  vaultId: string,
+  chainAddress: string | null,
+  options?: CallOptions,
+): Promise<ActResult> {
+  if (chainAddress !== null) bytesOf(chainAddress);
+  return act(connection, vaultId, options, ({ chain, signer }, objectId) =>
+    offerOwnership(chain, sending(signer), { objectId, chainAddress }),
+  );
+}
+
+/** Takes over a vault that was offered to the signer. The owner before has no access to what is written afterwards. */
+export function acceptVault(connection: Connection, vaultId: string, options?: CallOptions): Promise<ActResult> {
+  return act(connection, vaultId, options, async (session, objectId) => {
+    const { chain, signer, pins } = session;
+    const signingKey = signer.statements?.publicKey;
+    const accepted = await acceptOwnership(chain, sending(signer), {
+      objectId,
+      ...(signingKey === undefined ? {} : { signingKey }),
+    });
+    const pin = await session.pin(vaultId, options);
+    await pins.save({ ...pin, ownerAddress: signer.chainAddress });
+    session.forget();
+    return accepted;
+  });
+}
+
+async function act(
+  connection: Connection,
+  vaultId: string,
+  options: CallOptions | undefined,
+  work: (session: VaultSession, objectId: string) => Promise<VaultAct>,
+): Promise<ActResult> {
+  const { pin } = await requireOpenVault(connection, vaultId, options);
+  const { outcome, vault } = await inVaultTerms(() => work(vaultSession(connection), pin.chainObjectId ?? ""));
+  return { outcome, generation: vault.generation };
+}

@@ -1,0 +1,27 @@
+/** The calls behind the parts of VaultResource and AgentResource that are about shared vaults. */
+import type { CallOptions } from "../call.ts";
+import type { Connection } from "../options.ts";
+import { checkVaultAccess } from "./check-access.ts";
+import { createSharedVault, type NewSharedVault } from "./create.ts";
+import { addVaultMember, listMembers, removeVaultMember, type AddMemberOptions } from "./members.ts";
+import { acceptVault, leaveVault, offerVault, setVaultSigningKey } from "./owner-acts.ts";
+import { revokeAgent } from "./revoke-agent.ts";
+
+export function vaultCalls(connection: Connection) {
+  return {
+    createShared: (vault: NewSharedVault, options?: CallOptions) => createSharedVault(connection, vault, options),
+    checkAccess: (vaultId: string, options?: CallOptions) => checkVaultAccess(connection, vaultId, options),
+    leave: (vaultId: string, options?: CallOptions) => leaveVault(connection, vaultId, options),
+    setSigningKey: (vaultId: string, signingKey?: Uint8Array, options?: CallOptions) =>
+      setVaultSigningKey(connection, vaultId, signingKey, options),
+    offerOwnership: (vaultId: string, chainAddress: string | null, options?: CallOptions) =>
+      offerVault(connection, vaultId, chainAddress, options),
+    acceptOwnership: (vaultId: string, options?: CallOptions) => acceptVault(connection, vaultId, options),
+    list: (vaultId: string, options?: CallOptions) => listMembers(connection, vaultId, options),
+    add: (vaultId: string, chainAddress: string, options?: AddMemberOptions) =>
+      addVaultMember(connection, vaultId, chainAddress, options),
+    remove: (vaultId: string, chainAddress: string, options?: CallOptions) =>
+      removeVaultMember(connection, vaultId, chainAddress, options),
+    revoke: (keyId: string, options?: CallOptions) => revokeAgent(connection, keyId, options),
+  };
+}

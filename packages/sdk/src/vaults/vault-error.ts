@@ -1,0 +1,102 @@
+/** What goes wrong between this client, the chain and the key servers, each with its next step. */
+import { ChainError, type ChainErrorCode } from "@coffer/chain";
+import { CryptoError, type CryptoErrorCode, type CryptoStep } from "@coffer/crypto";
+import { SdkError } from "../errors.ts";
+import { sanitizeCause } from "../redaction.ts";
+
+/** Codes of failures in shared vaults that the service did not answer. */
+export type VaultErrorCode =
+  | ChainErrorCode
+  | Exclude<CryptoErrorCode, "source_changed">
+  /** The vault is shared, and this client has no chain key or no network. */
+  | "shared_vault"
+  /** The signer has no key that signs statements, or the vault names another one. */
+  | "signing_key_missing"
+  /** The address is malformed, or its public key is another address's. */
+  | "address_invalid";
+
+/** A failure in a shared vault. `step` says which check of the reading order failed, where one did. */
+export class VaultError extends SdkError {
+  override readonly name = "VaultError";
+  declare readonly code: VaultErrorCode | "source_changed";
+  readonly step: CryptoStep | null;
+
+  constructor(
+    code: VaultErrorCode | "source_changed",
+    message: string,
+    more: { readonly nextStep?: string; readonly step?: CryptoStep; readonly cause?: unknown } = {},
+  ) {
+    const facts = {
+      code,
+      retryable: RETRYABLE.has(code),
+      nextStep: more.nextStep ?? NEXT_STEPS[code] ?? "Read the message.",
+    };
+    super(message, facts, more.cause === undefined ? undefined : sanitizeCause(more.cause));
+    this.step = more.step ?? null;
+  }
+
+  protected override details(): Record<string, unknown> {
+    return this.step === null ? {} : { step: this.step };
+  }
+}
+
+/** Anything that the chain and crypto packages throw, as an error of this SDK; everything else passes as it is. */
+export function toVaultError(error: unknown, nextSteps: Partial<Record<VaultErrorCode, string>> = {}): unknown {
+  if (error instanceof ChainError) {
+    const nextStep = nextSteps[error.code] ?? NEXT_STEPS[error.code];
+    return new VaultError(error.code, error.message, { cause: error, ...(nextStep === undefined ? {} : { nextStep }) });
+  }
+  if (error instanceof CryptoError)
+    return new VaultError(error.code, `The file cannot be trusted: ${error.message}`, {
+      step: error.step,
+      cause: error,
+    });
+  return error;
+}
+
+/** Runs `work` and throws its failures as errors of this SDK. */
+export async function inVaultTerms<Result>(
+  work: () => Promise<Result>,
+  nextSteps?: Partial<Record<VaultErrorCode, string>>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toVaultError(error, nextSteps);
+  }
+}
+
+const RETRYABLE: ReadonlySet<string> = new Set<VaultErrorCode>([
+  "key_servers_unavailable",
+  "key_servers_behind",
+  "chain_stale",
+  "chain_unavailable",
+  "transaction_unknown",
+]);
+
+const NEXT_STEPS: Partial<Record<VaultErrorCode | "source_changed", string>> = {
+  not_a_member: "Ask the vault's owner to add this chain address as a member.",
+  key_servers_unavailable: "Wait until the key servers that the message names answer, then repeat it.",
+  key_servers_behind: "Wait two minutes, then repeat it.",
+  wrong_chain_key: "Use the chain key whose address is a member of the vault.",
+  address_alias: "Use an address without aliases.",
+  clock_skew: "Set this machine's clock, then repeat it.",
+  chain_stale: "Repeat it, or name another chain node.",
+  chain_unavailable: "Repeat it, or name another chain node.",
+  network_changed: "Compare the network configuration with the one the vault's owner uses.",
+  vault_not_found: "Compare the network configuration with the one the vault's owner uses.",
+  vault_changed: "Ask the vault's owner what changed; write nothing until it is clear.",
+  rolled_back: "Ask the operator which state is the newest; do not use the older one.",
+  no_gas: "Send the address some SUI, then repeat it.",
+  damaged: "Do not use the file; ask the owner for a version that is whole.",
+  wrong_key: "Do not use the file; tell the owner that its keys do not fit.",
+  unsupported_version: "Update this client.",
+  unsupported_suite: "Update this client.",
+  not_encrypted: "Do not use the file: a shared vault holds encrypted files only.",
+  source_changed: "Send the file again when nothing writes to it.",
+  shared_vault: "Open the client with sharedVaults: a chain key and the network configuration.",
+  signing_key_missing:
+    "Set a signing key in the vault with vaults.setSigningKey, or use the signer that holds the one it names.",
+  address_invalid: "Give an address of 0x and 64 lower-case hex digits.",
+  transaction_unknown: "Read the vault on the chain, then decide whether to repeat it.",
+};

@@ -1,0 +1,180 @@
+/** The chain, the key servers and the open vaults behind one client: made when the first shared vault is met. */
+import { clientApi as api, type Vault } from "@coffer/contract";
+import { openChain, sealVaultKeyWrap, type Chain, type SealKeyWrap, type VaultObject } from "@coffer/chain";
+import { webPlatform, type CryptoPlatform } from "@coffer/crypto";
+import { callOn, type CallOptions } from "../call.ts";
+import type { Signer } from "../chain/signer.ts";
+import type { Connection, SharedVaultOptions } from "../options.ts";
+import { openVault } from "./opening.ts";
+import type { OpenVault } from "./open-vault.ts";
+import { memoryPins, type PinStore, type VaultPin } from "./pins.ts";
+import { inVaultTerms, VaultError } from "./vault-error.ts";
+
+export interface VaultSession {
+  readonly connection: Connection;
+  readonly signer: Signer;
+  readonly chain: Chain;
+  readonly platform: CryptoPlatform;
+  readonly pins: PinStore;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** Asked anew each time: it is replaced when rights were taken away. */
+  wrap(): SealKeyWrap;
+  /** Forgets session keys and open vaults; the next use begins afresh. */
+  forget(): void;
+  /** What the client holds this vault to; pinned now when it is met for the first time. */
+  pin(vaultId: string, options?: CallOptions): Promise<VaultPin>;
+  /** Pins a vault that this client made or was invited to. */
+  adopt(vault: Pick<Vault, "id" | "type" | "chainObjectId">, ownerAddress: string | null): Promise<VaultPin>;
+  /** null: a public vault. */
+  find(vaultId: string, options?: CallOptions): Promise<OpenVault | null>;
+}
+
+const sessions = new WeakMap<Connection, VaultSession>();
+
+/** @throws VaultError `shared_vault` for a client that was opened without `sharedVaults`. */
+export function vaultSession(connection: Connection): VaultSession {
+  const known = sessions.get(connection);
+  if (known !== undefined) return known;
+  if (connection.sharedVaults === null)
+    throw new VaultError("shared_vault", "This client has no chain key and no network, which shared vaults need");
+  const session = openSession(connection, connection.sharedVaults);
+  sessions.set(connection, session);
+  return session;
+}
+
+/**
+ * The vault, opened, or null for a public one. Clients without `sharedVaults` are told null: they have nothing to encrypt with, and the
+ * service takes nothing from them that is not encrypted.
+ */
+export async function findOpenVault(
+  connection: Connection,
+  vaultId: string,
+  options?: CallOptions,
+): Promise<OpenVault | null> {
+  return connection.sharedVaults === null ? null : vaultSession(connection).find(vaultId, options);
+}
+
+/** @throws VaultError `shared_vault` for a public vault. */
+export async function requireOpenVault(
+  connection: Connection,
+  vaultId: string,
+  options?: CallOptions,
+): Promise<OpenVault> {
+  const vault = await vaultSession(connection).find(vaultId, options);
+  if (vault === null)
+    throw new VaultError("shared_vault", "This is a public vault", { nextStep: "Name a shared vault." });
+  return vault;
+}
+
+function openSession(connection: Connection, shared: SharedVaultOptions): VaultSession {
+  const { signer, network, fetch, clock = Date.now } = shared;
+  const chain = openChain(network, { fetch, clock });
+  const pins = shared.pins ?? memoryPins();
+  const vaults = new Map<string, Promise<OpenVault | null>>();
+  let wrap: SealKeyWrap | null = null;
+  const session: VaultSession = {
+    ...{ connection, signer, chain, clock, pins, platform: shared.platform ?? webPlatform },
+    wrap: () => (wrap ??= openWrap(chain, shared)),
+    forget: () => {
+      wrap?.close();
+      wrap = null;
+      vaults.clear();
+    },
+    pin: (vaultId, options) => findPin(session, vaultId, options),
+    adopt: async (vault, ownerAddress) => {
+      const pin = pinOf(session, vault, ownerAddress);
+      await pins.save(pin);
+      return pin;
+    },
+    find: (vaultId, options) => {
+      const known = vaults.get(vaultId);
+      if (known !== undefined) return known;
+      const opening = findVault(session, vaultId, options);
+      vaults.set(vaultId, opening);
+      // A failure is not remembered: the next call tries again.
+      opening.catch(() => vaults.delete(vaultId));
+      return opening;
+    },
+  };
+  return session;
+}
+
+async function findVault(session: VaultSession, vaultId: string, options?: CallOptions): Promise<OpenVault | null> {
+  const pin = await session.pin(vaultId, options);
+  return pin.shared ? openVault(session, pin) : null;
+}
+
+function openWrap(chain: Chain, { signer, network, fetch, clock }: SharedVaultOptions): SealKeyWrap {
+  // It never changes, so each vault is asked for once.
+  const known = new Map<string, bigint>();
+  const initialSharedVersion = async (vault: Uint8Array): Promise<bigint> => {
+    const objectId = hexOf(vault);
+    const version = known.get(objectId) ?? (await chain.readVault(objectId)).initialSharedVersion;
+    known.set(objectId, version);
+    return version;
+  };
+  return sealVaultKeyWrap({
+    client: chain.client,
+    network,
+    // Whoever only decrypts signs personal messages alone.
+    signer: { ...signing(signer), signTransaction: () => Promise.reject(new TypeError("a key wrap sends nothing")) },
+    vaultObjects: { initialSharedVersion },
+    fetch,
+    clock,
+  });
+}
+
+function signing(signer: Signer): Pick<Signer, "chainAddress" | "signPersonalMessage"> {
+  return { chainAddress: signer.chainAddress, signPersonalMessage: (bytes) => signer.signPersonalMessage(bytes) };
+}
+
+/** First use: what the service says is compared with the chain, and kept (encryption design §2, pins). */
+async function findPin(session: VaultSession, vaultId: string, options?: CallOptions): Promise<VaultPin> {
+  const { connection, pins } = session;
+  const known = await pins.load(connection.place.origin, vaultId);
+  if (known !== null) {
+    requireSameNetwork(session, known);
+    return known;
+  }
+  const { vault } = await callOn(connection, api.vaults.get, { params: { vaultId } }, options);
+  const object = await inVaultTerms(() => readObject(session, vault));
+  return session.adopt(vault, object?.owner.chainAddress ?? null);
+}
+
+async function readObject({ chain }: VaultSession, vault: Vault): Promise<VaultObject | null> {
+  if (vault.type !== "shared") return null;
+  if (vault.chainObjectId === null)
+    throw new VaultError("vault_changed", "The service names no chain object for the shared vault");
+  return chain.readVault(vault.chainObjectId);
+}
+
+function pinOf(
+  { connection, chain }: VaultSession,
+  { id, type, chainObjectId }: Pick<Vault, "id" | "type" | "chainObjectId">,
+  ownerAddress: string | null,
+): VaultPin {
+  const shared = type === "shared";
+  return {
+    ...{ origin: connection.place.origin, vaultId: id, shared, ownerAddress },
+    chainObjectId: shared ? chainObjectId : null,
+    chainId: shared ? chain.network.chainId : null,
+  };
+}
+
+function requireSameNetwork({ chain }: VaultSession, pin: VaultPin): void {
+  if (!pin.shared || pin.chainId === chain.network.chainId) return;
+  const message = `The vault was pinned on chain ${pin.chainId ?? "none"}, but chain ${chain.network.chainId} is configured`;
+  throw new VaultError("vault_changed", message);
+}
+
+/** `0x` and 64 lower-case hex digits. */
+export function hexOf(bytes: Uint8Array): string {
+  return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
+
+/** 32 bytes of an address or object id. @throws VaultError `address_invalid`. */
+export function bytesOf(address: string): Uint8Array {
+  if (!/^0x[0-9a-f]{64}$/.test(address)) throw new VaultError("address_invalid", "This is no chain address");
+  return Uint8Array.from(address.slice(2).match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+}
