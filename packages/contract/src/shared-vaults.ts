@@ -77,7 +77,7 @@ export const membersGroup = {
     body: z.strictObject({ chainAddress, label: z.optional(label) }),
     status: 201,
     output: z.object({ member: vaultMember }),
-    errors: [...chainErrors, "not_on_allowlist"],
+    errors: [...chainErrors, "not_on_allowlist", "limit_reached"],
   }),
   remove: endpoint({
     ...manage,
@@ -124,7 +124,7 @@ export const vaultKeysGroup = {
     status: 201,
     output: z.object({ key: vaultKeyRecord }),
     /** `key_exists` names the record that stands in the header `Coffer-Key-Id`. */
-    errors: [...chainErrors, "not_a_member", "statement_invalid", "generation_moved", "key_exists"],
+    errors: [...chainErrors, "not_a_member", "statement_invalid", "generation_moved", "key_exists", "limit_reached"],
   }),
 } as const;
 

@@ -1,14 +1,135 @@
-import type { api } from "@coffer/contract";
+/** Members of shared vaults (decisions §5): the service records who sees a vault, and only whom the chain names. */
+import { type api, MAX_MEMBERS, type VaultMember } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../http/errors.ts";
-import type { GroupHandlers } from "../../http/handlers.ts";
+import type { CreationContext, GroupHandlers, Principal, Recorded } from "../../http/handlers.ts";
+import type { ChainVault } from "../../ports/chain.ts";
+import type { Session } from "../../ports/database.ts";
+import { noteChange, notFound, vaultTarget } from "../acting.ts";
+import { recordChange } from "../changes/store.ts";
+import { findNamed, readVaultFor, requireOwner, requireShared, type SeenVault } from "../shared-vaults/access.ts";
+import { readChainVault } from "../shared-vaults/chain-vaults.ts";
+import { findAccountAddress } from "../shared-vaults/store.ts";
+import { mergeMembers, type MemberView, toMember } from "./rules.ts";
+import { endMember, findMember, listLiveMembers, putMember, setLabel } from "./store.ts";
 
-const notYet = (): Promise<never> => Promise.reject(new ServiceError("public_vault"));
+type Needs = Pick<Deps, "database" | "clock" | "random" | "chain">;
 
-export const membersHandlers = (
-  _deps: Pick<Deps, "database" | "clock" | "random" | "chain">,
-): GroupHandlers<typeof api.members> => ({
-  list: notYet,
-  add: notYet,
-  remove: notYet,
+/** How old the allowlist is in a list of members, in milliseconds. */
+const LISTING_AGE = 1_000;
+
+export const membersHandlers = (deps: Needs): GroupHandlers<typeof api.members> => ({
+  list: async ({ params }, { principal }) => {
+    const vault = await readVaultFor(deps.database, principal, params.vaultId);
+    requireShared(vault);
+    const chain = await readIfAnswered(deps, vault);
+    const accountAddress = await findAccountAddress(deps.database, vault.account_id);
+    return { members: mergeMembers({ vault, accountAddress, chain }, await listLiveMembers(deps.database, vault.id)) };
+  },
+
+  add: async ({ params, body }, context) => {
+    const vault = await readOwned(deps.database, context.principal, params.vaultId);
+    const chain = await readChainVault(deps, vault, { maxAge: 0 });
+    if (findNamed(chain, body.chainAddress) === null) throw new ServiceError("not_on_allowlist");
+    return deps.database.transaction(async (transaction) => {
+      const now = await readOwned(transaction, context.principal, params.vaultId);
+      return addMember(deps, transaction, context, { vault: now, chain, ...body });
+    });
+  },
+
+  remove: async ({ params }, { principal }) => {
+    const vault = await readOwned(deps.database, principal, params.vaultId);
+    const { chainAddress } = params;
+    const row = await findMember(deps.database, { vaultId: vault.id, chainAddress });
+    const isOwn = chainAddress === (await findAccountAddress(deps.database, vault.account_id));
+    if (row === null && !isOwn) throw notFound("Member");
+    if (row !== null && row.removed_at !== null) return undefined;
+    const chain = await readChainVault(deps, vault, { maxAge: 0 });
+    if (findNamed(chain, chainAddress) !== null) throw new ServiceError("still_on_allowlist");
+    if (row === null) throw notFound("Member");
+    await deps.database.transaction((transaction) => removeMember(deps, transaction, principal, vault, chainAddress));
+  },
 });
+
+async function readOwned(session: Session, principal: Principal, vaultId: string): Promise<SeenVault> {
+  const vault = await readVaultFor(session, principal, vaultId);
+  requireOwner(vault);
+  requireShared(vault);
+  return vault;
+}
+
+async function readIfAnswered(deps: Needs, vault: SeenVault): Promise<ChainVault | null> {
+  try {
+    return await readChainVault(deps, vault, { maxAge: LISTING_AGE });
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === "chain_unavailable") return null;
+    throw error;
+  }
+}
+
+interface WantedMember {
+  readonly vault: SeenVault;
+  readonly chain: ChainVault;
+  readonly chainAddress: string;
+  readonly label?: string | undefined;
+}
+
+/** Whoever is recorded already stays as it is; only another label is written. */
+async function addMember(
+  deps: Needs,
+  transaction: Session,
+  context: CreationContext<Principal>,
+  { vault, chain, chainAddress, label }: WantedMember,
+): Promise<Recorded<{ member: VaultMember }>> {
+  const { principal } = context;
+  const accountAddress = await findAccountAddress(transaction, vault.account_id);
+  const view: MemberView = { vault, accountAddress, chain };
+  const key = { vaultId: vault.id, chainAddress };
+  const row = await findMember(transaction, key);
+  const isLive = row !== null && row.removed_at === null;
+  if (!isLive && chainAddress !== accountAddress) {
+    if ((await listLiveMembers(transaction, vault.id)).length >= MAX_MEMBERS) {
+      throw new ServiceError("limit_reached", `A vault has at most ${MAX_MEMBERS} members`);
+    }
+    await transaction.run(putMember(transaction, { ...key, label: label ?? "", now: deps.clock.now() }));
+    await recordMember(deps, transaction, principal, { ...key, vault, action: "vault.member_added" });
+  } else if (isLive && label !== undefined && label !== row.label) {
+    await transaction.run(setLabel(transaction, { ...key, label }));
+    await noteChange(transaction, deps, principal, "vault.updated", vaultTarget(vault));
+  }
+  const member = toMember(view, chainAddress, await findMember(transaction, key));
+  return context.record(transaction, { member });
+}
+
+async function removeMember(
+  deps: Needs,
+  transaction: Session,
+  principal: Principal,
+  vault: SeenVault,
+  chainAddress: string,
+): Promise<void> {
+  const key = { vaultId: vault.id, chainAddress };
+  const ended = await transaction.run(endMember(transaction, { ...key, now: deps.clock.now() }));
+  if (ended === 0) return;
+  await recordMember(deps, transaction, principal, { ...key, vault, action: "vault.member_removed" });
+}
+
+async function recordMember(
+  deps: Needs,
+  transaction: Session,
+  principal: Principal,
+  change: {
+    readonly vault: SeenVault;
+    readonly chainAddress: string;
+    readonly action: "vault.member_added" | "vault.member_removed";
+  },
+): Promise<void> {
+  const { vault, chainAddress, action } = change;
+  await recordChange(transaction, {
+    ...{ accountId: vault.account_id, action, actor: principal },
+    target: { kind: "vault_member", id: chainAddress, vaultId: vault.id },
+    object: { type: "vault_member", id: chainAddress, vaultId: vault.id },
+    occurredAt: deps.clock.now(),
+    id: deps.random.uuid(),
+  });
+}

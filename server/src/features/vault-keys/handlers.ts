@@ -1,13 +1,31 @@
+/** Vault keys as the service keeps them: sealed and signed records, which it cannot open (encryption design §2, "records"). */
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
 import type { GroupHandlers } from "../../http/handlers.ts";
+import { parsePage, toPage } from "../paging.ts";
+import { readVaultFor, requireMember, requireShared } from "../shared-vaults/access.ts";
+import { parseKeyRecord } from "../shared-vaults/statements.ts";
+import { publishKey, toVaultKey } from "./publishing.ts";
+import { listKeys, positionOf } from "./store.ts";
 
-const notYet = (): Promise<never> => Promise.reject(new ServiceError("public_vault"));
+type Needs = Pick<Deps, "database" | "clock" | "random" | "chain">;
 
-export const vaultKeysHandlers = (
-  _deps: Pick<Deps, "database" | "clock" | "random" | "chain">,
-): GroupHandlers<typeof api.vaultKeys> => ({
-  list: notYet,
-  publish: notYet,
+export const vaultKeysHandlers = (deps: Needs): GroupHandlers<typeof api.vaultKeys> => ({
+  list: async ({ params, query }, { principal }) => {
+    const vault = await readVaultFor(deps.database, principal, params.vaultId);
+    requireShared(vault);
+    await requireMember(deps, principal, vault);
+    const page = parsePage("vault-keys", query);
+    const generation = query.generation === undefined ? undefined : Number(query.generation);
+    const found = await listKeys(deps.database, { vaultId: vault.id, generation }, page);
+    const { rows, nextCursor } = toPage(found.map(positionOf), page);
+    return { keys: rows.map(toVaultKey), nextCursor };
+  },
+
+  publish: async ({ params, body }, context) => {
+    const vault = await readVaultFor(deps.database, context.principal, params.vaultId);
+    requireShared(vault);
+    const wanted = { record: parseKeyRecord(body.record), text: body.record, replaces: body.replaces ?? null };
+    return publishKey(deps, context, vault, wanted);
+  },
 });

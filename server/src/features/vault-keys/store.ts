@@ -1,6 +1,7 @@
 /** The SQL of vault keys: records that members seal and sign, one current one for each generation. */
 import { prepared, type Session } from "../../ports/database.ts";
 import type { VaultKeyRow } from "../../ports/tables.ts";
+import type { PageRequest } from "../paging.ts";
 
 const current = prepared((build, value: { vaultId: string; generation: number }) =>
   build
@@ -17,4 +18,59 @@ export function findCurrentKey(
   value: { vaultId: string; generation: number },
 ): Promise<VaultKeyRow | null> {
   return session.first(current(session, value));
+}
+
+const counting = prepared((build, value: { vaultId: string; generation: number }) =>
+  build
+    .selectFrom("vault_keys")
+    .select((row) => row.fn.countAll<number | string>().as("count"))
+    .where("vault_id", "=", value.vaultId)
+    .where("generation", "=", value.generation),
+);
+
+/** Replaced ones too. */
+export async function countKeys(session: Session, value: { vaultId: string; generation: number }): Promise<number> {
+  return Number((await session.first(counting(session, value)))?.count ?? 0);
+}
+
+export async function insertKey(transaction: Session, row: VaultKeyRow): Promise<void> {
+  await transaction.run(transaction.build.insertInto("vault_keys").values(row));
+}
+
+/** One row for the one caller that took the record's place. */
+export const replaceKey = prepared((build, value: { vaultId: string; keyId: string; now: number }) =>
+  build
+    .updateTable("vault_keys")
+    .set({ replaced_at: value.now })
+    .where("vault_id", "=", value.vaultId)
+    .where("key_id", "=", value.keyId)
+    .where("replaced_at", "is", null),
+);
+
+/**
+ * Newest first, one more row than the page holds. A cursor has room for half of a key's id (see {@link positionOf}), which is before
+ * the whole one in the order.
+ */
+export function listKeys(
+  session: Session,
+  filter: { readonly vaultId: string; readonly generation: number | undefined },
+  { after, limit }: Pick<PageRequest, "after" | "limit">,
+): Promise<VaultKeyRow[]> {
+  let query = session.build.selectFrom("vault_keys").selectAll().where("vault_id", "=", filter.vaultId);
+  if (filter.generation !== undefined) query = query.where("generation", "=", filter.generation);
+  if (after !== null) {
+    const half = after.id.replaceAll("-", "");
+    query = query.where((row) => row(row.refTuple("created_at", "key_id"), "<", row.tuple(after.createdAt, half)));
+  }
+  return session.all(
+    query
+      .orderBy("created_at", "desc")
+      .orderBy("key_id", "desc")
+      .limit(limit + 1),
+  );
+}
+
+/** The row with an id that a cursor can hold. */
+export function positionOf<Row extends Pick<VaultKeyRow, "key_id">>(row: Row): Row & { readonly id: string } {
+  return { ...row, id: row.key_id.slice(0, 32) };
 }

@@ -1,50 +1,50 @@
-/** Vaults over HTTP (decisions §5). Only public ones for now: `shared` is refused by name. */
+/** Vaults over HTTP (decisions §5). */
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../http/errors.ts";
 import type { GroupHandlers, Principal } from "../../http/handlers.ts";
-import { ConstraintError, type Session } from "../../ports/database.ts";
-import type { VaultRow } from "../../ports/tables.ts";
-import { limitsOf } from "../account/rules.ts";
+import type { Session } from "../../ports/database.ts";
 import { changeUsage } from "../account/store.ts";
-import { noteChange, vaultTarget, notFound, reaches } from "../acting.ts";
-import { BLOB_GRACE_MS, readQuota } from "../files/store.ts";
-import { parsePage, toPage } from "../paging.ts";
+import { noteChange, vaultTarget } from "../acting.ts";
+import { BLOB_GRACE_MS } from "../files/store.ts";
+import { type PageRequest, parsePage, toPage } from "../paging.ts";
+import { findActingAddress, readVaultFor, requireOwner, type SeenVault } from "../shared-vaults/access.ts";
+import { createVault, readWantedObject } from "./creating.ts";
+import { nameOrConflict, refuseTakenName } from "./naming.ts";
 import { contentProblem, toVault } from "./rules.ts";
 import {
-  countVaults,
   deleteVaultWithContents,
-  findVault,
-  findVaultIdByName,
-  insertVault,
   listVaults,
+  listVaultsOfMember,
+  type OwnedVault,
   readVaultContents,
   renameVault,
-  type OwnedVault,
 } from "./store.ts";
 
-type VaultDeps = Pick<Deps, "database" | "clock" | "random" | "settings">;
+type VaultDeps = Pick<Deps, "database" | "clock" | "random" | "settings" | "chain">;
 
 export const vaultsHandlers = (deps: VaultDeps): GroupHandlers<typeof api.vaults> => ({
   create: async ({ body }, context) => {
-    if (body.type === "shared" || body.chainObjectId !== undefined) throw new ServiceError("shared_vaults_unavailable");
+    const object = await readWantedObject(deps, context.principal, body);
     return deps.database.transaction(async (transaction) => {
-      const vault = toVault(await createVault(transaction, deps, context.principal, body.name));
-      return context.record(transaction, { vault });
+      const row = await createVault(transaction, deps, context.principal, { name: body.name, object });
+      return context.record(transaction, { vault: toVault(row, "owner") });
     });
   },
   list: async ({ query }, { principal }) => {
-    const page = parsePage("vaults", query);
-    const filter = { accountId: principal.accountId, vaultIds: principal.vaultIds, type: query.type };
-    const { rows, nextCursor } = toPage(await listVaults(deps.database, filter, page), page);
-    return { vaults: rows.map(toVault), nextCursor };
+    const shared = query.shared ?? false;
+    const page = parsePage(shared ? "vaults-of-others" : "vaults", query);
+    const found = await (shared ? listOfOthers : listOwn)(deps.database, principal, { type: query.type, page });
+    const { rows, nextCursor } = toPage(found, page);
+    return { vaults: rows.map((row) => toVault(row, shared ? "member" : "owner")), nextCursor };
   },
   get: async ({ params }, { principal }) => ({
-    vault: toVault(await readVault(deps.database, principal, params.vaultId)),
+    vault: render(await readVaultFor(deps.database, principal, params.vaultId)),
   }),
   update: async ({ params, body }, { principal }) => {
     const vault = await deps.database.transaction(async (transaction) => {
-      const row = await readVault(transaction, principal, params.vaultId);
+      const row = await readVaultFor(transaction, principal, params.vaultId);
+      requireOwner(row);
       if (body.name === undefined || body.name === row.name) return row;
       const renamed = { ...row, name: body.name, updated_at: deps.clock.now() };
       await refuseTakenName(transaction, renamed);
@@ -52,7 +52,7 @@ export const vaultsHandlers = (deps: VaultDeps): GroupHandlers<typeof api.vaults
       await noteChange(transaction, deps, principal, "vault.updated", vaultTarget(row));
       return renamed;
     });
-    return { vault: toVault(vault) };
+    return { vault: render(vault) };
   },
   delete: async ({ params, query }, { principal }) => {
     await deps.database.transaction(
@@ -62,37 +62,32 @@ export const vaultsHandlers = (deps: VaultDeps): GroupHandlers<typeof api.vaults
   },
 });
 
-/** A vault the caller may see, else 404. */
-export async function readVault(session: Session, principal: Principal, id: string): Promise<OwnedVault> {
-  const row = reaches(principal, id) ? await findVault(session, { id, accountId: principal.accountId }) : null;
-  if (row === null) throw notFound("Vault");
-  return row;
+interface WantedList {
+  readonly type: string | undefined;
+  readonly page: PageRequest;
 }
 
-async function createVault(
-  transaction: Session,
-  deps: VaultDeps,
-  principal: Principal,
-  name: string,
-): Promise<OwnedVault> {
-  const { accountId } = principal;
-  const now = deps.clock.now();
-  const { plan, default_vault_id } = await readQuota(transaction, accountId);
-  const maximum = limitsOf(plan, deps.settings).vaults;
-  if ((await countVaults(transaction, accountId)) >= maximum) {
-    throw new ServiceError("limit_reached", `An account holds at most ${maximum} vaults`);
-  }
-  const row = {
-    ...{ id: deps.random.uuid(), account_id: accountId, name, type: "public", chain_object_id: null },
-    ...{ owner_address: null, chain_generation: null, plain_names: null },
-    ...{ created_at: now, updated_at: now },
-  };
-  await refuseTakenName(transaction, row);
-  await nameOrConflict(insertVault(transaction, row));
-  await noteChange(transaction, deps, principal, "vault.created", vaultTarget(row));
-  return { ...row, default_vault_id };
+function listOwn(
+  session: Session,
+  { accountId, vaultIds }: Principal,
+  { type, page }: WantedList,
+): Promise<OwnedVault[]> {
+  return listVaults(session, { accountId, vaultIds, type }, page);
 }
 
+/** A key that is limited to vaults of its account sees no others; only shared vaults have members. */
+async function listOfOthers(session: Session, principal: Principal, { type, page }: WantedList): Promise<OwnedVault[]> {
+  if (principal.vaultIds !== null || (type !== undefined && type !== "shared")) return [];
+  const chainAddress = await findActingAddress(session, principal);
+  if (chainAddress === null) return [];
+  return listVaultsOfMember(session, { chainAddress, accountId: principal.accountId }, page);
+}
+
+function render(vault: SeenVault) {
+  return toVault(vault, vault.standing === "member" ? "member" : "owner");
+}
+
+/** What stands on the chain stays there: only its owner could make another vault of it. */
 async function deleteVault(
   transaction: Session,
   deps: VaultDeps,
@@ -100,7 +95,8 @@ async function deleteVault(
   id: string,
   force: boolean,
 ): Promise<void> {
-  const vault = await readVault(transaction, principal, id);
+  const vault = await readVaultFor(transaction, principal, id);
+  requireOwner(vault);
   if (vault.default_vault_id === vault.id) throw new ServiceError("default_vault");
   const contents = await readVaultContents(transaction, id);
   const problem = contentProblem(contents);
@@ -108,28 +104,10 @@ async function deleteVault(
   await deleteVaultWithContents(transaction, { id, notBefore: deps.clock.now() + BLOB_GRACE_MS });
   const files = contents.files + contents.trashedFiles;
   await changeUsage(transaction, {
-    accountId: principal.accountId,
+    accountId: vault.account_id,
     bytes: -contents.bytes,
     files: -files,
     maximum: Number.MAX_SAFE_INTEGER,
   });
   await noteChange(transaction, deps, principal, "vault.deleted", vaultTarget(vault));
-}
-
-async function refuseTakenName(transaction: Session, row: VaultRow): Promise<void> {
-  const other = await findVaultIdByName(transaction, { name: row.name, accountId: row.account_id });
-  if (other !== null && other !== row.id) throw nameTaken();
-}
-
-/** Where writers run side by side, the unique index has the last word. */
-async function nameOrConflict(write: Promise<void>): Promise<void> {
-  try {
-    await write;
-  } catch (cause) {
-    throw cause instanceof ConstraintError ? nameTaken(cause) : cause;
-  }
-}
-
-function nameTaken(cause?: unknown): ServiceError {
-  return new ServiceError("name_exists", "A vault of this name exists", { cause });
 }

@@ -3,14 +3,15 @@ import type { Vault } from "@coffer/contract";
 import { toTimestamp } from "../acting.ts";
 import type { OwnedVault, VaultContents } from "./store.ts";
 
-export function toVault(row: OwnedVault): Vault {
+/** `member`: the vault is another account's, which has a default vault of its own. */
+export function toVault(row: OwnedVault, role: "owner" | "member"): Vault {
   return {
     id: row.id,
     name: row.name,
     type: row.type,
     chainObjectId: row.chain_object_id,
     isDefault: row.default_vault_id === row.id,
-    role: "owner",
+    role,
     generation: row.chain_generation,
     plainNames: row.plain_names === null ? null : row.plain_names === 1,
     createdAt: toTimestamp(row.created_at),

@@ -1,6 +1,7 @@
 /** The SQL of vaults. Every look-up is by id and account (no row of another account can come back). */
+import { type SelectQueryBuilder, sql } from "kysely";
 import { prepared, type Session } from "../../ports/database.ts";
-import type { VaultRow } from "../../ports/tables.ts";
+import type { Tables, VaultRow } from "../../ports/tables.ts";
 import type { PageRequest } from "../paging.ts";
 
 /** A vault's row with the account's default vault beside it. */
@@ -45,6 +46,18 @@ export async function findVaultIdByName(
   return (await session.first(byName(session, value)))?.id ?? null;
 }
 
+const byChainObject = prepared((build, value: { chainObjectId: string }) =>
+  build.selectFrom("vaults").select("id").where("chain_object_id", "=", value.chainObjectId),
+);
+
+/** Of whatever account: a chain object has one vault. */
+export async function findVaultIdByChainObject(
+  session: Session,
+  value: { chainObjectId: string },
+): Promise<string | null> {
+  return (await session.first(byChainObject(session, value)))?.id ?? null;
+}
+
 const counting = prepared((build, value: { accountId: string }) =>
   build
     .selectFrom("vaults")
@@ -77,17 +90,41 @@ export function listVaults(
     .where("vaults.account_id", "=", filter.accountId);
   if (filter.vaultIds !== null) query = query.where("vaults.id", "in", [...filter.vaultIds]);
   if (filter.type !== undefined) query = query.where("vaults.type", "=", filter.type);
-  if (after !== null) {
-    query = query.where((eb) =>
-      eb(eb.refTuple("vaults.created_at", "vaults.id"), "<", eb.tuple(after.createdAt, after.id)),
-    );
-  }
-  return session.all(
-    query
-      .orderBy("vaults.created_at", "desc")
-      .orderBy("vaults.id", "desc")
-      .limit(limit + 1),
-  );
+  return session.all(pageOf(query, { after, limit }));
+}
+
+/** The vaults of other accounts that record the address as a member; one more row than the page holds. */
+export function listVaultsOfMember(
+  session: Session,
+  member: { readonly chainAddress: string; readonly accountId: string },
+  page: Pick<PageRequest, "after" | "limit">,
+): Promise<OwnedVault[]> {
+  const query = session.build
+    .selectFrom("vault_members")
+    .innerJoin("vaults", "vaults.id", "vault_members.vault_id")
+    .innerJoin("accounts", "accounts.id", "vaults.account_id")
+    .selectAll("vaults")
+    .select("accounts.default_vault_id")
+    .where("vault_members.chain_address", "=", member.chainAddress)
+    .where("vault_members.removed_at", "is", null)
+    .where("vaults.account_id", "<>", member.accountId);
+  return session.all(pageOf(query, page));
+}
+
+type Joined = Pick<Tables, "vaults">;
+
+function pageOf<All extends Joined, From extends keyof All, Row>(
+  query: SelectQueryBuilder<All, From, Row>,
+  { after, limit }: Pick<PageRequest, "after" | "limit">,
+): SelectQueryBuilder<All, From, Row> {
+  const from =
+    after === null
+      ? query
+      : query.where(sql<boolean>`(vaults.created_at, vaults.id) < (${after.createdAt}, ${after.id})`);
+  return from
+    .orderBy(sql`vaults.created_at`, "desc")
+    .orderBy(sql`vaults.id`, "desc")
+    .limit(limit + 1);
 }
 
 export async function insertVault(transaction: Session, row: VaultRow): Promise<void> {
@@ -129,13 +166,16 @@ export async function readVaultContents(session: Session, vaultId: string): Prom
   };
 }
 
-/** Deletes the vault and everything in it; all blobs, those of unfinished uploads too, go to the deletion queue. */
+/**
+ * Deletes the vault and everything in it; all blobs, those of unfinished uploads and replaced versions too, go to the deletion queue.
+ * Members, vault keys and names go with the vault's row (`on delete cascade`).
+ */
 export async function deleteVaultWithContents(
   transaction: Session,
   value: { id: string; notBefore: number },
 ): Promise<void> {
   const { build } = transaction;
-  for (const table of ["files", "uploads"] as const) {
+  for (const table of ["files", "uploads", "file_versions"] as const) {
     await transaction.run(
       build
         .insertInto("blob_deletions")

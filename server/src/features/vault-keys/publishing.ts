@@ -1,0 +1,115 @@
+/** Compare-and-set of a generation's current record: of several publishers one wins, and the others are told its id. */
+import type { VaultKeyRecord } from "@coffer/contract";
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
+import type { CreationContext, Principal, Recorded } from "../../http/handlers.ts";
+import { ConstraintError, type Session } from "../../ports/database.ts";
+import type { VaultKeyRow } from "../../ports/tables.ts";
+import { toTimestamp } from "../acting.ts";
+import { recordChange } from "../changes/store.ts";
+import { readVaultFor, requireWriter, type SeenVault } from "../shared-vaults/access.ts";
+import { type KeyRecord, requireRecord } from "../shared-vaults/statements.ts";
+import { countKeys, findCurrentKey, insertKey, replaceKey } from "./store.ts";
+
+type Needs = Pick<Deps, "database" | "clock" | "random" | "chain">;
+
+/** How old the allowlist is that says who may publish, in milliseconds (encryption design §2: one read, at most 5 s old). */
+const PUBLISHING_AGE = 5_000;
+
+/** Records of one generation, replaced ones too: a member that publishes without end fills no disk. */
+const MAX_RECORDS = 100;
+
+export interface WantedKey {
+  readonly record: KeyRecord;
+  /** The record in base64. */
+  readonly text: string;
+  /** The current record that it takes the place of; null: there is none yet. */
+  readonly replaces: string | null;
+}
+
+/**
+ * Repeating what stands answers it again.
+ * @throws ServiceError what `requireWriter` and `requireRecord` refuse with, `key_exists` with the id of the record that stands,
+ * `statement_invalid` when there is nothing to replace, `limit_reached`.
+ */
+export async function publishKey(
+  deps: Needs,
+  context: CreationContext<Principal>,
+  vault: SeenVault,
+  wanted: WantedKey,
+): Promise<Recorded<{ key: VaultKeyRecord }>> {
+  const { principal } = context;
+  const { generation } = wanted.record;
+  requireRecord(await requireWriter(deps, principal, vault, { generation, maxAge: PUBLISHING_AGE }), wanted.record);
+  try {
+    return await deps.database.transaction(async (transaction) => {
+      const seen = await readVaultFor(transaction, principal, vault.id);
+      if ((seen.chain_generation ?? 0) > generation) throw new ServiceError("generation_moved");
+      const row = await setCurrent(deps, transaction, principal, { vault: seen, wanted });
+      return context.record(transaction, { key: toVaultKey(row) });
+    });
+  } catch (error) {
+    // Where writers run side by side, the unique index has the last word.
+    if (!(error instanceof ConstraintError)) throw error;
+    const current = await findCurrentKey(deps.database, { vaultId: vault.id, generation });
+    throw current === null ? error : keyExists(current.key_id);
+  }
+}
+
+export function toVaultKey(row: VaultKeyRow): VaultKeyRecord {
+  return {
+    keyId: row.key_id,
+    generation: row.generation,
+    record: row.record,
+    current: row.replaced_at === null,
+    createdAt: toTimestamp(row.created_at),
+  };
+}
+
+async function setCurrent(
+  deps: Needs,
+  transaction: Session,
+  principal: Principal,
+  { vault, wanted }: { readonly vault: SeenVault; readonly wanted: WantedKey },
+): Promise<VaultKeyRow> {
+  const { record, replaces } = wanted;
+  const place = { vaultId: vault.id, generation: record.generation };
+  const current = await findCurrentKey(transaction, place);
+  if (current?.key_id === record.keyId) return current;
+  if (current !== null && current.key_id !== replaces) throw keyExists(current.key_id);
+  if (current === null && replaces !== null) {
+    throw new ServiceError("statement_invalid", "body.replaces: the generation has no record yet");
+  }
+  if ((await countKeys(transaction, place)) >= MAX_RECORDS) {
+    throw new ServiceError("limit_reached", `A generation has at most ${MAX_RECORDS} records`);
+  }
+  const now = deps.clock.now();
+  if (current !== null) await transaction.run(replaceKey(transaction, { ...place, keyId: current.key_id, now }));
+  const row: VaultKeyRow = {
+    ...{ vault_id: vault.id, key_id: record.keyId, generation: record.generation, record: wanted.text },
+    ...{ creator: record.creator, created_at: now, replaced_at: null },
+  };
+  await insertKey(transaction, row);
+  await notePublished(deps, transaction, principal, row, vault.account_id);
+  return row;
+}
+
+/** For the audit log alone: no event kind fits. */
+async function notePublished(
+  deps: Needs,
+  transaction: Session,
+  principal: Principal,
+  row: VaultKeyRow,
+  accountId: string,
+): Promise<void> {
+  await recordChange(transaction, {
+    ...{ accountId, action: "vault.key_published", actor: principal },
+    target: { kind: "vault_key", id: row.key_id, vaultId: row.vault_id },
+    occurredAt: row.created_at,
+    id: deps.random.uuid(),
+  });
+}
+
+function keyExists(keyId: string): ServiceError {
+  return new ServiceError("key_exists", undefined, { headers: { "Coffer-Key-Id": keyId } });
+}

@@ -1,0 +1,27 @@
+/** Vault names are unique in their account. */
+import { ServiceError } from "../../http/errors.ts";
+import { ConstraintError, type Session } from "../../ports/database.ts";
+import type { VaultRow } from "../../ports/tables.ts";
+import { findVaultIdByName } from "./store.ts";
+
+/** Throws `name_exists`. */
+export async function refuseTakenName(
+  transaction: Session,
+  row: Pick<VaultRow, "id" | "name" | "account_id">,
+): Promise<void> {
+  const other = await findVaultIdByName(transaction, { name: row.name, accountId: row.account_id });
+  if (other !== null && other !== row.id) throw nameTaken();
+}
+
+/** Where writers run side by side, the unique index has the last word. */
+export async function nameOrConflict(write: Promise<void>): Promise<void> {
+  try {
+    await write;
+  } catch (cause) {
+    throw cause instanceof ConstraintError ? nameTaken(cause) : cause;
+  }
+}
+
+function nameTaken(cause?: unknown): ServiceError {
+  return new ServiceError("name_exists", "A vault of this name exists", { cause });
+}
