@@ -7,7 +7,7 @@ import type { SuiGrpcClient } from "@mysten/sui/grpc";
 import type { Transaction } from "@mysten/sui/transactions";
 import { deriveDynamicFieldID } from "@mysten/sui/utils";
 import { verifyPersonalMessageSignature } from "@mysten/sui/verify";
-import type { ChainAccess, ChainObject, ChainView, Simulation } from "../../packages/localnet/src/chain-access.ts";
+import type { ChainAccess, ChainObject, ChainView, Simulation } from "@coffer/localnet/key-servers";
 
 export const PACKAGE = `0x${"c0".repeat(32)}`;
 /** The only object calls may name. */

@@ -3,7 +3,7 @@ import type { KeyPlace } from "@coffer/crypto";
 import { fromSuiSigner, type NetworkConfiguration, sealVaultKeyWrap, type SealKeyWrap } from "@coffer/chain";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { fromHex } from "@mysten/sui/utils";
-import { startKeyServers, type KeyServers } from "../../packages/localnet/src/key-servers/index.ts";
+import { startKeyServers, type KeyServers } from "@coffer/localnet/key-servers";
 import { openAllowlistChain, PACKAGE, VAULT, type AllowlistChain } from "./allowlist-chain.ts";
 
 export const ORIGIN = "http://localnet.invalid";

@@ -8,6 +8,7 @@ import { deriveMasterKey, publicKeyOf, shareMasterKey, type G2Point } from "./ma
 import { committeeObjects, independentObjects, keyServerObjectId } from "./objects.ts";
 import { openSeed } from "./seed.ts";
 
+export type { ChainAccess, ChainObject, ChainView, Simulation } from "../chain-access.ts";
 export type { KeyServerFaults, KeyServerRequests } from "./faults.ts";
 
 export interface KeyServerEntry {
