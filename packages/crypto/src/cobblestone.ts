@@ -26,21 +26,32 @@ export class MessageKeys {
     this.#cipher = cipher;
   }
 
-  /** Chunks from `firstChunk` on; see {@link ChunkCipher.encrypt}. Throws RangeError at 2^38 chunks. */
-  async encrypt(plaintext: Uint8Array, firstChunk: number, final: boolean): Promise<Uint8Array> {
+  /** Chunks from `firstChunk` on, as stored, in pieces; see {@link ChunkCipher.encrypt}. Throws RangeError at 2^38 chunks. */
+  async encryptPieces(plaintext: Uint8Array, firstChunk: number, final: boolean): Promise<readonly Uint8Array[]> {
     if (!final && plaintext.length % CHUNK_BYTES !== 0) throw new RangeError("only the final chunk is short");
     const end = firstChunk + Math.floor(plaintext.length / CHUNK_BYTES) + (final ? 1 : 0);
     if (end > MAX_CHUNKS) throw new RangeError("a message has at most 2^38 chunks");
     return this.#cipher.encrypt(plaintext, firstChunk, final);
   }
 
-  /** Chunks from `firstChunk` on; see {@link ChunkCipher.decrypt}. */
-  async decrypt(ciphertext: Uint8Array, firstChunk: number): Promise<OpenedChunks> {
+  /** Chunks from `firstChunk` on; see {@link ChunkCipher.decrypt}. Throws CryptoError damaged for lengths no chunks have. */
+  async decryptPieces(ciphertext: Uint8Array, firstChunk: number): Promise<OpenedChunks> {
     const last = ciphertext.length % BLOCK_BYTES;
     const end = firstChunk + Math.ceil(ciphertext.length / BLOCK_BYTES);
     if (end > MAX_CHUNKS) throw damaged("chunks", "a message has at most 2^38 chunks");
     if (last > 0 && last < TAG_BYTES) throw damaged("chunks", "the last chunk is shorter than its tag");
     return this.#cipher.decrypt(ciphertext, firstChunk);
+  }
+
+  /** As {@link MessageKeys.encryptPieces}, in one buffer. */
+  async encrypt(plaintext: Uint8Array, firstChunk: number, final: boolean): Promise<Uint8Array> {
+    return concatBytes(...(await this.encryptPieces(plaintext, firstChunk, final)));
+  }
+
+  /** As {@link MessageKeys.decryptPieces}, in one buffer. */
+  async decrypt(ciphertext: Uint8Array, firstChunk: number): Promise<{ plaintext: Uint8Array; complete: boolean }> {
+    const { complete, pieces } = await this.decryptPieces(ciphertext, firstChunk);
+    return { plaintext: concatBytes(...pieces), complete };
   }
 }
 

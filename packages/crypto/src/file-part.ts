@@ -2,6 +2,7 @@ import { readPieces, type ByteSource } from "./byte-source.ts";
 import { concatBytes, encodeText, encodeU64, equalBytes } from "./bytes.ts";
 import { exactly, sourceChanged } from "./encrypt-file.ts";
 import { chunksOffset, encodeFileStart, type FilePlan } from "./file-plan.ts";
+import { RUN_CHUNKS } from "./message-stream.ts";
 import { paddingBetween } from "./padding.ts";
 import { BLOCK_BYTES, CHUNK_BYTES, TAG_BYTES, type CryptoPlatform } from "./platform/platform.ts";
 import { plaintextSize } from "./sizes.ts";
@@ -57,11 +58,14 @@ export async function encryptPart(
   checkPart(plan, firstChunk, endChunk);
   const final = endChunk === chunkCount(plan);
   const plaintext = await readPlaintext(plan, readContent, firstChunk, endChunk, signal);
-  const blocks = await plan.keys.encrypt(plaintext, firstChunk, final);
-  const tagDigest = digestTags(platform, plan, blocks, firstChunk, endChunk);
+  const start = firstChunk === 0 ? encodeFileStart(plan) : new Uint8Array(0);
+  const bytes = new Uint8Array(start.length + plaintext.length + (endChunk - firstChunk) * TAG_BYTES);
+  bytes.set(start);
+  await encryptInto(bytes.subarray(start.length), plan, plaintext, firstChunk, final);
+  const tagDigest = digestTags(platform, plan, bytes.subarray(start.length), firstChunk, endChunk);
   return {
     fileOffset: partOffset(plan, firstChunk),
-    bytes: firstChunk === 0 ? concatBytes(encodeFileStart(plan), blocks) : blocks,
+    bytes,
     record: { firstChunk, endChunk, tagDigest },
   };
 }
@@ -81,6 +85,26 @@ export async function reencryptPart(
   if (!equalBytes(part.record.tagDigest, record.tagDigest))
     throw sourceChanged("the content changed since a part of it was encrypted");
   return part;
+}
+
+/** In runs, so that a part is not in memory a third time. */
+async function encryptInto(
+  target: Uint8Array,
+  plan: FilePlan,
+  plaintext: Uint8Array,
+  firstChunk: number,
+  final: boolean,
+): Promise<void> {
+  let filled = 0;
+  for (let from = 0; from < plaintext.length || (final && from === 0); from += RUN_CHUNKS * CHUNK_BYTES) {
+    const to = from + RUN_CHUNKS * CHUNK_BYTES;
+    const isLast = to >= plaintext.length;
+    const run = plaintext.subarray(from, to);
+    for (const piece of await plan.keys.encryptPieces(run, firstChunk + from / CHUNK_BYTES, final && isLast)) {
+      target.set(piece, filled);
+      filled += piece.length;
+    }
+  }
 }
 
 /** Several chunks into one buffer, in place: a part is in memory twice, as plaintext and as ciphertext, and no third time. */

@@ -5,7 +5,7 @@ import { BLOCK_BYTES, CHUNK_BYTES, TAG_BYTES, type CryptoPlatform } from "./plat
 import { MESSAGE_PREFIX_BYTES } from "./sizes.ts";
 
 /** Chunks per call of the cipher: 1 MiB. Larger pieces are worked on in such runs, so that memory does not follow their size. */
-const RUN_CHUNKS = 64;
+export const RUN_CHUNKS = 64;
 
 /**
  * The chunks of a plaintext, from chunk `firstChunk` on to the short final one, as stored; without salt and commitment. `source` begins

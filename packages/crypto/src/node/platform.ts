@@ -54,29 +54,28 @@ function encrypt(
   plaintext: Uint8Array,
   firstChunk: number,
   final: boolean,
-): Uint8Array {
+): readonly Uint8Array[] {
   const count = Math.floor(plaintext.length / CHUNK_BYTES) + (final ? 1 : 0);
-  const all = new Uint8Array(plaintext.length + count * TAG_BYTES);
+  const pieces: Uint8Array[] = [];
   for (let at = 0; at < count; at += 1) {
     const cipher = createCipheriv("aes-256-gcm", key, chunkNonce(baseNonce, firstChunk + at));
-    const block = cipher.update(plaintext.subarray(at * CHUNK_BYTES, (at + 1) * CHUNK_BYTES));
+    pieces.push(cipher.update(plaintext.subarray(at * CHUNK_BYTES, (at + 1) * CHUNK_BYTES)));
     cipher.final();
-    all.set(block, at * BLOCK_BYTES);
-    all.set(cipher.getAuthTag(), at * BLOCK_BYTES + block.length);
+    pieces.push(cipher.getAuthTag());
   }
-  return all;
+  return pieces;
 }
 
 function decrypt(key: KeyObject, baseNonce: Uint8Array, ciphertext: Uint8Array, firstChunk: number): OpenedChunks {
   const count = Math.ceil(ciphertext.length / BLOCK_BYTES);
-  const all = new Uint8Array(ciphertext.length - count * TAG_BYTES);
+  const pieces: Uint8Array[] = [];
   for (let at = 0; at < count; at += 1) {
     const block = ciphertext.subarray(at * BLOCK_BYTES, (at + 1) * BLOCK_BYTES);
     const chunk = openBlock(key, chunkNonce(baseNonce, firstChunk + at), block);
-    if (chunk === null) return { plaintext: copyBytes(all, 0, at * CHUNK_BYTES), complete: false };
-    all.set(chunk, at * CHUNK_BYTES);
+    if (chunk === null) return { pieces, complete: false };
+    pieces.push(chunk);
   }
-  return { plaintext: all, complete: true };
+  return { pieces, complete: true };
 }
 
 /** Null when it does not authenticate: what `update` gave before `final` agreed is dropped. */

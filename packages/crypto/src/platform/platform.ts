@@ -23,13 +23,16 @@ export interface RunningDigest {
   digest(): Uint8Array;
 }
 
-/** AES-256-GCM over consecutive chunks of one message, many per call. The caller checks lengths and counts (cobblestone.ts). */
+/**
+ * AES-256-GCM over consecutive chunks of one message, many per call. Results come in pieces, as the runtime made them: who needs them in
+ * one buffer copies them once, into the buffer of its choice. The caller checks lengths and counts (cobblestone.ts).
+ */
 export interface ChunkCipher {
   /**
    * Encrypts chunks of 16384 bytes from `firstChunk` on. With `final`, what is left over, also nothing, is the short final chunk;
    * without, nothing is left over. The input is not kept.
    */
-  encrypt(plaintext: Uint8Array, firstChunk: number, final: boolean): Promise<Uint8Array>;
+  encrypt(plaintext: Uint8Array, firstChunk: number, final: boolean): Promise<readonly Uint8Array[]>;
   /**
    * Decrypts blocks of 16400 bytes from `firstChunk` on, and a shorter last one of at least 16. Stops at the first that does not
    * authenticate and never gives a byte of it.
@@ -38,8 +41,8 @@ export interface ChunkCipher {
 }
 
 export interface OpenedChunks {
-  /** Of all chunks that were good before the first bad one. */
-  readonly plaintext: Uint8Array;
+  /** All chunks that were good before the first bad one. */
+  readonly pieces: readonly Uint8Array[];
   /** Whether all of them were good. */
   readonly complete: boolean;
 }
@@ -49,14 +52,12 @@ export const TAG_BYTES = 16;
 /** A full chunk as it is stored. */
 export const BLOCK_BYTES = CHUNK_BYTES + TAG_BYTES;
 
-/** Writes base nonce XOR chunk number as a 12-byte big-endian integer (c2sp.org/chunked-encryption, "AEAD usage"). */
+/** Base nonce XOR chunk number as a 12-byte big-endian integer (c2sp.org/chunked-encryption, "AEAD usage"). */
 export function chunkNonce(baseNonce: Uint8Array, chunk: number): Uint8Array {
   const nonce = copyBytes(baseNonce);
-  let rest = chunk;
-  // Numbers stay below 2^38, where >>> would already cut them.
-  for (let at = 11; at >= 7; at -= 1) {
-    nonce[at] = (nonce[at] ?? 0) ^ (rest % 256);
-    rest = Math.floor(rest / 256);
-  }
+  const view = new DataView(nonce.buffer);
+  view.setUint32(8, view.getUint32(8) ^ (chunk % 2 ** 32));
+  // Numbers stay below 2^38: what 32 bits do not hold is in the byte before.
+  view.setUint8(7, view.getUint8(7) ^ Math.floor(chunk / 2 ** 32));
   return nonce;
 }

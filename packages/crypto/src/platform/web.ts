@@ -44,18 +44,14 @@ async function encrypt(
   plaintext: Uint8Array,
   firstChunk: number,
   final: boolean,
-): Promise<Uint8Array> {
+): Promise<readonly Uint8Array[]> {
   const count = Math.floor(plaintext.length / CHUNK_BYTES) + (final ? 1 : 0);
-  const blocks = await Promise.all(
-    Array.from({ length: count }, (_, at) =>
-      crypto.subtle.encrypt(
-        parameters(baseNonce, firstChunk + at),
-        key,
-        copyable(plaintext.subarray(at * CHUNK_BYTES, (at + 1) * CHUNK_BYTES)),
-      ),
-    ),
+  return Promise.all(
+    Array.from({ length: count }, async (_, at) => {
+      const chunk = copyable(plaintext.subarray(at * CHUNK_BYTES, (at + 1) * CHUNK_BYTES));
+      return new Uint8Array(await crypto.subtle.encrypt(parameters(baseNonce, firstChunk + at), key, chunk));
+    }),
   );
-  return join(blocks, BLOCK_BYTES);
 }
 
 async function decrypt(
@@ -66,32 +62,19 @@ async function decrypt(
 ): Promise<OpenedChunks> {
   const count = Math.ceil(ciphertext.length / BLOCK_BYTES);
   const outcomes = await Promise.allSettled(
-    Array.from({ length: count }, (_, at) =>
-      crypto.subtle.decrypt(
-        parameters(baseNonce, firstChunk + at),
-        key,
-        copyable(ciphertext.subarray(at * BLOCK_BYTES, (at + 1) * BLOCK_BYTES)),
-      ),
-    ),
+    Array.from({ length: count }, async (_, at) => {
+      const block = copyable(ciphertext.subarray(at * BLOCK_BYTES, (at + 1) * BLOCK_BYTES));
+      return new Uint8Array(await crypto.subtle.decrypt(parameters(baseNonce, firstChunk + at), key, block));
+    }),
   );
   const firstBad = outcomes.findIndex((outcome) => outcome.status === "rejected");
-  const good = outcomes.slice(0, firstBad === -1 ? count : firstBad);
-  const chunks = good.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
-  return { plaintext: join(chunks, CHUNK_BYTES), complete: firstBad === -1 };
+  const good = firstBad === -1 ? outcomes : outcomes.slice(0, firstBad);
+  const pieces = good.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+  return { pieces, complete: firstBad === -1 };
 }
 
 function parameters(baseNonce: Uint8Array, chunk: number): AesGcmParams {
   return { name: "AES-GCM", iv: copyable(chunkNonce(baseNonce, chunk)), tagLength: 128 };
-}
-
-/** All pieces have `stride` bytes, the last perhaps fewer. */
-function join(pieces: readonly ArrayBuffer[], stride: number): Uint8Array {
-  const last = pieces.at(-1);
-  if (last === undefined) return new Uint8Array(0);
-  if (pieces.length === 1) return new Uint8Array(last);
-  const all = new Uint8Array((pieces.length - 1) * stride + last.byteLength);
-  pieces.forEach((piece, at) => all.set(new Uint8Array(piece), at * stride));
-  return all;
 }
 
 /** WebCrypto refuses bytes of shared memory: those are copied, others are passed as they are. */
