@@ -4,10 +4,12 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { format } from "prettier";
 import { makePayloadVectors } from "../test/vectors/payload-vectors.ts";
+import { makeStatementVectors } from "../test/vectors/statement-vectors.ts";
 
 const DIRECTORY = path.join(path.dirname(import.meta.dirname), "test/vectors/file-format");
 const MAKERS: Readonly<Record<string, () => Promise<unknown>>> = {
   "payload.json": makePayloadVectors,
+  "statements.json": makeStatementVectors,
 };
 
 mkdirSync(DIRECTORY, { recursive: true });
