@@ -10,7 +10,8 @@ import type { TransactionSigner } from "./signer.ts";
 export interface ExecutionOptions {
   /**
    * Called with the transaction's digest after it is signed and before it is sent; what it stores tells after a crash whether the
-   * transaction was executed. The transaction is not sent if it rejects.
+   * transaction was executed. The transaction is not sent if it rejects. Called again, with another digest, when a node refused the
+   * first transaction and it was built anew: ask for each.
    */
   readonly beforeSend?: ((digest: string) => Promise<void>) | undefined;
 }
@@ -32,13 +33,13 @@ const turns = new WeakMap<object, Map<string, Promise<unknown>>>();
 export function execute(
   chain: Executor,
   signer: TransactionSigner,
-  transaction: Transaction,
+  transact: () => Transaction,
   options: ExecutionOptions = {},
 ): Promise<Executed> {
   const { chainAddress } = signer;
   const queue = turns.get(chain.client) ?? new Map<string, Promise<unknown>>();
   turns.set(chain.client, queue);
-  const turn = (queue.get(chainAddress) ?? Promise.resolve()).then(() => run(chain, signer, transaction, options));
+  const turn = (queue.get(chainAddress) ?? Promise.resolve()).then(() => run(chain, signer, transact, options));
   const settled: Promise<unknown> = turn
     .catch(() => null)
     .then(() => {
@@ -63,19 +64,29 @@ export async function findExecuted(chain: Executor, digest: string): Promise<Exe
   }
 }
 
+/** How often a transaction is built again: another program of the same address may have paid with the coin that was chosen. */
+const BUILDS = 3;
+
 async function run(
   chain: Executor,
   signer: TransactionSigner,
-  transaction: Transaction,
+  transact: () => Transaction,
   { beforeSend }: ExecutionOptions,
 ): Promise<Executed> {
-  const bytes = await build(chain, signer.chainAddress, transaction);
-  const signature = await signer.signTransaction(bytes);
-  const digest = TransactionDataBuilder.getDigestFromBytes(bytes);
-  await beforeSend?.(digest);
-  const executed = await send(chain, bytes, signature, digest);
-  if (executed.status.success) return executed;
-  throw toChainError(failureOf(executed.status.error), chain.network);
+  for (let attempt = 1; ; attempt++) {
+    const bytes = await build(chain, signer.chainAddress, transact());
+    const signature = await signer.signTransaction(bytes);
+    const digest = TransactionDataBuilder.getDigestFromBytes(bytes);
+    await beforeSend?.(digest);
+    const executed = await send(chain, bytes, signature, digest);
+    if (executed instanceof ChainError && attempt < BUILDS && executed.code === "transaction_failed") {
+      await chain.wait(400 * attempt);
+      continue;
+    }
+    if (executed instanceof ChainError) throw executed;
+    if (executed.status.success) return executed;
+    throw toChainError(failureOf(executed.status.error), chain.network);
+  }
 }
 
 async function build(chain: Executor, sender: string, transaction: Transaction): Promise<Uint8Array> {
@@ -104,7 +115,13 @@ async function namePoverty(chain: Executor, owner: string, error: ChainError): P
 /** How often the same bytes are sent: they execute once, whoever receives them however often. */
 const ATTEMPTS = 3;
 
-async function send(chain: Executor, bytes: Uint8Array, signature: string, digest: string): Promise<Executed> {
+/** A refusal is returned: the transaction was not executed, and never will be. */
+async function send(
+  chain: Executor,
+  bytes: Uint8Array,
+  signature: string,
+  digest: string,
+): Promise<Executed | ChainError> {
   let last: unknown;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     try {
@@ -117,7 +134,7 @@ async function send(chain: Executor, bytes: Uint8Array, signature: string, diges
       await awaitEffects(chain, digest);
       return result.Transaction ?? result.FailedTransaction;
     } catch (cause) {
-      if (!isUnreachable(cause)) throw toChainError(cause, chain.network);
+      if (!isUnreachable(cause)) return toChainError(cause, chain.network);
       last = cause;
     }
     const executed = await findExecuted(chain, digest).catch(() => null);

@@ -29,7 +29,7 @@ export async function createVault(
 ): Promise<VaultAct> {
   const call = vaultCalls.create(vault.signingKey ?? NO_KEY, vault.plainNames ?? false);
   await chain.verifyNetwork();
-  const executed = await execute(chain, signer, toTransaction(call, chain.network.latestPackageId), options);
+  const executed = await execute(chain, signer, () => toTransaction(call, chain.network.latestPackageId), options);
   return { outcome: "done", digest: executed.digest, vault: await readCreated(chain, executed) };
 }
 
@@ -178,9 +178,10 @@ async function run(
   const before = await chain.readVault(objectId, { maxAge: 0 });
   if (act.isDone(before)) return { outcome: "already", digest: null, vault: before };
   act.check(before);
-  const transaction = toTransaction(act.call(before), chain.network.latestPackageId);
+  const call = act.call(before);
+  const transact = () => toTransaction(call, chain.network.latestPackageId);
   try {
-    const executed = await execute(chain, signer, transaction, options);
+    const executed = await execute(chain, signer, transact, options);
     return { outcome: "done", digest: executed.digest, vault: await readAfter(chain, objectId, executed) };
   } catch (cause) {
     if (!(cause instanceof ChainError) || cause.code !== act.already) throw cause;
