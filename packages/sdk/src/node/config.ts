@@ -16,6 +16,10 @@ export interface Profile {
   readonly apiKey: Secret | null;
   /** Left as it is by {@link writeConfig} when absent; null removes it. */
   readonly session?: StoredSession | null | undefined;
+  /** `suiprivkey1…`: opens shared vaults and never leaves this machine. Left as it is when absent; null removes it. */
+  readonly chainPrivateKey?: Secret | null | undefined;
+  /** Path of the network configuration that shared vaults need. Left as it is when absent; null removes it. */
+  readonly networkFile?: string | null | undefined;
 }
 
 /** The content of config.json (version 1). */
@@ -39,6 +43,8 @@ const storedProfile = z.looseObject({
   baseUrl: z.string(),
   apiKey: z.optional(z.string()),
   session: z.optional(storedSession),
+  chainPrivateKey: z.optional(z.string()),
+  networkFile: z.optional(z.string()),
 });
 /** Loose: what a later version adds survives a rewrite by this one. */
 const storedConfig = z.looseObject({
@@ -69,15 +75,21 @@ export function configDirectory(env: Environment = process.env): string {
 export async function readConfig(file: string = configFile()): Promise<Config | null> {
   const stored = await readStored(file);
   if (stored === null) return null;
-  const profiles = Object.entries(stored.profiles).map(([name, { baseUrl, apiKey, session }]): [string, Profile] => [
+  const profiles = Object.entries(stored.profiles).map(([name, profile]): [string, Profile] => [
     name,
-    {
-      baseUrl,
-      apiKey: apiKey === undefined ? null : new Secret(apiKey),
-      session: session === undefined ? null : readSession(session),
-    },
+    readProfile(profile),
   ]);
   return { defaultProfile: stored.defaultProfile, profiles: Object.fromEntries(profiles) };
+}
+
+function readProfile({ baseUrl, apiKey, session, chainPrivateKey, networkFile }: StoredProfile): Profile {
+  return {
+    baseUrl,
+    apiKey: apiKey === undefined ? null : new Secret(apiKey),
+    session: session === undefined ? null : readSession(session),
+    chainPrivateKey: chainPrivateKey === undefined ? null : new Secret(chainPrivateKey),
+    networkFile: networkFile ?? null,
+  };
 }
 
 /**
@@ -105,14 +117,25 @@ export async function writeConfig(
 
 type StoredProfile = StoredConfig["profiles"][string];
 
-function storeProfile(former: StoredProfile | undefined, { baseUrl, apiKey, session }: Profile): StoredProfile {
-  const { apiKey: _replaced, session: formerSession, ...rest } = former ?? {};
+function storeProfile(former: StoredProfile | undefined, profile: Profile): StoredProfile {
+  const { baseUrl, apiKey, session, chainPrivateKey, networkFile } = profile;
+  const {
+    apiKey: _replaced,
+    session: formerSession,
+    chainPrivateKey: formerKey,
+    networkFile: formerFile,
+    ...rest
+  } = former ?? {};
   const next = session === undefined ? formerSession : session === null ? undefined : renderSession(session);
+  const key = chainPrivateKey === undefined ? formerKey : chainPrivateKey?.reveal();
+  const file = networkFile === undefined ? formerFile : (networkFile ?? undefined);
   return {
     ...rest,
     baseUrl,
     ...(apiKey === null ? {} : { apiKey: apiKey.reveal() }),
     ...(next === undefined ? {} : { session: next }),
+    ...(key === undefined ? {} : { chainPrivateKey: key }),
+    ...(file === undefined ? {} : { networkFile: file }),
   };
 }
 

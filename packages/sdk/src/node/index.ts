@@ -12,6 +12,8 @@ export {
   type Profile,
 } from "./config.ts";
 export { downloadFile, type DownloadFileOptions, type DownloadFileResult } from "./download-file.ts";
+export { filePins, pinFile } from "./pin-file.ts";
 export { savedSession } from "./saved-session.ts";
 export { resolveSettings, type Settings, type SettingsFlags, type SettingSource } from "./settings.ts";
+export { openSharedVaults } from "./shared-vaults.ts";
 export { uploadFile, type UploadFileOptions } from "./upload-file.ts";

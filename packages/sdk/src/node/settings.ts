@@ -10,6 +10,7 @@ export interface SettingsFlags {
   readonly apiKey?: string | Secret | undefined;
   readonly profile?: string | undefined;
   readonly configFile?: string | undefined;
+  readonly networkFile?: string | undefined;
 }
 
 export type SettingSource = "flag" | "environment" | "profile";
@@ -19,6 +20,10 @@ export interface Settings {
   readonly apiKey: Secret | null;
   /** The profile's web session, where there is no key; it belongs to the profile's own origin as its key does. */
   readonly session: SessionCredentials | null;
+  /** Opens shared vaults; no flag gives it, because command lines are seen by others. */
+  readonly chainPrivateKey: Secret | null;
+  /** Path of the network configuration that shared vaults need. */
+  readonly networkFile: string | null;
   /** The profile's name; it need not exist when flags or environment say everything. */
   readonly profile: string;
   readonly configFile: string;
@@ -27,7 +32,8 @@ export interface Settings {
 }
 
 /**
- * Base URL and key, flag before environment (`SERVICE_BASE_URL`, `SERVICE_API_KEY`, `SERVICE_PROFILE`) before profile.
+ * Base URL, key, chain key and network, flag before environment (`SERVICE_BASE_URL`, `SERVICE_API_KEY`, `SERVICE_PROFILE`,
+ * `SERVICE_CHAIN_PRIVATE_KEY`, `SERVICE_NETWORK_FILE`) before profile.
  * A profile's key is used only with the origin of the profile's own base URL: pointing the client elsewhere must not send it there.
  * @throws SdkError `configuration` for a named profile that does not exist, or an unusable file.
  */
@@ -42,12 +48,16 @@ export async function resolveSettings(env: Environment = process.env, flags: Set
     throw configurationError(`The configuration ${file} has no profile "${named}"`);
   const baseUrl = firstOf(flags.baseUrl, env["SERVICE_BASE_URL"], profile?.baseUrl);
   const flagKey = flags.apiKey instanceof Secret ? flags.apiKey.reveal() : flags.apiKey;
+  const chainKey = firstOf(undefined, env["SERVICE_CHAIN_PRIVATE_KEY"], profile?.chainPrivateKey?.reveal());
+  const networkFile = firstOf(flags.networkFile, env["SERVICE_NETWORK_FILE"], profile?.networkFile ?? undefined);
   const apiKey = firstOf(flagKey, env["SERVICE_API_KEY"], profileKey(profile, baseUrl.value));
   return {
     baseUrl: baseUrl.value,
     apiKey: apiKey.value === null ? null : new Secret(apiKey.value),
     session:
       apiKey.value === null && isOwnOrigin(profile, baseUrl.value) ? await savedSession(profileName, file) : null,
+    chainPrivateKey: chainKey.value === null ? null : new Secret(chainKey.value),
+    networkFile: networkFile.value,
     profile: profileName,
     configFile: file,
     sources: { baseUrl: baseUrl.source, apiKey: apiKey.source },

@@ -1,0 +1,53 @@
+/** Shared vaults from the settings of this machine: the chain key, the network's file, and the pins. */
+import { readFile } from "node:fs/promises";
+import { chainKeySigner } from "../chain/chain-key.ts";
+import { configurationError } from "../errors.ts";
+import type { SharedVaultOptions } from "../options.ts";
+import { filePins, pinFile } from "./pin-file.ts";
+import type { Settings } from "./settings.ts";
+
+/**
+ * What `createClient` takes as `sharedVaults`; null when the settings name neither a chain key nor a network.
+ * @throws SdkError `configuration` when one of the two is missing, or is not what it should be.
+ *
+ * @example
+ * ```ts
+ * const settings = await resolveSettings();
+ * const sharedVaults = await openSharedVaults(settings);
+ * const client = createClient({ baseUrl, credentials, ...(sharedVaults === null ? {} : { sharedVaults }) });
+ * ```
+ */
+export async function openSharedVaults(
+  { chainPrivateKey, networkFile }: Pick<Settings, "chainPrivateKey" | "networkFile">,
+  pins: string = pinFile(),
+): Promise<SharedVaultOptions | null> {
+  if (chainPrivateKey === null && networkFile === null) return null;
+  if (chainPrivateKey === null)
+    throw configurationError(
+      "Shared vaults need a chain key: set SERVICE_CHAIN_PRIVATE_KEY, or keep one in the profile",
+    );
+  if (networkFile === null)
+    throw configurationError("Shared vaults need a network: set SERVICE_NETWORK_FILE to its configuration file");
+  const [signer, network, { nodePlatform }] = await Promise.all([
+    chainKeySigner(chainPrivateKey),
+    readNetwork(networkFile),
+    import("@coffer/crypto/node"),
+  ]);
+  return { signer, network, pins: filePins(pins), platform: nodePlatform };
+}
+
+/** The file may hold API keys of key servers: what is wrong with it is told without its content. */
+async function readNetwork(path: string): Promise<SharedVaultOptions["network"]> {
+  const { networkConfiguration } = await import("@coffer/chain");
+  const { safeParse } = await import("zod/mini");
+  let value: unknown;
+  try {
+    value = JSON.parse(await readFile(path, "utf8"));
+  } catch {
+    throw configurationError(`The network configuration ${path} cannot be read as JSON`);
+  }
+  const result = safeParse(networkConfiguration, value);
+  if (result.success) return result.data;
+  const fields = result.error.issues.map(({ path: at }) => at.join(".")).join(", ");
+  throw configurationError(`The network configuration ${path} is not valid: see ${fields}`);
+}
