@@ -45,7 +45,7 @@ function isSound(encoded: Uint8Array): boolean {
 const PRIME = 2n ** 255n - 19n;
 
 /** y of the points of order 8; with its negative, 0 and ±1 it is that of every point of small order, with either sign of x. */
-const ORDER_EIGHT_Y = 0x7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd83d3d706a17c7n;
+const ORDER_EIGHT_Y = 0x7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd84d3d706a17c7n;
 const SMALL_ORDER_Y = new Set([0n, 1n, PRIME - 1n, ORDER_EIGHT_Y, PRIME - ORDER_EIGHT_Y]);
 
 function uleb128(value: number): Uint8Array {
