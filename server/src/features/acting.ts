@@ -17,20 +17,22 @@ export type ActingDeps = Pick<Deps, "database" | "clock" | "random">;
 export interface Target {
   readonly kind: "vault" | "folder" | "file";
   readonly id: string;
+  /** Of the vault: changes are recorded there, whoever acts. */
+  readonly accountId: string;
   readonly vaultId: string;
   readonly object: EventObject;
 }
 
 export function fileTarget(row: FileRow): Target {
-  return { kind: "file", id: row.id, vaultId: row.vault_id, object: fileObject(row) };
+  return { kind: "file", id: row.id, accountId: row.account_id, vaultId: row.vault_id, object: fileObject(row) };
 }
 
 export function folderTarget(row: FolderRow): Target {
-  return { kind: "folder", id: row.id, vaultId: row.vault_id, object: folderObject(row) };
+  return { kind: "folder", id: row.id, accountId: row.account_id, vaultId: row.vault_id, object: folderObject(row) };
 }
 
 export function vaultTarget(row: VaultRow): Target {
-  return { kind: "vault", id: row.id, vaultId: row.id, object: vaultObject(row) };
+  return { kind: "vault", id: row.id, accountId: row.account_id, vaultId: row.id, object: vaultObject(row) };
 }
 
 /** Writes the change's row in its own transaction (decisions §1); `action` is an event kind of decisions §6. */
@@ -39,11 +41,11 @@ export async function noteChange(
   deps: ActingDeps,
   principal: Principal,
   action: EventKind,
-  { object, ...target }: Target,
+  { object, accountId, ...target }: Target,
 ): Promise<void> {
   await recordChange(transaction, {
     id: deps.random.uuid(),
-    accountId: principal.accountId,
+    accountId,
     action,
     actor: principal,
     target,

@@ -1,42 +1,58 @@
 /** Lists that span vaults: read per vault by its own index and merged, so that a small vault costs a small read. */
+import { ServiceError } from "../http/errors.ts";
 import type { Principal } from "../http/handlers.ts";
 import type { Session } from "../ports/database.ts";
 import { newestFirst } from "./paging.ts";
-import { requireVault } from "./placing.ts";
+import { readVaultFor } from "./shared-vaults/access.ts";
 import { listVaultIds } from "./vaults/store.ts";
 
-/** The vaults a list reads one by one; a single null: the account as a whole, which has an index of its own. */
-export type ReadVaults = readonly (string | null)[];
+/** A vault that a list reads, with its account; null: the account as a whole, which has an index of its own. */
+export interface ReadVault {
+  readonly accountId: string;
+  readonly vaultId: string | null;
+}
 
 /**
  * A named vault (404 outside the caller's reach), else those a limited key reaches, else the whole account. `top` asks
- * for the tops of all vaults, which only a per-vault index finds.
+ * for the tops of all vaults, which only a per-vault index finds. Shared vaults of other accounts are read by their name alone.
  */
 export async function vaultsToRead(
   session: Session,
   principal: Principal,
   wanted: { vaultId: string | undefined; top: boolean },
-): Promise<ReadVaults> {
+): Promise<readonly ReadVault[]> {
+  const { accountId } = principal;
   if (wanted.vaultId !== undefined) {
-    await requireVault(session, principal, wanted.vaultId);
-    return [wanted.vaultId];
+    const vault = await readVaultFor(session, principal, wanted.vaultId);
+    return [{ accountId: vault.account_id, vaultId: vault.id }];
   }
-  if (principal.vaultIds !== null) return [...principal.vaultIds];
-  return wanted.top ? listVaultIds(session, principal.accountId) : [null];
+  const ofAccount = (vaultId: string): ReadVault => ({ accountId, vaultId });
+  if (principal.vaultIds !== null) return [...principal.vaultIds].map(ofAccount);
+  return wanted.top ? (await listVaultIds(session, accountId)).map(ofAccount) : [{ accountId, vaultId: null }];
 }
 
 /** At most `count` rows of all the vaults together, newest first; `read` answers the same of one vault. */
 export async function mergeVaults<Row extends { id: string; created_at: number }>(
-  vaults: ReadVaults,
+  vaults: readonly ReadVault[],
   count: number,
-  read: (vaultId: string | null) => Promise<Row[]>,
+  read: (vault: ReadVault) => Promise<Row[]>,
 ): Promise<Row[]> {
   const [first, ...rest] = vaults;
   if (first === undefined) return [];
   let merged = await read(first);
-  for (const vaultId of rest) {
-    const more = await read(vaultId);
+  for (const vault of rest) {
+    const more = await read(vault);
     if (more.length > 0) merged = [...merged, ...more].sort(newestFirst).slice(0, count);
   }
   return merged;
+}
+
+/** The filter that a query's `name` or `nameIndex` makes; both columns are one. Throws `validation_failed` for the two together. */
+export function nameFilter(query: { readonly name?: string | undefined; readonly nameIndex?: string | undefined }): {
+  readonly name: string | undefined;
+  readonly byIndex: boolean;
+} {
+  if (query.name !== undefined && query.nameIndex !== undefined)
+    throw new ServiceError("validation_failed", "query.nameIndex: name and nameIndex do not go together");
+  return { name: query.name ?? query.nameIndex, byIndex: query.nameIndex !== undefined };
 }

@@ -2,11 +2,10 @@
 import { ServiceError } from "../http/errors.ts";
 import type { Principal } from "../http/handlers.ts";
 import type { Session } from "../ports/database.ts";
-import type { FolderRow } from "../ports/tables.ts";
-import { notFound, reaches, visible } from "./acting.ts";
+import { reaches } from "./acting.ts";
 import { readQuota } from "./files/store.ts";
-import { findFolder } from "./folders/store.ts";
-import { findVault } from "./vaults/store.ts";
+import { readFolderFor, type SeenFolder } from "./reaching.ts";
+import { readVaultFor, type SeenVault } from "./shared-vaults/access.ts";
 
 export interface WantedPlace {
   readonly vaultId: string | undefined;
@@ -15,36 +14,45 @@ export interface WantedPlace {
 }
 
 export interface FoundPlace {
+  /** Of the vault, whose storage is used. */
+  readonly accountId: string;
   readonly vaultId: string;
   readonly folderId: string | null;
   /** Of the folder, 0 at the top of the vault. */
   readonly depth: number;
+  /** null: a public vault. */
+  readonly vault: SeenVault | null;
 }
 
 /**
- * Without a vault: the folder's, else the account's default vault (decisions §5). Throws `not_found`, `vault_required`
- * when a limited key does not reach the default vault, `different_vault`, and `trashed`.
+ * Without a vault: the folder's, else the account's default vault (decisions §5), which is a public one. Throws `not_found`,
+ * `vault_required` when a limited key does not reach the default vault, `different_vault`, and `trashed`.
  */
 export async function findPlace(session: Session, principal: Principal, wanted: WantedPlace): Promise<FoundPlace> {
-  if (wanted.vaultId !== undefined) await requireVault(session, principal, wanted.vaultId);
+  const named = wanted.vaultId === undefined ? null : await readVaultFor(session, principal, wanted.vaultId);
   if (wanted.folderId === undefined || wanted.folderId === null) {
-    return { vaultId: wanted.vaultId ?? (await defaultVault(session, principal)), folderId: null, depth: 0 };
+    if (named !== null) return placeIn(named, null);
+    const { accountId } = principal;
+    return { accountId, vaultId: await defaultVault(session, principal), folderId: null, depth: 0, vault: null };
   }
-  const folder = await readFolder(session, principal, wanted.folderId);
-  if (wanted.vaultId !== undefined && folder.vault_id !== wanted.vaultId) throw new ServiceError("different_vault");
-  if (folder.trashed_at !== null) throw new ServiceError("trashed", "The folder is in the trash");
-  return { vaultId: folder.vault_id, folderId: folder.id, depth: folder.depth };
+  const folder = await readFolderFor(session, principal, wanted.folderId);
+  if (named !== null && folder.row.vault_id !== named.id) throw new ServiceError("different_vault");
+  if (folder.row.trashed_at !== null) throw new ServiceError("trashed", "The folder is in the trash");
+  return folder.vault === null ? placeInFolder(folder) : placeIn(folder.vault, folder.row);
 }
 
-/** A folder the caller may see, in the trash or not, else 404. */
-export async function readFolder(session: Session, principal: Principal, id: string): Promise<FolderRow> {
-  return visible(principal, await findFolder(session, { id, accountId: principal.accountId }), "Folder");
+function placeIn(vault: SeenVault, folder: SeenFolder["row"] | null): FoundPlace {
+  return {
+    accountId: vault.account_id,
+    vaultId: vault.id,
+    folderId: folder?.id ?? null,
+    depth: folder?.depth ?? 0,
+    vault: vault.type === "shared" ? vault : null,
+  };
 }
 
-/** 404 unless the vault exists within the caller's reach. */
-export async function requireVault(session: Session, principal: Principal, id: string): Promise<void> {
-  if (!reaches(principal, id)) throw notFound("Vault");
-  if ((await findVault(session, { id, accountId: principal.accountId })) === null) throw notFound("Vault");
+function placeInFolder({ row }: SeenFolder): FoundPlace {
+  return { accountId: row.account_id, vaultId: row.vault_id, folderId: row.id, depth: row.depth, vault: null };
 }
 
 async function defaultVault(session: Session, principal: Principal): Promise<string> {

@@ -24,10 +24,17 @@ export class Call {
   /** Of the limit that the request has met: its answer says so. */
   quota: Quota | null = null;
   errorCode: string | null = null;
+  /** What else than the credential may end the request's streams. */
+  readonly watches: (() => Promise<void>)[] = [];
   bytesIn = 0;
   bytesOut = 0;
   constructor(startedAt: number) {
     this.startedAt = startedAt;
+  }
+
+  /** Rejects when one of the {@link watches} does. */
+  async lookAgain(): Promise<void> {
+    for (const check of this.watches) await check();
   }
 }
 
@@ -80,8 +87,18 @@ export class CallContext implements CreationContext<Principal | null> {
   }
 
   async recheck(): Promise<void> {
+    await this.recheckCredential();
+    await this.#request.call.lookAgain();
+  }
+
+  /** {@link recheck} without what was added to it: transfers of one credential share its answer. */
+  async recheckCredential(): Promise<void> {
     if (this.principal === null) return;
     requireLevel(this.#endpoint, await this.#authenticator.recheck(this.principal));
+  }
+
+  watch(check: () => Promise<void>): void {
+    this.#request.call.watches.push(check);
   }
 
   async record<Body>(transaction: Session, answer: Body | Reply<Body>): Promise<Recorded<Body>> {

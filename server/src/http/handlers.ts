@@ -54,9 +54,11 @@ export interface RequestContext<Caller extends Principal | null> {
   /**
    * Rejects with `invalid_credential` when the credential has been revoked or has expired since, and with `owner_only` when
    * it is an agent's by now and the endpoint an owner's. Called before a row is written for a long upload, and every 5 s or
-   * 64 MiB on a stream (decisions §4, "in-flight on revoke").
+   * 64 MiB on a stream (decisions §4, "in-flight on revoke"). Asks what was added with {@link RequestContext.watch} as well.
    */
   recheck(): Promise<void>;
+  /** Has every later recheck ask this too, those of the request's streams included: what it rejects with ends them. */
+  watch(check: () => Promise<void>): void;
 }
 
 /**

@@ -190,11 +190,21 @@ async function serveByteBody(exchange: Exchange): Promise<void> {
   const recheck = async (): Promise<void> => {
     if (call.principal !== null) await pipeline.authenticator.recheck(call.principal);
   };
+  const recheckAll = async (): Promise<void> => {
+    await recheck();
+    await call.lookAgain();
+  };
   const onBytes = (count: number): void => {
     call.bytesIn += count;
   };
-  const body = openByteBody(request.raw, { idle: pipeline.settings.timing.idleBody, onBytes, recheck });
-  const finished = pipeline.transfers.add({ credentialId: credentialIdOf(call), recheck, abort: body.abort });
+  const body = openByteBody(request.raw, { idle: pipeline.settings.timing.idleBody, onBytes, recheck: recheckAll });
+  const lookAgain = (): Promise<void> => call.lookAgain();
+  const finished = pipeline.transfers.add({
+    credentialId: credentialIdOf(call),
+    recheck,
+    lookAgain,
+    abort: body.abort,
+  });
   const { stream, length, contentType } = body;
   try {
     input["body"] = { stream, length, contentType };
@@ -240,7 +250,12 @@ async function sendStream(
   const onBytes = (count: number): void => {
     call.bytesOut += count;
   };
-  const finished = transfers.add({ credentialId: credentialIdOf(call), recheck, abort: () => raw.destroy() });
+  const finished = transfers.add({
+    credentialId: credentialIdOf(call),
+    recheck: () => context.recheckCredential(),
+    lookAgain: () => call.lookAgain(),
+    abort: () => raw.destroy(),
+  });
   try {
     await sendBytes(raw, body, { onBytes, recheck, idle: settings.timing.idleBody });
   } catch (error) {

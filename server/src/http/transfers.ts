@@ -5,6 +5,8 @@ export interface Transfer {
   /** Of the API key or the web session, whose transfers are checked together; null: nothing to check. */
   readonly credentialId: string | null;
   readonly recheck: () => Promise<void>;
+  /** What else may end this one transfer, a membership for instance: rejects with the reason. */
+  readonly lookAgain?: () => Promise<void>;
   readonly abort: (reason: ServiceError) => void;
 }
 
@@ -46,13 +48,30 @@ export class Transfers implements Disposable {
   async #check(): Promise<void> {
     const verdicts = new Map<string, Promise<ServiceError | null>>();
     const checks = [...this.#running].map(async (transfer) => {
-      if (transfer.credentialId === null) return;
-      const verdict = verdicts.get(transfer.credentialId) ?? judge(transfer);
-      verdicts.set(transfer.credentialId, verdict);
-      const refusal = await verdict;
+      const refusal = (await this.#judgeCredential(transfer, verdicts)) ?? (await judgeRest(transfer));
       if (refusal !== null) transfer.abort(refusal);
     });
     await Promise.all(checks);
+  }
+
+  #judgeCredential(
+    transfer: Transfer,
+    verdicts: Map<string, Promise<ServiceError | null>>,
+  ): Promise<ServiceError | null> {
+    if (transfer.credentialId === null) return Promise.resolve(null);
+    const verdict = verdicts.get(transfer.credentialId) ?? judge(transfer);
+    verdicts.set(transfer.credentialId, verdict);
+    return verdict;
+  }
+}
+
+/** Every refusal ends the transfer, also of a chain that does not answer: what it allowed has grown too old by then. */
+async function judgeRest({ lookAgain }: Transfer): Promise<ServiceError | null> {
+  try {
+    await lookAgain?.();
+    return null;
+  } catch (error) {
+    return error instanceof ServiceError ? error : null;
   }
 }
 

@@ -1,16 +1,24 @@
 /** Renaming, moving, trashing, restoring and deleting one file. */
+import type { EventKind, SharedEntry } from "@coffer/contract";
+import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../http/errors.ts";
 import { type Principal, Reply } from "../../http/handlers.ts";
-import type { EventKind } from "@coffer/contract";
 import type { Session } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { changeUsage } from "../account/store.ts";
-import { type ActingDeps, noteChange, fileTarget, visible } from "../acting.ts";
+import { type ActingDeps, noteChange, fileTarget } from "../acting.ts";
+import { refuseEntry } from "../folder-names/entries.ts";
 import { findFolder } from "../folders/store.ts";
+import { withPermits } from "../permits.ts";
 import { findPlace } from "../placing.ts";
+import { actsAsOwner, readFileFor } from "../reaching.ts";
+import { changeSharedFile, nameRestored } from "./changing-shared.ts";
+import { dropKeptVersions } from "./kept-versions.ts";
 import { toFile } from "./rules.ts";
-import { BLOB_GRACE_MS, deleteFileRow, findFile, queueBlobDeletion, updateFile } from "./store.ts";
+import { BLOB_GRACE_MS, deleteFileRow, queueBlobDeletion, updateFile } from "./store.ts";
 import { nameOrConflict, readReplaceable, refuseTakenName } from "./storing.ts";
+
+export type ChangingDeps = ActingDeps & Pick<Deps, "chain">;
 
 export interface FileChange {
   readonly fileId: string;
@@ -18,44 +26,70 @@ export interface FileChange {
   readonly name?: string | undefined;
   /** null: to the top of its vault. */
   readonly folderId?: string | null | undefined;
+  readonly shared?: SharedEntry | undefined;
 }
 
-export function changeFile(deps: ActingDeps, principal: Principal, change: FileChange): Promise<FileRow> {
-  return deps.database.transaction(async (transaction) => {
-    const old = await readReplaceable(transaction, principal, change);
-    const wanted = change.folderId === undefined ? old.folder_id : change.folderId;
-    const { folderId } = await findPlace(transaction, principal, { vaultId: old.vault_id, folderId: wanted });
-    const row = { ...old, folder_id: folderId, name: change.name ?? old.name };
-    if (row.folder_id === old.folder_id && row.name === old.name) return old;
-    return writeFile(transaction, deps, principal, { ...row, updated_at: deps.clock.now() }, "file.updated");
-  });
+export function changeFile(deps: ChangingDeps, principal: Principal, change: FileChange): Promise<FileRow> {
+  return withPermits(deps, principal, (permits) =>
+    deps.database.transaction(async (transaction) => {
+      const { row: old, vault } = await readReplaceable(transaction, principal, change);
+      const wanted = change.folderId === undefined ? old.folder_id : change.folderId;
+      if (vault !== null) {
+        const { row, changes } = await changeSharedFile(transaction, principal, {
+          old,
+          vault,
+          wanted,
+          change,
+          permits,
+        });
+        if (!changes) return old;
+        const stamped = { ...row, updated_at: deps.clock.now() };
+        return writeFile(transaction, deps, principal, { old, row: stamped, action: "file.updated" });
+      }
+      refuseEntry(change.shared);
+      const { folderId } = await findPlace(transaction, principal, { vaultId: old.vault_id, folderId: wanted });
+      const row = { ...old, folder_id: folderId, name: change.name ?? old.name, updated_at: deps.clock.now() };
+      if (row.folder_id === old.folder_id && row.name === old.name) return old;
+      return writeFile(transaction, deps, principal, { old, row, action: "file.updated" });
+    }),
+  );
 }
 
 /** A second time changes nothing: the row is kept, so the answer is the same. */
-export function trashFile(deps: ActingDeps, principal: Principal, fileId: string): Promise<FileRow> {
-  return deps.database.transaction(
-    async (transaction) => {
-      const old = await readAny(transaction, principal, fileId);
-      if (old.trashed_at !== null) return old;
-      const now = deps.clock.now();
-      const row = { ...old, trashed_at: now, updated_at: now };
-      await updateFile(transaction, row);
-      await note(transaction, deps, principal, row, "file.trashed");
-      return row;
-    },
-    { freesSpace: true },
+export function trashFile(deps: ChangingDeps, principal: Principal, fileId: string): Promise<FileRow> {
+  return withPermits(deps, principal, (permits) =>
+    deps.database.transaction(
+      async (transaction) => {
+        const { row: old, vault } = await readFileFor(transaction, principal, fileId);
+        permits.use(vault);
+        if (old.trashed_at !== null) return old;
+        const now = deps.clock.now();
+        const row = { ...old, trashed_at: now, updated_at: now };
+        await updateFile(transaction, row);
+        await note(transaction, deps, principal, row, "file.trashed");
+        return row;
+      },
+      { freesSpace: true },
+    ),
   );
 }
 
-export async function deleteFile(deps: ActingDeps, principal: Principal, fileId: string, permanent: boolean) {
+export async function deleteFile(deps: ChangingDeps, principal: Principal, fileId: string, permanent: boolean) {
   if (!permanent) return { file: toFile(await trashFile(deps, principal, fileId)) };
-  if (principal.accessLevel !== "owner")
-    throw new ServiceError("owner_only", "Only the account owner may delete for good");
+  if (principal.accessLevel !== "owner") throw ownerOnly();
   await deps.database.transaction(
-    async (transaction) => removeFile(transaction, deps, principal, await readAny(transaction, principal, fileId)),
+    async (transaction) => {
+      const { row, vault } = await readFileFor(transaction, principal, fileId);
+      if (!actsAsOwner(principal, vault)) throw ownerOnly();
+      await removeFile(transaction, deps, principal, row);
+    },
     { freesSpace: true },
   );
   return new Reply(undefined, { status: 204 });
+}
+
+function ownerOnly(): ServiceError {
+  return new ServiceError("owner_only", "Only the account owner may delete for good");
 }
 
 /** Deletes a file for good: its row, its share of the usage, and, later, its blob. */
@@ -65,8 +99,10 @@ export async function removeFile(
   principal: Principal,
   row: FileRow,
 ): Promise<void> {
+  const notBefore = deps.clock.now() + BLOB_GRACE_MS;
   await deleteFileRow(transaction, row.id);
-  await queueBlobDeletion(transaction, { blobKey: row.blob_key, notBefore: deps.clock.now() + BLOB_GRACE_MS });
+  await queueBlobDeletion(transaction, { blobKey: row.blob_key, notBefore });
+  if (row.shared_json !== null) await dropKeptVersions(transaction, { fileId: row.id, notBefore });
   await changeUsage(transaction, {
     accountId: row.account_id,
     bytes: -row.size,
@@ -76,43 +112,57 @@ export async function removeFile(
   await note(transaction, deps, principal, row, "file.deleted");
 }
 
-/** Back to its folder, or to the top of the vault when that is gone or in the trash itself. */
-export function restoreFile(
-  deps: ActingDeps,
-  principal: Principal,
-  fileId: string,
-  name: string | undefined,
-): Promise<FileRow> {
-  return deps.database.transaction(async (transaction) => {
-    const old = await readAny(transaction, principal, fileId);
-    if (old.trashed_at === null) throw new ServiceError("not_trashed");
-    const folder =
-      old.folder_id === null ? null : await findFolder(transaction, { id: old.folder_id, accountId: old.account_id });
-    const back = { folder_id: folder?.trashed_at === null ? folder.id : null, trashed_at: null, trashed_with: null };
-    const row = { ...old, ...back, name: name ?? old.name, updated_at: deps.clock.now() };
-    return writeFile(transaction, deps, principal, row, "file.restored");
-  });
+/** How a file comes back: under the name it has, or another. */
+export interface Restoring {
+  readonly name?: string | undefined;
+  readonly shared?: SharedEntry | undefined;
 }
 
-async function readAny(session: Session, principal: Principal, fileId: string): Promise<FileRow> {
-  return visible(principal, await findFile(session, { id: fileId, accountId: principal.accountId }), "File");
+/** Back to its folder, or to the top of the vault when that is gone or in the trash itself. */
+export function restoreFile(
+  deps: ChangingDeps,
+  principal: Principal,
+  fileId: string,
+  restoring: Restoring,
+): Promise<FileRow> {
+  return withPermits(deps, principal, (permits) =>
+    deps.database.transaction(async (transaction) => {
+      const { row: old, vault } = await readFileFor(transaction, principal, fileId);
+      permits.use(vault);
+      if (old.trashed_at === null) throw new ServiceError("not_trashed");
+      const folder =
+        old.folder_id === null ? null : await findFolder(transaction, { id: old.folder_id, accountId: old.account_id });
+      const back = { folder_id: folder?.trashed_at === null ? folder.id : null, trashed_at: null, trashed_with: null };
+      if (vault === null) refuseEntry(restoring.shared);
+      const named =
+        vault === null
+          ? { name: restoring.name ?? old.name }
+          : await nameRestored(transaction, { old, vault, folderId: back.folder_id, restoring, permits });
+      const row = { ...old, ...back, ...named, updated_at: deps.clock.now() };
+      return writeFile(transaction, deps, principal, { old, row, action: "file.restored" });
+    }),
+  );
 }
 
 async function writeFile(
   transaction: Session,
   deps: ActingDeps,
   principal: Principal,
-  row: FileRow,
-  action: EventKind,
+  { old, row, action }: { readonly old: FileRow; readonly row: FileRow; readonly action: EventKind },
 ): Promise<FileRow> {
-  await refuseTakenName(
-    transaction,
-    { vaultId: row.vault_id, folderId: row.folder_id },
-    { name: row.name, ifNoneMatch: false },
-  );
+  if (takesName(old, row)) {
+    const place = { vaultId: row.vault_id, folderId: row.folder_id };
+    await refuseTakenName(transaction, place, { name: row.name, ifNoneMatch: false });
+  }
   await nameOrConflict(updateFile(transaction, row));
   await note(transaction, deps, principal, row, action);
   return row;
+}
+
+/** Whether the row is in a place and of a name that it did not have before. What is in the trash has none. */
+function takesName(old: FileRow, row: FileRow): boolean {
+  if (row.trashed_at !== null) return false;
+  return old.trashed_at !== null || old.name !== row.name || old.folder_id !== row.folder_id;
 }
 
 function note(

@@ -1,13 +1,12 @@
 /** Files over HTTP (decisions §5). */
 import type { api } from "@coffer/contract";
 import type { GroupHandlers } from "../../http/handlers.ts";
-import { visible } from "../acting.ts";
 import { parsePage, toPage } from "../paging.ts";
+import { readFileFor } from "../reaching.ts";
 import { changeFile, deleteFile, restoreFile } from "./changing.ts";
 import { describeContent, sendContent } from "./content.ts";
 import { listPage } from "./listing.ts";
 import { toFile } from "./rules.ts";
-import { findFile } from "./store.ts";
 import type { StoringDeps } from "./storing.ts";
 import { replaceContent, uploadFile } from "./uploading.ts";
 
@@ -19,19 +18,18 @@ export const filesHandlers = (deps: StoringDeps): GroupHandlers<typeof api.files
     return { files: rows.map(toFile), nextCursor };
   },
   get: async ({ params }, { principal }) => ({
-    file: toFile(
-      visible(principal, await findFile(deps.database, { id: params.fileId, accountId: principal.accountId }), "File"),
-    ),
+    file: toFile((await readFileFor(deps.database, principal, params.fileId)).row),
   }),
-  content: ({ params, headers }, { principal }) => sendContent(deps, principal, { fileId: params.fileId, headers }),
-  contentHead: ({ params, headers }, { principal }) =>
-    describeContent(deps, principal, { fileId: params.fileId, headers }),
+  content: ({ params, query, headers }, context) =>
+    sendContent(deps, context, { fileId: params.fileId, versionId: query.versionId, headers }),
+  contentHead: ({ params, query, headers }, context) =>
+    describeContent(deps, context, { fileId: params.fileId, versionId: query.versionId, headers }),
   replace: (input, context) => replaceContent(deps, input, context),
   update: async ({ params, headers, body }, { principal }) => ({
     file: toFile(await changeFile(deps, principal, { fileId: params.fileId, ifMatch: headers["if-match"], ...body })),
   }),
   delete: ({ params, query }, { principal }) => deleteFile(deps, principal, params.fileId, query.permanent ?? false),
   restore: async ({ params, body }, { principal }) => ({
-    file: toFile(await restoreFile(deps, principal, params.fileId, body?.name)),
+    file: toFile(await restoreFile(deps, principal, params.fileId, body ?? {})),
   }),
 });

@@ -7,21 +7,32 @@ import type { FileRow } from "../../ports/tables.ts";
 export const DEFAULT_CONTENT_TYPE = "application/octet-stream";
 
 export function toFile(row: FileRow): File {
+  const shared = sharedOf(row);
   return {
     id: row.id,
     versionId: row.version_id,
-    name: row.name,
+    name: shownName(row, shared),
     size: row.size,
     contentType: row.content_type,
     sha256: row.sha256,
     vaultId: row.vault_id,
     folderId: row.folder_id,
     encrypted: row.encrypted === 1,
-    shared: row.shared_json === null ? null : (JSON.parse(row.shared_json) as SharedFile),
+    shared,
     createdAt: toTimestamp(row.created_at),
     updatedAt: toTimestamp(row.updated_at),
     trashedAt: row.trashed_at === null ? null : toTimestamp(row.trashed_at),
   };
+}
+
+/** The statements of a shared vault's file; null in a public vault. */
+export function sharedOf(row: Pick<FileRow, "shared_json">): SharedFile | null {
+  return row.shared_json === null ? null : (JSON.parse(row.shared_json) as SharedFile);
+}
+
+/** "" for a name index, which tells a reader nothing: it is the row's name where names are encrypted. */
+export function shownName(row: { readonly name: string }, shared: Pick<SharedFile, "nameIndex"> | null): string {
+  return shared?.nameIndex === row.name ? "" : row.name;
 }
 
 /** The strong entity tag of a content (RFC 9110 §8.8.3): the same bytes have the same tag. */

@@ -1,4 +1,4 @@
-/** The SQL of files. Every look-up from outside is by id and account (no row of another account can come back). */
+/** The SQL of files. Every look-up from outside is by id and account, or by id and recorded membership (shared vaults). */
 import { sql } from "kysely";
 import { prepared, type Session } from "../../ports/database.ts";
 import type { AccountRow, FileRow } from "../../ports/tables.ts";
@@ -30,6 +30,33 @@ const byId = prepared(
 
 export function findFile(session: Session, value: { id: string; accountId: string }): Promise<FileRow | null> {
   return session.first(byId(session, value));
+}
+
+const ofMember = prepared((build, value: { id: string; chainAddress: string }) =>
+  build
+    .selectFrom("files")
+    .innerJoin("vault_members", "vault_members.vault_id", "files.vault_id")
+    .selectAll("files")
+    .where("files.id", "=", value.id)
+    .where("vault_members.chain_address", "=", value.chainAddress)
+    .where("vault_members.removed_at", "is", null),
+);
+
+/** A file, of whatever account, in a shared vault that records the address as a member. */
+export function findFileOfMember(
+  session: Session,
+  value: { id: string; chainAddress: string },
+): Promise<FileRow | null> {
+  return session.first(ofMember(session, value));
+}
+
+const vaultOf = prepared((build, value: { id: string }) =>
+  build.selectFrom("files").select("vault_id").where("id", "=", value.id),
+);
+
+/** Of a file of whatever account, for the one question whether an id is taken. */
+export async function findFileVault(session: Session, id: string): Promise<string | null> {
+  return (await session.first(vaultOf(session, { id })))?.vault_id ?? null;
 }
 
 /** Where a file or folder lies: `parent_id` null at the top of the vault. */
@@ -67,6 +94,8 @@ export interface FileFilter {
   /** null: the top of the vault; undefined: anywhere. */
   readonly folderId: string | null | undefined;
   readonly name: string | undefined;
+  /** `name` is a name index: only shared vaults have it. */
+  readonly byIndex?: boolean;
   readonly trashed: boolean;
 }
 
@@ -85,6 +114,7 @@ export function listFiles(
   } else if (filter.folderId === null) query = query.where("folder_id", "is", null);
   else if (filter.folderId !== undefined) query = query.where("folder_id", "=", filter.folderId);
   if (filter.name !== undefined) query = query.where("name", "=", filter.name);
+  if (filter.byIndex === true) query = query.where("shared_json", "is not", null);
   query = query.where("trashed_at", filter.trashed ? "is not" : "is", null);
   if (after !== null) {
     query = query.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.createdAt, after.id)));

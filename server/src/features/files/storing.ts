@@ -10,15 +10,16 @@ import { ConstraintError, DatabaseFullError, type Session } from "../../ports/da
 import type { FileRow } from "../../ports/tables.ts";
 import { limitsOf } from "../account/rules.ts";
 import { changeUsage } from "../account/store.ts";
-import { noteChange, fileTarget, visible } from "../acting.ts";
+import { noteChange, fileTarget } from "../acting.ts";
+import { type Permits, withPermits } from "../permits.ts";
 import { findPlace, type WantedPlace } from "../placing.ts";
+import { readFileFor, type SeenFile } from "../reaching.ts";
 import { requireMatch } from "./conditions.ts";
 import { requireDigests } from "./digests.ts";
 import type { Incoming, Room } from "./incoming.ts";
 import { etagOf } from "./rules.ts";
 import {
   BLOB_GRACE_MS,
-  findFile,
   findFileIdByName,
   insertFile,
   queueBlobDeletion,
@@ -27,28 +28,31 @@ import {
   type Place,
 } from "./store.ts";
 
-export type StoringDeps = Pick<Deps, "database" | "blobs" | "clock" | "random" | "settings">;
+export type StoringDeps = Pick<Deps, "database" | "blobs" | "clock" | "random" | "settings" | "chain">;
 
 export interface StoredContent extends BlobReceipt {
   readonly blobKey: string;
 }
 
 /**
- * Puts the bytes into the blob store, then runs `commit` in a transaction. When that fails for certain, the blob is
- * deleted; when it may have been committed all the same, the blob stays and the sweep decides by the row.
+ * Puts the bytes into the blob store, then runs `commit` in a transaction, with the permits that it asks for. When that fails
+ * for certain, the blob is deleted; when it may have been committed all the same, the blob stays and the sweep decides by the row.
  */
 export async function storeThenCommit<Result>(
   deps: StoringDeps,
   incoming: Incoming,
-  recheck: () => Promise<void>,
-  commit: (transaction: Session, content: StoredContent) => Promise<Result>,
+  { principal, recheck }: { readonly principal: Principal; readonly recheck: () => Promise<void> },
+  commit: (transaction: Session, content: StoredContent, permits: Permits) => Promise<Result>,
 ): Promise<Result> {
   const blobKey = deps.random.uuid();
   const receipt = await deps.blobs.put(blobKey, incoming.stream);
   try {
     requireDigests(incoming.digests, receipt.sha256);
     await recheck();
-    return await deps.database.transaction((transaction) => commit(transaction, { blobKey, ...receipt }));
+    const content = { blobKey, ...receipt };
+    return await withPermits(deps, principal, (permits) =>
+      deps.database.transaction((transaction) => commit(transaction, content, permits)),
+    );
   } catch (error) {
     if (rolledBack(error)) await deps.blobs.delete(blobKey).catch(ignore);
     throw error;
@@ -76,12 +80,13 @@ export async function addFile(
   file: NewFile,
   content: StoredContent,
 ): Promise<FileRow> {
-  const { vaultId, folderId } = await findPlace(transaction, principal, file);
+  const { accountId, vaultId, folderId, vault } = await findPlace(transaction, principal, file);
+  if (vault !== null) throw new Error("a shared vault takes signed uploads alone");
   await refuseTakenName(transaction, { vaultId, folderId }, file);
-  await charge(transaction, deps, principal, { bytes: content.size, files: 1 });
+  await charge(transaction, deps, accountId, { bytes: content.size, files: 1 });
   const now = deps.clock.now();
   const row: FileRow = {
-    ...{ id: deps.random.uuid(), account_id: principal.accountId, vault_id: vaultId, folder_id: folderId },
+    ...{ id: deps.random.uuid(), account_id: accountId, vault_id: vaultId, folder_id: folderId },
     ...{ version_id: deps.random.uuid(), blob_key: content.blobKey, name: file.name, size: content.size },
     ...{ content_type: file.contentType, sha256: content.sha256, encrypted: 0, shared_json: null },
     ...{ created_at: now, updated_at: now, trashed_at: null, trashed_with: null },
@@ -106,8 +111,9 @@ export async function addVersion(
   version: NewVersion,
   content: StoredContent,
 ): Promise<FileRow> {
-  const old = await readReplaceable(transaction, principal, version);
-  await charge(transaction, deps, principal, { bytes: content.size - old.size, files: 0 });
+  const { row: old, vault } = await readReplaceable(transaction, principal, version);
+  if (vault !== null) throw new Error("a shared vault takes signed uploads alone");
+  await charge(transaction, deps, old.account_id, { bytes: content.size - old.size, files: 0 });
   const now = deps.clock.now();
   const row: FileRow = {
     ...old,
@@ -120,26 +126,30 @@ export async function addVersion(
   return row;
 }
 
-/** The file that a new version is for: live, and in the state that If-Match names. */
+/**
+ * The file that a new version is for: live, and in the state that If-Match names. The owner of a shared vault rotates what is in its
+ * trash as well.
+ */
 export async function readReplaceable(
   session: Session,
   principal: Principal,
   { fileId, ifMatch }: Pick<NewVersion, "fileId" | "ifMatch">,
-): Promise<FileRow> {
-  const row = visible(principal, await findFile(session, { id: fileId, accountId: principal.accountId }), "File");
-  if (row.trashed_at !== null) throw new ServiceError("trashed", "The file is in the trash");
-  requireMatch(ifMatch, etagOf(row));
-  return row;
+): Promise<SeenFile> {
+  const seen = await readFileFor(session, principal, fileId);
+  if (seen.row.trashed_at !== null && seen.vault?.standing !== "owner")
+    throw new ServiceError("trashed", "The file is in the trash");
+  requireMatch(ifMatch, etagOf(seen.row));
+  return seen;
 }
 
-/** How much the account may still send; `freed` bytes are given back by the same act. */
+/** How much may still be sent to the account's vaults; `freed` bytes are given back by the same act. */
 export async function readRoom(
   session: Session,
   deps: Pick<Deps, "settings">,
-  principal: Principal,
+  accountId: string,
   freed = 0,
 ): Promise<Room & { resumableBytes: number }> {
-  const { plan, usage_bytes } = await readQuota(session, principal.accountId);
+  const { plan, usage_bytes } = await readQuota(session, accountId);
   const limits = limitsOf(plan, deps.settings);
   return {
     fileBytes: limits.rawUploadBytes,
@@ -171,14 +181,14 @@ function nameTaken(ifNoneMatch: boolean, cause?: unknown): ServiceError {
   return new ServiceError(ifNoneMatch ? "precondition_failed" : "name_exists", message, { cause });
 }
 
-async function charge(
+/** Counts what comes for the vault's account, whoever sent it. Throws `storage_quota`. */
+export async function charge(
   transaction: Session,
-  deps: StoringDeps,
-  principal: Principal,
+  deps: Pick<Deps, "settings">,
+  accountId: string,
   change: { bytes: number; files: number },
 ): Promise<void> {
-  const { plan } = await readQuota(transaction, principal.accountId);
+  const { plan } = await readQuota(transaction, accountId);
   const maximum = limitsOf(plan, deps.settings).storageBytes;
-  if (!(await changeUsage(transaction, { accountId: principal.accountId, ...change, maximum })))
-    throw new ServiceError("storage_quota");
+  if (!(await changeUsage(transaction, { accountId, ...change, maximum }))) throw new ServiceError("storage_quota");
 }

@@ -6,6 +6,8 @@ import { findPlace } from "../placing.ts";
 import { parseDigests } from "./digests.ts";
 import { openIncoming } from "./incoming.ts";
 import { DEFAULT_CONTENT_TYPE, toFile } from "./rules.ts";
+import { parseSignedUpload, refuseSigned, sentInHeaders } from "./signed-uploads.ts";
+import { findMadeVersion } from "./storing-shared.ts";
 import {
   addFile,
   addVersion,
@@ -15,6 +17,7 @@ import {
   storeThenCommit,
   type StoringDeps,
 } from "./storing.ts";
+import { replaceShared, requireSigned, uploadShared } from "./uploading-shared.ts";
 
 type Upload = HandlerInput<typeof api.files.upload, IncomingBytes>;
 type Replacement = HandlerInput<typeof api.files.replace, IncomingBytes>;
@@ -31,17 +34,34 @@ export async function uploadFile(
   const { principal } = context;
   const digests = parseDigests(headers);
   const ifNoneMatch = headers["if-none-match"] !== undefined;
+  const sent = parseSignedUpload(sentInHeaders(headers));
   const place = await findPlace(deps.database, principal, { vaultId: query.vaultId, folderId: query.folderId });
+  const { vault } = place;
+  if (vault !== null) {
+    const signed = requireSigned(sent, body);
+    return uploadShared(
+      deps,
+      { place: { ...place, vault }, signed, name: query.name, ifNoneMatch, body, digests },
+      context,
+    );
+  }
+  refuseSigned(sent);
   if (query.name !== undefined) await refuseTakenName(deps.database, place, { name: query.name, ifNoneMatch });
-  const incoming = await openIncoming(body, digests, await readRoom(deps.database, deps, principal));
+  const incoming = await openIncoming(body, digests, await readRoom(deps.database, deps, place.accountId));
   const name = query.name ?? incoming.name;
   if (name === null) throw new ServiceError("validation_failed", "query.name: a name is required");
-  const file = { ...place, name, ifNoneMatch, contentType: incoming.contentType ?? DEFAULT_CONTENT_TYPE };
+  const file = {
+    vaultId: place.vaultId,
+    folderId: place.folderId,
+    name,
+    ifNoneMatch,
+    contentType: incoming.contentType ?? DEFAULT_CONTENT_TYPE,
+  };
   if (query.name === undefined) await refuseTakenName(deps.database, place, file);
   return storeThenCommit(
     deps,
     incoming,
-    () => context.recheck(),
+    { principal, recheck: () => context.recheck() },
     async (transaction, content) => {
       const row = await addFile(transaction, deps, principal, file, content);
       return context.record(transaction, { file: toFile(row) });
@@ -57,12 +77,21 @@ export async function replaceContent(
   const { principal } = context;
   const digests = parseDigests(headers);
   const target = { fileId: params.fileId, ifMatch: headers["if-match"] };
-  const old = await readReplaceable(deps.database, principal, target);
-  const incoming = await openIncoming(body, digests, await readRoom(deps.database, deps, principal, old.size));
+  const sent = parseSignedUpload(sentInHeaders(headers));
+  const made = sent === null ? null : await findMadeVersion(deps, principal, params.fileId, sent);
+  if (made !== null) return { file: toFile(made) };
+  const seen = await readReplaceable(deps.database, principal, target);
+  const { row: old, vault } = seen;
+  if (vault !== null) {
+    const replacement = { target, signed: requireSigned(sent, body), body, digests };
+    return { file: toFile(await replaceShared(deps, { ...seen, vault }, replacement, context)) };
+  }
+  refuseSigned(sent);
+  const incoming = await openIncoming(body, digests, await readRoom(deps.database, deps, old.account_id, old.size));
   return storeThenCommit(
     deps,
     incoming,
-    () => context.recheck(),
+    { principal, recheck: () => context.recheck() },
     async (transaction, content) => ({
       file: toFile(
         await addVersion(transaction, deps, principal, { ...target, contentType: incoming.contentType }, content),

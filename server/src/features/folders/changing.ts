@@ -1,11 +1,16 @@
 /** Making, renaming and moving folders. */
-import { type EventKind, MAX_FOLDER_DEPTH } from "@coffer/contract";
+import { type EventKind, MAX_FOLDER_DEPTH, type SharedEntry } from "@coffer/contract";
+import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../http/errors.ts";
 import type { Principal } from "../../http/handlers.ts";
 import { ConstraintError, type Session } from "../../ports/database.ts";
 import type { FolderRow } from "../../ports/tables.ts";
 import { type ActingDeps, noteChange, folderTarget } from "../acting.ts";
-import { findPlace, readFolder } from "../placing.ts";
+import { refuseEntry } from "../folder-names/entries.ts";
+import { type Permits, withPermits } from "../permits.ts";
+import { findPlace, type FoundPlace } from "../placing.ts";
+import { readFolderFor } from "../reaching.ts";
+import { changeSharedFolder, createSharedFolder } from "./changing-shared.ts";
 import {
   findFolderIdByName,
   type FolderPlace,
@@ -16,38 +21,54 @@ import {
   updateFolder,
 } from "./store.ts";
 
+export type ChangingDeps = ActingDeps & Pick<Deps, "chain">;
+
 export interface NewFolder {
-  readonly name: string;
+  readonly name?: string | undefined;
   readonly vaultId?: string | undefined;
   readonly parentId?: string | null | undefined;
+  readonly shared?: SharedEntry | undefined;
 }
 
-/** Throws what {@link findPlace} throws, `too_deep` and `name_exists`. */
+/**
+ * Throws what {@link findPlace} throws, `too_deep` and `name_exists`; in a shared vault what the entry is refused with. There the same
+ * folder again answers what it made.
+ */
 export async function createFolder(
   transaction: Session,
   deps: ActingDeps,
   principal: Principal,
-  folder: NewFolder,
+  { folder, permits }: { readonly folder: NewFolder; readonly permits: Permits },
 ): Promise<FolderRow> {
   const place = await findPlace(transaction, principal, { vaultId: folder.vaultId, folderId: folder.parentId });
   refuseTooDeep(place.depth + 1);
-  const now = deps.clock.now();
-  const row: FolderRow = {
-    ...{ id: deps.random.uuid(), account_id: principal.accountId, vault_id: place.vaultId, parent_id: place.folderId },
-    ...{
-      name: folder.name,
-      depth: place.depth + 1,
-      created_at: now,
-      updated_at: now,
-      trashed_at: null,
-      trashed_with: null,
-      shared_json: null,
-    },
-  };
+  const { vault } = place;
+  const made =
+    vault === null
+      ? { ...newFolder(deps, place, folder), exists: false }
+      : await createSharedFolder(transaction, principal, {
+          place: { ...place, vault },
+          folder,
+          permits,
+          now: deps.clock.now(),
+        });
+  const { exists, ...row } = made;
+  if (exists) return row;
   await refuseTakenFolderName(transaction, { vaultId: row.vault_id, parentId: row.parent_id }, row.name);
   await folderNameOrConflict(insertFolder(transaction, row));
   await noteFolder(transaction, deps, principal, row, "folder.created");
   return row;
+}
+
+function newFolder(deps: ActingDeps, place: FoundPlace, { name, shared }: NewFolder): FolderRow {
+  refuseEntry(shared);
+  if (name === undefined) throw new ServiceError("validation_failed", "body.name: a name is required");
+  const now = deps.clock.now();
+  return {
+    ...{ id: deps.random.uuid(), account_id: place.accountId, vault_id: place.vaultId, parent_id: place.folderId },
+    ...{ name, depth: place.depth + 1, created_at: now, updated_at: now },
+    ...{ trashed_at: null, trashed_with: null, shared_json: null },
+  };
 }
 
 export interface FolderChange {
@@ -55,23 +76,41 @@ export interface FolderChange {
   readonly name?: string | undefined;
   /** null: to the top of its vault. */
   readonly parentId?: string | null | undefined;
+  readonly shared?: SharedEntry | undefined;
 }
 
 /** Throws `trashed`, `folder_cycle`, `too_deep` (the deepest folder below counts), `different_vault` and `name_exists`. */
-export function changeFolder(deps: ActingDeps, principal: Principal, change: FolderChange): Promise<FolderRow> {
-  return deps.database.transaction(async (transaction) => {
-    const old = await readFolder(transaction, principal, change.folderId);
-    if (old.trashed_at !== null) throw new ServiceError("trashed", "The folder is in the trash");
-    const moved = await move(transaction, principal, old, change.parentId);
-    const row = { ...moved, name: change.name ?? old.name };
-    if (row.name === old.name && row.parent_id === old.parent_id) return old;
+export function changeFolder(deps: ChangingDeps, principal: Principal, change: FolderChange): Promise<FolderRow> {
+  return withPermits(deps, principal, (permits) =>
+    deps.database.transaction(async (transaction) => {
+      const { row: old, vault } = await readFolderFor(transaction, principal, change.folderId);
+      const isRotated = vault?.standing === "owner" && change.parentId === undefined;
+      if (old.trashed_at !== null && !isRotated) throw new ServiceError("trashed", "The folder is in the trash");
+      const moved = await move(transaction, principal, old, change.parentId);
+      if (vault === null) refuseEntry(change.shared);
+      const row =
+        vault === null
+          ? { ...moved, name: change.name ?? old.name }
+          : await changeSharedFolder(transaction, { old, moved, vault, change, permits });
+      if (row.name === old.name && row.parent_id === old.parent_id && row.shared_json === old.shared_json) return old;
+      return writeFolder(transaction, deps, principal, { old, row: { ...row, updated_at: deps.clock.now() } });
+    }),
+  );
+}
+
+async function writeFolder(
+  transaction: Session,
+  deps: ActingDeps,
+  principal: Principal,
+  { old, row }: { readonly old: FolderRow; readonly row: FolderRow },
+): Promise<FolderRow> {
+  const takesName = row.name !== old.name || row.parent_id !== old.parent_id;
+  if (takesName && row.trashed_at === null)
     await refuseTakenFolderName(transaction, { vaultId: row.vault_id, parentId: row.parent_id }, row.name);
-    const written = { ...row, updated_at: deps.clock.now() };
-    await folderNameOrConflict(updateFolder(transaction, written));
-    await shiftDepths(transaction, row.id, row.depth - old.depth);
-    await noteFolder(transaction, deps, principal, written, "folder.updated");
-    return written;
-  });
+  await folderNameOrConflict(updateFolder(transaction, row));
+  await shiftDepths(transaction, row.id, row.depth - old.depth);
+  await noteFolder(transaction, deps, principal, row, "folder.updated");
+  return row;
 }
 
 async function move(

@@ -1,32 +1,32 @@
 /** Folders over HTTP (decisions §5). */
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
 import type { GroupHandlers } from "../../http/handlers.ts";
 import { parsePage, toPage } from "../paging.ts";
-import { readFolder } from "../placing.ts";
+import { withPermits } from "../permits.ts";
+import { readFolderFor } from "../reaching.ts";
 import { changeFolder, createFolder } from "./changing.ts";
 import { listPage } from "./listing.ts";
 import { toFolder } from "./rules.ts";
 import { restoreFolder, trashFolder } from "./trashing.ts";
 
-export type FolderDeps = Pick<Deps, "database" | "clock" | "random" | "settings">;
+export type FolderDeps = Pick<Deps, "database" | "clock" | "random" | "settings" | "chain">;
 
 export const foldersHandlers = (deps: FolderDeps): GroupHandlers<typeof api.folders> => ({
   create: ({ body }, context) =>
-    deps.database.transaction(async (transaction) => {
-      const { name } = body;
-      if (name === undefined) throw new ServiceError("validation_failed", "body.name: a name is required");
-      const row = await createFolder(transaction, deps, context.principal, { ...body, name });
-      return context.record(transaction, { folder: toFolder(row) });
-    }),
+    withPermits(deps, context.principal, (permits) =>
+      deps.database.transaction(async (transaction) => {
+        const row = await createFolder(transaction, deps, context.principal, { folder: body, permits });
+        return context.record(transaction, { folder: toFolder(row) });
+      }),
+    ),
   list: async ({ query }, { principal }) => {
     const page = parsePage("folders", query);
     const { rows, nextCursor } = toPage(await listPage(deps.database, principal, query, page), page);
     return { folders: rows.map(toFolder), nextCursor };
   },
   get: async ({ params }, { principal }) => ({
-    folder: toFolder(await readFolder(deps.database, principal, params.folderId)),
+    folder: toFolder((await readFolderFor(deps.database, principal, params.folderId)).row),
   }),
   update: async ({ params, body }, { principal }) => ({
     folder: toFolder(await changeFolder(deps, principal, { folderId: params.folderId, ...body })),
@@ -35,6 +35,6 @@ export const foldersHandlers = (deps: FolderDeps): GroupHandlers<typeof api.fold
     folder: toFolder(await trashFolder(deps, principal, params.folderId)),
   }),
   restore: async ({ params, body }, { principal }) => ({
-    folder: toFolder(await restoreFolder(deps, principal, params.folderId, body?.name)),
+    folder: toFolder(await restoreFolder(deps, principal, params.folderId, body ?? {})),
   }),
 });

@@ -4,14 +4,20 @@ import type { FolderRow } from "../../ports/tables.ts";
 import { toTimestamp } from "../acting.ts";
 
 export function toFolder(row: FolderRow): Folder {
+  const shared = sharedEntryOf(row);
   return {
     id: row.id,
-    name: row.name,
+    name: shared?.nameIndex === row.name ? "" : row.name,
     vaultId: row.vault_id,
     parentId: row.parent_id,
     createdAt: toTimestamp(row.created_at),
     updatedAt: toTimestamp(row.updated_at),
     trashedAt: row.trashed_at === null ? null : toTimestamp(row.trashed_at),
-    shared: row.shared_json === null ? null : (JSON.parse(row.shared_json) as SharedEntry),
+    shared,
   };
+}
+
+/** The entry of a shared vault's folder; null in a public vault. */
+export function sharedEntryOf(row: Pick<FolderRow, "shared_json">): SharedEntry | null {
+  return row.shared_json === null ? null : (JSON.parse(row.shared_json) as SharedEntry);
 }

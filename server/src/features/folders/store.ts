@@ -1,4 +1,4 @@
-/** The SQL of folders and of the trees below them. Every look-up from outside is by id and account. */
+/** The SQL of folders and of the trees below them. Every look-up from outside is by id and account, or recorded membership. */
 import { sql, type Expression } from "kysely";
 import { prepared, type Session } from "../../ports/database.ts";
 import type { FolderRow } from "../../ports/tables.ts";
@@ -10,6 +10,33 @@ const byId = prepared((build, value: { id: string; accountId: string }) =>
 
 export function findFolder(session: Session, value: { id: string; accountId: string }): Promise<FolderRow | null> {
   return session.first(byId(session, value));
+}
+
+const ofMember = prepared((build, value: { id: string; chainAddress: string }) =>
+  build
+    .selectFrom("folders")
+    .innerJoin("vault_members", "vault_members.vault_id", "folders.vault_id")
+    .selectAll("folders")
+    .where("folders.id", "=", value.id)
+    .where("vault_members.chain_address", "=", value.chainAddress)
+    .where("vault_members.removed_at", "is", null),
+);
+
+/** A folder, of whatever account, in a shared vault that records the address as a member. */
+export function findFolderOfMember(
+  session: Session,
+  value: { id: string; chainAddress: string },
+): Promise<FolderRow | null> {
+  return session.first(ofMember(session, value));
+}
+
+const vaultOf = prepared((build, value: { id: string }) =>
+  build.selectFrom("folders").select("vault_id").where("id", "=", value.id),
+);
+
+/** Of a folder of whatever account, for the one question whether an id is taken. */
+export async function findFolderVault(session: Session, id: string): Promise<string | null> {
+  return (await session.first(vaultOf(session, { id })))?.vault_id ?? null;
 }
 
 /** Where a folder lies: `parentId` null at the top of the vault. */
@@ -47,6 +74,8 @@ export interface FolderFilter {
   /** null: the top of the vault; undefined: anywhere. */
   readonly parentId: string | null | undefined;
   readonly name: string | undefined;
+  /** `name` is a name index: only shared vaults have it. */
+  readonly byIndex?: boolean;
   readonly trashed: boolean;
 }
 
@@ -65,6 +94,7 @@ export function listFolders(
   } else if (filter.parentId === null) query = query.where("parent_id", "is", null);
   else if (filter.parentId !== undefined) query = query.where("parent_id", "=", filter.parentId);
   if (filter.name !== undefined) query = query.where("name", "=", filter.name);
+  if (filter.byIndex === true) query = query.where("shared_json", "is not", null);
   query = query.where("trashed_at", filter.trashed ? "is not" : "is", null);
   if (after !== null) {
     query = query.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.createdAt, after.id)));
@@ -125,6 +155,11 @@ export async function readDeepest(session: Session, rootId: string, part: TreePa
       .select((eb) => eb.fn.max<number | string | null>("depth").as("deepest")),
   );
   return Number(row?.deepest ?? 0);
+}
+
+/** The ids of a live folder and of all live ones below it. */
+export async function listRestored(session: Session, rootId: string): Promise<string[]> {
+  return (await session.all(tree(session, rootId, "live").selectFrom("tree").select("id"))).map((row) => row.id);
 }
 
 /** Moves every folder below `rootId`, trashed ones too, up or down with it. */

@@ -4,24 +4,36 @@ import { ServiceError } from "../../http/errors.ts";
 import type { Principal } from "../../http/handlers.ts";
 import type { Session } from "../../ports/database.ts";
 import type { FolderRow } from "../../ports/tables.ts";
-import type { ActingDeps } from "../acting.ts";
-import { readFolder } from "../placing.ts";
-import { folderNameOrConflict, noteFolder, refuseTakenFolderName } from "./changing.ts";
+import type { SharedEntry } from "@coffer/contract";
+import { refuseEntry } from "../folder-names/entries.ts";
+import { withPermits } from "../permits.ts";
+import { readFolderFor } from "../reaching.ts";
+import { type ChangingDeps, folderNameOrConflict, noteFolder, refuseTakenFolderName } from "./changing.ts";
+import { alignRestored, nameRestoredFolder } from "./changing-shared.ts";
 import { findFolder, readDeepest, restoreTree, shiftDepths, trashTree, updateFolder } from "./store.ts";
 
 /** A second time changes nothing: the row is kept, so the answer is the same. */
-export function trashFolder(deps: ActingDeps, principal: Principal, folderId: string): Promise<FolderRow> {
-  return deps.database.transaction(
-    async (transaction) => {
-      const old = await readFolder(transaction, principal, folderId);
-      if (old.trashed_at !== null) return old;
-      const now = deps.clock.now();
-      await trashTree(transaction, folderId, now);
-      await noteFolder(transaction, deps, principal, old, "folder.trashed");
-      return { ...old, trashed_at: now, trashed_with: folderId };
-    },
-    { freesSpace: true },
+export function trashFolder(deps: ChangingDeps, principal: Principal, folderId: string): Promise<FolderRow> {
+  return withPermits(deps, principal, (permits) =>
+    deps.database.transaction(
+      async (transaction) => {
+        const { row: old, vault } = await readFolderFor(transaction, principal, folderId);
+        permits.use(vault);
+        if (old.trashed_at !== null) return old;
+        const now = deps.clock.now();
+        await trashTree(transaction, folderId, now);
+        await noteFolder(transaction, deps, principal, old, "folder.trashed");
+        return { ...old, trashed_at: now, trashed_with: folderId };
+      },
+      { freesSpace: true },
+    ),
   );
+}
+
+/** How a folder comes back: under the name it has, or another. */
+export interface Restoring {
+  readonly name?: string | undefined;
+  readonly shared?: SharedEntry | undefined;
 }
 
 /**
@@ -30,31 +42,35 @@ export function trashFolder(deps: ActingDeps, principal: Principal, folderId: st
  * above it only its own part comes back.
  */
 export function restoreFolder(
-  deps: ActingDeps,
+  deps: ChangingDeps,
   principal: Principal,
   folderId: string,
-  name: string | undefined,
+  restoring: Restoring,
 ): Promise<FolderRow> {
-  return deps.database.transaction(async (transaction) => {
-    const old = await readFolder(transaction, principal, folderId);
-    if (old.trashed_at === null || old.trashed_with === null) throw new ServiceError("not_trashed");
-    const place = await findWayBack(transaction, old, old.trashed_with);
-    const row: FolderRow = {
-      ...old,
-      ...place,
-      name: name ?? old.name,
-      trashed_at: null,
-      trashed_with: null,
-      updated_at: deps.clock.now(),
-    };
-    await refuseTakenFolderName(transaction, { vaultId: row.vault_id, parentId: row.parent_id }, row.name);
-    await restoreTree(transaction, row.id, old.trashed_with);
-    await folderNameOrConflict(updateFolder(transaction, row));
-    await shiftDepths(transaction, row.id, row.depth - old.depth);
-    // There is no event kind `folder.restored` (decisions §6).
-    await noteFolder(transaction, deps, principal, row, "folder.updated");
-    return row;
-  });
+  return withPermits(deps, principal, (permits) =>
+    deps.database.transaction(async (transaction) => {
+      const { row: old, vault } = await readFolderFor(transaction, principal, folderId);
+      permits.use(vault);
+      if (old.trashed_at === null || old.trashed_with === null) throw new ServiceError("not_trashed");
+      const place = await findWayBack(transaction, old, old.trashed_with);
+      if (vault === null) refuseEntry(restoring.shared);
+      const named =
+        vault === null
+          ? { name: restoring.name ?? old.name }
+          : await nameRestoredFolder(transaction, { old, parentId: place.parent_id, vault, restoring, permits });
+      const back = { trashed_at: null, trashed_with: null, updated_at: deps.clock.now() };
+      const row: FolderRow = { ...old, ...place, ...named, ...back };
+      await refuseTakenFolderName(transaction, { vaultId: row.vault_id, parentId: row.parent_id }, row.name);
+      // In the trash, entries can be given names that others there have: what comes back must be apart again.
+      await folderNameOrConflict(restoreTree(transaction, row.id, old.trashed_with));
+      await folderNameOrConflict(updateFolder(transaction, row));
+      await shiftDepths(transaction, row.id, row.depth - old.depth);
+      if (vault !== null) await alignRestored(transaction, vault, row.id);
+      // There is no event kind `folder.restored` (decisions §6).
+      await noteFolder(transaction, deps, principal, row, "folder.updated");
+      return row;
+    }),
+  );
 }
 
 async function findWayBack(

@@ -7,7 +7,7 @@ import { listPage } from "../files/listing.ts";
 import { toFile } from "../files/rules.ts";
 import { noteFolder } from "../folders/changing.ts";
 import { parsePage, toPage } from "../paging.ts";
-import { requireVault } from "../placing.ts";
+import { readVaultFor, requireOwner } from "../shared-vaults/access.ts";
 import { deleteFolderRow, findEmptyTrashedFolders, findTrashedFiles, type TrashScope } from "./store.ts";
 
 type TrashDeps = Pick<Deps, "database" | "clock" | "random">;
@@ -26,7 +26,7 @@ export const trashHandlers = (deps: TrashDeps): GroupHandlers<typeof api.trash> 
   },
   empty: async ({ query }, context) => {
     const { principal } = context;
-    if (query.vaultId !== undefined) await requireVault(deps.database, principal, query.vaultId);
+    if (query.vaultId !== undefined) requireOwner(await readVaultFor(deps.database, principal, query.vaultId));
     const vaultIds =
       query.vaultId !== undefined ? [query.vaultId] : principal.vaultIds === null ? null : [...principal.vaultIds];
     await emptyTrash(deps, context, { accountId: principal.accountId, vaultIds });
@@ -60,7 +60,7 @@ function deleteSomeFolders(deps: TrashDeps, principal: Principal, scope: TrashSc
     async (transaction) => {
       const folders = await findEmptyTrashedFolders(transaction, scope, BATCH);
       for (const folder of folders) {
-        await deleteFolderRow(transaction, folder.id);
+        await deleteFolderRow(transaction, folder);
         await noteFolder(transaction, deps, principal, folder, "folder.deleted");
       }
       return folders.length > 0;

@@ -46,6 +46,14 @@ export function findEmptyTrashedFolders(
   return session.all(query.limit(count));
 }
 
-export async function deleteFolderRow(transaction: Session, id: string): Promise<void> {
-  await transaction.run(transaction.build.deleteFrom("folders").where("id", "=", id));
+/** With the key of its name indexes, which nothing else would ever remove. */
+export async function deleteFolderRow(
+  transaction: Session,
+  { id, vault_id, shared_json }: Pick<FolderRow, "id" | "vault_id" | "shared_json">,
+): Promise<void> {
+  const { build } = transaction;
+  await transaction.run(build.deleteFrom("folders").where("id", "=", id));
+  if (shared_json === null) return;
+  await transaction.run(build.deleteFrom("folder_keys").where("vault_id", "=", vault_id).where("folder_id", "=", id));
+  await transaction.run(build.deleteFrom("staged_names").where("vault_id", "=", vault_id).where("folder_id", "=", id));
 }

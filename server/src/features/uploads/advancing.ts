@@ -2,12 +2,24 @@
 import { ServiceError } from "../../http/errors.ts";
 import type { IncomingBytes, Principal, RequestContext } from "../../http/handlers.ts";
 import type { BlobStore } from "../../ports/blob-store.ts";
+import type { Session } from "../../ports/database.ts";
 import type { UploadRow } from "../../ports/tables.ts";
 import { notFound } from "../acting.ts";
-import { addFile, addVersion, readReplaceable, readRoom, refuseTakenName, type StoringDeps } from "../files/storing.ts";
+import { holdingToHeader } from "../files/beginnings.ts";
+import {
+  addFile,
+  addVersion,
+  readReplaceable,
+  readRoom,
+  refuseTakenName,
+  type StoredContent,
+  type StoringDeps,
+} from "../files/storing.ts";
+import { type Permits, withPermits } from "../permits.ts";
 import { findPlace } from "../placing.ts";
 import { checking, type ExpectedChecksum } from "./checksum.ts";
 import type { Progress } from "./rules.ts";
+import { addSharedUpload, readSigned, refuseSharedEarly, requireContinuable, requireSignedBytes } from "./shared.ts";
 import { findUpload, markFinished } from "./store.ts";
 
 export interface Part {
@@ -29,6 +41,7 @@ export async function advance(
   if (part.offset !== durable) throw offsetMismatch(durable);
   const left = upload.length - durable;
   if (part.body !== null && (part.body.length ?? 0) > left) throw tooLong();
+  if (part.body !== null && upload.shared_json !== null) await requireContinuable(deps, context, upload);
   const offset = left === 0 && part.checksum === null ? durable : await append(deps.blobs, upload, durable, part);
   return offset === upload.length ? { offset, fileId: await finish(deps, context, upload) } : { offset, fileId: null };
 }
@@ -50,23 +63,38 @@ export async function finish(
 ): Promise<string> {
   const made = await refuseEarly(deps, context.principal, upload);
   if (made !== null) return made;
+  const isComplete = (await deps.blobs.partialLength(upload.blob_key)) === null;
+  if (isComplete) await requireSignedBytes(deps, upload);
   const receipt = await deps.blobs.complete(upload.blob_key);
   if (receipt.size !== upload.length)
     throw new Error(`upload ${upload.id} has ${receipt.size} bytes and not ${upload.length}`);
+  if (!isComplete) await requireSignedBytes(deps, upload);
   await context.recheck();
   const { principal } = context;
-  return deps.database.transaction(async (transaction) => {
-    const current = await findUpload(transaction, { id: upload.id, accountId: upload.account_id });
-    if (current === null) throw notFound("Upload");
-    if (current.finished_file_id !== null) return current.finished_file_id;
-    const content = { blobKey: upload.blob_key, ...receipt };
-    const { id } =
-      upload.file_id === null
-        ? await addFile(transaction, deps, principal, newFileOf(upload), content)
-        : await addVersion(transaction, deps, principal, newVersionOf(upload, upload.file_id), content);
-    await markFinished(transaction, { id: upload.id, fileId: id });
-    return id;
-  });
+  const content = { blobKey: upload.blob_key, ...receipt };
+  return withPermits(deps, principal, (permits) =>
+    deps.database.transaction(async (transaction) => {
+      const current = await findUpload(transaction, { id: upload.id, accountId: upload.account_id });
+      if (current === null) throw notFound("Upload");
+      if (current.finished_file_id !== null) return current.finished_file_id;
+      const { id } = await addContent(transaction, deps, principal, { upload, content, permits });
+      await markFinished(transaction, { id: upload.id, fileId: id });
+      return id;
+    }),
+  );
+}
+
+function addContent(
+  transaction: Session,
+  deps: StoringDeps,
+  principal: Principal,
+  parts: { readonly upload: UploadRow; readonly content: StoredContent; readonly permits: Permits },
+): Promise<{ readonly id: string }> {
+  const { upload, content } = parts;
+  if (upload.shared_json !== null) return addSharedUpload(transaction, deps, principal, parts);
+  return upload.file_id === null
+    ? addFile(transaction, deps, principal, newFileOf(upload), content)
+    : addVersion(transaction, deps, principal, newVersionOf(upload, upload.file_id), content);
 }
 
 /**
@@ -75,9 +103,8 @@ export async function finish(
  */
 async function refuseEarly(deps: StoringDeps, principal: Principal, upload: UploadRow): Promise<string | null> {
   try {
-    const freed = upload.file_id === null ? 0 : (await readOld(deps, principal, upload, upload.file_id)).size;
-    if (upload.file_id === null) await requireFreeName(deps, principal, upload);
-    const { storageBytes } = await readRoom(deps.database, deps, principal, freed);
+    const freed = await refuseByState(deps, principal, upload);
+    const { storageBytes } = await readRoom(deps.database, deps, upload.account_id, freed);
     if (upload.length > freed && upload.length > storageBytes) throw new ServiceError("storage_quota");
     return null;
   } catch (error) {
@@ -89,13 +116,15 @@ async function refuseEarly(deps: StoringDeps, principal: Principal, upload: Uplo
   }
 }
 
-function readOld({ database }: StoringDeps, principal: Principal, upload: UploadRow, fileId: string) {
-  return readReplaceable(database, principal, newVersionOf(upload, fileId));
-}
-
-async function requireFreeName({ database }: StoringDeps, principal: Principal, upload: UploadRow): Promise<void> {
+/** Resolves with the bytes that the finished upload gives back. */
+async function refuseByState(deps: StoringDeps, principal: Principal, upload: UploadRow): Promise<number> {
+  const { database } = deps;
+  if (upload.shared_json !== null) return refuseSharedEarly(deps, principal, upload);
+  if (upload.file_id !== null)
+    return (await readReplaceable(database, principal, newVersionOf(upload, upload.file_id))).row.size;
   const file = newFileOf(upload);
   await refuseTakenName(database, await findPlace(database, principal, file), file);
+  return 0;
 }
 
 function newFileOf(upload: UploadRow) {
@@ -109,7 +138,9 @@ function newVersionOf(upload: UploadRow, fileId: string) {
 
 async function append(blobs: BlobStore, upload: UploadRow, offset: number, { body, checksum }: Part): Promise<number> {
   const limited = within(body?.stream ?? nothing(), upload.length - offset);
-  const source = checksum === null ? limited : checking(limited, checksum);
+  const signed = readSigned(upload);
+  const held = signed === null ? limited : holdingToHeader(limited, signed.version, offset);
+  const source = checksum === null ? held : checking(held, checksum);
   try {
     return await blobs.append(upload.blob_key, offset, source, { atomic: checksum !== null });
   } catch (error) {

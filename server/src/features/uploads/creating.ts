@@ -8,6 +8,7 @@ import { claimQuota } from "../account/store.ts";
 import { limitsOf } from "../account/rules.ts";
 import { requireRoom } from "../files/incoming.ts";
 import { DEFAULT_CONTENT_TYPE } from "../files/rules.ts";
+import { parseSignedUpload, refuseSigned } from "../files/signed-uploads.ts";
 import { findFile } from "../files/store.ts";
 import { readReplaceable, readRoom, refuseTakenName, type StoringDeps } from "../files/storing.ts";
 import { findPlace } from "../placing.ts";
@@ -15,6 +16,7 @@ import { advance } from "./advancing.ts";
 import { parseChecksum } from "./checksum.ts";
 import type { Locks } from "./locks.ts";
 import { parseMetadata, type UploadMetadata } from "./metadata.ts";
+import { planSharedFile, planSharedVersion } from "./shared.ts";
 import { creationHeaders, KEPT_AFTER_EXPIRY_MS, locationOf, uploadHeaders } from "./rules.ts";
 import { insertUpload, sumHeldBytes } from "./store.ts";
 
@@ -59,22 +61,30 @@ async function planUpload(
   const target =
     metadata.fileId === undefined
       ? await planFile(deps, principal, headers, metadata)
-      : await planVersion(deps, principal, headers, { fileId: metadata.fileId, filetype: metadata.filetype });
-  const { freed, ...columns } = target;
+      : await planVersion(deps, principal, headers, { ...metadata, fileId: metadata.fileId });
+  const { freed, account_id, ...columns } = target;
   const length = headers["upload-length"];
-  const room = await readRoom(deps.database, deps, principal, freed);
+  const room = await readRoom(deps.database, deps, account_id, freed);
   requireRoom(length, { ...room, fileBytes: room.resumableBytes });
   const now = deps.clock.now();
   return {
-    ...{ id: deps.random.uuid(), account_id: principal.accountId, key_id: principal.keyId, ...columns, length },
-    ...{ blob_key: deps.random.uuid(), created_at: now, finished_file_id: null, shared_json: null },
+    ...{ id: deps.random.uuid(), account_id, key_id: principal.keyId, ...columns, length },
+    ...{ blob_key: deps.random.uuid(), created_at: now, finished_file_id: null },
     expires_at: now + deps.settings.timing.uploadLifetime + KEPT_AFTER_EXPIRY_MS,
   };
 }
 
 type Target = Pick<
   UploadRow,
-  "vault_id" | "folder_id" | "file_id" | "name" | "content_type" | "if_none_match" | "if_match"
+  | "account_id"
+  | "vault_id"
+  | "folder_id"
+  | "file_id"
+  | "name"
+  | "content_type"
+  | "if_none_match"
+  | "if_match"
+  | "shared_json"
 > & {
   /** Bytes that the finished upload gives back. */
   readonly freed: number;
@@ -89,39 +99,57 @@ async function planFile(
   // RFC 9110 §13.1.1: If-Match is false when there is nothing yet that could match.
   if (headers["if-match"] !== undefined)
     throw new ServiceError("precondition_failed", "If-Match needs a file: name it in fileId");
-  const { vaultId, folderId } = await findPlace(deps.database, principal, {
-    vaultId: metadata.vaultId,
-    folderId: metadata.folderId,
-  });
-  const name = metadata.filename ?? "";
+  const place = await findPlace(deps.database, principal, { vaultId: metadata.vaultId, folderId: metadata.folderId });
+  const { accountId, vaultId, folderId, vault } = place;
   const ifNoneMatch = headers["if-none-match"] !== undefined;
-  await refuseTakenName(deps.database, { vaultId, folderId }, { name, ifNoneMatch });
+  const named =
+    vault === null
+      ? planPublic(metadata)
+      : await planSharedFile(deps, principal, {
+          place: { ...place, vault },
+          length: headers["upload-length"],
+          metadata,
+        });
+  await refuseTakenName(deps.database, { vaultId, folderId }, { name: named.name, ifNoneMatch });
   return {
-    ...{
-      vault_id: vaultId,
-      folder_id: folderId,
-      file_id: null,
-      name,
-      content_type: metadata.filetype ?? DEFAULT_CONTENT_TYPE,
-    },
+    ...{ account_id: accountId, vault_id: vaultId, folder_id: folderId, file_id: null, ...named },
     ...{ if_none_match: ifNoneMatch ? 1 : 0, if_match: null, freed: 0 },
   };
+}
+
+type Named = Pick<UploadRow, "name" | "content_type" | "shared_json">;
+
+function planPublic(metadata: UploadMetadata): Named {
+  refuseSigned(parseSignedUpload(metadata));
+  if (metadata.filename === undefined)
+    throw new ServiceError("validation_failed", "headers.upload-metadata: filename is required");
+  return { name: metadata.filename, content_type: metadata.filetype ?? DEFAULT_CONTENT_TYPE, shared_json: null };
 }
 
 async function planVersion(
   deps: StoringDeps,
   principal: Principal,
   headers: Creation["headers"],
-  { fileId, filetype }: { fileId: string; filetype: string | undefined },
+  metadata: UploadMetadata & { readonly fileId: string },
 ): Promise<Target> {
+  const { fileId, filetype } = metadata;
   const ifMatch = headers["if-match"];
-  const file = await readReplaceable(deps.database, principal, { fileId, ifMatch });
+  const seen = await readReplaceable(deps.database, principal, { fileId, ifMatch });
+  const { row: file, vault } = seen;
   if (headers["if-none-match"] !== undefined)
     throw new ServiceError("precondition_failed", "The file exists: If-None-Match refuses it");
-  return {
-    ...{ vault_id: file.vault_id, folder_id: file.folder_id, file_id: fileId, name: file.name },
-    ...{ content_type: filetype ?? file.content_type, if_none_match: 0, if_match: ifMatch ?? null, freed: file.size },
-  };
+  const place = { account_id: file.account_id, vault_id: file.vault_id, folder_id: file.folder_id, file_id: fileId };
+  const conditions = { if_none_match: 0, if_match: ifMatch ?? null, freed: file.size };
+  if (vault === null) refuseSigned(parseSignedUpload(metadata));
+  const named =
+    vault === null
+      ? { name: file.name, content_type: filetype ?? file.content_type, shared_json: null }
+      : await planSharedVersion(deps, principal, {
+          seen: { ...seen, vault },
+          length: headers["upload-length"],
+          metadata,
+        });
+  return { ...place, ...named, ...conditions };
 }
 
 /** The empty partial first: a row promises that its bytes have a place. */

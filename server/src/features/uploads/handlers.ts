@@ -3,13 +3,13 @@ import { type api, TUS_CHECKSUMS, TUS_EXTENSIONS, TUS_VERSION } from "@coffer/co
 import { ServiceError } from "../../http/errors.ts";
 import { type GroupHandlers, type Principal, Reply, type RequestContext } from "../../http/handlers.ts";
 import type { UploadRow } from "../../ports/tables.ts";
-import { visible } from "../acting.ts";
 import { BLOB_GRACE_MS, queueBlobDeletion } from "../files/store.ts";
 import type { StoringDeps } from "../files/storing.ts";
 import { advance, finish, readOffset } from "./advancing.ts";
 import { parseChecksum } from "./checksum.ts";
 import { createUpload } from "./creating.ts";
 import { createLocks, type Locks } from "./locks.ts";
+import { readUploadFor } from "./reaching.ts";
 import { expiryOf, type Progress, speakTus, statusHeaders, uploadHeaders } from "./rules.ts";
 import { deleteUploadRow, findUpload } from "./store.ts";
 
@@ -57,7 +57,7 @@ function describeServer({ settings }: StoringDeps): Record<string, string> {
 
 /** A finished upload goes on answering until its row goes. Throws `not_found` and `upload_expired`. */
 async function readLive(deps: StoringDeps, principal: Principal, id: string): Promise<UploadRow> {
-  const upload = visible(principal, await findUpload(deps.database, { id, accountId: principal.accountId }), "Upload");
+  const upload = await readUploadFor(deps.database, principal, id);
   if (upload.finished_file_id === null && expiryOf(upload) <= deps.clock.now())
     throw new ServiceError("upload_expired");
   return upload;

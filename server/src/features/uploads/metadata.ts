@@ -1,5 +1,5 @@
 /** Upload-Metadata (tus 1.0.0, "Creation"): `key base64` pairs, read strictly, so that a typing error is no lost name. */
-import { itemName, mediaType, uuid } from "@coffer/contract";
+import { itemName, mediaType, sharedHeaders, uuid } from "@coffer/contract";
 import * as z from "zod/mini";
 import { ServiceError } from "../../http/errors.ts";
 
@@ -10,6 +10,11 @@ const metadata = z.strictObject({
   folderId: z.optional(uuid),
   /** The upload makes a new version of this file; no other place or name goes with it. */
   fileId: z.optional(uuid),
+  /** In a shared vault: the texts that an upload in one request has in its headers. */
+  version: sharedHeaders["coffer-version"],
+  entry: sharedHeaders["coffer-entry"],
+  metadata: sharedHeaders["coffer-metadata"],
+  nameIndex: sharedHeaders["coffer-name-index"],
 });
 
 export type UploadMetadata = z.infer<typeof metadata>;
@@ -38,7 +43,7 @@ export function renderMetadata(values: Readonly<Record<string, string | null>>):
 
 function refuseContradictions(given: UploadMetadata): UploadMetadata {
   if (given.fileId === undefined) {
-    if (given.filename === undefined) throw invalid("filename is required");
+    if (given.filename === undefined && given.version === undefined) throw invalid("filename is required");
   } else if (given.vaultId !== undefined || given.folderId !== undefined || given.filename !== undefined) {
     throw invalid("fileId names the file: filename, vaultId and folderId do not go with it");
   }

@@ -2,6 +2,7 @@
 import { HEADERS, TUS_VERSION } from "@coffer/contract";
 import { ServiceError } from "../../http/errors.ts";
 import type { UploadRow } from "../../ports/tables.ts";
+import type { SentUpload } from "../files/signed-uploads.ts";
 import { renderMetadata } from "./metadata.ts";
 
 /**
@@ -68,16 +69,27 @@ export function locationOf(upload: Pick<UploadRow, "id">): string {
   return `/api/uploads/${upload.id}`;
 }
 
+/** What was sent with an upload to a shared vault; null for a public one. */
+export function sentWith(upload: Pick<UploadRow, "shared_json">): SentUpload | null {
+  return upload.shared_json === null ? null : (JSON.parse(upload.shared_json) as SentUpload);
+}
+
+/** Where names are encrypted, an upload's is an index. */
+function isNameHidden(upload: UploadRow): boolean {
+  return sentWith(upload)?.nameIndex === upload.name;
+}
+
 /** The answer to HEAD. Never cached: the offset moves (tus 1.0.0, "HEAD"). */
 export function statusHeaders(upload: UploadRow, progress: Progress): Record<string, string> {
+  const filename = isNameHidden(upload) ? null : upload.name;
   const place =
     upload.file_id === null
-      ? { filename: upload.name, vaultId: upload.vault_id, folderId: upload.folder_id }
+      ? { filename, vaultId: upload.vault_id, folderId: upload.folder_id }
       : { fileId: upload.file_id };
   return {
     ...uploadHeaders(upload, progress),
     "Upload-Length": String(upload.length),
-    "Upload-Metadata": renderMetadata({ ...place, filetype: upload.content_type }),
+    "Upload-Metadata": renderMetadata({ ...place, filetype: filename === null ? null : upload.content_type }),
     "Cache-Control": "no-store",
   };
 }

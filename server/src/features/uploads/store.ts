@@ -1,4 +1,4 @@
-/** The SQL of resumable uploads. Every look-up is by id and account. */
+/** The SQL of resumable uploads. Every look-up is by id and account, or by id and recorded membership. */
 import { prepared, type Session } from "../../ports/database.ts";
 import type { UploadRow } from "../../ports/tables.ts";
 
@@ -8,6 +8,24 @@ const byId = prepared((build, value: { id: string; accountId: string }) =>
 
 export function findUpload(session: Session, value: { id: string; accountId: string }): Promise<UploadRow | null> {
   return session.first(byId(session, value));
+}
+
+const ofMember = prepared((build, value: { id: string; chainAddress: string }) =>
+  build
+    .selectFrom("uploads")
+    .innerJoin("vault_members", "vault_members.vault_id", "uploads.vault_id")
+    .selectAll("uploads")
+    .where("uploads.id", "=", value.id)
+    .where("vault_members.chain_address", "=", value.chainAddress)
+    .where("vault_members.removed_at", "is", null),
+);
+
+/** An upload, of whatever account, to a shared vault that records the address as a member. */
+export function findUploadOfMember(
+  session: Session,
+  value: { id: string; chainAddress: string },
+): Promise<UploadRow | null> {
+  return session.first(ofMember(session, value));
 }
 
 export async function insertUpload(transaction: Session, row: UploadRow): Promise<void> {

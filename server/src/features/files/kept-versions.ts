@@ -1,0 +1,73 @@
+/** Versions of shared vaults' files that were replaced: readable by their id for an hour, so that a reader and a rotation can finish. */
+import { prepared, type Session } from "../../ports/database.ts";
+import type { FileRow, FileVersionRow } from "../../ports/tables.ts";
+
+/** Milliseconds. */
+export const KEPT_MS = 60 * 60_000;
+
+const byId = prepared((build, value: { fileId: string; versionId: string; now: number }) =>
+  build
+    .selectFrom("file_versions")
+    .selectAll()
+    .where("file_id", "=", value.fileId)
+    .where("version_id", "=", value.versionId)
+    .where("expires_at", ">", value.now),
+);
+
+/** null: there is none, or its hour is over. */
+export function findKeptVersion(
+  session: Session,
+  value: { fileId: string; versionId: string; now: number },
+): Promise<FileVersionRow | null> {
+  return session.first(byId(session, value));
+}
+
+const isKept = prepared((build, value: { fileId: string; versionId: string }) =>
+  build
+    .selectFrom("file_versions")
+    .select("version_id")
+    .where("file_id", "=", value.fileId)
+    .where("version_id", "=", value.versionId),
+);
+
+/** Whether the id is one of a version that the file had and that is still kept. */
+export async function isKeptVersion(session: Session, value: { fileId: string; versionId: string }): Promise<boolean> {
+  return (await session.first(isKept(session, value))) !== null;
+}
+
+/** Keeps what the row says of its content, before another takes its place. */
+export async function keepVersion(transaction: Session, row: FileRow, now: number): Promise<void> {
+  if (row.shared_json === null) throw new Error("only shared vaults keep versions");
+  await transaction.run(
+    transaction.build.insertInto("file_versions").values({
+      ...{ vault_id: row.vault_id, file_id: row.id, version_id: row.version_id, blob_key: row.blob_key },
+      ...{ size: row.size, sha256: row.sha256, shared_json: row.shared_json, expires_at: now + KEPT_MS },
+    }),
+  );
+}
+
+const queueOf = prepared((build, value: { fileId: string; notBefore: number }) =>
+  build
+    .insertInto("blob_deletions")
+    .columns(["blob_key", "not_before"])
+    .expression((expression) =>
+      expression
+        .selectFrom("file_versions")
+        .select((row) => ["blob_key", row.val(value.notBefore).as("not_before")])
+        .where("file_id", "=", value.fileId),
+    )
+    .onConflict((conflict) => conflict.column("blob_key").doNothing()),
+);
+
+const removeOf = prepared((build, value: { fileId: string }) =>
+  build.deleteFrom("file_versions").where("file_id", "=", value.fileId),
+);
+
+/** For a file that is deleted for good: its versions go with it. */
+export async function dropKeptVersions(
+  transaction: Session,
+  value: { fileId: string; notBefore: number },
+): Promise<void> {
+  await transaction.run(queueOf(transaction, value));
+  await transaction.run(removeOf(transaction, { fileId: value.fileId }));
+}

@@ -1,0 +1,212 @@
+/** Signed content becomes a shared vault's file or a file's new version, in one transaction, as the signed statements say. */
+import type { SharedFile } from "@coffer/contract";
+import { ServiceError } from "../../http/errors.ts";
+import type { Principal } from "../../http/handlers.ts";
+import type { Session } from "../../ports/database.ts";
+import type { FileRow } from "../../ports/tables.ts";
+import { fileTarget, noteChange } from "../acting.ts";
+import { nameColumn, requireFolderKey } from "../folder-names/entries.ts";
+import type { Permits } from "../permits.ts";
+import { findPlace, type FoundPlace, type WantedPlace } from "../placing.ts";
+import { type SeenFile, readFileFor } from "../reaching.ts";
+import type { SeenVault } from "../shared-vaults/access.ts";
+import { isKeptVersion, keepVersion } from "./kept-versions.ts";
+import { DEFAULT_CONTENT_TYPE, sharedOf } from "./rules.ts";
+import { mergeShared, requireFittingUpload, type SignedUpload } from "./signed-uploads.ts";
+import { BLOB_GRACE_MS, findFileVault, insertFile, queueBlobDeletion, updateFile } from "./store.ts";
+import {
+  charge,
+  nameOrConflict,
+  readReplaceable,
+  refuseTakenName,
+  type NewVersion,
+  type StoredContent,
+  type StoringDeps,
+} from "./storing.ts";
+
+export interface NewSharedFile extends WantedPlace {
+  readonly signed: SignedUpload;
+  /** In a vault with plain names, and only there. */
+  readonly name: string | undefined;
+  readonly contentType: string;
+  readonly ifNoneMatch: boolean;
+}
+
+/**
+ * Throws what {@link findPlace} throws, `name_exists` or `precondition_failed`, `storage_quota`, and what the statements and the folder's
+ * key are refused with. The same upload again answers the file that it made.
+ */
+export async function addSharedFile(
+  transaction: Session,
+  deps: StoringDeps,
+  principal: Principal,
+  { file, content, permits }: { file: NewSharedFile; content: StoredContent; permits: Permits },
+): Promise<FileRow> {
+  const { signed } = file;
+  const place = await findPlace(transaction, principal, file);
+  const vault = requireSharedPlace(place);
+  const made = await findMade(transaction, principal, signed);
+  if (made !== null) return giveUp(transaction, deps, made, content);
+  const writer = permits.write(vault, signed.version.generation);
+  await requireFittingUpload(transaction, vault, writer, { signed, wanted: { folderId: place.folderId, old: null } });
+  const row = newRow(deps.clock.now(), vault, { file, content, folderId: place.folderId });
+  await requireFreshName(transaction, vault, row, file);
+  await charge(transaction, deps, row.account_id, { bytes: content.size, files: 1 });
+  await nameOrConflict(insertFile(transaction, row), file.ifNoneMatch);
+  await noteChange(transaction, deps, principal, "file.uploaded", fileTarget(row));
+  return row;
+}
+
+/** Throws `validation_failed` where statements came for a public vault. */
+export function requireSharedPlace({ vault }: Pick<FoundPlace, "vault">): SeenVault {
+  if (vault === null) throw new ServiceError("validation_failed", "A public vault takes no signed statements");
+  return vault;
+}
+
+/**
+ * The file that this very upload made. An id that is taken otherwise, here or in a vault that the caller does not see, is refused in the
+ * same words. Throws `statement_invalid`: the way out is a new id.
+ */
+export async function findMade(session: Session, principal: Principal, signed: SignedUpload): Promise<FileRow | null> {
+  const { fileId } = signed.version;
+  if ((await findFileVault(session, fileId)) === null) return null;
+  const taken = new ServiceError("statement_invalid", "version: the file id cannot be used, choose another");
+  const { row } = await readFileFor(session, principal, fileId).catch((cause: unknown) => {
+    throw cause instanceof ServiceError && cause.code === "not_found" ? taken : cause;
+  });
+  if (sharedOf(row)?.version !== signed.text) throw taken;
+  return row;
+}
+
+function newRow(
+  now: number,
+  vault: SeenVault,
+  { file, content, folderId }: { file: NewSharedFile; content: StoredContent; folderId: string | null },
+): FileRow {
+  const { version } = file.signed;
+  const shared = mergeShared(file.signed, null);
+  return {
+    ...{ id: version.fileId, account_id: vault.account_id, vault_id: vault.id, folder_id: folderId },
+    ...{ version_id: version.versionId, blob_key: content.blobKey, size: content.size, sha256: content.sha256 },
+    ...{ name: nameColumn(vault, shared, { name: file.name }), content_type: contentTypeIn(vault, file.contentType) },
+    ...{ encrypted: 1, shared_json: JSON.stringify(shared), trashed_at: null, trashed_with: null },
+    ...{ created_at: now, updated_at: now },
+  };
+}
+
+/** Where names are encrypted the content type is too. */
+export function contentTypeIn(vault: SeenVault, contentType: string): string {
+  return vault.plain_names === 1 ? contentType : DEFAULT_CONTENT_TYPE;
+}
+
+async function requireFreshName(
+  transaction: Session,
+  vault: SeenVault,
+  row: FileRow,
+  { signed, ifNoneMatch }: NewSharedFile,
+): Promise<void> {
+  if (signed.entry !== null) await requireFolderKey(transaction, vault, signed.entry.statement);
+  await refuseTakenName(
+    transaction,
+    { vaultId: row.vault_id, folderId: row.folder_id },
+    { name: row.name, ifNoneMatch },
+  );
+}
+
+/**
+ * Throws what {@link readReplaceable} throws, `storage_quota`, `name_exists`, and what the statements are refused with. The old version
+ * stays readable for a while. The same upload again answers the file as it is.
+ */
+export async function addSharedVersion(
+  transaction: Session,
+  deps: StoringDeps,
+  principal: Principal,
+  parts: { version: NewVersion; signed: SignedUpload; content: StoredContent; permits: Permits },
+): Promise<FileRow> {
+  const { version, signed, content, permits } = parts;
+  const current = await readFileFor(transaction, principal, version.fileId);
+  const vault = requireSharedPlace(current);
+  if (isMade(current, signed)) return giveUp(transaction, deps, current.row, content);
+  const writer = permits.write(vault, signed.version.generation);
+  const { row: old } = await readReplaceable(transaction, principal, version);
+  requireSameFile(old, signed);
+  const wanted = { folderId: old.folder_id, old: requireShared(old) };
+  await requireFittingUpload(transaction, vault, writer, { signed, wanted });
+  await requireNewVersionId(transaction, old, signed);
+  const row = replacedRow(deps.clock.now(), vault, old, parts);
+  if (signed.entry !== null) await requireNameStays(transaction, vault, { old, row, signed });
+  await charge(transaction, deps, old.account_id, { bytes: row.size - old.size, files: 0 });
+  await keepVersion(transaction, old, row.updated_at);
+  await nameOrConflict(updateFile(transaction, row));
+  await noteChange(transaction, deps, principal, "file.updated", fileTarget(row));
+  return row;
+}
+
+/** Whether the file's current version is what is sent again. */
+function isMade({ row }: SeenFile, signed: SignedUpload): boolean {
+  return sharedOf(row)?.version === signed.text;
+}
+
+/** The file, if its current version is the one that is sent again. Throws `not_found`. */
+export async function findMadeVersion(
+  { database }: Pick<StoringDeps, "database">,
+  principal: Principal,
+  fileId: string,
+  signed: SignedUpload,
+): Promise<FileRow | null> {
+  const seen = await readFileFor(database, principal, fileId);
+  return isMade(seen, signed) ? seen.row : null;
+}
+
+export function requireSameFile(old: FileRow, signed: SignedUpload): void {
+  if (signed.version.fileId !== old.id) throw new ServiceError("statement_invalid", "version: it is of another file");
+}
+
+function requireShared(row: FileRow): SharedFile {
+  const shared = sharedOf(row);
+  if (shared === null) throw new Error(`file ${row.id} lies in a shared vault without statements`);
+  return shared;
+}
+
+/** An id of a version that readers may still ask for must go on meaning that one. */
+async function requireNewVersionId(transaction: Session, old: FileRow, { version }: SignedUpload): Promise<void> {
+  const { versionId } = version;
+  if (versionId === old.version_id || (await isKeptVersion(transaction, { fileId: old.id, versionId })))
+    throw new ServiceError("statement_invalid", "version: the version id was used before");
+}
+
+function replacedRow(
+  now: number,
+  vault: SeenVault,
+  old: FileRow,
+  { version, signed, content }: { version: NewVersion; signed: SignedUpload; content: StoredContent },
+): FileRow {
+  const shared = mergeShared(signed, requireShared(old));
+  const name = signed.entry === null ? old.name : nameColumn(vault, shared, { name: undefined, old: old.name });
+  return {
+    ...old,
+    ...{ version_id: signed.version.versionId, blob_key: content.blobKey, size: content.size, sha256: content.sha256 },
+    ...{ name, content_type: contentTypeIn(vault, version.contentType ?? old.content_type) },
+    ...{ shared_json: JSON.stringify(shared), updated_at: now },
+  };
+}
+
+/** In the trash a name takes no place, so there any current key will do: it is asked about when the file comes back. */
+async function requireNameStays(
+  transaction: Session,
+  vault: SeenVault,
+  { old, row, signed }: { old: FileRow; row: FileRow; signed: SignedUpload },
+): Promise<void> {
+  if (signed.entry === null || row.trashed_at !== null) return;
+  await requireFolderKey(transaction, vault, signed.entry.statement);
+  if (row.name === old.name) return;
+  const place = { vaultId: row.vault_id, folderId: row.folder_id };
+  await refuseTakenName(transaction, place, { name: row.name, ifNoneMatch: false });
+}
+
+/** The bytes that came again are not needed. */
+async function giveUp(transaction: Session, deps: StoringDeps, row: FileRow, content: StoredContent): Promise<FileRow> {
+  if (row.blob_key !== content.blobKey)
+    await queueBlobDeletion(transaction, { blobKey: content.blobKey, notBefore: deps.clock.now() + BLOB_GRACE_MS });
+  return row;
+}

@@ -1,0 +1,124 @@
+/** One request that brings a file of a shared vault: encrypted bytes, with statements about them in the headers. */
+import { ServiceError } from "../../http/errors.ts";
+import type { CreationContext, IncomingBytes, Principal, Recorded, RequestContext } from "../../http/handlers.ts";
+import type { FileRow } from "../../ports/tables.ts";
+import { nameColumn } from "../folder-names/entries.ts";
+import type { FoundPlace } from "../placing.ts";
+import type { SeenFile } from "../reaching.ts";
+import { requireWriter, type SeenVault } from "../shared-vaults/access.ts";
+import { watchMembership } from "../watching.ts";
+import { holdingToVersion, requireSignedSize } from "./beginnings.ts";
+import type { ExpectedDigest } from "./digests.ts";
+import { type Incoming, openIncoming, requireRoom } from "./incoming.ts";
+import { isMultipart } from "./multipart.ts";
+import { DEFAULT_CONTENT_TYPE, sharedOf, toFile } from "./rules.ts";
+import { requireFittingUpload, type SignedUpload, type WantedUpload, mergeShared } from "./signed-uploads.ts";
+import { addSharedFile, addSharedVersion, findMade, requireSameFile } from "./storing-shared.ts";
+import { readRoom, refuseTakenName, storeThenCommit, type NewVersion, type StoringDeps } from "./storing.ts";
+
+export interface SharedUpload {
+  readonly place: FoundPlace & { readonly vault: SeenVault };
+  readonly signed: SignedUpload;
+  /** In a vault with plain names, and only there. */
+  readonly name: string | undefined;
+  readonly ifNoneMatch: boolean;
+  readonly body: IncomingBytes;
+  readonly digests: readonly ExpectedDigest[];
+}
+
+/** Whatever can be refused is refused before the bytes are read, and once more when they are stored. */
+export async function uploadShared(
+  deps: StoringDeps,
+  { place, signed, name, ifNoneMatch, body, digests }: SharedUpload,
+  context: CreationContext<Principal>,
+): Promise<Recorded<{ file: ReturnType<typeof toFile> }>> {
+  const { principal } = context;
+  const made = await findMade(deps.database, principal, signed);
+  if (made !== null) return recordMade(deps, context, made);
+  const named = nameColumn(place.vault, mergeShared(signed, null), { name });
+  await requireEarly(deps, principal, place.vault, { signed, wanted: { folderId: place.folderId, old: null } });
+  await refuseTakenName(deps.database, place, { name: named, ifNoneMatch });
+  const incoming = await openShared(deps, place.vault, { signed, body, digests, freed: 0 });
+  watchMembership(deps, context, place.vault);
+  const contentType = incoming.contentType ?? DEFAULT_CONTENT_TYPE;
+  const file = { vaultId: place.vaultId, folderId: place.folderId, signed, name, contentType, ifNoneMatch };
+  return storeThenCommit(
+    deps,
+    incoming,
+    { principal, recheck: () => context.recheck() },
+    async (transaction, content, permits) => {
+      const row = await addSharedFile(transaction, deps, principal, { file, content, permits });
+      return context.record(transaction, { file: toFile(row) });
+    },
+  );
+}
+
+function recordMade(deps: StoringDeps, context: CreationContext<Principal>, row: FileRow) {
+  return deps.database.transaction((transaction) => context.record(transaction, { file: toFile(row) }));
+}
+
+export interface SharedReplacement {
+  readonly target: Pick<NewVersion, "fileId" | "ifMatch">;
+  readonly signed: SignedUpload;
+  readonly body: IncomingBytes;
+  readonly digests: readonly ExpectedDigest[];
+}
+
+/** `seen`: the file as {@link readFileFor} found it. */
+export async function replaceShared(
+  deps: StoringDeps,
+  { row: old, vault }: SeenFile & { readonly vault: SeenVault },
+  { target, signed, body, digests }: SharedReplacement,
+  context: RequestContext<Principal>,
+): Promise<FileRow> {
+  const { principal } = context;
+  requireSameFile(old, signed);
+  await requireEarly(deps, principal, vault, { signed, wanted: { folderId: old.folder_id, old: sharedOf(old) } });
+  const incoming = await openShared(deps, vault, { signed, body, digests, freed: old.size });
+  watchMembership(deps, context, vault);
+  const version = { ...target, contentType: incoming.contentType };
+  return storeThenCommit(
+    deps,
+    incoming,
+    { principal, recheck: () => context.recheck() },
+    (transaction, content, permits) =>
+      addSharedVersion(transaction, deps, principal, { version, signed, content, permits }),
+  );
+}
+
+/** Throws `not_encrypted` for an upload to a shared vault without statements, `validation_failed` for a form. */
+export function requireSigned(signed: SignedUpload | null, body: IncomingBytes): SignedUpload {
+  if (isMultipart(body.contentType))
+    throw new ServiceError("validation_failed", "body: a shared vault takes raw bytes, no multipart form");
+  if (signed === null)
+    throw new ServiceError("not_encrypted", "A shared vault takes encrypted files with their signed statements");
+  return signed;
+}
+
+/** What the transaction would refuse, before a byte is read. */
+export async function requireEarly(
+  deps: StoringDeps,
+  principal: Principal,
+  vault: SeenVault,
+  checked: { readonly signed: SignedUpload; readonly wanted: WantedUpload },
+): Promise<void> {
+  const writer = await requireWriter(deps, principal, vault, { generation: checked.signed.version.generation });
+  await requireFittingUpload(deps.database, vault, writer, checked);
+}
+
+async function openShared(
+  deps: StoringDeps,
+  vault: SeenVault,
+  {
+    signed,
+    body,
+    digests,
+    freed,
+  }: { signed: SignedUpload; body: IncomingBytes; digests: readonly ExpectedDigest[]; freed: number },
+): Promise<Incoming> {
+  const room = await readRoom(deps.database, deps, vault.account_id, freed);
+  if (body.length !== null) requireSignedSize(body.length, signed.version);
+  requireRoom(signed.version.messageLength, room);
+  const incoming = await openIncoming(body, digests, room);
+  return { ...incoming, stream: holdingToVersion(incoming.stream, signed.version) };
+}

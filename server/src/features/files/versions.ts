@@ -1,0 +1,32 @@
+/** Which version of a file a reader gets. */
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
+import type { FileRow } from "../../ports/tables.ts";
+import { notFound } from "../acting.ts";
+import type { SeenFile } from "../reaching.ts";
+import { findKeptVersion, KEPT_MS } from "./kept-versions.ts";
+
+/** What a content is answered from. */
+export type Version = Pick<
+  FileRow,
+  "id" | "version_id" | "blob_key" | "size" | "sha256" | "name" | "content_type" | "updated_at" | "shared_json"
+>;
+
+/**
+ * Without an id the current version. What is in the trash is not handed out, to its owner neither: restoring comes first, and is
+ * recorded. But a rotation covers the trash: the owner of a shared vault reads there by a version's id.
+ * @throws ServiceError `trashed`, `not_found`.
+ */
+export async function findVersion(
+  { database, clock }: Pick<Deps, "database" | "clock">,
+  { row, vault }: SeenFile,
+  versionId: string | undefined,
+): Promise<Version> {
+  if (row.trashed_at !== null && (versionId === undefined || vault?.standing !== "owner"))
+    throw new ServiceError("trashed", "The file is in the trash");
+  if (versionId === undefined || versionId === row.version_id) return row;
+  const kept = vault === null ? null : await findKeptVersion(database, { fileId: row.id, versionId, now: clock.now() });
+  if (kept === null) throw notFound("Version");
+  const { version_id, blob_key, size, sha256, expires_at } = kept;
+  return { ...row, version_id, blob_key, size, sha256, updated_at: expires_at - KEPT_MS };
+}

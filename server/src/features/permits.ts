@@ -1,0 +1,87 @@
+/**
+ * Changes in shared vaults need the chain's word, and a transaction must not wait for the chain. So the work runs, finds out in its
+ * transaction which vault it is about, and where it has no permit yet it is rolled back, the chain is asked, and it runs again. In a
+ * public vault nothing is asked and nothing runs twice.
+ */
+import type { Deps } from "../deps.ts";
+import { ServiceError } from "../http/errors.ts";
+import type { Principal } from "../http/handlers.ts";
+import { requireMember, requireWriter, type SeenVault, type Writer } from "./shared-vaults/access.ts";
+
+type ChainDeps = Pick<Deps, "database" | "chain">;
+
+/**
+ * How old a read of the chain may be when a signed change is committed, in milliseconds: a generation that moved must stop the commit,
+ * and a thousand small files must not be a thousand reads.
+ */
+export const COMMITTING_AGE = 1000;
+
+/** What one request has been allowed so far. */
+export interface Permits {
+  /** Content and unsigned changes; null: a public vault of the caller's own account, where its credential is enough. */
+  use(vault: SeenVault | null): void;
+  /** Signed changes, whose statements name the generation. Throws `generation_moved` when it is known to be over. */
+  write(vault: SeenVault, generation: number): Writer;
+}
+
+/**
+ * Runs `work`, again after each permit that it lacked.
+ * @throws ServiceError what {@link requireMember} and {@link requireWriter} refuse with.
+ */
+export async function withPermits<Result>(
+  deps: ChainDeps,
+  principal: Principal,
+  work: (permits: Permits) => Promise<Result>,
+): Promise<Result> {
+  const held = new HeldPermits();
+  // One permit to use and one to write; a second vault cannot come in between, because nothing changes its vault.
+  for (let attempts = 3; ; attempts -= 1) {
+    try {
+      return await work(held);
+    } catch (error) {
+      if (!(error instanceof PermitNeeded) || attempts === 0) throw error;
+      await held.ask(deps, principal, error);
+    }
+  }
+}
+
+/** Ends the transaction that met the vault; never leaves {@link withPermits}. */
+class PermitNeeded extends Error {
+  override readonly name = "PermitNeeded";
+  readonly vault: SeenVault;
+  /** null: to use, not to write. */
+  readonly generation: number | null;
+  constructor(vault: SeenVault, generation: number | null) {
+    super("the chain must be asked first");
+    this.vault = vault;
+    this.generation = generation;
+  }
+}
+
+class HeldPermits implements Permits {
+  #usable: string | null = null;
+  #writer: { readonly vaultId: string; readonly writer: Writer } | null = null;
+
+  use(vault: SeenVault | null): void {
+    if (vault === null || vault.standing === "owner" || this.#usable === vault.id) return;
+    throw new PermitNeeded(vault, null);
+  }
+
+  write(vault: SeenVault, generation: number): Writer {
+    if ((vault.chain_generation ?? 0) > generation) throw new ServiceError("generation_moved");
+    if (this.#writer?.vaultId !== vault.id) throw new PermitNeeded(vault, generation);
+    return this.#writer.writer;
+  }
+
+  async ask(deps: ChainDeps, principal: Principal, { vault, generation }: PermitNeeded): Promise<void> {
+    if (generation === null) {
+      await requireMember(deps, principal, vault);
+      this.#usable = vault.id;
+      return;
+    }
+    const writer = await requireWriter(deps, principal, vault, { generation, maxAge: COMMITTING_AGE });
+    this.#writer = { vaultId: vault.id, writer };
+    // Whoever may write may use.
+    this.#usable = vault.id;
+  }
+}

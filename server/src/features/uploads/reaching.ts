@@ -1,0 +1,23 @@
+/** Which uploads a caller may go on with. */
+import type { Principal } from "../../http/handlers.ts";
+import type { Session } from "../../ports/database.ts";
+import type { UploadRow } from "../../ports/tables.ts";
+import { notFound, visible } from "../acting.ts";
+import { findActingAddress, readVaultFor } from "../shared-vaults/access.ts";
+import { readSigned } from "./shared.ts";
+import { findUpload, findUploadOfMember } from "./store.ts";
+
+/**
+ * Those of the account; in a shared vault those whose version the caller signed, and all of them for the vault's owner: nobody can finish
+ * another member's, so nobody else may spoil it either. Throws `not_found`.
+ */
+export async function readUploadFor(session: Session, principal: Principal, id: string): Promise<UploadRow> {
+  const own = await findUpload(session, { id, accountId: principal.accountId });
+  if (own !== null && own.shared_json === null) return visible(principal, own, "Upload");
+  const chainAddress = await findActingAddress(session, principal);
+  const upload = own ?? (chainAddress === null ? null : await findUploadOfMember(session, { id, chainAddress }));
+  if (upload === null) throw notFound("Upload");
+  const vault = await readVaultFor(session, principal, upload.vault_id, "Upload");
+  if (vault.standing !== "owner" && readSigned(upload)?.version.signer !== chainAddress) throw notFound("Upload");
+  return upload;
+}

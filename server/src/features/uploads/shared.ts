@@ -1,0 +1,147 @@
+/** Resumable uploads to shared vaults: the statements come first, the bytes are held to them as they come, and once more at the end. */
+import type { Principal, RequestContext } from "../../http/handlers.ts";
+import { ServiceError } from "../../http/errors.ts";
+import type { Session } from "../../ports/database.ts";
+import type { FileRow, UploadRow } from "../../ports/tables.ts";
+import { requireSignedSize, requireStoredVersion } from "../files/beginnings.ts";
+import { DEFAULT_CONTENT_TYPE, sharedOf } from "../files/rules.ts";
+import { mergeShared, parseSignedUpload, type SentUpload, type SignedUpload } from "../files/signed-uploads.ts";
+import { addSharedFile, addSharedVersion, contentTypeIn, findMade, requireSameFile } from "../files/storing-shared.ts";
+import { readReplaceable, refuseTakenName, type StoredContent, type StoringDeps } from "../files/storing.ts";
+import { requireEarly } from "../files/uploading-shared.ts";
+import { nameColumn } from "../folder-names/entries.ts";
+import type { Permits } from "../permits.ts";
+import { findPlace, type FoundPlace } from "../placing.ts";
+import { readFileFor, type SeenFile } from "../reaching.ts";
+import { readVaultFor, requireWriter, type SeenVault } from "../shared-vaults/access.ts";
+import { watchMembership } from "../watching.ts";
+import type { UploadMetadata } from "./metadata.ts";
+import { sentWith } from "./rules.ts";
+
+type Named = Pick<UploadRow, "name" | "content_type" | "shared_json">;
+
+/** Throws what a file of these statements would be refused with. */
+export async function planSharedFile(
+  deps: StoringDeps,
+  principal: Principal,
+  {
+    place,
+    length,
+    metadata,
+  }: { place: FoundPlace & { readonly vault: SeenVault }; length: number; metadata: UploadMetadata },
+): Promise<Named> {
+  const { vault } = place;
+  const signed = requireSent(vault, metadata);
+  const name = nameColumn(vault, mergeShared(signed, null), { name: metadata.filename });
+  await requireEarly(deps, principal, vault, { signed, wanted: { folderId: place.folderId, old: null } });
+  if ((await findMade(deps.database, principal, signed)) !== null)
+    throw new ServiceError("statement_invalid", "version: the file of this statement is there");
+  requireSignedSize(length, signed.version);
+  const content_type = contentTypeIn(vault, metadata.filetype ?? DEFAULT_CONTENT_TYPE);
+  return { name, content_type, shared_json: JSON.stringify(sentOf(metadata)) };
+}
+
+/** The same for a new version of a file. */
+export async function planSharedVersion(
+  deps: StoringDeps,
+  principal: Principal,
+  {
+    seen: { row, vault },
+    length,
+    metadata,
+  }: { seen: SeenFile & { readonly vault: SeenVault }; length: number; metadata: UploadMetadata },
+): Promise<Named> {
+  const signed = requireSent(vault, metadata);
+  requireSameFile(row, signed);
+  await requireEarly(deps, principal, vault, { signed, wanted: { folderId: row.folder_id, old: sharedOf(row) } });
+  requireSignedSize(length, signed.version);
+  const content_type = contentTypeIn(vault, metadata.filetype ?? row.content_type);
+  return { name: row.name, content_type, shared_json: JSON.stringify(sentOf(metadata)) };
+}
+
+function requireSent(vault: SeenVault, metadata: UploadMetadata): SignedUpload {
+  const signed = parseSignedUpload(metadata);
+  if (signed === null)
+    throw new ServiceError("not_encrypted", "A shared vault takes encrypted files with their signed statements");
+  if (vault.plain_names !== 1 && metadata.filetype !== undefined)
+    throw new ServiceError("validation_failed", "headers.upload-metadata: filetype: this vault's names are encrypted");
+  return signed;
+}
+
+function sentOf({ version, entry, metadata, nameIndex }: UploadMetadata): SentUpload {
+  return { version, entry, metadata, nameIndex };
+}
+
+/** The statements that came with the upload; null in a public vault. */
+export function readSigned(upload: Pick<UploadRow, "shared_json">): SignedUpload | null {
+  const sent = sentWith(upload);
+  return sent === null ? null : parseSignedUpload(sent);
+}
+
+function requireStatements(upload: UploadRow): SignedUpload {
+  const signed = readSigned(upload);
+  if (signed === null) throw new Error(`upload ${upload.id} goes to a shared vault without statements`);
+  return signed;
+}
+
+/** Who takes bytes for it: the membership is looked at now and as long as they come, and so is the generation. */
+export async function requireContinuable(
+  deps: StoringDeps,
+  context: RequestContext<Principal>,
+  upload: UploadRow,
+): Promise<void> {
+  const vault = await readVaultFor(deps.database, context.principal, upload.vault_id, "Upload");
+  const { generation } = requireStatements(upload).version;
+  await requireWriter(deps, context.principal, vault, { generation });
+  watchMembership(deps, context, vault);
+}
+
+/** What the transaction would refuse. Resolves with the bytes that the finished upload gives back. */
+export async function refuseSharedEarly(deps: StoringDeps, principal: Principal, upload: UploadRow): Promise<number> {
+  const { database } = deps;
+  const signed = requireStatements(upload);
+  if (upload.file_id !== null) {
+    const seen = await readFileFor(database, principal, upload.file_id);
+    if (sharedOf(seen.row)?.version === signed.text) return seen.row.size;
+    const { row, vault } = await readReplaceable(database, principal, versionOf(upload, upload.file_id));
+    const wanted = { folderId: row.folder_id, old: sharedOf(row) };
+    if (vault !== null) await requireEarly(deps, principal, vault, { signed, wanted });
+    return row.size;
+  }
+  if ((await findMade(database, principal, signed)) !== null) return upload.length;
+  const place = { vaultId: upload.vault_id, folderId: upload.folder_id };
+  const { vault } = await findPlace(database, principal, place);
+  if (vault !== null)
+    await requireEarly(deps, principal, vault, { signed, wanted: { folderId: place.folderId, old: null } });
+  await refuseTakenName(database, place, { name: upload.name, ifNoneMatch: upload.if_none_match === 1 });
+  return 0;
+}
+
+/** Throws `statement_invalid` unless the stored bytes begin as signed; nothing is asked in a public vault. */
+export async function requireSignedBytes({ blobs }: StoringDeps, upload: UploadRow): Promise<void> {
+  const signed = readSigned(upload);
+  if (signed === null) return;
+  await requireStoredVersion(blobs, upload.blob_key, { size: upload.length, signed: signed.version });
+}
+
+export function addSharedUpload(
+  transaction: Session,
+  deps: StoringDeps,
+  principal: Principal,
+  { upload, content, permits }: { upload: UploadRow; content: StoredContent; permits: Permits },
+): Promise<FileRow> {
+  const signed = requireStatements(upload);
+  if (upload.file_id !== null) {
+    const version = versionOf(upload, upload.file_id);
+    return addSharedVersion(transaction, deps, principal, { version, signed, content, permits });
+  }
+  const place = { vaultId: upload.vault_id, folderId: upload.folder_id };
+  // An index is no name: then there is none in the clear.
+  const name = sentWith(upload)?.nameIndex === upload.name ? undefined : upload.name;
+  const file = { ...place, signed, name, contentType: upload.content_type, ifNoneMatch: upload.if_none_match === 1 };
+  return addSharedFile(transaction, deps, principal, { file, content, permits });
+}
+
+function versionOf(upload: UploadRow, fileId: string) {
+  return { fileId, contentType: upload.content_type, ifMatch: upload.if_match ?? undefined };
+}

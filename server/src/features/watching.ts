@@ -1,0 +1,26 @@
+/** Streams of shared vaults end with the membership of who reads or writes them. */
+import type { Deps } from "../deps.ts";
+import type { Principal, RequestContext } from "../http/handlers.ts";
+import { readVaultFor, requireMember, type SeenVault } from "./shared-vaults/access.ts";
+import { readChainVault } from "./shared-vaults/chain-vaults.ts";
+
+/**
+ * How old a read of the chain may be when a running stream is checked, in milliseconds: with the pause between two checks a removed
+ * member is cut off within ten seconds.
+ */
+const WATCHING_AGE = 5000;
+
+/** Nothing is asked for a public vault and for the owner of the vault's account. */
+export function watchMembership(
+  deps: Pick<Deps, "database" | "chain">,
+  context: RequestContext<Principal>,
+  vault: SeenVault | null,
+): void {
+  if (vault === null || vault.standing === "owner") return;
+  const { principal } = context;
+  context.watch(async () => {
+    const current = await readVaultFor(deps.database, principal, vault.id);
+    await readChainVault(deps, current, { maxAge: WATCHING_AGE });
+    await requireMember(deps, principal, current);
+  });
+}
