@@ -42,16 +42,20 @@ async function signerOf(transaction: Uint8Array, signature: Uint8Array, epoch: n
 }
 
 /** Whether an address signed a personal message. False for anything malformed. */
-export async function isPersonalMessageBy(
-  message: Uint8Array,
-  signature: string,
-  address: string,
-  epoch: number,
-): Promise<boolean> {
-  if (signature.length > 2 * MAX_SIGNATURE_BYTES) return false;
+export async function isPersonalMessageBy(message: Uint8Array, signature: string, address: string, epoch: number) {
   const { isValidPersonalMessageSignature } = await import("@mysten/sui/verify");
+  return isSigned(() => isValidPersonalMessageSignature(message, signature, { client: zkloginClient(epoch), address }));
+}
+
+/** Whether an address signed a transaction. False for anything malformed. */
+export async function isTransactionBy(transaction: Uint8Array, signature: string, address: string, epoch: number) {
+  const { isValidTransactionSignature } = await import("@mysten/sui/verify");
+  return isSigned(() => isValidTransactionSignature(transaction, signature, { client: zkloginClient(epoch), address }));
+}
+
+async function isSigned(verify: () => Promise<boolean>): Promise<boolean> {
   try {
-    return await isValidPersonalMessageSignature(message, signature, { client: zkloginClient(epoch), address });
+    return await verify();
   } catch {
     return false;
   }

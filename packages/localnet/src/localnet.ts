@@ -1,0 +1,196 @@
+/** The local network: a chain, its faucet and its Seal key servers, in one process. */
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { PACKAGE_DIGEST } from "@coffer/chain/package";
+import type { ChainAccess } from "./chain-access.ts";
+import { accessTo } from "./chain/access.ts";
+import { PACKAGE_ID } from "./chain/genesis.ts";
+import { Ledger, type LedgerView } from "./chain/ledger.ts";
+import { type FaucetGift, openFaucet } from "./faucet.ts";
+import { listen, type HttpServer } from "./http-server.ts";
+import {
+  type KeyServerFaults,
+  type KeyServerOptions,
+  type KeyServerRequests,
+  type KeyServers,
+  type KeyServerSet,
+  startKeyServers,
+} from "./key-servers/index.ts";
+import { answerRpc } from "./rpc/services.ts";
+
+export interface LocalnetOptions {
+  /** Where chain and key servers are kept; without it they are gone when the localnet is closed. */
+  readonly directory?: string;
+  /** Milliseconds since 1970; the system's clock by default. */
+  readonly clock?: () => number;
+  readonly keyServers?: KeyServerOptions;
+  /** Gives SUI to whoever has none to pay with. Default true, so that the first try works. */
+  readonly autoFund?: boolean;
+  /** So many random bytes; the system's by default. */
+  readonly random?: (size: number) => Uint8Array;
+}
+
+/** How the node misbehaves, for tests. */
+export interface NodeFaults {
+  /** Answers nothing: the connection is reset. */
+  down: boolean;
+  /** Waits before each answer, in milliseconds. */
+  slow: number;
+  /** Answers by the chain as it was when this was set to true; its checkpoints stand still. */
+  stale: boolean;
+}
+
+/** The shape of a network configuration; `@coffer/chain` parses it. */
+export interface LocalNetworkConfiguration {
+  readonly network: "localnet";
+  readonly chainId: string;
+  readonly grpcUrl: string;
+  readonly originalPackageId: string;
+  readonly latestPackageId: string;
+  readonly packageDigest: string;
+  readonly keyServerSets: readonly KeyServerSet[];
+}
+
+export interface Localnet {
+  /** In-process: the chain, the faucet and the key servers, whatever the URL's origin. */
+  readonly fetch: typeof fetch;
+  /** What key servers use of the chain; tests read objects with it. */
+  readonly chain: ChainAccess;
+  /** Binds 127.0.0.1; port 0, the default, is any free one. From then on `network()` names the URL. */
+  listen(options?: { readonly port?: number }): Promise<{ readonly url: string }>;
+  network(): LocalNetworkConfiguration;
+  /** Gives coins to an address: 10 SUI by default. `amount` is in MIST. */
+  faucet(address: string, amount?: bigint): Promise<FaucetGift>;
+  readonly faults: {
+    readonly node: NodeFaults;
+    /** Independent servers first (0, 1, 2), then the committee. */
+    keyServer(index: number): KeyServerFaults;
+  };
+  /** How often a key server was asked; by the same index. */
+  keyServerRequests(index: number): KeyServerRequests;
+  /** Ephemeral keys of zkLogin expire by epochs. Returns the new one. */
+  advanceEpoch(): number;
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Where the in-process network is when nothing listens: a name that no resolver has (RFC 6761 §6.4). */
+const IN_PROCESS_ORIGIN = "http://localnet.invalid";
+
+/**
+ * Opens the local network: FOR DEVELOPMENT AND TESTS ONLY, its coins and its keys are worth nothing. Everything that was
+ * acknowledged is there again after a restart on the same directory.
+ * @throws Error when another process uses the directory.
+ */
+export async function openLocalnet(options: LocalnetOptions = {}): Promise<Localnet> {
+  const clock = options.clock ?? Date.now;
+  const random = options.random ?? ((size) => new Uint8Array(randomBytes(size)));
+  const ledger = new Ledger({ directory: options.directory ?? null, clock, random });
+  try {
+    const chain = accessTo(ledger, clock);
+    const directory = options.directory === undefined ? {} : { directory: options.directory };
+    const keyServers = await startKeyServers(chain, { ...directory, ...options.keyServers });
+    await keyServers.announce(IN_PROCESS_ORIGIN);
+    return new OpenLocalnet(ledger, chain, keyServers, options.autoFund ?? true);
+  } catch (error) {
+    ledger.close();
+    throw error;
+  }
+}
+
+class OpenLocalnet implements Localnet {
+  readonly fetch: typeof fetch;
+  readonly chain: ChainAccess;
+  readonly faults: Localnet["faults"];
+  readonly faucet: Localnet["faucet"];
+  readonly #ledger: Ledger;
+  readonly #keyServers: KeyServers;
+  readonly #node: NodeFaults & { readonly view: LedgerView };
+  readonly #answer: (request: Request) => Promise<Response>;
+  #http: HttpServer | null = null;
+  #isClosed = false;
+
+  constructor(ledger: Ledger, chain: ChainAccess, keyServers: KeyServers, autoFund: boolean) {
+    const faucet = openFaucet(ledger);
+    this.#ledger = ledger;
+    this.#keyServers = keyServers;
+    this.#node = nodeFaults(ledger);
+    this.chain = chain;
+    this.faucet = (address, amount) => faucet.give(address, amount);
+    this.faults = { node: this.#node, keyServer: (index) => keyServers.faults(index) };
+    const fund = autoFund ? (address: string) => faucet.giveIfPoor(address) : async () => {};
+    this.#answer = async (request) => {
+      const { pathname } = new URL(request.url);
+      if (pathname.startsWith("/key-servers/")) return keyServers.handle(request);
+      await this.#misbehave();
+      if (pathname === "/v2/gas" && request.method === "POST") return faucet.answer(request);
+      const answered = await answerRpc({ view: this.#node.view, ledger, fund }, request);
+      return answered ?? new Response("This is Coffer's local network, for development only.\n", { status: 404 });
+    };
+    this.fetch = async (input, init) => {
+      if (this.#isClosed) throw new TypeError("fetch failed");
+      return this.#answer(new Request(input, init));
+    };
+  }
+
+  async listen({ port = 0 }: { readonly port?: number } = {}): Promise<{ readonly url: string }> {
+    if (this.#http !== null) throw new Error(`the localnet listens already, at ${this.#http.url}`);
+    this.#http = await listen(this.#answer, port);
+    await this.#keyServers.announce(this.#http.url);
+    return { url: this.#http.url };
+  }
+
+  network(): LocalNetworkConfiguration {
+    return {
+      network: "localnet",
+      chainId: this.#ledger.chainId,
+      grpcUrl: this.#http?.url ?? IN_PROCESS_ORIGIN,
+      originalPackageId: PACKAGE_ID,
+      latestPackageId: PACKAGE_ID,
+      packageDigest: PACKAGE_DIGEST,
+      keyServerSets: this.#keyServers.sets(),
+    };
+  }
+
+  keyServerRequests(index: number): KeyServerRequests {
+    return this.#keyServers.requests(index);
+  }
+
+  advanceEpoch(): number {
+    return this.#ledger.advanceEpoch();
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#http?.close();
+    await this.#keyServers.close();
+    this.#ledger.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #misbehave(): Promise<void> {
+    if (this.#node.slow > 0) await sleep(this.#node.slow);
+    if (this.#node.down) throw new TypeError("fetch failed");
+  }
+}
+
+function nodeFaults(ledger: Ledger): NodeFaults & { readonly view: LedgerView } {
+  let frozen: LedgerView | null = null;
+  return {
+    down: false,
+    slow: 0,
+    get stale() {
+      return frozen !== null;
+    },
+    set stale(isStale: boolean) {
+      frozen = isStale ? (frozen ?? ledger.freeze()) : null;
+    },
+    get view() {
+      return frozen ?? ledger;
+    },
+  };
+}
