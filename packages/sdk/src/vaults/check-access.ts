@@ -5,7 +5,8 @@ import { send, type CallOptions } from "../call.ts";
 import { SdkError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { toVaultError } from "./vault-error.ts";
-import { vaultSession, type VaultSession } from "./vault-session.ts";
+import type { VaultSession } from "./session.ts";
+import { vaultSession } from "./vault-session.ts";
 
 export interface LayerCheck {
   readonly state: "ok" | "failed" | "unknown";

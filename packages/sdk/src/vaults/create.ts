@@ -5,7 +5,8 @@ import { callOn, type CallOptions } from "../call.ts";
 import type { Signer } from "../chain/signer.ts";
 import type { Connection } from "../options.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
-import { vaultSession, type VaultSession } from "./vault-session.ts";
+import type { VaultSession } from "./session.ts";
+import { vaultSession } from "./vault-session.ts";
 
 /** Where an unfinished creation is kept, so that a crash between chain and service costs no second vault object. */
 export interface CreationJournal {

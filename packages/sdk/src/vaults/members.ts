@@ -9,7 +9,8 @@ import { isApiError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { sending } from "./create.ts";
 import { inVaultTerms } from "./vault-error.ts";
-import { bytesOf, requireOpenVault, vaultSession } from "./vault-session.ts";
+import { bytesOf } from "./addresses.ts";
+import { requireOpenVault, vaultSession } from "./vault-session.ts";
 
 export interface AddMemberOptions extends CallOptions {
   /** For the owner's eyes. */

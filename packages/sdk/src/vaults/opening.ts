@@ -17,11 +17,12 @@ import {
 import { callOn } from "../call.ts";
 import { fromBase64, toBase64, toHex } from "../digest.ts";
 import { isApiError } from "../errors.ts";
+import { bytesOf } from "./addresses.ts";
 import type { OpenVault, WritingKey } from "./open-vault.ts";
 import type { VaultPin } from "./pins.ts";
 import { rememberSeen } from "./seen.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
-import { bytesOf, type VaultSession } from "./vault-session.ts";
+import type { VaultSession } from "./session.ts";
 
 export async function openVault(session: VaultSession, pin: VaultPin): Promise<OpenVault> {
   const chainObjectId = pin.chainObjectId ?? "";

@@ -4,7 +4,9 @@ import type { CallOptions } from "../call.ts";
 import type { Connection } from "../options.ts";
 import { sending } from "./create.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
-import { bytesOf, requireOpenVault, vaultSession, type VaultSession } from "./vault-session.ts";
+import { bytesOf } from "./addresses.ts";
+import type { VaultSession } from "./session.ts";
+import { requireOpenVault, vaultSession } from "./vault-session.ts";
 
 /** How an act ended, and the vault's generation after it. */
 export interface ActResult {

@@ -1,34 +1,16 @@
 /** The chain, the key servers and the open vaults behind one client: made when the first shared vault is met. */
 import { clientApi as api, type Vault } from "@coffer/contract";
 import { openChain, sealVaultKeyWrap, type Chain, type SealKeyWrap, type VaultObject } from "@coffer/chain";
-import { webPlatform, type CryptoPlatform } from "@coffer/crypto";
+import { webPlatform } from "@coffer/crypto";
 import { callOn, type CallOptions } from "../call.ts";
 import type { Signer } from "../chain/signer.ts";
 import type { Connection, SharedVaultOptions } from "../options.ts";
 import { openVault } from "./opening.ts";
+import { hexOf } from "./addresses.ts";
 import type { OpenVault } from "./open-vault.ts";
-import { memoryPins, type PinStore, type VaultPin } from "./pins.ts";
+import { memoryPins, type VaultPin } from "./pins.ts";
+import type { VaultSession } from "./session.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
-
-export interface VaultSession {
-  readonly connection: Connection;
-  readonly signer: Signer;
-  readonly chain: Chain;
-  readonly platform: CryptoPlatform;
-  readonly pins: PinStore;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-  /** Asked anew each time: it is replaced when rights were taken away. */
-  wrap(): SealKeyWrap;
-  /** Forgets session keys and open vaults; the next use begins afresh. */
-  forget(): void;
-  /** What the client holds this vault to; pinned now when it is met for the first time. */
-  pin(vaultId: string, options?: CallOptions): Promise<VaultPin>;
-  /** Pins a vault that this client made or was invited to. */
-  adopt(vault: Pick<Vault, "id" | "type" | "chainObjectId">, ownerAddress: string | null): Promise<VaultPin>;
-  /** null: a public vault. */
-  find(vaultId: string, options?: CallOptions): Promise<OpenVault | null>;
-}
 
 const sessions = new WeakMap<Connection, VaultSession>();
 
@@ -166,15 +148,4 @@ function requireSameNetwork({ chain }: VaultSession, pin: VaultPin): void {
   if (!pin.shared || pin.chainId === chain.network.chainId) return;
   const message = `The vault was pinned on chain ${pin.chainId ?? "none"}, but chain ${chain.network.chainId} is configured`;
   throw new VaultError("vault_changed", message);
-}
-
-/** `0x` and 64 lower-case hex digits. */
-export function hexOf(bytes: Uint8Array): string {
-  return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
-}
-
-/** 32 bytes of an address or object id. @throws VaultError `address_invalid`. */
-export function bytesOf(address: string): Uint8Array {
-  if (!/^0x[0-9a-f]{64}$/.test(address)) throw new VaultError("address_invalid", "This is no chain address");
-  return Uint8Array.from(address.slice(2).match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 }

@@ -1,0 +1,29 @@
+/** What the modules of this directory share of one client: the chain, the key servers, the pins. */
+import type { Vault } from "@coffer/contract";
+import type { Chain, SealKeyWrap } from "@coffer/chain";
+import type { CryptoPlatform } from "@coffer/crypto";
+import type { CallOptions } from "../call.ts";
+import type { Signer } from "../chain/signer.ts";
+import type { Connection } from "../options.ts";
+import type { OpenVault } from "./open-vault.ts";
+import type { PinStore, VaultPin } from "./pins.ts";
+
+export interface VaultSession {
+  readonly connection: Connection;
+  readonly signer: Signer;
+  readonly chain: Chain;
+  readonly platform: CryptoPlatform;
+  readonly pins: PinStore;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** Asked anew each time: it is replaced when rights were taken away. */
+  wrap(): SealKeyWrap;
+  /** Forgets session keys and open vaults; the next use begins afresh. */
+  forget(): void;
+  /** What the client holds this vault to; pinned now when it is met for the first time. */
+  pin(vaultId: string, options?: CallOptions): Promise<VaultPin>;
+  /** Pins a vault that this client made or was invited to. */
+  adopt(vault: Pick<Vault, "id" | "type" | "chainObjectId">, ownerAddress: string | null): Promise<VaultPin>;
+  /** null: a public vault. */
+  find(vaultId: string, options?: CallOptions): Promise<OpenVault | null>;
+}
