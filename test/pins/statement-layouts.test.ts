@@ -1,0 +1,138 @@
+/** What the service reads of statements lies where clients write it: the contract's layouts against `@coffer/crypto`. */
+import {
+  ENTRY_KINDS,
+  ENTRY_STATEMENT,
+  itemName,
+  KEY_RECORD,
+  SIGNATURE_BYTES,
+  VERSION_STATEMENT,
+} from "@coffer/contract";
+import {
+  ENCRYPTED_METADATA_SIZES,
+  encodeFileStart,
+  encodeMetadata,
+  ENTRY_KINDS as CRYPTO_KINDS,
+  MAX_SEALED_KEY_BYTES,
+  newFilePlan,
+  signEntryStatement,
+  signRecord,
+  signVersionStatement,
+  verifyStatement,
+  type SignedTitle,
+} from "@coffer/crypto";
+import { nodePlatform } from "@coffer/crypto/node";
+import { expect, it } from "vitest";
+import { bytesOf, FILE_ID, FOLDER_ID, PEOPLE, VERSION_1 } from "../vectors/statement-fixture.ts";
+
+const { member } = PEOPLE;
+const field = (name: string): Uint8Array => bytesOf(name, 32);
+const uuid = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text.replaceAll("-", ""), "hex"));
+const u64 = (value: bigint): Uint8Array => Uint8Array.from(Buffer.from(value.toString(16).padStart(16, "0"), "hex"));
+
+/** The fields as the layout cuts them out of a statement. */
+function cut(layout: object, bytes: Uint8Array): Record<string, Uint8Array> {
+  const fields = Object.entries(layout).filter((one): one is [string, [number, number]] => Array.isArray(one[1]));
+  return Object.fromEntries(fields.map(([name, [offset, length]]) => [name, bytes.slice(offset, offset + length)]));
+}
+
+it("file-format §8: a version statement", async () => {
+  const envelopeOf = () => new Uint8Array(0);
+  const file = { fileId: FILE_ID, versionId: VERSION_1, contentSize: 1, padded: false, envelopeOf };
+  const headerPrefix = encodeFileStart(await newFilePlan(nodePlatform, file)).slice(0, 44);
+  const bytes32 = { vault: field("v"), startDigest: field("s"), previous: field("p"), keyId: field("k") };
+  const more = { commitment: field("c"), digest: field("d"), signer: field("a") };
+  const numbers = { sequence: 2n, generation: 3n, messageLength: 73, time: 5 };
+  const statement = await signVersionStatement({ ...bytes32, ...more, ...numbers, headerPrefix }, member.signer);
+  expect(statement.bytes.length).toBe(VERSION_STATEMENT.bytes);
+  const { header, ...fields } = cut(VERSION_STATEMENT, statement.bytes);
+  expect(header).toEqual(headerPrefix);
+  expect(fields).toEqual({
+    ...bytes32,
+    ...more,
+    fileId: uuid(FILE_ID),
+    versionId: uuid(VERSION_1),
+    sequence: u64(2n),
+    generation: u64(3n),
+    messageLength: u64(73n),
+    time: u64(5n),
+    signature: statement.signature,
+  });
+  await expectTitle(VERSION_STATEMENT.title, statement);
+});
+
+it("file-format §8: an entry statement", async () => {
+  const bytes32 = {
+    vault: field("v"),
+    previous: field("p"),
+    keyId: field("k"),
+    metadataDigest: field("m"),
+    signer: field("a"),
+  };
+  const names = { kind: "folder", id: FILE_ID, folderId: FOLDER_ID } as const;
+  const statement = await signEntryStatement(
+    { ...bytes32, ...names, revision: 2n, generation: 3n, time: 5 },
+    member.signer,
+  );
+  expect(statement.bytes.length).toBe(ENTRY_STATEMENT.bytes);
+  expect(cut(ENTRY_STATEMENT, statement.bytes)).toEqual({
+    ...bytes32,
+    kind: Uint8Array.of(ENTRY_KINDS.folder),
+    id: uuid(FILE_ID),
+    folderId: uuid(FOLDER_ID),
+    revision: u64(2n),
+    generation: u64(3n),
+    time: u64(5n),
+    signature: statement.signature,
+  });
+  await expectTitle(ENTRY_STATEMENT.title, statement);
+  expect(CRYPTO_KINDS).toEqual(ENTRY_KINDS);
+});
+
+it("file-format §7: a vault key's record", async () => {
+  const fields = { vault: field("v"), creator: field("c"), check: field("h") };
+  const sealedKey = new Uint8Array(KEY_RECORD.maxSealedBytes).fill(7);
+  const record = await signRecord({ ...fields, generation: 3n, sealedKey }, member.signer);
+  const length = Uint8Array.from([sealedKey.length >> 8, sealedKey.length & 0xff]);
+  expect(cut(KEY_RECORD, record.bytes)).toEqual({ ...fields, generation: u64(3n), sealedLength: length });
+  expect(record.bytes.slice(KEY_RECORD.sealedOffset, -SIGNATURE_BYTES)).toEqual(sealedKey);
+  expect(MAX_SEALED_KEY_BYTES).toBe(KEY_RECORD.maxSealedBytes);
+  await expectTitle(KEY_RECORD.title, record);
+});
+
+it("file-format §9: names that the service takes are names in metadata, and no others", () => {
+  const names = [
+    "a",
+    "Ä.txt",
+    "a b",
+    "..",
+    ".",
+    "",
+    " a",
+    "a ",
+    "a/b",
+    "a\\b",
+    "a\n",
+    "\u007f",
+    "\ud800",
+    "n".repeat(256),
+    ".a",
+    "ﬁ",
+    "\ufeffa",
+  ];
+  for (const name of names) {
+    const taken = itemName.safeParse(name).success;
+    const encode = (): unknown => encodeMetadata("file", { name, contentType: "a/b", size: 0 });
+    if (taken) expect(encode, JSON.stringify(name)).not.toThrow();
+    else expect(encode, JSON.stringify(name)).toThrow(RangeError);
+  }
+  expect(Math.max(...ENCRYPTED_METADATA_SIZES)).toBeLessThanOrEqual(640);
+});
+
+/** Signed under the title that the service asks for. */
+async function expectTitle(
+  title: SignedTitle,
+  { bytes, signature }: { readonly bytes: Uint8Array; readonly signature: Uint8Array },
+): Promise<void> {
+  const body = bytes.subarray(0, -SIGNATURE_BYTES);
+  expect(await verifyStatement(title, body, member.signer.publicKey, signature)).toBe(true);
+}
