@@ -1,0 +1,137 @@
+/** Vault keys through the whole local network: the real Move module decides, over HTTP and in process. */
+import {
+  addMember,
+  createVault,
+  fromSuiSigner,
+  openChain,
+  removeMember,
+  sealVaultKeyWrap,
+  type Chain,
+  type NetworkConfiguration,
+  type SealKeyWrap,
+} from "@coffer/chain";
+import { sealVaultKeyWrapInWorker } from "@coffer/chain/node";
+import type { KeyPlace } from "@coffer/crypto";
+import { openLocalnet, type Localnet } from "@coffer/localnet";
+import { fromHex, toHex } from "@mysten/sui/utils";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { keypairOf } from "../kit/key-wrap-bench.ts";
+
+const [owner, member, stranger] = [1, 2, 3].map((fill) => fromSuiSigner(keypairOf(fill))) as [User, User, User];
+type User = ReturnType<typeof fromSuiSigner>;
+
+const key = new Uint8Array(32).fill(42);
+let localnet: Localnet;
+let network: NetworkConfiguration;
+let chain: Chain;
+let objectId: string;
+let first: { sealedKey: Uint8Array; place: KeyPlace };
+const closing: (() => void)[] = [];
+
+beforeAll(async () => {
+  localnet = await openLocalnet();
+  await localnet.listen();
+  network = localnet.network() as NetworkConfiguration;
+  chain = openChain(network);
+  objectId = (await createVault(chain, owner, {})).vault.objectId;
+  await addMember(chain, owner, { objectId, chainAddress: member.chainAddress });
+  const place = placeIn(1n);
+  first = { sealedKey: await wrapOf(owner).wrap(key, place), place };
+});
+afterEach(() => {
+  for (const index of [0, 1, 2]) Object.assign(localnet.faults.keyServer(index), { down: false, stale: false });
+  localnet.faults.node.stale = false;
+  for (const close of closing.splice(0)) close();
+});
+afterAll(async () => await localnet.close());
+
+describe("over HTTP", () => {
+  it("a member opens what the owner sealed, each key server asked once; a stranger is told that it is none", async () => {
+    const before = asked();
+    expect(await wrapOf(member).unwrap([first])).toEqual([key]);
+    expect(asked()).toEqual(before.map((count) => count + 1));
+    localnet.faults.keyServer(1).down = true;
+    expect(await wrapOf(owner).unwrap([first])).toEqual([key]);
+    await expect(wrapOf(stranger).unwrap([first])).rejects.toMatchObject({ code: "not_a_member" });
+    localnet.faults.keyServer(0).down = true;
+    await expect(wrapOf(owner).unwrap([first])).rejects.toMatchObject({
+      code: "key_servers_unavailable",
+      message: expect.stringMatching(/2 of 3 shares are needed.*1 of 3.*cannot be reached.*2 of 3.*cannot be reached/),
+    });
+    expect((await wrapOf(owner).checkKeyServers()).map(({ state }) => state)).toEqual(["failed", "failed", "ok"]);
+  });
+
+  it("the committee opens what was sealed for it", async () => {
+    const keyServerSets = network.keyServerSets.toReversed();
+    const byCommittee = await wrapOf(owner, { ...network, keyServerSets }).wrap(key, first.place);
+    expect(await wrapOf(member).unwrap([{ ...first, sealedKey: byCommittee }])).toEqual([key]);
+  });
+
+  it("a worker does the same, asks this thread to sign, and says why as well", async () => {
+    const wrap = inWorker(member);
+    // Were the requests made in this thread, none would leave it.
+    vi.stubGlobal("fetch", async () => await Promise.reject(new TypeError("not in this thread")));
+    expect(await wrap.unwrap([first])).toEqual([key]);
+    vi.unstubAllGlobals();
+    const sealedKey = await wrap.wrap(key, placeIn(1n, member));
+    expect(await wrapOf(owner).unwrap([{ sealedKey, place: placeIn(1n, member) }])).toEqual([key]);
+    await expect(wrap.unwrap([{ ...first, place: placeIn(2n) }])).rejects.toMatchObject({
+      name: "CryptoError",
+      step: "record",
+    });
+    await expect(inWorker(stranger).unwrap([first])).rejects.toMatchObject({
+      name: "ChainError",
+      code: "not_a_member",
+    });
+    expect((await wrap.checkKeyServers()).map(({ state }) => state)).toEqual(["ok", "ok", "ok"]);
+    wrap.close();
+    await expect(wrap.unwrap([first])).rejects.toThrow("closed");
+  });
+});
+
+describe("in process", () => {
+  it("opens without a socket", async () => {
+    const { fetch } = localnet;
+    const inside = openChain(network, { fetch });
+    const wrap = sealVaultKeyWrap({ ...inside, signer: member, fetch, vaultObjects: vaultObjectsOf(inside) });
+    expect(await wrap.unwrap([first])).toEqual([key]);
+  });
+});
+
+describe("after a removal", () => {
+  it("key servers that have not seen it open nothing that was sealed since", async () => {
+    for (const index of [0, 1, 2]) localnet.faults.keyServer(index).stale = true;
+    const { vault } = await removeMember(chain, owner, { objectId, chainAddress: member.chainAddress });
+    expect(vault.generation).toBe(2n);
+    const later = { sealedKey: await wrapOf(owner).wrap(key, placeIn(2n)), place: placeIn(2n) };
+    await expect(wrapOf(member).unwrap([later])).rejects.toMatchObject({ code: "not_a_member" });
+
+    for (const index of [0, 1, 2]) localnet.faults.keyServer(index).stale = false;
+    await expect(wrapOf(member).unwrap([later])).rejects.toMatchObject({ code: "not_a_member" });
+    await expect(wrapOf(member).unwrap([first])).rejects.toMatchObject({ code: "not_a_member" });
+    expect(await wrapOf(owner).unwrap([first, later])).toEqual([key, key]);
+  });
+});
+
+function wrapOf(user: User, at = network): SealKeyWrap {
+  const { client, clock } = chain;
+  return sealVaultKeyWrap({ client, clock, network: at, signer: user, vaultObjects: vaultObjectsOf(chain) });
+}
+
+function inWorker(user: User): SealKeyWrap {
+  const wrap = sealVaultKeyWrapInWorker({ network, signer: user, vaultObjects: vaultObjectsOf(chain) });
+  closing.push(() => wrap.close());
+  return wrap;
+}
+
+function vaultObjectsOf(from: Chain): { initialSharedVersion(vault: Uint8Array): Promise<bigint> } {
+  return { initialSharedVersion: async (vault) => (await from.readVault(`0x${toHex(vault)}`)).initialSharedVersion };
+}
+
+function placeIn(generation: bigint, creator = owner): KeyPlace {
+  return { vault: fromHex(objectId), generation, creator: fromHex(creator.chainAddress) };
+}
+
+function asked(): number[] {
+  return [0, 1, 2].map((index) => localnet.keyServerRequests(index).fetchKey);
+}
