@@ -60,11 +60,13 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     );
   }
   try {
+    const providers = openProviders(config, systemClock);
+    if (providers.chain !== null) stack.use(providers.chain);
     const deps: Deps = {
       ...(await openStorage(config, stack)),
       mailer: stack.use(await openMailer(config.mail, { clock: systemClock, random: systemRandom })),
       webhookSender: stack.use(openWebhookSender(config.settings.webhooks, { clock: systemClock })),
-      ...openProviders(config, systemClock),
+      ...providers,
       clock: systemClock,
       random: systemRandom,
     };

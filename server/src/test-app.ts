@@ -11,6 +11,7 @@ import { type App, buildApp } from "./app.ts";
 import { type Environment, parseConfig } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { openMemoryBlobs } from "./drivers/blobs/memory.ts";
+import { openTestChain, type TestChain } from "./drivers/chain/test-chain.ts";
 import { openSqlite } from "./drivers/database/sqlite.ts";
 import { openLog } from "./http/log.ts";
 import { migrate } from "./migrations/migrate.ts";
@@ -22,6 +23,8 @@ import { openWebhookSender } from "./drivers/webhook-sender/undici.ts";
 export interface TestApp extends AsyncDisposable {
   readonly app: App;
   readonly deps: Deps;
+  /** What the app reads, unless a test put another in its place. */
+  readonly chain: TestChain;
   /** A negative step sets it back, as an operator or NTP does: what has elapsed goes on. */
   readonly clock: Deps["clock"] & { advance(milliseconds: number): void };
   readonly readiness: { state: "starting" | "ready" | "stopping" };
@@ -61,11 +64,13 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   const config = parseConfig({ SERVICE_ENV: "development", SERVICE_DATA_DIR: directory, ...options.environment });
   const clock = standingClock();
   const mails: Mail[] = [];
+  const chain = openTestChain(clock);
   const whole: Deps = {
     ...{ database, blobs: openMemoryBlobs({ clock }), clock, random: systemRandom },
     mailer: recordingMailer(mails),
     webhookSender: openWebhookSender(config.settings.webhooks, { clock }),
     ...openProviders(config, clock),
+    chain,
   };
   const deps = { ...whole, ...options.replace?.(whole) };
   const lines: string[] = [];
@@ -82,7 +87,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     return { status: answer.statusCode, headers: answer.headers, text: answer.payload, body };
   };
   return {
-    ...{ app, deps, clock, readiness, ask, mails },
+    ...{ app, deps, clock, chain, readiness, ask, mails },
     logged() {
       log.flush();
       return lines.join("");

@@ -28,6 +28,44 @@ function problemsOf(environment: Record<string, string>): readonly string[] {
   }
 }
 
+describe("the chain's node and package", () => {
+  const packageId = `0x${"c".repeat(64)}`;
+  const chain = { SERVICE_CHAIN_URL: "https://node.example", SERVICE_CHAIN_PACKAGE: packageId };
+
+  it("are both there or both not: without them there are no shared vaults", () => {
+    expect(parseConfig({ ...PRODUCTION, ...chain }).chain).toEqual({ url: "https://node.example", packageId });
+    for (const empty of [{}, { SERVICE_CHAIN_URL: "", SERVICE_CHAIN_PACKAGE: "" }])
+      expect(parseConfig({ ...PRODUCTION, ...empty }).chain).toBeNull();
+    const { SERVICE_CHAIN_URL, SERVICE_CHAIN_PACKAGE } = chain;
+    expect(problemsOf({ ...PRODUCTION, SERVICE_CHAIN_URL })).toEqual([
+      expect.stringMatching(/^SERVICE_CHAIN_PACKAGE: SERVICE_CHAIN_URL needs it/),
+    ]);
+    expect(problemsOf({ ...PRODUCTION, SERVICE_CHAIN_PACKAGE })).toEqual([
+      expect.stringMatching(/^SERVICE_CHAIN_URL: SERVICE_CHAIN_PACKAGE needs it/),
+    ]);
+  });
+
+  it.each([
+    ["SERVICE_CHAIN_URL", "node.example"],
+    ["SERVICE_CHAIN_URL", "ws://node.example"],
+    ["SERVICE_CHAIN_PACKAGE", "0xc"],
+    ["SERVICE_CHAIN_PACKAGE", packageId.toUpperCase()],
+    ["SERVICE_CHAIN_PACKAGE", `${packageId}::vault`],
+  ])("say of %s that %s is none, without repeating it", (name, value) => {
+    const problems = problemsOf({ ...PRODUCTION, ...chain, [name]: value });
+    expect(problems).toEqual([expect.stringMatching(new RegExp(`^${name}`))]);
+    expect(problems.join()).not.toContain(value);
+  });
+
+  it("are of a real network in production", () => {
+    const local = { ...chain, SERVICE_CHAIN_NETWORK: "localnet" };
+    expect(problemsOf({ ...PRODUCTION, ...local })).toEqual([
+      expect.stringContaining("the local chain is for development; set testnet or mainnet"),
+    ]);
+    expect(problemsOf({ SERVICE_ENV: "development", ...local })).toEqual([]);
+  });
+});
+
 describe("network and prover [S5.5-prover-mismatch S5.5-prover-production S5.5-prover-development]", () => {
   const modes = [PRODUCTION, { SERVICE_ENV: "development" }];
 

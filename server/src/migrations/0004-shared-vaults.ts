@@ -90,6 +90,7 @@ function indexes({ build: { schema } }: Session): Compilable[] {
       .on("vault_keys")
       .columns(["vault_id", "generation"])
       .where(sql.ref("replaced_at"), "is", null),
+    schema.createIndex("vault_keys_newest").on("vault_keys").columns(["vault_id", "created_at", "key_id"]),
     schema.createIndex("file_versions_expiry").on("file_versions").column("expires_at"),
   ];
 }

@@ -11,6 +11,10 @@ import { listSessions, rotateRefreshToken } from "../features/sessions/store.ts"
 import { deleteOldDeliveries, listDeliveries, listUnrecovered } from "../features/webhooks/deliveries-store.ts";
 import { listChangesAfter, listSubscribers } from "../features/webhooks/cursor-store.ts";
 import { claimDue, findNextDue, listLanes, listOverdue } from "../features/webhooks/queue-store.ts";
+import { listLiveMembers } from "../features/members/store.ts";
+import { findVaultOfMember } from "../features/shared-vaults/store.ts";
+import { findCurrentKey, listKeys } from "../features/vault-keys/store.ts";
+import { findVaultIdByChainObject, listVaultsOfMember } from "../features/vaults/store.ts";
 import { listWebhooks } from "../features/webhooks/store.ts";
 import { sumHeldBytes } from "../features/uploads/store.ts";
 import { ENDINGS } from "../jobs/identity-expiry.ts";
@@ -49,6 +53,46 @@ describe("a page of files costs the same however many there are: it is read off 
       expect(plan).not.toContain("TEMP B-TREE");
     });
   }
+});
+
+describe("shared vaults cost the same however many there are:", () => {
+  it.each([null, position])("those of others are found by who is a member of them, after %j", async (after) => {
+    const plan = await planOf((session) =>
+      listVaultsOfMember(session, { chainAddress: "0x1", accountId: "a" }, { after, limit: 100 }),
+    );
+    expect(plan).toContain("INDEX vault_members_address (chain_address=?)");
+    expect(plan).not.toContain("SCAN");
+  });
+
+  it("whether an address is a member is one look at the key", async () => {
+    const plan = await planOf((session) => findVaultOfMember(session, { id: "v", chainAddress: "0x1" }));
+    expect(plan).toMatch(
+      /vault_members USING INDEX \w+ \((chain_address|vault_id)=\? AND (chain_address|vault_id)=\?\)/,
+    );
+    expect(plan).not.toContain("SCAN");
+  });
+
+  it("the vault of a chain object, and the current key of a generation, are found by their unique indexes", async () => {
+    const object = await planOf((session) => findVaultIdByChainObject(session, { chainObjectId: "0x1" }));
+    expect(object).toContain("INDEX vaults_chain_object (chain_object_id=?)");
+    const key = await planOf((session) => findCurrentKey(session, { vaultId: "v", generation: 1 }));
+    expect(key).toContain("INDEX vault_keys_current (vault_id=? AND generation=?)");
+  });
+
+  it.each([null, position])("a page of vault keys is read off an index, unsorted, after %j", async (after) => {
+    const plan = await planOf((session) =>
+      listKeys(session, { vaultId: "v", generation: undefined }, { after, limit: 100 }),
+    );
+    expect(plan).toContain("USING INDEX vault_keys_newest (vault_id=?");
+    expect(plan).not.toContain("TEMP B-TREE");
+    const one = await planOf((session) => listKeys(session, { vaultId: "v", generation: 1 }, { after, limit: 100 }));
+    expect(one).not.toContain("SCAN");
+  });
+
+  it("a vault's members are read by its key", async () => {
+    const plan = await planOf((session) => listLiveMembers(session, "v"));
+    expect(plan).toContain("USING INDEX sqlite_autoindex_vault_members_1 (vault_id=?)");
+  });
 });
 
 it("what an account's unfinished uploads hold is summed without reading those that have ended", async () => {

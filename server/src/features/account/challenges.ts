@@ -39,14 +39,14 @@ export async function makeChallenge({ database, clock, random }: Needs, principa
 }
 
 /**
- * Rejects unless the address signed a live challenge of this very credential. The challenge is used up by being presented,
+ * Rejects unless the address signed a live challenge of this very credential; resolves with its public key. The challenge is used up by being presented,
  * also with a signature that does not hold: a nonce is for one answer, and asking for another costs nothing.
  */
 export async function requireLinkProof(
   { database, clock, settings }: Needs,
   { chainAddress, signature, nonce }: { chainAddress: string; signature: string; nonce: string },
   { principal, serviceOrigin }: Pick<RequestContext<Principal>, "principal" | "serviceOrigin">,
-): Promise<void> {
+): Promise<string> {
   const origin = requireServiceOrigin(serviceOrigin);
   const { accountId } = principal;
   const taken = await database.first(
@@ -61,7 +61,7 @@ export async function requireLinkProof(
     throw new ServiceError("token_invalid", "The challenge is unknown, used, expired or another credential's");
   }
   const text = renderLinkText({ origin, network: settings.network, chainAddress, accountId, nonce });
-  await requireProof({ chainAddress, text, signature });
+  return requireProof({ chainAddress, text, signature });
 }
 
 function hashNonce(nonce: string): string {

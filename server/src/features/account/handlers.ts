@@ -6,12 +6,12 @@ import type { AccountRow } from "../../ports/tables.ts";
 import { toTimestamp } from "../acting.ts";
 import { accessLevelOf } from "../api-keys/rules.ts";
 import { recordChange } from "../changes/store.ts";
-import { linkAddress } from "./linking.ts";
+import { linkAddress, noteTransfers } from "./linking.ts";
 import { makeChallenge, requireLinkProof } from "./challenges.ts";
 import { limitsOf } from "./rules.ts";
 import { findAccount, renameAccount } from "./store.ts";
 
-type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
+type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "chain">;
 
 export const accountHandlers = (deps: Needs): GroupHandlers<typeof api.account> => ({
   async get(_input, { principal }) {
@@ -46,9 +46,11 @@ export const accountHandlers = (deps: Needs): GroupHandlers<typeof api.account> 
 
   async linkChain({ body }, context) {
     const { principal } = context;
-    await requireLinkProof(deps, body, context);
+    const chainPublicKey = await requireLinkProof(deps, body, context);
     const { chainAddress } = body;
-    const wanted = { accountId: principal.accountId, chainAddress, source: "external", actor: principal } as const;
+    const { accountId } = principal;
+    const wanted = { accountId, chainAddress, chainPublicKey, source: "external", actor: principal } as const;
+    await noteTransfers(deps, accountId);
     const row = await deps.database.transaction(async (transaction) => {
       // What revokes the caller may have had its turn first (decisions §4, "in-flight on revoke").
       await context.recheck();

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { renderKeyAddressText, renderLinkText } from "@coffer/contract";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { newTestVault } from "../../drivers/chain/test-chain.ts";
 import { openTestApp, type TestAnswer, type TestApp } from "../../test-app.ts";
 import type { TestSigner } from "../chain-proofs/test-signer.ts";
 import { claimOf, errorCodeOf, makeInvite, newSigner, redeem, TEST_PLACE } from "../invites/test-invites.ts";
@@ -57,6 +58,14 @@ const levelOf = async (key: string) => {
 };
 
 describe("linking a chain address", () => {
+  it("keeps the key that signed, and a key of the address is shown with it", async () => {
+    const signer = newSigner();
+    await link(signer);
+    const { id } = await newKey({ chainAddress: signer.chainAddress });
+    const { body } = await service.ask("GET", `/api/auth/api-keys/${id}`, { key: owner.key });
+    expect(body["apiKey"]).toMatchObject({ chainPublicKey: Buffer.from(signer.publicKey).toString("base64") });
+  });
+
   it("[D4-link-chain] [S2.6-chain-address-source] [S5.7-link-chain] answers the account with its address, source external", async () => {
     const { body } = await service.ask("POST", "/api/account/link-chain/challenge", { key: owner.key });
     expect(Buffer.from(String(body["nonce"]), "base64url")).toHaveLength(32);
@@ -274,16 +283,47 @@ describe("linking another address", () => {
     expect((await link(newSigner())).status).toBe(200);
   });
 
-  it("[D4-relink] waits until every shared vault is transferred", async () => {
-    await link(newSigner());
-    const { database } = service.deps;
-    const vault = { id: "shared", account_id: owner.id, name: "Shared", type: "shared", created_at: 0, updated_at: 0 };
-    await database.run(database.build.insertInto("vaults").values({ ...vault, chain_object_id: "0x1" }));
-    const next = newSigner();
+  it("[D4-relink] waits until every shared vault is transferred on the chain", async () => {
+    const [first, next, another] = [newSigner(), newSigner(), newSigner()];
+    await link(first);
+    const made = await Promise.all(["a", "b"].map((digit) => shareVault(digit, first)));
+    const handOver = ({ objectId, vault }: (typeof made)[number]) =>
+      service.chain.set(objectId, {
+        ...vault,
+        generation: 2,
+        owner: { ...vault.owner, address: another.chainAddress },
+      });
     expect(outcomeOf(await link(next))).toEqual([409, "address_conflict"]);
-    await database.run(database.build.deleteFrom("vaults").where("id", "=", "shared"));
+    for (const one of made) {
+      expect(outcomeOf(await link(next))).toEqual([409, "address_conflict"]);
+      handOver(one);
+    }
+    service.chain.down = true;
+    expect(outcomeOf(await link(next))).toEqual([409, "address_conflict"]);
+    service.chain.down = false;
     expect((await link(next)).status).toBe(200);
+    // What belongs to another address by now does not bind this one.
+    expect((await link(newSigner())).status).toBe(200);
   });
+
+  it("[D4-relink] is free once the shared vaults are deleted", async () => {
+    const first = newSigner();
+    await link(first);
+    const { id } = await shareVault("a", first);
+    expect(outcomeOf(await link(newSigner()))).toEqual([409, "address_conflict"]);
+    expect((await service.ask("DELETE", `/api/vaults/${id}`, { key: owner.key })).status).toBe(204);
+    expect((await link(newSigner())).status).toBe(200);
+  });
+
+  async function shareVault(digit: string, by: TestSigner) {
+    const objectId = `0x${digit.repeat(64)}`;
+    const vault = newTestVault({ address: by.chainAddress, signingKey: by.publicKey });
+    service.chain.set(objectId, vault);
+    const json = { name: digit, type: "shared", chainObjectId: objectId };
+    const { status, body, text } = await service.ask("POST", "/api/vaults", { key: owner.key, json });
+    expect(status, text).toBe(201);
+    return { objectId, vault, id: (body["vault"] as { id: string }).id };
+  }
 
   it("is the owner's alone", async () => {
     const { key } = await boundKey(newSigner());

@@ -7,13 +7,19 @@ import type { AccountRow } from "../../ports/tables.ts";
 import { type Maker, recordKeyChange } from "../api-keys/creation.ts";
 import { findLiveKeyOf, revokeExpiredKeysOf } from "../api-keys/store.ts";
 import { recordChange } from "../changes/store.ts";
-import { findAccountByAddress, findSharedVault, holdAccount, setChainAddress } from "./store.ts";
+import { readChainVault } from "../shared-vaults/chain-vaults.ts";
+import { findAccount, findAccountByAddress, findSharedVault, holdAccount, setChainAddress } from "./store.ts";
 
 type Needs = Pick<Deps, "clock" | "random" | "settings">;
+
+/** How many vaults of an account are looked at before its address changes. */
+const MOST_TRANSFERS = 50;
 
 export interface WantedLink {
   readonly accountId: string;
   readonly chainAddress: string;
+  /** Ed25519 in base64; null where another kind of signer proved the address. */
+  readonly chainPublicKey: string | null;
   readonly source: "external" | "zklogin";
   /** null: somebody who is signing in, from `origin`. */
   readonly actor: Principal | null;
@@ -26,15 +32,15 @@ export interface WantedLink {
  * when the account would leave an address that it still needs.
  */
 export async function linkAddress(deps: Needs, transaction: Session, wanted: WantedLink): Promise<AccountRow> {
-  const { accountId, chainAddress, source } = wanted;
+  const { accountId, chainAddress, chainPublicKey, source } = wanted;
   const account = await transaction.first(holdAccount(transaction, { id: accountId }));
   if (account === null) throw new ServiceError("invalid_credential");
   if (account.chain_address === chainAddress) return account;
   const now = deps.clock.now();
   await requireFree(transaction, chainAddress, now);
-  if (account.chain_address !== null) await requireLeavable(transaction, wanted);
+  if (account.chain_address !== null) await requireLeavable(transaction, wanted, account.chain_address);
   await endExpiredKeys(deps, transaction, wanted, now);
-  const linked = await setAddress(transaction, { id: accountId, chainAddress, source, now });
+  const linked = await setAddress(transaction, { id: accountId, chainAddress, chainPublicKey, source, now });
   await recordChange(transaction, {
     ...makerOf(wanted),
     ...{ accountId, action: "account.chain_linked", target: { kind: "account", id: accountId } },
@@ -55,11 +61,34 @@ async function requireFree(transaction: Session, chainAddress: string, now: numb
 }
 
 /**
- * A shared vault is bound to its owner's address: until its ownership is transferred the account keeps that address. None
- * can exist in a build that refuses to create them; the rule is here before they are.
+ * Learns from the chain whether shared vaults of the account have gone to other owners, up to the first that has not: their rows are
+ * what {@link linkAddress} decides by. Never inside a transaction. A chain that does not answer leaves them as they are.
  */
-async function requireLeavable(transaction: Session, { accountId, actor }: WantedLink): Promise<void> {
-  if ((await transaction.first(findSharedVault(transaction, { accountId }))) !== null) {
+export async function noteTransfers(deps: Pick<Deps, "database" | "chain">, accountId: string): Promise<void> {
+  const { database } = deps;
+  const account = await database.first(findAccount(database, { id: accountId }));
+  const chainAddress = account?.chain_address ?? null;
+  if (chainAddress === null) return;
+  for (let looks = 0; looks < MOST_TRANSFERS; looks += 1) {
+    const vault = await database.first(findSharedVault(database, { accountId, chainAddress }));
+    if (vault === null) return;
+    try {
+      const { owner } = await readChainVault(deps, vault, { maxAge: 0 });
+      if (owner.address === chainAddress) return;
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === "chain_unavailable") return;
+      throw error;
+    }
+  }
+}
+
+/** A shared vault is bound to its owner's address: until its ownership is transferred the account keeps that address. */
+async function requireLeavable(
+  transaction: Session,
+  { accountId, actor }: WantedLink,
+  chainAddress: string,
+): Promise<void> {
+  if ((await transaction.first(findSharedVault(transaction, { accountId, chainAddress }))) !== null) {
     throw new ServiceError("address_conflict", "Transfer every shared vault before linking another address");
   }
   // Such a key would become an agent's by its own act, and perhaps nothing could act as the owner any more.
@@ -87,7 +116,7 @@ function makerOf({ actor, origin }: WantedLink): Maker {
 
 async function setAddress(
   transaction: Session,
-  value: { id: string; chainAddress: string; source: string; now: number },
+  value: { id: string; chainAddress: string; chainPublicKey: string | null; source: string; now: number },
 ): Promise<AccountRow> {
   try {
     const linked = await transaction.first(setChainAddress(transaction, value));

@@ -35,20 +35,27 @@ export const holdAccount = prepared((build, value: { id: string }) =>
 
 /** Rejects with ConstraintError when another account has linked the address. */
 export const setChainAddress = prepared(
-  (build, value: { id: string; chainAddress: string; source: string; now: number }) =>
+  (build, value: { id: string; chainAddress: string; chainPublicKey: string | null; source: string; now: number }) =>
     build
       .updateTable("accounts")
-      .set({ chain_address: value.chainAddress, chain_address_source: value.source, updated_at: value.now })
+      .set({
+        chain_address: value.chainAddress,
+        chain_public_key: value.chainPublicKey,
+        chain_address_source: value.source,
+        updated_at: value.now,
+      })
       .where("id", "=", value.id)
       .returningAll(),
 );
 
-export const findSharedVault = prepared((build, value: { accountId: string }) =>
+/** One that belongs to the address on the chain, as far as the service has seen. */
+export const findSharedVault = prepared((build, value: { accountId: string; chainAddress: string }) =>
   build
     .selectFrom("vaults")
-    .select("id")
+    .select(["id", "chain_object_id", "chain_generation", "owner_address"])
     .where("account_id", "=", value.accountId)
     .where("type", "=", "shared")
+    .where("owner_address", "=", value.chainAddress)
     .limit(1),
 );
 

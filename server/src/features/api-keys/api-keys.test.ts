@@ -53,7 +53,17 @@ describe("a key that is bound to a chain address", () => {
     const made = await create(bindingOf(signer));
     expect(made.status).toBe(201);
     expect(made.body).toMatchObject({ chainAddress: signer.chainAddress, scopes: null });
-    expect(await stateOf(made.body["id"])).toMatchObject({ accessLevel: "agent", chainAddress: signer.chainAddress });
+    const bound = {
+      chainAddress: signer.chainAddress,
+      chainPublicKey: Buffer.from(signer.publicKey).toString("base64"),
+    };
+    expect(await stateOf(made.body["id"])).toMatchObject({ accessLevel: "agent", ...bound });
+    const rotated = await service.ask("POST", `/api/auth/api-keys/${String(made.body["id"])}/rotate`, {
+      key: owner.key,
+      json: {},
+    });
+    expect(await stateOf(rotated.body["id"])).toMatchObject(bound);
+    expect(await stateOf((await create({})).body["id"])).toMatchObject({ chainPublicKey: null });
   });
 
   it("needs no proof of the account's own linked address, and is the owner's", async () => {

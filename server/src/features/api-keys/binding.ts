@@ -14,15 +14,15 @@ export interface WantedBinding {
 }
 
 /**
- * Whether a proof of possession came along. Rejects with `clock_skew` or `signature_invalid` when it does not hold; no
+ * The public key that a proof of possession came from, in base64; null: no proof came along. Rejects with `clock_skew` or `signature_invalid` when it does not hold; no
  * transaction waits for it.
  */
 export async function verifyBinding(
   { clock, settings }: Pick<Deps, "clock" | "settings">,
   { principal, serviceOrigin }: Pick<RequestContext<Principal>, "principal" | "serviceOrigin">,
   { chainAddress, addressProof }: WantedBinding,
-): Promise<boolean> {
-  if (addressProof === undefined) return false;
+): Promise<string | null> {
+  if (addressProof === undefined) return null;
   if (chainAddress === undefined) {
     throw new ServiceError("validation_failed", "body.addressProof: chainAddress must say what it proves");
   }
@@ -31,24 +31,31 @@ export async function verifyBinding(
   const origin = requireServiceOrigin(serviceOrigin);
   const { accountId } = principal;
   const text = renderKeyAddressText({ origin, network: settings.network, chainAddress, accountId, signedAt });
-  await requireProof({ chainAddress, text, signature });
-  return true;
+  return requireProof({ chainAddress, text, signature });
+}
+
+/** What a key is bound to, and the access level that this makes (specification §2.6). */
+export interface Binding {
+  readonly level: AccessLevel;
+  readonly chainAddress: string | null;
+  /** Ed25519 in base64; null where it is not known. */
+  readonly chainPublicKey: string | null;
 }
 
 /**
- * The access level that the binding makes (specification §2.6). Throws `signature_invalid` for another address than the
+ * `proven` is what {@link verifyBinding} found; the account's own address has been proven before. Throws `signature_invalid` for another address than the
  * account's own without a proof, and `address_conflict` for one that is another account's.
  */
 export async function requireBinding(
   transaction: Session,
-  wanted: { readonly accountId: string; readonly chainAddress: string | null; readonly proven: boolean },
-): Promise<AccessLevel> {
+  wanted: { readonly accountId: string; readonly chainAddress: string | null; readonly proven: string | null },
+): Promise<Binding> {
   const { accountId, chainAddress, proven } = wanted;
-  if (chainAddress === null) return "owner";
+  if (chainAddress === null) return { level: "owner", chainAddress, chainPublicKey: null };
   const account = await transaction.first(findAccount(transaction, { id: accountId }));
   const level = accessLevelOf(chainAddress, account?.chain_address ?? null);
-  if (level === "owner") return level;
-  if (!proven) {
+  if (level === "owner") return { level, chainAddress, chainPublicKey: proven ?? account?.chain_public_key ?? null };
+  if (proven === null) {
     throw new ServiceError(
       "signature_invalid",
       "An address other than the account's linked one needs addressProof: its signature of the key address text",
@@ -57,5 +64,5 @@ export async function requireBinding(
   if ((await transaction.first(findAccountByAddress(transaction, { chainAddress }))) !== null) {
     throw new ServiceError("address_conflict", "Another account has linked the chain address");
   }
-  return level;
+  return { level, chainAddress, chainPublicKey: proven };
 }

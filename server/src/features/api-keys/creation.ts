@@ -16,6 +16,8 @@ export interface WantedKey {
   readonly name: string;
   readonly rights: Rights;
   readonly chainAddress: string | null;
+  /** Ed25519 in base64, as the proof of the address showed it. */
+  readonly chainPublicKey: string | null;
   /** Where something refers to the key before it is written. */
   readonly id?: string;
 }
@@ -98,7 +100,7 @@ export async function recordKeyChange(
 }
 
 function toRow(
-  { accountId, name, rights, chainAddress }: WantedKey,
+  { accountId, name, rights, chainAddress, chainPublicKey }: WantedKey,
   made: { id: string; hash: string; prefix: string; last4: string; now: number },
 ): ApiKeyRow {
   return {
@@ -111,7 +113,7 @@ function toRow(
     scopes_json: rights.scopes === null ? null : JSON.stringify(rights.scopes),
     vault_ids_json: rights.vaultIds === null ? null : JSON.stringify(rights.vaultIds),
     chain_address: chainAddress,
-    chain_public_key: null,
+    chain_public_key: chainPublicKey,
     expires_at: rights.expiresAt,
     last_used_at: null,
     revoked_at: null,

@@ -34,8 +34,8 @@ export const apiKeysHandlers = (deps: Needs): GroupHandlers<typeof api.apiKeys> 
     return deps.database.transaction(async (transaction) => {
       // What revokes the caller may have had its turn first (decisions §4, "in-flight on revoke").
       await context.recheck();
-      const chainAddress = body.chainAddress ?? null;
-      const level = await requireBinding(transaction, { accountId, chainAddress, proven });
+      const asked = { accountId, chainAddress: body.chainAddress ?? null, proven };
+      const { level, ...binding } = await requireBinding(transaction, asked);
       const rights: Rights = {
         scopes: chooseScopes(body.scopes, principal, level),
         vaultIds: chooseVaults(body.vaultIds, principal),
@@ -44,7 +44,7 @@ export const apiKeysHandlers = (deps: Needs): GroupHandlers<typeof api.apiKeys> 
       requireNoWider(rights, principal);
       const limit = { vaultIds: rights.vaultIds, asked: body.vaultIds !== undefined };
       const vaultIds = await requireVaults(transaction, accountId, limit);
-      const wanted = { accountId, name: body.name, rights: { ...rights, vaultIds }, chainAddress };
+      const wanted = { accountId, name: body.name, rights: { ...rights, vaultIds }, ...binding };
       return context.record(transaction, await addKey(deps, transaction, { actor: principal }, wanted));
     });
   },
@@ -87,7 +87,8 @@ export const apiKeysHandlers = (deps: Needs): GroupHandlers<typeof api.apiKeys> 
       if (overlap === 0) await endKey(deps, transaction, principal, row);
       else await endKeyLater(deps, transaction, principal, row, now + overlap);
       // The binding goes along unproven: rotating makes an agent's key neither an owner's nor another agent's.
-      const wanted = { accountId: row.account_id, name: row.name, rights, chainAddress: row.chain_address };
+      const binding = { chainAddress: row.chain_address, chainPublicKey: row.chain_public_key };
+      const wanted = { accountId: row.account_id, name: row.name, rights, ...binding };
       return context.record(transaction, await addKey(deps, transaction, { actor: principal }, wanted));
     });
   },

@@ -25,11 +25,11 @@ export interface ChainProof {
 }
 
 /**
- * Rejects with `signature_invalid` unless the address's own key signed the text. Strict: `zip215: false` takes only
+ * Rejects with `signature_invalid` unless the address's own key signed the text; resolves with that key in base64. Strict: `zip215: false` takes only
  * canonical encodings and S below the group's order (RFC 8032 §5.1.7), and refuses keys of small order, for which one
  * signature can fit many texts (Chalkias, Garillot, Nikolaenko, "Taming the many EdDSAs", SSR 2020).
  */
-export async function requireProof({ chainAddress, text, signature }: ChainProof): Promise<void> {
+export async function requireProof({ chainAddress, text, signature }: ChainProof): Promise<string> {
   const { signed, publicKey } = parseSignature(signature);
   if (addressOf(publicKey) !== chainAddress) {
     throw new ServiceError("signature_invalid", "The key that signed is not the chain address's");
@@ -42,6 +42,7 @@ export async function requireProof({ chainAddress, text, signature }: ChainProof
       `The signature is not of the text for this address and purpose (${origin}, ${chain})`,
     );
   }
+  return Buffer.from(publicKey).toString("base64");
 }
 
 /** Throws `clock_skew` when a signature was made more than 5 minutes before or after now (decisions §4). */

@@ -44,7 +44,7 @@ async function signUp(
     deps,
     transaction,
     { actor: null },
-    { accountId: id, name: "dev-signup", rights, chainAddress: null },
+    { accountId: id, name: "dev-signup", rights, chainAddress: null, chainPublicKey: null },
   );
   return { id, email, apiKey: key.body.key, warning: WARNING };
 }

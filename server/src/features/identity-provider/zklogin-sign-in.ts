@@ -149,7 +149,8 @@ async function finish(
   // Asked again where nobody else can link in between.
   const held = await transaction.first(holdAccount(transaction, { id: accountId }));
   requireNoOtherAddress({ linkedAddress: held?.chain_address ?? null, chainAddress });
-  await linkAddress(deps, transaction, { accountId, chainAddress, source: "zklogin", actor: null, origin });
+  const wanted = { accountId, chainAddress, chainPublicKey: null, source: "zklogin", actor: null, origin } as const;
+  await linkAddress(deps, transaction, wanted);
   const tokens = await openSession(deps, transaction, { accountId, method: "zklogin", origin });
   return { ...tokens, chainAddress, salt, proof };
 }

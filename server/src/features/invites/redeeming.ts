@@ -30,10 +30,10 @@ export async function redeemInvite(deps: Needs, claim: Claim, context: Context):
   const invite = await deps.database.first(findInviteByHash(deps.database, { hash }));
   if (invite === null) throw notFound("Invite");
   await requireLive(deps, invite);
-  await requireHolder(deps, claim, hash, context.serviceOrigin);
+  const chainPublicKey = await requireHolder(deps, claim, hash, context.serviceOrigin);
   return deps.database.transaction(async (transaction) => {
     await requireStranger(transaction, invite.account_id, claim.chainAddress);
-    return issueKey(deps, transaction, { ...claim, hash }, context);
+    return issueKey(deps, transaction, { ...claim, hash, chainPublicKey }, context);
   });
 }
 
@@ -47,13 +47,14 @@ async function requireLive({ database, clock }: Needs, invite: InviteRow): Promi
   throw new ServiceError("invite_ended");
 }
 
+/** The public key that signed; null where development waives the signature. */
 async function requireHolder(
   { clock, settings }: Needs,
   { chainAddress, signature, signedAt }: Claim,
   codeHash: string,
   serviceOrigin: string | null,
-): Promise<void> {
-  if (signature === undefined && settings.allowUnsignedRedeem) return;
+): Promise<string | null> {
+  if (signature === undefined && settings.allowUnsignedRedeem) return null;
   if (signature === undefined || signedAt === undefined) {
     throw new ServiceError(
       "signature_invalid",
@@ -63,7 +64,7 @@ async function requireHolder(
   requireFresh(signedAt, clock.now());
   const origin = requireServiceOrigin(serviceOrigin);
   const text = renderRedeemText({ origin, network: settings.network, chainAddress, codeHash, signedAt });
-  await requireProof({ chainAddress, text, signature });
+  return requireProof({ chainAddress, text, signature });
 }
 
 /** With an address of the owner's the key would be an owner's; with another owner's, one address would be two identities. */
@@ -79,10 +80,10 @@ async function requireStranger(transaction: Session, accountId: string, chainAdd
 async function issueKey(
   deps: Needs,
   transaction: Session,
-  claim: Claim & { readonly hash: string },
+  claim: Claim & { readonly hash: string; readonly chainPublicKey: string | null },
   { origin }: Context,
 ): Promise<Reply<RedeemedInvite>> {
-  const { hash, chainAddress, addressProof = null } = claim;
+  const { hash, chainAddress, chainPublicKey, addressProof = null } = claim;
   const now = deps.clock.now();
   const keyId = deps.random.uuid();
   const invite = await transaction.first(takeInvite(transaction, { hash, keyId, chainAddress, addressProof, now }));
@@ -90,7 +91,9 @@ async function issueKey(
   const { id: inviteId, account_id: accountId, name } = invite;
   const maker = { actor: { kind: "invite", inviteId, chainAddress }, origin } as const;
   const rights = await rightsOf(transaction, invite);
-  const key = await addKey(deps, transaction, maker, { id: keyId, accountId, name, rights, chainAddress });
+  const key = await addKey(deps, transaction, maker, {
+    ...{ id: keyId, accountId, name, rights, chainAddress, chainPublicKey },
+  });
   await recordChange(transaction, {
     ...maker,
     ...{ accountId, action: "invite.redeemed", target: { kind: "invite", id: inviteId } },
