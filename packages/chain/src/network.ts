@@ -60,8 +60,15 @@ export const networkConfiguration = z.strictObject({
   keyServerSets: z.array(keyServerSet).check(z.minLength(1), z.maxLength(10)),
 });
 
+/** Everything in it as it was parsed, and read only. */
+type Frozen<T> = T extends readonly (infer Item)[]
+  ? readonly Frozen<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Frozen<T[Key]> }
+    : T;
+
 /** A network as configured. `apiKey` is a credential: do not log the configuration. */
-export type NetworkConfiguration = z.infer<typeof networkConfiguration>;
+export type NetworkConfiguration = Frozen<z.infer<typeof networkConfiguration>>;
 export type KeyServerSet = NetworkConfiguration["keyServerSets"][number];
 export type KeyServer = KeyServerSet["servers"][number];
 
