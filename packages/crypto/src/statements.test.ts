@@ -7,6 +7,7 @@ import { verifyEntryStatement, verifyVersionStatement } from "./reading.ts";
 import { signStatement, statementDigest } from "./signatures.ts";
 import { ciphertextSize } from "./sizes.ts";
 import { statementHash } from "./statement-chain.ts";
+import { requireNextEntry, requireNextVersion } from "./statement-history.ts";
 import {
   bitFlips,
   failureOf,
@@ -251,6 +252,42 @@ describe("an entry statement", () => {
     expect(await entry({ signer: STRANGER.address }, STRANGER.signer)).toBe("entry damaged");
     expect(await entry({ generation: 4n }, MEMBER.signer, { view: { ...VIEW, floor: 5n } })).toBe("entry rolled_back");
     expect(await entry({ vault: new Uint8Array(32) })).toBe("pins vault_changed");
+  });
+});
+
+describe("a history", () => {
+  it("is one statement after the other, each naming the one before", async () => {
+    const first = await signVersionStatement(VERSION, MEMBER.signer);
+    const next = { ...VERSION, sequence: 2n, previous: statementHash(first.bytes) };
+    const follow = async (fields: Partial<VersionFields>, previous = first): Promise<string> => {
+      const statement = await signVersionStatement({ ...next, ...fields }, MEMBER.signer);
+      return failureOf(() => requireNextVersion(previous, statement));
+    };
+    expect(await failureOf(() => requireNextVersion(null, first))).toBe("accepted");
+    expect(await failureOf(() => requireNextVersion(first, first))).toBe("statement rolled_back");
+    expect(await follow({})).toBe("accepted");
+    expect(await follow({ sequence: 3n })).toBe("statement rolled_back");
+    expect(await follow({ previous: VAULT })).toBe("statement rolled_back");
+    expect(await follow({ generation: 4n })).toBe("statement rolled_back");
+    expect(await follow({ vault: new Uint8Array(32) })).toBe("statement damaged");
+    const other = encodeHeaderPrefix({ ...HEADER, fileId: FOLDER_ID });
+    expect(await follow({ headerPrefix: other })).toBe("statement damaged");
+    const second = await signVersionStatement(next, MEMBER.signer);
+    expect(await failureOf(() => requireNextVersion(null, second))).toBe("statement rolled_back");
+  });
+
+  it("is the same for entries", async () => {
+    const first = await signEntryStatement(ENTRY, MEMBER.signer);
+    const next = { ...ENTRY, revision: 2n, previous: statementHash(first.bytes) };
+    const follow = async (fields: Partial<EntryFields>): Promise<string> => {
+      const statement = await signEntryStatement({ ...next, ...fields }, MEMBER.signer);
+      return failureOf(() => requireNextEntry(first, statement));
+    };
+    expect(await follow({ folderId: null })).toBe("accepted");
+    expect(await follow({ revision: 3n })).toBe("entry rolled_back");
+    expect(await follow({ previous: VAULT })).toBe("entry rolled_back");
+    expect(await follow({ kind: "folder" })).toBe("entry damaged");
+    expect(await follow({ id: FOLDER_ID, folderId: null })).toBe("entry damaged");
   });
 });
 
