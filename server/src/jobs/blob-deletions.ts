@@ -29,15 +29,15 @@ export async function deleteQueuedBlobs(
 /** The keys that are gone. One that fails stays in the queue for the next run. */
 async function deleteBlobs(deps: Deleting, rows: readonly BlobDeletionRow[]): Promise<string[]> {
   // Never any in a correct server; asked because a deleted blob does not come back.
-  const inUse = await keysIn(
-    deps.database,
-    "files",
-    rows.map((row) => row.blob_key),
-  );
+  const keys = rows.map((row) => row.blob_key);
+  const [files, versions] = await Promise.all([
+    keysIn(deps.database, "files", keys),
+    keysIn(deps.database, "file_versions", keys),
+  ]);
   const gone: string[] = [];
   for (const { blob_key: key } of rows) {
     try {
-      if (inUse.has(key)) throw new Error("A file still has this blob");
+      if (files.has(key) || versions.has(key)) throw new Error("A file still has this blob");
       await deps.blobs.discard(key);
       await deps.blobs.delete(key);
       gone.push(key);

@@ -2,7 +2,7 @@
 import type { Deps } from "../deps.ts";
 import { removeOldEntries } from "./audit-retention.ts";
 import { deleteQueuedBlobs } from "./blob-deletions.ts";
-import { expireIdempotency, expireUploads } from "./expiry.ts";
+import { expireIdempotency, expireUploads, expireVersions } from "./expiry.ts";
 import { expireIdentity } from "./identity-expiry.ts";
 import { mailJob } from "./mail.ts";
 import { type JobLog, schedule } from "./schedule.ts";
@@ -17,6 +17,8 @@ export type JobDeps = Pick<Deps, "database" | "blobs" | "clock" | "random" | "ma
 const HOUR = 60 * 60_000;
 /** Deleted content should be gone soon, above all on a full disk; an empty look costs one index probe. */
 const DELETION_PAUSE = 15_000;
+/** They are readable for an hour: a rotation's old bytes should not stay for another. */
+const VERSIONS_PAUSE = 5 * 60_000;
 
 /**
  * Starts the jobs: each runs once now (the sweep then knows that what it finds was left by an earlier process, see
@@ -29,6 +31,7 @@ export function startJobs(deps: JobDeps): () => Promise<void> {
   return schedule(
     [
       { name: "expire uploads", pause: HOUR, run: (signal) => expireUploads(deps, signal) },
+      { name: "expire replaced versions", pause: VERSIONS_PAUSE, run: (signal) => expireVersions(deps, signal) },
       { name: "expire idempotency keys", pause: HOUR, run: () => expireIdempotency(deps) },
       { name: "expire sign-in", pause: HOUR, run: (signal) => expireIdentity(deps, signal) },
       { name: "remove old audit entries", pause: HOUR, run: (signal) => removeOldEntries(deps, signal) },

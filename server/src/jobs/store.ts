@@ -1,6 +1,6 @@
 /** The SQL of the jobs. Unlike a feature's, it goes over all accounts. */
 import { prepared, type Session } from "../ports/database.ts";
-import type { BlobDeletionRow, FileRow, FolderRow, UploadRow } from "../ports/tables.ts";
+import type { BlobDeletionRow, FileRow, FileVersionRow, FolderRow, UploadRow } from "../ports/tables.ts";
 
 /** Rows looked at in one step: a step is short, so requests run in between. */
 export const BATCH = 200;
@@ -27,14 +27,15 @@ const queueUnlessFile = prepared((build, value: { blobKey: string; now: number }
         .selectFrom("uploads")
         .select((row) => ["blob_key", row.val(value.now).as("not_before")])
         .where("blob_key", "=", value.blobKey)
+        .where((row) => row.not(row.exists(row.selectFrom("files").select("id").where("blob_key", "=", value.blobKey))))
         .where((row) =>
-          row.not(row.exists(row.selectFrom("files").select("id").where("blob_key", "=", value.blobKey))),
+          row.not(row.exists(row.selectFrom("file_versions").select("file_id").where("blob_key", "=", value.blobKey))),
         ),
     )
     .onConflict((conflict) => conflict.column("blob_key").doNothing()),
 );
 
-/** Queues the bytes of an upload for deletion; those of a finished one are its file's, and stay. */
+/** Queues the bytes of an upload for deletion; those of a finished one are its file's or a kept version's, and stay. */
 export async function queueUploadBytes(transaction: Session, blobKey: string, now: number): Promise<void> {
   await transaction.run(queueUnlessFile(transaction, { blobKey, now }));
 }
@@ -46,6 +47,31 @@ const removeExpiredUpload = prepared((build, value: { id: string; now: number })
 /** 0 when it is gone already. */
 export function deleteExpiredUpload(transaction: Session, id: string, now: number): Promise<number> {
   return transaction.run(removeExpiredUpload(transaction, { id, now }));
+}
+
+const endedVersions = prepared((build, value: { now: number }) =>
+  build
+    .selectFrom("file_versions")
+    .select(["file_id", "version_id", "blob_key"])
+    .where("expires_at", "<=", value.now)
+    .orderBy("expires_at")
+    .limit(BATCH),
+);
+
+type VersionKey = Pick<FileVersionRow, "file_id" | "version_id" | "blob_key">;
+
+/** Replaced versions whose time is over. */
+export function listEndedVersions(session: Session, now: number): Promise<VersionKey[]> {
+  return session.all(endedVersions(session, { now }));
+}
+
+const removeVersion = prepared((build, value: { fileId: string; versionId: string }) =>
+  build.deleteFrom("file_versions").where("file_id", "=", value.fileId).where("version_id", "=", value.versionId),
+);
+
+/** 0 when it is gone already. */
+export function deleteVersion(transaction: Session, row: VersionKey): Promise<number> {
+  return transaction.run(removeVersion(transaction, { fileId: row.file_id, versionId: row.version_id }));
 }
 
 const removeAnswers = prepared((build, value: { now: number }) =>
@@ -77,7 +103,7 @@ export async function deleteFromQueue(transaction: Session, keys: readonly strin
 /** Which of the keys a row of the table has. */
 export async function keysIn(
   session: Session,
-  table: "files" | "uploads" | "blob_deletions",
+  table: "files" | "uploads" | "blob_deletions" | "file_versions",
   keys: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const rows = await session.all(session.build.selectFrom(table).select("blob_key").where("blob_key", "in", keys));
@@ -114,7 +140,7 @@ export async function fileHasBlob(session: Session, id: string, blobKey: string)
 const oldTrash = prepared((build, value: { cutoff: number }) =>
   build
     .selectFrom("files")
-    .select(["id", "account_id", "vault_id", "blob_key", "size", "folder_id", "version_id", "encrypted"])
+    .select(["id", "account_id", "vault_id", "blob_key", "size", "folder_id", "version_id", "encrypted", "shared_json"])
     .where("trashed_at", "<=", value.cutoff)
     .orderBy("trashed_at")
     .limit(BATCH),
@@ -122,7 +148,7 @@ const oldTrash = prepared((build, value: { cutoff: number }) =>
 
 export type TrashedFile = Pick<
   FileRow,
-  "id" | "account_id" | "vault_id" | "blob_key" | "size" | "folder_id" | "version_id" | "encrypted"
+  "id" | "account_id" | "vault_id" | "blob_key" | "size" | "folder_id" | "version_id" | "encrypted" | "shared_json"
 >;
 
 export function listOldTrash(session: Session, cutoff: number): Promise<TrashedFile[]> {
@@ -136,6 +162,24 @@ const removeFile = prepared((build, value: { id: string; cutoff: number }) =>
 /** 0 when it has been restored or deleted since it was listed. */
 export function deleteTrashedFile(transaction: Session, id: string, cutoff: number): Promise<number> {
   return transaction.run(removeFile(transaction, { id, cutoff }));
+}
+
+const removeLostKeys = prepared((build, value: { vaultId: string; folderId: string }) =>
+  build.deleteFrom("folder_keys").where("vault_id", "=", value.vaultId).where("folder_id", "=", value.folderId),
+);
+
+const removeLostNames = prepared((build, value: { vaultId: string; folderId: string }) =>
+  build.deleteFrom("staged_names").where("vault_id", "=", value.vaultId).where("folder_id", "=", value.folderId),
+);
+
+/** What a shared vault keeps of a folder beside its row. */
+export async function deleteFolderNames(
+  transaction: Session,
+  folder: Pick<FolderRow, "id" | "vault_id">,
+): Promise<void> {
+  const value = { vaultId: folder.vault_id, folderId: folder.id };
+  await transaction.run(removeLostKeys(transaction, value));
+  await transaction.run(removeLostNames(transaction, value));
 }
 
 const removeEmptyFolders = prepared((build, value: { cutoff: number }) =>
@@ -152,13 +196,13 @@ const removeEmptyFolders = prepared((build, value: { cutoff: number }) =>
         ),
       ),
     )
-    .returning(["id", "account_id", "vault_id", "parent_id"]),
+    .returning(["id", "account_id", "vault_id", "parent_id", "shared_json"]),
 );
 
 /** The leaves among the folders trashed by then: what still holds something stays. */
 export function deleteEmptyFolders(
   transaction: Session,
   cutoff: number,
-): Promise<Pick<FolderRow, "id" | "account_id" | "vault_id" | "parent_id">[]> {
+): Promise<Pick<FolderRow, "id" | "account_id" | "vault_id" | "parent_id" | "shared_json">[]> {
   return transaction.all(removeEmptyFolders(transaction, { cutoff }));
 }

@@ -49,14 +49,16 @@ async function classify(
   batch: readonly StoredBlob[],
 ): Promise<{ orphans: StoredBlob[]; filesFound: number }> {
   const keys = batch.map((blob) => blob.key);
-  const [files, uploads, deletions] = await Promise.all(
-    (["files", "uploads", "blob_deletions"] as const).map((table) => keysIn(deps.database, table, keys)),
+  const [files, uploads, deletions, versions] = await Promise.all(
+    (["files", "uploads", "blob_deletions", "file_versions"] as const).map((table) =>
+      keysIn(deps.database, table, keys),
+    ),
   );
   // A queued deletion has its own time; a partial belongs to an upload alone.
   const isKnown = (blob: StoredBlob): boolean =>
     uploads?.has(blob.key) === true ||
     deletions?.has(blob.key) === true ||
-    (blob.complete && files?.has(blob.key) === true);
+    (blob.complete && (files?.has(blob.key) === true || versions?.has(blob.key) === true));
   return {
     orphans: batch.filter((blob) => !isKnown(blob)),
     filesFound: batch.filter((blob) => blob.complete && files?.has(blob.key) === true).length,

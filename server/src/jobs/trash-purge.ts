@@ -3,11 +3,12 @@ import { type EventObject, TRASH_DAYS } from "@coffer/contract";
 import { changeUsage } from "../features/account/store.ts";
 import { fileObject, folderObject } from "../features/changes/objects.ts";
 import { recordChange } from "../features/changes/store.ts";
+import { dropKeptVersions } from "../features/files/kept-versions.ts";
 import { queueBlobDeletion } from "../features/files/store.ts";
 import type { Session } from "../ports/database.ts";
 import type { FolderRow } from "../ports/tables.ts";
 import type { JobDeps } from "./start-jobs.ts";
-import { deleteEmptyFolders, deleteTrashedFile, listOldTrash, type TrashedFile } from "./store.ts";
+import { deleteEmptyFolders, deleteFolderNames, deleteTrashedFile, listOldTrash, type TrashedFile } from "./store.ts";
 
 const DAY = 24 * 60 * 60_000;
 
@@ -41,20 +42,24 @@ async function purgeFiles(
     if ((await deleteTrashedFile(transaction, row.id, cutoff)) === 0) continue;
     await changeUsage(transaction, { accountId: row.account_id, bytes: -row.size, files: -1, maximum: 0 });
     await queueBlobDeletion(transaction, { blobKey: row.blob_key, notBefore: deps.clock.now() });
+    if (row.shared_json !== null) await dropKeptVersions(transaction, { fileId: row.id, notBefore: deps.clock.now() });
     await recordDeletion(deps, transaction, row, { kind: "file", object: fileObject(row) });
     count += 1;
   }
   return count;
 }
 
-type PurgedFolder = Pick<FolderRow, "id" | "account_id" | "vault_id" | "parent_id">;
+type PurgedFolder = Pick<FolderRow, "id" | "account_id" | "vault_id" | "parent_id" | "shared_json">;
 
 /** From the leaves up, a level at a time: what still holds something stays, and so does all above it. */
 async function purgeFolders(deps: Purging, transaction: Session, cutoff: number): Promise<number> {
   for (let count = 0; ;) {
     const rows: PurgedFolder[] = await deleteEmptyFolders(transaction, cutoff);
     if (rows.length === 0) return count;
-    for (const row of rows) await recordDeletion(deps, transaction, row, { kind: "folder", object: folderObject(row) });
+    for (const row of rows) {
+      if (row.shared_json !== null) await deleteFolderNames(transaction, row);
+      await recordDeletion(deps, transaction, row, { kind: "folder", object: folderObject(row) });
+    }
     count += rows.length;
   }
 }

@@ -62,7 +62,7 @@ function tables(session: Session): Compilable[] {
     vaultOf("file_versions")
       .addColumn("file_id", "text", (column) => column.notNull())
       .addColumn("version_id", "text", (column) => column.notNull())
-      .addColumn("blob_key", "text", (column) => column.notNull())
+      .addColumn("blob_key", "text", (column) => column.notNull().unique())
       .addColumn("size", "bigint", (column) => column.notNull())
       .addColumn("sha256", "text", (column) => column.notNull())
       .addColumn("shared_json", "text", (column) => column.notNull())

@@ -2,7 +2,7 @@
 import { ServiceError } from "../../http/errors.ts";
 import type { CreationContext, IncomingBytes, Principal, Recorded, RequestContext } from "../../http/handlers.ts";
 import type { FileRow } from "../../ports/tables.ts";
-import { nameColumn } from "../folder-names/entries.ts";
+import { nameColumn, refuseOutdatedName } from "../folder-names/entries.ts";
 import type { FoundPlace } from "../placing.ts";
 import type { SeenFile } from "../reaching.ts";
 import { requireWriter, type SeenVault } from "../shared-vaults/access.ts";
@@ -73,7 +73,8 @@ export async function replaceShared(
 ): Promise<FileRow> {
   const { principal } = context;
   requireSameFile(old, signed);
-  await requireEarly(deps, principal, vault, { signed, wanted: { folderId: old.folder_id, old: sharedOf(old) } });
+  const wanted = { folderId: old.folder_id, old: sharedOf(old) };
+  await requireEarly(deps, principal, vault, { signed, wanted, isTrashed: old.trashed_at !== null });
   const incoming = await openShared(deps, vault, { signed, body, digests, freed: old.size });
   watchMembership(deps, context, vault);
   const version = { ...target, contentType: incoming.contentType };
@@ -100,10 +101,12 @@ export async function requireEarly(
   deps: StoringDeps,
   principal: Principal,
   vault: SeenVault,
-  checked: { readonly signed: SignedUpload; readonly wanted: WantedUpload },
+  checked: { readonly signed: SignedUpload; readonly wanted: WantedUpload; readonly isTrashed?: boolean },
 ): Promise<void> {
   const writer = await requireWriter(deps, principal, vault, { generation: checked.signed.version.generation });
   await requireFittingUpload(deps.database, vault, writer, checked);
+  const { entry } = checked.signed;
+  if (entry !== null && checked.isTrashed !== true) await refuseOutdatedName(deps.database, vault, entry.statement);
 }
 
 async function openShared(

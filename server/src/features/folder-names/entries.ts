@@ -7,7 +7,7 @@ import type { Session } from "../../ports/database.ts";
 import type { SeenVault, Writer } from "../shared-vaults/access.ts";
 import { type EntryStatement, type Expected, parseEntryStatement, requireEntry } from "../shared-vaults/statements.ts";
 import { findCurrentKey } from "../vault-keys/store.ts";
-import { findFolderKey, holdsOthers, setFolderKey } from "./store.ts";
+import { findFolderKey, holdFolderKey, holdsOthers, setFolderKey } from "./store.ts";
 
 /** An entry as it was sent, with what its statement says. Nothing is verified yet. */
 export interface SignedEntry {
@@ -76,16 +76,22 @@ async function expectedEntry(
  * comes to lie there alone. With plain names there is no index.
  * @throws ServiceError `names_outdated` for an entry under another key.
  */
-export async function requireFolderKey(
-  transaction: Session,
-  vault: SeenVault,
-  entry: Pick<EntryStatement, "id" | "folderId" | "keyId">,
-): Promise<void> {
+export async function requireFolderKey(transaction: Session, vault: SeenVault, entry: NamedEntry): Promise<void> {
   if (vault.plain_names === 1) return;
   const folder = { vaultId: vault.id, folderId: entry.folderId ?? "" };
-  if ((await findFolderKey(transaction, folder)) === entry.keyId) return;
+  if ((await holdFolderKey(transaction, folder)) === entry.keyId) return;
   if (await holdsOthers(transaction, folder, entry.id)) throw new ServiceError("names_outdated");
   await setFolderKey(transaction, folder, entry.keyId);
+}
+
+type NamedEntry = Pick<EntryStatement, "id" | "folderId" | "keyId">;
+
+/** What {@link requireFolderKey} would refuse, before there is a transaction. */
+export async function refuseOutdatedName(session: Session, vault: SeenVault, entry: NamedEntry): Promise<void> {
+  if (vault.plain_names === 1) return;
+  const folder = { vaultId: vault.id, folderId: entry.folderId ?? "" };
+  if ((await findFolderKey(session, folder)) === entry.keyId) return;
+  if (await holdsOthers(session, folder, entry.id)) throw new ServiceError("names_outdated");
 }
 
 /**

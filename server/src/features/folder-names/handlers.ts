@@ -1,13 +1,41 @@
+/** The keys of folders' name indexes over HTTP (encryption design §2, "Names"). */
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { GroupHandlers } from "../../http/handlers.ts";
+import type { GroupHandlers, Principal } from "../../http/handlers.ts";
+import { notFound } from "../acting.ts";
+import { readFolderFor } from "../reaching.ts";
+import { readVaultFor, requireMember, requireShared, type SeenVault } from "../shared-vaults/access.ts";
+import { stageNames } from "./staging.ts";
+import { findFolderKey, holdsOthers } from "./store.ts";
 
-const notYet = (): Promise<never> => Promise.reject(new ServiceError("public_vault"));
+export type FolderNamesDeps = Pick<Deps, "database" | "clock" | "random" | "chain">;
 
-export const folderNamesHandlers = (
-  _deps: Pick<Deps, "database" | "clock" | "random" | "chain">,
-): GroupHandlers<typeof api.folderNames> => ({
-  get: notYet,
-  stage: notYet,
+export const folderNamesHandlers = (deps: FolderNamesDeps): GroupHandlers<typeof api.folderNames> => ({
+  get: async ({ params, query }, { principal }) => {
+    const vault = await readVaultFor(deps.database, principal, params.vaultId);
+    requireShared(vault);
+    await requireFolder(deps, principal, vault, query.folderId ?? null);
+    await requireMember(deps, principal, vault);
+    const folder = { vaultId: vault.id, folderId: query.folderId ?? "" };
+    const isEmpty = !(await holdsOthers(deps.database, folder, ""));
+    // An empty folder takes the key of the first entry that comes, whatever it had before.
+    return { folderId: query.folderId ?? null, keyId: isEmpty ? null : await findFolderKey(deps.database, folder) };
+  },
+  stage: async ({ params, body }, { principal }) => {
+    const vault = await readVaultFor(deps.database, principal, params.vaultId);
+    requireShared(vault);
+    await requireFolder(deps, principal, vault, body.folderId);
+    return stageNames(deps, principal, vault, body);
+  },
 });
+
+async function requireFolder(
+  { database }: FolderNamesDeps,
+  principal: Principal,
+  vault: SeenVault,
+  folderId: string | null,
+): Promise<void> {
+  if (folderId === null) return;
+  const { row } = await readFolderFor(database, principal, folderId);
+  if (row.vault_id !== vault.id) throw notFound("Folder");
+}

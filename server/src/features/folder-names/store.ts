@@ -22,6 +22,39 @@ export async function findFolderKey(session: Session, { vaultId, folderId }: Fol
   return (await session.first(keyOf(session, { vaultId, folderId })))?.key_id ?? null;
 }
 
+const hold = prepared((build, value: { vaultId: string; folderId: string }) =>
+  build
+    .updateTable("folder_keys")
+    .set((row) => ({ key_id: row.ref("key_id") }))
+    .where("vault_id", "=", value.vaultId)
+    .where("folder_id", "=", value.folderId)
+    .returning("key_id"),
+);
+
+/** The same, and nobody else's change of it until the transaction ends, also where writers run side by side. */
+export async function holdFolderKey(
+  transaction: Session,
+  { vaultId, folderId }: FolderOfVault,
+): Promise<string | null> {
+  return (await transaction.first(hold(transaction, { vaultId, folderId })))?.key_id ?? null;
+}
+
+const generationOf = prepared((build, value: { vaultId: string; keyId: string }) =>
+  build
+    .selectFrom("vault_keys")
+    .select("generation")
+    .where("vault_id", "=", value.vaultId)
+    .where("key_id", "=", value.keyId),
+);
+
+/** The generation of a vault key's record, a replaced one too; null: the vault has no such key. */
+export async function findKeyGeneration(
+  session: Session,
+  value: { vaultId: string; keyId: string },
+): Promise<number | null> {
+  return (await session.first(generationOf(session, value)))?.generation ?? null;
+}
+
 const putKey = prepared((build, row: { [Column in keyof FolderKeyRow]: FolderKeyRow[Column] }) =>
   build
     .insertInto("folder_keys")
@@ -90,6 +123,33 @@ export async function* liveEntries(session: Session, { vaultId, folderId }: Fold
       after = rows.at(-1)?.id ?? after;
     }
   }
+}
+
+const liveFile = prepared((build, value: { vaultId: string; id: string }) =>
+  build
+    .selectFrom("files")
+    .select(["folder_id", "shared_json"])
+    .where("id", "=", value.id)
+    .where("vault_id", "=", value.vaultId)
+    .where("trashed_at", "is", null),
+);
+
+const liveFolder = prepared((build, value: { vaultId: string; id: string }) =>
+  build
+    .selectFrom("folders")
+    .select(["parent_id as folder_id", "shared_json"])
+    .where("id", "=", value.id)
+    .where("vault_id", "=", value.vaultId)
+    .where("trashed_at", "is", null),
+);
+
+/** A live file or folder of the vault with the folder it lies in. */
+export function findEntry(
+  session: Session,
+  kind: "file" | "folder",
+  value: { vaultId: string; id: string },
+): Promise<{ folder_id: string | null; shared_json: string | null } | null> {
+  return session.first((kind === "file" ? liveFile : liveFolder)(session, value));
 }
 
 /** Whether anything but the one item lies there. */

@@ -53,7 +53,8 @@ export async function planSharedVersion(
 ): Promise<Named> {
   const signed = requireSent(vault, metadata);
   requireSameFile(row, signed);
-  await requireEarly(deps, principal, vault, { signed, wanted: { folderId: row.folder_id, old: sharedOf(row) } });
+  const wanted = { folderId: row.folder_id, old: sharedOf(row) };
+  await requireEarly(deps, principal, vault, { signed, wanted, isTrashed: row.trashed_at !== null });
   requireSignedSize(length, signed.version);
   const content_type = contentTypeIn(vault, metadata.filetype ?? row.content_type);
   return { name: row.name, content_type, shared_json: JSON.stringify(sentOf(metadata)) };
@@ -105,7 +106,8 @@ export async function refuseSharedEarly(deps: StoringDeps, principal: Principal,
     if (sharedOf(seen.row)?.version === signed.text) return seen.row.size;
     const { row, vault } = await readReplaceable(database, principal, versionOf(upload, upload.file_id));
     const wanted = { folderId: row.folder_id, old: sharedOf(row) };
-    if (vault !== null) await requireEarly(deps, principal, vault, { signed, wanted });
+    const isTrashed = row.trashed_at !== null;
+    if (vault !== null) await requireEarly(deps, principal, vault, { signed, wanted, isTrashed });
     return row.size;
   }
   if ((await findMade(database, principal, signed)) !== null) return upload.length;

@@ -1,0 +1,192 @@
+/**
+ * A folder changes to another key: its entries' names wait under that key until every live one does, and then all change together. So at
+ * no time two names of a folder are under keys that cannot be compared (encryption design §2, "Names").
+ */
+import { setImmediate } from "node:timers/promises";
+import type { SharedEntry, SharedFile } from "@coffer/contract";
+import { ServiceError } from "../../http/errors.ts";
+import type { Principal } from "../../http/handlers.ts";
+import { ConstraintError, type Session } from "../../ports/database.ts";
+import type { StagedNameRow } from "../../ports/tables.ts";
+import { recordChange } from "../changes/store.ts";
+import { type Permits, withPermits } from "../permits.ts";
+import { readVaultFor, requireWriter, type SeenVault, type Writer } from "../shared-vaults/access.ts";
+import { parseEntryStatement } from "../shared-vaults/statements.ts";
+import { findCurrentKey } from "../vault-keys/store.ts";
+import { parseSignedEntry, requireFittingEntry, type SignedEntry } from "./entries.ts";
+import type { FolderNamesDeps } from "./handlers.ts";
+import {
+  countUnstaged,
+  dropStagedName,
+  findEntry,
+  findKeyGeneration,
+  type FolderOfVault,
+  holdFolderKey,
+  type LiveEntry,
+  liveEntries,
+  nameEntry,
+  putStaged,
+  readStaged,
+  setFolderKey,
+} from "./store.ts";
+
+export interface Staging {
+  /** null: the top of the vault. */
+  readonly folderId: string | null;
+  /** The key to change to. */
+  readonly keyId: string;
+  readonly entries: readonly SharedEntry[];
+}
+
+export interface Staged {
+  readonly folderId: string | null;
+  readonly keyId: string | null;
+  readonly remaining: number;
+}
+
+/**
+ * Keeps what fits the folder's entries as they are now, and switches the folder once nothing is missing. An entry that has changed
+ * meanwhile, or is there no more, is passed over: it counts as remaining, if it is there.
+ * @throws ServiceError `not_a_member`, `statement_invalid`, `generation_moved`, `name_exists` for two names that are one.
+ */
+export async function stageNames(
+  deps: FolderNamesDeps,
+  principal: Principal,
+  vault: SeenVault,
+  staging: Staging,
+): Promise<Staged> {
+  if (vault.plain_names === 1)
+    throw new ServiceError("validation_failed", "This vault has plain names: there are no indexes to change");
+  const signed = parseEntries(staging);
+  const generation = await findKeyGeneration(deps.database, { vaultId: vault.id, keyId: staging.keyId });
+  if (generation === null) throw new ServiceError("statement_invalid", "body.keyId: the vault has no such key");
+  const writer = await requireWriter(deps, principal, vault, { generation });
+  const rows = await checkEntries(deps.database, { vault, writer, staging, signed });
+  return withPermits(deps, principal, (permits) =>
+    deps.database.transaction((transaction) =>
+      stageAndSwitch(transaction, deps, principal, { vaultId: vault.id, generation, staging, rows, permits }),
+    ),
+  );
+}
+
+function parseEntries({ folderId, keyId, entries }: Staging): SignedEntry[] {
+  const signed = entries.map(parseSignedEntry);
+  for (const { statement } of signed) {
+    if (statement.folderId !== folderId) throw new ServiceError("statement_invalid", "entry: it names another folder");
+    if (statement.keyId !== keyId) throw new ServiceError("statement_invalid", "entry: it names another vault key");
+  }
+  if (new Set(signed.map(({ statement }) => statement.id)).size < signed.length)
+    throw new ServiceError("validation_failed", "body.entries: one entry stands there twice");
+  return signed;
+}
+
+/** How many signatures are verified before other requests have their turn. */
+const AT_ONCE = 16;
+
+/** The rows to write, of entries that follow what their items have now. */
+async function checkEntries(
+  session: Session,
+  checked: { vault: SeenVault; writer: Writer; staging: Staging; signed: readonly SignedEntry[] },
+): Promise<StagedNameRow[]> {
+  const { vault, writer, staging, signed } = checked;
+  await requireCurrentKey(session, vault, writer, staging.keyId);
+  const rows: StagedNameRow[] = [];
+  for (const [index, entry] of signed.entries()) {
+    if (index % AT_ONCE === AT_ONCE - 1) await setImmediate();
+    const { kind, id } = entry.statement;
+    const item = await findEntry(session, kind, { vaultId: vault.id, id });
+    if (item === null || item.folder_id !== staging.folderId || !follows(entry.shared.entry, item)) continue;
+    const wanted = { kind, id, folderId: staging.folderId, old: entryOf(item) };
+    await requireFittingEntry(session, vault, writer, { signed: entry, wanted });
+    rows.push({
+      ...{ vault_id: vault.id, folder_id: staging.folderId ?? "", key_id: staging.keyId, kind, item_id: id },
+      ...{ entry: entry.shared.entry, metadata: entry.shared.metadata, name_index: entry.shared.nameIndex },
+    });
+  }
+  return rows;
+}
+
+async function requireCurrentKey(session: Session, vault: SeenVault, { chain }: Writer, keyId: string): Promise<void> {
+  const current = await findCurrentKey(session, { vaultId: vault.id, generation: chain.generation });
+  if (current?.key_id !== keyId)
+    throw new ServiceError("statement_invalid", "body.keyId: it is not the generation's current vault key");
+}
+
+interface Switching {
+  readonly vaultId: string;
+  readonly generation: number;
+  readonly staging: Staging;
+  readonly rows: readonly StagedNameRow[];
+  readonly permits: Permits;
+}
+
+async function stageAndSwitch(
+  transaction: Session,
+  deps: FolderNamesDeps,
+  principal: Principal,
+  { vaultId, generation, staging, rows, permits }: Switching,
+): Promise<Staged> {
+  const { folderId, keyId } = staging;
+  const vault = await readVaultFor(transaction, principal, vaultId);
+  const writer = permits.write(vault, generation);
+  await requireCurrentKey(transaction, vault, writer, keyId);
+  const folder = { vaultId, folderId: folderId ?? "" };
+  const held = await holdFolderKey(transaction, folder);
+  if (held === keyId) return { folderId, keyId, remaining: 0 };
+  for (const row of rows) await putStaged(transaction, row);
+  const remaining =
+    (await countUnstaged(transaction, folder, keyId)) || (await switchIfComplete(transaction, folder, keyId));
+  if (remaining > 0) return { folderId, keyId: held, remaining };
+  await setFolderKey(transaction, folder, keyId);
+  await recordChange(transaction, {
+    ...{ id: deps.random.uuid(), accountId: vault.account_id, action: "vault.names_changed", actor: principal },
+    target: folderId === null ? { kind: "vault", id: vaultId, vaultId } : { kind: "folder", id: folderId, vaultId },
+    occurredAt: deps.clock.now(),
+  });
+  return { folderId, keyId, remaining: 0 };
+}
+
+/** Names every live entry anew; when some have changed since they were staged, none, and says how many. */
+async function switchIfComplete(transaction: Session, folder: FolderOfVault, keyId: string): Promise<number> {
+  const staged = await readStaged(transaction, folder, keyId);
+  const fresh: { item: LiveEntry; row: StagedNameRow }[] = [];
+  let stale = 0;
+  for await (const item of liveEntries(transaction, folder)) {
+    const row = staged.get(item.id);
+    if (row !== undefined && row.kind === item.kind && follows(row.entry, item)) fresh.push({ item, row });
+    else {
+      stale += 1;
+      await dropStagedName(transaction, folder, { keyId, itemId: item.id });
+    }
+  }
+  if (stale > 0) return stale;
+  for (const { item, row } of fresh) await rename(transaction, item, row);
+  return 0;
+}
+
+async function rename(transaction: Session, item: LiveEntry, row: StagedNameRow): Promise<void> {
+  const named = { entry: row.entry, metadata: row.metadata, nameIndex: row.name_index };
+  const sharedJson = JSON.stringify({ ...sharedOf(item), ...named });
+  try {
+    await nameEntry(transaction, item.kind, { id: item.id, name: row.name_index, sharedJson });
+  } catch (cause) {
+    if (!(cause instanceof ConstraintError)) throw cause;
+    throw new ServiceError("name_exists", "Two entries of the folder have one name index under this key", { cause });
+  }
+}
+
+/** Whether the entry is the successor of the one that the item has. */
+function follows(entry: string, item: Pick<LiveEntry, "shared_json">): boolean {
+  const { digest, revision } = parseEntryStatement(sharedOf(item).entry);
+  const next = parseEntryStatement(entry);
+  return next.previous === digest && next.revision === revision + 1;
+}
+
+function entryOf(item: Pick<LiveEntry, "shared_json">): { entry: string } {
+  return { entry: sharedOf(item).entry };
+}
+
+function sharedOf({ shared_json }: Pick<LiveEntry, "shared_json">): SharedFile | SharedEntry {
+  if (shared_json === null) throw new Error("an entry of a shared vault has no statement");
+  return JSON.parse(shared_json) as SharedFile | SharedEntry;
+}
