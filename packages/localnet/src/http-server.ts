@@ -67,7 +67,7 @@ function headersOf(response: Response, incoming: IncomingMessage): Record<string
     ...Object.fromEntries(response.headers),
     "access-control-allow-origin": "*",
     "access-control-allow-methods": "GET, POST, OPTIONS",
-    "access-control-allow-headers": String(incoming.headers["access-control-request-headers"] ?? "*"),
+    "access-control-allow-headers": incoming.headers["access-control-request-headers"] ?? "*",
     "access-control-expose-headers": "*",
     "access-control-max-age": "600",
   };

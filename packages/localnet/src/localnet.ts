@@ -40,15 +40,15 @@ export interface NodeFaults {
   stale: boolean;
 }
 
-/** The shape of a network configuration; `@coffer/chain` parses it. */
+/** The shape of a network configuration; `@coffer/chain` parses it. A copy: whoever asked may change it. */
 export interface LocalNetworkConfiguration {
-  readonly network: "localnet";
-  readonly chainId: string;
-  readonly grpcUrl: string;
-  readonly originalPackageId: string;
-  readonly latestPackageId: string;
-  readonly packageDigest: string;
-  readonly keyServerSets: readonly KeyServerSet[];
+  network: "localnet";
+  chainId: string;
+  grpcUrl: string;
+  originalPackageId: string;
+  latestPackageId: string;
+  packageDigest: string;
+  keyServerSets: { threshold: number; servers: KeyServerSet["servers"][number][] }[];
 }
 
 export interface Localnet {
@@ -148,7 +148,7 @@ class OpenLocalnet implements Localnet {
       originalPackageId: PACKAGE_ID,
       latestPackageId: PACKAGE_ID,
       packageDigest: PACKAGE_DIGEST,
-      keyServerSets: this.#keyServers.sets(),
+      keyServerSets: this.#keyServers.sets().map(({ threshold, servers }) => ({ threshold, servers: [...servers] })),
     };
   }
 

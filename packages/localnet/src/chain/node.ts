@@ -21,7 +21,7 @@ export async function checkSigned(
   view: LedgerView,
   bytes: Uint8Array,
   signatures: readonly Uint8Array[],
-): Promise<{ readonly form: TransactionForm; run(): Outcome }> {
+): Promise<{ readonly form: TransactionForm; readonly run: () => Outcome }> {
   const form = decodeTransaction(bytes);
   await checkSignatures(form, bytes, signatures, view.epoch);
   const run = () => {

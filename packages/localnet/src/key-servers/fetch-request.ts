@@ -29,7 +29,8 @@ export interface FetchRequest {
   readonly certificate: Certificate;
 }
 
-const MAX_SIGNATURE = 16 * 1024;
+/** Base64 of a multisig of ten zkLogin signatures. */
+const MAX_SIGNATURE = 96 * 1024;
 
 /**
  * @throws BadBodyError when the body is not of the form.

@@ -8,6 +8,9 @@ import { asAddress, asInteger, asStruct, asVariant, asVector, type MoveValue } f
 
 export type JsonValue = NonNullable<GrpcTypes.Object["json"]>;
 
+/** The enum of the one null value is not exported; zero is its number. */
+const NULL = { kind: { oneofKind: "nullValue", nullValue: 0 } } as JsonValue;
+
 /** Undefined for a type that has no layout here. */
 export function jsonOf(contents: Uint8Array, type: Datatype, layouts: Layouts): JsonValue | undefined {
   try {
@@ -58,9 +61,7 @@ function datatypeJson(value: MoveValue, type: Datatype, layouts: Layouts): JsonV
   if (first !== undefined && isDatatype(type, STANDARD, "option", "Option")) {
     const [some] = asVector(first).items;
     const [inner] = type.typeArguments;
-    return some === undefined || inner === undefined
-      ? { kind: { oneofKind: "nullValue", nullValue: 0 } }
-      : toJson(some, inner, layouts);
+    return some === undefined || inner === undefined ? NULL : toJson(some, inner, layouts);
   }
   return fieldsJson(fields, layout.fields, layouts, {});
 }

@@ -121,7 +121,7 @@ function epochMessage(view: LedgerView): GrpcTypes.Epoch {
     epoch,
     referenceGasPrice: REFERENCE_GAS_PRICE,
     start: timestampMessage(start),
-    protocolConfig: { protocolVersion: PROTOCOL_VERSION, featureFlags: {}, attributes: {}, configs: {} },
+    protocolConfig: T.ProtocolConfig.create({ protocolVersion: PROTOCOL_VERSION }),
     systemState: {
       version: 2n,
       epoch,

@@ -62,8 +62,11 @@ function resolveInput(view: LedgerView, input: GrpcTypes.Input, isMutable: () =>
   const objectId = readAddress(input.objectId);
   const stored = view.objects.get(objectId);
   if (stored === undefined) throw new MissingObjectError(objectId);
-  if (stored.owner.kind === "shared") {
-    const initialSharedVersion = String(stored.owner.initialVersion);
+  // What a client says of an input stands, and is checked like in a signed transaction.
+  const isShared = input.kind === undefined ? stored.owner.kind === "shared" : input.kind === Input_InputKind.SHARED;
+  if (isShared) {
+    const initial = stored.owner.kind === "shared" ? stored.owner.initialVersion : 0n;
+    const initialSharedVersion = String(input.kind === undefined ? initial : (input.version ?? initial));
     const mutable = input.mutable ?? isMutable();
     const SharedObject = { objectId, initialSharedVersion, mutable };
     return { $kind: "Object", Object: { $kind: "SharedObject", SharedObject } };
