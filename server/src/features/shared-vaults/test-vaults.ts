@@ -44,9 +44,9 @@ export function placeVault(
 
 export async function openSharedVault(
   service: TestService,
-  more: { readonly plainNames?: boolean; readonly owner?: TestPerson } = {},
+  { owner: given, ...more }: { readonly plainNames?: boolean; readonly owner?: TestPerson } = {},
 ): Promise<TestSharedVault> {
-  const owner = more.owner ?? (await addPerson(service));
+  const owner = given ?? (await addPerson(service));
   const objectId = placeVault(service, owner, more);
   const body = { name: `vault ${objectId.slice(2, 10)}`, type: "shared", chainObjectId: objectId } as const;
   const { vault } = answerOf(await service.handlers.vaults.create({ body }, contextOf(owner.principal)));
