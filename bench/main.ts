@@ -1,5 +1,6 @@
 /** `npm run bench [-- NAME…] [--json]`: benchmarks with their peers, in turns in one run; ratios survive a busy machine. */
 import { parseArgs } from "node:util";
+import { cryptoAge, cryptoAgeEncryption, cryptoCodec, cryptoMemory } from "./crypto.ts";
 import { download } from "./download.ts";
 import { listing } from "./listing.ts";
 import { memory } from "./memory.ts";
@@ -25,6 +26,10 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   "webhook-processor": webhookProcessor,
   "webhook-enqueue": webhookEnqueue,
   "webhook-dead-endpoint": webhookDeadEndpoint,
+  "crypto-codec": cryptoCodec,
+  "crypto-age": cryptoAge,
+  "crypto-age-encryption": cryptoAgeEncryption,
+  "crypto-memory": cryptoMemory,
 };
 
 const { positionals, values } = parseArgs({

@@ -29,6 +29,8 @@ export type Unlock = (start: FileStart) => FileKey | Promise<FileKey>;
 export interface DecryptFileOptions {
   readonly unlock: Unlock;
   readonly signal?: AbortSignal;
+  /** Less memory: every piece is valid only until the next is asked for. For who writes a piece out before asking again. */
+  readonly reuseBuffer?: boolean;
 }
 
 /**
@@ -39,15 +41,17 @@ export interface DecryptFileOptions {
 export async function* decryptFile(
   platform: CryptoPlatform,
   file: ByteSource,
-  { signal, unlock }: DecryptFileOptions,
+  { reuseBuffer = false, signal, unlock }: DecryptFileOptions,
 ): AsyncGenerator<Uint8Array, void, void> {
   const reader = new PieceReader(file, signal);
   try {
     const start = await readFileStart(reader);
     const key = await unlock(start);
     const keys = await openFileKeys(platform, start, key);
-    const chunks = decryptChunks(keys, checkedMessage(platform, start, key, reader));
-    yield* start.header.padded ? withoutPadding(chunks) : chunks;
+    const { padded } = start.header;
+    // What takes padding away looks at a piece when the next is there.
+    const chunks = decryptChunks(keys, checkedMessage(platform, start, key, reader), reuseBuffer && !padded);
+    yield* padded ? withoutPadding(chunks) : chunks;
   } finally {
     await reader.return();
   }

@@ -11,6 +11,8 @@ export interface EncryptFileOptions {
   readonly signal?: AbortSignal;
   /** Is given the message (salt, commitment, chunks) as it is made: its SHA-256 is the `digest` of a version statement. */
   readonly digest?: RunningDigest;
+  /** Less memory: every piece is valid only until the next is asked for. For who writes a piece out before asking again. */
+  readonly reuseBuffer?: boolean;
 }
 
 /**
@@ -30,12 +32,12 @@ export function encryptFile(
 async function* fileBytes(
   plan: FilePlan,
   content: ByteSource,
-  { digest, signal }: EncryptFileOptions,
+  { digest, reuseBuffer = false, signal }: EncryptFileOptions,
 ): AsyncGenerator<Uint8Array, void, void> {
   const start = encodeFileStart(plan);
   digest?.update(start.subarray(plan.payloadOffset));
   yield start;
-  for await (const blocks of encryptChunks(plan.keys, plaintextOf(plan, content, signal))) {
+  for await (const blocks of encryptChunks(plan.keys, plaintextOf(plan, content, signal), { reuseBuffer })) {
     digest?.update(blocks);
     yield blocks;
   }
@@ -52,7 +54,7 @@ export async function digestMessage(
   signal?: AbortSignal,
 ): Promise<Uint8Array> {
   const digest = platform.createSha256();
-  for await (const _ of fileBytes(plan, content, { digest, ...(signal === undefined ? {} : { signal }) })) continue;
+  for await (const _ of fileBytes(plan, content, { digest, reuseBuffer: true, ...(signal && { signal }) })) continue;
   return digest.digest();
 }
 
@@ -80,7 +82,7 @@ async function* heldToDigest(
 ): AsyncGenerator<Uint8Array, void, void> {
   const digest = platform.createSha256();
   let held: Uint8Array | null = null;
-  for await (const piece of fileBytes(plan, content, { digest, ...(signal === undefined ? {} : { signal }) })) {
+  for await (const piece of fileBytes(plan, content, { digest, ...(signal && { signal }) })) {
     if (held !== null) yield held;
     held = piece;
   }

@@ -8,6 +8,7 @@ import {
   chunkCount,
   encryptPart,
   MAX_PART_CHUNKS,
+  partCapacity,
   partOffset,
   reencryptPart,
   type PartRecord,
@@ -90,10 +91,28 @@ describe("file-format §5: parts", () => {
     expect(() => encodeSavedPlan(stream.plan)).toThrow(TypeError);
   });
 
+  it("one buffer serves one part after the other", async () => {
+    const content = contentOf(100_000);
+    const { plan } = await planFile({ contentSize: content.length, padded: true });
+    const buffer = new Uint8Array(partCapacity(2));
+    for (const part of await encryptParts(plan, content, 2)) {
+      const { endChunk, firstChunk } = part.record;
+      const again = await encryptPart(webPlatform, plan, readerOf(content), firstChunk, endChunk, { buffer });
+      expect(again).toEqual(part);
+      expect(again.bytes.buffer).toBe(buffer.buffer);
+    }
+    const small = encryptPart(nodePlatform, plan, readerOf(content), 0, 2, { buffer: buffer.subarray(9000) });
+    await expect(small).rejects.toThrow(RangeError);
+    for (const chunks of [0, -1, MAX_PART_CHUNKS + 1, Number.NaN])
+      expect(() => partCapacity(chunks)).toThrow(RangeError);
+  });
+
   it("the signal ends them", async () => {
     const { plan } = await planFile({ contentSize: 50_000 });
     const reason = new Error("enough");
-    const part = encryptPart(nodePlatform, plan, readerOf(contentOf(50_000)), 0, 2, AbortSignal.abort(reason));
+    const part = encryptPart(nodePlatform, plan, readerOf(contentOf(50_000)), 0, 2, {
+      signal: AbortSignal.abort(reason),
+    });
     await expect(part).rejects.toBe(reason);
   });
 });

@@ -2,7 +2,8 @@ import { readPieces, type ByteSource } from "./byte-source.ts";
 import { concatBytes, encodeText, encodeU64, equalBytes } from "./bytes.ts";
 import { exactly, sourceChanged } from "./encrypt-file.ts";
 import { chunksOffset, encodeFileStart, type FilePlan } from "./file-plan.ts";
-import { RUN_CHUNKS } from "./message-stream.ts";
+import { MAX_FILE_START_BYTES } from "./file-start.ts";
+import { encryptChunks } from "./message-stream.ts";
 import { paddingBetween } from "./padding.ts";
 import { BLOCK_BYTES, CHUNK_BYTES, TAG_BYTES, type CryptoPlatform } from "./platform/platform.ts";
 import { plaintextSize } from "./sizes.ts";
@@ -30,6 +31,21 @@ export interface EncryptedPart {
   readonly record: PartRecord;
 }
 
+/** Bytes that any part of so many chunks fits in. Throws RangeError unless it is 1 to `MAX_PART_CHUNKS`. */
+export function partCapacity(chunks: number): number {
+  if (!(chunks >= 1 && chunks <= MAX_PART_CHUNKS)) throw new RangeError(`a part has 1 to ${MAX_PART_CHUNKS} chunks`);
+  return MAX_FILE_START_BYTES + chunks * BLOCK_BYTES;
+}
+
+export interface EncryptPartOptions {
+  readonly signal?: AbortSignal;
+  /**
+   * Memory for the part's bytes, of at least `partCapacity`, to be used for one part after the other: those bytes are valid until then.
+   * Absent: they are the caller's for good.
+   */
+  readonly buffer?: Uint8Array;
+}
+
 /** Chunks of a planned file, the short final one included. Throws TypeError when the content's size is not known. */
 export function chunkCount(plan: FilePlan): number {
   return Math.floor(plannedPlaintext(plan) / CHUNK_BYTES) + 1;
@@ -53,21 +69,23 @@ export async function encryptPart(
   readContent: ReadContent,
   firstChunk: number,
   endChunk: number,
-  signal?: AbortSignal,
+  { buffer, signal }: EncryptPartOptions = {},
 ): Promise<EncryptedPart> {
   checkPart(plan, firstChunk, endChunk);
-  const final = endChunk === chunkCount(plan);
-  const plaintext = await readPlaintext(plan, readContent, firstChunk, endChunk, signal);
+  const fileOffset = partOffset(plan, firstChunk);
+  const length = partOffset(plan, endChunk) - fileOffset;
+  const bytes = (buffer ?? new Uint8Array(length)).subarray(0, length);
   const start = firstChunk === 0 ? encodeFileStart(plan) : new Uint8Array(0);
-  const bytes = new Uint8Array(start.length + plaintext.length + (endChunk - firstChunk) * TAG_BYTES);
   bytes.set(start);
-  await encryptInto(bytes.subarray(start.length), plan, plaintext, firstChunk, final);
+  let filled = start.length;
+  const plaintext = partPlaintext(plan, readContent, firstChunk, endChunk, signal);
+  const unfinished = endChunk < chunkCount(plan);
+  for await (const blocks of encryptChunks(plan.keys, plaintext, { firstChunk, unfinished, reuseBuffer: true })) {
+    bytes.set(blocks, filled);
+    filled += blocks.length;
+  }
   const tagDigest = digestTags(platform, plan, bytes.subarray(start.length), firstChunk, endChunk);
-  return {
-    fileOffset: partOffset(plan, firstChunk),
-    bytes,
-    record: { firstChunk, endChunk, tagDigest },
-  };
+  return { fileOffset, bytes, record: { firstChunk, endChunk, tagDigest } };
 }
 
 /**
@@ -79,61 +97,28 @@ export async function reencryptPart(
   plan: FilePlan,
   readContent: ReadContent,
   record: PartRecord,
-  signal?: AbortSignal,
+  options?: EncryptPartOptions,
 ): Promise<EncryptedPart> {
-  const part = await encryptPart(platform, plan, readContent, record.firstChunk, record.endChunk, signal);
+  const part = await encryptPart(platform, plan, readContent, record.firstChunk, record.endChunk, options);
   if (!equalBytes(part.record.tagDigest, record.tagDigest))
     throw sourceChanged("the content changed since a part of it was encrypted");
   return part;
 }
 
-/** In runs, so that a part is not in memory a third time. */
-async function encryptInto(
-  target: Uint8Array,
-  plan: FilePlan,
-  plaintext: Uint8Array,
-  firstChunk: number,
-  final: boolean,
-): Promise<void> {
-  let filled = 0;
-  for (let from = 0; from < plaintext.length || (final && from === 0); from += RUN_CHUNKS * CHUNK_BYTES) {
-    const to = from + RUN_CHUNKS * CHUNK_BYTES;
-    const isLast = to >= plaintext.length;
-    const run = plaintext.subarray(from, to);
-    for (const piece of await plan.keys.encryptPieces(run, firstChunk + from / CHUNK_BYTES, final && isLast)) {
-      target.set(piece, filled);
-      filled += piece.length;
-    }
-  }
-}
-
-/** Several chunks into one buffer, in place: a part is in memory twice, as plaintext and as ciphertext, and no third time. */
-async function readPlaintext(
+/** What the part's chunks hold: content, and behind its end padding. */
+async function* partPlaintext(
   plan: FilePlan,
   readContent: ReadContent,
   firstChunk: number,
   endChunk: number,
   signal: AbortSignal | undefined,
-): Promise<Uint8Array> {
+): AsyncGenerator<Uint8Array, void, void> {
   const contentSize = plan.contentSize ?? 0;
   const from = firstChunk * CHUNK_BYTES;
   const to = Math.min(endChunk * CHUNK_BYTES, plannedPlaintext(plan));
-  const plaintext = new Uint8Array(to - from);
-  let filled = 0;
   const contentEnd = Math.min(to, contentSize);
-  if (from < contentEnd) {
-    const content = readPieces(readContent(from, contentEnd), signal);
-    for await (const piece of exactly(contentEnd - from, content)) {
-      plaintext.set(piece, filled);
-      filled += piece.length;
-    }
-  }
-  if (!plan.padded) return plaintext;
-  for (const piece of paddingBetween(contentSize, from, to)) {
-    plaintext.set(piece, filled);
-    filled += piece.length;
-  }
-  return plaintext;
+  if (from < contentEnd) yield* exactly(contentEnd - from, readPieces(readContent(from, contentEnd), signal));
+  if (plan.padded) yield* paddingBetween(contentSize, from, to);
 }
 
 /** Bound to the salt and to the place, so that a record speaks for no other part. */

@@ -228,6 +228,16 @@ describe("streams", () => {
     expect(unlock).toBeTypeOf("function");
   });
 
+  it("give valid pieces from one buffer too, for who writes each out before the next", async () => {
+    for (const padded of [false, true]) {
+      const content = contentOf(600_000);
+      const { plan, unlock } = await planFile({ contentSize: content.length, padded });
+      const file = await collect(encryptFile(plan, inChunks(content, 300_000), { reuseBuffer: true }));
+      const options = { unlock, reuseBuffer: true };
+      expect(await collect(decryptFile(nodePlatform, inChunks(file, 200_000, 7), options))).toEqual(content);
+    }
+  });
+
   it("of the web: both ways, and a cancelled one lets go too", async () => {
     const content = contentOf(100_000);
     const { plan, unlock } = await planFile({ contentSize: content.length });

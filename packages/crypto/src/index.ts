@@ -77,9 +77,11 @@ export {
   chunkCount,
   encryptPart,
   MAX_PART_CHUNKS,
+  partCapacity,
   partOffset,
   reencryptPart,
   type EncryptedPart,
+  type EncryptPartOptions,
   type PartRecord,
   type ReadContent,
 } from "./file-part.ts";

@@ -1,25 +1,34 @@
 import { PieceReader, readPieces, type ByteSource } from "./byte-source.ts";
+import { concatBytes } from "./bytes.ts";
 import { openMessageKeys, type MessageKeys } from "./cobblestone.ts";
 import { damaged } from "./errors.ts";
 import { BLOCK_BYTES, CHUNK_BYTES, TAG_BYTES, type CryptoPlatform } from "./platform/platform.ts";
 import { MESSAGE_PREFIX_BYTES } from "./sizes.ts";
 
-/** Chunks per call of the cipher: 1 MiB. Larger pieces are worked on in such runs, so that memory does not follow their size. */
-export const RUN_CHUNKS = 64;
+/** Chunks per call of the cipher: 256 KiB. Larger pieces are worked on in such runs, so that memory does not follow their size. */
+const RUN_CHUNKS = 16;
 
-/**
- * The chunks of a plaintext, from chunk `firstChunk` on to the short final one, as stored; without salt and commitment. `source` begins
- * at the first chunk's first byte. Holds one run at a time.
- */
+export interface EncryptChunksOptions {
+  /** Number of the chunk that `source` begins with. */
+  readonly firstChunk?: number;
+  /** `source` ends with whole chunks, behind which the message goes on. */
+  readonly unfinished?: boolean;
+  /** A piece is valid until the next is asked for. */
+  readonly reuseBuffer?: boolean;
+}
+
+/** The chunks of a plaintext to the short final one, as stored; without salt and commitment. Holds one run at a time. */
 export async function* encryptChunks(
   keys: MessageKeys,
   source: ByteSource,
-  firstChunk = 0,
+  { firstChunk = 0, reuseBuffer = false, unfinished = false }: EncryptChunksOptions = {},
 ): AsyncGenerator<Uint8Array, void, void> {
+  const join = joiner(reuseBuffer);
   let chunk = firstChunk;
-  for await (const run of runsOf(source, CHUNK_BYTES)) {
-    yield await keys.encrypt(run.bytes, chunk, run.last);
-    chunk += run.bytes.length / CHUNK_BYTES;
+  for await (const { bytes, last } of runsOf(source, CHUNK_BYTES)) {
+    if (last && unfinished && bytes.length === 0) return;
+    yield join(await keys.encryptPieces(bytes, chunk, last && !unfinished));
+    chunk += bytes.length / CHUNK_BYTES;
   }
 }
 
@@ -28,11 +37,16 @@ export async function* encryptChunks(
  * first chunk that does not authenticate, nothing of that chunk, and then throws CryptoError damaged; so too when the final chunk is
  * missing or something follows it. The final chunk is a piece of its own, even when it is empty.
  */
-export async function* decryptChunks(keys: MessageKeys, source: ByteSource): AsyncGenerator<Uint8Array, void, void> {
+export async function* decryptChunks(
+  keys: MessageKeys,
+  source: ByteSource,
+  reuseBuffer = false,
+): AsyncGenerator<Uint8Array, void, void> {
+  const join = joiner(reuseBuffer);
   let chunk = 0;
   for await (const run of runsOf(source, BLOCK_BYTES)) {
     if (run.last && run.bytes.length < TAG_BYTES) throw damaged("chunks", "the message ends without its final chunk");
-    yield* openRun(keys, run.bytes, chunk);
+    yield* openRun(keys, run.bytes, chunk, join);
     chunk += run.bytes.length / BLOCK_BYTES;
   }
 }
@@ -44,13 +58,14 @@ export async function* decryptFullChunks(
   firstChunk: number,
   endChunk: number,
 ): AsyncGenerator<Uint8Array, void, void> {
+  const join = joiner(false);
   let chunk = firstChunk;
   for await (const { bytes, last } of runsOf(source, BLOCK_BYTES)) {
     if (last && (bytes.length > 0 || chunk !== endChunk)) throw damaged("chunks", "not all of the range came");
     if (last) return;
     const end = chunk + bytes.length / BLOCK_BYTES;
     if (end > endChunk) throw damaged("chunks", "more than the range came");
-    yield* openRun(keys, bytes, chunk);
+    yield* openRun(keys, bytes, chunk, join);
     chunk = end;
   }
 }
@@ -75,10 +90,27 @@ async function* openRun(
   keys: MessageKeys,
   bytes: Uint8Array,
   firstChunk: number,
+  join: Joiner,
 ): AsyncGenerator<Uint8Array, void, void> {
-  const { complete, plaintext } = await keys.decrypt(bytes, firstChunk);
-  if (complete || plaintext.length > 0) yield plaintext;
+  const { complete, pieces } = await keys.decryptPieces(bytes, firstChunk);
+  if (complete || pieces.length > 0) yield join(pieces);
   if (!complete) throw damaged("chunks", "a chunk does not authenticate");
+}
+
+type Joiner = (pieces: readonly Uint8Array[]) => Uint8Array;
+
+/** A run in one buffer: a new one each time, or the same again, which leaves nothing for the garbage collector. */
+function joiner(reuseBuffer: boolean): Joiner {
+  if (!reuseBuffer) return (pieces) => concatBytes(...pieces);
+  const buffer = new Uint8Array(RUN_CHUNKS * BLOCK_BYTES);
+  return (pieces) => {
+    let length = 0;
+    for (const piece of pieces) {
+      buffer.set(piece, length);
+      length += piece.length;
+    }
+    return buffer.subarray(0, length);
+  };
 }
 
 interface Run {
