@@ -16,6 +16,7 @@ import { openLocalnet, type Localnet } from "@coffer/localnet";
 import { fromHex, toHex } from "@mysten/sui/utils";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { keypairOf } from "../kit/key-wrap-bench.ts";
+import { zkloginUserOf } from "../kit/zklogin-user.ts";
 
 const [owner, member, stranger] = [1, 2, 3].map((fill) => fromSuiSigner(keypairOf(fill))) as [User, User, User];
 type User = ReturnType<typeof fromSuiSigner>;
@@ -25,20 +26,22 @@ let localnet: Localnet;
 let network: NetworkConfiguration;
 let chain: Chain;
 let objectId: string;
+let initialSharedVersion: bigint;
 let first: { sealedKey: Uint8Array; place: KeyPlace };
 const closing: (() => void)[] = [];
 
 beforeAll(async () => {
   localnet = await openLocalnet();
   await localnet.listen();
-  network = localnet.network() as NetworkConfiguration;
+  network = localnet.network();
   chain = openChain(network);
-  objectId = (await createVault(chain, owner, {})).vault.objectId;
+  ({ objectId, initialSharedVersion } = (await createVault(chain, owner, {})).vault);
   await addMember(chain, owner, { objectId, chainAddress: member.chainAddress });
   const place = placeIn(1n);
   first = { sealedKey: await wrapOf(owner).wrap(key, place), place };
 });
 afterEach(() => {
+  vi.unstubAllGlobals();
   for (const index of [0, 1, 2]) Object.assign(localnet.faults.keyServer(index), { down: false, stale: false });
   localnet.faults.node.stale = false;
   for (const close of closing.splice(0)) close();
@@ -79,13 +82,27 @@ describe("over HTTP", () => {
       name: "CryptoError",
       step: "record",
     });
-    await expect(inWorker(stranger).unwrap([first])).rejects.toMatchObject({
-      name: "ChainError",
-      code: "not_a_member",
-    });
-    expect((await wrap.checkKeyServers()).map(({ state }) => state)).toEqual(["ok", "ok", "ok"]);
+    localnet.faults.keyServer(0).down = true;
+    localnet.faults.keyServer(1).down = true;
+    const away = { name: "ChainError", code: "key_servers_unavailable" };
+    await expect(wrap.unwrap([{ ...first, sealedKey: await wrap.wrap(key, first.place) }])).rejects.toMatchObject(away);
+    expect((await wrap.checkKeyServers()).map(({ state }) => state)).toEqual(["failed", "failed", "ok"]);
     wrap.close();
     await expect(wrap.unwrap([first])).rejects.toThrow("closed");
+  });
+});
+
+describe("a zkLogin user", () => {
+  it("opens as a member, until the ephemeral key has ended", async () => {
+    const user = zkloginUserOf("alice", 1);
+    await addMember(chain, owner, { objectId, chainAddress: user.chainAddress });
+    const wrap = wrapOf(user);
+    expect(await wrap.unwrap([first])).toEqual([key]);
+    while (localnet.advanceEpoch() < 2);
+    const ended = { code: "wrong_chain_key", message: expect.stringMatching(/Sign in again/) };
+    await expect(wrapOf(user).unwrap([first])).rejects.toMatchObject(ended);
+    // Its session would last; key servers check the signature each time.
+    await expect(wrap.unwrap([first])).rejects.toMatchObject(ended);
   });
 });
 
@@ -119,7 +136,8 @@ function wrapOf(user: User, at = network): SealKeyWrap {
 }
 
 function inWorker(user: User): SealKeyWrap {
-  const wrap = sealVaultKeyWrapInWorker({ network, signer: user, vaultObjects: vaultObjectsOf(chain) });
+  const vaultObjects = { initialSharedVersion: async () => initialSharedVersion };
+  const wrap = sealVaultKeyWrapInWorker({ network, signer: user, vaultObjects });
   closing.push(() => wrap.close());
   return wrap;
 }

@@ -8,6 +8,7 @@ import { classifyDenial, type ChainOpinion } from "./denial.ts";
 import type { KeyServerGroup } from "./key-server-group.ts";
 import type { KeyWrapParts } from "./key-wrap-parts.ts";
 import type { CheckedKey } from "./sealed-key.ts";
+import { findSessionProblem } from "./session.ts";
 
 /** What a key server accepts in one request. */
 const MAX_BATCH = 100;
@@ -77,8 +78,10 @@ async function askOnce(parts: KeyWrapParts, group: KeyServerGroup, batch: Batch)
     const denial = classifyDenial({ set: group.set, outcomes, cause }, await askChain(parts, batch.approval));
     // The next call reads again where the key servers are, and has a certificate of its own.
     parts.reads.forget();
-    if (denial.code === "clock_skew") parts.sessions.forget();
-    return denial;
+    if (denial.code === "clock_skew" || denial.code === "address_alias") parts.sessions.forget();
+    // A zkLogin sign-in that has ended is refused in the words of an address with aliases.
+    const problem = denial.code === "address_alias" ? await findSessionProblem(sessionKey, parts.client) : null;
+    return problem ?? denial;
   }
 }
 

@@ -1,7 +1,10 @@
 /** The certificate by which an address lets a fresh key ask key servers for ten minutes. */
 import { SessionKey } from "@mysten/seal";
+import { SIGNATURE_SCHEME_TO_FLAG } from "@mysten/sui/cryptography";
 import type { SuiGrpcClient } from "@mysten/sui/grpc";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import { fromBase64 } from "@mysten/sui/utils";
+import { isValidPersonalMessageSignature } from "@mysten/sui/verify";
 import { ChainError } from "../errors.ts";
 import type { TransactionSigner } from "../signer.ts";
 
@@ -65,16 +68,40 @@ async function createSession(options: SessionOptions, createdAt: number): Promis
   const message = session.getPersonalMessage();
   checkMessage(message, packageId, createdAt, keypair.getPublicKey().toBase64());
   const signature = await signer.signPersonalMessage(message);
-  try {
-    await session.setPersonalMessageSignature(signature);
-  } catch (error) {
-    // A zkLogin signature is checked by the chain node, whose silence looks like a wrong signature.
-    await client.ledgerService.getServiceInfo({}).then(
-      () => raise(new ChainError("wrong_chain_key", { cause: error })),
-      (cause: unknown) => raise(new ChainError("chain_unavailable", { cause })),
-    );
-  }
+  await session.setPersonalMessageSignature(signature).catch(async (cause: unknown) => {
+    throw (await explainSignature(session, signature, client)) ?? new ChainError("wrong_chain_key", { cause });
+  });
   return session;
+}
+
+/** Why the signature under a session's certificate does not hold, or not any more; null when it does. */
+export async function findSessionProblem(session: SessionKey, client: SuiGrpcClient): Promise<ChainError | null> {
+  return await explainSignature(session, (await session.getCertificate()).signature, client);
+}
+
+async function explainSignature(
+  session: SessionKey,
+  signature: string,
+  client: SuiGrpcClient,
+): Promise<ChainError | null> {
+  const options = { client, address: session.getAddress() };
+  try {
+    if (await isValidPersonalMessageSignature(session.getPersonalMessage(), signature, options)) return null;
+  } catch (cause) {
+    // A zkLogin signature is checked by the chain node, which may not answer; every other is checked here.
+    if (isZklogin(signature)) return new ChainError("chain_unavailable", { cause });
+  }
+  return new ChainError("wrong_chain_key", isZklogin(signature) ? { message: ZKLOGIN_ENDED } : {});
+}
+
+const ZKLOGIN_ENDED = "The zkLogin sign-in is not this address's, or it has ended. Sign in again.";
+
+function isZklogin(signature: string): boolean {
+  try {
+    return fromBase64(signature)[0] === SIGNATURE_SCHEME_TO_FLAG.ZkLogin;
+  } catch {
+    return false;
+  }
 }
 
 /** Nothing is signed but this text, whatever the library makes of it one day. */
@@ -83,8 +110,4 @@ function checkMessage(message: Uint8Array, packageId: string, createdAt: number,
   const expected = `Accessing keys of package ${packageId} for ${MINUTES} mins from ${from} UTC, session key ${sessionKey}`;
   if (new TextDecoder().decode(message) !== expected)
     throw new Error("SessionKey asks for a signature over another text than the documented one");
-}
-
-function raise(error: Error): never {
-  throw error;
 }
