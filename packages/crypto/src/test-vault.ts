@@ -3,6 +3,7 @@ import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes, encodeText, encodeU64, equalBytes } from "./bytes.ts";
 import { ed25519StatementSigner } from "./ed25519.ts";
+import { damaged } from "./errors.ts";
 import { encodeFileStart, newFilePlan, type EnvelopeRequest, type FilePlan } from "./file-plan.ts";
 import { parseFileStart, type FileStart } from "./file-start.ts";
 import type { KeyPlace, VaultKeyWrap } from "./key-wrap.ts";
@@ -87,13 +88,14 @@ export function testKeyWrap(secret: string): TestKeyWrap {
     requests,
     wrap: async (key, place) => concatBytes(mask(key, place), mac("tag", bytesOf(place), key)),
     unwrap: async (items) => {
-      requests.push(items.length);
-      return items.map(({ place, sealedKey }) => {
+      const keys = items.map(({ place, sealedKey }) => {
         const key = mask(sealedKey.subarray(0, -32), place);
-        if (!equalBytes(mac("tag", bytesOf(place), key), sealedKey.subarray(-32)))
-          throw new Error("not sealed for this");
+        if (sealedKey.length !== 64 || !equalBytes(mac("tag", bytesOf(place), key), sealedKey.subarray(-32)))
+          throw damaged("record", "the key was not sealed for this place");
         return key;
       });
+      if (items.length > 0) requests.push(items.length);
+      return keys;
     },
   };
 }

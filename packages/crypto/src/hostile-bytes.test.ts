@@ -1,0 +1,75 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { concatBytes, encodeU16 } from "./bytes.ts";
+import { parseEntryStatement } from "./entry-statement.ts";
+import { encodeEnvelope, parseEnvelope } from "./envelope.ts";
+import { CryptoError } from "./errors.ts";
+import { parseMetadata, parsePaddedMetadata } from "./metadata.ts";
+import { parseRecord } from "./records.ts";
+import { parseVersionStatement } from "./version-statement.ts";
+
+const RUNS = process.env["COFFER_TEST_COUNTS"] === "full" ? 20_000 : 500;
+
+/** Noise of the lengths that a parser looks into, and of any other. */
+const of = (...lengths: readonly number[]): fc.Arbitrary<Uint8Array> =>
+  fc.oneof(
+    ...lengths.map((length) => fc.uint8Array({ minLength: length, maxLength: length })),
+    fc.uint8Array({ maxLength: 700 }),
+  );
+
+/** A record whose length fits its noise. */
+const record = fc
+  .tuple(fc.uint8Array({ minLength: 104, maxLength: 104 }), fc.uint8Array({ minLength: 1, maxLength: 300 }))
+  .map(([fixed, sealedKey]) => concatBytes(fixed, encodeU16(sealedKey.length), sealedKey, new Uint8Array(64)));
+
+/** Metadata whose first field is right, so that the parser goes on. */
+const metadata = fc
+  .tuple(fc.nat(260), fc.uint8Array({ maxLength: 520 }))
+  .map(([length, rest]) => concatBytes(Uint8Array.of(1), encodeU16(length), rest));
+
+const PARSERS: readonly (readonly [string, fc.Arbitrary<Uint8Array>, (bytes: Uint8Array) => object])[] = [
+  ["a version statement", of(364), parseVersionStatement],
+  ["an entry statement", of(281), parseEntryStatement],
+  ["a record", fc.oneof(of(171, 500), record), parseRecord],
+  [
+    "an envelope",
+    fc.oneof(
+      of(104, 275),
+      record.map((bytes) => concatBytes(bytes, new Uint8Array(104))),
+    ),
+    parseEnvelope,
+  ],
+  ["metadata of a file", fc.oneof(of(64), metadata), (bytes) => parseMetadata("file", bytes)],
+  ["padded metadata of a folder", fc.oneof(of(64, 128), metadata), (bytes) => parsePaddedMetadata("folder", bytes)],
+];
+
+it.each(PARSERS)("noise as %s is refused with a named step, or is what was read", (_, noise, parse) => {
+  fc.assert(
+    fc.property(noise, (bytes) => {
+      const before = Uint8Array.from(bytes);
+      try {
+        const parsed = parse(bytes);
+        if ("bytes" in parsed) expect(parsed.bytes).toEqual(before);
+      } catch (error) {
+        expect(error).toBeInstanceOf(CryptoError);
+      }
+      expect(bytes).toEqual(before);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+it("what was parsed does not change with the buffer it came in", () => {
+  fc.assert(
+    fc.property(record, (bytes) => {
+      const buffer = Buffer.concat([bytes, new Uint8Array(104).fill(3)]);
+      const envelope = parseEnvelope(buffer);
+      const before = encodeEnvelope(envelope);
+      const vault = Uint8Array.from(envelope.record.vault);
+      buffer.fill(0xee);
+      expect(encodeEnvelope(envelope)).toEqual(before);
+      expect(envelope.record.vault).toEqual(vault);
+    }),
+    { numRuns: RUNS / 10 },
+  );
+});

@@ -1,0 +1,14 @@
+import { describeKeyWrap } from "../../../test/suites/key-wrap.ts";
+import { OWNER, testKeyWrap, VAULT } from "./test-vault.ts";
+
+describeKeyWrap("the tests' double", async () => {
+  const wrap = testKeyWrap("members");
+  return {
+    owner: wrap,
+    member: wrap,
+    stranger: testKeyWrap("strangers"),
+    place: { vault: VAULT, generation: 5n, creator: OWNER.address },
+    asked: () => [wrap.requests.length],
+    [Symbol.asyncDispose]: async () => {},
+  };
+});
