@@ -26,6 +26,8 @@ export const ALLOWED_PACKAGES: Readonly<Record<string, readonly string[]>> = {
 export const RUNTIME_NEUTRAL_ENTRIES: readonly string[] = [
   "packages/contract/src/index.ts",
   "packages/crypto/src/index.ts",
+  "packages/chain/src/index.ts",
+  "packages/chain/src/package/index.ts",
   "packages/sdk/src/index.ts",
 ];
 
