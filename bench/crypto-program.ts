@@ -1,11 +1,9 @@
 /** The process of the crypto benchmarks: `encrypt|decrypt FROM TO`, or `idle`; prints its own peak memory. */
-import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { DataKey, decryptFile, encryptFile, newFilePlan } from "@coffer/crypto";
-import { nodePlatform } from "@coffer/crypto/node";
+import { nodePlatform, readContentOf } from "@coffer/crypto/node";
 import { peakMebibytes } from "./machine.ts";
 
-const PIECE_BYTES = 256 * 1024;
 /** A benchmark's key: what it encrypts is no secret. */
 const KEY = new DataKey(new Uint8Array(32));
 
@@ -14,7 +12,8 @@ if (direction !== "idle") await write(to, convert());
 console.log(JSON.stringify({ peak: peakMebibytes(process.pid) }));
 
 async function* convert(): AsyncGenerator<Uint8Array> {
-  const source = createReadStream(from, { highWaterMark: PIECE_BYTES });
+  await using file = await open(from);
+  const source = readContentOf(file)(0, (await file.stat()).size);
   if (direction === "encrypt") yield* encryptFile(await makePlan(), source, { reuseBuffer: true });
   else yield* decryptFile(nodePlatform, source, { unlock: () => ({ dataKey: KEY }), reuseBuffer: true });
 }

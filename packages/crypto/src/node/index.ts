@@ -1,1 +1,2 @@
+export { readContentOf } from "./file-content.ts";
 export { nodePlatform } from "./platform.ts";
