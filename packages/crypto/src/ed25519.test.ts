@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { Point, sign } from "@noble/ed25519";
 import { sha512 } from "@noble/hashes/sha2.js";
 import { describe, expect, it } from "vitest";
@@ -122,8 +123,13 @@ describe("Ed25519", () => {
     }
   });
 
-  it("takes seeds of 32 bytes only", () => {
+  it("takes seeds of 32 bytes only, and shows them nowhere", () => {
     expect(() => ed25519StatementSigner(new Uint8Array(31))).toThrow(RangeError);
+    const seed = Uint8Array.from({ length: 32 }, (_, index) => 100 + index);
+    const text = inspect(ed25519StatementSigner(seed), { showHidden: true, depth: 20 });
+    expect(text).toContain("publicKey");
+    for (const form of ["100, 101, 102", Buffer.from(seed).toString("hex"), Buffer.from(seed).toString("base64")])
+      expect(text).not.toContain(form);
   });
 });
 

@@ -26,7 +26,10 @@ export interface ReadingPlace {
   readonly view: VaultView;
 }
 
-/** The vault key of a record that has been verified; from memory, or opened now. Rejects as the key wrap does. */
+/**
+ * The vault key of a record that has been verified: from memory, or opened now, also through another record with the same `check` that
+ * was made for other key servers. Whatever it answers is held to the record's `check`. Rejects as the key wrap does.
+ */
 export type FindVaultKey = (record: VaultKeyRecord) => Promise<VaultKey> | VaultKey;
 
 export interface VersionQuestion extends ReadingPlace {

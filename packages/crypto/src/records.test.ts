@@ -194,6 +194,21 @@ describe("vault keys", () => {
     expect(await failureOf(() => newVaultKeyRecord(VIEW, other, MEMBER, early))).toBe("record wrong_key");
   });
 
+  it("survive a wrap that takes over the bytes it is given", async () => {
+    const taking = {
+      ...WRAP,
+      wrap: async (key: Uint8Array, ...rest: [Parameters<typeof WRAP.wrap>[1]]) => {
+        const sealed = await WRAP.wrap(key, ...rest);
+        structuredClone(key.buffer, { transfer: [key.buffer as ArrayBuffer] });
+        return sealed;
+      },
+    };
+    const { key, record } = await newVaultKeyRecord(VIEW, taking, OWNER);
+    const [opened] = await openVaultKeys(VIEW, [record], WRAP);
+    expect(opened?.key.reveal()).toEqual(key.reveal());
+    expect(key.reveal().length).toBe(32);
+  });
+
   it("are made by members with their own signing key only", async () => {
     for (const author of [STRANGER, READER, REMOVED, { ...MEMBER, signer: OWNER.signer }])
       expect(await failureOf(() => newVaultKeyRecord(VIEW, WRAP, author))).toBe("record wrong_key");

@@ -29,7 +29,8 @@ export async function newVaultKeyRecord(
   if (!equalBytes(vault, view.vault)) throw new CryptoError("wrong_key", "record", "the vault key is another vault's");
   requireOwnKey(view, author, generation, "record");
   const creator = author.address;
-  const sealedKey = await wrap.wrap(key.reveal(), { vault, generation, creator });
+  // A copy: a wrap may hand it to a worker, and what is handed over is gone here.
+  const sealedKey = await wrap.wrap(Uint8Array.from(key.reveal()), { vault, generation, creator });
   const record = await signRecord({ vault, generation, creator, check: key.subkey("check"), sealedKey }, author.signer);
   return { record, key };
 }
