@@ -115,6 +115,9 @@ describe("a refusal says why", () => {
     await expect(bench.wrapOf(owner, { network }).wrap(key, placeOf(1n))).rejects.toMatchObject({
       code: "network_changed",
     });
+    // Key servers of a real network are not asked without TLS, whatever the chain says.
+    const testnet = { ...bench.network, network: "testnet" } as const;
+    await expect(open(bench.wrapOf(owner, { network: testnet }))).rejects.toMatchObject({ code: "network_changed" });
     expect([bench.asked(), bench.signed]).toEqual([[0, 0, 0], []]);
   });
 });
@@ -159,17 +162,18 @@ describe("key servers that are behind", () => {
 });
 
 describe("a batch", () => {
-  it("asks each key server once, whatever is in it, and answers in its order", async () => {
-    const count = FULL ? 20 : 4;
+  it("asks each key server once per 100 keys, and answers in its order", async () => {
+    const count = FULL ? 120 : 4;
+    const batches = Math.ceil(count / 100);
     const keys = Array.from({ length: count }, (_, index) => new Uint8Array(32).fill(index));
     const wrap = bench.wrapOf(owner);
     const items = [];
     for (const each of keys) items.push({ sealedKey: await wrap.wrap(each, placeOf(1n)), place: placeOf(1n) });
     const opened = await wrap.unwrap([...items, items[0]!]);
     expect(opened).toEqual([...keys, keys[0]]);
-    expect(bench.asked()).toEqual([1, 1, 1]);
+    expect(bench.asked()).toEqual([batches, batches, batches]);
     expect(await wrap.unwrap([])).toEqual([]);
-    expect(bench.asked()).toEqual([1, 1, 1]);
+    expect(bench.asked()).toEqual([batches, batches, batches]);
   });
 
   it("of keys for two accepted sets asks each of them", async () => {

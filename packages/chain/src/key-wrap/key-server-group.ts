@@ -9,7 +9,7 @@ import {
 import { ObjectError } from "@mysten/sui/client";
 import { toBase64 } from "@mysten/sui/utils";
 import { ChainError } from "../errors.ts";
-import type { KeyServer, KeyServerSet } from "../network.ts";
+import type { KeyServer, KeyServerSet, NetworkConfiguration } from "../network.ts";
 import { OutcomeRecorder } from "./outcomes.ts";
 
 export interface KeyServerGroup {
@@ -26,6 +26,8 @@ export interface GroupOptions {
   readonly fetch: typeof fetch;
   /** Milliseconds one request to a key server may take. */
   readonly timeout: number;
+  /** Only the local net's key servers may do without TLS: the address stands on the chain, and API keys go there. */
+  readonly network: NetworkConfiguration["network"];
 }
 
 /** @throws ChainError `network_changed` when a key server on the chain is not the pinned one; `chain_unavailable`. */
@@ -50,7 +52,8 @@ export async function openKeyServers(set: KeyServerSet, options: GroupOptions): 
   const urls = new Map<string, string>();
   for (const server of set.servers) {
     const found = servers.get(server.objectId);
-    if (found === undefined || toBase64(found.pk) !== server.publicKey) throw changed(server);
+    if (found === undefined || toBase64(found.pk) !== server.publicKey) throw changed(server, "public key");
+    if (!found.url.startsWith("https://") && options.network !== "localnet") throw changed(server, "kind of address");
     urls.set(server.objectId, found.url);
   }
   return { set, seal, outcomes, urls };
@@ -62,9 +65,9 @@ export function nameKeyServer(set: KeyServerSet, { objectId }: Pick<KeyServer, "
   return `key server ${place} of ${set.servers.length} (${objectId.slice(0, 6)}…${objectId.slice(-4)})`;
 }
 
-function changed(server: KeyServer): ChainError {
+function changed({ objectId }: KeyServer, what: string): ChainError {
   return new ChainError("network_changed", {
-    message: `Key server ${server.objectId} has another public key on the chain than in the network configuration. Nothing was sent to it; check the configuration.`,
+    message: `Key server ${objectId} has another ${what} on the chain than the network configuration allows. Nothing was sent to it; check the configuration.`,
   });
 }
 

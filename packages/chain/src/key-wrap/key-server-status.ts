@@ -29,7 +29,8 @@ export async function checkKeyServers(parts: KeyWrapParts): Promise<KeyServerSta
   });
   // What is remembered may be what is wrong.
   parts.reads.forget();
-  const options = { client: parts.reads.client, fetch: parts.fetch, timeout: PATIENCE };
+  const { reads, fetch, network } = parts;
+  const options = { client: reads.client, fetch, timeout: PATIENCE, network: network.network };
   const group = await openKeyServers(set, options).catch((error: unknown) => error);
   if (group instanceof Error || !isGroup(group))
     return set.servers.map((server) => status(server, explainUnread(group)));

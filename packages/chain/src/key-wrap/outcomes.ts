@@ -24,9 +24,10 @@ export type Outcome =
   /** Not waited for: others had decided already. */
   | { readonly kind: "cancelled" };
 
-const MAX_ERROR_TEXT = 64 * 1024;
+/** Keys for 100 identities take some 60 KB. */
+const MAX_ANSWER = 512 * 1024;
 
-/** A `fetch` that notes what came of each request, by the server's address. */
+/** A `fetch` that notes what came of each request, by the server's address, and reads no more than an answer can have. */
 export class OutcomeRecorder {
   readonly #byUrl = new Map<string, Outcome>();
   readonly #fetch: typeof fetch;
@@ -39,8 +40,10 @@ export class OutcomeRecorder {
     const url = input instanceof Request ? input.url : String(input);
     try {
       const response = await this.#fetch(input, init);
-      this.#byUrl.set(serverOf(url), await readOutcome(response));
-      return response;
+      const body = await readBounded(response);
+      this.#byUrl.set(serverOf(url), outcomeOf(response, body));
+      const { status, statusText, headers } = response;
+      return new Response(body.length === 0 ? null : body, { status, statusText, headers });
     } catch (error) {
       this.#byUrl.set(serverOf(url), outcomeOfFailure(init?.signal ?? null));
       throw error;
@@ -61,14 +64,26 @@ function serverOf(url: string): string {
   return url.replace(/\/v1\/[a-z_]+(\?.*)?$/, "");
 }
 
-async function readOutcome(response: Response): Promise<Outcome> {
+async function readBounded(response: Response): Promise<Uint8Array<ArrayBuffer>> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of response.body ?? []) {
+    size += piece.length;
+    if (size > MAX_ANSWER) throw new TypeError("an answer that is longer than a key server's can be");
+    pieces.push(piece);
+  }
+  const body = new Uint8Array(size);
+  let at = 0;
+  for (const piece of pieces) {
+    body.set(piece, at);
+    at += piece.length;
+  }
+  return body;
+}
+
+function outcomeOf(response: Response, body: Uint8Array): Outcome {
   if (response.ok) return { kind: "answered" };
-  const length = Number(response.headers.get("content-length") ?? 0);
-  if (length > MAX_ERROR_TEXT) return { kind: "http", status: response.status };
-  const error = await response
-    .clone()
-    .text()
-    .then(parseErrorName, () => null);
+  const error = parseErrorName(new TextDecoder().decode(body));
   const known = REFUSALS.find((name) => name === error);
   return known === undefined ? { kind: "http", status: response.status } : { kind: "refused", error: known };
 }

@@ -144,6 +144,6 @@ function refuseSealedKey(cause: unknown): never {
 }
 
 async function openGroup(parts: KeyWrapParts, set: KeyServerSet): Promise<KeyServerGroup> {
-  const { fetch, timeout, reads } = parts;
-  return await openKeyServers(set, { client: reads.client, fetch, timeout });
+  const { fetch, timeout, reads, network } = parts;
+  return await openKeyServers(set, { client: reads.client, fetch, timeout, network: network.network });
 }
