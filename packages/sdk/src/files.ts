@@ -1,7 +1,8 @@
-import { clientApi as api, type CallInput, type EndpointDefinition, type File } from "@coffer/contract";
+import { clientApi as api, type CallInput, type EndpointDefinition } from "@coffer/contract";
 import type { ByteBody } from "./byte-body.ts";
 import { callOn, settleRepeat, type CallOptions } from "./call.ts";
 import type { Download, DownloadOptions } from "./download/download.ts";
+import type { File } from "./file.ts";
 import type { Connection } from "./options.ts";
 import { PagePromise } from "./pages.ts";
 import { withCursor } from "./resources/calling.ts";
@@ -59,19 +60,25 @@ export interface FileResource {
 /** Upload and download are loaded when they are first used: the core stays small in a browser. */
 export function fileResource(connection: Connection): FileResource {
   const { list, get, update, restore } = api.files;
+  const named = async (files: readonly File[]): Promise<File[]> =>
+    connection.sharedVaults === null ? [...files] : (await import("./vaults/listing.ts")).nameFiles(connection, files);
+  const one = async (file: File): Promise<File> => (await named([file]))[0] ?? file;
   return {
     list: (query = {}, options) =>
       new PagePromise(
         "files",
-        (cursor) => callOn(connection, list, { query: withCursor(query, cursor) }, options),
+        async (cursor) => {
+          const page = await callOn(connection, list, { query: withCursor(query, cursor) }, options);
+          return { ...page, files: await named(page.files) };
+        },
         query.cursor,
       ),
-    get: async (fileId, options) => (await callOn(connection, get, { params: { fileId } }, options)).file,
-    upload: async (input, options) => (await import("./upload/upload.ts")).uploadFile(connection, input, options),
+    get: async (fileId, options) => one((await callOn(connection, get, { params: { fileId } }, options)).file),
+    upload: async (input, options) => (await import("./upload/send-file.ts")).uploadFile(connection, input, options),
     replace: async (fileId, input, options) =>
-      (await import("./upload/upload.ts")).replaceFile(connection, fileId, input, options),
+      (await import("./upload/send-file.ts")).replaceFile(connection, fileId, input, options),
     download: async (fileId, options) =>
-      (await import("./download/download.ts")).openDownload(connection, fileId, options),
+      (await import("./download/open-file.ts")).openFileDownload(connection, fileId, options),
     update: async (fileId, changes, { ifMatch, ...options } = {}) => {
       const headers = ifMatch === undefined ? {} : { "if-match": ifMatch };
       return (await callOn(connection, update, { params: { fileId }, headers, body: definedOnly(changes) }, options))

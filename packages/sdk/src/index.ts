@@ -17,7 +17,6 @@ export {
   type DeliveryAttempt,
   type ErrorCode,
   type EventKind,
-  type File,
   type Folder,
   type Invite,
   type RedeemedInvite,
@@ -53,6 +52,7 @@ export {
   type ErrorFacts,
 } from "./errors.ts";
 export type { FollowOptions } from "./events/follow.ts";
+export type { File } from "./file.ts";
 export type { FileChanges, FileResource } from "./files.ts";
 export {
   SDK_VERSION,

@@ -10,6 +10,8 @@ import { openVerifiedStream } from "./verified-stream.ts";
 
 export interface DownloadOptions {
   readonly range?: ByteRange | undefined;
+  /** The vault that the file must lie in; the service is not believed when it shows it in another. */
+  readonly vaultId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Repeats of a request that moved nothing. */
@@ -20,7 +22,7 @@ export interface DownloadOptions {
 export interface Download {
   /** Bytes of the whole file. */
   readonly size: number;
-  /** Of the whole file, hex. */
+  /** Of the whole file as it is stored, hex: of a shared vault's file the encrypted bytes. */
   readonly sha256: string;
   /** What `stream` carries. */
   readonly range: { readonly offset: number; readonly length: number };
@@ -41,6 +43,7 @@ export async function openDownload(
   connection: Connection,
   fileId: string,
   options: DownloadOptions = {},
+  versionId?: string,
 ): Promise<Download> {
   const { range, signal, retries } = options;
   checkRange(range);
@@ -51,7 +54,7 @@ export async function openDownload(
     const { output: answer } = await send(
       connection,
       api.files.content,
-      { params: { fileId }, headers: contentHeaders(from, etag) },
+      { params: { fileId }, query: versionId === undefined ? {} : { versionId }, headers: contentHeaders(from, etag) },
       { signal, retries },
     );
     try {
@@ -105,7 +108,8 @@ function checkRange(range: ByteRange | undefined): void {
     throw new ContractError("request", api.files.content.id, ["range: expected offset >= 0 and length > 0"]);
 }
 
-async function collect(stream: ReadableStream<Uint8Array>, length: number): Promise<Uint8Array> {
+/** All of a stream that announced its length. */
+export async function collect(stream: ReadableStream<Uint8Array>, length: number): Promise<Uint8Array> {
   const all = new Uint8Array(length);
   let filled = 0;
   const chunks = iterate(stream);

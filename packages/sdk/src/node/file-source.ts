@@ -31,6 +31,7 @@ export async function openFileSource(path: string, handle?: FileHandle): Promise
     const identity = identityOf(stats);
     return {
       size: Number(stats.size),
+      rereadable: true,
       identity,
       read: (offset, target) => readUnchanged(file, identity, offset, target),
       close: () => file.close(),

@@ -7,6 +7,7 @@ import { connectionOf, type Client } from "../client.ts";
 import { SdkError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 
+import { sendSource } from "../upload/send-file.ts";
 import { PART_BYTES, uploadSource, type Target, type UploadOptions, type UploadResult } from "../upload/upload.ts";
 import { configDirectory } from "./config.ts";
 import { fileErrorCode } from "./durable-file.ts";
@@ -46,7 +47,8 @@ export async function uploadFile(client: Client, path: string, options: UploadFi
   const connection = connectionOf(client);
   const source = await openFileSource(path, options.handle);
   const target = targetOf(path, options);
-  if (source.size <= (options.partBytes ?? PART_BYTES)) return uploadSource(connection, target, source, options);
+  if (connection.sharedVaults !== null || source.size <= (options.partBytes ?? PART_BYTES))
+    return sendSource(connection, target, source, options);
   return uploadJournaled(connection, path, target, source, options);
 }
 

@@ -150,12 +150,12 @@ function renderMetadata(target: Target): string {
     target.kind === "version"
       ? { fileId: target.fileId, filetype: target.contentType }
       : {
-          filename: parseName(target.name),
+          filename: target.name === null ? undefined : parseName(target.name),
           filetype: target.contentType,
           vaultId: target.vaultId,
           folderId: target.folderId,
         };
-  return Object.entries(fields)
+  return Object.entries({ ...fields, ...target.shared })
     .flatMap(([key, value]) => (value === undefined ? [] : [`${key} ${toBase64(new TextEncoder().encode(value))}`]))
     .join(",");
 }

@@ -9,6 +9,8 @@ export interface Source {
   read(offset: number, target: Uint8Array): Promise<number>;
   /** Ends the use of the source, also in the middle. */
   close(): Promise<void>;
+  /** Any offset can be read at any time, and the bytes are the same each time. */
+  readonly rereadable?: boolean;
 }
 
 /** Opens what the caller gave. `size` counts only where the body does not know it. */
@@ -29,6 +31,7 @@ export function sourceChanged(message: string): SdkError {
 function memorySource(bytes: Uint8Array): Source {
   return {
     size: bytes.length,
+    rereadable: true,
     read: (offset, target) => {
       const slice = bytes.subarray(offset, offset + target.length);
       target.set(slice);
@@ -41,6 +44,7 @@ function memorySource(bytes: Uint8Array): Source {
 function blobSource(blob: Blob): Source {
   return {
     size: blob.size,
+    rereadable: true,
     read: async (offset, target) => {
       const slice = new Uint8Array(await blob.slice(offset, offset + target.length).arrayBuffer());
       target.set(slice);

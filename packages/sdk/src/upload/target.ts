@@ -1,8 +1,9 @@
-import { clientApi as api, type File } from "@coffer/contract";
+import { clientApi as api, type SharedFile } from "@coffer/contract";
 import type { ByteBody } from "../byte-body.ts";
 import { callOn, settleRepeat, type CallOptions } from "../call.ts";
 import { toBase64, toHex } from "../digest.ts";
 import { IntegrityError } from "../errors.ts";
+import type { File } from "../file.ts";
 import type { Connection } from "../options.ts";
 
 /** `sha256` (hex) and `bytes` were counted here, and equal what the server stored. */
@@ -16,17 +17,20 @@ export interface UploadResult {
 export type Target =
   | {
       readonly kind: "file";
-      readonly name: string;
+      /** null: in a shared vault, where the name is in its entry. */
+      readonly name: string | null;
       readonly vaultId?: string | undefined;
       readonly folderId?: string | undefined;
       readonly contentType?: string | undefined;
       readonly ifAbsent?: boolean | undefined;
+      readonly shared?: SharedFile | undefined;
     }
   | {
       readonly kind: "version";
       readonly fileId: string;
       readonly contentType?: string | undefined;
       readonly ifMatch?: string | undefined;
+      readonly shared?: SharedFile | undefined;
     };
 
 /** One raw request with these bytes, for a new file or a version. */
@@ -37,7 +41,10 @@ export async function store(
   digest: { readonly "repr-digest"?: string },
   options: CallOptions,
 ): Promise<File> {
-  const type = target.contentType === undefined ? {} : { "content-type": target.contentType };
+  const type = {
+    ...(target.contentType === undefined ? {} : { "content-type": target.contentType }),
+    ...sharedHeaders(target.shared),
+  };
   if (target.kind === "version") {
     const headers = { ...type, ...digest, ...(target.ifMatch === undefined ? {} : { "if-match": target.ifMatch }) };
     return (await callOn(connection, api.files.replace, { params: { fileId: target.fileId }, headers, body }, options))
@@ -45,12 +52,23 @@ export async function store(
   }
   const { vaultId, folderId, name, ifAbsent } = target;
   const query = {
-    name,
+    ...(name === null ? {} : { name }),
     ...(vaultId === undefined ? {} : { vaultId }),
     ...(folderId === undefined ? {} : { folderId }),
   };
   const headers = { ...type, ...digest, ...(ifAbsent === true ? ({ "if-none-match": "*" } as const) : {}) };
   return (await callOn(connection, api.files.upload, { query, headers, body }, options)).file;
+}
+
+/** What a shared vault's file brings along beside its bytes. */
+function sharedHeaders(shared: SharedFile | undefined) {
+  if (shared === undefined) return {};
+  return {
+    "coffer-version": shared.version,
+    "coffer-entry": shared.entry,
+    "coffer-metadata": shared.metadata,
+    "coffer-name-index": shared.nameIndex,
+  };
 }
 
 /**

@@ -4,7 +4,7 @@ import { createHasher, toHex } from "../digest.ts";
 import { ContractError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { uploadInParts, type Checkpoint } from "./resumable.ts";
-import { openSource, sourceChanged, type Source } from "./source.ts";
+import { sourceChanged, type Source } from "./source.ts";
 import { uploadStream } from "./stream.ts";
 import { storeWhole, verified, type Target, type UploadResult } from "./target.ts";
 
@@ -48,32 +48,10 @@ export interface UploadOptions {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Repeats of a request that moved nothing. */
   readonly retries?: number | undefined;
+  /** In a shared vault: hide the size of the content, which then takes up to 12 % more; default false. */
+  readonly padded?: boolean | undefined;
   /** Size of a part in bytes, 8 MiB by default: the memory an upload takes. */
   readonly partBytes?: number | undefined;
-}
-
-export async function uploadFile(
-  connection: Connection,
-  input: UploadInput,
-  options: UploadOptions = {},
-): Promise<UploadResult> {
-  const { body, size, name, vaultId, folderId, contentType, ifAbsent } = input;
-  return uploadSource(
-    connection,
-    { kind: "file", name, vaultId, folderId, contentType, ifAbsent },
-    openSource(body, size),
-    options,
-  );
-}
-
-export async function replaceFile(
-  connection: Connection,
-  fileId: string,
-  input: ReplaceInput,
-  options: UploadOptions = {},
-): Promise<UploadResult> {
-  const { body, size, contentType, ifMatch } = input;
-  return uploadSource(connection, { kind: "version", fileId, contentType, ifMatch }, openSource(body, size), options);
 }
 
 /** Sends a source by its size: whole, in parts, or as one stream when nobody knows the size. Closes the source. */

@@ -10,6 +10,8 @@ export type VaultErrorCode =
   | Exclude<CryptoErrorCode, "source_changed">
   /** The vault is shared, and this client has no chain key or no network. */
   | "shared_vault"
+  /** The vault or a folder of it kept changing while this client wrote. */
+  | "generation_moved"
   /** The signer has no key that signs statements, or the vault names another one. */
   | "signing_key_missing"
   /** The address is malformed, or its public key is another address's. */

@@ -1,0 +1,16 @@
+/** Downloads by where the file lies: decrypted here from a shared vault, as they are stored from a public one. */
+import type { Connection } from "../options.ts";
+import { openDownload, type Download, type DownloadOptions } from "./download.ts";
+
+export async function openFileDownload(
+  connection: Connection,
+  fileId: string,
+  options: DownloadOptions = {},
+): Promise<Download> {
+  if (connection.sharedVaults !== null) {
+    const { openSharedDownload } = await import("../vaults/download.ts");
+    const shared = await openSharedDownload(connection, fileId, options);
+    if (shared !== null) return shared;
+  }
+  return openDownload(connection, fileId, options);
+}

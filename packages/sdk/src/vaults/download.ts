@@ -1,0 +1,161 @@
+/** Downloads from shared vaults: every byte is given only after all that comes before it in the reading order is true (file-format §10). */
+import { clientApi as api } from "@coffer/contract";
+import {
+  decryptFile,
+  openRangeReader,
+  parseVersionStatement,
+  seenVersion,
+  toReadableStream,
+  verifyVersion,
+  type FileStart,
+  type OpenedEntry,
+  type RangeKey,
+  type VerifiedVersion,
+} from "@coffer/crypto";
+import { callOn } from "../call.ts";
+import { fromBase64 } from "../digest.ts";
+import { collect, openDownload, type Download, type DownloadOptions } from "../download/download.ts";
+import { ContractError } from "../errors.ts";
+import type { File } from "../file.ts";
+import type { Connection } from "../options.ts";
+import { openItem } from "./entries.ts";
+import type { OpenVault } from "./open-vault.ts";
+import { inVaultTerms, toVaultError, VaultError } from "./vault-error.ts";
+import { findOpenVault } from "./vault-session.ts";
+
+/** null: the file lies in a public vault, and is downloaded as it is stored. */
+export async function openSharedDownload(
+  connection: Connection,
+  fileId: string,
+  options: DownloadOptions,
+): Promise<Download | null> {
+  const { file } = await callOn(connection, api.files.get, { params: { fileId } }, { signal: options.signal });
+  if (options.vaultId !== undefined && file.vaultId !== options.vaultId)
+    throw new VaultError("vault_changed", `The service shows file ${fileId} in another vault than ${options.vaultId}`);
+  const vault = await findOpenVault(connection, file.vaultId, { signal: options.signal });
+  if (vault === null) {
+    if (file.shared !== null)
+      throw new VaultError(
+        "vault_changed",
+        "The vault was public when it was first met, and the service shows it as shared now",
+      );
+    return null;
+  }
+  return inVaultTerms(() => openFile(connection, vault, file, options));
+}
+
+async function openFile(
+  connection: Connection,
+  vault: OpenVault,
+  file: File,
+  options: DownloadOptions,
+): Promise<Download> {
+  const bytes = fromBase64(file.shared?.version ?? "");
+  if (file.shared === null || bytes === null)
+    throw new VaultError("not_encrypted", `The service shows file ${file.id} of a shared vault without its statement`);
+  const { metadata } = await openItem(vault, "file", file, file.folderId);
+  const reading: Reading = { connection, vault, file, statement: bytes, metadata, options };
+  return options.range === undefined ? openWhole(reading) : openRange(reading, options.range);
+}
+
+interface Reading {
+  readonly connection: Connection;
+  readonly vault: OpenVault;
+  readonly file: File;
+  /** The version's, as the service gave it. */
+  readonly statement: Uint8Array;
+  readonly metadata: OpenedEntry["metadata"];
+  readonly options: DownloadOptions;
+}
+
+async function openWhole(reading: Reading): Promise<Download> {
+  const { connection, vault, file, metadata, options } = reading;
+  const { signal, retries } = options;
+  const stored = await openDownload(connection, file.id, { signal, retries }, file.versionId);
+  const content = decryptFile(vault.platform, stored.stream, {
+    unlock: (start) => unlock(reading, start),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  return describe(reading, { offset: 0, length: metadata.size }, counted(reading, content, metadata.size));
+}
+
+async function openRange(reading: Reading, wanted: NonNullable<DownloadOptions["range"]>): Promise<Download> {
+  const { connection, vault, file, options } = reading;
+  const { signal, retries } = options;
+  const reader = await openRangeReader(vault.platform, {
+    unlock: (start) => unlock(reading, start),
+    fetchBytes: async (from, to) => {
+      // A file may end before `to`; the service refuses a range that begins behind its end.
+      const range = { offset: from, length: Math.min(to, file.size) - from };
+      return (await openDownload(connection, file.id, { range, signal, retries }, file.versionId)).stream;
+    },
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const { offset, length } = wanted;
+  if (
+    !Number.isSafeInteger(offset) ||
+    offset < 0 ||
+    offset > reader.contentSize ||
+    (length !== undefined && length <= 0)
+  )
+    throw new ContractError("request", api.files.content.id, ["range: not inside the file"]);
+  const end = Math.min(reader.contentSize, length === undefined ? reader.contentSize : offset + length);
+  return describe(reading, { offset, length: end - offset }, counted(reading, reader.read(offset, end), end - offset));
+}
+
+/** The whole reading order but the chunks, and the memory of it. */
+async function unlock(reading: Reading, start: FileStart): Promise<RangeKey> {
+  const { vault, file, statement } = reading;
+  const { generation } = parseVersionStatement(statement);
+  const view = await vault.view({ hintedGeneration: generation });
+  const question = {
+    ...{ vault: vault.objectId, view, fileId: file.id, versionId: file.versionId },
+    seen: vault.seen.version(file.id),
+  };
+  const verified = await verifyVersion(
+    vault.platform,
+    question,
+    { statement, start, fileSize: file.size },
+    vault.findKey,
+  );
+  vault.seen.noteVersion(file.id, seenVersion(verified.statement));
+  return keyOf(verified);
+}
+
+function keyOf({ dataKey, statement }: VerifiedVersion): RangeKey {
+  const { digest, messageLength } = statement;
+  return { dataKey, messageLength, digest: digest.some((byte) => byte !== 0) ? digest : null };
+}
+
+/** Counts what is given against what the entry says, and tells failures in the SDK's words. */
+async function* counted(
+  { options }: Reading,
+  content: AsyncGenerator<Uint8Array, void, void>,
+  length: number,
+): AsyncGenerator<Uint8Array, void, void> {
+  let seen = 0;
+  try {
+    for await (const piece of content) {
+      seen += piece.length;
+      if (seen > length) break;
+      options.onProgress?.({ bytes: seen, total: length });
+      yield piece;
+    }
+  } catch (error) {
+    throw toVaultError(error);
+  }
+  if (seen !== length)
+    throw new VaultError("damaged", "The file has not the size that its entry says", { step: "metadata" });
+}
+
+function describe(
+  { file, metadata }: Reading,
+  range: Download["range"],
+  content: AsyncGenerator<Uint8Array, void, void>,
+): Download {
+  const stream = toReadableStream(content);
+  return {
+    ...{ size: metadata.size, sha256: file.sha256, range, contentType: metadata.contentType, name: metadata.name },
+    ...{ etag: null, stream, bytes: () => collect(stream, range.length) },
+  };
+}

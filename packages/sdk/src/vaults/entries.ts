@@ -1,0 +1,105 @@
+/** Names of files and folders in a shared vault: made for an upload, and opened for a list (file-format §8, §9). */
+import type { File, Folder, SharedEntry } from "@coffer/contract";
+import {
+  encodeMetadata,
+  encryptMetadata,
+  findSigner,
+  makeEntryStatement,
+  nameIndex,
+  openEntry,
+  parseEntryStatement,
+  plainNameIndex,
+  seenEntry,
+  type EntryKind,
+  type EntryStatement,
+  type Metadata,
+  type OpenedEntry,
+  type VaultView,
+} from "@coffer/crypto";
+import { fromBase64, toBase64, toHex } from "../digest.ts";
+import type { OpenVault, WritingKey } from "./open-vault.ts";
+import { VaultError } from "./vault-error.ts";
+
+export interface WantedEntry {
+  readonly kind: EntryKind;
+  readonly id: string;
+  /** null: the top of the vault. */
+  readonly folderId: string | null;
+  readonly metadata: Metadata;
+  /** The statement before it; null for a new one. It has been verified. */
+  readonly previous: EntryStatement | null;
+}
+
+/** A signed entry under the key of the vault's generation, as the service takes it. */
+export async function makeEntry(
+  vault: OpenVault,
+  view: VaultView,
+  { record, key }: WritingKey,
+  wanted: WantedEntry,
+): Promise<SharedEntry> {
+  const { kind, id, folderId, previous } = wanted;
+  const place = { kind, id, revision: (previous?.revision ?? 0n) + 1n, keyId: record.keyId };
+  const metadata = view.plainNames
+    ? encodeMetadata(kind, wanted.metadata)
+    : await encryptMetadata(vault.platform, key, place, wanted.metadata);
+  const statement = await makeEntryStatement(view, await vault.author(), {
+    ...{ kind, id, folderId, metadata, previous, time: Date.now() },
+    record: view.plainNames ? null : record,
+  });
+  return {
+    entry: toBase64(statement.bytes),
+    metadata: toBase64(metadata),
+    nameIndex: toHex(indexOf(view, key, folderId, wanted.metadata.name)),
+  };
+}
+
+/** What the service looks a name up by. */
+export function indexOf(view: VaultView, key: WritingKey["key"], folderId: string | null, name: string): Uint8Array {
+  return view.plainNames ? plainNameIndex(folderId, name) : nameIndex(key, folderId, name);
+}
+
+/** A file or folder as the service answers it. */
+export type SharedItem = Pick<File | Folder, "id" | "vaultId"> & { readonly shared: SharedEntry | null };
+
+/**
+ * Verifies and opens an entry. It must lie where the service says it lies: else a service could move files about.
+ * @throws VaultError `not_encrypted` for an item of a shared vault without an entry; CryptoError, ChainError.
+ */
+export async function openItem(
+  vault: OpenVault,
+  kind: EntryKind,
+  item: SharedItem,
+  folderId: string | null,
+): Promise<OpenedEntry> {
+  const { entry, metadata } = requireEntry(item);
+  const parsed = parseEntryStatement(entry);
+  const view = await vault.view({ hintedGeneration: parsed.generation });
+  const record = view.plainNames ? null : (await vault.record(parsed.keyId)).bytes;
+  const question = { vault: vault.objectId, view, kind, id: item.id, seen: vault.seen.entry(item.id) };
+  const opened = await openEntry(vault.platform, question, { statement: entry, metadata, record }, vault.findKey);
+  if (opened.statement.folderId !== folderId)
+    throw new VaultError("damaged", `The service shows ${kind} ${item.id} in another folder than its entry says`, {
+      step: "entry",
+    });
+  vault.seen.noteEntry(item.id, seenEntry(opened.statement));
+  return opened;
+}
+
+/**
+ * Opens the keys that a list needs with one request per key server, before its entries are opened one by one.
+ */
+export async function openKeysOf(vault: OpenVault, items: readonly SharedItem[]): Promise<void> {
+  const statements = items.map((item) => parseEntryStatement(requireEntry(item).entry));
+  const highest = statements.reduce((most, { generation }) => (generation > most ? generation : most), 0n);
+  const view = await vault.view({ hintedGeneration: highest });
+  if (view.plainNames) return;
+  const signed = statements.filter(({ signer, generation }) => findSigner(view, signer, generation) !== null);
+  await vault.openKeys(await Promise.all(signed.map(({ keyId }) => vault.record(keyId))));
+}
+
+function requireEntry({ id, shared }: SharedItem): { readonly entry: Uint8Array; readonly metadata: Uint8Array } {
+  const [entry, metadata] = [fromBase64(shared?.entry ?? ""), fromBase64(shared?.metadata ?? "")];
+  if (shared === null || entry === null || metadata === null)
+    throw new VaultError("not_encrypted", `The service shows ${id} of a shared vault without its signed name`);
+  return { entry, metadata };
+}
