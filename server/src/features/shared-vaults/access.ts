@@ -95,7 +95,8 @@ export async function requireWriter(
 ): Promise<Writer> {
   const address = await findActingAddress(deps.database, principal);
   const remembered = await readChainVault(deps, vault, { maxAge });
-  const chain = remembered.generation === generation ? remembered : await readChainVault(deps, vault, { maxAge: 0 });
+  const fits = remembered.generation === generation && isNamed(remembered, address, { signing: true });
+  const chain = fits ? remembered : await readChainVault(deps, vault, { maxAge: 0 });
   const member = requireNamed(chain, address);
   if (chain.generation > generation) throw new ServiceError("generation_moved");
   if (chain.generation < generation) {

@@ -1,0 +1,144 @@
+import { describe, expect, test } from "vitest";
+import { DatabaseFullError } from "../../ports/database.ts";
+import { codeOf, openTestService, type TestService } from "../test-service.ts";
+import { findActingAddress, readVaultFor, requireMember, requireShared, requireWriter } from "./access.ts";
+import { readChainVault } from "./chain-vaults.ts";
+import {
+  addMember,
+  addPerson,
+  agentOf,
+  openSharedVault,
+  type TestPerson,
+  type TestSharedVault,
+} from "./test-vaults.ts";
+
+const see = (service: TestService, { vaultId }: TestSharedVault, who: TestPerson) =>
+  readVaultFor(service.database, who.principal, vaultId);
+
+async function write(service: TestService, shared: TestSharedVault, who: TestPerson, generation = 1) {
+  return requireWriter(service, who.principal, await see(service, shared, who), { generation });
+}
+
+test("a caller acts with its key's address, else at the owner's level with the account's, else with none", async () => {
+  await using service = await openTestService();
+  const person = await addPerson(service);
+  const agent = agentOf(person);
+  const acting = (principal: TestPerson["principal"]) => findActingAddress(service.database, principal);
+  expect(await acting(person.principal)).toBe(person.chainAddress);
+  expect(await acting(agent.principal)).toBe(agent.chainAddress);
+  expect(await acting({ ...person.principal, accessLevel: "agent" })).toBeNull();
+  expect(await acting(service.owner)).toBeNull();
+});
+
+describe("standing", () => {
+  test("is the owner's, an agent's, or a member's of another account", async () => {
+    await using service = await openTestService();
+    const shared = await openSharedVault(service);
+    const member = await addPerson(service);
+    await addMember(service, shared, member);
+    const standings = [];
+    for (const who of [shared.owner, agentOf(shared.owner), member])
+      standings.push((await see(service, shared, who)).standing);
+    expect(standings).toEqual(["owner", "agent", "member"]);
+    const vault = await see(service, shared, member);
+    expect([vault.account_id, vault.chain_object_id]).toEqual([shared.owner.principal.accountId, shared.objectId]);
+    expect(() => requireShared(vault)).not.toThrow();
+  });
+
+  test("names what is not there as its caller does", async () => {
+    await using service = await openTestService();
+    const { vaultId } = await openSharedVault(service);
+    const { principal } = await addPerson(service);
+    await expect(readVaultFor(service.database, principal, vaultId, "File")).rejects.toThrow("File not found");
+  });
+});
+
+describe("using a vault", () => {
+  test("costs its owner no read of the chain, and the others one in ten seconds", async () => {
+    await using service = await openTestService();
+    const shared = await openSharedVault(service);
+    const member = await addPerson(service);
+    await addMember(service, shared, member);
+    const before = service.chain.reads;
+    service.clock.advance(10_000);
+    for (const who of [shared.owner, member, member, member])
+      await requireMember(service, who.principal, await see(service, shared, who));
+    expect(service.chain.reads - before).toBe(1);
+    service.clock.advance(9_999);
+    await requireMember(service, member.principal, await see(service, shared, member));
+    expect(service.chain.reads - before).toBe(1);
+  });
+
+  test("of another account without a chain is unavailable, and so is one whose object is gone", async () => {
+    await using service = await openTestService();
+    const shared = await openSharedVault(service);
+    const vault = await see(service, shared, agentOf(shared.owner));
+    const { principal } = agentOf(shared.owner);
+    expect(await codeOf(requireMember({ ...service, chain: null }, principal, vault))).toBe("chain_unavailable");
+    expect(await codeOf(readChainVault(service, { ...vault, chain_object_id: null }, { maxAge: 0 }))).toBe(
+      "chain_unavailable",
+    );
+    service.chain.set(shared.objectId, null);
+    expect(await codeOf(readChainVault(service, vault, { maxAge: 0 }))).toBe("chain_unavailable");
+  });
+
+  test("works on a full disk: what was read of the chain is noted another time", async () => {
+    await using service = await openTestService();
+    const shared = await openSharedVault(service);
+    const member = await addPerson(service);
+    await addMember(service, shared, member);
+    const vault = await see(service, shared, shared.owner);
+    service.chain.remove(shared.objectId, member.chainAddress);
+    const { database } = service;
+    const full = {
+      ...service,
+      database: { build: database.build, run: () => Promise.reject(new DatabaseFullError()) },
+    };
+    const read = readChainVault(full as unknown as TestService, vault, { maxAge: 0 });
+    expect(await read).toMatchObject({ generation: 2 });
+    expect((await see(service, shared, shared.owner)).chain_generation).toBe(1);
+    await readChainVault(service, vault, { maxAge: 0 });
+    expect((await see(service, shared, shared.owner)).chain_generation).toBe(2);
+  });
+});
+
+describe("signing for a vault", () => {
+  test("is for those who have a signing key there, and a key that was set a moment ago counts", async () => {
+    await using service = await openTestService();
+    const shared = await openSharedVault(service);
+    const agent = agentOf(shared.owner);
+    const { chainAddress: address } = agent;
+    expect(await codeOf(write(service, shared, agent))).toBe("not_a_member");
+    service.chain.add(shared.objectId, { address, signingKey: new Uint8Array(0) });
+    expect(await codeOf(write(service, shared, agent))).toBe("statement_invalid");
+    const vault = await service.chain.readVault(shared.objectId, { maxAge: 0 });
+    if (vault === null) throw new Error("no vault");
+    const members = [{ address, signingKey: agent.publicKey, since: 1 }];
+    service.chain.set(shared.objectId, { ...vault, members });
+    expect(await write(service, shared, agent)).toMatchObject({ member: { address, since: 1 } });
+    expect((await write(service, shared, shared.owner)).member.address).toBe(shared.owner.chainAddress);
+  });
+
+  test("is for the generation that the chain has now", async () => {
+    await using service = await openTestService();
+    const shared = await openSharedVault(service);
+    const member = await addPerson(service);
+    await addMember(service, shared, member);
+    expect(await codeOf(write(service, shared, member, 1))).toBe("ok");
+    expect(await codeOf(write(service, shared, member, 0))).toBe("generation_moved");
+    expect(await codeOf(write(service, shared, member, 2))).toBe("chain_unavailable");
+    service.chain.remove(shared.objectId, member.chainAddress);
+    expect(await codeOf(write(service, shared, shared.owner, 2))).toBe("ok");
+    // The read for the owner is remembered, and shows everybody else what happened.
+    expect(await codeOf(write(service, shared, shared.owner, 1))).toBe("generation_moved");
+    expect(await codeOf(write(service, shared, member, 1))).toBe("not_a_member");
+  });
+
+  test("of an account that holds no address any more is nobody's", async () => {
+    await using service = await openTestService();
+    const shared = await openSharedVault(service);
+    const { database } = service;
+    await database.run(database.build.updateTable("accounts").set({ chain_address: null }));
+    expect(await codeOf(write(service, shared, shared.owner))).toBe("not_a_member");
+  });
+});

@@ -1,0 +1,194 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { newTestVault } from "../../drivers/chain/test-chain.ts";
+import { ServiceError } from "../../http/errors.ts";
+import { openSigner } from "../chain-proofs/test-signer.ts";
+import type { Writer } from "./access.ts";
+import {
+  parseEntryStatement,
+  parseKeyRecord,
+  parseVersionStatement,
+  requireEntry,
+  requireVersion,
+  ZERO_DIGEST,
+} from "./statements.ts";
+import {
+  digestOfBase64,
+  type EntryToSign,
+  headerOf,
+  signEntry,
+  signRecord,
+  signVersion,
+  type VersionToSign,
+} from "./test-statements.ts";
+
+const signer = openSigner(new Uint8Array(32).fill(1));
+const other = openSigner(new Uint8Array(32).fill(2));
+const vault = `0x${"a".repeat(64)}`;
+const keyId = "cd".repeat(32);
+const [fileId, versionId, folderId] = [randomUUID(), randomUUID(), randomUUID()];
+
+function writerAt(generation: number, plainNames = false): Writer {
+  const owner = { address: signer.chainAddress, signingKey: signer.publicKey };
+  const chain = { ...newTestVault(owner, { generation, plainNames }), objectId: vault, readAt: 0 };
+  return { chain, member: chain.owner };
+}
+
+const version: VersionToSign = { ...{ vault, fileId, versionId, generation: 3, keyId, time: 1_800_000_000_000 } };
+const entry: EntryToSign = { ...{ vault, kind: "file", id: fileId, generation: 3, keyId, metadata: "bWV0YQ==" } };
+
+/** Its code, and for `statement_invalid` what does not fit. */
+function said(act: () => unknown): string {
+  try {
+    act();
+    return "ok";
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return error.code === "statement_invalid" ? error.message : error.code;
+  }
+}
+
+describe("a version statement", () => {
+  const check = (text: string, expected: Partial<Parameters<typeof requireVersion>[2]> = {}, generation = 3) =>
+    said(() => requireVersion(writerAt(generation), parseVersionStatement(text), { keyId, before: null, ...expected }));
+
+  it("says where each of its parts lies", () => {
+    const [startDigest, messageDigest] = ["12".repeat(32), "34".repeat(32)];
+    const text = signVersion(signer, { ...version, startDigest, messageDigest, messageLength: 4097, sequence: 1 });
+    const { header, bytes, ...fields } = parseVersionStatement(text);
+    expect(Buffer.from(header)).toEqual(Buffer.from(headerOf(version)));
+    expect(bytes).toHaveLength(364);
+    expect(fields).toEqual({
+      ...{ vault, fileId, versionId, startDigest, messageDigest, messageLength: 4097, generation: 3, keyId },
+      ...{ sequence: 1, previous: ZERO_DIGEST, signer: signer.chainAddress, time: 1_800_000_000_000 },
+      digest: digestOfBase64(text),
+    });
+    expect(parseVersionStatement(signVersion(signer, version)).messageDigest).toBeNull();
+    expect(check(text)).toBe("ok");
+  });
+
+  it("follows the one before it, by number and digest", () => {
+    const first = signVersion(signer, version);
+    const before = { digest: digestOfBase64(first), count: 1 };
+    const second = { ...version, versionId: randomUUID(), sequence: 2, previous: first };
+    expect(check(signVersion(signer, second), { before })).toBe("ok");
+    expect(check(signVersion(signer, second))).toBe("version: its number is 2, the next one is 1");
+    expect(check(first, { before })).toBe("version: its number is 1, the next one is 2");
+    const skipping = signVersion(signer, { ...second, sequence: 3 });
+    expect(check(skipping, { before })).toBe("version: its number is 3, the next one is 2");
+    const { previous: _, ...rootless } = second;
+    for (const wrong of [rootless, { ...second, previous: signVersion(signer, second) }])
+      expect(check(signVersion(signer, wrong), { before })).toBe("version: it does not follow the current one");
+    const rooted = signVersion(signer, { ...version, previous: first });
+    expect(check(rooted)).toBe("version: it does not follow the current one");
+  });
+
+  it("is of this vault, this generation, its current key and the caller", () => {
+    const elsewhere = signVersion(signer, { ...version, vault: `0x${"b".repeat(64)}` });
+    expect(check(elsewhere)).toBe("version: it is for another vault");
+    for (const generation of [2, 4])
+      expect(check(signVersion(signer, { ...version, generation }))).toBe("generation_moved");
+    expect(check(signVersion(signer, version), { keyId: "ef".repeat(32) })).toBe(
+      "version: it names another vault key than the generation's current one",
+    );
+    expect(check(signVersion(signer, version), { keyId: null })).toBe("version: the generation has no vault key yet");
+    expect(check(signVersion(other, version))).toBe("version: the signer is not the caller's chain address");
+    const inMyName = signVersion(other, { ...version, signer: signer.chainAddress });
+    expect(check(inMyName)).toBe("version: the signature is not of the caller's signing key");
+  });
+
+  it("is refused with any bit changed", () => {
+    const bytes = Buffer.from(signVersion(signer, version), "base64");
+    for (let at = 0; at < bytes.length; at += 1) {
+      const changed = Buffer.from(bytes);
+      changed[at] = (changed[at] ?? 0) ^ (1 << (at & 7));
+      expect(check(changed.toString("base64"))).not.toBe("ok");
+    }
+  });
+
+  it("is no other statement: neither length nor title fit", () => {
+    expect(check(signEntry(signer, entry))).toBe("version: a statement has 364 bytes");
+    const { bytes } = parseVersionStatement(signVersion(signer, version));
+    // The signature of another kind of statement over the same bytes.
+    const crossed = Buffer.from(bytes);
+    crossed.set(Buffer.from(signEntry(signer, entry), "base64").subarray(-64), 300);
+    expect(check(crossed.toString("base64"))).toBe("version: the signature is not of the caller's signing key");
+  });
+
+  it.each(["", "AAAA", "not base64", `${signVersion(signer, version)}\n`, signVersion(signer, version).slice(0, -4)])(
+    "is not %j",
+    (text) => {
+      expect(check(text)).toMatch(/^version: (not base64|a statement has 364 bytes)$/);
+    },
+  );
+
+  it("has no number above 2^53", () => {
+    for (const at of [108, 148, 220, 292]) {
+      const bytes = Buffer.from(signVersion(signer, version), "base64");
+      bytes.fill(0xff, at, at + 8);
+      expect(check(bytes.toString("base64"))).toBe("A number in the statement is too large");
+    }
+  });
+});
+
+describe("an entry statement", () => {
+  const check = (
+    text: string,
+    { plainNames = false, ...expected }: { plainNames?: boolean; keyId?: string | null; before?: null } = {},
+  ) =>
+    said(() => requireEntry(writerAt(3, plainNames), parseEntryStatement(text), { keyId, before: null, ...expected }));
+
+  it("says where each of its parts lies", () => {
+    const text = signEntry(signer, { ...entry, kind: "folder", folderId });
+    const { bytes, ...fields } = parseEntryStatement(text);
+    expect(bytes).toHaveLength(281);
+    expect(fields).toEqual({
+      ...{ vault, kind: "folder", id: fileId, revision: 1, previous: ZERO_DIGEST, generation: 3, keyId, folderId },
+      ...{
+        metadataDigest: digestOfBase64("bWV0YQ=="),
+        signer: signer.chainAddress,
+        time: 1,
+        digest: digestOfBase64(text),
+      },
+    });
+    expect(parseEntryStatement(signEntry(signer, entry))).toMatchObject({ kind: "file", folderId: null });
+    expect(check(text)).toBe("ok");
+  });
+
+  it("names no key where names are plain, and the current one elsewhere", () => {
+    const { keyId: _, ...plain } = entry;
+    expect(check(signEntry(signer, plain), { plainNames: true })).toBe("ok");
+    expect(check(signEntry(signer, plain), { plainNames: true, keyId: null })).toBe("ok");
+    const another = "entry: it names another vault key than the generation's current one";
+    expect(check(signEntry(signer, entry), { plainNames: true })).toBe(another);
+    expect(check(signEntry(signer, plain))).toBe(another);
+    expect(check(signEntry(signer, entry), { keyId: null })).toBe("entry: the generation has no vault key yet");
+  });
+
+  it("is refused with any bit changed, and for another kind than there is", () => {
+    const bytes = Buffer.from(signEntry(signer, entry), "base64");
+    for (let at = 0; at < bytes.length; at += 1) {
+      const changed = Buffer.from(bytes);
+      changed[at] = (changed[at] ?? 0) ^ (1 << (at & 7));
+      expect(check(changed.toString("base64"))).not.toBe("ok");
+    }
+    for (const kind of [0, 3, 255]) {
+      const changed = Buffer.from(bytes);
+      changed[32] = kind;
+      expect(check(changed.toString("base64"))).toBe("entry: unknown kind");
+    }
+  });
+});
+
+it("a record ends where it says, and what it says fits", () => {
+  const text = signRecord(signer, { vault, generation: 3, sealedKey: new Uint8Array(200) });
+  const { bytes, ...fields } = parseKeyRecord(text);
+  expect(bytes).toHaveLength(106 + 200 + 64);
+  expect(fields).toEqual({ vault, generation: 3, creator: signer.chainAddress, keyId: digestOfBase64(text) });
+  for (const length of [0, 199, 201, 65_535]) {
+    const changed = Buffer.from(bytes);
+    changed.writeUInt16BE(length, 104);
+    expect(said(() => parseKeyRecord(changed.toString("base64")))).toBe("record: its length is not what it says");
+  }
+  expect(said(() => parseKeyRecord(Buffer.from(bytes.subarray(0, 170)).toString("base64")))).toBe("record: too short");
+});
