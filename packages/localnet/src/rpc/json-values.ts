@@ -9,7 +9,7 @@ import { asAddress, asInteger, asStruct, asVariant, asVector, type MoveValue } f
 export type JsonValue = NonNullable<GrpcTypes.Object["json"]>;
 
 /** The enum of the one null value is not exported; zero is its number. */
-const NULL = { kind: { oneofKind: "nullValue", nullValue: 0 } } as JsonValue;
+const NULL = JSON.parse('{ "kind": { "oneofKind": "nullValue", "nullValue": 0 } }') as JsonValue;
 
 /** Undefined for a type that has no layout here. */
 export function jsonOf(contents: Uint8Array, type: Datatype, layouts: Layouts): JsonValue | undefined {

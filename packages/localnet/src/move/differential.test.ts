@@ -1,0 +1,225 @@
+/**
+ * The interpreter against the real Move VM: random acts on a vault are run here; what they did becomes unit tests for the VM
+ * (as extensions of the module), which compare the complete BCS state after every act, and how the last one aborted.
+ */
+import { fromBase64 } from "@mysten/bcs";
+import { MODULES } from "@coffer/chain/package";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { testPackage } from "../../../../scripts/move.ts";
+import { encodeValue } from "./bcs-values.ts";
+import { MoveAbortError, MovePrimitiveError } from "./errors.ts";
+import { contextValue, frameworkFor } from "./framework.ts";
+import { INSTRUCTIONS } from "./instructions/index.ts";
+import { type Layouts, layoutsOf } from "./layouts.ts";
+import { Machine, type Step } from "./machine.ts";
+import { type MoveModule, readModule } from "./module.ts";
+import type { MoveType } from "./types.ts";
+import { asStruct, bytesValue, copyOf, integer, type MoveValue } from "./values.ts";
+
+const SEQUENCES = process.env["COFFER_TEST_COUNTS"] === "full" ? 60 : 8;
+
+/** Who acts: the owner of the moment, or one of a few. */
+type Who = number | "owner";
+
+type Act =
+  | {
+      readonly name: "add" | "remove" | "offer_ownership";
+      readonly whom: number;
+      readonly key: number;
+      readonly by: Who;
+    }
+  | { readonly name: "leave" | "set_signing_key" | "accept_ownership"; readonly key: number; readonly by: Who }
+  | { readonly name: "raise_floor"; readonly floor: number; readonly by: Who }
+  | { readonly name: "seal_approve"; readonly id: readonly number[]; readonly by: Who };
+
+const who = fc.oneof({ weight: 3, arbitrary: fc.constant("owner" as const) }, { weight: 2, arbitrary: fc.nat(4) });
+const key = fc.constantFrom(0, 0, 1, 2, 3, -1);
+/** The vault's id or another's, a generation up to 4, and whatever length comes of it. */
+const identity = fc
+  .tuple(fc.constantFrom(1, 1, 1, 2), fc.nat(4), fc.constantFrom(16, 16, 16, 15))
+  .map(([last, generation, nonce]) => [
+    ...new Array<number>(31).fill(0),
+    last,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    generation,
+    ...new Array<number>(nonce).fill(7),
+  ]);
+const act: fc.Arbitrary<Act> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({ name: fc.constantFrom("add", "remove", "offer_ownership"), whom: fc.nat(4), key, by: who }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ name: fc.constantFrom("leave", "set_signing_key", "accept_ownership"), key, by: who }),
+  },
+  { weight: 1, arbitrary: fc.record({ name: fc.constant("raise_floor"), floor: fc.nat(5), by: who }) },
+  { weight: 2, arbitrary: fc.record({ name: fc.constant("seal_approve"), id: identity, by: who }) },
+);
+const sequence = fc.record({ acts: fc.array(act, { minLength: 12, maxLength: 24 }), stopAt: fc.nat(6) });
+
+const addressOf = (index: number) => `0x${(0xa1 + index).toString(16).padStart(64, "0")}`;
+const keyBytes = (of: number) => (of < 0 ? Uint8Array.of(1, 2, 3) : new Uint8Array(of === 0 ? 0 : 32).fill(of));
+const move = (bytes: Uint8Array) => `x"${Buffer.from(bytes).toString("hex")}"`;
+
+it("does what the Move VM does, in state and in aborts", async () => {
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  const samples = fc.sample(sequence, { numRuns: SEQUENCES, seed });
+  const runs = samples.map((sample, at) => playIn(INSTRUCTIONS, sample, at));
+  const { passed, output } = await testPackage(extensionOf(runs));
+  expect(passed, `seed ${seed}\n${output}`).toBe(true);
+  expect(output).toContain(`Total tests: ${SEQUENCES};`);
+  // Random acts that do nothing, or only what is refused, would show nothing.
+  expect(runs.join("").match(/assert!/g)!.length).toBeGreaterThan(2 * SEQUENCES);
+});
+
+it("would notice one opcode that is wrong", async () => {
+  const lessThan: Step = INSTRUCTIONS["Lt"]!;
+  const broken = { ...INSTRUCTIONS, Le: lessThan };
+  const upTo: Act[] = [{ name: "raise_floor", floor: 1, by: "owner" }];
+  expect((await testPackage(extensionOf([playIn(INSTRUCTIONS, { acts: upTo, stopAt: 0 }, 0)]))).passed).toBe(true);
+  const wrong = await testPackage(extensionOf([playIn(broken, { acts: upTo, stopAt: 0 }, 0)]));
+  expect(wrong.passed).toBe(false);
+  expect(wrong.output).toContain("failed: 1");
+});
+
+function extensionOf(tests: readonly string[]): string {
+  return `#[test_only]\nextend module coffer::vault;\nuse sui::tx_context::from_sender;\n${tests.join("\n")}`;
+}
+
+/** Runs the acts here and writes the test. An act that is refused ends it, once `stopAt` were left out before. */
+function playIn(
+  instructions: Readonly<Record<string, Step>>,
+  { acts, stopAt }: { acts: readonly Act[]; stopAt: number },
+  at: number,
+) {
+  const game = new Game(instructions);
+  const lines = [`let mut v = new(${move(keyBytes(1))}, false, &mut from_sender(@${addressOf(0)}));`, game.assertion()];
+  let refused = 0;
+  let expected = "";
+  for (const next of acts) {
+    const by = next.by === "owner" ? game.owner() : addressOf(next.by);
+    const outcome = game.act(next, by);
+    if (outcome === null) {
+      lines.push(callOf(next, by), game.assertion());
+      continue;
+    }
+    refused += 1;
+    if (refused <= stopAt) continue;
+    lines.push(callOf(next, by));
+    expected = `#[expected_failure(${outcome}, location = coffer::vault)]\n`;
+    break;
+  }
+  lines.push("std::unit_test::destroy(v);");
+  return `#[test]\n${expected}fun sequence_${at}() {\n${lines.join("\n")}\n}`;
+}
+
+function callOf(next: Act, by: string): string {
+  const context = `&from_sender(@${by})`;
+  const call = (...more: string[]) => `${next.name}(${["&mut v", ...more, context].join(", ")});`;
+  switch (next.name) {
+    case "add":
+      return call(`@${addressOf(next.whom)}`, move(keyBytes(next.key)));
+    case "remove":
+    case "offer_ownership":
+      return call(`@${addressOf(next.whom)}`);
+    case "leave":
+      return call();
+    case "raise_floor":
+      return call(String(next.floor));
+    case "seal_approve":
+      return `seal_approve(${move(Uint8Array.from(next.id))}, &v, ${context});`;
+    default:
+      return call(move(keyBytes(next.key)));
+  }
+}
+
+/** One vault in the interpreter. */
+class Game {
+  readonly #module: MoveModule = readModule(fromBase64(MODULES[0]!));
+  readonly #layouts: Layouts;
+  readonly #instructions: Readonly<Record<string, Step>>;
+  readonly #box: MoveValue[];
+  readonly #type: MoveType;
+
+  constructor(instructions: Readonly<Record<string, Step>>) {
+    this.#instructions = instructions;
+    this.#layouts = layoutsOf((address, name) =>
+      address === this.#module.address && name === this.#module.name ? this.#module : null,
+    );
+    this.#type = { kind: "datatype", address: this.#module.address, module: "vault", name: "Vault", typeArguments: [] };
+    const context = reference(contextValue(addressOf(0)));
+    this.#box = [...this.#run("new", [bytesValue(keyBytes(1)), false, context])];
+  }
+
+  /** The owner's address in the vault's state. */
+  owner(): string {
+    const owner = asStruct(asStruct(this.#box[0]!).fields[4]!);
+    return owner.fields[0] as string;
+  }
+
+  assertion(): string {
+    return `assert!(std::bcs::to_bytes(&v) == ${move(encodeValue(this.#box[0]!, this.#type, this.#layouts))}, 99);`;
+  }
+
+  /** Null when it was done; else how it was refused, as the test runner names it. The vault is then as before. */
+  act(next: Act, by: string): string | null {
+    const before = copyOf(this.#box[0]!);
+    try {
+      this.#run(next.name, [...this.#values(next), reference(contextValue(by))]);
+      return null;
+    } catch (error) {
+      this.#box[0] = before;
+      if (error instanceof MoveAbortError) return `abort_code = ${error.code}`;
+      if (error instanceof MovePrimitiveError) return "arithmetic_error";
+      throw error;
+    }
+  }
+
+  #values(next: Act): MoveValue[] {
+    const vault: MoveValue = { kind: "reference", box: this.#box, at: 0 };
+    switch (next.name) {
+      case "add":
+        return [vault, addressOf(next.whom), bytesValue(keyBytes(next.key))];
+      case "remove":
+      case "offer_ownership":
+        return [vault, addressOf(next.whom)];
+      case "leave":
+        return [vault];
+      case "raise_floor":
+        return [vault, integer(64, BigInt(next.floor))];
+      case "seal_approve":
+        return [bytesValue(Uint8Array.from(next.id)), vault];
+      default:
+        return [vault, bytesValue(keyBytes(next.key))];
+    }
+  }
+
+  #run(name: string, values: readonly MoveValue[]): readonly MoveValue[] {
+    // The framework's interface counts ids from one.
+    const effects = { freshId: () => `0x${"1".padStart(64, "0")}`, shareObject: () => {}, emitEvent: () => {} };
+    const machine = new Machine({
+      findModule: () => null,
+      callFramework: frameworkFor(effects),
+      maxSteps: 1_000_000,
+      instructions: this.#instructions,
+    });
+    return machine.run(
+      this.#module,
+      this.#module.functions.find((called) => called.name === name)!,
+      [],
+      values,
+    );
+  }
+}
+
+function reference(value: MoveValue): MoveValue {
+  return { kind: "reference", box: [value], at: 0 };
+}
