@@ -49,8 +49,20 @@ export function execute(
   return turn;
 }
 
-/** The transaction of a digest, or null when the node knows none. @throws ChainError `chain_unavailable`. */
+/** What a node may take to show a transaction that another one has executed, in milliseconds. */
+const SHOWN_AFTER = [500, 1500];
+
+/** The transaction of a digest, or null when the node knows none, asked three times. @throws ChainError `chain_unavailable`. */
 export async function findExecuted(chain: Executor, digest: string): Promise<Executed | null> {
+  for (const delay of [...SHOWN_AFTER, null]) {
+    const executed = await findShown(chain, digest);
+    if (executed !== null || delay === null) return executed;
+    await chain.wait(delay);
+  }
+  return null;
+}
+
+async function findShown(chain: Executor, digest: string): Promise<Executed | null> {
   try {
     const result = await chain.client.core.getTransaction({
       digest,
@@ -100,8 +112,8 @@ async function build(chain: Executor, sender: string, transaction: Transaction):
   return bytes;
 }
 
-/** Less than any transaction costs, in MIST (0.001 SUI). */
-const POOR = 1_000_000n;
+/** With less than this, in MIST (0.01 SUI), a transaction that a node refuses was refused for it. */
+const POOR = 10_000_000n;
 
 /** A node says in its own words that an address cannot pay; its balance says it too. */
 async function namePoverty(chain: Executor, owner: string, error: ChainError): Promise<ChainError> {
@@ -137,7 +149,7 @@ async function send(
       if (!isUnreachable(cause)) return toChainError(cause, chain.network);
       last = cause;
     }
-    const executed = await findExecuted(chain, digest).catch(() => null);
+    const executed = await findShown(chain, digest).catch(() => null);
     if (executed !== null) return executed;
     await chain.wait(500 * attempt);
   }

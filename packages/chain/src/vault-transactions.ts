@@ -33,8 +33,12 @@ export async function createVault(
   return { outcome: "done", digest: executed.digest, vault: await readCreated(chain, executed) };
 }
 
-/** The vault that a transaction created; null when the transaction was never executed, or failed. @throws ChainError `chain_unavailable`. */
+/**
+ * The vault that a transaction created; null when the transaction failed, or was not executed as far as the node knows after two seconds.
+ * @throws ChainError `chain_unavailable`, and what reading the vault throws.
+ */
 export async function findCreatedVault(chain: Chain, digest: string): Promise<VaultObject | null> {
+  await chain.verifyNetwork();
   const executed = await findExecuted(chain, digest);
   return executed?.status.success === true ? readCreated(chain, executed) : null;
 }
