@@ -71,7 +71,9 @@ export async function deriveMessageKeys(
   const derived = platform.expandSha512(key, concatBytes(LABEL, salt, context), length);
   const nonce = derived.subarray(KEY_BYTES, KEY_BYTES + NONCE_BYTES);
   const cipher = await platform.importChunkCipher(derived.subarray(0, KEY_BYTES), nonce);
-  return new MessageKeys(copyBytes(salt), copyBytes(derived, KEY_BYTES + NONCE_BYTES), cipher);
+  const commitment = copyBytes(derived, KEY_BYTES + NONCE_BYTES);
+  derived.fill(0);
+  return new MessageKeys(copyBytes(salt), commitment, cipher);
 }
 
 /** The keys of a message that exists: its first 56 bytes name the salt and must hold the commitment. */

@@ -1,15 +1,14 @@
 import { PieceReader, type ByteSource } from "./byte-source.ts";
-import { equalBytes } from "./bytes.ts";
+import { concatBytes, equalBytes } from "./bytes.ts";
 import { openMessageKeys, type MessageKeys } from "./cobblestone.ts";
 import { CryptoError, damaged } from "./errors.ts";
-import { MAX_FILE_START_BYTES, parseFileStart, type FileStart } from "./file-start.ts";
+import { parseFileStart, type FileStart } from "./file-start.ts";
 import { fileContext, HEADER_BYTES, parseHeader } from "./header.ts";
 import { decryptChunks } from "./message-stream.ts";
 import { withoutPadding } from "./padding.ts";
 import type { CryptoPlatform } from "./platform/platform.ts";
 import type { DataKey } from "./secret-key.ts";
 import { MESSAGE_PREFIX_BYTES, plaintextSize } from "./sizes.ts";
-import { concatBytes } from "./bytes.ts";
 
 /** What opening a file's envelope gives. */
 export interface FileKey {
@@ -77,8 +76,7 @@ export function statedPlaintextSize(messageLength: number): number {
 async function readFileStart(reader: PieceReader): Promise<FileStart> {
   const headerBytes = await reader.take(HEADER_BYTES);
   const { envelopeLength } = parseHeader(headerBytes);
-  const rest = Math.min(envelopeLength, MAX_FILE_START_BYTES) + MESSAGE_PREFIX_BYTES;
-  return parseFileStart(concatBytes(headerBytes, await reader.take(rest)));
+  return parseFileStart(concatBytes(headerBytes, await reader.take(envelopeLength + MESSAGE_PREFIX_BYTES)));
 }
 
 /** The chunks as they come, held to the length and the digest that were stated. */

@@ -154,6 +154,22 @@ describe("file-format §5: after a crash", () => {
     await expect(again).rejects.toMatchObject({ name: "CryptoError", code: "source_changed", step: "source" });
   });
 
+  it("within one process a part has one content too, and parts are cut the same way", async () => {
+    const content = contentOf(60_000);
+    const { plan } = await planFile({ contentSize: content.length });
+    const first = await encryptPart(nodePlatform, plan, readerOf(content), 1, 3);
+    expect(await encryptPart(nodePlatform, plan, readerOf(content), 1, 3)).toEqual(first);
+    const other = encryptPart(nodePlatform, plan, readerOf(new Uint8Array(60_000)), 1, 3);
+    await expect(other).rejects.toMatchObject({ code: "source_changed" });
+    await expect(encryptPart(nodePlatform, plan, readerOf(content), 1, 2)).rejects.toThrow(RangeError);
+  });
+
+  it("a plan that was taken up again makes parts only", async () => {
+    const planned = await planFile({ contentSize: 5 });
+    const { plan } = await afterCrash(planned, []);
+    expect(() => encryptFile(plan, contentOf(5))).toThrow("a plan encrypts one file once");
+  });
+
   it("more content than asked for is source_changed too", async () => {
     const content = contentOf(60_000);
     const { plan } = await planFile({ contentSize: content.length });
@@ -168,7 +184,7 @@ describe("file-format §5: after a crash", () => {
     for (const [plan, record] of [
       [two.plan, part.record],
       [one.plan, { ...part.record, firstChunk: 1, endChunk: 2 }],
-      [one.plan, { ...part.record, endChunk: 2 }],
+      [(await afterCrash(one, [])).plan, { ...part.record, endChunk: 2 }],
     ] as const)
       await expect(reencryptPart(nodePlatform, plan, readerOf(content), record)).rejects.toMatchObject({
         code: "source_changed",

@@ -60,8 +60,9 @@ export function partOffset(plan: FilePlan, firstChunk: number): number {
 
 /**
  * Encrypts chunks `firstChunk` to `endChunk` into memory. Put its record where a crash cannot lose it before the first byte is sent, and
- * send these very bytes again when sending fails. Throws CryptoError source_changed when less or more content comes than asked for,
- * RangeError for chunks that the file does not have or more than `MAX_PART_CHUNKS`.
+ * send these very bytes again when sending fails. After a crash it is `reencryptPart` that makes them again. Throws CryptoError
+ * source_changed when less or more content comes than asked for, or other content than before; RangeError for chunks that the file
+ * does not have, more than `MAX_PART_CHUNKS`, or parts cut elsewhere than before.
  */
 export async function encryptPart(
   platform: CryptoPlatform,
@@ -85,7 +86,23 @@ export async function encryptPart(
     filled += blocks.length;
   }
   const tagDigest = digestTags(platform, plan, bytes.subarray(start.length), firstChunk, endChunk);
-  return { fileOffset, bytes, record: { firstChunk, endChunk, tagDigest } };
+  const record = { firstChunk, endChunk, tagDigest };
+  holdToEarlier(plan, record);
+  return { fileOffset, bytes, record };
+}
+
+const earlier = new WeakMap<FilePlan, Map<number, PartRecord>>();
+
+/** Also within one process a part has one content only. */
+function holdToEarlier(plan: FilePlan, record: PartRecord): void {
+  const parts = earlier.get(plan) ?? new Map<number, PartRecord>();
+  earlier.set(plan, parts);
+  const before = parts.get(record.firstChunk);
+  if (before !== undefined && before.endChunk === record.endChunk && !equalBytes(before.tagDigest, record.tagDigest))
+    throw sourceChanged("the content changed since a part of it was encrypted");
+  if (before !== undefined && before.endChunk !== record.endChunk)
+    throw new RangeError("a file is cut into the same parts every time");
+  parts.set(record.firstChunk, record);
 }
 
 /**

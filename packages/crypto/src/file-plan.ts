@@ -68,13 +68,18 @@ export interface SavedPlan {
   readonly contentSize: number | null;
 }
 
-/** The same plan again from what was saved and the data key. Throws CryptoError wrong_key when it is not this file's key. */
+/**
+ * The same plan again from what was saved and the data key; good for parts only, as some of the file may have been sent. Throws
+ * CryptoError wrong_key when it is not this file's key.
+ */
 export async function reopenFilePlan(platform: CryptoPlatform, saved: SavedPlan, dataKey: DataKey): Promise<FilePlan> {
   const context = fileContext(saved.header.subarray(0, HEADER_BYTES - 4));
   const keys = await deriveMessageKeys(platform, dataKey.reveal(), saved.salt, context);
   if (!equalBytes(keys.commitment, saved.commitment))
     throw new CryptoError("wrong_key", "commitment", "this is not the key of the file that was begun");
-  return fixPlan(saved.header, saved.envelope, saved.padded, saved.contentSize, keys);
+  const plan = fixPlan(saved.header, saved.envelope, saved.padded, saved.contentSize, keys);
+  claimPlan(plan);
+  return plan;
 }
 
 const claimed = new WeakSet<FilePlan>();
