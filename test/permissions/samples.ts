@@ -223,6 +223,45 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}`, json: { name: name() } }),
   },
   "vaults.delete": { needs: ["vaultId"], call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}?force=true` }) },
+  // A shared vault needs a chain, which the server here has none of: whoever is let in learns that the vault is a public one.
+  "members.list": {
+    needs: ["vaultId"],
+    outcome: "public_vault",
+    call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}/members` }),
+  },
+  "members.add": {
+    needs: ["vaultId"],
+    outcome: "public_vault",
+    call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}/members`, json: { chainAddress: address() } }),
+  },
+  "members.remove": {
+    needs: ["vaultId"],
+    outcome: "public_vault",
+    call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}/members/${address()}` }),
+  },
+  "vaultKeys.list": {
+    needs: ["vaultId"],
+    outcome: "public_vault",
+    call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}/keys` }),
+  },
+  "vaultKeys.publish": {
+    needs: ["vaultId"],
+    outcome: "public_vault",
+    call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}/keys`, json: { record: "AAAA" } }),
+  },
+  "folderNames.get": {
+    needs: ["vaultId"],
+    outcome: "public_vault",
+    call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}/names` }),
+  },
+  "folderNames.stage": {
+    needs: ["vaultId"],
+    outcome: "public_vault",
+    call: ({ vaultId }) => ({
+      path: `/api/vaults/${vaultId}/names`,
+      json: { folderId: null, keyId: "0".repeat(64), entries: [] },
+    }),
+  },
   "folders.create": {
     needs: ["vaultId"],
     call: ({ vaultId }) => ({ path: "/api/folders", json: { name: name(), vaultId } }),

@@ -1,7 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { api, type AuditEvent, type EndpointDefinition } from "@coffer/contract";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { newTestVault } from "../../drivers/chain/test-chain.ts";
 import { openTestApp, type TestApp } from "../../test-app.ts";
+import { openSigner } from "../chain-proofs/test-signer.ts";
+import { signRecord } from "../shared-vaults/test-statements.ts";
 import { verifyAccount } from "./verify.ts";
 
 let service: TestApp;
@@ -10,7 +13,10 @@ beforeEach(async () => {
 });
 afterEach(() => service[Symbol.asyncDispose]());
 
-const chainAddress = `0x${"b".repeat(64)}`;
+const signer = openSigner(new Uint8Array(32).fill(7));
+const { chainAddress } = signer;
+const member = `0x${"b".repeat(64)}`;
+const chainObjectId = `0x${"a".repeat(64)}`;
 
 /** An owner's key that is bound to the account's chain address. */
 async function boundOwner(): Promise<{ id: string; key: string; keyId: string }> {
@@ -107,6 +113,21 @@ it("[D1-changes-row D1-changes-audit] every change is in the audit log with key,
     else await changes([], "DELETE", pathname, { headers: tus });
   }
   await changes(["vault.deleted"], "DELETE", `/api/vaults/${vault}?force=true`);
+
+  service.chain.set(chainObjectId, newTestVault({ address: chainAddress, signingKey: signer.publicKey }));
+  service.chain.add(chainObjectId, { address: member, signingKey: new Uint8Array(0) });
+  const wanted = { name: "s", type: "shared", chainObjectId };
+  const shared = `/api/vaults/${(await changes(["vault.created"], "POST", "/api/vaults", { json: wanted }))["vault"]?.id}`;
+  await changes(["vault.member_added"], "POST", `${shared}/members`, { json: { chainAddress: member } });
+  await changes([], "POST", `${shared}/members`, { json: { chainAddress: member } });
+  service.chain.remove(chainObjectId, member);
+  await changes(["vault.member_removed"], "DELETE", `${shared}/members/${member}`);
+  await changes([], "DELETE", `${shared}/members/${member}`);
+  const record = signRecord(signer, { vault: chainObjectId, generation: 2 });
+  const published = await changes(["vault.key_published"], "POST", `${shared}/keys`, { json: { record } });
+  const { keyId: vaultKey } = published["key"] as unknown as { keyId: string };
+  await changes(["vault.names_changed"], "PUT", `${shared}/names`, { json: { folderId: null, keyId: vaultKey, entries: [] } });
+
   await changes(["account.updated"], "PATCH", "/api/account", { json: { name: randomUUID() } });
   const minted = (await changes(["api_key.created"], "POST", "/api/auth/api-keys", {
     json: { name: "k" },
