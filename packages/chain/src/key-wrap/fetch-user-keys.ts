@@ -11,7 +11,7 @@ import type { CheckedKey } from "./sealed-key.ts";
 import { findSessionProblem } from "./session.ts";
 
 /** What a key server accepts in one request. */
-const MAX_BATCH = 100;
+export const MAX_BATCH = 100;
 /** How long key servers that are behind are asked again, in milliseconds: as far as their nodes may lag. */
 const PATIENCE = 120_000;
 const FIRST_PAUSE = 500;

@@ -31,10 +31,19 @@ export async function checkKeyServers(parts: KeyWrapParts): Promise<KeyServerSta
   parts.reads.forget();
   const { reads, fetch, network } = parts;
   const options = { client: reads.client, fetch, timeout: PATIENCE, network: network.network };
-  const group = await openKeyServers(set, options).catch((error: unknown) => error);
+  const group = await withPatience(openKeyServers(set, options)).catch((error: unknown) => error);
   if (group instanceof Error || !isGroup(group))
     return set.servers.map((server) => status(server, explainUnread(group)));
   return await Promise.all(set.servers.map(async (server) => status(server, await askService(parts, group, server))));
+}
+
+/** A chain node that says nothing is asked no longer; what it says later is not waited for. */
+async function withPatience<T>(promise: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new ChainError("chain_unavailable")), PATIENCE);
+  });
+  return await Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
 function isGroup(value: unknown): value is KeyServerGroup {

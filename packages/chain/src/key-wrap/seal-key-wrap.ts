@@ -7,7 +7,7 @@ import { ChainError } from "../errors.ts";
 import type { KeyServerSet, NetworkConfiguration } from "../network.ts";
 import type { TransactionSigner } from "../signer.ts";
 import type { VaultObjects } from "./approval.ts";
-import { fetchUserKeys } from "./fetch-user-keys.ts";
+import { fetchUserKeys, MAX_BATCH } from "./fetch-user-keys.ts";
 import { openKeyServers, type KeyServerGroup } from "./key-server-group.ts";
 import { checkKeyServers, type KeyServerStatus } from "./key-server-status.ts";
 import type { KeyWrapParts } from "./key-wrap-parts.ts";
@@ -27,7 +27,7 @@ export interface SealKeyWrapOptions {
   readonly clock?: (() => number) | undefined;
   /** Waits between attempts at key servers that are behind. */
   readonly sleep?: ((milliseconds: number) => Promise<void>) | undefined;
-  /** Milliseconds one request to a key server may take; 10,000 by default. */
+  /** Milliseconds one request to a key server may take, and 200 more for each key in it; 10,000 by default. */
   readonly timeout?: number | undefined;
 }
 
@@ -87,7 +87,7 @@ async function wrapKey(parts: KeyWrapParts, key: Uint8Array, place: SealedVaultK
   const [writing] = network.keyServerSets;
   if (writing === undefined) throw new TypeError("the network configuration names no key servers");
   if (key.length !== 32) throw new TypeError("a vault key has 32 bytes");
-  const group = await openGroup(parts, writing);
+  const group = await openGroup(parts, writing, 0);
   const sealed = await encrypt(group, {
     packageId: network.originalPackageId,
     id: toHex(freshIdentity(place)),
@@ -120,7 +120,7 @@ async function unwrapKeys(parts: KeyWrapParts, items: readonly SealedVaultKey[])
   for (const set of parts.network.keyServerSets) {
     const ofSet = checked.filter((key) => key.set === set);
     if (ofSet.length === 0) continue;
-    const keys = await unwrapFrom(parts, await openGroup(parts, set), ofSet);
+    const keys = await unwrapFrom(parts, await openGroup(parts, set, ofSet.length), ofSet);
     for (const [at, key] of ofSet.entries()) opened.set(key, keys[at] ?? new Uint8Array());
   }
   return checked.map((key) => opened.get(key) ?? new Uint8Array());
@@ -143,7 +143,9 @@ function refuseSealedKey(cause: unknown): never {
   throw new CryptoError("damaged", "record", "The vault key is not sealed as it must be: it does not open", { cause });
 }
 
-async function openGroup(parts: KeyWrapParts, set: KeyServerSet): Promise<KeyServerGroup> {
-  const { fetch, timeout, reads, network } = parts;
+async function openGroup(parts: KeyWrapParts, set: KeyServerSet, keys: number): Promise<KeyServerGroup> {
+  const { fetch, reads, network } = parts;
+  // A key server computes for each key; a slow one that serves a development machine takes 50 ms.
+  const timeout = parts.timeout + Math.min(keys, MAX_BATCH) * 200;
   return await openKeyServers(set, { client: reads.client, fetch, timeout, network: network.network });
 }
