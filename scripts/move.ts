@@ -35,18 +35,24 @@ export async function compilePackage(): Promise<CompiledPackage> {
   return { modules: built.modules, digest: Buffer.from(built.digest).toString("hex") };
 }
 
-/** Where the unit tests are; a path inside the Move package. */
-const TESTS = "tests/vault_tests.move";
+/** The module and its unit tests; paths inside the Move package. */
+const [SOURCE, TESTS] = ["sources/vault.move", "tests/vault_tests.move"];
 
 /**
  * Runs the package's unit tests in the Move VM, or other ones in their place: an extension of `coffer::vault` (the compiler takes one).
+ * `source` stands in for the module, to see whether the tests notice.
  * @throws Error with the compiler's words.
  */
-export async function testPackage(tests?: string): Promise<{ readonly passed: boolean; readonly output: string }> {
+export async function testPackage(
+  tests?: string,
+  source?: string,
+): Promise<{ readonly passed: boolean; readonly output: string }> {
   await openBuilder();
   // Extensions of modules belong to the compiler's next edition only; bytecode is built in this one.
   const files = readSources("2024.alpha");
-  const tested = await testMovePackage(inputOf(tests === undefined ? files : { ...files, [TESTS]: tests }));
+  if (tests !== undefined) files[TESTS] = tests;
+  if (source !== undefined) files[SOURCE] = source;
+  const tested = await testMovePackage(inputOf(files));
   if ("error" in tested) throw new Error(tested.error);
   return tested;
 }
