@@ -156,14 +156,18 @@ export function contextOf(
   principal: Principal,
   more: { recheck?: () => Promise<void> } = {},
 ): CreationContext<Principal> {
+  const watches: (() => Promise<void>)[] = [];
   return {
     principal,
     requestId: TEST_ORIGIN.requestId,
     origin: TEST_ORIGIN,
     serviceOrigin: "http://127.0.0.1",
     signal: new AbortController().signal,
-    recheck: more.recheck ?? (() => Promise.resolve()),
-    watch: () => undefined,
+    async recheck() {
+      await more.recheck?.();
+      for (const check of watches) await check();
+    },
+    watch: (check) => void watches.push(check),
     record: (_transaction, answer) =>
       Promise.resolve(new Recorded(answer instanceof Reply ? answer : new Reply(answer))),
   };

@@ -92,8 +92,9 @@ export async function requireContinuable(
   upload: UploadRow,
 ): Promise<void> {
   const vault = await readVaultFor(deps.database, context.principal, upload.vault_id, "Upload");
-  const { generation } = requireStatements(upload).version;
-  await requireWriter(deps, context.principal, vault, { generation });
+  const { generation, signer } = requireStatements(upload).version;
+  const { member } = await requireWriter(deps, context.principal, vault, { generation });
+  if (member.address !== signer) throw new ServiceError("statement_invalid", "version: the caller did not sign it");
   watchMembership(deps, context, vault);
 }
 

@@ -1,0 +1,114 @@
+import { describe, expect, test } from "vitest";
+import { addPerson, agentOf, openSharedVault, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
+import { answerOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";
+import { contentOf, countBlobs, headersOf, newUpload, openWriting, put } from "./test-shared-files.ts";
+
+async function listOf(service: TestService, person: TestPerson, vaultId: string) {
+  return answerOf(await service.handlers.files.list({ query: { vaultId } }, contextOf(person.principal))).files;
+}
+
+describe("who may write", () => {
+  test("an agent of the account before it is a member: sees the vault and its list, is refused its content and changes", async () => {
+    await using service = await openTestService();
+    const { member: _member, ...writing } = await openWriting(service);
+    const file = await put(service, writing, "name");
+    const agent = agentOf(writing.by);
+    expect(await listOf(service, agent, writing.shared.vaultId)).toMatchObject([
+      { id: file.id, name: "", size: file.size },
+    ]);
+    expect(await codeOf(contentOf(service, agent, file.id))).toBe("not_a_member");
+    expect(await codeOf(put(service, { ...writing, by: agent }, "new"))).toBe("not_a_member");
+    const trash = service.handlers.files.delete({ params: { fileId: file.id }, query: {} }, contextOf(agent.principal));
+    expect(await codeOf(trash)).toBe("not_a_member");
+    service.chain.add(writing.shared.objectId, { address: agent.chainAddress, signingKey: agent.publicKey });
+    service.clock.advance(10_001);
+    await put(service, { ...writing, by: agent }, "new");
+  });
+
+  test("a stranger finds nothing; a member of one vault reaches no other of the account", async () => {
+    await using service = await openTestService();
+    const { member, ...writing } = await openWriting(service);
+    const other = await openSharedVault(service, { owner: writing.shared.owner });
+    const keyId = await publishKey(service, other, other.owner);
+    const hidden = await put(service, { shared: other, by: other.owner, keyId }, "hidden");
+    const stranger = await addPerson(service);
+    const seen = await put(service, writing, "seen");
+    for (const [person, fileId] of [
+      [member, hidden.id],
+      [stranger, seen.id],
+      [stranger, hidden.id],
+    ] as const) {
+      const context = contextOf(person.principal);
+      expect(await codeOf(contentOf(service, person, fileId))).toBe("not_found");
+      expect(await codeOf(service.handlers.files.get({ params: { fileId } }, context))).toBe("not_found");
+      expect(await codeOf(service.handlers.files.delete({ params: { fileId }, query: {} }, context))).toBe("not_found");
+      expect(await codeOf(service.handlers.files.restore({ params: { fileId }, body: undefined }, context))).toBe(
+        "not_found",
+      );
+      const change = service.handlers.files.update({ params: { fileId }, headers: {}, body: { name: "x" } }, context);
+      expect(await codeOf(change)).toBe("not_found");
+    }
+    expect(await codeOf(put(service, { shared: other, by: member, keyId }, "x"))).toBe("not_found");
+    expect(await codeOf(put(service, { ...writing, by: stranger }, "x"))).toBe("not_found");
+  });
+
+  test("a removed member is refused content within ten seconds, and its upload when its vault's generation moves", async () => {
+    await using service = await openTestService();
+    const { member, ...writing } = await openWriting(service);
+    const file = await put(service, { ...writing, by: member }, "before");
+    service.chain.remove(writing.shared.objectId, member.chainAddress);
+    service.clock.advance(10_001);
+    expect(await codeOf(contentOf(service, member, file.id))).toBe("not_a_member");
+    expect(await codeOf(put(service, { ...writing, by: member }, "after"))).toBe("not_a_member");
+    // The owner's own statements are of the old generation now.
+    expect(await codeOf(put(service, writing, "after"))).toBe("generation_moved");
+    const keyId = await publishKey(service, writing.shared, writing.by, 2);
+    expect(await codeOf(put(service, { ...writing, keyId, generation: 2 }, "after"))).toBe("names_outdated");
+  });
+
+  test("a generation that moves while the bytes come stops the commit, and nothing stays", async () => {
+    await using service = await openTestService();
+    const { member, ...writing } = await openWriting(service);
+    const upload = newUpload(writing, "slow");
+    const removing = async function* () {
+      yield upload.file.bytes.subarray(0, 100);
+      service.chain.remove(writing.shared.objectId, member.chainAddress);
+      service.clock.advance(1001);
+      yield upload.file.bytes.subarray(100);
+    };
+    const body = { stream: removing(), length: upload.file.bytes.length, contentType: null };
+    const query = { vaultId: writing.shared.vaultId };
+    const sent = service.handlers.files.upload(
+      { query, headers: headersOf(upload.version, upload.entry), body },
+      contextOf(writing.by.principal),
+    );
+    expect(await codeOf(sent)).toBe("generation_moved");
+    expect(await countBlobs(service)).toBe(0);
+  });
+
+  test("a chain that does not answer refuses everyone but the owner's reading", async () => {
+    await using service = await openTestService();
+    const { member, ...writing } = await openWriting(service);
+    const file = await put(service, writing, "name");
+    service.clock.advance(60_000);
+    service.chain.down = true;
+    await contentOf(service, writing.by, file.id);
+    expect(await codeOf(contentOf(service, member, file.id))).toBe("chain_unavailable");
+    expect(await codeOf(put(service, writing, "new"))).toBe("chain_unavailable");
+    expect(await listOf(service, member, writing.shared.vaultId)).toHaveLength(1);
+  });
+
+  test("a member deletes nothing for good, also with the owner's level in its own account, and empties no trash", async () => {
+    await using service = await openTestService();
+    const { member, ...writing } = await openWriting(service);
+    const file = await put(service, writing, "name");
+    const context = contextOf(member.principal);
+    const permanent = { params: { fileId: file.id }, query: { permanent: true } };
+    expect(await codeOf(service.handlers.files.delete(permanent, context))).toBe("owner_only");
+    const { vaultId } = writing.shared;
+    expect(await codeOf(service.handlers.trash.empty({ query: { vaultId } }, context))).toBe("owner_only");
+    await service.handlers.files.delete({ params: { fileId: file.id }, query: {} }, context);
+    const trash = answerOf(await service.handlers.trash.list({ query: { vaultId } }, context));
+    expect(trash.files).toMatchObject([{ id: file.id }]);
+  });
+});

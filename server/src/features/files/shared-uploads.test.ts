@@ -1,0 +1,273 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { agentOf } from "../shared-vaults/test-vaults.ts";
+import { answerOf, bodyOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
+import {
+  contentOf,
+  countBlobs,
+  encryptedFile,
+  entryOf,
+  headersOf,
+  newUpload,
+  openWriting,
+  put,
+  send,
+  type Upload,
+  usageOf,
+  versionOf,
+  type Writing,
+} from "./test-shared-files.ts";
+
+describe("an upload to a shared vault", () => {
+  test("is stored as it came: ids from the statement, no name, no content type, size and digest of the bytes", async () => {
+    await using service = await openTestService();
+    const { member, ...writing } = await openWriting(service);
+    const upload = newUpload(writing, "plan.pdf");
+    const file = await send(service, writing, upload);
+    expect(file).toMatchObject({
+      ...{ id: upload.file.fileId, versionId: upload.file.versionId, name: "", encrypted: true, folderId: null },
+      ...{ contentType: "application/octet-stream", size: upload.file.bytes.length },
+      shared: { version: upload.version, ...upload.entry },
+    });
+    const { bytes, headers } = await contentOf(service, member, file.id);
+    expect(bytes.equals(upload.file.bytes)).toBe(true);
+    expect(headers["Content-Disposition"]).toBe(`attachment; filename="${file.id}"`);
+  });
+
+  test("of another account's member counts for the vault's account, is recorded there, and by whom", async () => {
+    await using service = await openTestService();
+    const { member, ...writing } = await openWriting(service);
+    const file = await put(service, { ...writing, by: member }, "notes");
+    const owner = writing.shared.owner.principal.accountId;
+    expect(await usageOf(service, owner)).toEqual({ bytes: file.size, files: 1 });
+    expect(await usageOf(service, member.principal.accountId)).toEqual({ bytes: 0, files: 0 });
+    const { build } = service.database;
+    const changes = await service.database.all(
+      build.selectFrom("changes").select(["action", "actor_json"]).where("account_id", "=", owner).orderBy("sequence"),
+    );
+    expect(changes.at(-1)).toMatchObject({ action: "file.uploaded" });
+    expect(changes.at(-1)?.actor_json).toContain(member.principal.keyId);
+  });
+
+  test("again, with the same statements, is the same file and keeps no second blob", async () => {
+    await using service = await openTestService();
+    const { member: _member, ...writing } = await openWriting(service);
+    const upload = newUpload(writing, "twice");
+    const first = await send(service, writing, upload);
+    expect(await send(service, writing, upload)).toEqual(first);
+    expect(await countBlobs(service)).toBe(1);
+    expect(await usageOf(service, writing.shared.owner.principal.accountId)).toMatchObject({ files: 1 });
+  });
+
+  test("races another of the same name index: one wins, nothing of the other stays", async () => {
+    await using service = await openTestService();
+    const { member, ...writing } = await openWriting(service);
+    const uploads = [writing, { ...writing, by: member }].map((as) => send(service, as, newUpload(as, "same")));
+    expect(await outcomes(uploads)).toEqual({ ok: 1, name_exists: 1 });
+    expect(await countBlobs(service)).toBe(1);
+  });
+});
+
+interface Case {
+  readonly code: string;
+  /** What is sent instead of a good upload. */
+  change(writing: Writing, upload: Upload): { upload?: Partial<Upload>; bytes?: Buffer };
+}
+
+const flipped = (bytes: Buffer, at: number) =>
+  Buffer.from(bytes.map((byte, index) => (index === at ? byte ^ 1 : byte)));
+
+const CASES: Readonly<Record<string, Case>> = {
+  plaintext: { code: "not_encrypted", change: () => ({ bytes: Buffer.alloc(600, "plain text ") }) },
+  "plaintext of the right length": {
+    code: "not_encrypted",
+    change: (_writing, { file }) => ({ bytes: Buffer.alloc(file.bytes.length, "plain text ") }),
+  },
+  "a header cut short": {
+    code: "statement_invalid",
+    change: (_w, { file }) => ({ bytes: file.bytes.subarray(0, 30) }),
+  },
+  nothing: { code: "statement_invalid", change: () => ({ bytes: Buffer.alloc(0) }) },
+  "another version's header": {
+    code: "statement_invalid",
+    change: (_w, { file }) => ({
+      bytes: Buffer.concat([encryptedFile({ fileId: file.fileId }).bytes.subarray(0, 48), file.bytes.subarray(48)]),
+    }),
+  },
+  "another envelope": { code: "statement_invalid", change: (_w, { file }) => ({ bytes: flipped(file.bytes, 60) }) },
+  "an envelope of other length": {
+    code: "statement_invalid",
+    change: (_w, { file }) => ({ bytes: flipped(file.bytes, 47) }),
+  },
+  "a byte too few": { code: "statement_invalid", change: (_w, { file }) => ({ bytes: file.bytes.subarray(0, -1) }) },
+  "a byte too many": {
+    code: "statement_invalid",
+    change: (_w, { file }) => ({ bytes: Buffer.concat([file.bytes, Buffer.alloc(1)]) }),
+  },
+  "an envelope over 4096 bytes": {
+    code: "statement_invalid",
+    change: (writing, { file }) => {
+      const large = encryptedFile({ ...file, envelope: randomBytes(4097) });
+      return { upload: { version: versionOf(writing, large) }, bytes: large.bytes };
+    },
+  },
+  "a statement for another vault": {
+    code: "statement_invalid",
+    change: (writing, { file }) => ({
+      upload: { version: versionOf(writing, file, { vault: `0x${"7".repeat(64)}` }) },
+    }),
+  },
+  "a statement of another format": {
+    code: "statement_invalid",
+    change: (writing, { file }) => {
+      const header = file.bytes.subarray(0, 44);
+      return { upload: { version: versionOf(writing, file, { header: flipped(header, 9) }) } };
+    },
+  },
+  "a statement about plaintext": {
+    code: "not_encrypted",
+    change: (writing, { file }) => ({ upload: { version: versionOf(writing, file, { header: Buffer.alloc(44, 1) }) } }),
+  },
+  "a statement that is not the first": {
+    code: "statement_invalid",
+    change: (writing, { file, version }) => ({
+      upload: { version: versionOf(writing, file, { sequence: 2, previous: version }) },
+    }),
+  },
+  "a key that the vault has not": {
+    code: "statement_invalid",
+    change: (writing, { file }) => ({ upload: { version: versionOf({ ...writing, keyId: "1".repeat(64) }, file) } }),
+  },
+  "another's signature": {
+    code: "statement_invalid",
+    change: (writing, { file }) => ({
+      upload: {
+        version: versionOf({ ...writing, by: agentOf(writing.by) }, file, { signer: writing.by.chainAddress }),
+      },
+    }),
+  },
+  "another's statement": {
+    code: "statement_invalid",
+    change: (writing, { file }) => ({ upload: { version: versionOf({ ...writing, by: agentOf(writing.by) }, file) } }),
+  },
+  "a generation that is to come": {
+    code: "chain_unavailable",
+    change: (writing, { file }) => ({ upload: { version: versionOf({ ...writing, generation: 2 }, file) } }),
+  },
+  "an entry of another file": {
+    code: "statement_invalid",
+    change: (writing) => ({ upload: { entry: entryOf(writing, "name", { kind: "file", id: randomUUID() }) } }),
+  },
+  "an entry of a folder": {
+    code: "statement_invalid",
+    change: (writing, { file }) => ({
+      upload: { entry: entryOf(writing, "name", { kind: "folder", id: file.fileId }) },
+    }),
+  },
+  "an entry in another folder": {
+    code: "statement_invalid",
+    change: (writing, { file }) => ({
+      upload: { entry: entryOf(writing, "name", { kind: "file", id: file.fileId, folderId: randomUUID() }) },
+    }),
+  },
+  "an entry about other metadata": {
+    code: "statement_invalid",
+    change: (_w, { entry }) => ({ upload: { entry: { ...entry, metadata: randomBytes(136).toString("base64") } } }),
+  },
+  "a statement cut short": {
+    code: "statement_invalid",
+    change: (_w, { version }) => ({ upload: { version: version.slice(0, -4) } }),
+  },
+};
+
+describe("an upload that is not what its statements say", () => {
+  let service: TestService;
+  let writing: Writing;
+  beforeAll(async () => {
+    service = await openTestService();
+    writing = await openWriting(service);
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+
+  test.each(Object.entries(CASES))("%s is refused, and nothing of it is stored", async (_name, refused) => {
+    const upload = newUpload(writing, "name");
+    const { upload: changed, bytes } = refused.change(writing, upload);
+    const sent = send(service, writing, { ...upload, ...changed }, bytes ?? upload.file.bytes);
+    expect(await codeOf(sent)).toBe(refused.code);
+    expect(await countBlobs(service)).toBe(0);
+    expect(await usageOf(service, writing.shared.owner.principal.accountId)).toEqual({ bytes: 0, files: 0 });
+  });
+});
+
+describe("what an upload to a shared vault must not bring, or must", () => {
+  async function refusal(
+    service: TestService,
+    writing: Writing,
+    more: { query?: object; headers?: object; contentType?: string },
+  ) {
+    const upload = newUpload(writing, "name");
+    const input = {
+      query: { vaultId: writing.shared.vaultId, ...more.query },
+      headers: more.headers ?? headersOf(upload.version, upload.entry),
+      body: bodyOf(upload.file.bytes, { contentType: more.contentType ?? null }),
+    };
+    return codeOf(service.handlers.files.upload(input, contextOf(writing.by.principal)));
+  }
+
+  test("a name in the clear, a form, no statements, half an entry", async () => {
+    await using service = await openTestService();
+    const { member: _member, ...writing } = await openWriting(service);
+    expect(await refusal(service, writing, { query: { name: "plan.pdf" } })).toBe("validation_failed");
+    expect(await refusal(service, writing, { contentType: "multipart/form-data; boundary=x" })).toBe(
+      "validation_failed",
+    );
+    expect(await refusal(service, writing, { headers: {} })).toBe("not_encrypted");
+    const { version, entry } = newUpload(writing, "name");
+    const { "coffer-metadata": _metadata, ...half } = headersOf(version, entry);
+    expect(await refusal(service, writing, { headers: half })).toBe("validation_failed");
+    expect(await refusal(service, writing, { headers: headersOf(version) })).toBe("validation_failed");
+  });
+
+  test("a public vault takes no statements", async () => {
+    await using service = await openTestService();
+    const { member: _member, ...writing } = await openWriting(service);
+    expect(await refusal(service, writing, { query: { vaultId: undefined, name: "x" } })).toBe("validation_failed");
+  });
+
+  test("with plain names the name is required, shown, and one of its kind", async () => {
+    await using service = await openTestService();
+    const { member: _member, ...writing } = await openWriting(service, { plainNames: true });
+    const named = (name: string) => {
+      const file = encryptedFile();
+      const entry = entryOf(writing, name, { kind: "file", id: file.fileId, keyId: "0".repeat(64) });
+      const headers = headersOf(versionOf(writing, file), entry);
+      const body = bodyOf(file.bytes, { contentType: "text/plain" });
+      const query = { vaultId: writing.shared.vaultId, ...(name === "" ? {} : { name }) };
+      return service.handlers.files.upload({ query, headers, body }, contextOf(writing.by.principal));
+    };
+    expect(answerOf(await named("plan.txt")).file).toMatchObject({
+      name: "plan.txt",
+      contentType: "text/plain",
+      encrypted: true,
+    });
+    expect(await codeOf(named("plan.txt"))).toBe("name_exists");
+    expect(await codeOf(named(""))).toBe("validation_failed");
+  });
+
+  test("an id that is taken is refused in the same words, whether the caller may see what has it or not", async () => {
+    await using service = await openTestService();
+    const { member: _member, ...mine } = await openWriting(service);
+    const { member: _other, ...theirs } = await openWriting(service);
+    const taken = await put(service, theirs, "theirs");
+    const own = await put(service, mine, "mine");
+    const again = async (fileId: string) => {
+      const file = encryptedFile({ fileId });
+      const entry = entryOf(mine, randomUUID(), { kind: "file", id: fileId });
+      const failure = await send(service, mine, { file, version: versionOf(mine, file), entry }).catch(String);
+      return failure;
+    };
+    const refused = await again(taken.id);
+    expect(refused).toContain("choose another");
+    expect(await again(own.id)).toBe(refused);
+  });
+});

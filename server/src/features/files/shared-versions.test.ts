@@ -1,0 +1,232 @@
+import { randomUUID } from "node:crypto";
+import type { SharedEntry } from "@coffer/contract";
+import { describe, expect, test } from "vitest";
+import { expireUploads, expireVersions } from "../../jobs/expiry.ts";
+import { deleteQueuedBlobs } from "../../jobs/blob-deletions.ts";
+import { sweepOrphans } from "../../jobs/sweep.ts";
+import { publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
+import { answerOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
+import {
+  contentOf,
+  countBlobs,
+  encryptedFile,
+  entryOf,
+  nextEntry,
+  nextVersion,
+  openWriting,
+  put,
+  replace,
+  usageOf,
+  versionOf,
+  type Writing,
+} from "./test-shared-files.ts";
+
+const HOUR = 60 * 60_000;
+const jobsOf = (service: TestService) => ({ ...service, log: { info: () => undefined, error: () => undefined } });
+const going = new AbortController().signal;
+
+describe("a new version", () => {
+  test("follows the one before; that one stays readable by its id for an hour and then goes with its bytes", async () => {
+    await using service = await openTestService();
+    const { member, ...writing } = await openWriting(service);
+    const first = await put(service, writing, "name");
+    const old = await contentOf(service, member, first.id);
+    const next = nextVersion({ ...writing, by: member }, first);
+    const second = await replace(service, { ...writing, by: member }, next);
+    expect(second).toMatchObject({ versionId: next.file.versionId, size: next.file.bytes.length });
+    expect(second.shared).toMatchObject({ version: next.version, entry: first.shared?.entry });
+    expect((await contentOf(service, member, first.id)).bytes.equals(next.file.bytes)).toBe(true);
+    const kept = await contentOf(service, member, first.id, first.versionId);
+    expect(kept.bytes.equals(old.bytes)).toBe(true);
+    expect(kept.headers["ETag"]).toBe(old.headers["ETag"]);
+    expect(await usageOf(service, writing.shared.owner.principal.accountId)).toEqual({ bytes: second.size, files: 1 });
+    expect(await sweepOrphans(jobsOf(service), { atStart: true })).toEqual({ orphans: 0, dangling: 0 });
+    service.clock.advance(HOUR - 1);
+    expect(await expireVersions(service, going)).toEqual({ expired: 0 });
+    service.clock.advance(1);
+    expect(await codeOf(contentOf(service, writing.by, first.id, first.versionId))).toBe("not_found");
+    expect(await expireVersions(service, going)).toEqual({ expired: 1 });
+    service.clock.advance(60_000);
+    expect(await deleteQueuedBlobs(jobsOf(service), going)).toEqual({ deleted: 1, failed: 0 });
+    expect(await countBlobs(service)).toBe(1);
+    expect((await contentOf(service, writing.by, first.id, second.versionId)).bytes.equals(next.file.bytes)).toBe(true);
+  });
+
+  test("is refused when it is a replay, skips one, is of another file, or reuses a version's id", async () => {
+    await using service = await openTestService();
+    const { member: _member, ...writing } = await openWriting(service);
+    const first = await put(service, writing, "name");
+    const other = await put(service, writing, "other");
+    const second = nextVersion(writing, first);
+    await replace(service, writing, second);
+    const again = await replace(service, writing, second);
+    expect(again.versionId).toBe(second.file.versionId);
+    const stale = nextVersion(writing, first);
+    expect(await codeOf(replace(service, writing, stale))).toBe("statement_invalid");
+    const skipping = nextVersion(writing, again, 4);
+    expect(await codeOf(replace(service, writing, skipping))).toBe("statement_invalid");
+    const foreign = nextVersion(writing, other);
+    const misplaced = { ...foreign, file: { ...foreign.file, fileId: first.id } };
+    expect(await codeOf(replace(service, writing, misplaced))).toBe("statement_invalid");
+    for (const versionId of [first.versionId, again.versionId]) {
+      const reused = encryptedFile({ fileId: first.id, versionId });
+      const version = versionOf(writing, reused, { sequence: 3, previous: second.version });
+      expect(await codeOf(replace(service, writing, { file: reused, version }))).toBe("statement_invalid");
+    }
+    expect(await countBlobs(service)).toBe(3);
+  });
+
+  test("holds to If-Match, and of two that follow the same one only one wins", async () => {
+    await using service = await openTestService();
+    const { member, ...writing } = await openWriting(service);
+    const first = await put(service, writing, "name");
+    const wrong = replace(service, writing, nextVersion(writing, first), { ifMatch: '"sha256-x"' });
+    expect(await codeOf(wrong)).toBe("precondition_failed");
+    const both = [writing, { ...writing, by: member }].map((as) => replace(service, as, nextVersion(as, first)));
+    expect(await outcomes(both)).toEqual({ ok: 1, statement_invalid: 1 });
+    expect(await countBlobs(service)).toBe(2);
+  });
+
+  test("may bring the name's next entry along, in the trash too for the owner, who reads there by the version's id", async () => {
+    await using service = await openTestService();
+    const { member, ...writing } = await openWriting(service);
+    const first = await put(service, writing, "name");
+    const renamed = await replace(service, writing, nextVersion(writing, first), {
+      entry: nextEntry(writing, "renamed", first),
+    });
+    expect(renamed.shared?.nameIndex).not.toBe(first.shared?.nameIndex);
+    await service.handlers.files.delete({ params: { fileId: first.id }, query: {} }, contextOf(member.principal));
+    service.chain.remove(writing.shared.objectId, member.chainAddress);
+    service.clock.advance(10_001);
+    const keyId = await publishKey(service, writing.shared, writing.by, 2);
+    const rotating = { ...writing, keyId, generation: 2 };
+    expect(await codeOf(contentOf(service, writing.by, first.id))).toBe("trashed");
+    await contentOf(service, writing.by, first.id, renamed.versionId);
+    const third = nextVersion(rotating, renamed, 3);
+    const entry = nextEntry(rotating, "renamed", renamed, { revision: 3 });
+    const rotated = await replace(service, rotating, third, { entry });
+    expect(rotated).toMatchObject({ trashedAt: expect.any(String), shared: { version: third.version, ...entry } });
+    expect((await contentOf(service, writing.by, first.id, renamed.versionId)).bytes).toHaveLength(renamed.size);
+  });
+
+  test("of a deleted file goes with it: no version of it is readable or stays on the disk", async () => {
+    await using service = await openTestService();
+    const { member: _member, ...writing } = await openWriting(service);
+    const first = await put(service, writing, "name");
+    await replace(service, writing, nextVersion(writing, first));
+    await service.handlers.files.delete(
+      { params: { fileId: first.id }, query: { permanent: true } },
+      contextOf(writing.by.principal),
+    );
+    service.clock.advance(60_000);
+    expect(await deleteQueuedBlobs(jobsOf(service), going)).toEqual({ deleted: 2, failed: 0 });
+    expect(await countBlobs(service)).toBe(0);
+    await expireUploads(service, going);
+  });
+});
+
+async function update(
+  service: TestService,
+  by: TestPerson,
+  fileId: string,
+  body: { name?: string; folderId?: string | null; shared?: SharedEntry },
+) {
+  const input = { params: { fileId }, headers: {}, body };
+  return answerOf(await service.handlers.files.update(input, contextOf(by.principal))).file;
+}
+
+async function folder(service: TestService, writing: Writing, name: string, parentId: string | null = null) {
+  const entry = entryOf(writing, name, { kind: "folder", id: randomUUID(), folderId: parentId });
+  const body = { vaultId: writing.shared.vaultId, parentId, shared: entry };
+  return answerOf(await service.handlers.folders.create({ body }, contextOf(writing.by.principal))).folder;
+}
+
+describe("a name or a place", () => {
+  test("changes with an entry that says so, and with nothing less", async () => {
+    await using service = await openTestService();
+    const { member, ...writing } = await openWriting(service);
+    const file = await put(service, writing, "name");
+    const taken = await put(service, writing, "taken");
+    const inside = await folder(service, writing, "folder");
+    const by = member;
+    const as = { ...writing, by };
+    expect(await codeOf(update(service, by, file.id, { name: "clear" }))).toBe("validation_failed");
+    expect(await codeOf(update(service, by, file.id, { folderId: inside.id }))).toBe("validation_failed");
+    const clash = nextEntry(as, "taken", file);
+    expect(await codeOf(update(service, by, file.id, { shared: clash }))).toBe("name_exists");
+    const wrongFolder = nextEntry(as, "new", file, { folderId: inside.id });
+    expect(await codeOf(update(service, by, file.id, { shared: wrongFolder }))).toBe("statement_invalid");
+    const replayed = nextEntry(as, "new", taken);
+    expect(await codeOf(update(service, by, file.id, { shared: { ...replayed } }))).toBe("statement_invalid");
+    const renamed = await update(service, by, file.id, { shared: nextEntry(as, "new", file) });
+    expect(renamed).toMatchObject({ name: "", folderId: null });
+    const moving = nextEntry(as, "new", renamed, { revision: 3, folderId: inside.id });
+    const moved = await update(service, by, file.id, { folderId: inside.id, shared: moving });
+    expect(moved).toMatchObject({ folderId: inside.id, shared: moving });
+    expect(await update(service, by, file.id, { folderId: inside.id, shared: moving })).toEqual(moved);
+  });
+
+  test("comes back from the trash as it was while it fits, and under a new entry when it does not", async () => {
+    await using service = await openTestService();
+    const { member, ...writing } = await openWriting(service);
+    const inside = await folder(service, writing, "folder");
+    const file = await put(service, writing, "name", { folderId: inside.id });
+    const context = contextOf(member.principal);
+    const trash = () => service.handlers.files.delete({ params: { fileId: file.id }, query: {} }, context);
+    const restore = (shared?: SharedEntry) =>
+      service.handlers.files.restore({ params: { fileId: file.id }, body: shared && { shared } }, context);
+    await trash();
+    expect(answerOf(await restore()).file).toMatchObject({ folderId: inside.id, shared: file.shared });
+    await trash();
+    await service.handlers.folders.delete({ params: { folderId: inside.id } }, context);
+    expect(await codeOf(restore())).toBe("names_outdated");
+    const entry = nextEntry({ ...writing, by: member }, "name", file);
+    expect(answerOf(await restore(entry)).file).toMatchObject({ folderId: null, shared: entry });
+  });
+
+  test("of a folder: made again it is the same, renamed and moved with an entry, restored with what lay in it", async () => {
+    await using service = await openTestService();
+    const { member: _member, ...writing } = await openWriting(service);
+    const context = contextOf(writing.by.principal);
+    const outer = await folder(service, writing, "outer");
+    const entry = entryOf(writing, "inner", { kind: "folder", id: randomUUID(), folderId: outer.id });
+    const body = { vaultId: writing.shared.vaultId, parentId: outer.id, shared: entry };
+    const inner = answerOf(await service.handlers.folders.create({ body }, context)).folder;
+    expect(inner).toMatchObject({ name: "", parentId: outer.id, shared: entry });
+    expect(answerOf(await service.handlers.folders.create({ body }, context)).folder).toEqual(inner);
+    expect(await codeOf(folder(service, writing, "inner", outer.id))).toBe("name_exists");
+    const change = (shared: SharedEntry | undefined, parentId?: string | null) =>
+      service.handlers.folders.update(
+        {
+          params: { folderId: inner.id },
+          body: { ...(parentId === undefined ? {} : { parentId }), ...(shared && { shared }) },
+        },
+        context,
+      );
+    expect(await codeOf(change(undefined, null))).toBe("validation_failed");
+    const moving = nextEntry(writing, "inner", inner, { kind: "folder", folderId: null });
+    expect(answerOf(await change(moving, null)).folder).toMatchObject({ parentId: null, shared: moving });
+    await put(service, writing, "file", { folderId: inner.id });
+    await service.handlers.folders.delete({ params: { folderId: inner.id } }, context);
+    const restored = await service.handlers.folders.restore(
+      { params: { folderId: inner.id }, body: undefined },
+      context,
+    );
+    expect(answerOf(restored).folder).toMatchObject({ trashedAt: null, shared: moving });
+    const listed = await service.handlers.files.list({ query: { folderId: inner.id } }, context);
+    expect(answerOf(listed).files).toHaveLength(1);
+  });
+
+  test("is found by its index, in its vault, by who sees it", async () => {
+    await using service = await openTestService();
+    const { member, ...writing } = await openWriting(service);
+    const file = await put(service, writing, "name");
+    const { vaultId } = writing.shared;
+    const find = async (query: object) =>
+      answerOf(await service.handlers.files.list({ query: { vaultId, ...query } }, contextOf(member.principal))).files;
+    const nameIndex = file.shared?.nameIndex ?? "";
+    expect(await find({ nameIndex, folderId: "root" })).toMatchObject([{ id: file.id }]);
+    expect(await find({ nameIndex: "0".repeat(32) })).toEqual([]);
+    expect(await codeOf(find({ nameIndex, name: "x" }))).toBe("validation_failed");
+  });
+});

@@ -1,0 +1,161 @@
+import { randomUUID } from "node:crypto";
+import type { SharedEntry } from "@coffer/contract";
+import { describe, expect, test } from "vitest";
+import { entryOf, indexOf, nextEntry, openWriting, put, type Writing } from "../files/test-shared-files.ts";
+import { publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
+import { answerOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
+
+/** A vault whose member was removed, with the files that were written before. */
+async function openRotating(service: TestService, names: readonly string[]) {
+  const { member, ...old } = await openWriting(service);
+  const files = [];
+  for (const name of names) files.push(await put(service, old, name));
+  service.chain.remove(old.shared.objectId, member.chainAddress);
+  service.clock.advance(10_001);
+  const keyId = await publishKey(service, old.shared, old.by, 2);
+  return { old, now: { ...old, keyId, generation: 2 }, files, member };
+}
+
+async function stage(
+  service: TestService,
+  { shared, by, keyId }: Writing,
+  entries: SharedEntry[],
+  more: { folderId?: string | null; as?: TestPerson } = {},
+) {
+  const body = { folderId: more.folderId ?? null, keyId, entries };
+  const input = { params: { vaultId: shared.vaultId }, body };
+  return answerOf(await service.handlers.folderNames.stage(input, contextOf((more.as ?? by).principal)));
+}
+
+async function keyOf(service: TestService, { shared, by }: Writing, folderId?: string) {
+  const input = { params: { vaultId: shared.vaultId }, query: folderId === undefined ? {} : { folderId } };
+  return answerOf(await service.handlers.folderNames.get(input, contextOf(by.principal))).keyId;
+}
+
+async function namesIn(service: TestService, { shared, by }: Writing): Promise<string[]> {
+  const query = { vaultId: shared.vaultId, folderId: "root" } as const;
+  const { files } = answerOf(await service.handlers.files.list({ query }, contextOf(by.principal)));
+  return files.map((file) => file.shared?.nameIndex ?? "").sort();
+}
+
+const indexes = ({ keyId }: Writing, names: readonly string[]) => names.map((name) => indexOf(keyId, name)).sort();
+
+describe("a folder's names", () => {
+  test("have the key of the first entry, and none while nothing lies there", async () => {
+    await using service = await openTestService();
+    const { old, now, member } = await openRotating(service, []);
+    expect(await keyOf(service, old)).toBeNull();
+    const file = await put(service, now, "first");
+    expect(await keyOf(service, now)).toBe(now.keyId);
+    await service.handlers.files.delete({ params: { fileId: file.id }, query: {} }, contextOf(now.by.principal));
+    expect(await keyOf(service, now)).toBeNull();
+    const stranger = contextOf(member.principal);
+    const input = { params: { vaultId: now.shared.vaultId }, query: {} };
+    expect(await codeOf(service.handlers.folderNames.get(input, stranger))).toBe("not_a_member");
+  });
+
+  test("change together once every live one is staged, and until then nothing of them does", async () => {
+    await using service = await openTestService();
+    const { old, now, files } = await openRotating(service, ["a", "b", "c"]);
+    const [a, b, c] = files.map((file, index) => nextEntry(now, "abc"[index] ?? "", file));
+    expect(await codeOf(put(service, now, "d"))).toBe("names_outdated");
+    expect(await stage(service, now, [a!, b!])).toEqual({ folderId: null, keyId: old.keyId, remaining: 1 });
+    expect(await namesIn(service, now)).toEqual(indexes(old, ["a", "b", "c"]));
+    const done = { folderId: null, keyId: now.keyId, remaining: 0 };
+    expect(await stage(service, now, [c!])).toEqual(done);
+    expect(await namesIn(service, now)).toEqual(indexes(now, ["a", "b", "c"]));
+    expect(await stage(service, now, [c!])).toEqual(done);
+    await put(service, now, "d");
+    const { build } = service.database;
+    expect(await service.database.all(build.selectFrom("staged_names").selectAll())).toEqual([]);
+    const changes = build.selectFrom("changes").select("target_json").where("action", "=", "vault.names_changed");
+    expect(await service.database.all(changes)).toHaveLength(1);
+  });
+
+  test("do not change while one has changed since it was staged, nor for one that came in between", async () => {
+    await using service = await openTestService();
+    const { old, now, files } = await openRotating(service, ["a", "b"]);
+    const [a, b] = files;
+    const staged = files.map((file, index) => nextEntry(now, "ab"[index] ?? "", file));
+    expect(await stage(service, now, staged.slice(0, 1))).toMatchObject({ remaining: 1 });
+    // What was staged of a follows the entry that it no longer has.
+    await service.database.run(
+      service.database.build
+        .updateTable("files")
+        .set({ shared_json: JSON.stringify({ ...a?.shared, ...entryOf(old, "x", { kind: "file", id: a!.id }) }) })
+        .where("id", "=", a!.id),
+    );
+    expect(await stage(service, now, staged.slice(1))).toEqual({ folderId: null, keyId: old.keyId, remaining: 1 });
+    expect(await service.handlers.files.get({ params: { fileId: b!.id } }, contextOf(now.by.principal))).toMatchObject({
+      file: { shared: { nameIndex: indexOf(old.keyId, "b") } },
+    });
+  });
+
+  test("do not wait for what is in the trash or has moved away, which keeps its entry", async () => {
+    await using service = await openTestService();
+    const { old, now, files } = await openRotating(service, ["a", "b"]);
+    const context = contextOf(now.by.principal);
+    await service.handlers.files.delete({ params: { fileId: files[1]!.id }, query: {} }, context);
+    expect(await stage(service, now, [nextEntry(now, "a", files[0]!)])).toMatchObject({
+      keyId: now.keyId,
+      remaining: 0,
+    });
+    const restore = { params: { fileId: files[1]!.id }, body: undefined };
+    expect(await codeOf(service.handlers.files.restore(restore, context))).toBe("names_outdated");
+    const shared = nextEntry(now, "b", files[1]!);
+    await service.handlers.files.restore({ ...restore, body: { shared } }, context);
+    expect(await namesIn(service, now)).toEqual(indexes(now, ["a", "b"]));
+    expect(old.keyId).not.toBe(now.keyId);
+  });
+
+  test("are refused when two are one, of another key, of another folder or generation, or of somebody else", async () => {
+    await using service = await openTestService();
+    const { old, now, files, member } = await openRotating(service, ["a", "b"]);
+    const [a, b] = files;
+    const entry = nextEntry(now, "a", a!);
+    expect(await codeOf(stage(service, now, [entry, nextEntry(now, "a", b!)]))).toBe("name_exists");
+    expect(await namesIn(service, now)).toEqual(indexes(old, ["a", "b"]));
+    expect(await codeOf(stage(service, now, [entry, entry]))).toBe("validation_failed");
+    expect(await codeOf(stage(service, now, [nextEntry(old, "a", a!)]))).toBe("statement_invalid");
+    expect(await codeOf(stage(service, old, [nextEntry(old, "a", a!)]))).toBe("generation_moved");
+    expect(await codeOf(stage(service, { ...now, keyId: "3".repeat(64) }, []))).toBe("statement_invalid");
+    const elsewhere = nextEntry(now, "a", a!, { folderId: randomUUID() });
+    expect(await codeOf(stage(service, now, [elsewhere]))).toBe("statement_invalid");
+    const forged = nextEntry({ ...now, by: member }, "a", a!, { signer: now.by.chainAddress });
+    expect(await codeOf(stage(service, now, [forged]))).toBe("statement_invalid");
+    expect(await codeOf(stage(service, now, [entry], { as: member }))).toBe("not_a_member");
+    expect(await codeOf(stage(service, now, [entry], { folderId: randomUUID() }))).toBe("not_found");
+  });
+
+  test("of folders are staged with those of files", async () => {
+    await using service = await openTestService();
+    const { member, ...old } = await openWriting(service);
+    const entry = entryOf(old, "folder", { kind: "folder", id: randomUUID() });
+    const body = { vaultId: old.shared.vaultId, shared: entry };
+    const { folder } = answerOf(await service.handlers.folders.create({ body }, contextOf(old.by.principal)));
+    const file = await put(service, old, "file");
+    service.chain.remove(old.shared.objectId, member.chainAddress);
+    service.clock.advance(10_001);
+    const now = { ...old, keyId: await publishKey(service, old.shared, old.by, 2), generation: 2 };
+    const named = nextEntry(now, "folder", folder, { kind: "folder" });
+    expect(await stage(service, now, [named])).toMatchObject({ remaining: 1 });
+    expect(await stage(service, now, [nextEntry(now, "file", file)])).toMatchObject({ remaining: 0 });
+    const found = await service.handlers.folders.get({ params: { folderId: folder.id } }, contextOf(now.by.principal));
+    expect(answerOf(found).folder).toMatchObject({ name: "", shared: named });
+  });
+
+  test("staged by several at once while uploads come: one key in the end, and no two names of it are one", async () => {
+    await using service = await openTestService();
+    const names = ["a", "b", "c", "d", "e", "f"];
+    const { now, files } = await openRotating(service, names);
+    const staging = files.map((file, index) => stage(service, now, [nextEntry(now, names[index] ?? "", file)]));
+    const uploads = ["a", "g", "h"].map((name) => put(service, now, name));
+    const results = await outcomes([...staging, ...uploads]);
+    expect(results["ok"]).toBeGreaterThanOrEqual(6);
+    expect(await keyOf(service, now)).toBe(now.keyId);
+    const found = await namesIn(service, now);
+    expect(new Set(found).size).toBe(found.length);
+    expect(found).toEqual(expect.arrayContaining(indexes(now, names)));
+    expect(await codeOf(put(service, now, "a"))).toBe("name_exists");
+  });
+});

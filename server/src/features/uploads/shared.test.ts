@@ -1,0 +1,164 @@
+import { TUS_PART_TYPE, TUS_VERSION } from "@coffer/contract";
+import { describe, expect, test } from "vitest";
+import {
+  contentOf,
+  newUpload,
+  nextEntry,
+  nextVersion,
+  openWriting,
+  put,
+  type Upload,
+  type Writing,
+} from "../files/test-shared-files.ts";
+import { agentOf, addPerson, type TestPerson } from "../shared-vaults/test-vaults.ts";
+import { bodyOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";
+
+const SPOKEN = { "tus-resumable": TUS_VERSION } as const;
+
+function metadataOf(values: Readonly<Record<string, string | undefined>>): string {
+  return Object.entries(values)
+    .flatMap(([key, value]) => (value === undefined ? [] : [`${key} ${Buffer.from(value).toString("base64")}`]))
+    .join(",");
+}
+
+/** What goes with a new file of a shared vault. */
+function newMetadata({ shared }: Writing, { version, entry }: Upload): Record<string, string> {
+  return { vaultId: shared.vaultId, version, ...entry };
+}
+
+async function create(
+  service: TestService,
+  by: TestPerson,
+  metadata: Readonly<Record<string, string | undefined>>,
+  length: number,
+): Promise<string> {
+  const headers = { ...SPOKEN, "upload-length": length, "upload-metadata": metadataOf(metadata) };
+  const body = bodyOf("", { length: 0 });
+  const recorded = await service.handlers.uploads.create({ headers, body }, contextOf(by.principal));
+  return (recorded.reply.headers["Location"] ?? "").replace("/api/uploads/", "");
+}
+
+async function append(service: TestService, by: TestPerson, uploadId: string, offset: number, bytes: Buffer) {
+  const body = bodyOf(bytes, { contentType: TUS_PART_TYPE, chunk: 33 });
+  const input = { params: { uploadId }, headers: { ...SPOKEN, "upload-offset": offset }, body };
+  const answer = (await service.handlers.uploads.append(input, contextOf(by.principal))) as {
+    headers: Record<string, string>;
+  };
+  return answer.headers;
+}
+
+async function head(service: TestService, by: TestPerson, uploadId: string) {
+  const input = { params: { uploadId }, headers: SPOKEN };
+  const answer = (await service.handlers.uploads.head(input, contextOf(by.principal))) as {
+    headers: Record<string, string>;
+  };
+  return answer.headers;
+}
+
+describe("a resumable upload to a shared vault", () => {
+  test("in parts becomes the file that its statements say, for a member of another account too", async () => {
+    await using service = await openTestService();
+    const { member, ...rest } = await openWriting(service);
+    const writing = { ...rest, by: member };
+    const upload = newUpload(writing, "name");
+    const { bytes, fileId } = upload.file;
+    const id = await create(service, member, newMetadata(writing, upload), bytes.length);
+    await append(service, member, id, 0, bytes.subarray(0, 20));
+    const status = await head(service, member, id);
+    expect(status["Upload-Offset"]).toBe("20");
+    expect(status["Upload-Metadata"]).not.toContain("filename");
+    await append(service, member, id, 20, bytes.subarray(20, 400));
+    const done = await append(service, member, id, 400, bytes.subarray(400));
+    expect(done["File-Id"]).toBe(fileId);
+    expect((await contentOf(service, rest.by, fileId)).bytes.equals(bytes)).toBe(true);
+    expect((await head(service, member, id))["File-Id"]).toBe(fileId);
+  });
+
+  test("makes a new version, with the name's next entry", async () => {
+    await using service = await openTestService();
+    const { member: _member, ...writing } = await openWriting(service);
+    const file = await put(service, writing, "name");
+    const next = nextVersion(writing, file);
+    const entry = nextEntry(writing, "renamed", file);
+    const metadata = { fileId: file.id, version: next.version, ...entry };
+    const id = await create(service, writing.by, metadata, next.file.bytes.length);
+    await append(service, writing.by, id, 0, next.file.bytes);
+    const read = await service.handlers.files.get({ params: { fileId: file.id } }, contextOf(writing.by.principal));
+    expect(read).toMatchObject({
+      file: { versionId: next.file.versionId, shared: { version: next.version, ...entry } },
+    });
+  });
+
+  test("takes no name, no type, no plaintext, no other header, no other length", async () => {
+    await using service = await openTestService();
+    const { member: _member, ...writing } = await openWriting(service);
+    const upload = newUpload(writing, "name");
+    const { bytes } = upload.file;
+    const metadata = newMetadata(writing, upload);
+    const begin = (more: Record<string, string | undefined>, length = bytes.length) =>
+      codeOf(create(service, writing.by, { ...metadata, ...more }, length));
+    expect(await begin({ filename: "plan.pdf" })).toBe("validation_failed");
+    expect(await begin({ filetype: "text/plain" })).toBe("validation_failed");
+    expect(await begin({ nameIndex: undefined })).toBe("validation_failed");
+    expect(await begin({ vaultId: undefined })).toBe("validation_failed");
+    expect(await begin({}, 40)).toBe("statement_invalid");
+    const { vaultId } = writing.shared;
+    expect(await codeOf(create(service, writing.by, { vaultId, filename: "plan.pdf" }, 5))).toBe("not_encrypted");
+    const id = await create(service, writing.by, metadata, bytes.length);
+    expect(await codeOf(append(service, writing.by, id, 0, Buffer.from("plain text")))).toBe("not_encrypted");
+    expect((await head(service, writing.by, id))["Upload-Offset"]).toBe("0");
+    await append(service, writing.by, id, 0, bytes.subarray(0, 10));
+    expect(await codeOf(append(service, writing.by, id, 10, Buffer.alloc(bytes.length - 10)))).toBe(
+      "statement_invalid",
+    );
+    const offset = Number((await head(service, writing.by, id))["Upload-Offset"]);
+    await append(service, writing.by, id, offset, bytes.subarray(offset, 60));
+    const broken = Buffer.from(bytes.subarray(60));
+    broken[0] = (broken[0] ?? 0) ^ 1;
+    expect(await codeOf(append(service, writing.by, id, 60, broken))).toBe("statement_invalid");
+    expect(await codeOf(head(service, writing.by, id))).toBe("statement_invalid");
+    const { files } = (await service.handlers.files.list({ query: { vaultId } }, contextOf(writing.by.principal))) as {
+      files: unknown[];
+    };
+    expect(files).toEqual([]);
+  });
+
+  test("whose generation moves before it is done makes no file: no byte more is taken, and it does not finish", async () => {
+    await using service = await openTestService();
+    const { member, ...writing } = await openWriting(service);
+    const upload = newUpload(writing, "name");
+    const { bytes } = upload.file;
+    const [begun, whole] = [
+      await create(service, writing.by, newMetadata(writing, upload), bytes.length),
+      await create(service, writing.by, newMetadata(writing, upload), bytes.length),
+    ];
+    await append(service, writing.by, begun, 0, bytes.subarray(0, 100));
+    service.chain.remove(writing.shared.objectId, member.chainAddress);
+    service.clock.advance(1001);
+    // The permit of the read that is remembered lets the bytes in; the commit asks anew.
+    expect(await codeOf(append(service, writing.by, whole, 0, bytes))).toBe("generation_moved");
+    expect(await codeOf(head(service, writing.by, whole))).toBe("generation_moved");
+    expect(await codeOf(append(service, writing.by, begun, 100, bytes.subarray(100)))).toBe("generation_moved");
+    expect((await head(service, writing.by, begun))["Upload-Offset"]).toBe("100");
+    const input = { params: { uploadId: begun }, headers: SPOKEN };
+    await service.handlers.uploads.terminate(input, contextOf(writing.by.principal));
+  });
+
+  test("is for its signer to go on with, and for the vault's owner to see; a removed member adds nothing", async () => {
+    await using service = await openTestService();
+    const { member, ...rest } = await openWriting(service);
+    const writing = { ...rest, by: member };
+    const upload = newUpload(writing, "name");
+    const { bytes } = upload.file;
+    const id = await create(service, member, newMetadata(writing, upload), bytes.length);
+    const others = [await addPerson(service), agentOf(rest.by)];
+    for (const other of others) expect(await codeOf(head(service, other, id))).toBe("not_found");
+    await head(service, rest.by, id);
+    expect(await codeOf(append(service, rest.by, id, 0, bytes))).toBe("statement_invalid");
+    expect((await head(service, member, id))["Upload-Offset"]).toBe("0");
+    service.chain.remove(rest.shared.objectId, member.chainAddress);
+    service.clock.advance(10_001);
+    expect(await codeOf(append(service, member, id, 0, bytes))).toBe("not_a_member");
+    expect((await head(service, rest.by, id))["Upload-Offset"]).toBe("0");
+  });
+});
