@@ -19,7 +19,7 @@ export interface FieldJson {
 
 /** An opcode alone, or with its operand. */
 export type InstructionJson = string | Readonly<Record<string, Operand>>;
-export type Operand = number | bigint | readonly [number, number | bigint];
+export type Operand = number | bigint | readonly (number | bigint)[];
 
 export interface FunctionJson {
   readonly function: number;
