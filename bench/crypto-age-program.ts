@@ -2,6 +2,7 @@
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { Readable } from "node:stream";
+import { writePieces } from "@coffer/crypto/node";
 import { Decrypter, Encrypter, identityToRecipient } from "age-encryption";
 import { peakMebibytes } from "./machine.ts";
 
@@ -10,7 +11,7 @@ const PIECE_BYTES = 256 * 1024;
 const [direction, from = "", to = "", identity = ""] = process.argv.slice(2);
 const source = Readable.toWeb(createReadStream(from, { highWaterMark: PIECE_BYTES })) as ReadableStream<Uint8Array>;
 await using file = await open(to, "w");
-for await (const piece of direction === "encrypt" ? await encrypt() : await decrypt()) await file.writeFile(piece);
+await writePieces(file, direction === "encrypt" ? await encrypt() : await decrypt());
 console.log(JSON.stringify({ peak: peakMebibytes(process.pid) }));
 
 async function encrypt(): Promise<ReadableStream<Uint8Array>> {

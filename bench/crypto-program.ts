@@ -1,7 +1,7 @@
 /** The process of the crypto benchmarks: `encrypt|decrypt FROM TO`, or `idle`; prints its own peak memory. */
 import { open } from "node:fs/promises";
 import { DataKey, decryptFile, encryptFile, newFilePlan } from "@coffer/crypto";
-import { nodePlatform, readContentOf } from "@coffer/crypto/node";
+import { nodePlatform, readContentOf, writePieces } from "@coffer/crypto/node";
 import { peakMebibytes } from "./machine.ts";
 
 /** A benchmark's key: what it encrypts is no secret. */
@@ -32,5 +32,5 @@ async function makePlan() {
 
 async function write(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   await using file = await open(path, "w");
-  for await (const piece of pieces) await file.writeFile(piece);
+  await writePieces(file, pieces);
 }

@@ -28,7 +28,7 @@ export type Unlock = (start: FileStart) => FileKey | Promise<FileKey>;
 export interface DecryptFileOptions {
   readonly unlock: Unlock;
   readonly signal?: AbortSignal;
-  /** Less memory: every piece is valid only until the next is asked for. For who writes a piece out before asking again. */
+  /** Less memory: a piece is valid only until the one after the next is asked for. For who has one write under way at most. */
   readonly reuseBuffer?: boolean;
 }
 

@@ -11,7 +11,7 @@ export interface EncryptFileOptions {
   readonly signal?: AbortSignal;
   /** Is given the message (salt, commitment, chunks) as it is made: its SHA-256 is the `digest` of a version statement. */
   readonly digest?: RunningDigest;
-  /** Less memory: every piece is valid only until the next is asked for. For who writes a piece out before asking again. */
+  /** Less memory: a piece is valid only until the one after the next is asked for. For who has one write under way at most. */
   readonly reuseBuffer?: boolean;
 }
 

@@ -13,7 +13,7 @@ export interface EncryptChunksOptions {
   readonly firstChunk?: number;
   /** `source` ends with whole chunks, behind which the message goes on. */
   readonly unfinished?: boolean;
-  /** A piece is valid until the next is asked for. */
+  /** A piece is valid until the one after the next is asked for. */
   readonly reuseBuffer?: boolean;
 }
 
@@ -99,17 +99,18 @@ async function* openRun(
 
 type Joiner = (pieces: readonly Uint8Array[]) => Uint8Array;
 
-/** A run in one buffer: a new one each time, or the same again, which leaves nothing for the garbage collector. */
+/** A run in one buffer: a new one each time, or one of two in turns, which leaves nothing for the garbage collector. */
 function joiner(reuseBuffer: boolean): Joiner {
   if (!reuseBuffer) return (pieces) => concatBytes(...pieces);
-  const buffer = new Uint8Array(RUN_CHUNKS * BLOCK_BYTES);
+  let [current, other] = [new Uint8Array(RUN_CHUNKS * BLOCK_BYTES), new Uint8Array(RUN_CHUNKS * BLOCK_BYTES)];
   return (pieces) => {
+    [current, other] = [other, current];
     let length = 0;
     for (const piece of pieces) {
-      buffer.set(piece, length);
+      current.set(piece, length);
       length += piece.length;
     }
-    return buffer.subarray(0, length);
+    return current.subarray(0, length);
   };
 }
 

@@ -4,17 +4,54 @@ import type { ReadContent } from "../file-part.ts";
 const PIECE_BYTES = 256 * 1024;
 
 /**
- * The content of an open file, for `encryptPart`, or from 0 to its size for `encryptFile`. All pieces lie in one buffer, so one reading at
- * a time: what the encrypting functions do. Ends early where the file does.
+ * The content of an open file, for `encryptPart`, or from 0 to its size for `encryptFile`. The next piece is read while the last is worked
+ * on. All pieces lie in two buffers, so one reading at a time: what the encrypting functions do. Ends early where the file does.
  */
 export function readContentOf(file: FileHandle): ReadContent {
-  const buffer = new Uint8Array(PIECE_BYTES);
+  const buffers = [new Uint8Array(PIECE_BYTES), new Uint8Array(PIECE_BYTES)] as const;
   return async function* pieces(from, to) {
-    for (let at = from; at < to;) {
+    const read = async (at: number, buffer: Uint8Array) => {
       const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, to - at), at);
-      if (bytesRead === 0) return;
-      yield buffer.subarray(0, bytesRead);
-      at += bytesRead;
+      return buffer.subarray(0, bytesRead);
+    };
+    let [current, other] = buffers;
+    let next = read(from, current);
+    try {
+      for (let at = from; ;) {
+        const piece = await next;
+        if (piece.length === 0) return;
+        at += piece.length;
+        [current, other] = [other, current];
+        next = read(at, current);
+        // Looked at when its turn comes; until then a failure is nobody's.
+        next.catch(() => undefined);
+        yield piece;
+      }
+    } finally {
+      // Nobody closes the file under a read.
+      await next.catch(() => undefined);
     }
   };
+}
+
+/**
+ * Writes pieces one after the other from where the file stands; the next piece is made while the last is written, which is what
+ * `reuseBuffer` allows. Answers how many bytes were written. What was written stays when it fails.
+ */
+export async function writePieces(file: FileHandle, pieces: AsyncIterable<Uint8Array>): Promise<number> {
+  let written = 0;
+  let writing: Promise<void> = Promise.resolve();
+  try {
+    for await (const piece of pieces) {
+      await writing;
+      written += piece.length;
+      writing = file.writeFile(piece);
+      writing.catch(() => undefined);
+    }
+    await writing;
+    return written;
+  } finally {
+    // Nobody closes the file under a write.
+    await writing.catch(() => undefined);
+  }
 }

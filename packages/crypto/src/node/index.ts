@@ -1,2 +1,2 @@
-export { readContentOf } from "./file-content.ts";
+export { readContentOf, writePieces } from "./file-content.ts";
 export { nodePlatform } from "./platform.ts";
