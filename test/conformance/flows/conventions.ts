@@ -1,6 +1,6 @@
 import { api, endpointsOf, isBytes, renderKey, type EndpointDefinition } from "@coffer/contract";
 import type { Flow, Subject } from "../subject.ts";
-import { minimalRequest } from "./isolation.ts";
+import { minimalRequest, NOBODYS_ADDRESS } from "./isolation.ts";
 import { renderPath } from "../wire.ts";
 
 const SOMETHING = "5f0c1d9e-0000-4000-8000-0123456789ab";
@@ -15,7 +15,7 @@ const NAMES = [
   "webhookId",
   "deliveryId",
 ];
-const IDS = Object.fromEntries(NAMES.map((name) => [name, SOMETHING]));
+const IDS = { ...Object.fromEntries(NAMES.map((name) => [name, SOMETHING])), chainAddress: NOBODYS_ADDRESS };
 
 /** decisions §1, for every endpoint from its data. */
 export const conventionsFlow: Flow = async (subject) => {

@@ -11,9 +11,10 @@ export const isolationFlow: Flow = async (subject) => {
   const ids = await makeOneOfEach(subject);
   const withIds = endpointsOf(api).filter((e) => e.params !== undefined);
   owner.step("an id of nobody");
-  const nobody: Ids = Object.fromEntries(
-    Object.keys(ids).map((name) => [name, "5f0c1d9e-0000-4000-8000-0123456789ab"]),
-  );
+  const nobody: Ids = {
+    ...Object.fromEntries(Object.keys(ids).map((name) => [name, "5f0c1d9e-0000-4000-8000-0123456789ab"])),
+    chainAddress: NOBODYS_ADDRESS,
+  };
   for (const e of withIds) await owner.send(e, minimalRequest(owner.baseUrl, e, nobody, ownerKey), "not_found");
   owner.step("what is no id");
   const broken: Ids = Object.fromEntries(Object.keys(ids).map((name) => [name, "not-an-id"]));
@@ -75,8 +76,18 @@ async function makeOneOfEach({ owner, name, vaultId }: Subject): Promise<Ids> {
   const { id: webhookId } = (await owner.call(api.webhooks.create, { body: hook })).value().webhook;
   const { id: deliveryId } = (await owner.call(api.webhooks.test, { params: { webhookId } })).value().delivery;
   const files = { vaultId, folderId: folder.id, fileId: file.id, uploadId };
-  return { ...files, keyId, inviteId, sessionId, webhookId, deliveryId };
+  return { ...files, keyId, inviteId, sessionId, webhookId, deliveryId, chainAddress: NOBODYS_ADDRESS };
 }
+
+export const NOBODYS_ADDRESS = `0x${"5f".repeat(32)}`;
+
+/** The least body of those that do without nothing. */
+const LEAST = new Map<EndpointDefinition, object>([
+  [api.webhooks.recover, { since: "2026-01-01T00:00:00.000Z" }],
+  [api.members.add, { chainAddress: NOBODYS_ADDRESS }],
+  [api.vaultKeys.publish, { record: "AAAA" }],
+  [api.folderNames.stage, { folderId: null, keyId: "5f".repeat(32), entries: [] }],
+]);
 
 /** The least that is valid apart from the ids. */
 export function minimalRequest(baseUrl: string, e: EndpointDefinition, ids: Ids, key: string): Request {
@@ -88,7 +99,7 @@ export function minimalRequest(baseUrl: string, e: EndpointDefinition, ids: Ids,
     const type = isBytes(e.body) ? (e.body.mediaType ?? "application/octet-stream") : "application/json";
     headers.set("content-type", type);
   }
-  const least = e === api.webhooks.recover ? '{"since":"2026-01-01T00:00:00.000Z"}' : "{}";
+  const least = JSON.stringify(LEAST.get(e) ?? {});
   const body = e.body === undefined || e.bodyOptional ? null : isBytes(e.body) ? new Uint8Array([1]) : least;
   return new Request(new URL(renderPath(e, ids), baseUrl), { method: e.method, headers, body });
 }

@@ -23,7 +23,7 @@ import { randomToken, type Mail, type ProviderUser } from "./identity-state.ts";
 import { inviteHandlers } from "./invites.ts";
 import { apiKeyHandlers } from "./keys.ts";
 import { deliverDue } from "./sending.ts";
-import { authenticate, createState, hasScope, type Caller, type State, type Visitor } from "./state.ts";
+import { authenticate, createState, hasScope, readVault, type Caller, type State, type Visitor } from "./state.ts";
 import { announceTus, uploadHandlers } from "./uploads.ts";
 import { vaultHandlers } from "./vaults.ts";
 import type { Receive } from "./webhook-state.ts";
@@ -96,6 +96,7 @@ export function createFake({ now = Date.now, receive }: FakeOptions = {}): Fake 
 }
 
 function createHandlers(state: State): FakeHandlers {
+  const ofPublic = refusePublic(state);
   return {
     account: accountHandlers(state),
     auth: authHandlers(state),
@@ -105,13 +106,9 @@ function createHandlers(state: State): FakeHandlers {
     apiKeys: apiKeyHandlers(state),
     invites: inviteHandlers(state),
     vaults: vaultHandlers(state),
-    members: {
-      list: refusePublic,
-      add: refusePublic,
-      remove: refusePublic,
-    },
-    vaultKeys: { list: refusePublic, publish: refusePublic },
-    folderNames: { get: refusePublic, stage: refusePublic },
+    members: { list: ofPublic, add: ofPublic, remove: ofPublic },
+    vaultKeys: { list: ofPublic, publish: ofPublic },
+    folderNames: { get: ofPublic, stage: ofPublic },
     folders: folderHandlers(state),
     files: fileHandlers(state),
     uploads: { ...uploadHandlers(state), options: () => announceTus() },
@@ -134,8 +131,11 @@ function createHandlers(state: State): FakeHandlers {
 }
 
 /** The fake makes public vaults only: what shared ones have is refused as the service does there. */
-function refusePublic(): never {
-  throw new Failure("public_vault");
+function refusePublic(state: State) {
+  return ({ params }: { readonly params: { readonly vaultId: string } }, caller: Caller): never => {
+    readVault(state, caller, params.vaultId);
+    throw new Failure("public_vault");
+  };
 }
 
 type AnyHandler = (input: never, context: never) => unknown;

@@ -27,7 +27,9 @@ export function vaultHandlers(state: State): GroupHandlers<typeof api.vaults, Ca
       return { vault };
     },
     list: ({ query }, caller) => {
-      const rows = ownVaults(state, caller.accountId).filter(
+      // Nobody shares one here.
+      const own = query.shared === true ? [] : ownVaults(state, caller.accountId);
+      const rows = own.filter(
         (row) => reaches(caller, row.value.id) && (query.type === undefined || row.value.type === query.type),
       );
       const { items, nextCursor } = pageOf(rows, query);
