@@ -39,6 +39,19 @@ it("lets the others go on: live ones, those that cannot be checked now, and thos
   expect(cut).toEqual([]);
 });
 
+it("cuts one transfer for a reason of its own, and not the others of its credential", async () => {
+  using transfers = new Transfers(2);
+  const cut: string[] = [];
+  const recheck = () => Promise.resolve();
+  transfers.add({ credentialId: "key", recheck, abort: () => void cut.push("other") });
+  const lookAgain = () => Promise.reject(new ServiceError("not_a_member"));
+  const ended = new Promise<ServiceError>((resolve) => {
+    transfers.add({ credentialId: "key", recheck, lookAgain, abort: resolve });
+  });
+  expect((await ended).code).toBe("not_a_member");
+  expect(cut).toEqual([]);
+});
+
 it("an upload of a session that ends on the way is 401 and makes no file [D4-in-flight-recheck D3-logout]", async () => {
   await using service = await openTestApp();
   const { accessToken, refreshToken } = await signUpWithPassword(service);
