@@ -6,7 +6,7 @@ import type { File } from "./file.ts";
 import type { Connection } from "./options.ts";
 import { PagePromise } from "./pages.ts";
 import { withCursor } from "./resources/calling.ts";
-import { isRestored } from "./resources/storage.ts";
+import { isRestored, sharedChanges, toKnownNames } from "./resources/known-names.ts";
 import type { ReplaceInput, UploadInput, UploadOptions, UploadResult } from "./upload/upload.ts";
 
 type Query<E extends EndpointDefinition> =
@@ -68,7 +68,9 @@ export function fileResource(connection: Connection): FileResource {
       new PagePromise(
         "files",
         async (cursor) => {
-          const page = await callOn(connection, list, { query: withCursor(query, cursor) }, options);
+          const wanted = await toKnownNames(connection, withCursor(query, cursor), query.folderId, options);
+          if (wanted === null) return { files: [], nextCursor: null };
+          const page = await callOn(connection, list, { query: wanted }, options);
           return { ...page, files: await named(page.files) };
         },
         query.cursor,
@@ -80,6 +82,10 @@ export function fileResource(connection: Connection): FileResource {
     download: async (fileId, options) =>
       (await import("./download/open-file.ts")).openFileDownload(connection, fileId, options),
     update: async (fileId, changes, { ifMatch, ...options } = {}) => {
+      const shared = await (
+        await sharedChanges(connection)
+      )?.updateFile(connection, fileId, changes, { ifMatch, ...options });
+      if (shared != null) return shared;
       const headers = ifMatch === undefined ? {} : { "if-match": ifMatch };
       return (await callOn(connection, update, { params: { fileId }, headers, body: definedOnly(changes) }, options))
         .file;
@@ -89,6 +95,8 @@ export function fileResource(connection: Connection): FileResource {
       return (await callOn(connection, api.files.delete, { params: { fileId }, query }, options))?.file ?? null;
     },
     restore: async (fileId, body = {}, options) => {
+      const shared = await (await sharedChanges(connection))?.restoreFile(connection, fileId, body.name, options);
+      if (shared != null) return shared;
       const params = { fileId };
       const { file } = await settleRepeat(callOn(connection, restore, { params, body }, options), "not_trashed", () =>
         callOn(connection, get, { params }, options).then((now) => (isRestored(now.file, body.name) ? now : null)),

@@ -1,6 +1,6 @@
 /** Vaults, folders and the trash: each method is one endpoint of the contract, its answer unwrapped. */
 import { clientApi as api, type File, type Folder, type Vault, type VaultMember } from "@coffer/contract";
-import { callOn, settleRepeat, type CallOptions } from "../call.ts";
+import { callOn, type CallOptions } from "../call.ts";
 import type { Connection } from "../options.ts";
 import { PagePromise } from "../pages.ts";
 import type { AccessCheck } from "../vaults/check-access.ts";
@@ -120,33 +120,16 @@ export interface FolderResource {
 }
 
 export function folderResource(connection: Connection): FolderResource {
-  const { create, list, get, update, restore } = api.folders;
+  const calls = async () => (await import("./folder-calls.ts")).folderCalls(connection);
   return {
-    create: async (body, options) => (await callOn(connection, create, { body }, options)).folder,
     list: (query = {}, options) =>
       new PagePromise(
         "folders",
-        (cursor) => callOn(connection, list, { query: withCursor(query, cursor) }, options),
+        async (cursor) => (await calls()).list(withCursor(query, cursor), options),
         query.cursor,
       ),
-    get: async (folderId, options) => (await callOn(connection, get, { params: { folderId } }, options)).folder,
-    update: async (folderId, body, options) =>
-      (await callOn(connection, update, { params: { folderId }, body }, options)).folder,
-    delete: async (folderId, options) =>
-      (await callOn(connection, api.folders.delete, { params: { folderId } }, options)).folder,
-    restore: async (folderId, body = {}, options) => {
-      const params = { folderId };
-      const { folder } = await settleRepeat(callOn(connection, restore, { params, body }, options), "not_trashed", () =>
-        callOn(connection, get, { params }, options).then((now) => (isRestored(now.folder, body.name) ? now : null)),
-      );
-      return folder;
-    },
+    ...onDemand(calls, "create", "get", "update", "delete", "restore"),
   };
-}
-
-/** Out of the trash, under the name that was asked for: an earlier attempt of a restore has done it. */
-export function isRestored(item: Pick<File, "name" | "trashedAt">, name: string | undefined): boolean {
-  return item.trashedAt === null && (name === undefined || item.name === name.normalize("NFC"));
 }
 
 export interface TrashResource {
@@ -156,13 +139,14 @@ export interface TrashResource {
 }
 
 export function trashResource(connection: Connection): TrashResource {
+  const calls = async () => (await import("./folder-calls.ts")).trashCalls(connection);
   return {
     list: (query = {}, options) =>
       new PagePromise(
         "files",
-        (cursor) => callOn(connection, api.trash.list, { query: withCursor(query, cursor) }, options),
+        async (cursor) => (await calls()).list(withCursor(query, cursor), options),
         query.cursor,
       ),
-    empty: (query = {}, options) => callOn(connection, api.trash.empty, { query }, options),
+    ...onDemand(calls, "empty"),
   };
 }

@@ -1,0 +1,58 @@
+/** The calls behind {@link FolderResource} and {@link TrashResource}: names of shared vaults are opened here. */
+import { clientApi as api, type Folder } from "@coffer/contract";
+import { callOn, settleRepeat, type CallOptions } from "../call.ts";
+import type { Connection } from "../options.ts";
+import type { Body, Query } from "./calling.ts";
+import { isRestored, sharedChanges, toKnownNames } from "./known-names.ts";
+
+type Folders = typeof api.folders;
+
+export function folderCalls(connection: Connection) {
+  const { create, list, get, update, restore } = api.folders;
+  const changes = () => sharedChanges(connection);
+  const named = async (folders: readonly Folder[]): Promise<Folder[]> =>
+    connection.sharedVaults === null
+      ? [...folders]
+      : (await import("../vaults/listing.ts")).nameFolders(connection, folders);
+  const one = async (folder: Folder): Promise<Folder> => (await named([folder]))[0] ?? folder;
+  return {
+    create: async (body: Body<Folders["create"]>, options?: CallOptions) =>
+      (await (await changes())?.createFolder(connection, body, options)) ??
+      (await callOn(connection, create, { body }, options)).folder,
+    list: async (query: Query<Folders["list"]>, options?: CallOptions) => {
+      const wanted = await toKnownNames(connection, query, query.parentId, options);
+      if (wanted === null) return { folders: [], nextCursor: null };
+      const page = await callOn(connection, list, { query: wanted }, options);
+      return { ...page, folders: await named(page.folders) };
+    },
+    get: async (folderId: string, options?: CallOptions) =>
+      one((await callOn(connection, get, { params: { folderId } }, options)).folder),
+    update: async (folderId: string, body: Body<Folders["update"]>, options?: CallOptions) =>
+      (await (await changes())?.updateFolder(connection, folderId, body, options)) ??
+      (await callOn(connection, update, { params: { folderId }, body }, options)).folder,
+    delete: async (folderId: string, options?: CallOptions) =>
+      one((await callOn(connection, api.folders.delete, { params: { folderId } }, options)).folder),
+    restore: async (folderId: string, body: Body<Folders["restore"]> = {}, options?: CallOptions) => {
+      const shared = await (await changes())?.restoreFolder(connection, folderId, body.name, options);
+      if (shared != null) return shared;
+      const params = { folderId };
+      const { folder } = await settleRepeat(callOn(connection, restore, { params, body }, options), "not_trashed", () =>
+        callOn(connection, get, { params }, options).then((now) => (isRestored(now.folder, body.name) ? now : null)),
+      );
+      return folder;
+    },
+  };
+}
+
+export function trashCalls(connection: Connection) {
+  const { list, empty } = api.trash;
+  return {
+    list: async (query: Query<typeof list>, options?: CallOptions) => {
+      const page = await callOn(connection, list, { query }, options);
+      if (connection.sharedVaults === null) return page;
+      const { nameFiles } = await import("../vaults/listing.ts");
+      return { ...page, files: await nameFiles(connection, page.files, options) };
+    },
+    empty: (query: Query<typeof empty> = {}, options?: CallOptions) => callOn(connection, empty, { query }, options),
+  };
+}

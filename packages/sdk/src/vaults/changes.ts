@@ -1,0 +1,232 @@
+/** Renaming, moving, restoring and making folders in shared vaults: each is a new signed entry (file-format §8). */
+import { clientApi as api, type Folder } from "@coffer/contract";
+import { parseEntryStatement, type EntryKind, type Metadata } from "@coffer/crypto";
+import { callOn, type CallOptions } from "../call.ts";
+import { fromBase64 } from "../digest.ts";
+import { ApiError } from "../errors.ts";
+import type { File } from "../file.ts";
+import type { Connection } from "../options.ts";
+import { makeEntry, openItem } from "./entries.ts";
+import { nameFiles, nameFolders } from "./listing.ts";
+import type { OpenVault } from "./open-vault.ts";
+import { stageFolder } from "./staging.ts";
+import { inVaultTerms } from "./vault-error.ts";
+import { findOpenVault } from "./vault-session.ts";
+
+/** What to change; absent: as it is. `parentId: null`: to the top of the vault. */
+export interface EntryChange {
+  readonly name?: string | undefined;
+  readonly parentId?: string | null | undefined;
+}
+
+/** null: the file lies in a public vault. */
+export async function updateFile(
+  connection: Connection,
+  fileId: string,
+  { name, folderId }: { readonly name?: string | undefined; readonly folderId?: string | null | undefined },
+  { ifMatch, ...options }: CallOptions & { readonly ifMatch?: string | undefined } = {},
+): Promise<File | null> {
+  const params = { fileId };
+  const { file } = await callOn(connection, api.files.get, { params }, options);
+  const vault = await findOpenVault(connection, file.vaultId, options);
+  if (vault === null) return null;
+  const headers = ifMatch === undefined ? {} : { "if-match": ifMatch };
+  const updated = await withEntry(connection, vault, "file", file, { name, parentId: folderId }, async (entry) => {
+    const body = { ...entry, ...(folderId === undefined ? {} : { folderId }) };
+    return (await callOn(connection, api.files.update, { params, headers, body }, options)).file;
+  });
+  return first(await nameFiles(connection, [updated], options));
+}
+
+/** null: the folder lies in a public vault. */
+export async function updateFolder(
+  connection: Connection,
+  folderId: string,
+  change: EntryChange,
+  options?: CallOptions,
+): Promise<Folder | null> {
+  const params = { folderId };
+  const { folder } = await callOn(connection, api.folders.get, { params }, options);
+  const vault = await findOpenVault(connection, folder.vaultId, options);
+  if (vault === null) return null;
+  const { parentId } = change;
+  const updated = await withEntry(connection, vault, "folder", folder, change, async (entry) => {
+    const body = { ...entry, ...(parentId === undefined ? {} : { parentId }) };
+    return (await callOn(connection, api.folders.update, { params, body }, options)).folder;
+  });
+  return first(await nameFolders(connection, [updated], options));
+}
+
+/** null: no vault is named, or a public one. */
+export async function createFolder(
+  connection: Connection,
+  {
+    name,
+    vaultId,
+    parentId = null,
+  }: { readonly name?: string | undefined; readonly vaultId?: string | undefined } & EntryChange,
+  options?: CallOptions,
+): Promise<Folder | null> {
+  const vaultOf = async (): Promise<string | undefined> =>
+    parentId === null
+      ? undefined
+      : (await callOn(connection, api.folders.get, { params: { folderId: parentId } }, options)).folder.vaultId;
+  const named = vaultId ?? (await vaultOf());
+  const vault = named === undefined ? null : await findOpenVault(connection, named, options);
+  if (vault === null || name === undefined) return null;
+  const id = crypto.randomUUID();
+  const folder = await asOften(connection, vault, parentId, async () => {
+    const view = await vault.view();
+    const metadata = { name, contentType: "", size: 0 };
+    const wanted = { kind: "folder", id, folderId: parentId, metadata, previous: null } as const;
+    const shared = await makeEntry(vault, view, await vault.writingKey(view), wanted);
+    const body = { vaultId: vault.id, parentId, shared, ...(view.plainNames ? { name } : {}) };
+    return (await callOn(connection, api.folders.create, { body }, options)).folder;
+  });
+  return first(await nameFolders(connection, [folder], options));
+}
+
+/** null: the file lies in a public vault. */
+export async function restoreFile(
+  connection: Connection,
+  fileId: string,
+  name: string | undefined,
+  options?: CallOptions,
+): Promise<File | null> {
+  const params = { fileId };
+  const { file } = await callOn(connection, api.files.get, { params }, options);
+  const vault = await findOpenVault(connection, file.vaultId, options);
+  if (vault === null) return null;
+  const restored = await restore(
+    connection,
+    vault,
+    "file",
+    file,
+    file.folderId,
+    name,
+    async (body) => (await callOn(connection, api.files.restore, { params, body }, options)).file,
+  );
+  return first(await nameFiles(connection, [restored], options));
+}
+
+/** null: the folder lies in a public vault. */
+export async function restoreFolder(
+  connection: Connection,
+  folderId: string,
+  name: string | undefined,
+  options?: CallOptions,
+): Promise<Folder | null> {
+  const params = { folderId };
+  const { folder } = await callOn(connection, api.folders.get, { params }, options);
+  const vault = await findOpenVault(connection, folder.vaultId, options);
+  if (vault === null) return null;
+  const restored = await restore(
+    connection,
+    vault,
+    "folder",
+    folder,
+    folder.parentId,
+    name,
+    async (body) => (await callOn(connection, api.folders.restore, { params, body }, options)).folder,
+  );
+  return first(await nameFolders(connection, [restored], options));
+}
+
+/** As it was, where its entry still fits; else under a new one, in the folder it was in or at the top when that is gone. */
+async function restore<Item extends File | Folder>(
+  connection: Connection,
+  vault: OpenVault,
+  kind: EntryKind,
+  item: Item,
+  parentId: string | null,
+  name: string | undefined,
+  send: (body: EntryBody) => Promise<Item>,
+): Promise<Item> {
+  if (name === undefined) {
+    try {
+      return await send({});
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== "names_outdated") throw error;
+    }
+  }
+  const target = (await isLive(connection, parentId)) ? parentId : null;
+  return withEntry(connection, vault, kind, item, { name, parentId: target }, send);
+}
+
+async function isLive(connection: Connection, folderId: string | null): Promise<boolean> {
+  if (folderId === null) return true;
+  try {
+    return (await callOn(connection, api.folders.get, { params: { folderId } })).folder.trashedAt === null;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return false;
+    throw error;
+  }
+}
+
+/** The parts of a body that say where and what: the name only where names are plain. */
+interface EntryBody {
+  readonly shared?: Awaited<ReturnType<typeof makeEntry>>;
+  readonly name?: string;
+}
+
+async function withEntry<Item extends File | Folder>(
+  connection: Connection,
+  vault: OpenVault,
+  kind: EntryKind,
+  item: Item,
+  change: EntryChange,
+  send: (body: EntryBody) => Promise<Item>,
+): Promise<Item> {
+  const from = "folderId" in item ? item.folderId : item.parentId;
+  const target = change.parentId === undefined ? from : change.parentId;
+  return inVaultTerms(() =>
+    asOften(connection, vault, target, async () => {
+      // The entry that stands may be another one by now: it is the one that the new statement names.
+      const current = await readAgain(connection, kind, item);
+      const place = "folderId" in current ? current.folderId : current.parentId;
+      const opened = await openItem(vault, kind, current, signedPlace(current) ?? place);
+      const view = await vault.view();
+      const metadata: Metadata = { ...opened.metadata, name: change.name ?? opened.metadata.name };
+      const wanted = { kind, id: item.id, folderId: target, metadata, previous: opened.statement };
+      const shared = await makeEntry(vault, view, await vault.writingKey(view), wanted);
+      return send({ shared, ...(view.plainNames ? { name: metadata.name } : {}) });
+    }),
+  );
+}
+
+/** In the trash an item may show another place than its entry: the folder it was in is gone. Its signature is checked all the same. */
+function signedPlace(item: File | Folder): string | null | undefined {
+  const bytes = item.trashedAt === null ? null : fromBase64(item.shared?.entry ?? "");
+  return bytes === null ? undefined : parseEntryStatement(bytes).folderId;
+}
+
+async function readAgain(connection: Connection, kind: EntryKind, { id }: File | Folder): Promise<File | Folder> {
+  return kind === "file"
+    ? (await callOn(connection, api.files.get, { params: { fileId: id } })).file
+    : (await callOn(connection, api.folders.get, { params: { folderId: id } })).folder;
+}
+
+const ATTEMPTS = 4;
+
+/** Again with a new entry after the vault's generation moved, or the folder's names were under another key. */
+async function asOften<Result>(
+  connection: Connection,
+  vault: OpenVault,
+  folderId: string | null,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt >= ATTEMPTS || !(error instanceof ApiError)) throw error;
+      if (error.code === "generation_moved") await vault.view({ maxAge: 0 });
+      else if (error.code === "names_outdated") await stageFolder(connection, vault, folderId);
+      else throw error;
+    }
+  }
+}
+
+function first<Item>(items: readonly Item[]): Item | null {
+  return items[0] ?? null;
+}

@@ -1,0 +1,53 @@
+/** Looking for an exact name in a folder of a shared vault, whose names the service does not know. */
+import { folderNamesGroup } from "@coffer/contract/shared-vaults";
+import { parseRecord, type VaultKey } from "@coffer/crypto";
+import { callOn, type CallOptions } from "../call.ts";
+import { toHex } from "../digest.ts";
+import { ContractError } from "../errors.ts";
+import type { Connection } from "../options.ts";
+import { indexOf } from "./entries.ts";
+import type { OpenVault } from "./open-vault.ts";
+import { inVaultTerms } from "./vault-error.ts";
+import { findOpenVault } from "./vault-session.ts";
+
+interface NameQuery {
+  readonly vaultId?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+/**
+ * The same query with the name's blind index in place of the name; null when nothing can be found. `folder`: where to look, `root` for the
+ * top of the vault; it must be named, because the index is of name and place.
+ */
+export async function toIndexQuery<Query extends NameQuery>(
+  connection: Connection,
+  query: Query,
+  folder: string | undefined,
+  options?: CallOptions,
+): Promise<(Omit<Query, "name"> & { nameIndex?: string }) | Query | null> {
+  const { name, ...rest } = query;
+  const vault =
+    name === undefined || query.vaultId === undefined ? null : await findOpenVault(connection, query.vaultId, options);
+  if (vault === null || name === undefined || vault.pin.chainObjectId === null) return query;
+  if ((await vault.view()).plainNames) return query;
+  if (folder === undefined)
+    throw new ContractError("request", "files.list", ["folderId: needed beside name in a shared vault"]);
+  const folderId = folder === "root" ? null : folder;
+  const key = await inVaultTerms(() => keyOf(connection, vault, folderId, options));
+  if (key === null) return null;
+  return { ...rest, nameIndex: toHex(indexOf(await vault.view(), key, folderId, name)) };
+}
+
+/** The key that the folder's indexes are made with; null while nothing lies in it. */
+async function keyOf(
+  connection: Connection,
+  vault: OpenVault,
+  folderId: string | null,
+  options?: CallOptions,
+): Promise<VaultKey | null> {
+  const query = folderId === null ? {} : { folderId };
+  const { keyId } = await callOn(connection, folderNamesGroup.get, { params: { vaultId: vault.id }, query }, options);
+  if (keyId === null) return null;
+  const record = await vault.record(Uint8Array.from(keyId.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16)));
+  return vault.findKey(parseRecord(record.bytes));
+}
