@@ -18,7 +18,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
 };
 const MEBIBYTE = 1024 * 1024;
 const ROUNDS = 7;
-const FILE_MEBIBYTES = 256;
+const FILE_MEBIBYTES = 512;
 const LARGE_MEBIBYTES = 2048;
 const CODEC_MEBIBYTES = 64;
 
