@@ -150,7 +150,7 @@ const endpoints = new Map<string, EndpointDefinition>(endpointsOf(api).map((endp
 
 describe("the permission matrix", () => {
   it.each(TABLE)(
-    "%s: owner yes, %s [S5.9-files S5.9-folders S5.9-vault-list S5.9-trash S5.9-vault-changes S5.9-keys S5.9-billing D4-owner-only-key-list D4-owner-only-permanent D4-owner-only-invites D4-owner-only-audit D4-owner-only-sessions D4-owner-only-feed D4-restore-both S5.9-webhooks D0-agents-no-webhooks]",
+    "%s: owner yes, %s [S5.9-files S5.9-folders S5.9-vault-list S5.9-trash S5.9-vault-changes S5.9-keys S5.9-billing D4-owner-only-key-list D4-owner-only-permanent D4-owner-only-invites D4-owner-only-audit D4-owner-only-sessions D4-owner-only-feed D4-restore-both S5.9-webhooks D0-agents-no-webhooks S5.9-members D4-owner-only-members]",
     (_operation, agent, ids) => {
       const access = agent === "agent" ? "agent" : "owner";
       for (const id of ids)

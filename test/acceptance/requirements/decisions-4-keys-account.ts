@@ -33,11 +33,7 @@ const LEVELS = [
   built("D4-owner-only-audit", "The audit log is owner only."),
   built("D4-owner-only-feed", "The event feed is owner only."),
   built("D4-owner-only-sessions", "link-chain and sessions are owner only."),
-  pending(
-    "shared-vaults",
-    "D4-owner-only-members",
-    "Member changes are owner only; owner and agent see the member list.",
-  ),
+  built("D4-owner-only-members", "Member changes are owner only; owner and agent see the member list."),
   built("D4-restore-both", "Restore from the trash: owner and agent."),
   built("D4-level-owner", "A key without a chain address, or with the owner's, is owner."),
   built(

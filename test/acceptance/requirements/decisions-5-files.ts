@@ -55,11 +55,7 @@ const FOLDERS_AND_VAULTS = [
     'type "shared" before shared vaults exist: 400 "shared vaults are not available on this server".',
   ),
   built("D5-isolation-404", "Whoever has nothing to do with a vault gets 404."),
-  pending(
-    "shared-vaults",
-    "D5-isolation-members",
-    "A recorded member has an agent's rights; without membership 403 not_a_member.",
-  ),
+  built("D5-isolation-members", "A recorded member has an agent's rights; without membership 403 not_a_member."),
   pending(
     "shared-vaults",
     "D5-shared-names",
@@ -70,23 +66,18 @@ const FOLDERS_AND_VAULTS = [
     "D5-shared-ciphertext",
     "Size, ETag and digest are of the ciphertext; content answers bytes with our magic or nothing.",
   ),
-  pending(
-    "shared-vaults",
+  built(
     "D5-shared-authorised",
     "Non-owners are authorised against the chain object, at most 10 s old, refused when the chain is silent.",
   ),
-  pending(
-    "shared-vaults",
-    "D5-shared-one-object",
-    "One service vault per chain object, registered by the object's owner.",
-  ),
+  built("D5-shared-one-object", "One service vault per chain object, registered by the object's owner."),
   pending(
     "shared-vaults",
     "D5-shared-upload",
     "A shared upload carries statements, encrypted metadata, nameIndex and generation.",
   ),
-  pending("shared-vaults", "D5-vault-keys", "GET, POST /api/vaults/{vaultId}/keys: compare-and-set per generation."),
-  pending("shared-vaults", "D5-members", "GET, POST /api/vaults/{vaultId}/members, DELETE …/members/{chainAddress}."),
+  built("D5-vault-keys", "GET, POST /api/vaults/{vaultId}/keys: compare-and-set per generation."),
+  built("D5-members", "GET, POST /api/vaults/{vaultId}/members, DELETE …/members/{chainAddress}."),
 ];
 
 export const decisionsFiles = section("decisions §5", [...UPLOADS, ...FILES, ...FOLDERS_AND_VAULTS]);

@@ -7,7 +7,7 @@ const PERMISSIONS = [
   built("S5.9-trash", "Soft-delete files: owner yes, agent yes."),
   built("S5.9-vault-changes", "Create, update, delete vaults: owner yes, agent no."),
   built("S5.9-keys", "Create, revoke API keys: owner yes, agent no."),
-  pending("shared-vaults", "S5.9-members", "Add, remove vault members: owner yes, agent no."),
+  built("S5.9-members", "Add, remove vault members: owner yes, agent no."),
   built("S5.9-billing", "Billing and plan changes: owner yes, agent no."),
   built("S5.9-webhooks", "Manage webhooks: owner yes, agent no."),
 ];

@@ -55,7 +55,7 @@ const name = (service: TestService, { objectId }: TestSharedVault, { chainAddres
   service.chain.add(objectId, { address: chainAddress, signingKey: publicKey });
 
 describe("a member", () => {
-  test("is recorded when the chain names it, read at this moment, and an event tells of it", async () => {
+  test("[D5-members] [D6-member-events] is recorded when the chain names it, read at this moment, and an event tells of it", async () => {
     await using service = await openTestService();
     const shared = await openSharedVault(service);
     const person = await addPerson(service);
@@ -94,7 +94,7 @@ describe("a member", () => {
     expect((await changesOf(service, shared)).at(-1)?.action).toBe("vault.updated");
   });
 
-  test("stays until the chain stops naming it, and then sees nothing any more", async () => {
+  test("[D5-members] [D6-member-events] stays until the chain stops naming it, and then sees nothing any more", async () => {
     await using service = await openTestService();
     const shared = await openSharedVault(service);
     const person = await addPerson(service);
@@ -246,7 +246,7 @@ test("a public vault has no members, and another account's is not there", async 
   expect(await outcomes(calls((await addPerson(service)).principal))).toEqual({ not_found: 3 });
 });
 
-test("only the owner of the vault's account changes its members", async () => {
+test("[D4-owner-only-members] [S5.9-members] only the owner of the vault's account changes its members", async () => {
   await using service = await openTestService();
   const shared = await openSharedVault(service);
   const person = await addPerson(service);

@@ -54,7 +54,7 @@ describe("standing", () => {
 });
 
 describe("using a vault", () => {
-  test("costs its owner no read of the chain, and the others one in ten seconds", async () => {
+  test("[D5-shared-authorised] costs its owner no read of the chain, and the others one in ten seconds", async () => {
     await using service = await openTestService();
     const shared = await openSharedVault(service);
     const member = await addPerson(service);

@@ -96,7 +96,7 @@ describe("publishing a vault key", () => {
     });
   });
 
-  test("of several at once exactly one wins, and the others are told its id", async () => {
+  test("[D5-vault-keys] of several at once exactly one wins, and the others are told its id", async () => {
     await using service = await openTestService();
     const shared = await openSharedVault(service);
     const records = Array.from({ length: 6 }, () => recordOf(shared));
@@ -226,7 +226,7 @@ describe("a record is refused", () => {
 });
 
 describe("the list of vault keys", () => {
-  test("is for the owner, and for those whom the chain names: a removed member gets none within ten seconds", async () => {
+  test("[D5-isolation-members] [D5-shared-authorised] is for the owner, and for those whom the chain names: a removed member gets none within ten seconds", async () => {
     await using service = await openTestService();
     const shared = await openSharedVault(service);
     const [member, agent] = [await addPerson(service), agentOf(shared.owner)];

@@ -53,7 +53,7 @@ describe("a shared vault is made of an object on the chain", () => {
     expect(all.find(({ type }) => type === "public")).toMatchObject({ generation: null, plainNames: null });
   });
 
-  test("by an account that has a chain address, for an object of this very address, read anew", async () => {
+  test("[D5-shared-one-object] by an account that has a chain address, for an object of this very address, read anew", async () => {
     await using service = await openTestService();
     const [owner, other] = [await addPerson(service), await addPerson(service)];
     const chainObjectId = placeVault(service, owner);
@@ -70,7 +70,7 @@ describe("a shared vault is made of an object on the chain", () => {
     expect(await codeOf(create(service, other.principal, { chainObjectId }))).toBe("ok");
   });
 
-  test("once: one vault for one object, whoever asks, and for many at the same time", async () => {
+  test("[D5-shared-one-object] once: one vault for one object, whoever asks, and for many at the same time", async () => {
     await using service = await openTestService();
     const owner = await addPerson(service);
     const chainObjectId = placeVault(service, owner);
@@ -117,7 +117,7 @@ describe("who sees a shared vault", () => {
   const seen = async (service: TestService, who: TestPerson, vaultId: string) =>
     codeOf(get(service, who.principal, vaultId));
 
-  test("its account, and members of other accounts, who see nothing else of it", async () => {
+  test("[D5-isolation-members] its account, and members of other accounts, who see nothing else of it", async () => {
     await using service = await openTestService();
     const { shared, member, agent, membersAgent, stranger } = await open(service);
     for (const who of [shared.owner, member, agent]) expect(await seen(service, who, shared.vaultId)).toBe("ok");
