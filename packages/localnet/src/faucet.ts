@@ -21,7 +21,7 @@ export interface FaucetGift {
 export interface Faucet {
   /** @throws RangeError for what is no address or no amount. */
   give(address: string, amount?: bigint): Promise<FaucetGift>;
-  /** Gives to an address whose coins hold less than one SUI. */
+  /** Gives to an address whose coins hold less than two SUI. */
   giveIfPoor(address: string): Promise<void>;
   /** Answers `POST /v2/gas` as Sui's own faucet does, for `@mysten/sui/faucet`. */
   answer(request: Request): Promise<Response>;
@@ -47,7 +47,7 @@ export function openFaucet(ledger: Ledger): Faucet {
     give: async (address, amount) => give(address, amount),
     giveIfPoor: async (address) => {
       const sum = suiCoinsOf(ledger, address).reduce((total, coin) => total + balanceOf(coin), 0n);
-      if (sum < ONE_SUI) await give(address);
+      if (sum < 2n * ONE_SUI) await give(address);
     },
     answer: (request) => answerHttp(request, give),
   };

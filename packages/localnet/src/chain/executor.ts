@@ -5,6 +5,7 @@ import { MoveAbortError, MovePrimitiveError, OutOfStepsError } from "../move/err
 import { frameworkFor } from "../move/framework.ts";
 import type { FindModule, Layouts } from "../move/layouts.ts";
 import { Machine } from "../move/machine.ts";
+import { UnknownTypeError } from "../move/types.ts";
 import { MalformedCodeError } from "../move/values.ts";
 import { type CommandOutput, coinValue, balanceIn, runCommand } from "./commands.ts";
 import { ExecutionFailure } from "./failures.ts";
@@ -129,6 +130,7 @@ function failureOf(error: unknown): ExecutionFailure {
   }
   if (error instanceof MovePrimitiveError) return new ExecutionFailure("MOVE_PRIMITIVE_RUNTIME_ERROR", error.message);
   if (error instanceof OutOfStepsError) return new ExecutionFailure("INSUFFICIENT_GAS", error.message);
+  if (error instanceof UnknownTypeError) return new ExecutionFailure("FEATURE_NOT_YET_SUPPORTED", `${error.message}.`);
   if (error instanceof MalformedCodeError) return new ExecutionFailure("VM_INVARIANT_VIOLATION", error.message);
   throw error;
 }

@@ -6,7 +6,7 @@ import { fromBase64 } from "@mysten/bcs";
 import { MODULES } from "@coffer/chain/package";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { testPackage } from "../../../../scripts/move.ts";
+import { testPackage } from "../../../../test/kit/move-vm.ts";
 import { encodeValue } from "./bcs-values.ts";
 import { MoveAbortError, MovePrimitiveError } from "./errors.ts";
 import { contextValue, frameworkFor } from "./framework.ts";

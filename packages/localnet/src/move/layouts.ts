@@ -1,6 +1,15 @@
 /** How datatypes are laid out: those of the modules that run here, and those of the framework that objects are made of. */
 import { ABILITY, type Abilities, type DatatypeLayout, type Field, type MoveModule, readAbilities } from "./module.ts";
-import { type Datatype, FRAMEWORK, type MoveType, parseType, renderType, STANDARD, substitute } from "./types.ts";
+import {
+  type Datatype,
+  FRAMEWORK,
+  type MoveType,
+  parseType,
+  renderType,
+  STANDARD,
+  substitute,
+  UnknownTypeError,
+} from "./types.ts";
 
 /** Finds modules by package and name; null when there is none. */
 export type FindModule = (address: string, name: string) => MoveModule | null;
@@ -45,7 +54,7 @@ const OF_REFERENCE: Abilities = { copy: true, drop: true, store: false, key: fal
 export function layoutsOf(findModule: FindModule): Layouts {
   const declared = (type: Datatype): DatatypeLayout => {
     const found = findModule(type.address, type.module)?.datatypes.get(type.name) ?? frameworkLayout(type);
-    if (found === null) throw new Error(`this chain does not know the type ${renderType(type)}`);
+    if (found === null) throw new UnknownTypeError(`this chain does not know the type ${renderType(type)}`);
     return found;
   };
   const abilitiesOf = (type: MoveType): Abilities => {

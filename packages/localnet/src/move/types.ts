@@ -28,10 +28,19 @@ const INTEGERS: Readonly<Record<string, IntegerBits>> = { u8: 8, u16: 16, u32: 3
 /** As deep as a type may nest; deeper ones only come from those who want to overflow the stack. */
 const MAX_DEPTH = 16;
 
-/** Parses the text form, such as `vector<u8>` or `0x2::coin::Coin<0x2::sui::SUI>`. Throws for anything else. */
+/** A type that is none, or that this chain has no layout for. */
+export class UnknownTypeError extends Error {
+  override readonly name = "UnknownTypeError";
+}
+
+/** Parses the text form, such as `vector<u8>` or `0x2::coin::Coin<0x2::sui::SUI>`. Throws {@link UnknownTypeError} for anything else. */
 export function parseType(text: string): MoveType {
-  if (text.length > 1000) throw new Error("the type's name is too long");
-  return fromTag(TypeTagSerializer.parseFromStr(text, true), 0);
+  if (text.length > 1000) throw new UnknownTypeError("the type's name is too long");
+  try {
+    return fromTag(TypeTagSerializer.parseFromStr(text, true), 0);
+  } catch (cause) {
+    throw new UnknownTypeError("the type's name cannot be read", { cause });
+  }
 }
 
 function fromTag(tag: TypeTag, depth: number): MoveType {

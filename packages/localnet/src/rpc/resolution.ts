@@ -136,9 +136,9 @@ export function selectGas(view: LedgerView, form: TransactionForm): TransactionF
 function estimateBudget(view: LedgerView, form: TransactionForm): bigint {
   const gas = { ...form.gas, payment: [], budget: MAX_GAS_BUDGET };
   const { gasUsed } = simulate(view, { ...form, gas }, { checks: true });
-  const paid = gasUsed.computationCost + gasUsed.storageCost;
   const room = 1_000n * form.gas.price + 2_000_000n;
-  const wanted = (netCost(gasUsed) > paid ? netCost(gasUsed) : paid) + room;
+  const net = netCost(gasUsed);
+  const wanted = (net > gasUsed.computationCost ? net : gasUsed.computationCost) + room;
   const least = minimumBudget(form.gas.price);
   return wanted < least ? least : wanted > MAX_GAS_BUDGET ? MAX_GAS_BUDGET : wanted;
 }

@@ -1,5 +1,6 @@
 /** The services of `sui.rpc.v2` that the SDK calls, over gRPC-Web. */
-import { RefusedError } from "../chain/failures.ts";
+import { ExecutionFailure, RefusedError } from "../chain/failures.ts";
+import { UnknownTypeError } from "../move/types.ts";
 import { EXECUTION_SERVICE } from "./execution-service.ts";
 import { answer, isGrpcWeb, readMessage, refuse, RpcFailure } from "./grpc-web.ts";
 import { LEDGER_SERVICE } from "./ledger-service.ts";
@@ -33,6 +34,10 @@ export async function answerRpc(node: Node, request: Request): Promise<Response 
 function failureOf(error: unknown): RpcFailure {
   if (error instanceof RpcFailure) return error;
   if (error instanceof RefusedError) return new RpcFailure(error.status, error.message);
+  if (error instanceof ExecutionFailure || error instanceof UnknownTypeError) {
+    // A function or a type that resolution already looked for.
+    return new RpcFailure("INVALID_ARGUMENT", error.message);
+  }
   if (error instanceof UnreadableRequestError) return new RpcFailure("INVALID_ARGUMENT", error.message);
   return new RpcFailure("INTERNAL", error instanceof Error ? error.message : "unknown error");
 }
