@@ -63,7 +63,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ name: fc.constant("raise_floor"), floor: fc.nat(5), by: who }) },
   { weight: 2, arbitrary: fc.record({ name: fc.constant("seal_approve"), id: identity, by: who }) },
 );
-const sequence = fc.record({ acts: fc.array(act, { minLength: 12, maxLength: 24 }), stopAt: fc.nat(6) });
+const sequence = fc.record({ acts: fc.array(act, { minLength: 12, maxLength: 24 }), stopAt: fc.integer({ min: 2, max: 8 }) });
 
 const addressOf = (index: number) => `0x${(0xa1 + index).toString(16).padStart(64, "0")}`;
 const keyBytes = (of: number) => (of < 0 ? Uint8Array.of(1, 2, 3) : new Uint8Array(of === 0 ? 0 : 32).fill(of));
@@ -76,8 +76,8 @@ it("does what the Move VM does, in state and in aborts", async () => {
   const { passed, output } = await testPackage(extensionOf(runs));
   expect(passed, `seed ${seed}\n${output}`).toBe(true);
   expect(output).toContain(`Total tests: ${SEQUENCES};`);
-  // Random acts that do nothing, or only what is refused, would show nothing.
-  expect(runs.join("").match(/assert!/g)!.length).toBeGreaterThan(2 * SEQUENCES);
+  // One for the new vault of each, and more: acts that are all refused would show nothing.
+  expect(runs.join("").match(/assert!/g)!.length).toBeGreaterThan(SEQUENCES);
 });
 
 it("would notice one opcode that is wrong", async () => {
