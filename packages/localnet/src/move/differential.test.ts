@@ -63,7 +63,10 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ name: fc.constant("raise_floor"), floor: fc.nat(5), by: who }) },
   { weight: 2, arbitrary: fc.record({ name: fc.constant("seal_approve"), id: identity, by: who }) },
 );
-const sequence = fc.record({ acts: fc.array(act, { minLength: 12, maxLength: 24 }), stopAt: fc.integer({ min: 2, max: 8 }) });
+const sequence = fc.record({
+  acts: fc.array(act, { minLength: 12, maxLength: 24 }),
+  stopAt: fc.integer({ min: 2, max: 8 }),
+});
 
 const addressOf = (index: number) => `0x${(0xa1 + index).toString(16).padStart(64, "0")}`;
 const keyBytes = (of: number) => (of < 0 ? Uint8Array.of(1, 2, 3) : new Uint8Array(of === 0 ? 0 : 32).fill(of));
