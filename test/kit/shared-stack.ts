@@ -1,0 +1,132 @@
+/** A server, a local chain with its key servers, and people who have chain keys: what tests of shared vaults stand on. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseNetworkConfiguration, type NetworkConfiguration } from "@coffer/chain";
+import { nodePlatform } from "@coffer/crypto/node";
+import { openLocalnet, type Localnet, type LocalnetOptions } from "@coffer/localnet";
+import { chainKeySigner, createClient, generateChainKey, type Client, type ClientOptions } from "@coffer/sdk";
+import { parseConfig, startServer, type RunningServer } from "@coffer/server";
+
+export type ChainSigner = Awaited<ReturnType<typeof chainKeySigner>>;
+
+/** Somebody with an API key and a chain key. */
+export interface SharedPerson {
+  readonly client: Client;
+  readonly apiKey: string;
+  /** Of the API key. */
+  readonly keyId: string | null;
+  readonly signer: ChainSigner;
+  /** `suiprivkey1…`. */
+  readonly privateKey: string;
+  /** The same person in another process: nothing is remembered. */
+  another(options?: Partial<ClientOptions> & SharedOptions): Client;
+}
+
+type SharedOptions = { readonly shared?: Partial<NonNullable<ClientOptions["sharedVaults"]>> };
+
+export interface SharedStack extends AsyncDisposable {
+  readonly localnet: Localnet;
+  readonly network: NetworkConfiguration;
+  readonly server: RunningServer;
+  readonly baseUrl: string;
+  /** Of the server. */
+  readonly dataDirectory: string;
+  /** Lines of the server's log. */
+  readonly log: readonly string[];
+  /** Owns an account whose chain address is linked. */
+  readonly owner: SharedPerson;
+  /** Another account, with an address of its own. */
+  signUp(name: string): Promise<SharedPerson>;
+  /** An agent of the owner's account, not a member of anything yet. */
+  invite(name: string): Promise<SharedPerson>;
+}
+
+export interface SharedStackOptions {
+  /** `SERVICE_…` settings. */
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly localnet?: LocalnetOptions;
+}
+
+/** Everything on loopback and free ports; gone when it is disposed of. */
+export async function openSharedStack(options: SharedStackOptions = {}): Promise<SharedStack> {
+  const stack = new AsyncDisposableStack();
+  try {
+    const dataDirectory = await mkdtemp(join(tmpdir(), "coffer-shared-"));
+    stack.defer(() => rm(dataDirectory, { recursive: true, force: true }));
+    const localnet = stack.use(await openLocalnet(options.localnet));
+    const { url } = await localnet.listen();
+    const network = parseNetworkConfiguration(localnet.network());
+    const log: string[] = [];
+    const server = await startServer(parseConfig(environmentOf(url, network, dataDirectory, options)), {
+      logSink: { write: (lines) => void log.push(Buffer.from(lines).toString()) },
+    });
+    stack.defer(() => server.close());
+    const place = { baseUrl: server.baseUrl, network };
+    const owner = await signUp(place, "owner");
+    return {
+      ...{ localnet, network, server, baseUrl: server.baseUrl, dataDirectory, log, owner },
+      signUp: (name) => signUp(place, name),
+      invite: (name) => invite(place, owner, name),
+      [Symbol.asyncDispose]: () => stack.disposeAsync(),
+    };
+  } catch (error) {
+    await stack.disposeAsync();
+    throw error;
+  }
+}
+
+function environmentOf(
+  chainUrl: string,
+  { originalPackageId }: NetworkConfiguration,
+  dataDirectory: string,
+  { environment }: SharedStackOptions,
+): Record<string, string> {
+  return {
+    SERVICE_ENV: "development",
+    SERVICE_HOST: "127.0.0.1",
+    SERVICE_PORT: "0",
+    SERVICE_DATA_DIR: dataDirectory,
+    SERVICE_CHAIN_URL: chainUrl,
+    SERVICE_CHAIN_PACKAGE: originalPackageId,
+    SERVICE_LOG_LEVEL: "info",
+    ...environment,
+  };
+}
+
+interface StackPlace {
+  readonly baseUrl: string;
+  readonly network: NetworkConfiguration;
+}
+
+async function signUp(place: StackPlace, name: string): Promise<SharedPerson> {
+  const { privateKey, signer } = await newChainKey();
+  const anyone = createClient({ baseUrl: place.baseUrl });
+  const { apiKey } = await anyone.development.signup({ email: `${name}@example.com` });
+  const person = toPerson(place, { apiKey, keyId: null, privateKey, signer });
+  await person.client.account.linkChain(signer);
+  return person;
+}
+
+async function invite(place: StackPlace, owner: SharedPerson, name: string): Promise<SharedPerson> {
+  const { privateKey, signer } = await newChainKey();
+  const { text } = await owner.client.invites.create({ name });
+  const { key, keyId } = await createClient({ baseUrl: place.baseUrl }).invites.redeem(text, signer);
+  return toPerson(place, { apiKey: key.reveal(), keyId, privateKey, signer });
+}
+
+async function newChainKey(): Promise<Pick<SharedPerson, "privateKey" | "signer">> {
+  const { privateKey } = await generateChainKey();
+  return { privateKey, signer: await chainKeySigner(privateKey) };
+}
+
+function toPerson(place: StackPlace, keys: Omit<SharedPerson, "client" | "another">): SharedPerson {
+  const another: SharedPerson["another"] = ({ shared, ...options } = {}) =>
+    createClient({
+      baseUrl: place.baseUrl,
+      credentials: { apiKey: keys.apiKey },
+      sharedVaults: { signer: keys.signer, network: place.network, platform: nodePlatform, ...shared },
+      ...options,
+    });
+  return { ...keys, client: another(), another };
+}
