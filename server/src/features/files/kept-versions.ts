@@ -1,6 +1,7 @@
 /** Versions of shared vaults' files that were replaced: readable by their id for an hour, so that a reader and a rotation can finish. */
 import { prepared, type Session } from "../../ports/database.ts";
 import type { FileRow, FileVersionRow } from "../../ports/tables.ts";
+import { BLOB_GRACE_MS, queueBlobDeletion } from "./store.ts";
 
 /** Milliseconds. */
 export const KEPT_MS = 60 * 60_000;
@@ -35,9 +36,32 @@ export async function isKeptVersion(session: Session, value: { fileId: string; v
   return (await session.first(isKept(session, value))) !== null;
 }
 
-/** Keeps what the row says of its content, before another takes its place. */
+/**
+ * How many of a file are kept at most: they lie on the disk without counting as usage, and a file that is written again and again would
+ * else keep any amount there. A rotation makes one of each file.
+ */
+export const KEPT_VERSIONS = 8;
+
+const oldest = prepared((build, value: { fileId: string; kept: number }) =>
+  build
+    .selectFrom("file_versions")
+    .select(["version_id", "blob_key"])
+    .where("file_id", "=", value.fileId)
+    .orderBy("expires_at", "desc")
+    .orderBy("version_id")
+    .offset(value.kept)
+    .limit(KEPT_VERSIONS),
+);
+
+/** Keeps what the row says of its content, before another takes its place. Beyond {@link KEPT_VERSIONS} the oldest goes. */
 export async function keepVersion(transaction: Session, row: FileRow, now: number): Promise<void> {
   if (row.shared_json === null) throw new Error("only shared vaults keep versions");
+  for (const { version_id, blob_key } of await transaction.all(
+    oldest(transaction, { fileId: row.id, kept: KEPT_VERSIONS - 1 }),
+  )) {
+    await transaction.run(removeOne(transaction, { fileId: row.id, versionId: version_id }));
+    await queueBlobDeletion(transaction, { blobKey: blob_key, notBefore: now + BLOB_GRACE_MS });
+  }
   await transaction.run(
     transaction.build.insertInto("file_versions").values({
       ...{ vault_id: row.vault_id, file_id: row.id, version_id: row.version_id, blob_key: row.blob_key },
@@ -45,6 +69,10 @@ export async function keepVersion(transaction: Session, row: FileRow, now: numbe
     }),
   );
 }
+
+const removeOne = prepared((build, value: { fileId: string; versionId: string }) =>
+  build.deleteFrom("file_versions").where("file_id", "=", value.fileId).where("version_id", "=", value.versionId),
+);
 
 const queueOf = prepared((build, value: { fileId: string; notBefore: number }) =>
   build

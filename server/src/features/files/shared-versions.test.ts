@@ -4,8 +4,9 @@ import { describe, expect, test } from "vitest";
 import { expireUploads, expireVersions } from "../../jobs/expiry.ts";
 import { deleteQueuedBlobs } from "../../jobs/blob-deletions.ts";
 import { sweepOrphans } from "../../jobs/sweep.ts";
-import { publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
+import { agentOf, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
 import { answerOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
+import { KEPT_VERSIONS } from "./kept-versions.ts";
 import {
   contentOf,
   countBlobs,
@@ -107,6 +108,23 @@ describe("a new version", () => {
     const rotated = await replace(service, rotating, third, { entry });
     expect(rotated).toMatchObject({ trashedAt: expect.any(String), shared: { version: third.version, ...entry } });
     expect((await contentOf(service, writing.by, first.id, renamed.versionId)).bytes).toHaveLength(renamed.size);
+  });
+
+  test("beyond the eighth replaced one lets the oldest go before its hour is over", async () => {
+    await using service = await openTestService();
+    const { member: _member, ...writing } = await openWriting(service);
+    const versions = [await put(service, writing, "name")];
+    for (let sequence = 2; sequence <= KEPT_VERSIONS + 3; sequence += 1) {
+      service.clock.advance(1000);
+      const current = versions.at(-1);
+      if (current !== undefined)
+        versions.push(await replace(service, writing, nextVersion(writing, current, sequence)));
+    }
+    const read = versions.map(({ id, versionId }) => codeOf(contentOf(service, writing.by, id, versionId)));
+    const gone = ["not_found", "not_found"];
+    expect(await Promise.all(read)).toEqual([...gone, ...Array.from({ length: KEPT_VERSIONS + 1 }, () => "ok")]);
+    service.clock.advance(60_000);
+    expect(await deleteQueuedBlobs(jobsOf(service), going)).toEqual({ deleted: 2, failed: 0 });
   });
 
   test("of a deleted file goes with it: no version of it is readable or stays on the disk", async () => {
@@ -228,5 +246,42 @@ describe("a name or a place", () => {
     expect(await find({ nameIndex, folderId: "root" })).toMatchObject([{ id: file.id }]);
     expect(await find({ nameIndex: "0".repeat(32) })).toEqual([]);
     expect(await codeOf(find({ nameIndex, name: "x" }))).toBe("validation_failed");
+  });
+});
+
+describe("what is in the trash of a shared vault", () => {
+  test("is rotated by its owner alone, entry by entry, and comes back when its folder's entries agree", async () => {
+    await using service = await openTestService();
+    const { member, ...writing } = await openWriting(service);
+    const context = contextOf(writing.by.principal);
+    const outer = await folder(service, writing, "outer");
+    const files = [
+      await put(service, writing, "a", { folderId: outer.id }),
+      await put(service, writing, "b", { folderId: outer.id }),
+    ];
+    await service.handlers.folders.delete({ params: { folderId: outer.id } }, context);
+    service.chain.remove(writing.shared.objectId, member.chainAddress);
+    service.clock.advance(10_001);
+    const now = { ...writing, keyId: await publishKey(service, writing.shared, writing.by, 2), generation: 2 };
+    const agent = agentOf(writing.by);
+    service.chain.add(writing.shared.objectId, { address: agent.chainAddress, signingKey: agent.publicKey });
+    const entries = files.map((file, index) => nextEntry(now, "ab"[index] ?? "", file, { folderId: outer.id }));
+    const [a, b] = files.map(({ id }) => id);
+    const named = nextEntry(now, "outer", outer, { kind: "folder" });
+    const rename = { params: { folderId: outer.id }, body: { shared: named } };
+    expect(await codeOf(service.handlers.folders.update(rename, contextOf(agent.principal)))).toBe("trashed");
+    expect(answerOf(await service.handlers.folders.update(rename, context)).folder).toMatchObject({ shared: named });
+    expect(await codeOf(update(service, agent, a ?? "", { shared: entries[0]! }))).toBe("trashed");
+    expect(await codeOf(update(service, writing.by, a ?? "", { folderId: null, shared: entries[0]! }))).toBe("trashed");
+    await update(service, writing.by, a ?? "", { shared: entries[0]! });
+    const restore = () =>
+      service.handlers.folders.restore({ params: { folderId: outer.id }, body: undefined }, context);
+    expect(await codeOf(restore())).toBe("names_outdated");
+    await update(service, writing.by, b ?? "", { shared: entries[1]! });
+    await restore();
+    const key = { params: { vaultId: writing.shared.vaultId }, query: { folderId: outer.id } };
+    expect(await service.handlers.folderNames.get(key, context)).toMatchObject({ keyId: now.keyId });
+    await put(service, now, "c", { folderId: outer.id });
+    expect(await codeOf(put(service, now, "a", { folderId: outer.id }))).toBe("name_exists");
   });
 });
