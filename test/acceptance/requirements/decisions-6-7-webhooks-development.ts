@@ -1,4 +1,4 @@
-import { built, pending, section } from "../requirement.ts";
+import { built, section } from "../requirement.ts";
 
 const WEBHOOKS = [
   built("D6-create", "POST /api/webhooks/ { url, events, description? } answers 201 { webhook, secret }."),

@@ -1,5 +1,5 @@
 /** Compare-and-set of a generation's current record: of several publishers one wins, and the others are told its id. */
-import type { VaultKeyRecord } from "@coffer/contract";
+import { HEADERS, type VaultKeyRecord } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../http/errors.ts";
 import type { CreationContext, Principal, Recorded } from "../../http/handlers.ts";
@@ -111,5 +111,5 @@ async function notePublished(
 }
 
 function keyExists(keyId: string): ServiceError {
-  return new ServiceError("key_exists", undefined, { headers: { "Coffer-Key-Id": keyId } });
+  return new ServiceError("key_exists", undefined, { headers: { [HEADERS.keyId]: keyId } });
 }
