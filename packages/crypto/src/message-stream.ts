@@ -101,7 +101,12 @@ type Joiner = (pieces: readonly Uint8Array[]) => Uint8Array;
 
 /** A run in one buffer: a new one each time, or one of two in turns, which leaves nothing for the garbage collector. */
 function joiner(reuseBuffer: boolean): Joiner {
-  if (!reuseBuffer) return (pieces) => concatBytes(...pieces);
+  if (!reuseBuffer)
+    return (pieces) => {
+      const run = concatBytes(...pieces);
+      pieces.forEach(release);
+      return run;
+    };
   let [current, other] = [new Uint8Array(RUN_CHUNKS * BLOCK_BYTES), new Uint8Array(RUN_CHUNKS * BLOCK_BYTES)];
   return (pieces) => {
     [current, other] = [other, current];
@@ -109,9 +114,18 @@ function joiner(reuseBuffer: boolean): Joiner {
     for (const piece of pieces) {
       current.set(piece, length);
       length += piece.length;
+      release(piece);
     }
     return current.subarray(0, length);
   };
+}
+
+/**
+ * Gives a copied piece's memory back at once. Left to the garbage collector, tens of MiB of them would wait, and each new one would be
+ * memory that the system has to map first. Runtimes without `transfer` wait.
+ */
+function release({ buffer, byteLength }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer?.(0);
 }
 
 interface Run {
