@@ -1,5 +1,5 @@
 /** Secrets in the database are encrypted under the master key (decisions §1, "Secrets at rest"). */
-import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
 import type { Random } from "../ports/random.ts";
 
 export interface AtRest {
@@ -14,11 +14,13 @@ const TAG_BYTES = 16;
 
 /** AES-256-GCM with random nonces (NIST SP 800-38D §8.2.2), one key per purpose by HKDF-SHA-256 (RFC 5869). */
 export function createAtRest(masterKey: Uint8Array, random: Random): AtRest {
-  const keys = new Map<string, Buffer>();
-  const keyFor = (purpose: string): Buffer => {
+  // As key objects: with bare buffers Node 24.21 spends more on telling that they are no keys than on the cipher.
+  const keys = new Map<string, KeyObject>();
+  const keyFor = (purpose: string): KeyObject => {
     const known = keys.get(purpose);
     if (known !== undefined) return known;
-    const made = Buffer.from(hkdfSync("sha256", masterKey, new Uint8Array(0), `coffer/at-rest/${purpose}`, 32));
+    const info = `coffer/at-rest/${purpose}`;
+    const made = createSecretKey(new Uint8Array(hkdfSync("sha256", masterKey, new Uint8Array(0), info, 32)));
     keys.set(purpose, made);
     return made;
   };

