@@ -6,6 +6,7 @@ import { foundation } from "./0001-foundation.ts";
 import { identity } from "./0002-identity.ts";
 import { webhooks } from "./0003-webhooks.ts";
 import { sharedVaults } from "./0004-shared-vaults.ts";
+import { webhookStatuses } from "./0005-webhook-statuses.ts";
 
 /** A step of the schema: applied once, in its own transaction, never changed after a release. */
 export interface Migration {
@@ -14,7 +15,7 @@ export interface Migration {
   up(session: Session): Promise<void>;
 }
 
-const MIGRATIONS: readonly Migration[] = [foundation, identity, webhooks, sharedVaults];
+const MIGRATIONS: readonly Migration[] = [foundation, identity, webhooks, sharedVaults, webhookStatuses];
 
 interface MigrationRow {
   version: number;
