@@ -23,6 +23,7 @@ export function retryAfterOf(status: number, header: string | string[] | undefin
  * so that a log, a terminal and a page can show it as it is. `whole`: nothing was cut off behind it.
  */
 export function textOf(body: Uint8Array, whole: boolean): string {
+  if (body.length === 0) return "";
   // A character whose other half was cut off is no mistake of the receiver's.
   return new TextDecoder().decode(body, { stream: !whole }).replaceAll(CONTROLS, "");
 }

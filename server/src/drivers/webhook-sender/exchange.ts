@@ -29,6 +29,29 @@ export interface Ending {
   readonly stale: boolean;
 }
 
+/**
+ * Breaks an attempt off, for one listener at a time: an `AbortController` for each attempt, with its events, was measured at
+ * more than the signature.
+ */
+export class Stop {
+  #isStopped = false;
+  #listener: (() => void) | null = null;
+
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /** null: nobody needs to be told any more. */
+  tell(listener: (() => void) | null): void {
+    this.#listener = listener;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#listener?.();
+  }
+}
+
 /** An ending before any request. */
 export function endedWith(failure: WebhookFailure): Ending {
   return { status: 0, retryAfter: undefined, body: new Uint8Array(0), whole: false, failure, stale: false };
@@ -38,17 +61,16 @@ export function endedWith(failure: WebhookFailure): Ending {
  * Sends, and reads the answer's first 16 KiB. Never rejects. The connection can be used again only when the answer was whole;
  * else it is closed, at the byte where that became clear.
  */
-export function exchange(connection: Connection, outgoing: OutgoingRequest, stopped: AbortSignal): Promise<Ending> {
+export function exchange(connection: Connection, outgoing: OutgoingRequest, stop: Stop): Promise<Ending> {
   const { promise, resolve } = Promise.withResolvers<Ending>();
-  const stop = (): void => handler.settle("timeout");
   const handler = new AnswerReader(connection, (ending) => {
-    stopped.removeEventListener("abort", stop);
+    stop.tell(null);
     if (!ending.whole) connection.destroy();
     resolve(ending);
   });
-  if (stopped.aborted) stop();
+  if (stop.isStopped) handler.settle("timeout");
   else {
-    stopped.addEventListener("abort", stop, { once: true });
+    stop.tell(() => handler.settle("timeout"));
     connection.dispatch({ ...outgoing, method: "POST" }, handler);
   }
   return promise;

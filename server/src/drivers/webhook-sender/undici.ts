@@ -6,7 +6,7 @@ import type { OutgoingWebhook, WebhookFailure, WebhookOutcome, WebhookSender } f
 import { allowAddresses } from "./addresses.ts";
 import { retryAfterOf, textOf } from "./answers.ts";
 import { Connections } from "./connections.ts";
-import { type Ending, endedWith, exchange } from "./exchange.ts";
+import { type Ending, endedWith, exchange, Stop } from "./exchange.ts";
 import { readProxy } from "./proxy.ts";
 import { dnsResolver, type ResolveAddresses } from "./resolve.ts";
 import { readTarget, type Target, type TargetRules } from "./target.ts";
@@ -24,6 +24,9 @@ export interface SenderOptions {
   readonly trust?: string;
 }
 
+/** Addresses whose reading is remembered. */
+const TARGETS_KEPT = 1_000;
+
 /** Opens no connection yet. Throws when a network or the proxy of the settings cannot be read. */
 export function openWebhookSender(settings: SenderSettings, options: SenderOptions = {}): WebhookSender {
   return new UndiciSender(settings, options);
@@ -34,7 +37,10 @@ class UndiciSender implements WebhookSender {
   readonly #clock: Clock;
   readonly #rules: TargetRules;
   readonly #connections: Connections;
-  readonly #closed = new AbortController();
+  readonly #targets = new Map<string, Target | WebhookFailure>();
+  /** Attempts under way. */
+  readonly #stops = new Set<Stop>();
+  #isClosed = false;
 
   constructor(settings: SenderSettings, { clock = systemClock, resolve = dnsResolver(), trust }: SenderOptions) {
     const isAllowed = allowAddresses(settings.allowedNetworks);
@@ -54,7 +60,7 @@ class UndiciSender implements WebhookSender {
 
   async send(webhook: OutgoingWebhook, signal?: AbortSignal): Promise<WebhookOutcome> {
     const began = this.#clock.elapsed();
-    const target = readTarget(webhook.url, this.#rules);
+    const target = this.#targetOf(webhook.url);
     const ending = typeof target === "string" ? endedWith(target) : await this.#sendTo(target, webhook, signal);
     return {
       httpStatus: ending.status,
@@ -66,37 +72,49 @@ class UndiciSender implements WebhookSender {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    this.#closed.abort();
+    this.#isClosed = true;
+    for (const stop of this.#stops) stop.stop();
     this.#connections[Symbol.dispose]();
     return Promise.resolve();
   }
 
+  /** The rules never change, so what an address was read as holds. Where its name leads is looked at for each connection. */
+  #targetOf(url: string): Target | WebhookFailure {
+    const known = this.#targets.get(url);
+    if (known !== undefined) return known;
+    const read = readTarget(url, this.#rules);
+    if (this.#targets.size >= TARGETS_KEPT) this.#targets.clear();
+    this.#targets.set(url, read);
+    return read;
+  }
+
   /** Within the time for one attempt, both tries together. */
   async #sendTo(target: Target, webhook: OutgoingWebhook, signal?: AbortSignal): Promise<Ending> {
-    const stopping = new AbortController();
-    const stop = (): void => stopping.abort();
-    const reasons = signal === undefined ? [this.#closed.signal] : [this.#closed.signal, signal];
-    const timer = setTimeout(stop, this.#timeout);
-    for (const reason of reasons) reason.addEventListener("abort", stop, { once: true });
-    if (reasons.some(({ aborted }) => aborted)) stop();
+    const stop = new Stop();
+    const end = (): void => stop.stop();
+    const timer = setTimeout(end, this.#timeout);
+    this.#stops.add(stop);
+    signal?.addEventListener("abort", end, { once: true });
+    if (this.#isClosed || signal?.aborted === true) end();
     try {
-      const ending = await this.#exchange(target, webhook, stopping.signal, { fresh: false });
+      const ending = await this.#exchange(target, webhook, stop, { fresh: false });
       // RFC 9112 §9.3.1 lets a client repeat a POST when it knows that this does no harm: the `webhook-id` tells receivers.
-      return ending.stale ? await this.#exchange(target, webhook, stopping.signal, { fresh: true }) : ending;
+      return ending.stale ? await this.#exchange(target, webhook, stop, { fresh: true }) : ending;
     } finally {
       clearTimeout(timer);
-      for (const reason of reasons) reason.removeEventListener("abort", stop);
+      this.#stops.delete(stop);
+      signal?.removeEventListener("abort", end);
     }
   }
 
   async #exchange(
     target: Target,
     { headers, body }: OutgoingWebhook,
-    stopped: AbortSignal,
+    stop: Stop,
     which: { readonly fresh: boolean },
   ): Promise<Ending> {
     const connection = this.#connections.take(target, which);
-    const ending = await exchange(connection, { path: target.path, headers, body }, stopped);
+    const ending = await exchange(connection, { path: target.path, headers, body }, stop);
     if (ending.whole) this.#connections.giveBack(connection);
     return ending;
   }
