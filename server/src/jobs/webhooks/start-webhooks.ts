@@ -8,8 +8,12 @@ import { Engine, type EngineDeps } from "./engine.ts";
 const PAUSE = 250;
 /** After a failed turn: a database that is full or away is not asked, nor complained about, four times a second. */
 const REST = 5_000;
-/** Milliseconds for attempts that end together to be recorded together, while others are under way: commits cost most. */
+/**
+ * Attempts that end together are recorded together, because commits cost most: as long as they keep ending within LULL
+ * milliseconds of each other and others are under way, but for GATHER at most, so that a slow receiver keeps nobody waiting.
+ */
 const GATHER = 10;
+const LULL = 2;
 
 /**
  * Starts sending. Never throws.
@@ -21,8 +25,7 @@ export function startWebhooks(deps: EngineDeps): (patience: number) => Promise<v
   const stopping = new AbortController();
   const bell = new Bell();
   engine.onFinished = () => bell.ring();
-  const gatherUntil = Math.max(1, Math.floor(deps.settings.webhooks.concurrency / 2));
-  const running = turnUntil(stopping.signal, { engine, bell, deps, gatherUntil });
+  const running = turnUntil(stopping.signal, { engine, bell, deps });
   let stopped: Promise<void> | null = null;
   const stop = async (patience: number): Promise<void> => {
     stopping.abort();
@@ -39,11 +42,10 @@ interface Turning {
   readonly engine: Engine;
   readonly bell: Bell;
   readonly deps: EngineDeps;
-  /** So many unrecorded attempts are enough to record them. */
-  readonly gatherUntil: number;
 }
 
-async function turnUntil(signal: AbortSignal, { engine, bell, deps, gatherUntil }: Turning): Promise<void> {
+async function turnUntil(signal: AbortSignal, turning: Turning): Promise<void> {
+  const { engine, bell, deps } = turning;
   let lookAt = -Infinity;
   while (!signal.aborted) {
     try {
@@ -61,9 +63,16 @@ async function turnUntil(signal: AbortSignal, { engine, bell, deps, gatherUntil 
     }
     const idle = (): boolean => engine.unrecorded > 0 || signal.aborted;
     await bell.wait(Math.max(1, lookAt - deps.clock.elapsed()), idle);
-    const enough = (): boolean =>
-      engine.unrecorded >= Math.min(gatherUntil, engine.inFlight) || engine.unrecorded === 0 || signal.aborted;
-    await bell.wait(GATHER, enough);
+    await gather(signal, turning);
+  }
+}
+
+async function gather(signal: AbortSignal, { engine, bell, deps }: Turning): Promise<void> {
+  const until = deps.clock.elapsed() + GATHER;
+  const isAll = (): boolean => engine.unrecorded >= engine.inFlight || signal.aborted;
+  for (let known = 0; engine.unrecorded > known && deps.clock.elapsed() < until;) {
+    known = engine.unrecorded;
+    await bell.wait(LULL, isAll);
   }
 }
 
