@@ -15,19 +15,23 @@ export const webhookStatuses: Migration = {
   },
 };
 
+type IndexColumn = string | ReturnType<typeof sql>;
+
 function indexes({ build: { schema } }: Session): Compilable[] {
-  const onDeliveries = (name: string) => schema.createIndex(`webhook_deliveries_${name}`).on("webhook_deliveries");
-  const newestFirst = [sql`created_at desc`, sql`id desc`];
+  const newestFirst: readonly IndexColumn[] = [sql`created_at desc`, sql`id desc`];
+  const index = (name: string, columns: readonly IndexColumn[], of: ReturnType<typeof sql<boolean>>) =>
+    schema
+      .createIndex(`webhook_deliveries_${name}`)
+      .on("webhook_deliveries")
+      .columns([...columns, ...newestFirst])
+      .where(of);
+  // One by one: from `status <> 'delivering'` SQLite does not conclude that the index has those of one of them
+  // (sqlite.org/partialindex.html §3).
+  const others = sql<boolean>`status = 'pending' or status = 'success' or status = 'failed'`;
   return [
     schema.dropIndex("webhook_deliveries_by_status"),
     schema.dropIndex("webhook_deliveries_leased"),
-    // One by one: from `status <> 'delivering'` SQLite does not conclude that the index has those of one of them
-    // (sqlite.org/partialindex.html §3).
-    onDeliveries("by_status")
-      .columns(["webhook_id", "status", ...newestFirst])
-      .where(sql<boolean>`status = 'pending' or status = 'success' or status = 'failed'`),
-    onDeliveries("leased")
-      .columns(["webhook_id", ...newestFirst])
-      .where(sql<boolean>`status = 'delivering'`),
+    index("by_status", ["webhook_id", "status"], others),
+    index("leased", ["webhook_id"], sql<boolean>`status = 'delivering'`),
   ];
 }
