@@ -74,12 +74,14 @@ export class WebhookService {
   async drained(): Promise<void> {
     const until = performance.now() + DRAIN_MS;
     const database = new DatabaseSync(join(this.#directory, "coffer.sqlite"), { readOnly: true });
+    // Each status by itself: so it is read off its index, and asking takes little from what is measured.
+    const openOf = (status: string): string =>
+      `(select count(*) from webhooks join webhook_deliveries on webhook_id = webhooks.id and status = '${status}'
+         where active = 1 and url not like '%/dead%')`;
     const open = database.prepare(
       `select (select count(*) from webhook_cursors join accounts on accounts.id = account_id
-                where accounts.sequence > webhook_cursors.sequence) +
-              (select count(*) from webhook_deliveries join webhooks on webhooks.id = webhook_id
-                where webhooks.active = 1 and webhooks.url not like '%/dead%'
-                  and webhook_deliveries.status in ('pending', 'delivering')) as count`,
+                where accounts.sequence > webhook_cursors.sequence)
+              + ${openOf("pending")} + ${openOf("delivering")} as count`,
     );
     try {
       while (performance.now() < until) {
