@@ -56,13 +56,8 @@ const FOLDERS_AND_VAULTS = [
   ),
   built("D5-isolation-404", "Whoever has nothing to do with a vault gets 404."),
   built("D5-isolation-members", "A recorded member has an agent's rights; without membership 403 not_a_member."),
-  pending(
-    "shared-vaults",
-    "D5-shared-names",
-    "Names travel only inside encrypted metadata; name in a query or tus metadata is 400.",
-  ),
-  pending(
-    "shared-vaults",
+  built("D5-shared-names", "Names travel only inside encrypted metadata; name in a query or tus metadata is 400."),
+  built(
     "D5-shared-ciphertext",
     "Size, ETag and digest are of the ciphertext; content answers bytes with our magic or nothing.",
   ),
@@ -71,11 +66,7 @@ const FOLDERS_AND_VAULTS = [
     "Non-owners are authorised against the chain object, at most 10 s old, refused when the chain is silent.",
   ),
   built("D5-shared-one-object", "One service vault per chain object, registered by the object's owner."),
-  pending(
-    "shared-vaults",
-    "D5-shared-upload",
-    "A shared upload carries statements, encrypted metadata, nameIndex and generation.",
-  ),
+  built("D5-shared-upload", "A shared upload carries statements, encrypted metadata, nameIndex and generation."),
   built("D5-vault-keys", "GET, POST /api/vaults/{vaultId}/keys: compare-and-set per generation."),
   built("D5-members", "GET, POST /api/vaults/{vaultId}/members, DELETE …/members/{chainAddress}."),
 ];

@@ -8,7 +8,7 @@ async function listOf(service: TestService, person: TestPerson, vaultId: string)
 }
 
 describe("who may write", () => {
-  test("an agent of the account before it is a member: sees the vault and its list, is refused its content and changes", async () => {
+  test("[D5-isolation-members] an agent of the account before it is a member: sees the vault and its list, is refused its content and changes", async () => {
     await using service = await openTestService();
     const { member: _member, ...writing } = await openWriting(service);
     const file = await put(service, writing, "name");
@@ -25,7 +25,7 @@ describe("who may write", () => {
     await put(service, { ...writing, by: agent }, "new");
   });
 
-  test("a stranger finds nothing; a member of one vault reaches no other of the account", async () => {
+  test("[D5-isolation-404] a stranger finds nothing; a member of one vault reaches no other of the account", async () => {
     await using service = await openTestService();
     const { member, ...writing } = await openWriting(service);
     const other = await openSharedVault(service, { owner: writing.shared.owner });
@@ -52,7 +52,7 @@ describe("who may write", () => {
     expect(await codeOf(put(service, { ...writing, by: stranger }, "x"))).toBe("not_found");
   });
 
-  test("a removed member is refused content within ten seconds, and its upload when its vault's generation moves", async () => {
+  test("[D5-shared-authorised] a removed member is refused content within ten seconds, and its upload when its vault's generation moves", async () => {
     await using service = await openTestService();
     const { member, ...writing } = await openWriting(service);
     const file = await put(service, { ...writing, by: member }, "before");
@@ -86,7 +86,7 @@ describe("who may write", () => {
     expect(await countBlobs(service)).toBe(0);
   });
 
-  test("a chain that does not answer refuses everyone but the owner's reading", async () => {
+  test("[D5-shared-authorised] a chain that does not answer refuses everyone but the owner's reading", async () => {
     await using service = await openTestService();
     const { member, ...writing } = await openWriting(service);
     const file = await put(service, writing, "name");

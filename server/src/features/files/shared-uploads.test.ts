@@ -19,7 +19,7 @@ import {
 } from "./test-shared-files.ts";
 
 describe("an upload to a shared vault", () => {
-  test("is stored as it came: ids from the statement, no name, no content type, size and digest of the bytes", async () => {
+  test("[D5-shared-ciphertext] [D5-shared-upload] is stored as it came: ids from the statement, no name, no content type, size and digest of the bytes", async () => {
     await using service = await openTestService();
     const { member, ...writing } = await openWriting(service);
     const upload = newUpload(writing, "plan.pdf");
@@ -189,14 +189,17 @@ describe("an upload that is not what its statements say", () => {
   });
   afterAll(() => service[Symbol.asyncDispose]());
 
-  test.each(Object.entries(CASES))("%s is refused, and nothing of it is stored", async (_name, refused) => {
-    const upload = newUpload(writing, "name");
-    const { upload: changed, bytes } = refused.change(writing, upload);
-    const sent = send(service, writing, { ...upload, ...changed }, bytes ?? upload.file.bytes);
-    expect(await codeOf(sent)).toBe(refused.code);
-    expect(await countBlobs(service)).toBe(0);
-    expect(await usageOf(service, writing.shared.owner.principal.accountId)).toEqual({ bytes: 0, files: 0 });
-  });
+  test.each(Object.entries(CASES))(
+    "[D5-shared-ciphertext] %s is refused, and nothing of it is stored",
+    async (_name, refused) => {
+      const upload = newUpload(writing, "name");
+      const { upload: changed, bytes } = refused.change(writing, upload);
+      const sent = send(service, writing, { ...upload, ...changed }, bytes ?? upload.file.bytes);
+      expect(await codeOf(sent)).toBe(refused.code);
+      expect(await countBlobs(service)).toBe(0);
+      expect(await usageOf(service, writing.shared.owner.principal.accountId)).toEqual({ bytes: 0, files: 0 });
+    },
+  );
 });
 
 describe("what an upload to a shared vault must not bring, or must", () => {
@@ -214,7 +217,7 @@ describe("what an upload to a shared vault must not bring, or must", () => {
     return codeOf(service.handlers.files.upload(input, contextOf(writing.by.principal)));
   }
 
-  test("a name in the clear, a form, no statements, half an entry", async () => {
+  test("[D5-shared-names] a name in the clear, a form, no statements, half an entry", async () => {
     await using service = await openTestService();
     const { member: _member, ...writing } = await openWriting(service);
     expect(await refusal(service, writing, { query: { name: "plan.pdf" } })).toBe("validation_failed");

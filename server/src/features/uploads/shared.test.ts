@@ -56,7 +56,7 @@ async function head(service: TestService, by: TestPerson, uploadId: string) {
 }
 
 describe("a resumable upload to a shared vault", () => {
-  test("in parts becomes the file that its statements say, for a member of another account too", async () => {
+  test("[D5-shared-upload] in parts becomes the file that its statements say, for a member of another account too", async () => {
     await using service = await openTestService();
     const { member, ...rest } = await openWriting(service);
     const writing = { ...rest, by: member };
@@ -89,7 +89,7 @@ describe("a resumable upload to a shared vault", () => {
     });
   });
 
-  test("takes no name, no type, no plaintext, no other header, no other length", async () => {
+  test("[D5-shared-names] takes no name, no type, no plaintext, no other header, no other length", async () => {
     await using service = await openTestService();
     const { member: _member, ...writing } = await openWriting(service);
     const upload = newUpload(writing, "name");
