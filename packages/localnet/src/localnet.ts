@@ -122,14 +122,16 @@ class OpenLocalnet implements Localnet {
     this.#answer = async (request) => {
       const { pathname } = new URL(request.url);
       if (pathname.startsWith("/key-servers/")) return keyServers.handle(request);
-      await this.#misbehave();
+      await this.#misbehave(request.signal);
       if (pathname === "/v2/gas" && request.method === "POST") return faucet.answer(request);
       const answered = await answerRpc({ view: this.#node.view, ledger, fund }, request);
       return answered ?? new Response("This is Coffer's local network, for development only.\n", { status: 404 });
     };
     this.fetch = async (input, init) => {
       if (this.#isClosed) throw new TypeError("fetch failed");
-      return this.#answer(new Request(input, init));
+      const request = new Request(input, init);
+      request.signal.throwIfAborted();
+      return Promise.race([this.#answer(request), whenAborted(request.signal)]);
     };
   }
 
@@ -172,10 +174,17 @@ class OpenLocalnet implements Localnet {
     await this.close();
   }
 
-  async #misbehave(): Promise<void> {
-    if (this.#node.slow > 0) await sleep(this.#node.slow);
+  async #misbehave(signal: AbortSignal): Promise<void> {
+    if (this.#node.slow > 0) await sleep(this.#node.slow, undefined, { signal });
     if (this.#node.down) throw new TypeError("fetch failed");
   }
+}
+
+/** As over a network: who gives up does not wait for the answer. */
+function whenAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  });
 }
 
 function nodeFaults(ledger: Ledger): NodeFaults & { readonly view: LedgerView } {

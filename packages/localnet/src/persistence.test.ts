@@ -111,6 +111,11 @@ it("misbehaves when it is told to: down, and late", async () => {
   expect(snapshot.checkpointTime()).toBeLessThanOrEqual(localnet.chain.checkpointTime());
   node.stale = false;
   expect(await balance()).toBe("10000000000");
+  node.slow = 60_000;
+  const patience = new AbortController();
+  const givenUp = client.core.getBalance({ owner: owner.toSuiAddress(), signal: patience.signal });
+  setImmediate(() => patience.abort());
+  await expect(givenUp).rejects.toThrow(/abort/i);
   node.slow = 1;
   expect(await balance()).toBe("10000000000");
   node.down = true;

@@ -57,7 +57,12 @@ function checkExpiration({ expiration }: TransactionForm, { epoch, chainId }: Le
     if (expiration.Epoch < epoch) throw new RefusedError("Transaction Expired");
     return;
   }
-  const during = expiration.$kind === "ValidDuring" ? expiration.ValidDuring : expiration.Validity;
+  if (expiration.$kind === "Validity")
+    throw new RefusedError("the local chain knows no such expiration", "UNIMPLEMENTED");
+  const during = expiration.ValidDuring;
+  if (during.minTimestamp !== null || during.maxTimestamp !== null) {
+    throw new RefusedError("the local chain knows no expiration by time", "UNIMPLEMENTED");
+  }
   if (during.chain !== chainId) throw new RefusedError("the transaction is for another chain");
   if (during.maxEpoch !== null && Number(during.maxEpoch) < epoch) throw new RefusedError("Transaction Expired");
   if (during.minEpoch !== null && Number(during.minEpoch) > epoch)
