@@ -82,6 +82,28 @@ describe("using a vault", () => {
     expect(await codeOf(readChainVault(service, vault, { maxAge: 0 }))).toBe("chain_unavailable");
   });
 
+  test("believes no node that has fallen behind what another process has seen, and looks again when its memory has", async () => {
+    await using service = await openTestService();
+    const shared = await openSharedVault(service);
+    const member = await addPerson(service);
+    await addMember(service, shared, member);
+    const { database } = service;
+    const note = (generation: number) =>
+      database.run(
+        database.build.updateTable("vaults").set({ chain_generation: generation }).where("id", "=", shared.vaultId),
+      );
+    const use = async () => requireMember(service, member.principal, await see(service, shared, member));
+    await note(2);
+    expect(await codeOf(use())).toBe("chain_unavailable");
+    await note(1);
+    expect(await codeOf(use())).toBe("ok");
+    // This process remembers the member; another one has seen the removal.
+    service.chain.remove(shared.objectId, member.chainAddress);
+    expect(await codeOf(use())).toBe("ok");
+    await note(2);
+    expect(await codeOf(use())).toBe("not_a_member");
+  });
+
   test("works on a full disk: what was read of the chain is noted another time", async () => {
     await using service = await openTestService();
     const shared = await openSharedVault(service);

@@ -10,20 +10,27 @@ type ChainDeps = Pick<Deps, "database" | "chain">;
 type VaultOnChain = Pick<VaultRow, "id" | "chain_object_id" | "chain_generation" | "owner_address">;
 
 /**
- * The object behind a shared vault, at most `maxAge` milliseconds old; what changed is noted in the vault's row, which others get as a
- * hint. Never inside a transaction.
- * @throws ServiceError `chain_unavailable`, also when this server has no chain or its chain has no such object.
+ * The object behind a shared vault, at most `maxAge` milliseconds old, and of no generation below the highest that any process of the
+ * service has seen: what changed is noted in the vault's row, which others get as a hint. Never inside a transaction.
+ * @throws ServiceError `chain_unavailable`, also when this server has no chain, its chain has no such object, or knows less of it.
  */
 export async function readChainVault(
   deps: ChainDeps,
   vault: VaultOnChain,
   options: { readonly maxAge: number },
 ): Promise<ChainVault> {
-  const found = vault.chain_object_id === null ? null : await askChain(deps, vault.chain_object_id, options);
-  if (found === null) {
+  const objectId = vault.chain_object_id;
+  const known = vault.chain_generation ?? 0;
+  const remembered = objectId === null ? null : await askChain(deps, objectId, options);
+  if (objectId === null || remembered === null) {
     throw new ServiceError("chain_unavailable", "The service's chain does not have this vault's object");
   }
-  const isNews = found.generation > (vault.chain_generation ?? -1) || found.owner.address !== vault.owner_address;
+  // Another process, or this one before it was started again, has seen more.
+  const found = remembered.generation >= known ? remembered : await askChain(deps, objectId, { maxAge: 0 });
+  if (found === null || found.generation < known) {
+    throw new ServiceError("chain_unavailable", "The service's chain node has fallen behind what it showed before");
+  }
+  const isNews = found.generation > known || found.owner.address !== vault.owner_address;
   if (isNews) await noteFacts(deps, vault.id, found);
   return found;
 }
