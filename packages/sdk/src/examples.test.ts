@@ -31,13 +31,16 @@ declare const event: import("@coffer/sdk/webhooks").ReceivedEvent;
 declare const secret: string;
 declare const fileId: string;
 declare const vaultId: string;
+declare const agentAddress: string;
+declare const signer: import("@coffer/sdk").Signer;
+declare const network: import("@coffer/chain").NetworkConfiguration;
 `;
 const IMPORTABLE = {
   "@coffer/sdk": [
     ...["api", "chainKeySigner", "createClient", "failureOf", "generateChainKey", "Secret", "sessionCredentials"],
-    "type Signer",
+    ...["statementSigner", "type Signer"],
   ],
-  "@coffer/sdk/node": ["downloadFile", "savedSession", "uploadFile"],
+  "@coffer/sdk/node": ["downloadFile", "openSharedVaults", "resolveSettings", "savedSession", "uploadFile"],
   "@coffer/sdk/testing": ["Failure", "mock"],
   "@coffer/sdk/webhooks": ["isEvent", "isKnownEvent", "verifyWebhook"],
   "msw/node": ["setupServer"],

@@ -1,16 +1,11 @@
-import { clientApi as api, type CallInput, type EndpointDefinition } from "@coffer/contract";
-import type { ByteBody } from "./byte-body.ts";
-import { callOn, settleRepeat, type CallOptions } from "./call.ts";
+import type { clientApi as api } from "@coffer/contract";
+import type { CallOptions } from "./call.ts";
 import type { Download, DownloadOptions } from "./download/download.ts";
 import type { File } from "./file.ts";
 import type { Connection } from "./options.ts";
 import { PagePromise } from "./pages.ts";
-import { withCursor } from "./resources/calling.ts";
-import { isRestored, sharedChanges, toKnownNames } from "./resources/known-names.ts";
+import { onDemand, withCursor, type Query } from "./resources/calling.ts";
 import type { ReplaceInput, UploadInput, UploadOptions, UploadResult } from "./upload/upload.ts";
-
-type Query<E extends EndpointDefinition> =
-  CallInput<E, ByteBody> extends { readonly query?: infer Value } ? NonNullable<Value> : never;
 
 /** Changes of a file's place. `folderId: null`: to the top of the vault. */
 export interface FileChanges {
@@ -57,55 +52,21 @@ export interface FileResource {
   restore(fileId: string, changes?: { readonly name?: string }, options?: CallOptions): Promise<File>;
 }
 
-/** Upload and download are loaded when they are first used: the core stays small in a browser. */
+/** What it does is loaded when it is first used: the core stays small in a browser. */
 export function fileResource(connection: Connection): FileResource {
-  const { list, get, update, restore } = api.files;
-  const named = async (files: readonly File[]): Promise<File[]> =>
-    connection.sharedVaults === null ? [...files] : (await import("./vaults/listing.ts")).nameFiles(connection, files);
-  const one = async (file: File): Promise<File> => (await named([file]))[0] ?? file;
+  const calls = async () => (await import("./resources/file-calls.ts")).fileCalls(connection);
   return {
     list: (query = {}, options) =>
       new PagePromise(
         "files",
-        async (cursor) => {
-          const wanted = await toKnownNames(connection, withCursor(query, cursor), query.folderId, options);
-          if (wanted === null) return { files: [], nextCursor: null };
-          const page = await callOn(connection, list, { query: wanted }, options);
-          return { ...page, files: await named(page.files) };
-        },
+        async (cursor) => (await calls()).list(withCursor(query, cursor), options),
         query.cursor,
       ),
-    get: async (fileId, options) => one((await callOn(connection, get, { params: { fileId } }, options)).file),
     upload: async (input, options) => (await import("./upload/send-file.ts")).uploadFile(connection, input, options),
     replace: async (fileId, input, options) =>
       (await import("./upload/send-file.ts")).replaceFile(connection, fileId, input, options),
     download: async (fileId, options) =>
       (await import("./download/open-file.ts")).openFileDownload(connection, fileId, options),
-    update: async (fileId, changes, { ifMatch, ...options } = {}) => {
-      const shared = await (
-        await sharedChanges(connection)
-      )?.updateFile(connection, fileId, changes, { ifMatch, ...options });
-      if (shared != null) return shared;
-      const headers = ifMatch === undefined ? {} : { "if-match": ifMatch };
-      return (await callOn(connection, update, { params: { fileId }, headers, body: definedOnly(changes) }, options))
-        .file;
-    },
-    delete: async (fileId, { permanent, ...options } = {}) => {
-      const query = permanent === undefined ? {} : { permanent };
-      return (await callOn(connection, api.files.delete, { params: { fileId }, query }, options))?.file ?? null;
-    },
-    restore: async (fileId, body = {}, options) => {
-      const shared = await (await sharedChanges(connection))?.restoreFile(connection, fileId, body.name, options);
-      if (shared != null) return shared;
-      const params = { fileId };
-      const { file } = await settleRepeat(callOn(connection, restore, { params, body }, options), "not_trashed", () =>
-        callOn(connection, get, { params }, options).then((now) => (isRestored(now.file, body.name) ? now : null)),
-      );
-      return file;
-    },
+    ...onDemand(calls, "get", "update", "delete", "restore"),
   };
-}
-
-function definedOnly({ name, folderId }: FileChanges): { name?: string; folderId?: string | null } {
-  return { ...(name === undefined ? {} : { name }), ...(folderId === undefined ? {} : { folderId }) };
 }

@@ -31,7 +31,7 @@ export {
 export type { AuditVerdict, AuditVerifyOptions } from "./audit/verify.ts";
 export type { ByteBody } from "./byte-body.ts";
 export type { Answer, ByteAnswer, CallOptions, CallOutput } from "./call.ts";
-export { chainKeySigner, generateChainKey } from "./chain/chain-key.ts";
+export { chainKeySigner, generateChainKey, statementSigner } from "./chain/chain-key.ts";
 export type { Signer } from "./chain/signer.ts";
 export { createClient, type Client } from "./client.ts";
 export type { Clock } from "./clock.ts";
@@ -99,5 +99,6 @@ export type { AddMemberOptions } from "./vaults/members.ts";
 export type { ActResult } from "./vaults/owner-acts.ts";
 export { memoryPins, type PinStore, type VaultPin } from "./vaults/pins.ts";
 export type { RevokedAgent, RevokedMembership } from "./vaults/revoke-agent.ts";
+export type { NotRotated, RotationOptions, RotationProgress, RotationResult } from "./vaults/rotate.ts";
 export type { VaultErrorCode } from "./vaults/vault-error.ts";
 export type { EventOf, ReceivedEvent, UnknownEvent } from "./webhooks/received-event.ts";

@@ -1,4 +1,5 @@
 /** Chain keys that this program holds itself. What signs is loaded when it is first used. */
+import type { StatementSigner } from "@coffer/crypto";
 import type { Secret } from "../secret.ts";
 import type { Signer } from "./signer.ts";
 
@@ -21,4 +22,19 @@ export async function chainKeySigner(privateKey: Uint8Array | string | Secret): 
 /** A new key: `privateKey` as `suiprivkey1…` text, wrapped so that no log shows it; `reveal()` it to keep it. */
 export async function generateChainKey(): Promise<{ readonly privateKey: Secret; readonly chainAddress: string }> {
   return (await import("./ed25519-signer.ts")).generateKey();
+}
+
+/**
+ * What signs the statements of a signer whose chain key cannot: a wallet's, or zkLogin's. Over a key of its own, given as
+ * {@link chainKeySigner} takes it: keep it as you keep a chain key, and name its public key in each vault with `vaults.setSigningKey`.
+ * @throws SdkError `configuration` for what is no such key.
+ *
+ * @example
+ * ```ts
+ * const { privateKey } = await generateChainKey(); // keep it beside the wallet
+ * const withStatements: Signer = { ...signer, statements: await statementSigner(privateKey) };
+ * ```
+ */
+export async function statementSigner(privateKey: Uint8Array | string | Secret): Promise<StatementSigner> {
+  return (await import("./ed25519-signer.ts")).openStatementSigner(privateKey);
 }

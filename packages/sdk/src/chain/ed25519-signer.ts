@@ -12,7 +12,7 @@ const SCHEME = 0;
 const PREFIX = "suiprivkey";
 
 export function openSigner(privateKey: Uint8Array | string | Secret): Signer {
-  const seed = parseKey(privateKey instanceof Secret ? privateKey.reveal() : privateKey);
+  const seed = parseKey(privateKey);
   // A closure, not a field: nothing that lists the signer's properties meets the key.
   return Object.freeze({
     chainAddress: addressOf(publicKeyOf(seed)),
@@ -20,6 +20,10 @@ export function openSigner(privateKey: Uint8Array | string | Secret): Signer {
     signTransaction: (bytes: Uint8Array) => Promise.resolve(signTransaction(seed, bytes)),
     statements: statementSignerOf(seed),
   });
+}
+
+export function openStatementSigner(privateKey: Uint8Array | string | Secret): StatementSigner {
+  return Object.freeze(statementSignerOf(parseKey(privateKey)));
 }
 
 /** What verifies and signs natively is loaded with the first statement. */
@@ -40,7 +44,8 @@ export function generateKey(): { readonly privateKey: Secret; readonly chainAddr
   return { privateKey: new Secret(text), chainAddress: addressOf(publicKeyOf(seed)) };
 }
 
-function parseKey(key: Uint8Array | string): Uint8Array {
+function parseKey(given: Uint8Array | string | Secret): Uint8Array {
+  const key = given instanceof Secret ? given.reveal() : given;
   if (key instanceof Uint8Array) {
     if (key.length !== SEED_BYTES) throw configurationError("An Ed25519 private key is 32 bytes");
     return Uint8Array.from(key);

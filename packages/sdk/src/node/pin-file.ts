@@ -29,7 +29,7 @@ const storedPins = z.object({
 type Stored = z.infer<typeof storedPins>;
 
 /** `vault-pins.json` in the configuration's directory. */
-export function pinFile(env: Environment = process.env): string {
+export function pinFile(env?: Environment): string {
   return join(configDirectory(env), "vault-pins.json");
 }
 

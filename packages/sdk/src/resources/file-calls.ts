@@ -1,0 +1,60 @@
+/** The calls behind FileResource that move no bytes: names of shared vaults are opened here. */
+import { clientApi as api } from "@coffer/contract";
+import { callOn, settleRepeat, type CallOptions } from "../call.ts";
+import type { File } from "../file.ts";
+import type { FileChanges } from "../files.ts";
+import type { Connection } from "../options.ts";
+import type { Query } from "./calling.ts";
+import { isRestored, sharedChanges, toKnownNames } from "./known-names.ts";
+
+export function fileCalls(connection: Connection) {
+  const { list, get, update, restore } = api.files;
+  const changes = () => sharedChanges(connection);
+  const named = async (files: readonly File[], options?: CallOptions): Promise<File[]> =>
+    connection.sharedVaults === null
+      ? [...files]
+      : (await import("../vaults/listing.ts")).nameFiles(connection, files, options);
+  const one = async (file: File, options?: CallOptions): Promise<File> => (await named([file], options))[0] ?? file;
+  return {
+    list: async (query: Query<typeof list>, options?: CallOptions) => {
+      const wanted = await toKnownNames(connection, query, query.folderId, options);
+      if (wanted === null) return { files: [], nextCursor: null };
+      const page = await callOn(connection, list, { query: wanted }, options);
+      return { ...page, files: await named(page.files, options) };
+    },
+    get: async (fileId: string, options?: CallOptions) =>
+      one((await callOn(connection, get, { params: { fileId } }, options)).file, options),
+    update: async (
+      fileId: string,
+      change: FileChanges,
+      { ifMatch, ...options }: CallOptions & { readonly ifMatch?: string | undefined } = {},
+    ) => {
+      const shared = await (await changes())?.updateFile(connection, fileId, change, { ifMatch, ...options });
+      if (shared != null) return shared;
+      const headers = ifMatch === undefined ? {} : { "if-match": ifMatch };
+      return (await callOn(connection, update, { params: { fileId }, headers, body: definedOnly(change) }, options))
+        .file;
+    },
+    delete: async (
+      fileId: string,
+      { permanent, ...options }: CallOptions & { readonly permanent?: boolean | undefined } = {},
+    ) => {
+      const query = permanent === undefined ? {} : { permanent };
+      const deleted = await callOn(connection, api.files.delete, { params: { fileId }, query }, options);
+      return deleted === undefined ? null : one(deleted.file, options);
+    },
+    restore: async (fileId: string, body: { readonly name?: string } = {}, options?: CallOptions) => {
+      const shared = await (await changes())?.restoreFile(connection, fileId, body.name, options);
+      if (shared != null) return shared;
+      const params = { fileId };
+      const { file } = await settleRepeat(callOn(connection, restore, { params, body }, options), "not_trashed", () =>
+        callOn(connection, get, { params }, options).then((now) => (isRestored(now.file, body.name) ? now : null)),
+      );
+      return file;
+    },
+  };
+}
+
+function definedOnly({ name, folderId }: FileChanges): { name?: string; folderId?: string | null } {
+  return { ...(name === undefined ? {} : { name }), ...(folderId === undefined ? {} : { folderId }) };
+}
