@@ -76,5 +76,6 @@ export { CHAIN_NETWORKS, type ChainNetwork, MAX_CLOCK_SKEW } from "./proofs.ts";
 export { AGENT_SCOPES, SCOPES, type AccessLevel, type Scope } from "./scopes.ts";
 export type { Session } from "./sessions.ts";
 export { TRASH_DAYS } from "./trash.ts";
+export { sharedHeaders } from "./shared-entries.ts";
 export { DEFAULT_PAGE, email, itemName, MAX_NAME_BYTES, MAX_PAGE, mediaType, nameProblem, uuid } from "./values.ts";
 export { VAULT_TYPES, type Vault } from "./vaults.ts";

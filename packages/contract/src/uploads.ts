@@ -94,6 +94,7 @@ export const uploadsGroup = {
       "storage_quota",
       "trashed",
       "not_a_member",
+      "statement_invalid",
       "generation_moved",
       "names_outdated",
       "not_encrypted",
