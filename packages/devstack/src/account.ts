@@ -1,31 +1,54 @@
-/** The account of a development stack: signed up once, its key kept in a file of config.json format. */
+/** The account of a development stack: signed up once, its keys kept in a file of config.json format. */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { ApiError, createClient, Secret } from "@coffer/sdk";
+import { ApiError, chainKeySigner, createClient, generateChainKey, Secret } from "@coffer/sdk";
 import { readConfig, writeConfig } from "@coffer/sdk/node";
 
 interface StackAccount {
   readonly apiKey: Secret;
+  /** Owns the account's shared vaults. */
+  readonly chainPrivateKey: Secret;
   readonly credentialsFile: string;
   readonly isNew: boolean;
 }
 
-const PROFILE = "default";
+export interface AccountPlace {
+  readonly baseUrl: string;
+  readonly dataDirectory: string;
+  readonly networkFile: string;
+}
+
+export const PROFILE = "default";
 
 /**
- * Takes the key kept in `directory` when the service still knows it, else signs up anew. The file names this base URL;
- * where another stack on the same data still answers under its own, this one writes a file of its own beside it.
+ * Takes the key kept in the data directory when the service still knows it, else signs up anew; the account is linked to the chain address of
+ * the chain key kept there. The file names this base URL; where another stack on the same data still answers under its own, this one writes a
+ * file of its own beside it.
  */
-export async function ensureAccount(baseUrl: string, directory: string): Promise<StackAccount> {
-  const usual = join(directory, "credentials.json");
+export async function ensureAccount({ baseUrl, dataDirectory, networkFile }: AccountPlace): Promise<StackAccount> {
+  const usual = join(dataDirectory, "credentials.json");
   const profile = (await readConfig(usual))?.profiles[PROFILE] ?? null;
   const kept = profile?.apiKey ?? null;
   const isNew = kept === null || !(await isLive(baseUrl, kept));
   const apiKey = isNew ? await signUp(baseUrl) : kept;
+  const chainPrivateKey = profile?.chainPrivateKey ?? (await newChainKey());
   const shared = !isNew && profile !== null && profile.baseUrl !== baseUrl && (await answers(profile.baseUrl));
-  const credentialsFile = shared ? join(directory, `credentials-${new URL(baseUrl).port}.json`) : usual;
-  await writeConfig({ defaultProfile: PROFILE, profiles: { [PROFILE]: { baseUrl, apiKey } } }, credentialsFile);
-  return { apiKey, credentialsFile, isNew };
+  const credentialsFile = shared ? join(dataDirectory, `credentials-${new URL(baseUrl).port}.json`) : usual;
+  const written = { baseUrl, apiKey, chainPrivateKey, networkFile };
+  await writeConfig({ defaultProfile: PROFILE, profiles: { [PROFILE]: written } }, credentialsFile);
+  await linkAddress(baseUrl, apiKey, chainPrivateKey);
+  return { apiKey, chainPrivateKey, credentialsFile, isNew };
+}
+
+export async function newChainKey(): Promise<Secret> {
+  return (await generateChainKey()).privateKey;
+}
+
+async function linkAddress(baseUrl: string, apiKey: Secret, chainPrivateKey: Secret): Promise<void> {
+  const signer = await chainKeySigner(chainPrivateKey);
+  const client = createClient({ baseUrl, credentials: apiKey });
+  const { account } = await client.account.get();
+  if (account.chainAddress !== signer.chainAddress) await client.account.linkChain(signer);
 }
 
 async function answers(baseUrl: string): Promise<boolean> {
@@ -36,7 +59,8 @@ async function answers(baseUrl: string): Promise<boolean> {
   }
 }
 
-async function isLive(baseUrl: string, apiKey: Secret): Promise<boolean> {
+/** Whether the service takes the key. */
+export async function isLive(baseUrl: string, apiKey: Secret): Promise<boolean> {
   try {
     await createClient({ baseUrl, credentials: apiKey }).account.get();
     return true;

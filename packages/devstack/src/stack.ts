@@ -1,9 +1,12 @@
-/** A server on embedded defaults, and an account on it. */
+/** A server on embedded defaults, a local chain with its key servers, and an account on both. */
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseConfig, startServer, type RunningServer } from "@coffer/server";
+import type { SharedVaultOptions } from "@coffer/sdk";
+import { openSharedVaults } from "@coffer/sdk/node";
+import { parseConfig, startServer } from "@coffer/server";
 import { ensureAccount } from "./account.ts";
+import { openLocalNetwork, type LocalNetwork } from "./local-network.ts";
 
 export interface StackOptions {
   /** Where everything is kept. Absent: a temporary folder that goes with the stack. */
@@ -20,38 +23,56 @@ export interface Stack extends AsyncDisposable {
   readonly baseUrl: string;
   /** The owner's key. */
   readonly apiKey: string;
-  /** Format of config.json, mode 0600; holds the key and this base URL. */
+  /** Format of config.json, mode 0600; holds the owner's API key and chain key, this base URL and the path of the network. */
   readonly credentialsFile: string;
+  /** Mode 0600: what `SERVICE_NETWORK_FILE` takes. */
+  readonly networkFile: string;
+  /** What `createClient` takes so that the owner's client opens shared vaults. */
+  readonly sharedVaults: SharedVaultOptions;
   readonly dataDirectory: string;
   /** The account was made by this start; false: an earlier run made it. */
   readonly newAccount: boolean;
-  /** Stops the server; a temporary data folder is removed. A second call waits for the same end. */
+  /** What the local chain and its key servers added to the start, in seconds. */
+  readonly networkSeconds: number;
+  /** Stops the server and the chain; a temporary data folder is removed. A second call waits for the same end. */
   close(): Promise<void>;
 }
 
-/** Starts a server in this process and signs up its owner once. Rejects with the server's error, for one `EADDRINUSE`. */
+/**
+ * Starts a local chain and a server in this process, and signs up its owner once. On the same data directory all of it is there again: the
+ * account, the chain, the shared vaults. Rejects with the server's error, for one `EADDRINUSE`.
+ */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const temporary = options.dataDirectory === undefined;
   const dataDirectory = options.dataDirectory ?? (await mkdtemp(join(tmpdir(), "coffer-stack-")));
-  const discard = async (): Promise<void> => {
+  const opened: { close: () => Promise<void> }[] = [];
+  const close = async (): Promise<void> => {
+    for (const each of opened.splice(0).reverse()) await each.close();
     if (temporary) await rm(dataDirectory, { recursive: true, force: true });
   };
-  let server: RunningServer | null = null;
   try {
     // One that was there keeps its mode: it may be a directory that others use, such as /tmp.
     const made = await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
     if (made !== undefined) await chmod(dataDirectory, 0o700);
-    server = await startServer(parseConfig(serverEnvironment(dataDirectory, options)));
-    return describeStack(server, dataDirectory, await ensureAccount(server.baseUrl, dataDirectory), discard);
+    const began = performance.now();
+    const network = await openLocalNetwork(dataDirectory);
+    opened.push(network);
+    const networkSeconds = (performance.now() - began) / 1000;
+    const server = await startServer(parseConfig(serverEnvironment(dataDirectory, network, options)));
+    opened.push(server);
+    return await describeStack(
+      { baseUrl: server.baseUrl, dataDirectory, networkFile: network.file, networkSeconds },
+      close,
+    );
   } catch (error) {
-    await server?.close();
-    await discard();
+    await close();
     throw error;
   }
 }
 
 function serverEnvironment(
   dataDirectory: string,
+  network: LocalNetwork,
   { port, environment }: StackOptions,
 ): Record<string, string | undefined> {
   return {
@@ -63,24 +84,45 @@ function serverEnvironment(
     SERVICE_HOST: "127.0.0.1",
     SERVICE_PORT: String(port ?? 0),
     SERVICE_DATA_DIR: dataDirectory,
+    SERVICE_CHAIN_URL: network.url,
+    SERVICE_CHAIN_PACKAGE: network.packageId,
   };
 }
 
-function describeStack(
-  server: RunningServer,
-  dataDirectory: string,
-  account: Awaited<ReturnType<typeof ensureAccount>>,
-  discard: () => Promise<void>,
-): Stack {
+type Started = Pick<Stack, "baseUrl" | "dataDirectory" | "networkFile" | "networkSeconds">;
+
+async function describeStack(started: Started, stop: () => Promise<void>): Promise<Stack> {
+  const account = await ensureAccount(started);
+  const { chainPrivateKey } = account;
+  const sharedVaults = await openClientSide(started, "owner", chainPrivateKey);
   let closed: Promise<void> | undefined;
-  const close = (): Promise<void> => (closed ??= server.close().then(discard));
+  const close = (): Promise<void> => (closed ??= stop());
   return {
-    baseUrl: server.baseUrl,
+    ...started,
     apiKey: account.apiKey.reveal(),
     credentialsFile: account.credentialsFile,
-    dataDirectory,
     newAccount: account.isNew,
+    sharedVaults,
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+type ChainKey = Parameters<typeof openSharedVaults>[0]["chainPrivateKey"];
+
+/** Shared vaults for one of the clients of a stack; its pins are kept with the stack's data, not in the user's own configuration. */
+export async function openClientSide(
+  { dataDirectory, networkFile }: Pick<Stack, "dataDirectory" | "networkFile">,
+  who: "owner" | "agent",
+  chainPrivateKey: NonNullable<ChainKey>,
+): Promise<SharedVaultOptions> {
+  const pins = join(clientDirectory(dataDirectory, who), "vault-pins.json");
+  const options = await openSharedVaults({ chainPrivateKey, networkFile }, pins);
+  if (options === null) throw new TypeError("there is a chain key and a network");
+  return options;
+}
+
+/** What a client keeps between runs: `SERVICE_CONFIG_DIR` of its tool server. */
+export function clientDirectory(dataDirectory: string, who: "owner" | "agent"): string {
+  return join(dataDirectory, "client", who);
 }

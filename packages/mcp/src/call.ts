@@ -16,4 +16,6 @@ export interface Call {
   readonly pinnedVault: string | null;
   /** How this server is set up; no secrets. */
   setup(): Promise<SetupReport>;
+  /** This server's own address on the chain; null where it has no chain key. */
+  chainAddress(): Promise<string | null>;
 }

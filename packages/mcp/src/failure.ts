@@ -4,21 +4,11 @@
  */
 import { ERRORS, isErrorCode, type ErrorCode } from "@coffer/contract";
 import { untrusted, type Untrusted } from "./fence.ts";
-
-interface FailureEntry {
-  readonly retryable: boolean;
-  readonly message: string;
-  readonly nextStep: string;
-}
-
-const entry = (retryable: boolean, message: string, nextStep: string): FailureEntry => ({
-  retryable,
-  message,
-  nextStep,
-});
+import { entry, VAULT_FAILURES, type FailureEntry } from "./vault-failures.ts";
 
 /** Failures that arise on this side of the wire. The service's own codes are in the contract's catalogue. */
 export const LOCAL_FAILURES = {
+  ...VAULT_FAILURES,
   signed_out: entry(
     false,
     "This server has no working credential",
@@ -103,7 +93,7 @@ export class ToolFailure extends Error {
   }
 }
 
-function isLocal(code: FailureCode): code is keyof typeof LOCAL_FAILURES {
+function isLocal(code: string): code is keyof typeof LOCAL_FAILURES {
   return Object.hasOwn(LOCAL_FAILURES, code);
 }
 
@@ -145,6 +135,8 @@ function fromSdkError(error: Error): ToolFailure | null {
       code,
       error.message === ERRORS[code].message ? facts : { ...facts, detail: untrusted(error.message) },
     );
+  if (error.name === "VaultError" && isLocal(code))
+    return new ToolFailure(code, { ...facts, detail: untrusted(error.message) });
   const own = SDK_CODES[code];
   if (own === undefined) return new ToolFailure("unexpected", facts);
   return new ToolFailure(own, TELLING.has(own) ? { ...facts, detail: untrusted(error.message) } : facts);

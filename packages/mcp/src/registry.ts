@@ -6,6 +6,7 @@ import { fileTools } from "./tools/files.ts";
 import { statusTools } from "./tools/status.ts";
 import { transferTools } from "./tools/transfers.ts";
 import { trashTools } from "./tools/trash.ts";
+import { vaultAccessTools } from "./tools/vault-access.ts";
 import { vaultTools } from "./tools/vaults.ts";
 
 /** One group per file in `tools/`. The order is part of the surface: hosts cache the list byte by byte. */
@@ -13,6 +14,7 @@ export const TOOLS: readonly Tool[] = [
   ...accountTools,
   ...statusTools,
   ...vaultTools,
+  ...vaultAccessTools,
   ...fileTools,
   ...transferTools,
   ...trashTools,

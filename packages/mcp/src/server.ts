@@ -10,7 +10,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { Call } from "./call.ts";
-import { toFailure } from "./failure.ts";
+import { toFailure, ToolFailure } from "./failure.ts";
 import type { Launch } from "./flags.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
 import { narrowByRoots, type AllowedFolders } from "./paths/allowed-folders.ts";
@@ -18,6 +18,7 @@ import { chooseTools } from "./registry.ts";
 import { shapeFailure, shapeOutcome } from "./result.ts";
 import type { Session } from "./session.ts";
 import type { Tool } from "./tool.ts";
+import { isId, membershipStep } from "./words.ts";
 
 export const SERVER_NAME = "coffer";
 export const SERVER_VERSION = "0.1.0";
@@ -95,14 +96,36 @@ async function answer(
       folders: await narrowByRoots(parts.folders, roots),
       pinnedVault: parts.launch.vaultId,
       setup: () => parts.session.setup(),
+      chainAddress: () => parts.session.chainAddress(),
     };
     return { ...shapeOutcome(await tool.invoke(args, call)) };
   } catch (thrown) {
-    const failure = toFailure(thrown, signal);
+    const failure = await explained(toFailure(thrown, signal), parts, args);
     if (failure.code === "signed_out") parts.session.forget();
     if (failure.code === "unexpected") parts.log(`${tool.name}: ${describe(failure.cause)}`);
     return { ...shapeFailure(failure) };
   }
+}
+
+/** Who is not a member can do nothing about it but tell its address: it is in the answer, with what the owner does. */
+async function explained(failure: ToolFailure, { session, launch }: ServerParts, args: unknown): Promise<ToolFailure> {
+  if (failure.code !== "not_a_member") return failure;
+  const chainAddress = await session.chainAddress();
+  if (chainAddress === null) return failure;
+  const { message, detail, requestId } = failure;
+  return new ToolFailure("not_a_member", {
+    message,
+    nextStep: `${membershipStep(chainAddress, launch.vaultId ?? vaultIn(args))} vault_access_check says which part is missing.`,
+    ...(detail === null ? {} : { detail }),
+    ...(requestId === null ? {} : { requestId }),
+    cause: failure.cause,
+  });
+}
+
+/** The vault that valid arguments name; null when they name none. */
+function vaultIn(args: unknown): string | null {
+  if (typeof args !== "object" || args === null || !("vaultId" in args)) return null;
+  return typeof args.vaultId === "string" && isId(args.vaultId) ? args.vaultId : null;
 }
 
 /**

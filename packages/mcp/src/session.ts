@@ -2,7 +2,7 @@
  * The link to the service: made when a tool first needs it, so that the server answers its client before the SDK is
  * loaded. Credentials are read; only a saved web session's new tokens are written. A 401 changes nothing on disk.
  */
-import type { Client } from "@coffer/sdk";
+import type { Client, SharedVaultOptions } from "@coffer/sdk";
 import type { Settings } from "@coffer/sdk/node";
 import { toFailure, ToolFailure } from "./failure.ts";
 import type { Redaction } from "./redaction.ts";
@@ -15,12 +15,16 @@ export interface SetupReport {
   /** The profile of the config file. */
   readonly configProfile: string | null;
   readonly keyFrom: string | null;
+  /** Whether there is what opens shared vaults: a chain key and a network file. */
+  readonly sharedVaults: "ready" | "no chain key" | "no network file" | "not set up";
 }
 
 export interface Session {
   /** Throws ToolFailure `signed_out` when there is no key, SdkError `configuration` when the settings cannot be used. */
   client(): Promise<Client>;
   setup(): Promise<SetupReport>;
+  /** This server's own address on the chain; null where it has no chain key. Never rejects. */
+  chainAddress(): Promise<string | null>;
   /** What the key may do; `unknown` when the service does not tell within the time. */
   access(waitMs: number): Promise<KnownAccess>;
   /** Reads the settings anew before the next call: the user may have signed in again. */
@@ -36,63 +40,97 @@ export interface SessionOptions {
 }
 
 export function createSession(options: SessionOptions): Session {
-  let opened: Promise<Client> | undefined;
-  const session: Session = {
-    client: () => {
-      opened ??= openClient(options).catch((error: unknown) => {
-        // What is missing now may be there at the next call.
-        opened = undefined;
-        throw error;
-      });
-      return opened;
-    },
+  let opened: Promise<Opened> | undefined;
+  const open = (): Promise<Opened> => {
+    opened ??= openClient(options).catch((error: unknown) => {
+      // What is missing now may be there at the next call.
+      opened = undefined;
+      throw error;
+    });
+    return opened;
+  };
+  return {
+    client: async () => (await open()).client,
     setup: async () => reportOf(await readSettings(options)),
-    access: (waitMs) => askAccess(session, waitMs),
+    chainAddress: async () => (await opened?.catch(() => undefined))?.sharedVaults?.signer.chainAddress ?? null,
+    // What opens shared vaults takes longer to load than a list of tools may take.
+    access: (waitMs) => askAccess(async () => connect(await usableSettings(options), options, null), waitMs),
     forget: () => {
       opened = undefined;
     },
   };
-  return session;
 }
 
 /** A session over a client that exists already, for programs that embed the server. */
-export function sessionOver(client: Client): Session {
-  const session: Session = {
+export function sessionOver(client: Client, chainAddress: string | null = null): Session {
+  const { baseUrl } = client;
+  const sharedVaults = chainAddress === null ? "not set up" : "ready";
+  const report = { baseUrl, configFile: null, configProfile: null, keyFrom: "program", sharedVaults } as const;
+  return {
     client: () => Promise.resolve(client),
-    setup: () =>
-      Promise.resolve({ baseUrl: client.baseUrl, configFile: null, configProfile: null, keyFrom: "program" }),
-    access: (waitMs) => askAccess(session, waitMs),
+    setup: () => Promise.resolve(report),
+    chainAddress: () => Promise.resolve(chainAddress),
+    access: (waitMs) => askAccess(() => Promise.resolve(client), waitMs),
     forget: () => undefined,
   };
-  return session;
+}
+
+interface Opened {
+  readonly client: Client;
+  readonly sharedVaults: SharedVaultOptions | null;
 }
 
 async function readSettings({ env, configFile, redaction }: SessionOptions): Promise<Settings> {
   const { resolveSettings } = await import("@coffer/sdk/node");
   const settings = await resolveSettings(env, configFile === null ? {} : { configFile });
-  redaction.register(settings.apiKey?.reveal());
+  for (const secret of [settings.apiKey, settings.chainPrivateKey]) redaction.register(secret?.reveal());
   return settings;
 }
 
 /** Hosts commonly give a call 60 s: ours says what is wrong before they give up. */
 const TIMEOUTS = { attemptMs: 15_000, totalMs: 45_000 };
 
-async function openClient(options: SessionOptions): Promise<Client> {
+async function openClient(options: SessionOptions): Promise<Opened> {
+  const settings = await usableSettings(options);
+  const sharedVaults = await openVaults(settings, options);
+  return { client: await connect(settings, options, sharedVaults), sharedVaults };
+}
+
+type UsableSettings = Settings & {
+  readonly baseUrl: string;
+  readonly credentials: NonNullable<Settings["apiKey"] | Settings["session"]>;
+};
+
+async function usableSettings(options: SessionOptions): Promise<UsableSettings> {
   const settings = await readSettings(options);
   const credentials = settings.apiKey ?? settings.session;
   if (credentials === null) throw signedOut(settings);
-  if (settings.baseUrl === null) {
+  const { baseUrl } = settings;
+  if (baseUrl === null) {
     throw new ToolFailure("not_configured", {
       message: "There is a key, but no address of a service",
       nextStep: "Ask the user to set SERVICE_BASE_URL in this server's environment.",
     });
   }
+  return { ...settings, baseUrl, credentials };
+}
+
+/** With one of the two alone, public vaults work as they do without both; what needs the other says so. */
+async function openVaults(settings: Settings, { env }: SessionOptions): Promise<SharedVaultOptions | null> {
+  if (readiness(settings) !== "ready") return null;
+  const { openSharedVaults, pinFile } = await import("@coffer/sdk/node");
+  return await openSharedVaults(settings, pinFile(env));
+}
+
+async function connect(
+  { baseUrl, credentials }: UsableSettings,
+  { application }: SessionOptions,
+  sharedVaults: SharedVaultOptions | null,
+): Promise<Client> {
   const { createClient } = await import("@coffer/sdk");
   return createClient({
-    baseUrl: settings.baseUrl,
-    credentials,
-    application: options.application,
-    timeouts: TIMEOUTS,
+    ...{ baseUrl, credentials, application, timeouts: TIMEOUTS },
+    ...(sharedVaults === null ? {} : { sharedVaults }),
   });
 }
 
@@ -103,8 +141,15 @@ function signedOut({ configFile, profile }: Settings): ToolFailure {
   });
 }
 
-function reportOf({ baseUrl, configFile, profile, session, sources }: Settings): SetupReport {
+function readiness({ chainPrivateKey, networkFile }: Settings): SetupReport["sharedVaults"] {
+  if (chainPrivateKey === null) return networkFile === null ? "not set up" : "no chain key";
+  return networkFile === null ? "no network file" : "ready";
+}
+
+function reportOf(settings: Settings): SetupReport {
+  const { baseUrl, configFile, profile, session, sources } = settings;
   return {
+    sharedVaults: readiness(settings),
     baseUrl,
     configFile,
     configProfile: profile,
@@ -112,7 +157,7 @@ function reportOf({ baseUrl, configFile, profile, session, sources }: Settings):
   };
 }
 
-async function askAccess(session: Session, waitMs: number): Promise<KnownAccess> {
+async function askAccess(open: () => Promise<Client>, waitMs: number): Promise<KnownAccess> {
   const timer = AbortSignal.timeout(waitMs);
   const late = new Promise<KnownAccess>((resolve) => {
     timer.addEventListener(
@@ -123,13 +168,13 @@ async function askAccess(session: Session, waitMs: number): Promise<KnownAccess>
       { once: true },
     );
   });
-  return await Promise.race([late, accessOf(session, timer)]);
+  return await Promise.race([late, accessOf(open, timer)]);
 }
 
-async function accessOf(session: Session, signal: AbortSignal): Promise<KnownAccess> {
+async function accessOf(open: () => Promise<Client>, signal: AbortSignal): Promise<KnownAccess> {
   let client;
   try {
-    client = await session.client();
+    client = await open();
   } catch (error) {
     return toFailure(error).code === "signed_out" ? "none" : "unknown";
   }

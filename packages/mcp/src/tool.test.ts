@@ -13,7 +13,15 @@ const call: Call = {
   client: () => Promise.reject(new ToolFailure("signed_out")),
   folders: { folders: [], denied: { folders: [], files: [] } },
   pinnedVault: null,
-  setup: () => Promise.resolve({ baseUrl: null, configFile: null, configProfile: null, keyFrom: null }),
+  setup: () =>
+    Promise.resolve({
+      baseUrl: null,
+      configFile: null,
+      configProfile: null,
+      keyFrom: null,
+      sharedVaults: "not set up",
+    }),
+  chainAddress: () => Promise.resolve(null),
 };
 
 const id = fc.constant("0b6d5e0e-6a3b-4f0f-9e0a-1c2d3e4f5a6b");

@@ -20,3 +20,13 @@ export function moment(timestamp: string): string {
 export function byteCount(bytes: number): string {
   return `${String(bytes)} bytes`;
 }
+
+export function isId(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+}
+
+/** What the owner of a shared vault does so that this server becomes a member: the address is this server's own. */
+export function membershipStep(chainAddress: string, vaultId: string | null): string {
+  const vault = vaultId === null ? "the vault's id" : JSON.stringify(vaultId);
+  return `Ask the vault's owner to add this chain address as a member: ${chainAddress}. The owner does it with the SDK: client.vaults.members.add(${vault}, "${chainAddress}").`;
+}

@@ -1,4 +1,5 @@
-import { api, type File } from "@coffer/contract";
+import { api } from "@coffer/contract";
+import type { File } from "@coffer/sdk";
 import * as z from "zod/mini";
 import type { Call } from "../call.ts";
 import { ToolFailure } from "../failure.ts";
@@ -48,11 +49,12 @@ export const fileTools = [
     endpoints: [api.files.get, api.files.delete],
     input: { fileId: api.files.delete.params.shape.fileId },
     run: async ({ fileId }, call) => {
-      await findOwnFile(call, fileId);
+      const before = await findOwnFile(call, fileId);
       const client = await call.client();
       const file = await client.files.delete(fileId, { signal: call.signal });
       if (file === null) throw new ToolFailure("unexpected_answer");
-      return { summary: "The file is in the trash.", facts: fileFacts(file) };
+      // Names and sizes of a shared vault are known from before: the service does not know them.
+      return { summary: "The file is in the trash.", facts: fileFacts({ ...before, trashedAt: file.trashedAt }) };
     },
   }),
 ] as const;

@@ -1,4 +1,4 @@
-import type { File } from "@coffer/contract";
+import type { File } from "@coffer/sdk";
 import type { Call } from "../call.ts";
 import { ToolFailure } from "../failure.ts";
 import { untrusted } from "../fence.ts";
@@ -13,12 +13,15 @@ export async function findOwnFile(call: Call, fileId: string): Promise<File> {
   return file;
 }
 
+/** In a shared vault the service's digest is of the encrypted bytes: it stands under another name, so that nobody compares it with a local file. */
 export function fileFacts(file: File): Record<string, Fact> {
   return {
     fileId: file.id,
     name: untrusted(file.name),
     bytes: file.size,
-    sha256: file.sha256,
+    ...(file.shared === null
+      ? { sha256: file.sha256 }
+      : { encrypted: true, storedBytes: file.storedSize ?? file.size, storedSha256: file.sha256 }),
     contentType: untrusted(file.contentType),
     vaultId: file.vaultId,
     folderId: file.folderId,

@@ -38,9 +38,16 @@ async function signInFacts(call: Call): Promise<{ ready: boolean; facts: Record<
     const client = await call.client();
     const { account, credential } = await client.account.get({ signal: call.signal });
     const { accessLevel } = account;
+    const bound = credential.chainAddress ?? account.chainAddress;
+    const own = await call.chainAddress();
     // An agent's address is what the owner adds to a vault.
-    const facts = { signedIn: true, accessLevel: word(accessLevel), chainAddress: credential.chainAddress };
-    return { ready: true, facts: { ...facts, credential: word(credential.kind) } };
+    const facts = { signedIn: true, accessLevel: word(accessLevel), chainAddress: own ?? bound };
+    const differs = own !== null && bound !== null && own !== bound;
+    const chainStep = `The key belongs to ${bound ?? ""}: ask the user for the chain key of that address.`;
+    return {
+      ready: !differs,
+      facts: { ...facts, credential: word(credential.kind), ...(differs ? { chainStep } : {}) },
+    };
   } catch (thrown) {
     const failure = toFailure(thrown, call.signal);
     if (failure.code === "cancelled" || failure.code === "unexpected") throw failure;

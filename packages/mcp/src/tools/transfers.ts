@@ -114,9 +114,15 @@ export const transferTools = [
       const file = await findOwnFile(call, fileId);
       const local = path === undefined ? null : await digestLocal(call, path);
       const stored = await digestStored(call, file.id, file.size);
-      const intact = stored.sha256 === file.sha256 && stored.bytes === file.size;
-      const equal = local === null ? null : local.sha256 === file.sha256 && local.bytes === file.size;
-      return { summary: verdict(intact, equal), facts: verifyFacts(file, intact, equal, stored, local) };
+      // What a shared vault's file holds is known to who decrypts it: the service lists the digest of the encrypted bytes.
+      const sha256 = file.shared === null ? file.sha256 : stored.sha256;
+      const intact = !stored.damaged && stored.sha256 === sha256 && stored.bytes === file.size;
+      const known = intact || file.shared === null;
+      const equal = local === null || !known ? null : local.sha256 === sha256 && local.bytes === file.size;
+      return {
+        summary: verdict(intact, equal),
+        facts: verifyFacts(file, known ? sha256 : null, intact, equal, stored, local),
+      };
     },
   }),
 ] as const;
@@ -138,7 +144,8 @@ function verdict(intact: boolean, equal: boolean | null): string {
 }
 
 function verifyFacts(
-  file: { id: string; size: number; sha256: string },
+  file: { id: string; size: number },
+  sha256: string | null,
   intact: boolean,
   equal: boolean | null,
   stored: Digest,
@@ -149,7 +156,7 @@ function verifyFacts(
     intact,
     equal,
     bytes: file.size,
-    sha256: file.sha256,
+    sha256,
     ...(intact ? {} : { storedBytes: stored.bytes, storedSha256: stored.sha256 }),
     ...(local === null ? {} : { localBytes: local.bytes, localSha256: local.sha256 }),
   };
@@ -158,29 +165,41 @@ function verifyFacts(
 async function digestLocal(call: Call, path: string): Promise<Digest> {
   await using source = await openSource(call.folders, path);
   const handle = await source.reopen();
-  return await digest(handle.createReadStream({ signal: call.signal }), () => undefined);
+  const hash = createHash("sha256");
+  let bytes = 0;
+  for await (const chunk of handle.createReadStream({ signal: call.signal }) as AsyncIterable<Uint8Array>) {
+    hash.update(chunk);
+    bytes += chunk.length;
+  }
+  return { bytes, sha256: hash.digest("hex") };
+}
+
+interface StoredDigest extends Digest {
+  /** Reading ended where the bytes were not what they have to be. */
+  readonly damaged: boolean;
 }
 
 /** The SDK ends a damaged stream with an error; here damage is an answer, with what was read. */
-async function digestStored(call: Call, id: string, size: number): Promise<Digest> {
+async function digestStored(call: Call, id: string, size: number): Promise<StoredDigest> {
   const client = await call.client();
-  const content = await client.files.download(id, { signal: call.signal });
-  return await digest(content.stream, (done) => {
-    call.progress(done, size);
-  });
-}
-
-async function digest(chunks: AsyncIterable<Uint8Array>, progress: (done: number) => void): Promise<Digest> {
   const hash = createHash("sha256");
   let bytes = 0;
   try {
-    for await (const chunk of chunks) {
+    const content = await client.files.download(id, { signal: call.signal });
+    for await (const chunk of content.stream) {
       hash.update(chunk);
       bytes += chunk.length;
-      progress(bytes);
+      call.progress(bytes, size);
     }
   } catch (error) {
-    if (!(error instanceof Error) || error.name !== "IntegrityError") throw error;
+    if (!isDamage(error)) throw error;
+    return { bytes, sha256: hash.digest("hex"), damaged: true };
   }
-  return { bytes, sha256: hash.digest("hex") };
+  return { bytes, sha256: hash.digest("hex"), damaged: false };
+}
+
+const DAMAGE = new Set(["integrity_failed", "damaged", "wrong_key", "not_encrypted"]);
+
+function isDamage(error: unknown): boolean {
+  return error instanceof Error && "code" in error && typeof error.code === "string" && DAMAGE.has(error.code);
 }

@@ -1,0 +1,64 @@
+/** The chain and the key servers of a stack, kept in its data directory. */
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { openLocalnet } from "@coffer/localnet";
+
+export interface LocalNetwork {
+  /** Chain node, faucet and key servers: all at one address of this machine. */
+  readonly url: string;
+  /** The Move package that vaults are objects of. */
+  readonly packageId: string;
+  /** The network configuration, mode 0600: what `SERVICE_NETWORK_FILE` takes. */
+  readonly file: string;
+  /** Another stack on the same data serves it; it goes when that one goes. */
+  readonly borrowed: boolean;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the local network of a data directory: the same chain, with the same vaults, after every restart. Where another stack has it open
+ * already, that one is used.
+ */
+export async function openLocalNetwork(dataDirectory: string): Promise<LocalNetwork> {
+  const file = join(dataDirectory, "network.json");
+  let localnet;
+  try {
+    localnet = await openLocalnet({ directory: join(dataDirectory, "localnet") });
+  } catch (error) {
+    const running = await findRunning(file);
+    if (running === null) throw error;
+    return { ...running, file, borrowed: true, close: () => Promise.resolve() };
+  }
+  try {
+    const { url } = await localnet.listen();
+    const network = localnet.network();
+    await writePrivately(file, `${JSON.stringify(network, null, 2)}\n`);
+    const close = (): Promise<void> => localnet.close();
+    return { url, packageId: network.originalPackageId, file, borrowed: false, close };
+  } catch (error) {
+    await localnet.close();
+    throw error;
+  }
+}
+
+/** Where the network of that file answers; null when it does not. */
+async function findRunning(file: string): Promise<Pick<LocalNetwork, "url" | "packageId"> | null> {
+  try {
+    const network: unknown = JSON.parse(await readFile(file, "utf8"));
+    if (typeof network !== "object" || network === null || !("grpcUrl" in network)) return null;
+    if (!("originalPackageId" in network)) return null;
+    const { grpcUrl: url, originalPackageId: packageId } = network;
+    if (typeof url !== "string" || typeof packageId !== "string") return null;
+    await fetch(url, { signal: AbortSignal.timeout(1_000) });
+    return { url, packageId };
+  } catch {
+    return null;
+  }
+}
+
+/** Whole or not at all: tool servers read it while the next stack writes it. */
+async function writePrivately(file: string, text: string): Promise<void> {
+  const temporary = `${file}.new`;
+  await writeFile(temporary, text, { mode: 0o600 });
+  await rename(temporary, file);
+}

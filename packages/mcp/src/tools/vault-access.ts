@@ -1,0 +1,74 @@
+import { api } from "@coffer/contract";
+import type { AccessCheck, LayerCheck } from "@coffer/sdk";
+import { ToolFailure } from "../failure.ts";
+import { untrusted } from "../fence.ts";
+import type { Fact } from "../result.ts";
+import { defineTool } from "../tool.ts";
+import { membershipStep, word } from "../words.ts";
+
+export const vaultAccessTools = [
+  defineTool({
+    name: "vault_access_check",
+    title: "Explain access to a vault",
+    description:
+      "Why a shared vault does or does not open: service, chain, key servers, clock, key, each with its next step. Call it after not_a_member or a key error.",
+    endpoints: [api.vaults.get],
+    input: { vaultId: api.vaults.get.params.shape.vaultId },
+    run: async ({ vaultId }, call) => {
+      const client = await call.client();
+      const chainAddress = await call.chainAddress();
+      if (chainAddress === null)
+        return await withoutChainKey(vaultId, client.vaults.get(vaultId, { signal: call.signal }));
+      const vault = await client.vaults.get(vaultId, { signal: call.signal }).catch(() => null);
+      if (vault?.type === "public") return publicVault(vaultId);
+      const check = await client.vaults.checkAccess(vaultId, { signal: call.signal });
+      return {
+        summary: summaryOf(check),
+        facts: { vaultId, chainAddress, ...nextStepOf(check) },
+        table: tableOf(check),
+      };
+    },
+  }),
+] as const;
+
+/** In the order in which they are to be mended. */
+const LAYERS = ["api", "clock", "chain", "keyServers", "key"] as const satisfies readonly (keyof AccessCheck)[];
+
+function publicVault(vaultId: string) {
+  return {
+    summary: "The vault is public: whoever may read it at the service can.",
+    facts: { vaultId, type: "public" },
+  };
+}
+
+async function withoutChainKey(vaultId: string, asked: Promise<{ readonly type: string }>) {
+  const { type } = await asked;
+  if (type === "public") return publicVault(vaultId);
+  throw new ToolFailure("shared_vault");
+}
+
+function summaryOf(check: AccessCheck): string {
+  const failed = LAYERS.filter((layer) => check[layer].state === "failed");
+  if (failed.length > 0) return `The vault does not open: ${failed.join(", ")} failed.`;
+  const open = LAYERS.every((layer) => check[layer].state === "ok");
+  return open ? "The vault opens." : "Nothing speaks against it, but not everything could be looked at.";
+}
+
+/** The first layer that failed is where to begin. */
+function nextStepOf(check: AccessCheck): Record<string, Fact> {
+  const first = LAYERS.map((layer) => check[layer]).find(({ state }) => state === "failed");
+  return first === undefined ? {} : { nextStep: stepOf(check, first) };
+}
+
+function tableOf(check: AccessCheck): { name: string; columns: string[]; rows: Fact[][] } {
+  const rows = LAYERS.map((layer) => {
+    const { state, cause } = check[layer];
+    return [layer, state, cause === null ? null : word(cause), stepOf(check, check[layer])];
+  });
+  return { name: "layers", columns: ["layer", "state", "cause", "nextStep"], rows };
+}
+
+/** What a service or a key server said may stand in a step; the one about membership is in this server's own words. */
+function stepOf({ vaultId, chainAddress }: AccessCheck, { cause, nextStep }: LayerCheck): Fact {
+  return cause === "not_a_member" ? membershipStep(chainAddress, vaultId) : untrusted(nextStep);
+}

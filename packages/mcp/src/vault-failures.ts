@@ -1,0 +1,121 @@
+/** Failures of shared vaults that the service did not answer: of the chain, the key servers, and of bytes that cannot be trusted. */
+import type { ErrorCode } from "@coffer/contract";
+import type { VaultErrorCode } from "@coffer/sdk";
+
+export interface FailureEntry {
+  readonly retryable: boolean;
+  readonly message: string;
+  readonly nextStep: string;
+}
+
+export const entry = (retryable: boolean, message: string, nextStep: string): FailureEntry => ({
+  retryable,
+  message,
+  nextStep,
+});
+
+const EXPLAIN = "Call vault_access_check for the vault, and tell the user what it says.";
+const DO_NOT_USE = "Do not use the file; tell the user, and ask the vault's owner.";
+const OWNER_ACT = "Tell the user; the vault's owner decides.";
+
+/** What a client meets that opens vaults. */
+const OPENING = {
+  shared_vault: entry(
+    false,
+    "The vault is shared, and this server has no chain key or no network to open it with",
+    "Ask the user to set SERVICE_CHAIN_PRIVATE_KEY and SERVICE_NETWORK_FILE for this server, or to put them into its config file. Never ask for the key in the conversation.",
+  ),
+  key_servers_unavailable: entry(true, "Too few key servers answer", `Wait a minute and call again. ${EXPLAIN}`),
+  key_servers_behind: entry(
+    true,
+    "The key servers have not seen the vault's latest change yet",
+    "Call again in two minutes.",
+  ),
+  wrong_chain_key: entry(false, "This server's chain key is not the one that the vault knows", EXPLAIN),
+  address_alias: entry(
+    false,
+    "Key servers refuse addresses that have aliases",
+    "Tell the user to use another chain key.",
+  ),
+  chain_stale: entry(
+    true,
+    "The chain node is too far behind to be believed",
+    "Call again; if it repeats, tell the user.",
+  ),
+  network_changed: entry(
+    false,
+    "The chain is not the one that this server is configured for",
+    "Ask the user to compare the network file with the one of the vault's owner.",
+  ),
+  vault_not_found: entry(
+    false,
+    "The chain has no such vault",
+    "Ask the user to compare the network file with the one of the vault's owner.",
+  ),
+  vault_changed: entry(
+    false,
+    "The vault is not the one that this server knew; nothing was written",
+    "Write nothing; tell the user, and ask the vault's owner what changed.",
+  ),
+  rolled_back: entry(
+    false,
+    "An older state was shown than was seen before",
+    "Do not use the older state; tell the user.",
+  ),
+  signing_key_missing: entry(
+    false,
+    "The vault names no key with which this server could sign what it writes",
+    "Reading works. To write, ask the vault's owner to remove and add this server's chain address again.",
+  ),
+} as const satisfies Partial<Record<VaultErrorCode, FailureEntry>>;
+
+/** What bytes from the service meet. */
+const READING = {
+  damaged: entry(false, "The stored bytes are not what a member wrote; nothing was kept", DO_NOT_USE),
+  wrong_key: entry(false, "The file's key or signature is not the vault's; nothing was kept", DO_NOT_USE),
+  unsupported_version: entry(
+    false,
+    "The file's format is newer than this server",
+    "Tell the user to update this server.",
+  ),
+  unsupported_suite: entry(
+    false,
+    "The file's format is newer than this server",
+    "Tell the user to update this server.",
+  ),
+} as const satisfies Partial<Record<VaultErrorCode, FailureEntry>>;
+
+/** What changes on the chain meet. */
+const CHANGING = {
+  no_gas: entry(false, "The chain address has no SUI to pay with", "Ask the user to send it some, then call again."),
+  not_owner: entry(false, "Only the vault's owner may do this", OWNER_ACT),
+  already_member: entry(false, "The address is a member already", OWNER_ACT),
+  is_owner: entry(false, "The address is the vault's owner", OWNER_ACT),
+  members_full: entry(false, "The vault is full", OWNER_ACT),
+  signing_key_invalid: entry(false, "The signing key cannot be used", OWNER_ACT),
+  too_many_keys: entry(false, "The address has replaced its signing key too often", OWNER_ACT),
+  not_offered: entry(false, "The vault was not offered to this address", OWNER_ACT),
+  floor_invalid: entry(false, "The floor cannot be set like this", OWNER_ACT),
+  address_invalid: entry(false, "The chain address is malformed", OWNER_ACT),
+  transaction_refused: entry(
+    false,
+    "The chain node built something else; nothing was signed",
+    "Tell the user to name another node.",
+  ),
+  transaction_failed: entry(
+    false,
+    "The transaction failed and changed nothing",
+    "Call again once; if it repeats, tell the user.",
+  ),
+  transaction_unknown: entry(
+    true,
+    "It is not known whether the transaction was executed",
+    "Look with vault_list before calling again.",
+  ),
+} as const satisfies Partial<Record<VaultErrorCode, FailureEntry>>;
+
+/** Complete: a code that the SDK gets is one that is missing here. */
+export const VAULT_FAILURES = { ...OPENING, ...READING, ...CHANGING } as const satisfies Record<
+  Exclude<VaultErrorCode, ErrorCode>,
+  FailureEntry
+>;
