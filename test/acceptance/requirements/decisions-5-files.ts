@@ -1,4 +1,4 @@
-import { built, pending, section } from "../requirement.ts";
+import { built, section } from "../requirement.ts";
 
 const UPLOADS = [
   built(
