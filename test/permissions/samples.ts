@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { api, endpointsOf, type ErrorCode, type Scope } from "@coffer/contract";
 import { PASSWORD } from "./rows.ts";
+import { SHARED_VAULT_SAMPLES } from "./shared-vault-samples.ts";
 import type { Call, TestAccount, World } from "./world.ts";
 
 /** The ids that a call names. The vault limit is judged by `vaultId`. */
@@ -223,45 +224,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}`, json: { name: name() } }),
   },
   "vaults.delete": { needs: ["vaultId"], call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}?force=true` }) },
-  // A shared vault needs a chain, which the server here has none of: whoever is let in learns that the vault is a public one.
-  "members.list": {
-    needs: ["vaultId"],
-    outcome: "public_vault",
-    call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}/members` }),
-  },
-  "members.add": {
-    needs: ["vaultId"],
-    outcome: "public_vault",
-    call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}/members`, json: { chainAddress: address() } }),
-  },
-  "members.remove": {
-    needs: ["vaultId"],
-    outcome: "public_vault",
-    call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}/members/${address()}` }),
-  },
-  "vaultKeys.list": {
-    needs: ["vaultId"],
-    outcome: "public_vault",
-    call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}/keys` }),
-  },
-  "vaultKeys.publish": {
-    needs: ["vaultId"],
-    outcome: "public_vault",
-    call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}/keys`, json: { record: "AAAA" } }),
-  },
-  "folderNames.get": {
-    needs: ["vaultId"],
-    outcome: "public_vault",
-    call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}/names` }),
-  },
-  "folderNames.stage": {
-    needs: ["vaultId"],
-    outcome: "public_vault",
-    call: ({ vaultId }) => ({
-      path: `/api/vaults/${vaultId}/names`,
-      json: { folderId: null, keyId: "0".repeat(64), entries: [] },
-    }),
-  },
+  ...SHARED_VAULT_SAMPLES,
   "folders.create": {
     needs: ["vaultId"],
     call: ({ vaultId }) => ({ path: "/api/folders", json: { name: name(), vaultId } }),
