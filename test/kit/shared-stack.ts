@@ -112,12 +112,12 @@ async function invite(place: StackPlace, owner: SharedPerson, name: string): Pro
   const { privateKey, signer } = await newChainKey();
   const { text } = await owner.client.invites.create({ name });
   const { key, keyId } = await createClient({ baseUrl: place.baseUrl }).invites.redeem(text, signer);
-  return toPerson(place, { apiKey: key.reveal(), keyId, privateKey, signer });
+  return toPerson(place, { apiKey: key, keyId, privateKey, signer });
 }
 
 async function newChainKey(): Promise<Pick<SharedPerson, "privateKey" | "signer">> {
   const { privateKey } = await generateChainKey();
-  return { privateKey, signer: await chainKeySigner(privateKey) };
+  return { privateKey: privateKey.reveal(), signer: await chainKeySigner(privateKey) };
 }
 
 function toPerson(place: StackPlace, keys: Omit<SharedPerson, "client" | "another">): SharedPerson {

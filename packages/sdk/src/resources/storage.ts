@@ -8,6 +8,7 @@ import type { NewSharedVault } from "../vaults/create.ts";
 import type { AddMemberOptions } from "../vaults/members.ts";
 import type { ActResult } from "../vaults/owner-acts.ts";
 import type { RevokedAgent } from "../vaults/revoke-agent.ts";
+import type { RotationOptions, RotationResult } from "../vaults/rotate.ts";
 import { onDemand, withCursor, type Body, type Query } from "./calling.ts";
 
 type Vaults = typeof api.vaults;
@@ -45,6 +46,12 @@ export interface VaultResource {
   /** Offers a shared vault to another address; null withdraws the offer. */
   offerOwnership(vaultId: string, chainAddress: string | null, options?: CallOptions): Promise<ActResult>;
   acceptOwnership(vaultId: string, options?: CallOptions): Promise<ActResult>;
+  /**
+   * Encrypts everything of a shared vault again, names and trash included, under keys that those who were removed never had. Readers go on
+   * meanwhile; a call that was cut off is taken up by the next one. What cannot be read is in `failed`; without such the owner's call ends
+   * by raising the vault's floor. It does not take back what was copied before.
+   */
+  rotate(vaultId: string, options?: RotationOptions): Promise<RotationResult>;
 }
 
 export interface MemberResource {
@@ -84,7 +91,7 @@ export function vaultResource(connection: Connection): VaultResource {
   const shared = sharedCalls(connection);
   return {
     members: onDemand(shared, "list", "add", "remove"),
-    ...onDemand(shared, "checkAccess", "leave", "setSigningKey", "offerOwnership", "acceptOwnership"),
+    ...onDemand(shared, "checkAccess", "leave", "setSigningKey", "offerOwnership", "acceptOwnership", "rotate"),
     create: async ({ plainNames, journal, ...body }, options) =>
       body.type === "shared" && body.chainObjectId === undefined
         ? (await shared()).createShared({ name: body.name, plainNames, journal }, options)

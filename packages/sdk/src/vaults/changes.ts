@@ -1,13 +1,12 @@
 /** Renaming, moving, restoring and making folders in shared vaults: each is a new signed entry (file-format §8). */
 import { clientApi as api, type Folder } from "@coffer/contract";
-import { parseEntryStatement, type EntryKind, type Metadata } from "@coffer/crypto";
+import type { EntryKind, Metadata } from "@coffer/crypto";
 import { callOn, type CallOptions } from "../call.ts";
-import { fromBase64 } from "../digest.ts";
 import { ApiError } from "../errors.ts";
 import type { File } from "../file.ts";
 import type { Connection } from "../options.ts";
-import { makeEntry, openItem } from "./entries.ts";
-import { nameFiles, nameFolders } from "./listing.ts";
+import { makeEntry, openItem, placeOf } from "./entries.ts";
+import { nameOneFile, nameOneFolder } from "./listing.ts";
 import type { OpenVault } from "./open-vault.ts";
 import { stageFolder } from "./staging.ts";
 import { inVaultTerms } from "./vault-error.ts";
@@ -35,7 +34,7 @@ export async function updateFile(
     const body = { ...entry, ...(folderId === undefined ? {} : { folderId }) };
     return (await callOn(connection, api.files.update, { params, headers, body }, options)).file;
   });
-  return first(await nameFiles(connection, [updated], options));
+  return nameOneFile(connection, updated, options);
 }
 
 /** null: the folder lies in a public vault. */
@@ -54,7 +53,7 @@ export async function updateFolder(
     const body = { ...entry, ...(parentId === undefined ? {} : { parentId }) };
     return (await callOn(connection, api.folders.update, { params, body }, options)).folder;
   });
-  return first(await nameFolders(connection, [updated], options));
+  return nameOneFolder(connection, updated, options);
 }
 
 /** null: no vault is named, or a public one. */
@@ -83,7 +82,7 @@ export async function createFolder(
     const body = { vaultId: vault.id, parentId, shared, ...(view.plainNames ? { name } : {}) };
     return (await callOn(connection, api.folders.create, { body }, options)).folder;
   });
-  return first(await nameFolders(connection, [folder], options));
+  return nameOneFolder(connection, folder, options);
 }
 
 /** null: the file lies in a public vault. */
@@ -106,7 +105,7 @@ export async function restoreFile(
     name,
     async (body) => (await callOn(connection, api.files.restore, { params, body }, options)).file,
   );
-  return first(await nameFiles(connection, [restored], options));
+  return nameOneFile(connection, restored, options);
 }
 
 /** null: the folder lies in a public vault. */
@@ -129,7 +128,7 @@ export async function restoreFolder(
     name,
     async (body) => (await callOn(connection, api.folders.restore, { params, body }, options)).folder,
   );
-  return first(await nameFolders(connection, [restored], options));
+  return nameOneFolder(connection, restored, options);
 }
 
 /** As it was, where its entry still fits; else under a new one, in the folder it was in or at the top when that is gone. */
@@ -183,8 +182,7 @@ async function withEntry<Item extends File | Folder>(
     asOften(connection, vault, target, async () => {
       // The entry that stands may be another one by now: it is the one that the new statement names.
       const current = await readAgain(connection, kind, item);
-      const place = "folderId" in current ? current.folderId : current.parentId;
-      const opened = await openItem(vault, kind, current, signedPlace(current) ?? place);
+      const opened = await openItem(vault, kind, current, placeOf(current));
       const view = await vault.view();
       const metadata: Metadata = { ...opened.metadata, name: change.name ?? opened.metadata.name };
       const wanted = { kind, id: item.id, folderId: target, metadata, previous: opened.statement };
@@ -194,19 +192,13 @@ async function withEntry<Item extends File | Folder>(
   );
 }
 
-/** In the trash an item may show another place than its entry: the folder it was in is gone. Its signature is checked all the same. */
-function signedPlace(item: File | Folder): string | null | undefined {
-  const bytes = item.trashedAt === null ? null : fromBase64(item.shared?.entry ?? "");
-  return bytes === null ? undefined : parseEntryStatement(bytes).folderId;
-}
-
 async function readAgain(connection: Connection, kind: EntryKind, { id }: File | Folder): Promise<File | Folder> {
   return kind === "file"
     ? (await callOn(connection, api.files.get, { params: { fileId: id } })).file
     : (await callOn(connection, api.folders.get, { params: { folderId: id } })).folder;
 }
 
-const ATTEMPTS = 4;
+const ATTEMPTS = 5;
 
 /** Again with a new entry after the vault's generation moved, or the folder's names were under another key. */
 async function asOften<Result>(
@@ -222,11 +214,9 @@ async function asOften<Result>(
       if (attempt >= ATTEMPTS || !(error instanceof ApiError)) throw error;
       if (error.code === "generation_moved") await vault.view({ maxAge: 0 });
       else if (error.code === "names_outdated") await stageFolder(connection, vault, folderId);
+      // Somebody else's change or vault key came first: both are read again.
+      else if (error.code === "statement_invalid") vault.forgetWritingKey();
       else throw error;
     }
   }
-}
-
-function first<Item>(items: readonly Item[]): Item | null {
-  return items[0] ?? null;
 }

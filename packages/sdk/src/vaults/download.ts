@@ -10,6 +10,7 @@ import {
   type FileStart,
   type OpenedEntry,
   type RangeKey,
+  type VaultView,
   type VerifiedVersion,
 } from "@coffer/crypto";
 import { callOn } from "../call.ts";
@@ -18,7 +19,7 @@ import { collect, openDownload, type Download, type DownloadOptions } from "../d
 import { ContractError } from "../errors.ts";
 import type { File } from "../file.ts";
 import type { Connection } from "../options.ts";
-import { openItem } from "./entries.ts";
+import { openItem, placeOf } from "./entries.ts";
 import type { OpenVault } from "./open-vault.ts";
 import { inVaultTerms, toVaultError, VaultError } from "./vault-error.ts";
 import { findOpenVault } from "./vault-session.ts";
@@ -41,6 +42,24 @@ export async function openSharedDownload(
       );
     return null;
   }
+  try {
+    return await openShared(connection, vault, file, options);
+  } catch (error) {
+    // What was shown a moment ago may be void by now, because a rotation has ended: then there is a newer version.
+    if (!(error instanceof VaultError) || error.code !== "rolled_back") throw error;
+    const { file: again } = await callOn(connection, api.files.get, { params: { fileId } }, { signal: options.signal });
+    if (again.versionId === file.versionId && again.shared?.entry === file.shared?.entry) throw error;
+    return openShared(connection, vault, again, options);
+  }
+}
+
+/** Opens the version that `file` shows, as the service answered it. Its statements are verified before this resolves. */
+export function openShared(
+  connection: Connection,
+  vault: OpenVault,
+  file: File,
+  options: DownloadOptions,
+): Promise<Download> {
   return inVaultTerms(() => openFile(connection, vault, file, options));
 }
 
@@ -53,8 +72,13 @@ async function openFile(
   const bytes = fromBase64(file.shared?.version ?? "");
   if (file.shared === null || bytes === null)
     throw new VaultError("not_encrypted", `The service shows file ${file.id} of a shared vault without its statement`);
-  const { metadata } = await openItem(vault, "file", file, file.folderId);
-  const reading: Reading = { connection, vault, file, statement: bytes, metadata, options };
+  const { metadata } = await openItem(vault, "file", file, placeOf(file));
+  const { generation } = parseVersionStatement(bytes);
+  // One view for the whole download: a floor that rises while the bytes come in does not take away what was current when it began.
+  const view = await vault.view({ hintedGeneration: generation });
+  if (generation < view.floor)
+    throw new VaultError("rolled_back", "The version is of before the vault's last rotation", { step: "statement" });
+  const reading: Reading = { connection, vault, file, statement: bytes, metadata, view, options };
   return options.range === undefined ? openWhole(reading) : openRange(reading, options.range);
 }
 
@@ -65,6 +89,7 @@ interface Reading {
   /** The version's, as the service gave it. */
   readonly statement: Uint8Array;
   readonly metadata: OpenedEntry["metadata"];
+  readonly view: VaultView;
   readonly options: DownloadOptions;
 }
 
@@ -105,9 +130,7 @@ async function openRange(reading: Reading, wanted: NonNullable<DownloadOptions["
 
 /** The whole reading order but the chunks, and the memory of it. */
 async function unlock(reading: Reading, start: FileStart): Promise<RangeKey> {
-  const { vault, file, statement } = reading;
-  const { generation } = parseVersionStatement(statement);
-  const view = await vault.view({ hintedGeneration: generation });
+  const { vault, file, statement, view } = reading;
   const question = {
     ...{ vault: vault.objectId, view, fileId: file.id, versionId: file.versionId },
     seen: vault.seen.version(file.id),

@@ -62,6 +62,17 @@ export function indexOf(view: VaultView, key: WritingKey["key"], folderId: strin
 export type SharedItem = Pick<File | Folder, "id" | "vaultId"> & { readonly shared: SharedEntry | null };
 
 /**
+ * The folder that an item's entry must name. In the trash the service may show another one, because the folder it was in is gone: there the
+ * entry stands for itself, and its signature is checked all the same.
+ */
+export function placeOf(item: File | Folder): string | null {
+  const shown = "folderId" in item ? item.folderId : item.parentId;
+  if (item.trashedAt === null || item.shared === null) return shown;
+  const bytes = fromBase64(item.shared.entry);
+  return bytes === null ? shown : parseEntryStatement(bytes).folderId;
+}
+
+/**
  * Verifies and opens an entry. It must lie where the service says it lies: else a service could move files about.
  * @throws VaultError `not_encrypted` for an item of a shared vault without an entry; CryptoError, ChainError.
  */

@@ -4,7 +4,7 @@ import type { CallOptions } from "../call.ts";
 import { SdkError } from "../errors.ts";
 import type { File } from "../file.ts";
 import type { Connection } from "../options.ts";
-import { openItem, openKeysOf } from "./entries.ts";
+import { openItem, openKeysOf, placeOf } from "./entries.ts";
 import type { OpenVault } from "./open-vault.ts";
 import { toVaultError, VaultError } from "./vault-error.ts";
 import { findOpenVault, vaultSession } from "./vault-session.ts";
@@ -30,7 +30,7 @@ export async function nameFolders(
 }
 
 async function nameFile(vault: OpenVault, file: File): Promise<File> {
-  const { metadata } = await openItem(vault, "file", file, file.folderId);
+  const { metadata } = await openItem(vault, "file", file, placeOf(file));
   return {
     ...file,
     name: metadata.name,
@@ -41,7 +41,7 @@ async function nameFile(vault: OpenVault, file: File): Promise<File> {
 }
 
 async function nameFolder(vault: OpenVault, folder: Folder): Promise<Folder> {
-  const { metadata } = await openItem(vault, "folder", folder, folder.parentId);
+  const { metadata } = await openItem(vault, "folder", folder, placeOf(folder));
   return { ...folder, name: metadata.name };
 }
 

@@ -24,7 +24,7 @@ import { openSource, type Source } from "../upload/source.ts";
 import type { Target, UploadResult } from "../upload/target.ts";
 import { uploadSource, type UploadOptions } from "../upload/upload.ts";
 import { encryptedSource } from "./encrypted-source.ts";
-import { makeEntry, openItem } from "./entries.ts";
+import { makeEntry, openItem, placeOf } from "./entries.ts";
 import type { OpenVault, WritingKey } from "./open-vault.ts";
 import { stageFolder } from "./staging.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
@@ -175,7 +175,7 @@ async function uploadOnce(
   const shared: SharedFile = { version: toBase64(version.bytes), ...entry };
   // The service refuses an older generation; asking first spares the bytes (encryption design §2, writing).
   await requireGeneration(vault, view);
-  const place = placeOf(vault, target, shared, view.plainNames);
+  const place = targetOf(vault, target, shared, view.plainNames);
   const { file } = await uploadSource(connection, place, encrypted.source, { ...options, idempotencyKey: undefined });
   vault.seen.noteVersion(ids.fileId, seenVersion(version));
   return describe(file, target, content);
@@ -236,7 +236,7 @@ async function readBefore(vault: OpenVault, file: File): Promise<Before> {
     { vault: vault.objectId, view, seen: vault.seen.version(file.id) },
     bytes,
   );
-  const { statement, metadata } = await openItem(vault, "file", file, file.folderId);
+  const { statement, metadata } = await openItem(vault, "file", file, placeOf(file));
   return { version, entry: statement, metadata };
 }
 
@@ -267,7 +267,7 @@ async function requireGeneration(vault: OpenVault, view: VaultView): Promise<voi
 }
 
 /** The name is told only where names are plain. */
-function placeOf(vault: OpenVault, target: SharedUploadTarget, shared: SharedFile, plainNames: boolean): Target {
+function targetOf(vault: OpenVault, target: SharedUploadTarget, shared: SharedFile, plainNames: boolean): Target {
   if (target.kind === "version") return { kind: "version", fileId: target.file.id, ifMatch: target.ifMatch, shared };
   const { folderId, ifAbsent, name } = target;
   return { kind: "file", name: plainNames ? name : null, vaultId: vault.id, folderId, ifAbsent, shared };

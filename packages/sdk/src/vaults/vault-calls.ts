@@ -6,6 +6,7 @@ import { createSharedVault, type NewSharedVault } from "./create.ts";
 import { addVaultMember, listMembers, removeVaultMember, type AddMemberOptions } from "./members.ts";
 import { acceptVault, leaveVault, offerVault, setVaultSigningKey } from "./owner-acts.ts";
 import { revokeAgent } from "./revoke-agent.ts";
+import { rotateVault, type RotationOptions } from "./rotate.ts";
 
 export function vaultCalls(connection: Connection) {
   return {
@@ -22,6 +23,7 @@ export function vaultCalls(connection: Connection) {
       addVaultMember(connection, vaultId, chainAddress, options),
     remove: (vaultId: string, chainAddress: string, options?: CallOptions) =>
       removeVaultMember(connection, vaultId, chainAddress, options),
+    rotate: (vaultId: string, options?: RotationOptions) => rotateVault(connection, vaultId, options),
     revoke: (keyId: string, options?: CallOptions) => revokeAgent(connection, keyId, options),
   };
 }

@@ -1,0 +1,195 @@
+/** Rotation on a real stack: everything under new keys, readers all the while, and a floor in the end. */
+import { createHash } from "node:crypto";
+import type { Middleware } from "@coffer/sdk";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+
+let stack: SharedStack;
+let owner: SharedPerson;
+let member: SharedPerson;
+
+beforeAll(async () => {
+  stack = await openSharedStack({
+    environment: { SERVICE_RATE_GENERAL: "100000", SERVICE_RATE_GENERAL_BURST: "10000" },
+  });
+  owner = stack.owner;
+  member = await stack.invite("rotating");
+}, 60_000);
+afterAll(() => stack[Symbol.asyncDispose]());
+
+const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+const bytes = (words: string): Uint8Array => new TextEncoder().encode(words);
+
+/** A vault with files, folders and trash, whose member was removed afterwards. */
+async function openOld(name: string, plainNames = false) {
+  const { client } = owner;
+  const vault = await client.vaults.create({ name, type: "shared", plainNames });
+  await client.vaults.members.add(vault.id, member.signer.chainAddress);
+  const vaultId = vault.id;
+  const folder = await client.folders.create({ name: "reports", vaultId });
+  const inner = await client.folders.create({ name: "inner", vaultId, parentId: folder.id });
+  const put = async (fileName: string, folderId?: string) =>
+    (
+      await client.files.upload({
+        vaultId,
+        name: fileName,
+        body: bytes(`content of ${fileName}`),
+        ...(folderId && { folderId }),
+      })
+    ).file;
+  const files = [await put("top.txt"), await put("in.txt", folder.id), await put("deep.txt", inner.id)];
+  const big = (
+    await member.client.files.upload({ vaultId, name: "big.bin", body: pattern(3 * 1024 * 1024), folderId: folder.id })
+  ).file;
+  const padded = (
+    await client.files.upload({ vaultId, name: "padded.txt", body: bytes("content of padded.txt") }, { padded: true })
+  ).file;
+  const trashedFolder = await client.folders.create({ name: "old", vaultId });
+  const below = await put("below.txt", trashedFolder.id);
+  await client.folders.delete(trashedFolder.id);
+  const trashed = await put("trashed.txt");
+  await client.files.delete(trashed.id);
+  await client.vaults.members.remove(vault.id, member.signer.chainAddress);
+  return { vault, folder, inner, files: [...files, padded], big, trashed, trashedFolder, below };
+}
+
+function pattern(length: number): Uint8Array {
+  return Uint8Array.from({ length }, (_, index) => (index * 31 + (index >> 8)) & 0xff);
+}
+
+async function read(person: SharedPerson, fileId: string): Promise<string> {
+  return text(await (await person.client.files.download(fileId)).bytes());
+}
+
+/** Generations that the service's statements name. */
+async function generationsOf(person: SharedPerson, vaultId: string): Promise<Set<number>> {
+  const found = new Set<number>();
+  for (const trashed of [false, true]) {
+    for await (const { shared } of person.client.files.list({ vaultId, trashed })) {
+      found.add(generationAt(shared?.version, 148));
+      found.add(generationAt(shared?.entry, 89));
+    }
+    for await (const { shared } of person.client.folders.list({ vaultId, trashed }))
+      found.add(generationAt(shared?.entry, 89));
+  }
+  return found;
+}
+
+function generationAt(statement: string | undefined, offset: number): number {
+  return Number(Buffer.from(statement ?? "", "base64").readBigUInt64BE(offset));
+}
+
+describe("vaults.rotate", () => {
+  test.each([false, true])(
+    "encrypts versions, names and the trash again while readers go on; plain names: %s",
+    async (plainNames) => {
+      const old = await openOld(`rotate-${String(plainNames)}`, plainNames);
+      const vaultId = old.vault.id;
+      expect(await generationsOf(owner, vaultId)).toEqual(new Set([1]));
+      const before = await owner.client.files.get(old.big.id);
+      const stopped = { now: false };
+      let reads = 0;
+      const reader = owner.another();
+      const reading = (async () => {
+        while (!stopped.now) {
+          for (const { id, name } of old.files) {
+            expect(text(await (await reader.files.download(id)).bytes())).toBe(`content of ${name}`);
+            reads += 1;
+          }
+        }
+      })();
+      const seen: string[] = [];
+      const result = await owner.client.vaults.rotate(vaultId, {
+        onProgress: ({ done, total }) => void seen.push(`${String(done)}/${String(total)}`),
+      });
+      stopped.now = true;
+      await reading;
+      expect(reads).toBeGreaterThan(0);
+      expect(result).toEqual({ files: 7, folders: 3, generation: 2n, floor: 2n, failed: [] });
+      expect(seen.at(0)).toBe("0/10");
+      expect(seen.at(-1)).toBe("10/10");
+      expect(await generationsOf(owner, vaultId)).toEqual(new Set([2]));
+      for (const { id, name } of old.files) expect(await read(owner, id)).toBe(`content of ${name}`);
+      const big = await (await owner.another().files.download(old.big.id)).bytes();
+      expect(Buffer.compare(big, pattern(3 * 1024 * 1024))).toBe(0);
+      // What was replaced is kept by its id for an hour, for who is in the middle of it.
+      const kept = await fetch(`${stack.baseUrl}/api/files/${old.big.id}/content?versionId=${before.versionId}`, {
+        headers: { authorization: `Bearer ${owner.apiKey}` },
+      });
+      expect([kept.status, (await kept.arrayBuffer()).byteLength]).toEqual([200, before.storedSize]);
+      // The trash comes back as it was.
+      expect((await owner.client.files.restore(old.trashed.id)).trashedAt).toBeNull();
+      expect(await read(owner, old.trashed.id)).toBe("content of trashed.txt");
+      expect(await owner.client.folders.restore(old.trashedFolder.id)).toMatchObject({ name: "old", trashedAt: null });
+      expect(await read(owner, old.below.id)).toBe("content of below.txt");
+      const again = await owner.client.vaults.rotate(vaultId);
+      expect(again).toEqual({ files: 0, folders: 0, generation: 2n, floor: 2n, failed: [] });
+    },
+    60_000,
+  );
+
+  test("is taken up where it was cut off, and everything stays readable in between", async () => {
+    const old = await openOld("cut-off");
+    const vaultId = old.vault.id;
+    let calls = 0;
+    for (let most = 8; ; most += 9) {
+      calls = 0;
+      const cut = owner.another({
+        retry: { limit: 0 },
+        middleware: [
+          async (request, next) => {
+            calls += 1;
+            if (calls > most) throw new TypeError("cut off");
+            const answer = await next(request);
+            // The last one is done, and its answer is lost.
+            if (calls === most) throw new TypeError("cut off");
+            return answer;
+          },
+        ],
+      });
+      const result = await cut.vaults.rotate(vaultId).catch(() => null);
+      const reader = owner.another();
+      for (const { id, name } of old.files)
+        expect(text(await (await reader.files.download(id)).bytes())).toBe(`content of ${name}`);
+      if (result === null) continue;
+      expect(result).toMatchObject({ generation: 2n, floor: 2n, failed: [] });
+      break;
+    }
+    expect(await generationsOf(owner, vaultId)).toEqual(new Set([2]));
+  }, 60_000);
+
+  test("is done by members as far as they reach, and only the owner raises the floor", async () => {
+    const old = await openOld("by-member");
+    const helper = await stack.invite("helper");
+    await owner.client.vaults.members.add(old.vault.id, helper.signer.chainAddress);
+    const byMember = await helper.client.vaults.rotate(old.vault.id);
+    expect(byMember).toMatchObject({ files: 5, floor: 1n });
+    expect(new Set(byMember.failed.map(({ code }) => code))).toEqual(new Set(["trashed"]));
+    const byOwner = await owner.client.vaults.rotate(old.vault.id);
+    expect(byOwner).toMatchObject({ files: 2, folders: 1, floor: 2n, failed: [] });
+  }, 60_000);
+
+  test("names what cannot be read, goes on with the rest, and leaves the floor", async () => {
+    const old = await openOld("damaged");
+    const [first] = old.files;
+    const hostile = owner.another({ middleware: [spoilContent(first?.id ?? "")] });
+    const result = await hostile.vaults.rotate(old.vault.id);
+    expect(result).toMatchObject({ files: 6, floor: 1n, failed: [{ kind: "file", id: first?.id, code: "damaged" }] });
+    expect(await owner.client.vaults.rotate(old.vault.id)).toMatchObject({ files: 1, floor: 2n, failed: [] });
+    expect(await read(owner, first?.id ?? "")).toBe("content of top.txt");
+  }, 60_000);
+});
+
+/** Flips a bit of the last byte of a file's stored bytes, and tells the service's own digest of the result. */
+function spoilContent(fileId: string): Middleware {
+  return async (request, next, { endpointId }) => {
+    const answer = await next(request);
+    if (endpointId !== "files.content" || !request.url.includes(fileId)) return answer;
+    const body = new Uint8Array(await answer.arrayBuffer());
+    body.set([(body.at(-1) ?? 0) ^ 1], body.length - 1);
+    const digest = createHash("sha256").update(body).digest("base64");
+    const headers = new Headers(answer.headers);
+    headers.set("repr-digest", `sha-256=:${digest}:`);
+    return new Response(body, { status: answer.status, headers });
+  };
+}
