@@ -45,6 +45,17 @@ describe("the chain's node and package", () => {
     ]);
   });
 
+  it("are read over TLS in production, or on this machine", () => {
+    const at = (SERVICE_CHAIN_URL: string, more = {}) =>
+      problemsOf({ ...PRODUCTION, ...chain, SERVICE_CHAIN_URL, ...more });
+    expect(at("http://node.example:9000")).toEqual([
+      expect.stringMatching(/^SERVICE_CHAIN_URL: production reads the chain over https/),
+    ]);
+    for (const url of ["https://node.example", "http://127.0.0.1:9000", "http://[::1]:9000"])
+      expect(at(url)).toEqual([]);
+    expect(at("http://node.example", { SERVICE_ENV: "development" })).toEqual([]);
+  });
+
   it.each([
     ["SERVICE_CHAIN_URL", "node.example"],
     ["SERVICE_CHAIN_URL", "ws://node.example"],

@@ -65,6 +65,10 @@ function chainProblems({ mode, network, chainUrl, chainPackage }: Partial<Values
     );
   if (mode === "production" && network === "localnet" && chainUrl !== undefined && chainUrl !== "")
     problems.push("SERVICE_CHAIN_NETWORK: the local chain is for development; set testnet or mainnet");
+  // Who can answer for the chain decides who is a member: nobody on the way may (OWASP ASVS 5.0 §12.2).
+  const chain = URL.parse(chainUrl ?? "");
+  if (mode === "production" && chain?.protocol === "http:" && !isLoopbackHost(chain.hostname))
+    problems.push("SERVICE_CHAIN_URL: production reads the chain over https, or from a node on this machine");
   return problems;
 }
 
