@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { expireUploads, expireVersions } from "../../jobs/expiry.ts";
 import { deleteQueuedBlobs } from "../../jobs/blob-deletions.ts";
 import { sweepOrphans } from "../../jobs/sweep.ts";
+import { purgeTrash } from "../../jobs/trash-purge.ts";
 import { agentOf, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
 import { answerOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
 import { KEPT_VERSIONS } from "./kept-versions.ts";
@@ -283,5 +284,34 @@ describe("what is in the trash of a shared vault", () => {
     expect(await service.handlers.folderNames.get(key, context)).toMatchObject({ keyId: now.keyId });
     await put(service, now, "c", { folderId: outer.id });
     expect(await codeOf(put(service, now, "a", { folderId: outer.id }))).toBe("name_exists");
+  });
+
+  test("goes for good with its names' keys and kept versions, emptied by the owner or by age", async () => {
+    await using service = await openTestService();
+    const { member: _member, ...writing } = await openWriting(service);
+    const context = contextOf(writing.by.principal);
+    const { vaultId } = writing.shared;
+    const fill = async (name: string) => {
+      const place = await folder(service, writing, name);
+      const file = await put(service, writing, "file", { folderId: place.id });
+      await replace(service, writing, nextVersion(writing, file));
+      await service.handlers.folders.delete({ params: { folderId: place.id } }, context);
+    };
+    const left = async () => {
+      const { build } = service.database;
+      const keys = await service.database.all(build.selectFrom("folder_keys").selectAll().where("folder_id", "!=", ""));
+      return [keys.length, (await service.database.all(build.selectFrom("file_versions").selectAll())).length];
+    };
+    await fill("emptied");
+    expect(await left()).toEqual([1, 1]);
+    await service.handlers.trash.empty({ query: { vaultId } }, context);
+    expect(await left()).toEqual([0, 0]);
+    await fill("aged");
+    service.clock.advance(31 * 24 * HOUR);
+    expect(await purgeTrash(service, going)).toEqual({ files: 1, folders: 1 });
+    expect(await left()).toEqual([0, 0]);
+    service.clock.advance(60_000);
+    await deleteQueuedBlobs(jobsOf(service), going);
+    expect(await countBlobs(service)).toBe(0);
   });
 });
