@@ -3,7 +3,8 @@ import { constants } from "node:fs";
 import { link, lstat, open, readdir, rename, rm, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { connectionOf, type Client } from "../client.ts";
-import { openDownload, type DownloadOptions } from "../download/download.ts";
+import type { DownloadOptions } from "../download/download.ts";
+import { openFileDownload } from "../download/open-file.ts";
 import { SdkError } from "../errors.ts";
 import { fileErrorCode, syncDirectory } from "./durable-file.ts";
 import { isInUse, processMark, tagOf } from "./process-mark.ts";
@@ -17,7 +18,7 @@ export interface DownloadFileOptions extends DownloadOptions {
   readonly overwrite?: boolean | undefined;
 }
 
-/** `sha256` (hex) and `bytes` are of what was written; of a whole file they equal the server's. */
+/** `sha256` (hex) and `bytes` are of what was written; of a whole file in a public vault they equal the server's. */
 export interface DownloadFileResult {
   readonly path: string;
   readonly bytes: number;
@@ -73,7 +74,8 @@ async function receive(
   temporary: string,
   options: DownloadFileOptions,
 ): Promise<{ bytes: number; sha256: string }> {
-  const download = await openDownload(connectionOf(client), fileId, options);
+  const connection = connectionOf(client);
+  const download = await openFileDownload(connection, fileId, options);
   let file: FileHandle;
   try {
     file = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
@@ -82,8 +84,9 @@ async function receive(
     throw error;
   }
   try {
-    // The stream has verified a whole file against its digest; of a range only we can tell the digest.
-    const hash = options.range === undefined ? null : createHash("sha256");
+    // The stream has verified a whole file against its digest; of a range, and of what was decrypted, only we can tell the digest.
+    const told = options.range === undefined && connection.sharedVaults === null;
+    const hash = told ? null : createHash("sha256");
     const bytes = await writeAll(download.stream, file, hash);
     await file.sync();
     return { bytes, sha256: hash?.digest("hex") ?? download.sha256 };
