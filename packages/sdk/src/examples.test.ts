@@ -32,6 +32,8 @@ declare const secret: string;
 declare const fileId: string;
 declare const vaultId: string;
 declare const agentAddress: string;
+declare const keyId: string;
+declare const body: Uint8Array;
 declare const signer: import("@coffer/sdk").Signer;
 declare const network: import("@coffer/chain").NetworkConfiguration;
 `;

@@ -3,10 +3,10 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod/mini";
 import { ApiError, SdkError } from "../errors.ts";
-import type { Checkpoint } from "../upload/resumable.ts";
-import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
+import { appendDurably, fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
 import { sameIdentity, type FileIdentity } from "./file-source.ts";
 import { acquireLock, type LockFile } from "./lock-file.ts";
+import type { UploadJournal } from "../vaults/upload-journal.ts";
 
 const identity = z.object({
   device: z.string(),
@@ -21,12 +21,15 @@ const entry = z.object({
   source: identity,
   idempotencyKey: z.string(),
   uploadId: z.nullable(z.uuid()),
+  /** Of an upload into a shared vault: the plan of its bytes, and the name of the file of parts that belongs to it. */
+  begun: z.optional(z.object({ id: z.uuid(), plan: z.unknown() })),
 });
+const partsHead = z.object({ begun: z.uuid() });
 
 type Entry = z.infer<typeof entry>;
 
 /** A journal for one upload of one file to one place. Holds its lock until disposed. */
-export interface Journal extends Checkpoint, AsyncDisposable {
+export interface Journal extends UploadJournal, AsyncDisposable {
   /** A session for an earlier state of the file: of no use, to be ended on the server. */
   readonly outdated: string | null;
   /** The upload is over, for good or for bad. */
@@ -61,31 +64,87 @@ export async function openJournal(
       uploadId: null,
     };
     if (usable === null) await writeEntry(path, current);
-    return journal(path, lock, current, usable === null ? (found?.uploadId ?? null) : null);
+    const parts = usable?.begun === undefined ? null : await readParts(partsOf(path), usable.begun.id);
+    return journal(path, lock, { current, parts, outdated: usable === null ? (found?.uploadId ?? null) : null });
   } catch (error) {
     await lock[Symbol.asyncDispose]();
     throw error;
   }
 }
 
-function journal(path: string, lock: LockFile, current: Entry, outdated: string | null): Journal {
+interface Opened {
+  current: Entry;
+  /** null: there are none, or not those of the plan. */
+  parts: readonly unknown[] | null;
+  readonly outdated: string | null;
+}
+
+function journal(path: string, lock: LockFile, opened: Opened): Journal {
+  const write = async (change: Partial<Entry>): Promise<void> => {
+    opened.current = { ...opened.current, ...change };
+    await writeEntry(path, opened.current);
+  };
   return {
-    uploadId: current.uploadId,
-    idempotencyKey: current.idempotencyKey,
-    outdated,
-    created: (uploadId) => {
-      current = { ...current, uploadId };
-      return writeEntry(path, current);
+    get uploadId() {
+      return opened.current.uploadId;
     },
+    get idempotencyKey() {
+      return opened.current.idempotencyKey;
+    },
+    get kept() {
+      const { begun } = opened.current;
+      return begun === undefined || opened.parts === null ? null : { plan: begun.plan, parts: opened.parts };
+    },
+    outdated: opened.outdated,
+    created: (uploadId) => write({ uploadId }),
     restarted: async () => {
-      current = { ...current, uploadId: null, idempotencyKey: randomUUID() };
-      await writeEntry(path, current);
-      return current.idempotencyKey;
+      await write({ uploadId: null, idempotencyKey: randomUUID() });
+      return opened.current.idempotencyKey;
+    },
+    keep: async (plan) => {
+      const id = randomUUID();
+      // First: a plan whose parts are not known must never be gone on with.
+      await replaceFile(partsOf(path), `${JSON.stringify({ begun: id })}\n`);
+      opened.parts = [];
+      await write({ begun: { id, plan } });
+    },
+    keepPart: (part) => appendDurably(partsOf(path), `${JSON.stringify(part)}\n`),
+    discard: async () => {
+      const { uploadId } = opened.current;
+      opened.parts = null;
+      await write({ uploadId: null, idempotencyKey: randomUUID(), begun: undefined });
+      return uploadId;
     },
     survives: isWorthResuming,
-    remove: () => rm(path, { force: true }),
+    remove: async () => {
+      await rm(path, { force: true });
+      await rm(partsOf(path), { force: true });
+    },
     [Symbol.asyncDispose]: () => lock[Symbol.asyncDispose](),
   };
+}
+
+function partsOf(path: string): string {
+  return path.replace(/\.json$/, ".parts");
+}
+
+/** A line that was not written whole was never waited for: nothing of its part was sent. null: the file is not that plan's. */
+async function readParts(path: string, begun: string): Promise<readonly unknown[] | null> {
+  const text = (await readText(path)) ?? "";
+  const whole = text.slice(0, text.lastIndexOf("\n") + 1);
+  const lines = whole.split("\n").slice(0, -1).map(parseLine);
+  const head = z.safeParse(partsHead, lines[0]);
+  if (!head.success || head.data.begun !== begun || lines.includes(null)) return null;
+  if (whole !== text) await replaceFile(path, whole);
+  return lines.slice(1);
+}
+
+function parseLine(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
+  }
 }
 
 /** Connection, time limit, overload, and a key that a new sign-in replaces. An abort is the caller's word that it is over. */
@@ -100,11 +159,16 @@ async function writeEntry(path: string, current: Entry): Promise<void> {
 
 /** The entry; null when there is none that this version understands. */
 async function readEntry(path: string, purpose: string): Promise<Entry | null> {
+  const text = await readText(path);
+  const result = z.safeParse(entry, text === null ? null : parseLine(text));
+  return result.success && result.data.purpose === purpose ? result.data : null;
+}
+
+async function readText(path: string): Promise<string | null> {
   try {
-    const result = z.safeParse(entry, JSON.parse(await readFile(path, "utf8")));
-    return result.success && result.data.purpose === purpose ? result.data : null;
+    return await readFile(path, "utf8");
   } catch (error) {
-    if (error instanceof SyntaxError || fileErrorCode(error) === "ENOENT") return null;
+    if (fileErrorCode(error) === "ENOENT") return null;
     throw error;
   }
 }

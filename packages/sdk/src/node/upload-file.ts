@@ -1,14 +1,12 @@
-import { callOn } from "../call.ts";
-import { TUS_VERSION, uploadsGroup } from "@coffer/contract/uploads";
 import type { FileHandle } from "node:fs/promises";
 import { realpath } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { connectionOf, type Client } from "../client.ts";
-import { SdkError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 
+import { endUpload } from "../upload/resumable.ts";
 import { sendSource } from "../upload/send-file.ts";
-import { PART_BYTES, uploadSource, type Target, type UploadOptions, type UploadResult } from "../upload/upload.ts";
+import { PART_BYTES, type Target, type UploadOptions, type UploadResult } from "../upload/upload.ts";
 import { configDirectory } from "./config.ts";
 import { fileErrorCode } from "./durable-file.ts";
 import { openFileSource, type FileSource } from "./file-source.ts";
@@ -35,7 +33,8 @@ export interface UploadFileOptions extends UploadOptions {
  * Uploads a file of this machine. Above a part's size (8 MiB) it is resumable: a call that was cut off, by a crash too, is taken up by
  * the next call with the same file and place. `source_changed` when the file changes meanwhile; nothing is stored then.
  * An abort ends the upload on the server and forgets it. Memory: about one part. Where no journal can be kept (a read-only system,
- * no home directory) the upload goes on without one: it survives lost connections, but no other process can take it up.
+ * no home directory) the upload goes on without one: it survives lost connections, but no other process can take it up. Into a shared vault
+ * an upload goes on only with the same bytes: otherwise the version that was begun is given up, and a new one begins with a new key.
  *
  * @example
  * ```ts
@@ -47,8 +46,7 @@ export async function uploadFile(client: Client, path: string, options: UploadFi
   const connection = connectionOf(client);
   const source = await openFileSource(path, options.handle);
   const target = targetOf(path, options);
-  if (connection.sharedVaults !== null || source.size <= (options.partBytes ?? PART_BYTES))
-    return sendSource(connection, target, source, options);
+  if (source.size <= (options.partBytes ?? PART_BYTES)) return sendSource(connection, target, source, options);
   return uploadJournaled(connection, path, target, source, options);
 }
 
@@ -60,9 +58,9 @@ async function uploadJournaled(
   options: UploadFileOptions,
 ): Promise<UploadResult> {
   await using journal = await openSafely(connection, path, target, source, options);
-  if (journal?.outdated != null) await endOutdated(connection, journal.outdated);
+  if (journal?.outdated != null) await endUpload(connection, journal.outdated);
   try {
-    const result = await uploadSource(connection, target, source, options, journal ?? undefined);
+    const result = await sendSource(connection, target, source, options, journal ?? undefined);
     await journal?.remove();
     return result;
   } catch (error) {
@@ -108,18 +106,4 @@ function targetOf(path: string, options: UploadFileOptions): Target {
   const { fileId, ifMatch, vaultId, folderId, contentType, ifAbsent } = options;
   if (fileId !== undefined) return { kind: "version", fileId, contentType, ifMatch };
   return { kind: "file", name: options.name ?? basename(path), vaultId, folderId, contentType, ifAbsent };
-}
-
-/** As well as it goes: a session that cannot be ended expires by itself. */
-async function endOutdated(connection: Connection, uploadId: string): Promise<void> {
-  try {
-    await callOn(
-      connection,
-      uploadsGroup.terminate,
-      { params: { uploadId }, headers: { "tus-resumable": TUS_VERSION } },
-      { retries: 0, attemptMs: 5_000 },
-    );
-  } catch (error) {
-    if (!(error instanceof SdkError)) throw error;
-  }
 }

@@ -10,17 +10,15 @@ import { isRestored, sharedChanges, toKnownNames } from "./known-names.ts";
 export function fileCalls(connection: Connection) {
   const { list, get, update, restore } = api.files;
   const changes = () => sharedChanges(connection);
-  const named = async (files: readonly File[], options?: CallOptions): Promise<File[]> =>
-    connection.sharedVaults === null
-      ? [...files]
-      : (await import("../vaults/listing.ts")).nameFiles(connection, files, options);
-  const one = async (file: File, options?: CallOptions): Promise<File> => (await named([file], options))[0] ?? file;
+  const opened = connection.sharedVaults === null ? null : () => import("../vaults/listing.ts");
+  const one = async (file: File, options?: CallOptions): Promise<File> =>
+    (await opened?.())?.nameOneFile(connection, file, options) ?? file;
   return {
     list: async (query: Query<typeof list>, options?: CallOptions) => {
       const wanted = await toKnownNames(connection, query, query.folderId, options);
       if (wanted === null) return { files: [], nextCursor: null };
       const page = await callOn(connection, list, { query: wanted }, options);
-      return { ...page, files: await named(page.files, options) };
+      return { ...page, files: (await (await opened?.())?.nameFiles(connection, page.files, options)) ?? page.files };
     },
     get: async (fileId: string, options?: CallOptions) =>
       one((await callOn(connection, get, { params: { fileId } }, options)).file, options),

@@ -10,11 +10,9 @@ type Folders = typeof api.folders;
 export function folderCalls(connection: Connection) {
   const { create, list, get, update, restore } = api.folders;
   const changes = () => sharedChanges(connection);
-  const named = async (folders: readonly Folder[]): Promise<Folder[]> =>
-    connection.sharedVaults === null
-      ? [...folders]
-      : (await import("../vaults/listing.ts")).nameFolders(connection, folders);
-  const one = async (folder: Folder): Promise<Folder> => (await named([folder]))[0] ?? folder;
+  const opened = connection.sharedVaults === null ? null : () => import("../vaults/listing.ts");
+  const one = async (folder: Folder, options?: CallOptions): Promise<Folder> =>
+    (await opened?.())?.nameOneFolder(connection, folder, options) ?? folder;
   return {
     create: async (body: Body<Folders["create"]>, options?: CallOptions) =>
       (await (await changes())?.createFolder(connection, body, options)) ??
@@ -23,15 +21,16 @@ export function folderCalls(connection: Connection) {
       const wanted = await toKnownNames(connection, query, query.parentId, options);
       if (wanted === null) return { folders: [], nextCursor: null };
       const page = await callOn(connection, list, { query: wanted }, options);
-      return { ...page, folders: await named(page.folders) };
+      const folders = (await (await opened?.())?.nameFolders(connection, page.folders, options)) ?? page.folders;
+      return { ...page, folders };
     },
     get: async (folderId: string, options?: CallOptions) =>
-      one((await callOn(connection, get, { params: { folderId } }, options)).folder),
+      one((await callOn(connection, get, { params: { folderId } }, options)).folder, options),
     update: async (folderId: string, body: Body<Folders["update"]>, options?: CallOptions) =>
       (await (await changes())?.updateFolder(connection, folderId, body, options)) ??
       (await callOn(connection, update, { params: { folderId }, body }, options)).folder,
     delete: async (folderId: string, options?: CallOptions) =>
-      one((await callOn(connection, api.folders.delete, { params: { folderId } }, options)).folder),
+      one((await callOn(connection, api.folders.delete, { params: { folderId } }, options)).folder, options),
     restore: async (folderId: string, body: Body<Folders["restore"]> = {}, options?: CallOptions) => {
       const shared = await (await changes())?.restoreFolder(connection, folderId, body.name, options);
       if (shared != null) return shared;

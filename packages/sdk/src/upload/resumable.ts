@@ -65,7 +65,7 @@ export async function uploadInParts(
     const file = (await callOn(connection, api.files.get, { params: { fileId } }, { signal: options.signal })).file;
     return verified(file, size, toHex(hasher.digest()));
   } catch (error) {
-    if (checkpoint?.survives(error) !== true) await endSession(transfer);
+    if (checkpoint?.survives(error) !== true) await endUpload(connection, uploadId);
     throw error;
   }
 }
@@ -292,7 +292,7 @@ function parseStanding(answer: { readonly headers: Headers }, size: number): Sta
 }
 
 /** Frees the session on the server as well as it goes: the failure that led here matters more, and sessions expire by themselves. */
-async function endSession({ connection, uploadId }: Transfer): Promise<void> {
+export async function endUpload(connection: Connection, uploadId: string): Promise<void> {
   try {
     await send(
       connection,

@@ -1,7 +1,9 @@
 /** Uploads by where they go: encrypted here into a shared vault, as they are into a public one. */
 import { clientApi as api } from "@coffer/contract";
 import { callOn } from "../call.ts";
+import { SdkError } from "../errors.ts";
 import type { Connection } from "../options.ts";
+import type { UploadJournal } from "../vaults/upload-journal.ts";
 import { openSource, type Source } from "./source.ts";
 import type { Target } from "./target.ts";
 import { uploadSource, type ReplaceInput, type UploadInput, type UploadOptions, type UploadResult } from "./upload.ts";
@@ -29,15 +31,21 @@ export async function sendSource(
   target: Target,
   source: Source,
   options: UploadOptions,
+  journal?: UploadJournal,
 ): Promise<UploadResult> {
-  const shared = connection.sharedVaults === null ? null : await findShared(connection, target, source, options);
-  if (shared === null) return uploadSource(connection, target, source, options);
-  return (await import("../vaults/upload.ts")).uploadShared(connection, shared.vault, shared.target, source, options);
+  const shared = await findShared(connection, target, source, options);
+  if (shared === null) return uploadSource(connection, target, source, options, journal);
+  const { uploadShared } = await import("../vaults/upload.ts");
+  return uploadShared(connection, shared.vault, shared.target, source, { ...options, journal });
 }
 
 /** null: a public vault, as the one that takes files when none is named. */
 async function findShared(connection: Connection, target: Target, source: Source, { signal }: UploadOptions) {
   try {
+    if (connection.sharedVaults === null) {
+      await requirePublic(connection, target, signal);
+      return null;
+    }
     const { findOpenVault } = await import("../vaults/vault-session.ts");
     if (target.kind === "file") {
       const { vaultId, name } = target;
@@ -52,4 +60,32 @@ async function findShared(connection: Connection, target: Target, source: Source
     await source.close();
     throw error;
   }
+}
+
+/** Vaults and files that were looked at: a vault's type never changes. */
+const known = new WeakMap<Connection, Set<string>>();
+
+/**
+ * A client that cannot encrypt sends nothing to a shared vault: the service would refuse it, but only after it had seen it.
+ * @throws SdkError `shared_vault`.
+ */
+async function requirePublic(connection: Connection, target: Target, signal: AbortSignal | undefined): Promise<void> {
+  const id = target.kind === "file" ? target.vaultId : target.fileId;
+  const seen = known.get(connection) ?? new Set<string>();
+  known.set(connection, seen);
+  if (id === undefined || seen.has(id)) return;
+  const isShared =
+    target.kind === "file"
+      ? (await callOn(connection, api.vaults.get, { params: { vaultId: id } }, { signal })).vault.type !== "public"
+      : (await callOn(connection, api.files.get, { params: { fileId: id } }, { signal })).file.shared !== null;
+  if (isShared)
+    throw new SdkError(
+      "The vault is shared, and this client has no chain key and no network, which shared vaults need",
+      {
+        code: "shared_vault",
+        retryable: false,
+        nextStep: "Open the client with sharedVaults: a chain key and the network configuration.",
+      },
+    );
+  seen.add(id);
 }

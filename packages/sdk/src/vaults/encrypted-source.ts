@@ -1,14 +1,18 @@
 /** The bytes of an encrypted file as an upload reads them, made part by part from the plaintext. */
 import {
   chunkCount,
+  CryptoError,
   encryptPart,
+  partCapacity,
   reencryptPart,
   type CryptoPlatform,
+  type EncryptedPart,
   type FilePlan,
   type PartRecord,
-  type ReadContent,
 } from "@coffer/crypto";
+import { toHex } from "../digest.ts";
 import type { Source } from "../upload/source.ts";
+import { readContent } from "./content.ts";
 
 /** Chunks of one part: 8 MiB of content. */
 export const PART_CHUNKS = 512;
@@ -21,68 +25,88 @@ export interface PartJournal {
   note(record: PartRecord): Promise<void>;
 }
 
-const FORGETFUL: PartJournal = { find: () => null, note: () => Promise.resolve() };
+export interface EncryptedSourceOptions {
+  readonly journal?: PartJournal | undefined;
+  /** Chunks of one part; the same for all attempts at one version. */
+  readonly partChunks?: number | undefined;
+  /** SHA-256 of the message, when its statement names one: the last part comes only when the whole has it. */
+  readonly digest?: Uint8Array | null | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
 
 /**
  * Reads forward; one part is in memory. What a journal knows of a part must come out again, or `source_changed` is thrown and nothing of it
- * is sent. Closes the content with it.
+ * is sent. The content stays open: another attempt may read it.
  */
 export function encryptedSource(
   platform: CryptoPlatform,
   plan: FilePlan,
   content: Source,
-  options: { readonly journal?: PartJournal | undefined; readonly signal?: AbortSignal | undefined } = {},
+  options: EncryptedSourceOptions = {},
 ): Source {
-  const { journal = FORGETFUL, signal } = options;
-  const abortable = signal === undefined ? {} : { signal };
-  const chunks = chunkCount(plan);
-  let part: { readonly start: number; readonly bytes: Uint8Array; readonly index: number } | null = null;
-  const open = async (index: number): Promise<NonNullable<typeof part>> => {
-    const firstChunk = index * PART_CHUNKS;
-    const known = journal.find(firstChunk);
-    const made =
-      known === null
-        ? await encryptPart(
-            platform,
-            plan,
-            readFrom(content),
-            firstChunk,
-            Math.min(firstChunk + PART_CHUNKS, chunks),
-            abortable,
-          )
-        : await reencryptPart(platform, plan, readFrom(content), known, abortable);
-    if (known === null) await journal.note(made.record);
-    return { start: made.fileOffset, bytes: made.bytes, index };
-  };
+  const openPart = partOpener(platform, plan, content, options);
+  let part: OpenPart | null = null;
   return {
     size: plan.fileSize,
     read: async (offset, target) => {
       let filled = 0;
       while (filled < target.length && offset + filled < (plan.fileSize ?? 0)) {
         const at = offset + filled;
-        if (part === null || at < part.start) part = await open(0);
-        while (at >= part.start + part.bytes.length) part = await open(part.index + 1);
-        const slice = part.bytes.subarray(at - part.start, at - part.start + target.length - filled);
+        if (part === null || at < part.fileOffset) part = await openPart(0);
+        while (at >= part.fileOffset + part.bytes.length) part = await openPart(part.index + 1);
+        const slice = part.bytes.subarray(at - part.fileOffset, at - part.fileOffset + target.length - filled);
         target.set(slice, filled);
         filled += slice.length;
       }
       return filled;
     },
-    close: () => content.close(),
+    close: () => Promise.resolve(),
   };
 }
 
-const READ_BYTES = 1024 * 1024;
+type OpenPart = EncryptedPart & { readonly index: number };
 
-function readFrom(content: Source): ReadContent {
-  return async function* read(from, to) {
-    for (let offset = from; offset < to;) {
-      const piece = new Uint8Array(Math.min(READ_BYTES, to - offset));
-      const filled = await content.read(offset, piece);
-      // Too little is told by who counts: the plan says how much there must be.
-      if (filled === 0) return;
-      yield piece.subarray(0, filled);
-      offset += filled;
-    }
+/** All parts are made in one buffer: memory stays at a part's size. */
+function partOpener(
+  platform: CryptoPlatform,
+  plan: FilePlan,
+  content: Source,
+  { journal, partChunks = PART_CHUNKS, digest, signal }: EncryptedSourceOptions,
+): (index: number) => Promise<OpenPart> {
+  const chunks = chunkCount(plan);
+  const check = digestChecker(platform, plan, digest ?? null);
+  const read = (from: number, to: number) => readContent(content, from, to);
+  let buffer: Uint8Array | null = null;
+  return async (index) => {
+    buffer ??= new Uint8Array(Math.min(partCapacity(partChunks), plan.fileSize ?? 0));
+    const options = { buffer, ...(signal === undefined ? {} : { signal }) };
+    const firstChunk = index * partChunks;
+    const endChunk = Math.min(firstChunk + partChunks, chunks);
+    const known = journal?.find(firstChunk) ?? null;
+    const made =
+      known === null
+        ? await encryptPart(platform, plan, read, firstChunk, endChunk, options)
+        : await reencryptPart(platform, plan, read, known, options);
+    check(made, index);
+    if (known === null) await journal?.note(made.record);
+    return { ...made, index };
+  };
+}
+
+/** Holds the parts, as they are made one after the other, to the digest that an earlier pass over the same content gave. */
+function digestChecker(
+  platform: CryptoPlatform,
+  plan: FilePlan,
+  expected: Uint8Array | null,
+): (part: EncryptedPart, index: number) => void {
+  if (expected === null) return () => undefined;
+  const hash = platform.createSha256();
+  let next = 0;
+  return ({ fileOffset, bytes }, index) => {
+    if (index !== next) return;
+    next += 1;
+    hash.update(index === 0 ? bytes.subarray(plan.payloadOffset) : bytes);
+    if (fileOffset + bytes.length === plan.fileSize && toHex(hash.digest()) !== toHex(expected))
+      throw new CryptoError("source_changed", "source", "the content changed since it was read first");
   };
 }

@@ -1,6 +1,7 @@
 /** Names of files and folders in a shared vault: made for an upload, and opened for a list (file-format §8, §9). */
 import type { File, Folder, SharedEntry } from "@coffer/contract";
 import {
+  CryptoError,
   encodeMetadata,
   encryptMetadata,
   findSigner,
@@ -14,6 +15,7 @@ import {
   type EntryStatement,
   type Metadata,
   type OpenedEntry,
+  type VaultKeyRecord,
   type VaultView,
 } from "@coffer/crypto";
 import { fromBase64, toBase64, toHex } from "../digest.ts";
@@ -85,7 +87,7 @@ export async function openItem(
   const { entry, metadata } = requireEntry(item);
   const parsed = parseEntryStatement(entry);
   const view = await vault.view({ hintedGeneration: parsed.generation });
-  const record = view.plainNames ? null : (await vault.record(parsed.keyId)).bytes;
+  const record = view.plainNames ? null : (await vault.record(parsed.keyId, parsed.generation)).bytes;
   const question = { vault: vault.objectId, view, kind, id: item.id, seen: vault.seen.entry(item.id) };
   const opened = await openEntry(vault.platform, question, { statement: entry, metadata, record }, vault.findKey);
   if (opened.statement.folderId !== folderId)
@@ -97,15 +99,36 @@ export async function openItem(
 }
 
 /**
- * Opens the keys that a list needs with one request per key server, before its entries are opened one by one.
+ * Opens the keys that a list needs with one request per key server, before its entries are opened one by one. What is wrong with one entry
+ * or record shows there.
  */
 export async function openKeysOf(vault: OpenVault, items: readonly SharedItem[]): Promise<void> {
-  const statements = items.map((item) => parseEntryStatement(requireEntry(item).entry));
+  const statements = items.flatMap(parseable);
   const highest = statements.reduce((most, { generation }) => (generation > most ? generation : most), 0n);
   const view = await vault.view({ hintedGeneration: highest });
   if (view.plainNames) return;
   const signed = statements.filter(({ signer, generation }) => findSigner(view, signer, generation) !== null);
-  await vault.openKeys(await Promise.all(signed.map(({ keyId }) => vault.record(keyId))));
+  const records = await Promise.all(signed.map(({ keyId, generation }) => listed(vault, keyId, generation)));
+  await vault.openKeys(records.filter((record) => record !== null));
+}
+
+function parseable({ shared }: SharedItem): EntryStatement[] {
+  try {
+    return [parseEntryStatement(fromBase64(shared?.entry ?? "") ?? new Uint8Array(0))];
+  } catch (error) {
+    if (error instanceof CryptoError) return [];
+    throw error;
+  }
+}
+
+/** null: the service lists no such record. */
+async function listed(vault: OpenVault, keyId: Uint8Array, generation: bigint): Promise<VaultKeyRecord | null> {
+  try {
+    return await vault.record(keyId, generation);
+  } catch (error) {
+    if (error instanceof VaultError && error.code === "damaged") return null;
+    throw error;
+  }
 }
 
 function requireEntry({ id, shared }: SharedItem): { readonly entry: Uint8Array; readonly metadata: Uint8Array } {

@@ -48,6 +48,9 @@ async function keyOf(
   const query = folderId === null ? {} : { folderId };
   const { keyId } = await callOn(connection, folderNamesGroup.get, { params: { vaultId: vault.id }, query }, options);
   if (keyId === null) return null;
-  const record = await vault.record(Uint8Array.from(keyId.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16)));
+  const record = await vault.record(
+    Uint8Array.from(keyId.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16)),
+    null,
+  );
   return vault.findKey(parseRecord(record.bytes));
 }

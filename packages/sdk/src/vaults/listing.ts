@@ -11,22 +11,34 @@ import { findOpenVault, vaultSession } from "./vault-session.ts";
 
 /** What a caller who is no member sees: ids, stored sizes, dates (decisions §0). */
 const CLOSED: ReadonlySet<string> = new Set(["not_a_member", "key_servers_unavailable", "key_servers_behind"]);
+/** What is wrong with one entry, and says nothing about the others. */
+const UNTRUSTED: ReadonlySet<string> = new Set([
+  ...["damaged", "wrong_key", "rolled_back", "not_encrypted", "unsupported_version", "unsupported_suite"],
+]);
 
-/** Each with its name, content type and size where this client can open it; as the service shows it where it cannot. */
-export async function nameFiles(
-  connection: Connection,
-  files: readonly File[],
-  options?: CallOptions,
-): Promise<File[]> {
-  return nameAll(connection, files, options, nameFile);
+/**
+ * Each with its name, content type and size where this client can open it; where it cannot, without them, and with `unreadable` saying why.
+ * One that cannot be trusted does not hide the others.
+ */
+export function nameFiles(connection: Connection, files: readonly File[], options?: CallOptions): Promise<File[]> {
+  return nameAll(connection, files, options, leniently(nameFile));
 }
 
-export async function nameFolders(
+export function nameFolders(
   connection: Connection,
   folders: readonly Folder[],
   options?: CallOptions,
 ): Promise<Folder[]> {
-  return nameAll(connection, folders, options, nameFolder);
+  return nameAll(connection, folders, options, leniently(nameFolder));
+}
+
+/** The one that was asked for: whoever asks for it by its id learns what is wrong with it. @throws VaultError `damaged`, `rolled_back`, … */
+export async function nameOneFile(connection: Connection, file: File, options?: CallOptions): Promise<File> {
+  return (await nameAll(connection, [file], options, nameFile))[0] ?? file;
+}
+
+export async function nameOneFolder(connection: Connection, folder: Folder, options?: CallOptions): Promise<Folder> {
+  return (await nameAll(connection, [folder], options, nameFolder))[0] ?? folder;
 }
 
 async function nameFile(vault: OpenVault, file: File): Promise<File> {
@@ -49,7 +61,7 @@ async function nameAll<Item extends File | Folder>(
   connection: Connection,
   items: readonly Item[],
   options: CallOptions | undefined,
-  name: (vault: OpenVault, item: Item) => Promise<Item>,
+  name: Name<Item>,
 ): Promise<Item[]> {
   const named = new Map<string, Item>();
   for (const vaultId of new Set(items.map((item) => item.vaultId))) {
@@ -64,7 +76,7 @@ async function nameVault<Item extends File | Folder>(
   vaultId: string,
   items: readonly Item[],
   options: CallOptions | undefined,
-  name: (vault: OpenVault, item: Item) => Promise<Item>,
+  name: Name<Item>,
 ): Promise<readonly Item[]> {
   const vault = await findOpenVault(connection, vaultId, options);
   if (vault === null) {
@@ -76,10 +88,32 @@ async function nameVault<Item extends File | Folder>(
     return await Promise.all(items.map((item) => name(vault, item)));
   } catch (error) {
     const failure = toVaultError(error);
-    if (failure instanceof SdkError && CLOSED.has(failure.code)) return items;
+    if (failure instanceof SdkError && CLOSED.has(failure.code))
+      return items.map((item) => unnamed(item, failure.code));
     throw failure;
   }
 }
+
+type Name<Item> = (vault: OpenVault, item: Item) => Promise<Item>;
+
+function leniently<Item extends File | Folder>(name: Name<Item>): Name<Item> {
+  return async (vault, item) => {
+    try {
+      return await name(vault, item);
+    } catch (error) {
+      const failure = toVaultError(error);
+      if (failure instanceof SdkError && UNTRUSTED.has(failure.code)) return unnamed(item, failure.code);
+      throw failure;
+    }
+  };
+}
+
+/** Nothing that the service says in place of a name is passed on. */
+function unnamed<Item extends File | Folder>(item: Item, unreadable: string): Item {
+  return { ...item, name: "", ...("contentType" in item ? { contentType: UNKNOWN_TYPE } : {}), unreadable };
+}
+
+const UNKNOWN_TYPE = "application/octet-stream";
 
 /** A vault that was pinned as public holds nothing encrypted: who says so now says something else than before. */
 function requirePublic(items: readonly (File | Folder)[], connection: Connection): void {

@@ -24,7 +24,7 @@ export interface OpenVault {
   /** 32 bytes: the chain object's id. */
   readonly objectId: Uint8Array;
   readonly platform: CryptoPlatform;
-  /** Who signs here. Rejects with `signing_key_missing` when the signer has no key that signs statements in this vault. */
+  /** Who signs here. Rejects with `signing_key_missing` unless the vault names the signer's key for its address, `not_a_member`. */
   author(): Promise<Author>;
   /** Read on the chain, at most 5 s ago, never below what was seen. `hintedGeneration`: what the service claims. */
   view(options?: ReadOptions): Promise<VaultView>;
@@ -33,12 +33,17 @@ export interface OpenVault {
    * won a race, and replaces one that does not open.
    */
   writingKey(view: VaultView): Promise<WritingKey>;
-  /** Opens the keys of all records that are not open yet with one request per key server; they are in memory from then on. */
+  /** The record that stood when {@link writingKey} answered is not the current one any more: it is asked for again. */
+  forgetWritingKey(): void;
+  /**
+   * Opens the keys of all records that are not open yet with one request per key server; they are in memory from then on. What is wrong with
+   * one record shows when its key is asked for.
+   */
   openKeys(records: readonly VaultKeyRecord[]): Promise<void>;
   /** For the reading functions of `@coffer/crypto`: from memory, or opened now. */
   readonly findKey: FindVaultKey;
-  /** The records that the service lists, by key id in hex; fetched once per generation and remembered. */
-  record(keyId: Uint8Array): Promise<VaultKeyRecord>;
+  /** The record of that id that the service lists, remembered. Not verified yet. `generation`: where to look; null: everywhere. */
+  record(keyId: Uint8Array, generation: bigint | null): Promise<VaultKeyRecord>;
   /** What this client has seen of files and entries, so that nothing older is taken later (rolled_back). */
   readonly seen: {
     version(fileId: string): SeenStatement | null;

@@ -1,40 +1,44 @@
 /** Uploads into shared vaults: encrypted and signed here, then sent as any other upload. */
-import type { SharedFile } from "@coffer/contract";
+import { clientApi as api, nameProblem, type SharedFile } from "@coffer/contract";
 import {
+  CHUNK_BYTES,
+  CryptoError,
   digestMessage,
   encryptFile,
   makeEnvelope,
   makeVersionStatement,
   newFilePlan,
+  parseHeader,
   parseVersionStatement,
   seenVersion,
   verifyVersionStatement,
   type EntryStatement,
-  type CryptoPlatform,
   type FilePlan,
   type Metadata,
   type VaultView,
   type VersionStatement,
 } from "@coffer/crypto";
+import { callOn } from "../call.ts";
 import { fromBase64, toBase64, toHex } from "../digest.ts";
-import { ApiError, ContractError } from "../errors.ts";
+import { ApiError, ContractError, SdkError } from "../errors.ts";
 import type { File } from "../file.ts";
 import type { Connection } from "../options.ts";
+import { endUpload } from "../upload/resumable.ts";
 import { openSource, type Source } from "../upload/source.ts";
 import type { Target, UploadResult } from "../upload/target.ts";
-import { uploadSource, type UploadOptions } from "../upload/upload.ts";
-import { encryptedSource } from "./encrypted-source.ts";
+import { PART_BYTES, uploadSource, type UploadOptions } from "../upload/upload.ts";
+import { openContent, readContent, type Content } from "./content.ts";
+import { encryptedSource, PART_CHUNKS, type EncryptedSourceOptions } from "./encrypted-source.ts";
 import { makeEntry, openItem, placeOf } from "./entries.ts";
 import type { OpenVault, WritingKey } from "./open-vault.ts";
 import { stageFolder } from "./staging.ts";
+import { keepVersion, partJournal, reopenVersion, type BegunVersion, type UploadJournal } from "./upload-journal.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
 
 /** Up to this size a first pass over the content makes the digest of the version statement (encryption design §1). Bytes. */
 const DIGEST_BYTES = 64 * 1024 * 1024;
-/** Content up to this size is encrypted in memory: one pass makes digest and bytes. */
-const MEMORY_BYTES = 4 * 1024 * 1024;
-/** How often an upload begins anew with a new key because the vault's generation moved, or its folder's names. */
-const ATTEMPTS = 4;
+/** How often an upload begins anew with a new key, because the vault, the folder's names or the file changed under it. */
+const ATTEMPTS = 5;
 
 export type SharedUploadTarget =
   | {
@@ -51,134 +55,155 @@ export type SharedUploadTarget =
       readonly ifMatch?: string | undefined;
     };
 
+export type SharedUploadOptions = UploadOptions & {
+  /** Keeps the upload over a crash. */
+  readonly journal?: UploadJournal | undefined;
+};
+
+/** One upload and what all of its attempts have in common. */
+interface Upload {
+  readonly connection: Connection;
+  readonly vault: OpenVault;
+  readonly content: Content;
+  readonly options: SharedUploadOptions;
+}
+
 /**
  * The plaintext is read once, or twice below 64 MiB; a source that can be read once only is not tried again when the vault changes under it.
- * Closes the source.
- * @throws VaultError `generation_moved` and `names_outdated` only when they keep coming.
+ * With a journal what an earlier process began is gone on with, when content and vault are still the same. Closes the source.
+ * @throws VaultError `signing_key_missing`, `not_a_member`, `source_changed`; ApiError `generation_moved` and `names_outdated` only when they
+ * keep coming.
  */
 export async function uploadShared(
   connection: Connection,
   vault: OpenVault,
   target: SharedUploadTarget,
   source: Source,
-  options: UploadOptions & { readonly padded?: boolean | undefined } = {},
+  options: SharedUploadOptions = {},
 ): Promise<UploadResult> {
   try {
     return await inVaultTerms(async () => {
-      const content = await sized(source, vault.platform, options.partBytes);
-      for (let attempt = 1; ; attempt += 1) {
-        try {
-          return await uploadOnce(connection, vault, target, content, options);
-        } catch (error) {
-          if (attempt >= ATTEMPTS || !content.rereadable) throw error;
-          await prepareAgain(connection, vault, target, error);
-        }
-      }
+      requireName(target);
+      // Before anything is read: whoever cannot sign cannot write.
+      await vault.author();
+      const content = await openContent(source, vault.platform, options.journal !== undefined);
+      return uploadOften({ connection, vault, content, options }, target);
     });
   } finally {
     await source.close();
   }
 }
 
-interface Content {
-  readonly source: HashedSource;
-  readonly size: number;
-  /** Can be read from the beginning again. */
-  readonly rereadable: boolean;
+function requireName(target: SharedUploadTarget): void {
+  const problem = target.kind === "file" ? nameProblem(target.name) : null;
+  if (problem !== null) throw new ContractError("request", api.files.upload.id, [`name: ${problem}`]);
 }
 
-/** A stream of unknown size is taken up to one part; more needs its size, because a signed statement names it. */
-async function sized(source: Source, platform: CryptoPlatform, partBytes = MEMORY_BYTES): Promise<Content> {
-  if (source.size !== null && source.size > MEMORY_BYTES)
-    return { source: hashed(source, platform), size: source.size, rereadable: source.rereadable === true };
-  const buffer = new Uint8Array((source.size ?? partBytes) + 1);
-  const filled = await source.read(0, buffer);
-  if (source.size === null && filled === buffer.length)
-    throw new ContractError("request", "files.upload", ["size: needed for a stream above one part in a shared vault"]);
-  if (source.size !== null && filled !== source.size)
-    throw new VaultError("source_changed", `The source has not the ${String(source.size)} bytes that were said`);
-  const memory = openSource(buffer.subarray(0, filled), undefined);
-  return { source: hashed(memory, platform), size: filled, rereadable: true };
+async function uploadOften(upload: Upload, target: SharedUploadTarget): Promise<UploadResult> {
+  const { content, options } = upload;
+  for (let attempt = 1; ; attempt += 1) {
+    const resumed = options.journal?.kept != null;
+    try {
+      return await uploadOnce(upload, attempt === 1 ? target : await readAgain(upload, target));
+    } catch (error) {
+      if (attempt >= ATTEMPTS || !content.rereadable) throw error;
+      await prepareAgain(upload, target, error, resumed);
+    }
+  }
 }
 
-/** A source that has counted and hashed what was read of it, from the beginning forward. */
-interface HashedSource extends Source {
-  /** SHA-256 of the content, once it was read to its end. */
-  digest(): Uint8Array;
-}
-
-function hashed(source: Source, platform: CryptoPlatform): HashedSource {
-  const hash = platform.createSha256();
-  let position = 0;
-  let digest: Uint8Array | null = null;
-  return {
-    ...source,
-    read: async (offset, target) => {
-      const filled = await source.read(offset, target);
-      // A second pass, and what is read again after a failure, was hashed before.
-      if (offset <= position && offset + filled > position) {
-        hash.update(target.subarray(position - offset, filled));
-        position = offset + filled;
-      }
-      return filled;
-    },
-    digest: () => (digest ??= hash.digest()),
-  };
-}
-
-/** Throws what is not cured by another try. */
+/** Throws what is not cured by another try. What was begun is given up: the next attempt has another key. */
 async function prepareAgain(
-  connection: Connection,
-  vault: OpenVault,
+  upload: Upload,
   target: SharedUploadTarget,
   error: unknown,
+  resumed: boolean,
 ): Promise<void> {
-  if (!(error instanceof ApiError)) throw error;
-  if (error.code === "generation_moved") {
-    await vault.view({ maxAge: 0 });
-    return;
-  }
-  if (error.code !== "names_outdated") throw error;
-  await stageFolder(connection, vault, folderOf(target));
+  const { connection, vault } = upload;
+  const code = error instanceof SdkError || error instanceof CryptoError ? error.code : null;
+  if (code === "generation_moved") await vault.view({ maxAge: 0 });
+  else if (code === "names_outdated") await stageFolder(connection, vault, folderOf(target));
+  // Somebody else's version or vault key came first: both are read again.
+  else if (code === "statement_invalid") vault.forgetWritingKey();
+  // The source is another one than when an earlier process began: nothing of this one was sent yet.
+  else if (code !== "source_changed" || !resumed) throw error;
+  await giveUp(upload);
+}
+
+async function giveUp({ connection, options: { journal } }: Upload): Promise<void> {
+  const uploadId = await journal?.discard();
+  if (uploadId != null) await endUpload(connection, uploadId);
+}
+
+async function readAgain({ connection, options }: Upload, target: SharedUploadTarget): Promise<SharedUploadTarget> {
+  if (target.kind === "file") return target;
+  const params = { fileId: target.file.id };
+  const { file } = await callOn(connection, api.files.get, { params }, { signal: options.signal });
+  return { ...target, file };
 }
 
 function folderOf(target: SharedUploadTarget): string | null {
   return target.kind === "file" ? (target.folderId ?? null) : target.file.folderId;
 }
 
-async function uploadOnce(
-  connection: Connection,
-  vault: OpenVault,
-  target: SharedUploadTarget,
-  content: Content,
-  options: UploadOptions & { readonly padded?: boolean | undefined },
-): Promise<UploadResult> {
+async function uploadOnce(upload: Upload, target: SharedUploadTarget): Promise<UploadResult> {
+  const { connection, vault, content, options } = upload;
   const view = await vault.view();
-  const writing = await vault.writingKey(view);
-  const ids = { fileId: target.kind === "file" ? crypto.randomUUID() : target.file.id, versionId: crypto.randomUUID() };
-  const plan = await newFilePlan(vault.platform, {
-    ...{ ...ids, contentSize: content.size, padded: options.padded ?? false },
-    envelopeOf: (request) => makeEnvelope(vault.platform, writing.record, writing.key, request),
-  });
-  const encrypted = await encrypt(vault, plan, content, options.signal);
-  const before = target.kind === "file" ? null : await readBefore(vault, target.file);
-  const version = await makeVersionStatement(view, await vault.author(), {
-    ...{ record: writing.record, header: plan.header, envelope: plan.envelope, commitment: plan.keys.commitment },
-    ...{
-      messageLength: plan.messageSize ?? 0,
-      digest: encrypted.digest,
-      previous: before?.version ?? null,
-      time: Date.now(),
-    },
-  });
-  const entry = await makeFileEntry(vault, view, writing, target, ids.fileId, content.size, before);
-  const shared: SharedFile = { version: toBase64(version.bytes), ...entry };
+  const sending = (await resume(upload, view)) ?? (await begin(upload, view, target));
+  const { begun } = sending;
   // The service refuses an older generation; asking first spares the bytes (encryption design §2, writing).
   await requireGeneration(vault, view);
-  const place = targetOf(vault, target, shared, view.plainNames);
-  const { file } = await uploadSource(connection, place, encrypted.source, { ...options, idempotencyKey: undefined });
-  vault.seen.noteVersion(ids.fileId, seenVersion(version));
-  return describe(file, target, content);
+  const place = targetOf(vault, target, begun.shared, view.plainNames);
+  const { journal, ...plain } = { ...options, idempotencyKey: undefined };
+  const { file } = await uploadSource(connection, place, sending.source, plain, journal);
+  vault.seen.noteVersion(file.id, seenVersion(begun.statement));
+  return describe(file, begun, content);
+}
+
+interface Sending {
+  readonly begun: BegunVersion;
+  readonly source: Source;
+}
+
+/** What an earlier process began; null: nothing that can be gone on with, and what there was is given up. */
+async function resume(upload: Upload, view: VaultView): Promise<Sending | null> {
+  const { vault, content, options } = upload;
+  const { journal, signal } = options;
+  if (journal === undefined || journal.kept === null) return null;
+  const found = await reopenVersion(vault, journal, view.generation);
+  if (found === null || found.begun.plan.contentSize !== content.size) {
+    await giveUp(upload);
+    return null;
+  }
+  const { begun, parts } = found;
+  const { digest } = begun.statement;
+  const source = encryptedSource(vault.platform, begun.plan, content.source, {
+    ...{ signal, partChunks: begun.partChunks, journal: partJournal(journal, parts) },
+    digest: digest.some((byte) => byte !== 0) ? digest : null,
+  });
+  return { begun, source };
+}
+
+async function begin(upload: Upload, view: VaultView, target: SharedUploadTarget): Promise<Sending> {
+  const { vault, content, options } = upload;
+  const { journal, signal } = options;
+  const writing = await vault.writingKey(view);
+  const fileId = target.kind === "file" ? crypto.randomUUID() : target.file.id;
+  const plan = await newFilePlan(vault.platform, {
+    ...{ fileId, versionId: crypto.randomUUID(), contentSize: content.size, padded: options.padded ?? false },
+    envelopeOf: (request) => makeEnvelope(vault.platform, writing.record, writing.key, request),
+  });
+  const partChunks = partChunksOf(options.partBytes);
+  const keep = journal === undefined ? undefined : partJournal(journal, []);
+  const encrypted = await encrypt(vault, plan, content, { signal, partChunks, journal: keep });
+  const begun = { ...(await sign(upload, view, target, { writing, plan, digest: encrypted.digest })), partChunks };
+  if (journal !== undefined) await keepVersion(journal, begun);
+  return { begun, source: encrypted.source };
+}
+
+/** Parts of an upload of another size are made in that size, so that a part sent is a part kept. */
+function partChunksOf(partBytes: number | undefined): number {
+  return Math.min(Math.max(Math.floor((partBytes ?? PART_BYTES) / CHUNK_BYTES), 1), PART_CHUNKS);
 }
 
 interface Encrypted {
@@ -187,36 +212,55 @@ interface Encrypted {
   readonly digest: Uint8Array | null;
 }
 
-async function encrypt(vault: OpenVault, plan: FilePlan, content: Content, signal?: AbortSignal): Promise<Encrypted> {
-  const { platform } = vault;
-  if (content.size > MEMORY_BYTES) {
+async function encrypt(
+  { platform }: OpenVault,
+  plan: FilePlan,
+  content: Content,
+  options: EncryptedSourceOptions,
+): Promise<Encrypted> {
+  const { signal } = options;
+  const all = () => readContent(content.source, 0, content.size);
+  if (!content.inMemory) {
     const digest =
-      content.rereadable && content.size <= DIGEST_BYTES
-        ? await digestMessage(platform, plan, readAll(content), signal)
-        : null;
-    return { digest, source: encryptedSource(platform, plan, content.source, { signal }) };
+      content.rereadable && content.size <= DIGEST_BYTES ? await digestMessage(platform, plan, all(), signal) : null;
+    return { digest, source: encryptedSource(platform, plan, content.source, { ...options, digest }) };
   }
   const bytes = new Uint8Array(plan.fileSize ?? 0);
   const digest = platform.createSha256();
   let filled = 0;
-  for await (const piece of encryptFile(plan, readAll(content), {
-    digest,
-    ...(signal === undefined ? {} : { signal }),
-  })) {
+  for await (const piece of encryptFile(plan, all(), { digest, ...(signal === undefined ? {} : { signal }) })) {
     bytes.set(piece, filled);
     filled += piece.length;
   }
   return { digest: digest.digest(), source: openSource(bytes, undefined) };
 }
 
-async function* readAll({ source, size }: Content): AsyncGenerator<Uint8Array, void, undefined> {
-  for (let offset = 0; offset < size;) {
-    const piece = new Uint8Array(Math.min(1024 * 1024, size - offset));
-    const filled = await source.read(offset, piece);
-    if (filled === 0) return;
-    yield piece.subarray(0, filled);
-    offset += filled;
-  }
+interface ToSign {
+  readonly writing: WritingKey;
+  readonly plan: FilePlan;
+  readonly digest: Uint8Array | null;
+}
+
+/** Both statements: a new version carries a new entry too, because the metadata names the content's size. */
+async function sign(
+  { vault, content }: Upload,
+  view: VaultView,
+  target: SharedUploadTarget,
+  { writing, plan, digest }: ToSign,
+): Promise<Omit<BegunVersion, "partChunks">> {
+  const before = target.kind === "file" ? null : await readBefore(vault, target.file);
+  const statement = await makeVersionStatement(view, await vault.author(), {
+    ...{ record: writing.record, header: plan.header, envelope: plan.envelope, commitment: plan.keys.commitment },
+    ...{ messageLength: plan.messageSize ?? 0, digest, previous: before?.version ?? null, time: Date.now() },
+  });
+  const name = target.kind === "file" ? target.name.normalize("NFC") : (before?.metadata.name ?? "");
+  const contentType = target.contentType ?? before?.metadata.contentType ?? "application/octet-stream";
+  const id = parseHeader(plan.header).fileId;
+  const folderId = before === null ? folderOf(target) : before.entry.folderId;
+  const metadata = { name, contentType, size: content.size };
+  const wanted = { kind: "file", id, folderId, metadata, previous: before?.entry ?? null } as const;
+  const entry = await makeEntry(vault, view, writing, wanted);
+  return { plan, statement, name, contentType, shared: { version: toBase64(statement.bytes), ...entry } };
 }
 
 interface Before {
@@ -240,22 +284,6 @@ async function readBefore(vault: OpenVault, file: File): Promise<Before> {
   return { version, entry: statement, metadata };
 }
 
-/** A new version carries a new entry too: the metadata names the content's size. */
-function makeFileEntry(
-  vault: OpenVault,
-  view: VaultView,
-  writing: WritingKey,
-  target: SharedUploadTarget,
-  id: string,
-  size: number,
-  before: Before | null,
-) {
-  const name = target.kind === "file" ? target.name : (before?.metadata.name ?? "");
-  const contentType = target.contentType ?? before?.metadata.contentType ?? "application/octet-stream";
-  const wanted = { kind: "file", id, folderId: folderOf(target), metadata: { name, contentType, size } } as const;
-  return makeEntry(vault, view, writing, { ...wanted, previous: before?.entry ?? null });
-}
-
 async function requireGeneration(vault: OpenVault, view: VaultView): Promise<void> {
   const now = await vault.view();
   if (now.generation === view.generation) return;
@@ -274,10 +302,7 @@ function targetOf(vault: OpenVault, target: SharedUploadTarget, shared: SharedFi
 }
 
 /** As its members see it: bytes and digest of the content, which this client alone has counted. */
-function describe(file: File, target: SharedUploadTarget, { source, size }: Content): UploadResult {
-  const name = target.kind === "file" ? target.name.normalize("NFC") : target.file.name;
-  const contentType =
-    target.contentType ?? (target.kind === "file" ? "application/octet-stream" : target.file.contentType);
+function describe(file: File, { name, contentType }: BegunVersion, { source, size }: Content): UploadResult {
   return {
     file: { ...file, name, contentType, size, storedSize: file.size },
     ...{ bytes: size, sha256: toHex(source.digest()) },
