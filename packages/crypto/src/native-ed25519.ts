@@ -41,18 +41,38 @@ type NodeCrypto = NonNullable<ReturnType<typeof findNodeCrypto>>;
 const PRIVATE_PREFIX = bytesOfHex("302e020100300506032b657004220420");
 const PUBLIC_PREFIX = bytesOfHex("302a300506032b6570032100");
 
+/** Importing a key takes as long as verifying with it, and few members write most of what a reader reads. */
+const MAX_IMPORTED = 256;
+
 function nodeEd25519(node: NodeCrypto): NativeEd25519 {
+  const imported = new Map<string, ReturnType<NodeCrypto["createPublicKey"]>>();
+  const importPublic = (publicKey: Uint8Array) => {
+    const name = String.fromCharCode(...publicKey);
+    const known = imported.get(name);
+    if (known !== undefined) return known;
+    const der = Buffer.from(concatBytes(PUBLIC_PREFIX, publicKey));
+    const key = node.createPublicKey({ key: der, format: "der", type: "spki" });
+    if (imported.size >= MAX_IMPORTED) imported.clear();
+    imported.set(name, key);
+    return key;
+  };
+  const signing = new WeakMap<SecretKey, ReturnType<NodeCrypto["createPrivateKey"]>>();
+  const importPrivate = (secret: SecretKey) => {
+    const known = signing.get(secret);
+    if (known !== undefined) return known;
+    const der = Buffer.from(concatBytes(PRIVATE_PREFIX, secret.reveal()));
+    const key = node.createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+    der.fill(0);
+    signing.set(secret, key);
+    return key;
+  };
   return {
     async sign(secret, message) {
-      const der = Buffer.from(concatBytes(PRIVATE_PREFIX, secret.reveal()));
-      return new Uint8Array(
-        node.sign(null, message, node.createPrivateKey({ key: der, format: "der", type: "pkcs8" })),
-      );
+      return new Uint8Array(node.sign(null, message, importPrivate(secret)));
     },
     async verify(publicKey, message, signature) {
-      const der = Buffer.from(concatBytes(PUBLIC_PREFIX, publicKey));
       try {
-        return node.verify(null, message, node.createPublicKey({ key: der, format: "der", type: "spki" }), signature);
+        return node.verify(null, message, importPublic(publicKey), signature);
       } catch {
         return false; // Not a point of the curve.
       }
