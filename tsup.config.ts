@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import { defineConfig, type Options } from "tsup";
 
@@ -7,6 +7,10 @@ import { defineConfig, type Options } from "tsup";
 
 /** What the published packages promise to run on (their `engines`). */
 const TARGET = "node22.18";
+
+/** Where the launcher's parts stand, beside it. */
+const LAUNCHER_PARTS = "launcher";
+const DAY_MS = 24 * 60 * 60_000;
 
 const packageDirectory = (name: string): string => path.join(import.meta.dirname, "packages", name);
 
@@ -29,12 +33,15 @@ const library = (name: string): Options => ({
   sourcemap: true,
   splitting: true,
   // Chunks are named by their content, so old ones pile up; the launcher next to them is built by itself.
-  clean: ["!main.js", "!main.js.map"],
+  clean: ["!main.js", "!main.js.map", `!${LAUNCHER_PARTS}/**`],
   // tsup strips "node:" by default, and `sqlite` or `test` without it name packages of the registry.
   removeNodeProtocol: false,
 });
 
-/** One file with everything in it: it starts without resolving a module, and needs no node_modules next to it. */
+/**
+ * Everything in it: it needs no node_modules next to it. What opens shared vaults and talks to a chain stands in parts beside it, which are
+ * read when a tool first needs them; in one file all of it would be parsed at every start.
+ */
 const launcher: Options = {
   name: "coffer-mcp",
   entry: { main: path.join(packageDirectory("mcp"), "src/main.ts") },
@@ -44,7 +51,7 @@ const launcher: Options = {
   target: TARGET,
   platform: "node",
   noExternal: [/^[^.]/],
-  splitting: false,
+  splitting: true,
   sourcemap: true,
   removeNodeProtocol: false,
   // CommonJS dependencies inside an ES module still call require() for Node's own modules.
@@ -53,6 +60,7 @@ const launcher: Options = {
   },
   esbuildOptions: (options) => {
     options.conditions = ["coffer-source"];
+    options.chunkNames = `${LAUNCHER_PARTS}/[name]-[hash]`;
   },
 };
 
@@ -61,6 +69,8 @@ const libraries = readdirSync(path.join(import.meta.dirname, "packages"))
   .filter((name) => readManifest(name).private !== true)
   .map(library);
 
+removeOldParts(path.join(packageDirectory("mcp"), "dist", LAUNCHER_PARTS));
+
 export default defineConfig(process.env["COFFER_BUILD"] === "launcher" ? launcher : [...libraries, launcher]);
 
 interface Manifest {
@@ -68,6 +78,15 @@ interface Manifest {
   readonly exports: Readonly<Record<string, { readonly "coffer-source": string; readonly import: string }>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
+}
+
+/** Parts are named by their content. A launcher that runs still reads those of its own build, so the newer of them stay. */
+function removeOldParts(directory: string): void {
+  if (!existsSync(directory)) return;
+  for (const name of readdirSync(directory)) {
+    const file = path.join(directory, name);
+    if (Date.now() - statSync(file).mtimeMs > DAY_MS) rmSync(file, { force: true });
+  }
 }
 
 function entriesOf(name: string): Record<string, string> {

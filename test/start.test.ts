@@ -5,8 +5,8 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createClient } from "@coffer/sdk";
-import { readConfig } from "@coffer/sdk/node";
+import { createClient, type SharedVaultOptions } from "@coffer/sdk";
+import { openSharedVaults, readConfig, resolveSettings } from "@coffer/sdk/node";
 import { openToolClient } from "@coffer/devstack";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
@@ -61,12 +61,19 @@ function npmStart(args: string[], options: { cwd?: string; env?: Record<string, 
   return run;
 }
 
+/** The story of the main job. */
+const STEPS = ["vault", "joined", "refused", "added", "stored", "read", "plaintext", "removed", "closed"];
+
 interface Document {
   readonly baseUrl: string;
   readonly credentialsFile: string;
   readonly newAccount: boolean;
+  readonly chain: { readonly networkFile: string; readonly seconds: number };
   readonly job: {
     readonly vaultId: string;
+    readonly chainObjectId: string;
+    readonly agentAddress: string;
+    readonly steps: { name: string; ok: boolean; said: string; seconds: number }[];
     readonly files: number;
     readonly verified: number;
     readonly ok: boolean;
@@ -129,22 +136,43 @@ describe("npm start --json", () => {
     const run = npmStart([...json(join(base, "data")), "--folder", folder]);
     const document = await ready(run);
     expect(document.job).toMatchObject({ files: 2, verified: 2, ok: true });
+    expect(document.job.steps.map(({ name, ok }) => [name, ok])).toEqual(STEPS.map((name) => [name, true]));
     expect(await answers(document.baseUrl)).toBe(true);
     const profile = (await readConfig(document.credentialsFile))?.profiles["default"];
     expect(profile?.baseUrl).toBe(document.baseUrl);
-    expect((await stat(document.credentialsFile)).mode & 0o777).toBe(0o600);
-    const key = profile?.apiKey?.reveal() ?? "";
-    const files = await createClient({ baseUrl: document.baseUrl, credentials: { apiKey: key } }).files.list({
-      vaultId: document.job.vaultId,
-    });
-    expect(files.files.map((file) => file.name).toSorted()).toEqual(["a.txt", "b.txt"]);
-    expect(run.stdout + run.stderr).not.toContain(key);
+    const sharedVaults = await openVaults(document);
+    const owner = createClient({ baseUrl: document.baseUrl, credentials: profile?.apiKey ?? null, sharedVaults });
+    const names: string[] = [];
+    for await (const file of owner.files.list({ vaultId: document.job.vaultId })) names.push(file.name);
+    expect(names.toSorted()).toEqual(["a.txt", "b.txt", "later.txt", expect.stringMatching(/^welcome /)]);
+    expect((await owner.vaults.get(document.job.vaultId)).type).toBe("shared");
+    expect(await owner.vaults.members.list(document.job.vaultId)).toMatchObject([{ role: "owner" }]);
+    for (const file of [document.credentialsFile, join(base, "data", "agent.json"), document.chain.networkFile]) {
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
+      expect(secretsIn(await readFile(file, "utf8")).filter((secret) => printed(run).includes(secret))).toEqual([]);
+    }
     await pasteConfiguration(document, folder);
     await openPage(document);
     await run.stop();
     expect(await answers(document.baseUrl)).toBe(false);
     await expect(fetch(document.webhooks.pageUrl)).rejects.toThrow("fetch failed");
   });
+
+  /** The owner's side, from what the run left in its data directory. */
+  async function openVaults({ credentialsFile }: Document): Promise<SharedVaultOptions> {
+    const settings = await resolveSettings({}, { configFile: credentialsFile });
+    const options = await openSharedVaults(settings, join(base, "pins.json"));
+    if (options === null) throw new Error("the credentials file has no chain key or no network");
+    return options;
+  }
+
+  function secretsIn(text: string): string[] {
+    return text.match(/\b(?:cof_|suiprivkey1)\w{20,}/g) ?? [];
+  }
+
+  function printed({ stdout, stderr }: Run): string {
+    return stdout + stderr;
+  }
 
   /** The uploads were delivered to the sink, and its page and data show them verified. */
   async function openPage({ webhooks, job }: Document): Promise<void> {
@@ -154,7 +182,9 @@ describe("npm start --json", () => {
       deliveries: { kind: string; problem: string | null; body: string }[];
     };
     const uploads = deliveries.filter(({ kind, body }) => kind === "file.uploaded" && body.includes(job.vaultId));
-    expect(uploads.map(({ problem }) => problem)).toEqual([null, null]);
+    // The agent's two, and the owner's two.
+    expect(uploads.map(({ problem }) => problem)).toEqual([null, null, null, null]);
+    expect(uploads.filter(({ body }) => body.includes("a.txt"))).toEqual([]);
   }
 
   /** The printed configuration is what a host would start: by absolute paths, without a secret. */
@@ -167,11 +197,12 @@ describe("npm start --json", () => {
       launcher: { command, args },
     });
     expect(env).toEqual({ SERVICE_CONFIG_FILE: credentialsFile });
-    expect((await tools.call("status_check")).facts).toMatchObject({ signedIn: true, allowedFolders: [folder] });
+    const status = await tools.call("status_check");
+    expect(status.facts).toMatchObject({ signedIn: true, allowedFolders: [folder], sharedVaults: "ready" });
   }
 
   it(
-    "keeps the account and makes a new vault on the next run, from another directory",
+    "keeps the account, the vault and the agent for the next run, from another directory",
     { timeout: 60_000 },
     async () => {
       await makeFolder({ "a.txt": "a" });
@@ -182,7 +213,10 @@ describe("npm start --json", () => {
       const [one, two] = [JSON.parse(first.stdout) as Document, JSON.parse(second.stdout) as Document];
       expect([one.newAccount, two.newAccount]).toEqual([true, false]);
       expect(one.credentialsFile).toBe(join(base, "data", "credentials.json"));
-      expect(two.job.vaultId).not.toBe(one.job.vaultId);
+      expect(two.job).toMatchObject({
+        ...{ vaultId: one.job.vaultId, chainObjectId: one.job.chainObjectId, agentAddress: one.job.agentAddress },
+        ok: true,
+      });
     },
   );
 });
@@ -241,6 +275,7 @@ describe("npm start --once", () => {
     const run = npmStart(["--port", "0", "--data", join(base, "data"), "--folder", folder, "--once"]);
     expect(await run.ended).toBe(0);
     expect(run.stdout).toMatch(/verified +1 of 1 files, every byte/);
+    for (const step of STEPS) expect(run.stdout).toMatch(new RegExp(`^  ${step} +\\w`, "m"));
     expect(run.stdout).toMatch(/webhooks +1 of 1 uploads delivered, each verified/);
     expect(run.stdout).toMatch(/page +http:\/\/127\.0\.0\.1:\d+\/ /);
     expect(run.stdout).toContain('"mcpServers"');
@@ -267,13 +302,13 @@ describe("npm start --once", () => {
       ".env": "KEY=1",
       "deep/er/file": "4",
       "Ünï – ☃.txt": "5",
-      large: "x".repeat(1001),
+      large: "x".repeat(2001),
     });
     await symlink("/etc/passwd", join(folder, "link"));
     await symlink(folder, join(folder, "loop"));
     await mkdir(join(folder, "nothing"));
     await writeFile(Buffer.concat([Buffer.from(`${folder}/latin`), Buffer.from([0xe9])]), "6");
-    const env = { SERVICE_PRO_FILE_BYTES: "1000" };
+    const env = { SERVICE_PRO_FILE_BYTES: "2000" };
     const run = npmStart([...json(join(base, "data")), "--folder", folder, "--once"], { env });
     expect(await run.ended).toBe(0);
     const { job } = JSON.parse(run.stdout) as Document;
@@ -321,20 +356,26 @@ describe("npm start --once", () => {
     const folder = await makeFolder(many);
     const run = npmStart([...json(join(base, "data")), "--folder", folder, "--once"]);
     await until(run, "; listing");
-    await tamper(join(base, "data", "blobs"), "content 199");
+    await tamper(join(base, "data", "blobs"));
     expect(await run.ended).toBe(1);
     const { job } = JSON.parse(run.stdout) as Document;
-    expect(job.failed).toEqual([{ path: "f199", reason: expect.stringContaining("integrity_failed") as string }]);
+    expect(job.failed).toEqual([
+      { path: expect.any(String), reason: expect.stringMatching(/damaged|integrity_failed/) },
+    ]);
+    expect(job.steps.map(({ name, ok }) => [name, ok])).toEqual(STEPS.map((name) => [name, name !== "read"]));
   });
 
-  async function tamper(directory: string, content: string): Promise<void> {
-    for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
-      const path = join(entry.parentPath, entry.name);
-      if (!entry.isFile() || (await readFile(path, "utf8")) !== content) continue;
-      await writeFile(path, content.replace("9", "8"));
-      return;
-    }
-    throw new Error("the stored file was not found");
+  /** Which file it is nobody can tell: one byte of the one written last, near its end. */
+  async function tamper(directory: string): Promise<void> {
+    const entries = (await readdir(directory, { recursive: true, withFileTypes: true })).filter((each) =>
+      each.isFile(),
+    );
+    const paths = entries.map(({ parentPath, name }) => join(parentPath, name));
+    const files = await Promise.all(paths.map(async (path) => ({ path, written: (await stat(path)).mtimeMs })));
+    const [last = { path: "nothing is stored" }] = files.toSorted((a, b) => b.written - a.written);
+    const bytes = await readFile(last.path);
+    bytes[bytes.length - 20] = (bytes[bytes.length - 20] ?? 0) ^ 1;
+    await writeFile(last.path, bytes);
   }
 });
 

@@ -1,18 +1,31 @@
 /**
- * The product's main job on a real folder: an MCP client uploads it, lists it, downloads it to a scratch folder, and
- * every byte is compared. Folders are mirrored through the SDK, because the tools of today store files only.
+ * The product's main job on a real folder and a shared vault: an agent outside is refused, its owner lets it in, it stores the folder
+ * encrypted and reads it back, the service's disk holds none of it in the clear, and once the agent is removed new files are closed to it.
+ * The agent acts through the real MCP tool server, the owner through the SDK.
  */
-import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { ApiError, createClient, type Client } from "@coffer/sdk";
-import { equalFiles } from "./equal-files.ts";
-import { readTree, storableName, type FolderTree, type LocalFile, type Skipped } from "./folder-tree.ts";
-import type { Stack } from "./stack.ts";
-import { numberFact, openToolClient, textFact, type ToolAnswer, type ToolClient } from "./tool-client.ts";
+import { createClient, type Client, type Vault } from "@coffer/sdk";
+import { inviteAgent, type StackAgent } from "./agent.ts";
+import { scanDisk, windowsOf, type Needle } from "./disk-scan.ts";
+import {
+  createFolder,
+  downloadAll,
+  listAll,
+  uploadAll,
+  verifyAll,
+  type StoredFile,
+  type Transfer,
+} from "./folder-transfer.ts";
+import { readTree, storableName, type Skipped } from "./folder-tree.ts";
+import { clientDirectory, type Stack } from "./stack.ts";
+import { Story, type Found, type Step } from "./steps.ts";
+import { openToolClient, type ToolAnswer, type ToolClient } from "./tool-client.ts";
 
 export interface JobOptions {
-  readonly stack: Pick<Stack, "baseUrl" | "apiKey" | "credentialsFile" | "dataDirectory">;
+  readonly stack: Stack;
   readonly folder: string;
   readonly signal: AbortSignal;
   /** One line of progress. */
@@ -22,7 +35,14 @@ export interface JobOptions {
 /** What happened. Times in seconds. */
 export interface JobReport {
   readonly folder: string;
+  /** The shared vault: the same in every run on the same data. */
   readonly vaultId: string;
+  /** The vault's object on the chain. */
+  readonly chainObjectId: string | null;
+  /** The agent's address on the chain. */
+  readonly agentAddress: string;
+  /** What was done and seen, in order; it ends with one that could not be done. */
+  readonly steps: readonly Step[];
   readonly files: number;
   readonly folders: number;
   readonly bytes: number;
@@ -37,217 +57,198 @@ export interface JobReport {
   readonly ok: boolean;
 }
 
-interface StoredFile {
-  readonly local: LocalFile;
-  readonly fileId: string;
-  readonly bytes: number;
+export interface JobResult {
+  readonly report: JobReport;
+  /** Ids of the files that the agent stored: each is to be told of by a webhook. */
+  readonly stored: readonly string[];
 }
+
+const VAULT_NAME = "npm start";
 
 interface Job extends JobOptions {
+  readonly owner: Client;
+  readonly vault: Vault;
+  readonly agent: StackAgent;
   readonly tools: ToolClient;
-  readonly vaultId: string;
   readonly scratch: string;
-  readonly skipped: Skipped[];
-  readonly failed: Skipped[];
+  /** Made by the owner for this run. */
+  readonly topId: string;
+  /** Of a file that the owner wrote before the agent came; its words and its name are like no others. */
+  readonly welcome: { readonly fileId: string; readonly needles: readonly Needle[] };
+  /** When the run began, in milliseconds since 1970. */
+  readonly began: number;
+  readonly story: Story;
 }
 
-/** Calls under way at once. */
-const LANES = 4;
-
-/** Runs the job once, in a new public vault. The scratch folder is removed afterwards. */
-export async function runMainJob(options: JobOptions): Promise<JobReport> {
-  const { stack, folder, say } = options;
-  const tree = await readTree(folder, await realpath(stack.dataDirectory));
+/** Runs the job once. The scratch folder is removed afterwards. Rejects when the vault or the agent cannot be made. */
+export async function runMainJob(options: JobOptions): Promise<JobResult> {
+  const { stack, folder, signal, say } = options;
+  const began = Date.now();
+  const { baseUrl, sharedVaults } = stack;
+  const owner = createClient({ baseUrl, credentials: { apiKey: stack.apiKey }, sharedVaults });
+  const story = new Story(say, signal);
+  const vault = await story.begin("vault", () => findOrMakeVault(owner));
+  const welcome = await welcomeTo(owner, vault, folder);
+  const agent = await story.begin("joined", () => letIn(stack, owner, vault));
   const scratch = await realpath(await mkdtemp(join(tmpdir(), "coffer-scratch-")));
   try {
-    await using tools = await openToolClient({
-      credentialsFile: stack.credentialsFile,
-      folders: [folder, scratch],
-      // Journals of large uploads go to the stack's data, not into the user's own configuration.
-      environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client") },
-      onLog: (text) => {
-        say(text.trimEnd());
-      },
-    });
-    const vaultId = await createVault(tools, folder);
-    const job: Job = { ...options, tools, vaultId, scratch, skipped: [...tree.skipped], failed: [] };
-    return await runSteps(job, tree);
+    await using tools = await openTools(options, agent, scratch);
+    return await tell({ ...options, ...{ owner, vault, agent, tools, scratch, began, story }, ...welcome });
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
 }
 
-async function runSteps(job: Job, tree: FolderTree): Promise<JobReport> {
-  const { say, folder, vaultId, skipped, failed } = job;
-  say(`uploading ${String(tree.files.length)} files of ${folder}`);
-  const upload = await timed(async () => uploadAll(job, tree));
-  say(`uploaded ${String(upload.value.length)} files in ${upload.seconds.toFixed(1)} s; listing`);
-  const listed = await listAll(job, upload.value);
-  say(`listed ${String(listed.length)} files; downloading`);
-  const download = await timed(() => downloadAll(job, listed));
-  say(`downloaded ${String(download.value.length)} files in ${download.seconds.toFixed(1)} s; comparing`);
-  const verified = await verifyAll(job, download.value);
-  const files = upload.value.length;
+async function findOrMakeVault(owner: Client): Promise<{ value: Vault; said: string }> {
+  for await (const value of owner.vaults.list({ type: "shared" })) {
+    if (value.name === VAULT_NAME)
+      return { value, said: `the owner's shared vault of an earlier run is there: ${value.id}` };
+  }
+  const value = await owner.vaults.create({ name: VAULT_NAME, type: "shared" });
+  return { value, said: `the owner made a shared vault: ${value.id}` };
+}
+
+async function letIn(stack: Stack, owner: Client, { id }: Vault): Promise<{ value: StackAgent; said: string }> {
+  const value = await inviteAgent(stack, owner, id);
+  // An earlier run may have ended between adding and removing it.
+  const members = await owner.vaults.members.list(id);
+  if (members.some(({ chainAddress }) => chainAddress === value.chainAddress))
+    await owner.vaults.members.remove(id, value.chainAddress);
+  const how = value.isNew ? "joined the account by an invite" : "of an earlier run has its key still";
+  return { value, said: `an agent ${how}; its chain address is ${value.chainAddress}` };
+}
+
+/** A folder for this run, and the owner's first file in it. */
+async function welcomeTo(owner: Client, vault: Vault, folder: string): Promise<Pick<Job, "topId" | "welcome">> {
+  const moment = new Date().toISOString().replaceAll(":", "-");
+  const topId = await createFolder(
+    owner,
+    vault.id,
+    null,
+    `${storableName(basename(folder) || "files").slice(0, 60)} ${moment}`,
+  );
+  const [words, name] = [randomBytes(24).toString("hex"), `welcome ${randomBytes(12).toString("hex")}.txt`];
+  const body = new TextEncoder().encode(`Words for members only: ${words}\n`);
+  const { file } = await owner.files.upload({
+    vaultId: vault.id,
+    folderId: topId,
+    name,
+    contentType: "text/plain",
+    body,
+  });
+  const needle = (of: string, text: string): Needle => ({ of, bytes: Buffer.from(text), contentOnly: false });
   return {
-    folder,
-    vaultId,
-    files,
-    folders: tree.folders.length,
-    bytes: upload.value.reduce((sum, file) => sum + file.bytes, 0),
-    uploadSeconds: upload.seconds,
-    downloadSeconds: download.seconds,
-    verified,
-    skipped,
-    failed,
-    // A folder of which nothing could be stored proves nothing.
-    ok: failed.length === 0 && verified === files && (files > 0 || tree.files.length === 0),
+    topId,
+    welcome: { fileId: file.id, needles: [needle("the owner's words", words), needle("a file's name", name)] },
   };
 }
 
-async function createVault(tools: ToolClient, folder: string): Promise<string> {
-  const name = `${storableName(basename(folder) || "files").slice(0, 60)} ${new Date().toISOString().replaceAll(":", "-")}`;
-  const answer = await tools.call("vault_create", { name, type: "public" });
-  if (answer.isError) throw new Error(`The vault could not be made: ${answer.text}`);
-  return textFact(answer, "vaultId");
-}
-
-async function uploadAll(job: Job, tree: FolderTree): Promise<StoredFile[]> {
-  const folderIds = await mirrorFolders(job, tree);
-  const stored: StoredFile[] = [];
-  await inLanes(job, tree.files, async (local) => {
-    const folderId = folderIds.get(keyOf(local.parts.slice(0, -1)));
-    const answer = await job.tools.call(
-      "file_upload",
-      {
-        path: local.path,
-        vaultId: job.vaultId,
-        name: storableName(local.parts.at(-1) ?? ""),
-        // Two local names can become one: by replaced characters, or in Unicode's NFC.
-        ifExists: "rename",
-        ...(folderId === undefined ? {} : { folderId }),
-      },
-      { signal: job.signal },
-    );
-    if (answer.isError) noteFailure(job, local, answer);
-    else stored.push({ local, fileId: textFact(answer, "fileId"), bytes: numberFact(answer, "bytes") });
+function openTools({ stack, folder, say }: JobOptions, agent: StackAgent, scratch: string): Promise<ToolClient> {
+  return openToolClient({
+    credentialsFile: agent.credentialsFile,
+    folders: [folder, scratch],
+    // Pins, and journals of large uploads, go to the stack's data, not into the user's own configuration.
+    environment: { SERVICE_CONFIG_DIR: clientDirectory(stack.dataDirectory, "agent") },
+    onLog: (text) => {
+      say(text.trimEnd());
+    },
   });
-  return stored;
 }
 
-async function mirrorFolders(job: Job, tree: FolderTree): Promise<Map<string, string>> {
-  const client = createClient({ baseUrl: job.stack.baseUrl, credentials: { apiKey: job.stack.apiKey } });
-  const ids = new Map<string, string>();
-  for (const parts of tree.folders) {
-    job.signal.throwIfAborted();
-    const parentId = ids.get(keyOf(parts.slice(0, -1))) ?? null;
-    ids.set(keyOf(parts), await createFolder(client, job.vaultId, parentId, storableName(parts.at(-1) ?? "")));
-  }
-  return ids;
-}
-
-async function createFolder(client: Client, vaultId: string, parentId: string | null, name: string): Promise<string> {
-  for (let number = 1; ; number += 1) {
-    try {
-      const folder = await client.folders.create({
-        vaultId,
-        parentId,
-        name: number === 1 ? name : `${name} (${String(number)})`,
-      });
-      return folder.id;
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== "name_exists" || number > 50) throw error;
-    }
-  }
-}
-
-/** The listed among the stored files; one that is missing or has another size is a failure. */
-async function listAll(job: Job, stored: readonly StoredFile[]): Promise<StoredFile[]> {
-  const sizes = new Map<string, number>();
-  let cursor: string | null = null;
-  do {
-    const answer: ToolAnswer = await job.tools.call("file_list", {
-      vaultId: job.vaultId,
-      limit: 100,
-      ...(cursor === null ? {} : { cursor }),
+async function tell(job: Job): Promise<JobResult> {
+  const { stack, folder, signal, say, vault, agent, story } = job;
+  const tree = await readTree(folder, await realpath(stack.dataDirectory));
+  const transfer: Transfer = {
+    ...{ tools: job.tools, client: agent.client, tree, vaultId: vault.id, topId: job.topId, scratch: job.scratch },
+    ...{ signal, say, skipped: [...tree.skipped], failed: [] },
+  };
+  await story.step("refused", () => refused(job));
+  await story.step("added", () => added(job));
+  let stored: StoredFile[] = [];
+  const { value: sent, seconds: uploadSeconds } = await timed(async () => {
+    await story.step("stored", async () => {
+      say(`uploading ${String(tree.files.length)} files of ${folder}`);
+      stored = await uploadAll(transfer);
+      const said = `the agent stored ${String(stored.length)} files, encrypted before they left it; listing`;
+      return { ok: transfer.failed.length === 0, said };
     });
-    if (answer.isError) throw new Error(`The files could not be listed: ${answer.text}`);
-    for (const [fileId, bytes] of rowsOf(answer)) sizes.set(fileId, bytes);
-    cursor = typeof answer.facts["nextCursor"] === "string" ? answer.facts["nextCursor"] : null;
-  } while (cursor !== null);
-  return stored.filter((file) => {
-    if (sizes.get(file.fileId) === file.bytes) return true;
-    job.failed.push({ path: file.local.parts.join("/"), reason: "not listed as it was stored" });
-    return false;
+    return stored;
   });
-}
-
-function rowsOf(answer: ToolAnswer): [string, number][] {
-  const rows = answer.facts["files"];
-  if (!Array.isArray(rows)) throw new TypeError("The list has no files");
-  return rows.map((row: unknown) => {
-    const [fileId, bytes] = Array.isArray(row) ? (row as unknown[]) : [];
-    if (typeof fileId !== "string" || typeof bytes !== "number")
-      throw new TypeError("A row of the list has another form");
-    return [fileId, bytes];
-  });
-}
-
-async function downloadAll(job: Job, stored: readonly StoredFile[]): Promise<StoredFile[]> {
-  const fetched: StoredFile[] = [];
-  await inLanes(job, stored, async (file) => {
-    await mkdir(join(job.scratch, ...file.local.parts.slice(0, -1)), { recursive: true });
-    const destPath = join(job.scratch, ...file.local.parts);
-    const answer = await job.tools.call("file_download", { fileId: file.fileId, destPath }, { signal: job.signal });
-    if (answer.isError) job.failed.push({ path: file.local.parts.join("/"), reason: firstLine(answer) });
-    else fetched.push(file);
-  });
-  return fetched;
-}
-
-async function verifyAll(job: Job, fetched: readonly StoredFile[]): Promise<number> {
   let verified = 0;
-  for (const { local } of fetched) {
-    job.signal.throwIfAborted();
-    if (await equalFiles(local.path, join(job.scratch, ...local.parts))) verified += 1;
-    else job.failed.push({ path: local.parts.join("/"), reason: "came back different" });
-  }
-  return verified;
-}
-
-/** What must never leave a machine and what is too large is left out on purpose; anything else is a failure. */
-function noteFailure(job: Job, local: LocalFile, answer: ToolAnswer): void {
-  const path = local.parts.join("/");
-  if (answer.code === "path_not_allowed") job.skipped.push({ path, reason: "looks like a credential or key" });
-  else if (answer.code === "file_too_large" || answer.code === "storage_quota")
-    job.skipped.push({ path, reason: firstLine(answer) });
-  else job.failed.push({ path, reason: firstLine(answer) });
-}
-
-function firstLine(answer: ToolAnswer): string {
-  return answer.text.split("\n")[0] ?? "";
-}
-
-/** Every so many files one line of progress. */
-const SAY_EVERY = 100;
-
-async function inLanes<Item>(job: Job, items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
-  const queue = items.entries();
-  const lane = async (): Promise<void> => {
-    for (const [index, item] of queue) {
-      job.signal.throwIfAborted();
-      if (index > 0 && index % SAY_EVERY === 0) job.say(`  ${String(index)} of ${String(items.length)}`);
-      await work(item);
-    }
+  const { seconds: downloadSeconds } = await timed(() =>
+    story.step("read", async () => {
+      verified = await verifyAll(transfer, await downloadAll(transfer, await listAll(transfer, sent)));
+      const said = `the agent listed and read them: ${String(verified)} of ${String(sent.length)} came back byte for byte`;
+      return { ok: verified === sent.length, said };
+    }),
+  );
+  await story.step("plaintext", () => noPlaintext(job, sent));
+  await story.step("removed", () => removed(job));
+  await story.step("closed", () => closed(job));
+  const { skipped, failed } = transfer;
+  const bytes = sent.reduce((sum, file) => sum + file.bytes, 0);
+  // A folder of which nothing could be stored proves nothing.
+  const whole = failed.length === 0 && verified === sent.length && (sent.length > 0 || tree.files.length === 0);
+  const report: JobReport = {
+    ...{ folder, vaultId: vault.id, chainObjectId: vault.chainObjectId, agentAddress: agent.chainAddress },
+    ...{ steps: story.steps, files: sent.length, folders: tree.folders.length, bytes, uploadSeconds, downloadSeconds },
+    ...{ verified, skipped, failed, ok: whole && story.ok },
   };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  return { report, stored: sent.map(({ fileId }) => fileId) };
+}
+
+/** Outside the vault: reading and writing are refused, and the answer holds what the owner needs. */
+async function refused({ tools, welcome, vault, scratch, agent, topId, signal }: Job): Promise<Found> {
+  const knock = join(scratch, "knock.txt");
+  await writeFile(knock, "Is anybody there?\n");
+  const destPath = join(scratch, "welcome.txt");
+  const read = await tools.call("file_download", { fileId: welcome.fileId, destPath }, { signal });
+  const write = await tools.call("file_upload", { path: knock, vaultId: vault.id, folderId: topId }, { signal });
+  const wrong = [read, write].find(
+    ({ code, text }) => code !== "not_a_member" || !text.includes(agent.chainAddress) || !text.includes("members.add"),
+  );
+  if (wrong !== undefined) return unexpectedly("an agent that is no member", wrong);
+  return "not a member yet: the agent neither reads nor writes, and its tools say which address the owner has to add";
+}
+
+function unexpectedly(who: string, answer: ToolAnswer): Found {
+  return { ok: false, said: `${who} was answered: ${answer.text.split("\n")[0] ?? ""}` };
+}
+
+async function added({ owner, vault, agent }: Job): Promise<Found> {
+  await owner.vaults.members.add(vault.id, agent.chainAddress, { label: "npm start's agent" });
+  return "the owner added the agent's chain address to the vault";
+}
+
+async function noPlaintext({ stack, began, welcome }: Job, stored: readonly StoredFile[]): Promise<Found> {
+  const needles = [...welcome.needles, ...(await windowsOf(stored.map(({ local }) => local)))];
+  const without = join(stack.dataDirectory, "client");
+  const scan = await scanDisk(stack.dataDirectory, { without, since: began, needles });
+  const [first] = scan.found;
+  if (first !== undefined) return { ok: false, said: `plaintext of ${first.needle} stands in ${first.file}` };
+  if (scan.files === 0) return { ok: false, said: "the service wrote no file that could be looked at" };
+  const where = `${String(scan.files)} files of the service's disk`;
+  return `none of ${String(scan.needles)} pieces of names and contents stands in ${where}`;
+}
+
+async function removed({ owner, vault, agent }: Job): Promise<Found> {
+  const { generation } = await owner.vaults.members.remove(vault.id, agent.chainAddress);
+  return `the owner removed the agent: new files are of generation ${String(generation)}`;
+}
+
+/** The agent's key still holds; the vault is what is closed to it. */
+async function closed({ owner, vault, topId, tools, scratch, signal }: Job): Promise<Found> {
+  const body = new TextEncoder().encode("Written after the agent left\n");
+  const { file } = await owner.files.upload({ vaultId: vault.id, folderId: topId, name: "later.txt", body });
+  const read = await tools.call("file_download", { fileId: file.id, destPath: join(scratch, "later.txt") }, { signal });
+  if (read.code !== "not_a_member") return unexpectedly("the removed agent", read);
+  const own = await (await owner.files.download(file.id)).bytes();
+  if (!Buffer.from(own).equals(body)) return { ok: false, said: "the owner's file came back different" };
+  return "a file that the owner wrote then is closed to the agent, and opens to the owner";
 }
 
 async function timed<Value>(work: () => Promise<Value>): Promise<{ value: Value; seconds: number }> {
   const start = performance.now();
   const value = await work();
   return { value, seconds: (performance.now() - start) / 1000 };
-}
-
-function keyOf(parts: readonly string[]): string {
-  return parts.join("/");
 }

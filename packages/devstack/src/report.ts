@@ -18,9 +18,11 @@ export interface StartReport {
 
 /** The one document of `--json`. */
 export function renderDocument({ stack, job, webhooks }: StartReport): string {
-  const { baseUrl, credentialsFile, dataDirectory, newAccount } = stack;
+  const { baseUrl, credentialsFile, networkFile, networkSeconds, dataDirectory, newAccount } = stack;
   const mcp = clientConfiguration(credentialsFile, job.folder);
-  return `${JSON.stringify({ baseUrl, credentialsFile, dataDirectory, newAccount, job, webhooks, mcp }, null, 2)}\n`;
+  const chain = { networkFile, seconds: networkSeconds };
+  const document = { baseUrl, credentialsFile, chain, dataDirectory, newAccount, job, webhooks, mcp };
+  return `${JSON.stringify(document, null, 2)}\n`;
 }
 
 export function renderTable({ stack, job, webhooks }: StartReport): string {
@@ -28,7 +30,9 @@ export function renderTable({ stack, job, webhooks }: StartReport): string {
     "",
     ...table([
       ["folder", shown(job.folder)],
-      ["vault", job.vaultId],
+      ["vault", `${job.vaultId}, shared: encrypted before it leaves the client`],
+      ["chain", job.chainObjectId ?? ""],
+      ["agent", job.agentAddress],
       ["files", `${String(job.files)}, ${String(job.folders)} folders below the top`],
       ["bytes", job.bytes.toLocaleString("en-US")],
       ["upload", speed(job.uploadSeconds, job.bytes)],
@@ -36,6 +40,9 @@ export function renderTable({ stack, job, webhooks }: StartReport): string {
       ["verified", `${String(job.verified)} of ${String(job.files)} files, every byte`],
       ["webhooks", `${String(webhooks.arrived)} of ${String(webhooks.expected)} uploads delivered, each verified`],
     ]),
+    "",
+    ...job.steps.map(({ name, ok, said }) => `  ${(ok ? name : "FAILED").padEnd(10)}${shown(said)}`),
+    "",
     ...job.skipped.map(({ path, reason }) => `  left out  ${shown(path)}: ${reason}`),
     ...(webhooks.failed === 0 ? [] : [`  FAILED    ${String(webhooks.failed)} deliveries: see the page`]),
     ...job.failed.map(({ path, reason }) => `  FAILED    ${shown(path)}: ${reason}`),
@@ -43,7 +50,8 @@ export function renderTable({ stack, job, webhooks }: StartReport): string {
     ...table([
       ["service", stack.baseUrl],
       ["page", `${webhooks.pageUrl} (webhook deliveries as they arrive)`],
-      ["key", `${stack.credentialsFile} (${stack.newAccount ? "a new account" : "the account of an earlier run"})`],
+      ["network", `${stack.networkFile} (chain and key servers, for SERVICE_NETWORK_FILE)`],
+      ["keys", `${stack.credentialsFile} (${stack.newAccount ? "a new account" : "the account of an earlier run"})`],
     ]),
     "",
     "For your MCP client:",

@@ -56,12 +56,15 @@ async function run(options: StartOptions): Promise<number> {
   say(
     `service ready at ${stack.baseUrl}; ${stack.newAccount ? "signed up an account" : "using the account of an earlier run"}`,
   );
+  say(
+    `local chain and key servers ready in ${stack.networkSeconds.toFixed(1)} s; their configuration is ${shown(stack.networkFile)}`,
+  );
   await using sink = await startWebhookSink();
   await using endpoint = await openEndpoint(stack, sink);
   say(`webhook deliveries are shown at ${sink.pageUrl}`);
   using arrivals = new Arrivals(sink.deliveries);
-  const job = await runMainJob({ stack, folder, signal: stop.signal, say });
-  const arrived = await arrivals.ofVault(job.vaultId, job.files, stop.signal);
+  const { report: job, stored } = await runMainJob({ stack, folder, signal: stop.signal, say });
+  const arrived = await arrivals.of(stored, stop.signal);
   const { hookUrl, pageUrl } = sink;
   const report: StartReport = { stack, job, webhooks: { pageUrl, hookUrl, webhookId: endpoint.webhookId, ...arrived } };
   process.stdout.write(options.json ? renderDocument(report) : renderTable(report));
@@ -119,7 +122,9 @@ async function startOnPort({ port, dataDirectory }: StartOptions): Promise<Stack
 function verdict(job: JobReport): string {
   const left = job.skipped.length === 0 ? "" : `, ${String(job.skipped.length)} left out`;
   if (job.ok) return `all ${String(job.files)} files came back byte for byte${left}`;
-  return `NOT everything came back: ${String(job.failed.length)} failed${left}`;
+  if (job.failed.length > 0) return `NOT everything came back: ${String(job.failed.length)} failed${left}`;
+  const broken = job.steps.find(({ ok }) => !ok);
+  return `NOT as it should be: ${broken === undefined ? `nothing was stored${left}` : shown(broken.said)}`;
 }
 
 function deliveryVerdict({ ok, expected, arrived, failed }: ArrivalReport): string {

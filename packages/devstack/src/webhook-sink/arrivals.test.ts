@@ -12,14 +12,16 @@ afterEach(() => {
 
 const arrival = { method: "POST", path: "/hook", headers: {}, body: Buffer.from("{}") };
 
-function uploaded(deliveries: Deliveries, id: string, vaultId = "v", problem: string | null = null): void {
-  const file = { id: uuid(id), vaultId: uuid(vaultId) };
+function uploaded(deliveries: Deliveries, id: string, problem: string | null = null): void {
+  const file = { id: uuid(id), vaultId: uuid("v") };
   const event = problem === null ? (fileEvent("file.uploaded", file) as Verdict["event"]) : null;
   deliveries.add(arrival, { problem, event, kind: "file.uploaded", sequence: 1 }, "204");
 }
 
 const uuid = (letter: string): string =>
   `00000000-0000-4000-8000-${letter.codePointAt(0)?.toString(16).padStart(12, "0") ?? ""}`;
+
+const ids = (letters: string): string[] => Array.from(letters, uuid);
 
 function begin(): { deliveries: Deliveries; arrivals: Arrivals; stop: AbortController } {
   const deliveries = new Deliveries(() => new Date());
@@ -30,8 +32,8 @@ describe("the uploads of a job", () => {
   it("have arrived when each was told of, however often, before or after it is asked", async () => {
     const { deliveries, arrivals, stop } = begin();
     for (const id of ["a", "b", "b"]) uploaded(deliveries, id);
-    uploaded(deliveries, "x", "w");
-    const report = arrivals.ofVault(uuid("v"), 3, stop.signal);
+    uploaded(deliveries, "x");
+    const report = arrivals.of(ids("abc"), stop.signal);
     await vi.advanceTimersByTimeAsync(9_999);
     uploaded(deliveries, "c");
     expect(await report).toEqual({ expected: 3, arrived: 3, deliveries: 5, failed: 0, ok: true });
@@ -39,7 +41,7 @@ describe("the uploads of a job", () => {
 
   it("have not when nothing comes for ten seconds any more", async () => {
     const { deliveries, arrivals, stop } = begin();
-    const report = arrivals.ofVault(uuid("v"), 3, stop.signal);
+    const report = arrivals.of(ids("abc"), stop.signal);
     for (const id of ["a", "b"]) {
       await vi.advanceTimersByTimeAsync(9_999);
       uploaded(deliveries, id);
@@ -50,14 +52,14 @@ describe("the uploads of a job", () => {
 
   it("are not fine when a delivery failed verification, and do not count it", async () => {
     const { deliveries, arrivals, stop } = begin();
-    uploaded(deliveries, "a", "v", "no_match");
+    uploaded(deliveries, "a", "no_match");
     uploaded(deliveries, "a");
-    expect(await arrivals.ofVault(uuid("v"), 1, stop.signal)).toMatchObject({ arrived: 1, failed: 1, ok: false });
+    expect(await arrivals.of(ids("a"), stop.signal)).toMatchObject({ arrived: 1, failed: 1, ok: false });
   });
 
   it("are waited for no longer than until a stop", async () => {
     const { arrivals, stop } = begin();
-    const report = arrivals.ofVault(uuid("v"), 1, stop.signal);
+    const report = arrivals.of(ids("a"), stop.signal);
     stop.abort(new Error("stopped"));
     await expect(report).rejects.toThrow("stopped");
     expect(vi.getTimerCount()).toBe(0);
@@ -67,6 +69,6 @@ describe("the uploads of a job", () => {
     const { deliveries, arrivals, stop } = begin();
     arrivals[Symbol.dispose]();
     uploaded(deliveries, "a");
-    expect(await arrivals.ofVault(uuid("v"), 0, stop.signal)).toMatchObject({ deliveries: 0, ok: true });
+    expect(await arrivals.of([], stop.signal)).toMatchObject({ deliveries: 0, ok: true });
   });
 });

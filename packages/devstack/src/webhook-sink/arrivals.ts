@@ -18,7 +18,7 @@ const QUIET = 10_000;
 
 /** Listens from its beginning: the sink itself keeps the last deliveries only. */
 export class Arrivals implements Disposable {
-  readonly #uploads = new Map<string, Set<string>>();
+  readonly #uploads = new Set<string>();
   readonly #leave: () => void;
   #deliveries = 0;
   #failed = 0;
@@ -33,9 +33,10 @@ export class Arrivals implements Disposable {
     });
   }
 
-  /** Waits until all uploads to the vault have arrived, or nothing comes any more. Rejects when the signal aborts. */
-  async ofVault(vaultId: string, expected: number, signal: AbortSignal): Promise<ArrivalReport> {
-    const count = (): number => this.#uploads.get(vaultId)?.size ?? 0;
+  /** Waits until the uploads of all these files have arrived, or nothing comes any more. Rejects when the signal aborts. */
+  async of(fileIds: readonly string[], signal: AbortSignal): Promise<ArrivalReport> {
+    const expected = fileIds.length;
+    const count = (): number => fileIds.filter((id) => this.#uploads.has(id)).length;
     while (count() < expected && (await this.#next(signal))) signal.throwIfAborted();
     signal.throwIfAborted();
     const arrived = count();
@@ -62,8 +63,7 @@ export class Arrivals implements Disposable {
 
   #note(event: WebhookEvent): void {
     if (event.type !== "file.uploaded") return;
-    const { vaultId, id } = event.data.object;
-    this.#uploads.set(vaultId, (this.#uploads.get(vaultId) ?? new Set()).add(id));
+    this.#uploads.add(event.data.object.id);
   }
 
   [Symbol.dispose](): void {
