@@ -1,7 +1,7 @@
 import type { ChainNetwork } from "@coffer/contract";
 import { placeOf, type Place, type Signer } from "./chain/signer.ts";
 import type { ContractError } from "./errors.ts";
-import type { NetworkConfiguration } from "@coffer/chain";
+import type { NetworkConfiguration, SealKeyWrap, SealKeyWrapOptions } from "@coffer/chain";
 import type { CryptoPlatform } from "@coffer/crypto";
 import { configurationError, SdkError } from "./errors.ts";
 import { systemClock, type Clock } from "./clock.ts";
@@ -65,9 +65,14 @@ export interface SharedVaultOptions {
   readonly fetch?: typeof fetch | undefined;
   /** This machine's time in milliseconds since 1970; `Date.now` when absent. */
   readonly clock?: (() => number) | undefined;
+  /** Opens and seals vault keys in another way than in this thread, where a pairing takes 60 to 150 ms each; made when first needed. */
+  readonly keyWrap?: ((parts: KeyWrapParts) => SealKeyWrap) | undefined;
   /** Makes files as fast as the runtime can: `nodePlatform` of `@coffer/crypto/node`; WebCrypto when absent. */
   readonly platform?: CryptoPlatform | undefined;
 }
+
+/** What a key wrap is made of. */
+export type KeyWrapParts = Pick<SealKeyWrapOptions, "network" | "signer" | "vaultObjects">;
 
 /** Where and how calls go: options with their defaults, made once per client. */
 export interface Connection {

@@ -28,12 +28,13 @@ export async function openSharedVaults(
     );
   if (networkFile === null)
     throw configurationError("Shared vaults need a network: set SERVICE_NETWORK_FILE to its configuration file");
-  const [signer, network, { nodePlatform }] = await Promise.all([
+  const [signer, network, { nodePlatform }, { sealVaultKeyWrapInWorker }] = await Promise.all([
     chainKeySigner(chainPrivateKey),
     readNetwork(networkFile),
     import("@coffer/crypto/node"),
+    import("@coffer/chain/node"),
   ]);
-  return { signer, network, pins: filePins(pins), platform: nodePlatform };
+  return { signer, network, pins: filePins(pins), platform: nodePlatform, keyWrap: sealVaultKeyWrapInWorker };
 }
 
 /** The file may hold API keys of key servers: what is wrong with it is told without its content. */

@@ -87,7 +87,7 @@ async function findVault(session: VaultSession, vaultId: string, options?: CallO
   return pin.shared ? openVault(session, pin) : null;
 }
 
-function openWrap(chain: Chain, { signer, network, fetch, clock }: SharedVaultOptions): SealKeyWrap {
+function openWrap(chain: Chain, { signer, network, fetch, clock, keyWrap }: SharedVaultOptions): SealKeyWrap {
   // It never changes, so each vault is asked for once.
   const known = new Map<string, bigint>();
   const initialSharedVersion = async (vault: Uint8Array): Promise<bigint> => {
@@ -96,15 +96,13 @@ function openWrap(chain: Chain, { signer, network, fetch, clock }: SharedVaultOp
     known.set(objectId, version);
     return version;
   };
-  return sealVaultKeyWrap({
-    client: chain.client,
+  const parts = {
     network,
     // Whoever only decrypts signs personal messages alone.
     signer: { ...signing(signer), signTransaction: () => Promise.reject(new TypeError("a key wrap sends nothing")) },
     vaultObjects: { initialSharedVersion },
-    fetch,
-    clock,
-  });
+  };
+  return keyWrap?.(parts) ?? sealVaultKeyWrap({ ...parts, client: chain.client, fetch, clock });
 }
 
 function signing(signer: Signer): Pick<Signer, "chainAddress" | "signPersonalMessage"> {

@@ -1,0 +1,200 @@
+/** Content of shared vaults through the same calls as that of public ones, against a server and a local chain. */
+import { createHash, randomBytes } from "node:crypto";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createClient, type Client, type Middleware, type Vault } from "@coffer/sdk";
+import { downloadFile, uploadFile } from "@coffer/sdk/node";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
+
+let stack: SharedStack;
+let vault: Vault;
+let directory: string;
+/** The owner in another process. */
+let reader: Client;
+
+beforeAll(async () => {
+  stack = await openSharedStack({ environment: FAST });
+  vault = await stack.owner.client.vaults.create({ name: "transfers", type: "shared" });
+  reader = stack.owner.another();
+  directory = await mkdtemp(join(tmpdir(), "coffer-shared-files-"));
+}, 60_000);
+
+afterAll(async () => {
+  await rm(directory, { recursive: true });
+  await stack[Symbol.asyncDispose]();
+});
+
+const FAST = { SERVICE_RATE_GENERAL: "100000", SERVICE_RATE_GENERAL_BURST: "10000" };
+const MIB = 1024 * 1024;
+const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+
+async function read(fileId: string, range?: { offset: number; length?: number }): Promise<Buffer> {
+  return Buffer.from(await (await reader.files.download(fileId, range === undefined ? {} : { range })).bytes());
+}
+
+/** Bodies and answers of calls, by method. */
+function recorder(): { readonly middleware: Middleware; readonly sent: Request[] } {
+  const sent: Request[] = [];
+  return { sent, middleware: (request, next) => (sent.push(request), next(request)) };
+}
+
+describe("content of a shared vault", () => {
+  test.each([0, 1, 16_383, 16_384, 16_385, 100_000, 5 * MIB + 1])(
+    "of %i bytes comes back as it was, at another client, whole and in part",
+    async (length) => {
+      const body = randomBytes(length);
+      const {
+        file,
+        bytes,
+        sha256: digest,
+      } = await stack.owner.client.files.upload({
+        ...{ vaultId: vault.id, name: `bytes-${String(length)}.bin`, contentType: "image/png", body },
+      });
+      expect([bytes, digest]).toEqual([length, sha256(body)]);
+      expect(file).toMatchObject({ name: `bytes-${String(length)}.bin`, contentType: "image/png", size: length });
+      expect(file.storedSize).toBeGreaterThan(length);
+      const download = await reader.files.download(file.id);
+      expect(download).toMatchObject({ name: file.name, contentType: "image/png", size: length });
+      expect(sha256(await download.bytes())).toBe(digest);
+      for (const [offset, count] of [
+        [0, 1],
+        [Math.floor(length / 2), 20_000],
+        [Math.max(0, length - 1), 5],
+      ] as const)
+        expect((await read(file.id, { offset, length: count })).equals(body.subarray(offset, offset + count))).toBe(
+          true,
+        );
+    },
+  );
+
+  test("is padded on demand: the service sees one size for many", async () => {
+    const stored = new Set<number | undefined>();
+    for (const length of [40_000, 40_500]) {
+      const body = randomBytes(length);
+      const { file } = await stack.owner.client.files.upload(
+        { vaultId: vault.id, name: `padded-${String(length)}`, body },
+        { padded: true },
+      );
+      stored.add(file.storedSize);
+      expect(file.size).toBe(length);
+      expect((await read(file.id)).equals(body)).toBe(true);
+      expect((await read(file.id, { offset: length - 10 })).equals(body.subarray(-10))).toBe(true);
+    }
+    expect(stored.size).toBe(1);
+  });
+
+  test("comes from a stream: of unknown size up to 8 MiB, above with its size", async () => {
+    const { files } = stack.owner.client;
+    const body = randomBytes(9 * MIB);
+    const pieces = async function* (of: Uint8Array) {
+      for (let at = 0; at < of.length; at += 100_000) yield of.subarray(at, at + 100_000);
+    };
+    const small = await files.upload({ vaultId: vault.id, name: "stream-small", body: pieces(body.subarray(0, MIB)) });
+    expect(small.sha256).toBe(sha256(body.subarray(0, MIB)));
+    await expect(files.upload({ vaultId: vault.id, name: "stream-none", body: pieces(body) })).rejects.toMatchObject({
+      code: "invalid_request",
+    });
+    const large = await files.upload({ vaultId: vault.id, name: "stream", body: pieces(body), size: body.length });
+    expect((await read(large.file.id)).equals(body)).toBe(true);
+    await expect(
+      files.upload({ vaultId: vault.id, name: "stream-short", body: pieces(body), size: body.length + 1 }),
+    ).rejects.toMatchObject({ code: "source_changed" });
+  });
+
+  test("is replaced with its name kept, and by two at once without loss", async () => {
+    const { files } = stack.owner.client;
+    const { file } = await files.upload({
+      vaultId: vault.id,
+      name: "versions.txt",
+      contentType: "text/plain",
+      body: randomBytes(10),
+    });
+    const second = await files.replace(file.id, { body: Buffer.from("second") });
+    expect(second.file).toMatchObject({ name: "versions.txt", contentType: "text/plain", size: 6 });
+    expect(String(await read(file.id))).toBe("second");
+    await Promise.all([
+      files.replace(file.id, { body: Buffer.from("third") }),
+      reader.files.replace(file.id, { body: Buffer.from("fourth") }),
+    ]);
+    expect(["third", "fourth"]).toContain(String(await read(file.id)));
+    const renamed = await reader.files.get(file.id);
+    expect(renamed.name).toBe("versions.txt");
+  });
+
+  test("tells its progress, and leaves nothing when it is aborted", async () => {
+    const { files } = stack.owner.client;
+    const seen: number[] = [];
+    await files.upload(
+      { vaultId: vault.id, name: "progress", body: randomBytes(9 * MIB) },
+      { onProgress: ({ bytes }) => void seen.push(bytes) },
+    );
+    expect(Math.max(...seen)).toBeGreaterThan(9 * MIB);
+    const controller = new AbortController();
+    const upload = files.upload(
+      { vaultId: vault.id, name: "aborted", body: randomBytes(20 * MIB) },
+      { signal: controller.signal, onProgress: ({ bytes }) => bytes > 8 * MIB && controller.abort() },
+    );
+    await expect(upload).rejects.toMatchObject({ code: "aborted" });
+    const names: string[] = [];
+    for await (const { name } of files.list({ vaultId: vault.id })) names.push(name);
+    expect(names).toContain("progress");
+    expect(names).not.toContain("aborted");
+  });
+
+  test("never leaves this machine in the clear, not even from a client that cannot encrypt", async () => {
+    const body = randomBytes(50_000);
+    const { middleware, sent } = recorder();
+    const plain = createClient({
+      baseUrl: stack.baseUrl,
+      credentials: { apiKey: stack.owner.apiKey },
+      middleware: [middleware],
+    });
+    const { file } = await stack.owner.client.files.upload({ vaultId: vault.id, name: "not-plain", body });
+    for (const attempt of [
+      () => plain.files.upload({ vaultId: vault.id, name: "plain.bin", body }),
+      () => plain.files.replace(file.id, { body }),
+    ])
+      await expect(attempt()).rejects.toMatchObject({ code: "shared_vault" });
+    expect(sent.map(({ method }) => method)).toEqual(["GET", "GET"]);
+    // What it lists is closed to it.
+    expect(await plain.files.get(file.id)).toMatchObject({ name: "", contentType: "application/octet-stream" });
+  });
+});
+
+describe("files of this machine", () => {
+  test("go up and come down, whole or in part, with the digest of the content", async () => {
+    const path = join(directory, "up.bin");
+    const body = randomBytes(9 * MIB + 3);
+    await writeFile(path, body);
+    const { client } = stack.owner;
+    const up = await uploadFile(client, path, { vaultId: vault.id, journalDirectory: join(directory, "journals") });
+    expect([up.sha256, up.file.name]).toEqual([sha256(body), "up.bin"]);
+    expect(await readdir(join(directory, "journals"))).toEqual([]);
+    const down = join(directory, "down.bin");
+    expect(await downloadFile(client, up.file.id, down)).toMatchObject({ bytes: body.length, sha256: sha256(body) });
+    expect((await readFile(down)).equals(body)).toBe(true);
+    await expect(downloadFile(client, up.file.id, down)).rejects.toMatchObject({ code: "destination_exists" });
+    const part = await downloadFile(client, up.file.id, down, { overwrite: true, range: { offset: 5, length: 7 } });
+    expect(part.sha256).toBe(sha256(body.subarray(5, 12)));
+  });
+
+  test("are not there after a download that failed", async () => {
+    const { client } = stack.owner;
+    const { file } = await client.files.upload({ vaultId: vault.id, name: "flipped", body: randomBytes(MIB) });
+    const flip: Middleware = async (request, next) => {
+      const answer = await next(request);
+      if (!new URL(request.url).pathname.endsWith("/content")) return answer;
+      const bytes = new Uint8Array(await answer.arrayBuffer());
+      bytes[bytes.length - 1] = (bytes[bytes.length - 1] ?? 0) ^ 1;
+      return new Response(bytes, answer);
+    };
+    const empty = await mkdtemp(join(directory, "failed-"));
+    const flipped = stack.owner.another({ middleware: [flip] });
+    await expect(downloadFile(flipped, file.id, join(empty, "out"))).rejects.toMatchObject({
+      code: expect.stringMatching(/damaged|integrity_failed/) as unknown,
+    });
+    expect(await readdir(empty)).toEqual([]);
+  });
+});
