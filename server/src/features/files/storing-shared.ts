@@ -6,6 +6,7 @@ import type { Session } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { fileTarget, noteChange } from "../acting.ts";
 import { nameColumn, requireFolderKey } from "../folder-names/entries.ts";
+import { findFolderVault } from "../folders/store.ts";
 import type { Permits } from "../permits.ts";
 import { findPlace, type FoundPlace, type WantedPlace } from "../placing.ts";
 import { type SeenFile, readFileFor } from "../reaching.ts";
@@ -65,12 +66,15 @@ export function requireSharedPlace({ vault }: Pick<FoundPlace, "vault">): SeenVa
 
 /**
  * The file that this very upload made. An id that is taken otherwise, here or in a vault that the caller does not see, is refused in the
- * same words. Throws `statement_invalid`: the way out is a new id.
+ * same words; so is a folder's: a folder's entries are told apart by their ids. Throws `statement_invalid`: the way out is a new id.
  */
 export async function findMade(session: Session, principal: Principal, signed: SignedUpload): Promise<FileRow | null> {
   const { fileId } = signed.version;
-  if ((await findFileVault(session, fileId)) === null) return null;
   const taken = new ServiceError("statement_invalid", "version: the file id cannot be used, choose another");
+  if ((await findFileVault(session, fileId)) === null) {
+    if ((await findFolderVault(session, fileId)) !== null) throw taken;
+    return null;
+  }
   const { row } = await readFileFor(session, principal, fileId).catch((cause: unknown) => {
     throw cause instanceof ServiceError && cause.code === "not_found" ? taken : cause;
   });

@@ -4,6 +4,7 @@ import { ServiceError } from "../../http/errors.ts";
 import type { Principal } from "../../http/handlers.ts";
 import type { Session } from "../../ports/database.ts";
 import type { FolderRow } from "../../ports/tables.ts";
+import { findFileVault } from "../files/store.ts";
 import {
   nameColumn,
   requireEntryOf,
@@ -57,11 +58,14 @@ export async function createSharedFolder(
   };
 }
 
-/** As for files: an id that is taken otherwise is refused in the same words, wherever it is taken. */
+/** As for files: an id that is taken otherwise, also by a file, is refused in the same words, wherever it is taken. */
 async function findMade(session: Session, principal: Principal, signed: SignedEntry): Promise<FolderRow | null> {
   const { id } = signed.statement;
-  if ((await findFolderVault(session, id)) === null) return null;
   const taken = new ServiceError("statement_invalid", "entry: the folder id cannot be used, choose another");
+  if ((await findFolderVault(session, id)) === null) {
+    if ((await findFileVault(session, id)) !== null) throw taken;
+    return null;
+  }
   const { row } = await readFolderFor(session, principal, id).catch((cause: unknown) => {
     throw cause instanceof ServiceError && cause.code === "not_found" ? taken : cause;
   });
