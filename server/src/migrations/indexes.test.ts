@@ -7,6 +7,7 @@ import { openSqlite } from "../drivers/database/sqlite.ts";
 import { listEntries, listEntriesOf, listOldEntries } from "../features/audit/store.ts";
 import { listChangesAfter as listFeedChanges } from "../features/events/store.ts";
 import { listFiles, type FileFilter } from "../features/files/store.ts";
+import { holdsOthers, liveEntries } from "../features/folder-names/store.ts";
 import { listSessions, rotateRefreshToken } from "../features/sessions/store.ts";
 import { deleteOldDeliveries, listDeliveries, listUnrecovered } from "../features/webhooks/deliveries-store.ts";
 import { listChangesAfter, listSubscribers } from "../features/webhooks/cursor-store.ts";
@@ -87,6 +88,16 @@ describe("shared vaults cost the same however many there are:", () => {
     expect(plan).not.toContain("TEMP B-TREE");
     const one = await planOf((session) => listKeys(session, { vaultId: "v", generation: 1 }, { after, limit: 100 }));
     expect(one).not.toContain("SCAN");
+  });
+
+  it("a folder's entries are read off the index of names, unsorted, and whether there are others is one look", async () => {
+    const folder = { vaultId: "v", folderId: "" };
+    const entries = await planOf((session) => liveEntries(session, folder).next());
+    expect(entries).toContain("INDEX files_live_name (vault_id=? AND <expr>=? AND name>?)");
+    expect(entries).not.toContain("TEMP B-TREE");
+    const others = await planOf((session) => holdsOthers(session, folder, "i"));
+    expect(others).toContain("INDEX files_live_name (vault_id=? AND <expr>=?)");
+    expect(others).not.toContain("TEMP B-TREE");
   });
 
   it("a vault's members are read by its key", async () => {

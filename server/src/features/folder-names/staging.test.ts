@@ -1,7 +1,17 @@
 import { randomUUID } from "node:crypto";
 import type { SharedEntry } from "@coffer/contract";
 import { describe, expect, test } from "vitest";
-import { entryOf, indexOf, nextEntry, openWriting, put, type Writing } from "../files/test-shared-files.ts";
+import {
+  encryptedFile,
+  entryOf,
+  indexOf,
+  nextEntry,
+  openWriting,
+  put,
+  send,
+  versionOf,
+  type Writing,
+} from "../files/test-shared-files.ts";
 import { publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
 import { answerOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
 
@@ -142,6 +152,38 @@ describe("a folder's names", () => {
     expect(await stage(service, now, [nextEntry(now, "file", file)])).toMatchObject({ remaining: 0 });
     const found = await service.handlers.folders.get({ params: { folderId: folder.id } }, contextOf(now.by.principal));
     expect(answerOf(found).folder).toMatchObject({ name: "", shared: named });
+  });
+
+  test("wait under one key at most: what was staged under another can never be used", async () => {
+    await using service = await openTestService();
+    const { now, files } = await openRotating(service, ["a", "b"]);
+    await stage(service, now, [nextEntry(now, "a", files[0]!)]);
+    const { shared, by, generation } = now;
+    const next = { ...now, keyId: await publishKey(service, shared, by, generation, now.keyId) };
+    expect(await stage(service, next, [nextEntry(next, "b", files[1]!)])).toMatchObject({ remaining: 1 });
+    const { build } = service.database;
+    expect(await service.database.all(build.selectFrom("staged_names").select(["key_id", "item_id"]))).toEqual([
+      { key_id: next.keyId, item_id: files[1]!.id },
+    ]);
+  });
+
+  test("a folder with a file's id, or a file with a folder's, would be one entry with it: neither is made", async () => {
+    await using service = await openTestService();
+    const { member, ...old } = await openWriting(service);
+    const context = contextOf(member.principal);
+    const byMember = { ...old, by: member };
+    const file = await put(service, old, "file");
+    const made = (id: string, name: string) => {
+      const body = { vaultId: old.shared.vaultId, shared: entryOf(byMember, name, { kind: "folder", id }) };
+      return service.handlers.folders.create({ body }, context);
+    };
+    expect(await codeOf(made(file.id, "its double"))).toBe("statement_invalid");
+    const { folder } = answerOf(await made(randomUUID(), "folder"));
+    const double = encryptedFile({ fileId: folder.id });
+    const entry = entryOf(byMember, "the other's double", { kind: "file", id: folder.id });
+    const upload = { file: double, version: versionOf(byMember, double), entry };
+    expect(await codeOf(send(service, byMember, upload))).toBe("statement_invalid");
+    expect(await namesIn(service, old)).toEqual(indexes(old, ["file"]));
   });
 
   test("staged by several at once while uploads come: one key in the end, and no two names of it are one", async () => {

@@ -15,9 +15,8 @@ import { parseEntryStatement } from "../shared-vaults/statements.ts";
 import { findCurrentKey } from "../vault-keys/store.ts";
 import { parseSignedEntry, requireFittingEntry, type SignedEntry } from "./entries.ts";
 import type { FolderNamesDeps } from "./handlers.ts";
+import { countUnstaged, dropStagedName, dropStagedUnderOthers, putStaged, readStaged } from "./staged-store.ts";
 import {
-  countUnstaged,
-  dropStagedName,
   findEntry,
   findKeyGeneration,
   type FolderOfVault,
@@ -25,8 +24,6 @@ import {
   type LiveEntry,
   liveEntries,
   nameEntry,
-  putStaged,
-  readStaged,
   setFolderKey,
 } from "./store.ts";
 
@@ -133,6 +130,7 @@ async function stageAndSwitch(
   const folder = { vaultId, folderId: folderId ?? "" };
   const held = await holdFolderKey(transaction, folder);
   if (held === keyId) return { folderId, keyId, remaining: 0 };
+  await dropStagedUnderOthers(transaction, folder, keyId);
   for (const row of rows) await putStaged(transaction, row);
   const remaining =
     (await countUnstaged(transaction, folder, keyId)) || (await switchIfComplete(transaction, folder, keyId));

@@ -1,7 +1,7 @@
-/** The SQL of the keys of folders' name indexes, and of names that wait under the next one. */
+/** The SQL of the keys of folders' name indexes, and of the entries that have them. */
 import { sql } from "kysely";
 import { prepared, type Session } from "../../ports/database.ts";
-import type { FolderKeyRow, StagedNameRow } from "../../ports/tables.ts";
+import type { FolderKeyRow } from "../../ports/tables.ts";
 
 /** A folder in a vault; "" is the top, as in the tables. */
 export interface FolderOfVault {
@@ -86,41 +86,42 @@ export interface LiveEntry {
 const folderOrNone = sql<string>`coalesce(folder_id, '')`;
 const parentOrNone = sql<string>`coalesce(parent_id, '')`;
 
+/** Names are unique in a folder: in their order the entries are read off the index of names. */
 const liveFiles = prepared((build, value: { vaultId: string; folderId: string; after: string; count: number }) =>
   build
     .selectFrom("files")
-    .select(["id", "shared_json"])
+    .select(["id", "name", "shared_json"])
     .where("vault_id", "=", value.vaultId)
     .where(folderOrNone, "=", value.folderId)
     .where("trashed_at", "is", null)
-    .where("id", ">", value.after)
-    .orderBy("id")
+    .where("name", ">", value.after)
+    .orderBy("name")
     .limit(value.count),
 );
 
 const liveFolders = prepared((build, value: { vaultId: string; folderId: string; after: string; count: number }) =>
   build
     .selectFrom("folders")
-    .select(["id", "shared_json"])
+    .select(["id", "name", "shared_json"])
     .where("vault_id", "=", value.vaultId)
     .where(parentOrNone, "=", value.folderId)
     .where("trashed_at", "is", null)
-    .where("id", ">", value.after)
-    .orderBy("id")
+    .where("name", ">", value.after)
+    .orderBy("name")
     .limit(value.count),
 );
 
 /** How many live entries one look takes. */
 const BATCH = 500;
 
-/** Whatever lies directly in the folder and is not in the trash. */
+/** Whatever lies directly in the folder and is not in the trash. Who renames entries first reads them to the end. */
 export async function* liveEntries(session: Session, { vaultId, folderId }: FolderOfVault): AsyncGenerator<LiveEntry> {
   for (const [kind, query] of [["file", liveFiles] as const, ["folder", liveFolders] as const]) {
     for (let after = ""; ;) {
       const rows = await session.all(query(session, { vaultId, folderId, after, count: BATCH }));
-      for (const row of rows) yield { kind, ...row };
+      for (const { id, shared_json } of rows) yield { kind, id, shared_json };
       if (rows.length < BATCH) break;
-      after = rows.at(-1)?.id ?? after;
+      after = rows.at(-1)?.name ?? after;
     }
   }
 }
@@ -152,121 +153,38 @@ export function findEntry(
   return session.first((kind === "file" ? liveFile : liveFolder)(session, value));
 }
 
+const otherFile = prepared((build, value: { vaultId: string; folderId: string; id: string }) =>
+  build
+    .selectFrom("files")
+    .select("id")
+    .where("vault_id", "=", value.vaultId)
+    .where(folderOrNone, "=", value.folderId)
+    .where("trashed_at", "is", null)
+    .where("id", "!=", value.id)
+    .limit(1),
+);
+
+const otherFolder = prepared((build, value: { vaultId: string; folderId: string; id: string }) =>
+  build
+    .selectFrom("folders")
+    .select("id")
+    .where("vault_id", "=", value.vaultId)
+    .where(parentOrNone, "=", value.folderId)
+    .where("trashed_at", "is", null)
+    .where("id", "!=", value.id)
+    .limit(1),
+);
+
 /** Whether anything but the one item lies there. */
 export async function holdsOthers(
   session: Session,
   { vaultId, folderId }: FolderOfVault,
   id: string,
 ): Promise<boolean> {
-  for (const query of [liveFiles, liveFolders]) {
-    const rows = await session.all(query(session, { vaultId, folderId, after: "", count: 2 }));
-    if (rows.some((row) => row.id !== id)) return true;
+  for (const query of [otherFile, otherFolder]) {
+    if ((await session.first(query(session, { vaultId, folderId, id }))) !== null) return true;
   }
   return false;
-}
-
-/** Takes the place of what was staged of the same entry under the same key. */
-export async function putStaged(transaction: Session, row: StagedNameRow): Promise<void> {
-  const { vault_id: _vault, folder_id: _folder, key_id: _key, item_id: _item, ...changing } = row;
-  await transaction.run(
-    transaction.build
-      .insertInto("staged_names")
-      .values(row)
-      .onConflict((conflict) => conflict.columns(["vault_id", "folder_id", "key_id", "item_id"]).doUpdateSet(changing)),
-  );
-}
-
-const stagedOf = prepared((build, value: { vaultId: string; folderId: string; keyId: string }) =>
-  build
-    .selectFrom("staged_names")
-    .selectAll()
-    .where("vault_id", "=", value.vaultId)
-    .where("folder_id", "=", value.folderId)
-    .where("key_id", "=", value.keyId),
-);
-
-/** What is staged for the folder under the key, by the entry's id. */
-export async function readStaged(
-  session: Session,
-  { vaultId, folderId }: FolderOfVault,
-  keyId: string,
-): Promise<ReadonlyMap<string, StagedNameRow>> {
-  const rows = await session.all(stagedOf(session, { vaultId, folderId, keyId }));
-  return new Map(rows.map((row) => [row.item_id, row]));
-}
-
-const unstagedFiles = prepared((build, value: { vaultId: string; folderId: string; keyId: string }) =>
-  build
-    .selectFrom("files")
-    .select((row) => row.fn.countAll<number | string>().as("count"))
-    .where("vault_id", "=", value.vaultId)
-    .where(folderOrNone, "=", value.folderId)
-    .where("trashed_at", "is", null)
-    .where((row) =>
-      row.not(
-        row.exists(
-          row
-            .selectFrom("staged_names")
-            .select("item_id")
-            .where("staged_names.vault_id", "=", value.vaultId)
-            .where("staged_names.folder_id", "=", value.folderId)
-            .where("staged_names.key_id", "=", value.keyId)
-            .whereRef("staged_names.item_id", "=", "files.id"),
-        ),
-      ),
-    ),
-);
-
-const unstagedFolders = prepared((build, value: { vaultId: string; folderId: string; keyId: string }) =>
-  build
-    .selectFrom("folders")
-    .select((row) => row.fn.countAll<number | string>().as("count"))
-    .where("vault_id", "=", value.vaultId)
-    .where(parentOrNone, "=", value.folderId)
-    .where("trashed_at", "is", null)
-    .where((row) =>
-      row.not(
-        row.exists(
-          row
-            .selectFrom("staged_names")
-            .select("item_id")
-            .where("staged_names.vault_id", "=", value.vaultId)
-            .where("staged_names.folder_id", "=", value.folderId)
-            .where("staged_names.key_id", "=", value.keyId)
-            .whereRef("staged_names.item_id", "=", "folders.id"),
-        ),
-      ),
-    ),
-);
-
-/** Live entries without a staged name under the key. What is staged may be stale: see {@link liveEntries}. */
-export async function countUnstaged(
-  session: Session,
-  { vaultId, folderId }: FolderOfVault,
-  keyId: string,
-): Promise<number> {
-  let count = 0;
-  for (const query of [unstagedFiles, unstagedFolders])
-    count += Number((await session.first(query(session, { vaultId, folderId, keyId })))?.count ?? 0);
-  return count;
-}
-
-const dropOne = prepared((build, value: { vaultId: string; folderId: string; keyId: string; itemId: string }) =>
-  build
-    .deleteFrom("staged_names")
-    .where("vault_id", "=", value.vaultId)
-    .where("folder_id", "=", value.folderId)
-    .where("key_id", "=", value.keyId)
-    .where("item_id", "=", value.itemId),
-);
-
-/** Forgets what was staged of an entry that has changed since. */
-export async function dropStagedName(
-  transaction: Session,
-  { vaultId, folderId }: FolderOfVault,
-  staged: { readonly keyId: string; readonly itemId: string },
-): Promise<void> {
-  await transaction.run(dropOne(transaction, { vaultId, folderId, ...staged }));
 }
 
 const namedFile = prepared((build, value: { id: string; name: string; sharedJson: string }) =>

@@ -62,14 +62,15 @@ export async function addMember(service: TestService, shared: TestSharedVault, p
   await service.handlers.members.add(input, contextOf(shared.owner.principal));
 }
 
-/** Publishes a vault key of the generation and answers its id. */
+/** Publishes a vault key of the generation, perhaps in the place of one that stands, and answers its id. */
 export async function publishKey(
   service: TestService,
   { vaultId, objectId }: TestSharedVault,
   by: TestPerson,
   generation = 1,
+  replaces?: string,
 ): Promise<string> {
   const record = signRecord(by, { vault: objectId, generation });
-  const input = { params: { vaultId }, body: { record } };
+  const input = { params: { vaultId }, body: replaces === undefined ? { record } : { record, replaces } };
   return answerOf(await service.handlers.vaultKeys.publish(input, contextOf(by.principal))).key.keyId;
 }
