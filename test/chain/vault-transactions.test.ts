@@ -17,6 +17,7 @@ import {
   type VaultObject,
 } from "@coffer/chain";
 import { type Localnet, openLocalnet } from "@coffer/localnet";
+import type { SuiClientTypes } from "@mysten/sui/client";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
@@ -72,6 +73,39 @@ it("creates a vault that belongs to its signer, and finds it by the digest that 
   expect(created.vault.owner).toEqual({ chainAddress: owner.chainAddress, signingKey: key(1), since: 1n });
   expect(await findCreatedVault(open(), digests[0]!)).toMatchObject({ objectId: created.vault.objectId });
   expect(await findCreatedVault(open(), "11111111111111111111111111111111")).toBeNull();
+});
+
+type Answer = { readonly Transaction?: { readonly effects?: SuiClientTypes.TransactionEffects } };
+
+/** A node that says of what a transaction made, a vault or a package, that it is another object. Gives back what undoes it. */
+function substitute(core: object, objectId: string): () => void {
+  const names = ["executeTransaction", "getTransaction"];
+  const honest = names.map((name) => Reflect.get(core, name) as (options: unknown) => Promise<Answer>);
+  const hostile = honest.map(
+    (ask) =>
+      async function (this: unknown, options: unknown): Promise<Answer> {
+        const answer = await ask.call(this, options);
+        for (const changed of answer.Transaction?.effects?.changedObjects ?? [])
+          if (changed.outputOwner?.$kind === "Shared" || changed.outputState === "PackageWrite")
+            Object.assign(changed, { objectId });
+        return answer;
+      },
+  );
+  const install = (methods: readonly unknown[]) => names.forEach((name, at) => Reflect.set(core, name, methods[at]));
+  install(hostile);
+  return () => install(honest);
+}
+
+it("takes no other vault for the one it created, whatever the node says", async () => {
+  const { owner, eve } = people();
+  const { vault: eves } = await createVault(open(), eve, {});
+  const chain = open();
+  substitute(chain.client.core, eves.objectId);
+  const digests: string[] = [];
+  const beforeSend = async (digest: string): Promise<void> => void digests.push(digest);
+  await expect(createVault(chain, owner, {}, { beforeSend })).rejects.toEqual(refusal("vault_changed"));
+  await expect(findCreatedVault(chain, digests[0]!)).rejects.toEqual(refusal("vault_changed"));
+  expect((await findCreatedVault(open(), digests[0]!))?.owner.chainAddress).toBe(owner.chainAddress);
 });
 
 it("adds members once, with and without a signing key", async () => {
@@ -235,4 +269,13 @@ it("publishes the package for good, and writes down a network that works", async
   expect(configuration.keyServerSets[0]!.servers).toEqual(first!.servers);
   const { objectId } = (await createVault(open(configuration), publisher, {})).vault;
   await expect(open().readVault(objectId)).rejects.toEqual(refusal("vault_changed"));
+});
+
+it("takes no other package for the one it published: another may have the same code, and somebody who can change it", async () => {
+  const network = localnet.network();
+  const [first] = network.keyServerSets;
+  const target = { network: network.network, grpcUrl: "http://127.0.0.1:9", keyServerSets: [first!] };
+  const restore = substitute(Object.getPrototypeOf(open().client.core) as object, network.originalPackageId);
+  const published = publishPackage(target, person(), { fetch: localnet.fetch }).finally(restore);
+  await expect(published).rejects.toEqual(refusal("network_changed"));
 });

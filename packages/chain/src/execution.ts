@@ -21,6 +21,7 @@ export interface Executor extends Pick<Node, "client" | "wait"> {
   readonly network: PackageIds;
 }
 
+/** What a node says of a transaction; its digest is the one of the bytes that were signed, whatever the node says. */
 export type Executed = SuiClientTypes.Transaction<{ effects: true }>;
 
 /** One transaction of an address at a time: two would pay with the same coin, and one of them would be refused. */
@@ -69,7 +70,7 @@ async function findShown(chain: Executor, digest: string): Promise<Executed | nu
       include: { effects: true },
       signal: AbortSignal.timeout(REQUEST_MS),
     });
-    return result.Transaction ?? result.FailedTransaction;
+    return { ...(result.Transaction ?? result.FailedTransaction), digest };
   } catch (cause) {
     if (cause instanceof Error && "reason" in cause && cause.reason === "notFound") return null;
     throw new ChainError("chain_unavailable", { cause });
@@ -96,7 +97,7 @@ async function run(
       continue;
     }
     if (executed instanceof ChainError) throw executed;
-    if (executed.status.success) return executed;
+    if (executed.status.success) return { ...executed, digest };
     throw toChainError(failureOf(executed.status.error), chain.network);
   }
 }

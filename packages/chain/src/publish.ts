@@ -4,6 +4,7 @@ import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { Transaction } from "@mysten/sui/transactions";
 import { fromBase64, toBase64 } from "@mysten/sui/utils";
 import { type ChainOptions, openChain } from "./chain.ts";
+import { isCreatedBy } from "./created-object.ts";
 import { ChainError } from "./errors.ts";
 import { execute, type Executed } from "./execution.ts";
 import type { UnpinnedKeyServerSet } from "./known-networks.ts";
@@ -80,6 +81,11 @@ function findPackage(executed: Executed): string {
   const written = executed.effects.changedObjects.filter(({ outputState }) => outputState === "PackageWrite");
   const [found, ...more] = written;
   if (found === undefined || more.length > 0) throw new ChainError("transaction_failed");
+  // The same modules under another id could be somebody's who kept the right to upgrade them.
+  if (!isCreatedBy(executed.digest, found.objectId))
+    throw new ChainError("network_changed", {
+      message: "The chain node names a package that this transaction did not publish. Name another node.",
+    });
   return found.objectId;
 }
 

@@ -49,6 +49,8 @@ function fakeNode() {
     shared: true,
     contents: null as Uint8Array | null,
     exists: true,
+    /** Which object the node answers with; null: the one it was asked for. */
+    answersWith: null as string | null,
     down: false,
     code: Uint8Array.from(fromBase64(MODULES[0]!)),
     packageVersion: "1",
@@ -78,7 +80,13 @@ function fakeNode() {
       ? { $kind: "Shared", Shared: { initialSharedVersion: "4" } }
       : { $kind: "AddressOwner", AddressOwner: OWNER };
     const content = state.contents ?? vaultContents();
-    return { objectId, type: state.type, version: String(state.version), owner, content };
+    return {
+      objectId: state.answersWith ?? objectId,
+      type: state.type,
+      version: String(state.version),
+      owner,
+      content,
+    };
   };
   const client = {
     ledgerService: {
@@ -159,6 +167,23 @@ it("remembers for 5 seconds and no longer, and not for who wants it fresher", as
   state.nodeTime = state.now;
   await read(VAULT, { maxAge: 60_000 });
   expect(state.reads).toBe(3);
+});
+
+it("believes no memory from the future when the clock is set back", async () => {
+  const { state, read } = fakeNode();
+  await read(VAULT);
+  state.now -= 3_600_000;
+  await read(VAULT);
+  expect(state.reads).toBe(2);
+});
+
+it("refuses another vault than it asked for, and names both: transactions would act on that one", async () => {
+  const { state, read } = fakeNode();
+  state.answersWith = VAULT;
+  const other = read(id("05"));
+  await expect(other).rejects.toEqual(refusal("vault_changed"));
+  await expect(other).rejects.toThrow(new RegExp(`${id("05")}.*${VAULT}`));
+  expect((await read(VAULT)).objectId).toBe(VAULT);
 });
 
 it("shares one read among callers that ask at once", async () => {

@@ -50,8 +50,10 @@ export function openVaultReader(node: Node, pins: Pins) {
 
   const findRemembered = (objectId: string, options: ReadOptions): VaultObject | null => {
     const seen = memory.get(objectId);
-    const oldest = node.clock() - Math.min(options.maxAge ?? MEMORY_MS, MEMORY_MS);
-    return seen !== undefined && seen.readAt > oldest && isEnough(seen.vault, options) ? seen.vault : null;
+    if (seen === undefined || !isEnough(seen.vault, options)) return null;
+    const age = node.clock() - seen.readAt;
+    // A clock that was set back would keep what was read before it for as long.
+    return age >= 0 && age < Math.min(options.maxAge ?? MEMORY_MS, MEMORY_MS) ? seen.vault : null;
   };
 
   return async (objectId: string, options: ReadOptions = {}): Promise<VaultObject> => {
@@ -77,10 +79,14 @@ async function readObject(node: Node, pins: Pins, objectId: string): Promise<Mem
   checkLag(state.timestamp, node.clock());
   if (object === null) throw new ChainError("vault_not_found");
   const { originalPackageId } = node.network;
-  return {
-    vault: parseVaultObject({ ...object, content: object.content ?? NOTHING }, originalPackageId, state.timestamp),
-    readAt,
-  };
+  const content = object.content ?? NOTHING;
+  const vault = parseVaultObject({ ...object, content }, originalPackageId, state.timestamp);
+  // Acts name the vault that was read: a node that answers with another one would have the signer act on that.
+  if (vault.objectId !== objectId)
+    throw new ChainError("vault_changed", {
+      message: `The chain node was asked for vault ${objectId} and answered with ${vault.objectId}. Nothing was signed; name another node.`,
+    });
+  return { vault, readAt };
 }
 
 const NOTHING = new Uint8Array();

@@ -1,5 +1,6 @@
 /** What the owner and the members do to a vault: one function for each entry function of the Move module. */
 import type { Chain } from "./chain.ts";
+import { isCreatedBy } from "./created-object.ts";
 import { ChainError } from "./errors.ts";
 import { execute, type Executed, type ExecutionOptions, findExecuted } from "./execution.ts";
 import type { TransactionSigner } from "./signer.ts";
@@ -208,6 +209,12 @@ async function readCreated(chain: Chain, executed: Executed): Promise<VaultObjec
   );
   const [vault, ...more] = created;
   if (vault === undefined || more.length > 0) throw new ChainError("vault_not_found");
+  // Everything else about a vault is checked against its id. A stranger's in its place would be sealed for by its stranger.
+  if (!isCreatedBy(executed.digest, vault.objectId))
+    throw new ChainError("vault_changed", {
+      message:
+        "The chain node names a vault that this transaction did not make. Nothing was written; name another node.",
+    });
   return chain.readVault(vault.objectId, { minVersion: BigInt(vault.outputVersion ?? 0) });
 }
 
