@@ -1,4 +1,5 @@
 /** What is over by time: resumable uploads nobody finished, replaced versions, and answers kept for repeated requests. */
+import { limitsOf } from "../features/account/rules.ts";
 import { BLOB_GRACE_MS, queueBlobDeletion } from "../features/files/store.ts";
 import type { Session } from "../ports/database.ts";
 import type { UploadRow } from "../ports/tables.ts";
@@ -9,7 +10,10 @@ import {
   deleteVersion,
   listEndedVersions,
   listExpiredUploads,
+  listKeptVersions,
   queueUploadBytes,
+  sumKeptVersions,
+  type VersionKey,
 } from "./store.ts";
 
 type Expiring = Pick<JobDeps, "database" | "clock">;
@@ -34,27 +38,56 @@ function expireUpload(deps: Expiring, upload: Pick<UploadRow, "id" | "blob_key">
   return deps.database.transaction(work, { freesSpace: true });
 }
 
-/** Removes replaced versions of shared vaults' files once their hour is over; their bytes go to the deletion queue. */
-export async function expireVersions(deps: Expiring, signal: AbortSignal): Promise<{ expired: number }> {
+/**
+ * Removes replaced versions of shared vaults' files once their hour is over, and before that the oldest of an account that keeps more
+ * bytes of them than it may store; their bytes go to the deletion queue.
+ */
+export async function expireVersions(
+  deps: Expiring & Pick<JobDeps, "settings">,
+  signal: AbortSignal,
+): Promise<{ expired: number }> {
   let total = 0;
   while (!signal.aborted) {
     const rows = await listEndedVersions(deps.database, deps.clock.now());
     if (rows.length === 0) break;
-    total += await deps.database.transaction(
-      async (transaction) => {
-        let expired = 0;
-        for (const row of rows) {
-          if ((await deleteVersion(transaction, row)) === 0) continue;
-          const notBefore = deps.clock.now() + BLOB_GRACE_MS;
-          await queueBlobDeletion(transaction, { blobKey: row.blob_key, notBefore });
-          expired += 1;
-        }
-        return expired;
-      },
-      { freesSpace: true },
-    );
+    total += await dropVersions(deps, rows);
   }
-  return { expired: total };
+  return { expired: total + (await dropSurplus(deps, signal)) };
+}
+
+/** What is replaced without end must not be a way around the storage of a plan. */
+async function dropSurplus(deps: Expiring & Pick<JobDeps, "settings">, signal: AbortSignal): Promise<number> {
+  let total = 0;
+  for (const { accountId, plan, bytes } of await sumKeptVersions(deps.database)) {
+    let surplus = bytes - limitsOf(plan, deps.settings).storageBytes;
+    while (surplus > 0 && !signal.aborted) {
+      const oldest = await listKeptVersions(deps.database, accountId);
+      if (oldest.length === 0) break;
+      const dropped: VersionKey[] = [];
+      for (const row of oldest) {
+        if (surplus <= 0) break;
+        dropped.push(row);
+        surplus -= row.size;
+      }
+      total += await dropVersions(deps, dropped);
+    }
+  }
+  return total;
+}
+
+function dropVersions({ database, clock }: Expiring, rows: readonly VersionKey[]): Promise<number> {
+  return database.transaction(
+    async (transaction) => {
+      let dropped = 0;
+      for (const row of rows) {
+        if ((await deleteVersion(transaction, row)) === 0) continue;
+        await queueBlobDeletion(transaction, { blobKey: row.blob_key, notBefore: clock.now() + BLOB_GRACE_MS });
+        dropped += 1;
+      }
+      return dropped;
+    },
+    { freesSpace: true },
+  );
 }
 
 export async function expireIdempotency(deps: Expiring): Promise<{ expired: number }> {

@@ -17,8 +17,8 @@ export type JobDeps = Pick<Deps, "database" | "blobs" | "clock" | "random" | "ma
 const HOUR = 60 * 60_000;
 /** Deleted content should be gone soon, above all on a full disk; an empty look costs one index probe. */
 const DELETION_PAUSE = 15_000;
-/** They are readable for an hour: a rotation's old bytes should not stay for another. */
-const VERSIONS_PAUSE = 5 * 60_000;
+/** They do not count as usage: what is over their bounds should not stay long. */
+const VERSIONS_PAUSE = 60_000;
 
 /**
  * Starts the jobs: each runs once now (the sweep then knows that what it finds was left by an earlier process, see

@@ -58,11 +58,40 @@ const endedVersions = prepared((build, value: { now: number }) =>
     .limit(BATCH),
 );
 
-type VersionKey = Pick<FileVersionRow, "file_id" | "version_id" | "blob_key">;
+export type VersionKey = Pick<FileVersionRow, "file_id" | "version_id" | "blob_key">;
 
 /** Replaced versions whose time is over. */
 export function listEndedVersions(session: Session, now: number): Promise<VersionKey[]> {
   return session.all(endedVersions(session, { now }));
+}
+
+/** The bytes that accounts keep of replaced versions, by account. */
+export async function sumKeptVersions(session: Session): Promise<{ accountId: string; plan: string; bytes: number }[]> {
+  const query = session.build
+    .selectFrom("file_versions")
+    .innerJoin("vaults", "vaults.id", "file_versions.vault_id")
+    .innerJoin("accounts", "accounts.id", "vaults.account_id")
+    .select(({ fn }) => ["accounts.id as accountId", "accounts.plan", fn.sum<number | string>("size").as("bytes")])
+    .groupBy(["accounts.id", "accounts.plan"]);
+  return (await session.all(query)).map((row) => ({ ...row, bytes: Number(row.bytes) }));
+}
+
+const keptOf = prepared((build, value: { accountId: string }) =>
+  build
+    .selectFrom("file_versions")
+    .innerJoin("vaults", "vaults.id", "file_versions.vault_id")
+    .select(["file_id", "version_id", "blob_key", "size"])
+    .where("vaults.account_id", "=", value.accountId)
+    .orderBy("expires_at")
+    .limit(BATCH),
+);
+
+/** Some of an account's replaced versions, the oldest first. */
+export function listKeptVersions(
+  session: Session,
+  accountId: string,
+): Promise<(VersionKey & Pick<FileVersionRow, "size">)[]> {
+  return session.all(keptOf(session, { accountId }));
 }
 
 const removeVersion = prepared((build, value: { fileId: string; versionId: string }) =>

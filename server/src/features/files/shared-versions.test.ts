@@ -128,6 +128,25 @@ describe("a new version", () => {
     expect(await deleteQueuedBlobs(jobsOf(service), going)).toEqual({ deleted: 2, failed: 0 });
   });
 
+  test("goes before its hour when an account keeps more bytes of them than it may store: the oldest first", async () => {
+    await using service = await openTestService({ environment: { SERVICE_PRO_STORAGE_BYTES: "1200" } });
+    const { member: _member, ...writing } = await openWriting(service);
+    let current = await put(service, writing, "name");
+    const replaced: string[] = [];
+    for (const sequence of [2, 3, 4]) {
+      replaced.push(current.versionId);
+      current = await replace(service, writing, nextVersion(writing, current, sequence));
+      service.clock.advance(1000);
+    }
+    expect(current.size).toBe(548);
+    expect(await expireVersions(service, going)).toEqual({ expired: 1 });
+    expect(await expireVersions(service, going)).toEqual({ expired: 0 });
+    const read = [...replaced, current.versionId].map((id) => codeOf(contentOf(service, writing.by, current.id, id)));
+    expect(await Promise.all(read)).toEqual(["not_found", "ok", "ok", "ok"]);
+    service.clock.advance(60_000);
+    expect(await deleteQueuedBlobs(jobsOf(service), going)).toEqual({ deleted: 1, failed: 0 });
+  });
+
   test("of a deleted file goes with it: no version of it is readable or stays on the disk", async () => {
     await using service = await openTestService();
     const { member: _member, ...writing } = await openWriting(service);
