@@ -1,6 +1,7 @@
 /** A connection to one configured network. */
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import type { NetworkConfiguration } from "./network.ts";
+import { boundedFetch } from "./node-fetch.ts";
 import { openPins } from "./pins.ts";
 import type { VaultObject } from "./vault-object.ts";
 import { openVaultReader, type ReadOptions } from "./vault-reader.ts";
@@ -38,7 +39,7 @@ export function openChain(network: NetworkConfiguration, options: ChainOptions =
   const client = new SuiGrpcClient({
     network: network.network,
     baseUrl: network.grpcUrl,
-    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    fetch: boundedFetch(options.fetch),
   });
   const node = { network, client, clock: options.clock ?? Date.now, wait: options.wait ?? sleep };
   const pins = openPins(node);

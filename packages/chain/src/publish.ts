@@ -10,6 +10,7 @@ import { execute, type Executed } from "./execution.ts";
 import type { UnpinnedKeyServerSet } from "./known-networks.ts";
 import { type NetworkConfiguration, parseNetworkConfiguration } from "./network.ts";
 import { readNodeState } from "./node.ts";
+import { boundedFetch } from "./node-fetch.ts";
 import { MODULES, PACKAGE_DIGEST } from "./package/index.ts";
 import type { TransactionSigner } from "./signer.ts";
 
@@ -44,7 +45,7 @@ export async function publishPackage(
   const client = new SuiGrpcClient({
     network: target.network,
     baseUrl: target.grpcUrl,
-    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    fetch: boundedFetch(options.fetch),
   });
   const { chainId } = await readNodeState({ client });
   if (target.chainId !== undefined && target.chainId !== chainId) throw new ChainError("network_changed");
