@@ -251,7 +251,6 @@ describe("refusals", () => {
     const nobody = "0b6d5e0e-6a3b-4f0f-9e0a-1c2d3e4f5a6b";
     expect((await tools.call("file_get", { fileId: nobody })).code).toBe("not_found");
     expect((await tools.call("file_upload", { path: "none.txt", vaultId })).code).toBe("file_not_found");
-    expect((await tools.call("vault_create", { name: "S", type: "shared" })).code).toBe("shared_vaults_unavailable");
   });
 });
 

@@ -93,6 +93,10 @@ export class ToolFailure extends Error {
   }
 }
 
+function isVaultCode(code: string): code is keyof typeof VAULT_FAILURES {
+  return Object.hasOwn(VAULT_FAILURES, code);
+}
+
 function isLocal(code: string): code is keyof typeof LOCAL_FAILURES {
   return Object.hasOwn(LOCAL_FAILURES, code);
 }
@@ -135,8 +139,7 @@ function fromSdkError(error: Error): ToolFailure | null {
       code,
       error.message === ERRORS[code].message ? facts : { ...facts, detail: untrusted(error.message) },
     );
-  if (error.name === "VaultError" && isLocal(code))
-    return new ToolFailure(code, { ...facts, detail: untrusted(error.message) });
+  if (isVaultCode(code)) return new ToolFailure(code, { ...facts, detail: untrusted(error.message) });
   const own = SDK_CODES[code];
   if (own === undefined) return new ToolFailure("unexpected", facts);
   return new ToolFailure(own, TELLING.has(own) ? { ...facts, detail: untrusted(error.message) } : facts);

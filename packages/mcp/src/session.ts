@@ -61,7 +61,7 @@ export function createSession(options: SessionOptions): Session {
   };
 }
 
-/** A session over a client that exists already, for programs that embed the server. */
+/** A session over a client that exists already, for programs that embed the server; `chainAddress` of one that opens shared vaults. */
 export function sessionOver(client: Client, chainAddress: string | null = null): Session {
   const { baseUrl } = client;
   const sharedVaults = chainAddress === null ? "not set up" : "ready";

@@ -13,6 +13,13 @@ export async function findOwnFile(call: Call, fileId: string): Promise<File> {
   return file;
 }
 
+/** As findOwnFile, for reading its content. Throws ToolFailure `shared_vault` where this server could get the encrypted bytes only. */
+export async function findReadableFile(call: Call, fileId: string): Promise<File> {
+  const file = await findOwnFile(call, fileId);
+  if (file.shared !== null && (await call.chainAddress()) === null) throw new ToolFailure("shared_vault");
+  return file;
+}
+
 /** In a shared vault the service's digest is of the encrypted bytes: it stands under another name, so that nobody compares it with a local file. */
 export function fileFacts(file: File): Record<string, Fact> {
   return {

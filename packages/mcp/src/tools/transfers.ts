@@ -6,7 +6,7 @@ import { untrusted } from "../fence.ts";
 import { openDestination, openSource } from "../paths/local-files.ts";
 import type { Fact } from "../result.ts";
 import { defineTool } from "../tool.ts";
-import { findOwnFile } from "./own-file.ts";
+import { findReadableFile } from "./own-file.ts";
 import { uploadSource } from "./upload-source.ts";
 
 const fileId = api.files.content.params.shape.fileId;
@@ -79,7 +79,7 @@ export const transferTools = [
     outputSchema: receipt,
     run: async (args, call) => {
       await using destination = await openDestination(call.folders, args.destPath, args.overwrite);
-      const file = await findOwnFile(call, args.fileId);
+      const file = await findReadableFile(call, args.fileId);
       const { downloadFile } = await import("@coffer/sdk/node");
       const part = rangeOf(args.offset, args.length);
       const done = await downloadFile(await call.client(), file.id, destination.writePath, {
@@ -111,7 +111,7 @@ export const transferTools = [
     touchesFiles: true,
     input: { fileId, path: z.optional(localPath) },
     run: async ({ fileId, path }, call) => {
-      const file = await findOwnFile(call, fileId);
+      const file = await findReadableFile(call, fileId);
       const local = path === undefined ? null : await digestLocal(call, path);
       const stored = await digestStored(call, file.id, file.size);
       // What a shared vault's file holds is known to who decrypts it: the service lists the digest of the encrypted bytes.

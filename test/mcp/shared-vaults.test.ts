@@ -1,0 +1,290 @@
+/** The tools on a shared vault, by a real client over stdio: an agent outside, let in, at work, and out again. */
+import { createHash, randomBytes } from "node:crypto";
+import { mkdtemp, readFile, readdir, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openToolClient, sourceLauncher, startStack, textFact, type Stack, type ToolClient } from "@coffer/devstack";
+import { chainKeySigner, createClient, generateChainKey, type Client, type Vault } from "@coffer/sdk";
+import { writeConfig } from "@coffer/sdk/node";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+let stack: Stack;
+let owner: Client;
+let vault: Vault;
+let folder: string;
+let tools: ToolClient;
+let address: string;
+let secrets: readonly string[];
+/** Written by the owner before the agent came. */
+let welcomeId: string;
+/** Everything that the agent's tools answered. */
+const answered: string[] = [];
+
+beforeAll(async () => {
+  stack = await startStack();
+  folder = await realpath(await mkdtemp(join(tmpdir(), "mcp-shared-")));
+  owner = createClient({
+    ...{ baseUrl: stack.baseUrl, credentials: { apiKey: stack.apiKey }, sharedVaults: stack.sharedVaults },
+  });
+  vault = await owner.vaults.create({ name: "Shared", type: "shared" });
+  const body = new TextEncoder().encode("for members");
+  welcomeId = (await owner.files.upload({ vaultId: vault.id, name: "welcome.txt", body })).file.id;
+  const { privateKey } = await generateChainKey();
+  const signer = await chainKeySigner(privateKey);
+  address = signer.chainAddress;
+  const invite = await owner.invites.create({ name: "agent", vaultIds: [vault.id] });
+  const { key } = await createClient({ baseUrl: stack.baseUrl }).invites.redeem(invite.text, signer);
+  secrets = [key, privateKey.reveal(), stack.apiKey];
+  tools = await open({ SERVICE_API_KEY: key, SERVICE_CHAIN_PRIVATE_KEY: privateKey.reveal() });
+}, 60_000);
+
+afterAll(async () => {
+  await tools.close();
+  await stack.close();
+  await rm(folder, { recursive: true });
+});
+
+async function open(credentials: Record<string, string>): Promise<ToolClient> {
+  const client = await openToolClient({
+    ...{ credentialsFile: join(folder, "none.json"), folders: [folder], launcher: sourceLauncher() },
+    environment: {
+      SERVICE_BASE_URL: stack.baseUrl,
+      SERVICE_NETWORK_FILE: stack.networkFile,
+      SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client", "test"),
+      ...credentials,
+    },
+    onLog: (text) => answered.push(text),
+  });
+  return {
+    ...client,
+    call: async (...given) => {
+      const answer = await client.call(...given);
+      answered.push(JSON.stringify(answer));
+      return answer;
+    },
+  };
+}
+
+async function place(name: string, content: Uint8Array | string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, content);
+  return path;
+}
+
+const sha256 = (content: Uint8Array | string): string => createHash("sha256").update(content).digest("hex");
+const layersOf = (facts: Readonly<Record<string, unknown>>): string[] =>
+  (facts["layers"] as string[][]).map(([layer, state]) => `${layer} ${state}`);
+
+describe("an agent that is no member", () => {
+  it("is set up all the same, and knows its address", async () => {
+    expect((await tools.call("status_check")).facts).toMatchObject({
+      ...{ signedIn: true, accessLevel: "agent", sharedVaults: "ready", chainAddress: address },
+    });
+    expect((await tools.call("vault_list")).facts["vaults"]).toEqual([
+      [vault.id, "shared", expect.any(String), expect.stringContaining("Shared")],
+    ]);
+  });
+
+  it("neither reads nor writes; both answers hold its address and what the owner does", async () => {
+    const destPath = join(folder, "welcome.back");
+    const answers = [
+      await tools.call("file_download", { fileId: welcomeId, destPath }),
+      await tools.call("file_upload", { path: await place("early.txt", "early"), vaultId: vault.id }),
+    ];
+    for (const { isError, code, facts, text } of answers) {
+      expect([isError, code]).toEqual([true, "not_a_member"]);
+      const { nextStep, retryable } = facts["error"] as { nextStep: string; retryable: boolean };
+      expect(retryable).toBe(false);
+      expect(nextStep).toContain(address);
+      expect(nextStep).toContain("client.vaults.members.add(");
+      expect(text).toContain(nextStep);
+    }
+    expect(JSON.stringify(answers[1])).toContain(vault.id);
+    await expect(stat(destPath)).rejects.toThrow("ENOENT");
+    expect((await owner.files.list({ vaultId: vault.id })).files).toHaveLength(1);
+  });
+
+  it("is told by vault_access_check which layer is missing", async () => {
+    const { facts } = await tools.call("vault_access_check", { vaultId: vault.id });
+    expect(facts).toMatchObject({ chainAddress: address, nextStep: expect.stringContaining(address) as string });
+    expect(layersOf(facts)).toEqual(["api ok", "clock ok", "chain failed", "keyServers ok", "key unknown"]);
+  });
+});
+
+describe("a member", () => {
+  beforeAll(async () => {
+    await owner.vaults.members.add(vault.id, address, { label: "agent" });
+  });
+
+  it("opens every layer", async () => {
+    const { facts, text } = await tools.call("vault_access_check", { vaultId: vault.id });
+    expect(layersOf(facts)).toEqual(["api ok", "clock ok", "chain ok", "keyServers ok", "key ok"]);
+    expect(text).toContain("The vault opens.");
+  });
+
+  it("reads what the owner wrote before it came", async () => {
+    const destPath = join(folder, "welcome.back");
+    const receipt = await tools.call("file_download", { fileId: welcomeId, destPath });
+    expect(receipt.facts).toMatchObject({ bytes: 11, sha256: sha256("for members"), fileBytes: 11 });
+    expect(await readFile(destPath, "utf8")).toBe("for members");
+  });
+
+  it.each([
+    ["empty", 0],
+    ["small", 100_000],
+    ["in parts", 9 * 1024 * 1024],
+  ])("uploads, lists, reads, and verifies: %s", async (name, size) => {
+    const content = randomBytes(size);
+    const path = await place(`${name}.bin`, content);
+    const receipt = await tools.call("file_upload", { path, vaultId: vault.id });
+    expect(receipt.facts).toMatchObject({ bytes: size, sha256: sha256(content), vaultId: vault.id });
+    const fileId = textFact(receipt, "fileId");
+    const list = await tools.call("file_list", { vaultId: vault.id, nameContains: name.toUpperCase() });
+    expect(list.facts["files"]).toEqual([[fileId, size, expect.any(String), expect.stringContaining(`>${name}.bin<`)]]);
+    const { facts } = await tools.call("file_get", { fileId });
+    expect(facts).toMatchObject({ bytes: size, encrypted: true, name: expect.stringContaining(name) as string });
+    expect(facts["storedBytes"]).toBeGreaterThan(size);
+    expect(facts["sha256"]).toBeUndefined();
+    const destPath = join(folder, `${name}.back`);
+    const back = await tools.call("file_download", { fileId, destPath });
+    expect(back.facts).toMatchObject({ bytes: size, sha256: sha256(content) });
+    expect((await readFile(destPath)).equals(content)).toBe(true);
+    const verified = await tools.call("file_verify", { fileId, path: destPath });
+    expect(verified.facts).toMatchObject({ intact: true, equal: true, bytes: size, sha256: sha256(content) });
+    await writeFile(destPath, "other");
+    expect((await tools.call("file_verify", { fileId, path: destPath })).facts).toMatchObject({ equal: false });
+  });
+
+  it("reads a part, and is told when it lies outside", async () => {
+    const content = randomBytes(200_000);
+    const path = await place("part.bin", content);
+    const fileId = textFact(await tools.call("file_upload", { path, vaultId: vault.id }), "fileId");
+    const given = { fileId, destPath: join(folder, "part.back"), offset: 70_000, length: 500 };
+    expect((await tools.call("file_download", given)).facts).toMatchObject({
+      ...{ bytes: 500, sha256: sha256(content.subarray(70_000, 70_500)), fileBytes: 200_000 },
+    });
+    const beyond = { fileId, destPath: join(folder, "beyond.back"), offset: 200_001 };
+    expect((await tools.call("file_download", beyond)).isError).toBe(true);
+  });
+
+  it("meets taken names as anywhere: refused, numbered, replaced", async () => {
+    const path = await place("name.txt", "one");
+    const first = await tools.call("file_upload", { path, vaultId: vault.id });
+    const taken = await tools.call("file_upload", { path, vaultId: vault.id });
+    expect(taken.code).toBe("name_exists");
+    expect(taken.text).toContain(textFact(first, "fileId"));
+    const numbered = await tools.call("file_upload", { path, vaultId: vault.id, ifExists: "rename" });
+    expect(numbered.facts["name"]).toContain("name (1).txt");
+    await place("name.txt", "two!");
+    const replaced = await tools.call("file_upload", { path, vaultId: vault.id, ifExists: "version" });
+    expect(replaced.facts).toMatchObject({ fileId: textFact(first, "fileId"), bytes: 4, sha256: sha256("two!") });
+  });
+
+  it("trashes and restores", async () => {
+    const path = await place("gone.txt", "gone");
+    const fileId = textFact(await tools.call("file_upload", { path, vaultId: vault.id }), "fileId");
+    const trashed = await tools.call("file_delete", { fileId });
+    expect(trashed.facts).toMatchObject({
+      trashed: expect.any(String),
+      name: expect.stringContaining("gone.txt") as string,
+    });
+    const restored = await tools.call("trash_restore", { fileId, name: "back.txt" });
+    expect(restored.facts).toMatchObject({ fileId, bytes: 4, name: expect.stringContaining("back.txt") as string });
+  });
+
+  it("is told of damage, and keeps nothing of it", async () => {
+    const path = await place("fragile.bin", randomBytes(50_000));
+    const before = new Set(await blobs());
+    const fileId = textFact(await tools.call("file_upload", { path, vaultId: vault.id }), "fileId");
+    const [blob = ""] = (await blobs()).filter((each) => !before.has(each));
+    const bytes = await readFile(blob);
+    bytes[25_000] = (bytes[25_000] ?? 0) ^ 1;
+    await writeFile(blob, bytes);
+    expect((await tools.call("file_verify", { fileId })).facts).toMatchObject({ intact: false });
+    const answer = await tools.call("file_download", { fileId, destPath: join(folder, "fragile.back") });
+    expect(["damaged", "integrity_failed"]).toContain(answer.code);
+    expect((await readdir(folder)).filter((name) => name.startsWith("fragile.back") || name.startsWith("."))).toEqual(
+      [],
+    );
+  });
+
+  async function blobs(): Promise<string[]> {
+    const entries = await readdir(join(stack.dataDirectory, "blobs"), { recursive: true, withFileTypes: true });
+    return entries.filter((each) => each.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  }
+});
+
+describe("a server without a chain key", () => {
+  it("works on public vaults, and says what shared ones need", async () => {
+    await using plain = await open({ SERVICE_API_KEY: stack.apiKey });
+    expect((await plain.call("status_check")).facts).toMatchObject({ signedIn: true, sharedVaults: "no chain key" });
+    const publicId = textFact(await plain.call("vault_create", { name: "Open" }), "vaultId");
+    const path = await place("open.txt", "open");
+    expect((await plain.call("file_upload", { path, vaultId: publicId })).isError).toBe(false);
+    expect((await plain.call("vault_access_check", { vaultId: publicId })).facts).toMatchObject({ type: "public" });
+    for (const [tool, given] of Object.entries({
+      vault_access_check: { vaultId: vault.id },
+      file_upload: { path, vaultId: vault.id },
+      file_download: { fileId: welcomeId, destPath: join(folder, "no.back") },
+    })) {
+      const answer = await plain.call(tool, given);
+      expect([tool, answer.code]).toEqual([tool, "shared_vault"]);
+      expect(answer.text).toContain("SERVICE_CHAIN_PRIVATE_KEY");
+    }
+  });
+});
+
+describe("an owner's server", () => {
+  it("takes chain key and network from the profile, and makes shared vaults", async () => {
+    await using own = await openToolClient({
+      ...{ credentialsFile: stack.credentialsFile, folders: [folder], launcher: sourceLauncher() },
+      environment: { SERVICE_CONFIG_DIR: join(stack.dataDirectory, "client", "owner") },
+    });
+    const made = await own.call("vault_create", { name: "Made by a tool", type: "shared" });
+    expect(made.facts).toMatchObject({ type: "shared" });
+    const vaultId = textFact(made, "vaultId");
+    const path = await place("owned.txt", "owned");
+    expect((await own.call("file_upload", { path, vaultId })).facts).toMatchObject({ sha256: sha256("owned") });
+    answered.push(JSON.stringify(await own.call("account_get")));
+  });
+
+  it("whose chain key is another's says so, and what it cannot use is a setting", async () => {
+    const { privateKey } = await generateChainKey();
+    const credentialsFile = join(folder, "wrong.json");
+    const profile = { baseUrl: stack.baseUrl, apiKey: null, chainPrivateKey: privateKey, networkFile: credentialsFile };
+    await writeConfig({ defaultProfile: "default", profiles: { default: profile } }, credentialsFile);
+    const environment = { SERVICE_API_KEY: stack.apiKey, SERVICE_CONFIG_DIR: join(folder, "own") };
+    const start = { credentialsFile, folders: [folder], launcher: sourceLauncher() };
+    await using broken = await openToolClient({ ...start, environment });
+    expect((await broken.call("file_list", { vaultId: vault.id })).code).toBe("not_configured");
+    await using other = await openToolClient({
+      ...{ ...start, environment: { ...environment, SERVICE_NETWORK_FILE: stack.networkFile } },
+    });
+    const { facts, text } = await other.call("status_check");
+    expect(facts["chainStep"]).toContain(stack.sharedVaults.signer.chainAddress);
+    expect(text).toContain("Something is missing.");
+    expect(JSON.stringify(facts)).not.toContain(privateKey.reveal());
+  });
+});
+
+describe("after its removal", () => {
+  it("the agent's key still holds, and the vault is closed to it at once, old files and new", async () => {
+    await owner.vaults.members.remove(vault.id, address);
+    const body = new TextEncoder().encode("without the agent");
+    const { file } = await owner.files.upload({ vaultId: vault.id, name: "later.txt", body });
+    for (const fileId of [welcomeId, file.id]) {
+      const answer = await tools.call("file_download", { fileId, destPath: join(folder, `${fileId}.back`) });
+      expect(answer.code).toBe("not_a_member");
+    }
+    const path = await place("late.txt", "late");
+    expect((await tools.call("file_upload", { path, vaultId: vault.id })).code).toBe("not_a_member");
+    expect((await tools.call("account_get")).isError).toBe(false);
+  });
+
+  it("no answer and no log line has held a secret", () => {
+    const all = answered.join("\n");
+    expect(all).toContain(address);
+    expect(secrets.filter((secret) => all.includes(secret))).toEqual([]);
+    expect(all).not.toMatch(/suiprivkey1/);
+  });
+});
