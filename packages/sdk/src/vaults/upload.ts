@@ -18,6 +18,7 @@ import {
   type VaultView,
   type VersionStatement,
 } from "@coffer/crypto";
+import type { ReadOptions } from "@coffer/chain";
 import { callOn } from "../call.ts";
 import { fromBase64, toBase64, toHex } from "../digest.ts";
 import { ApiError, ContractError, SdkError } from "../errors.ts";
@@ -148,11 +149,13 @@ function folderOf(target: SharedUploadTarget): string | null {
 
 async function uploadOnce(upload: Upload, target: SharedUploadTarget): Promise<UploadResult> {
   const { connection, vault, content, options } = upload;
-  const view = await vault.view();
+  // Much to send, or much that was sent: worth a question to the chain.
+  const fresh = content.inMemory ? {} : { maxAge: 0 };
+  const view = await vault.view(options.journal?.kept == null ? {} : fresh);
   const sending = (await resume(upload, view)) ?? (await begin(upload, view, target));
   const { begun } = sending;
   // The service refuses an older generation; asking first spares the bytes (encryption design §2, writing).
-  await requireGeneration(vault, view);
+  await requireGeneration(vault, view, fresh);
   const place = targetOf(vault, target, begun.shared, view.plainNames);
   const { journal, ...plain } = { ...options, idempotencyKey: undefined };
   const { file } = await uploadSource(connection, place, sending.source, plain, journal);
@@ -169,8 +172,10 @@ interface Sending {
 async function resume(upload: Upload, view: VaultView): Promise<Sending | null> {
   const { vault, content, options } = upload;
   const { journal, signal } = options;
-  if (journal === undefined || journal.kept === null) return null;
+  if (journal === undefined) return null;
   const found = await reopenVersion(vault, journal, view.generation);
+  // A session without its plan must go too: it holds bytes of another version.
+  if (found === null && journal.kept === null && journal.uploadId === null) return null;
   if (found === null || found.begun.plan.contentSize !== content.size) {
     await giveUp(upload);
     return null;
@@ -284,8 +289,8 @@ async function readBefore(vault: OpenVault, file: File): Promise<Before> {
   return { version, entry: statement, metadata };
 }
 
-async function requireGeneration(vault: OpenVault, view: VaultView): Promise<void> {
-  const now = await vault.view();
+async function requireGeneration(vault: OpenVault, view: VaultView, options: ReadOptions): Promise<void> {
+  const now = await vault.view(options);
   if (now.generation === view.generation) return;
   throw new ApiError("generation_moved", "The vault has a newer generation", {
     status: 409,

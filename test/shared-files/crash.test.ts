@@ -1,0 +1,268 @@
+/** Uploads into a shared vault that were cut off: the same bytes again, or a new version with a new key (file-format §5). */
+import { spawn } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { appendFile, mkdtemp, open, readdir, readFile, rm, stat, truncate, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Client, Middleware, Vault } from "@coffer/sdk";
+import { uploadFile } from "@coffer/sdk/node";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
+
+const PART = 256 * 1024;
+
+let stack: SharedStack;
+let vault: Vault;
+let directory: string;
+let journals: string;
+/** Breaks the connection when told to; counts what goes by. */
+let line: Line;
+let client: Client;
+
+beforeAll(async () => {
+  stack = await openSharedStack({
+    environment: { SERVICE_RATE_GENERAL: "100000", SERVICE_RATE_GENERAL_BURST: "10000" },
+  });
+  vault = await stack.owner.client.vaults.create({ name: "crashes", type: "shared" });
+  directory = await mkdtemp(join(tmpdir(), "coffer-shared-crash-"));
+  line = openLine();
+  client = stack.owner.another({ middleware: [line.middleware] });
+}, 60_000);
+
+afterAll(async () => {
+  await rm(directory, { recursive: true });
+  await stack[Symbol.asyncDispose]();
+});
+
+beforeEach(async () => {
+  journals = await mkdtemp(join(directory, "journals-"));
+  line.reset(Infinity);
+});
+
+interface Line {
+  readonly middleware: Middleware;
+  readonly created: string[];
+  readonly ended: string[];
+  readonly parts: number[];
+  /** Lets so many parts through, and breaks at the next. */
+  reset(parts: number): void;
+}
+
+function openLine(): Line {
+  let left = Infinity;
+  const [created, ended, parts]: [string[], string[], number[]] = [[], [], []];
+  return {
+    ...{ created, ended, parts },
+    reset: (most) => {
+      left = most;
+      for (const list of [created, ended, parts]) list.length = 0;
+    },
+    middleware: async (request, next) => {
+      const { pathname } = new URL(request.url);
+      if (request.method === "PATCH") {
+        if (left <= 0) throw new TypeError("fetch failed");
+        left -= 1;
+        parts.push(Number(request.headers.get("upload-offset")));
+      }
+      if (request.method === "DELETE" && pathname.includes("/uploads/")) ended.push(pathname);
+      const answer = await next(request);
+      if (request.method === "POST" && pathname.endsWith("/uploads") && answer.ok)
+        created.push(answer.headers.get("location") ?? "");
+      return answer;
+    },
+  };
+}
+
+const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+const options = () => ({ vaultId: vault.id, partBytes: PART, journalDirectory: journals, retries: 0 });
+
+/** A file whose upload was cut off behind `parts` parts. */
+async function cutOff(name: string, bytes: Uint8Array, parts = 4): Promise<string> {
+  const path = join(directory, name);
+  await writeFile(path, bytes);
+  line.reset(parts);
+  await expect(uploadFile(client, path, options())).rejects.toMatchObject({ code: "connection_failed" });
+  expect(line.created).toHaveLength(1);
+  expect((await readdir(journals)).filter((entry) => /\.(json|parts)$/.test(entry))).toHaveLength(2);
+  const kept = [...line.created];
+  line.reset(Infinity);
+  line.created.push(...kept);
+  return path;
+}
+
+async function expectStored(path: string, name = path.split("/").at(-1)): Promise<void> {
+  const result = await uploadFile(client, path, options());
+  const bytes = await readFile(path);
+  expect(result.sha256).toBe(sha256(bytes));
+  const read = await (await stack.owner.client.files.download(result.file.id)).bytes();
+  expect([sha256(read), result.file.name]).toEqual([sha256(bytes), name]);
+  expect(await readdir(journals)).toEqual([]);
+}
+
+/** The session that was begun is over, and another one carried the bytes from their beginning. */
+function expectBegunAnew(): void {
+  const [first = "", second = ""] = line.created;
+  expect(line.created).toHaveLength(2);
+  expect(line.ended.map((path) => first.endsWith(path))).toContain(true);
+  expect(second).not.toBe(first);
+  expect(line.parts[0]).toBe(0);
+}
+
+describe("an upload that was cut off", () => {
+  test("goes on with the same bytes where it stood", async () => {
+    const path = await cutOff("same.bin", randomBytes(PART * 8 + 5));
+    await expectStored(path);
+    expect(line.created).toHaveLength(1);
+    expect(line.parts[0]).toBe(4 * PART);
+  });
+
+  test("goes on in a process that knows nothing, after the first was killed", async () => {
+    const path = join(directory, "killed.bin");
+    await writeFile(path, randomBytes(PART * 30));
+    const child = startUpload(path);
+    if (child.stdout === null) throw new Error("no output");
+    for await (const text of createInterface({ input: child.stdout }))
+      if (Number(text) > PART * 8) child.kill("SIGKILL");
+    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+    expect(child.signalCode).toBe("SIGKILL");
+    // The killed request may hold the session's lock until the server notices.
+    const result = await uploadFile(client, path, { ...options(), retries: 8 });
+    expect(result.sha256).toBe(sha256(await readFile(path)));
+    expect(line.created).toEqual([]);
+    expect(Math.min(...line.parts)).toBeGreaterThanOrEqual(8 * PART);
+    expect(sha256(await (await client.files.download(result.file.id)).bytes())).toBe(result.sha256);
+  });
+
+  test.each<[string, (path: string) => Promise<unknown>]>([
+    ["edited", (path) => overwrite(path, PART, Buffer.from("edited"))],
+    ["grown", (path) => appendFile(path, "more")],
+    ["shrunk", (path) => truncate(path, PART * 6)],
+    ["touched", (path) => utimes(path, new Date(), new Date(1_000_000_000_000))],
+    [
+      "exchanged",
+      async (path) => {
+        const bytes = await readFile(path);
+        await rm(path);
+        await writeFile(path, bytes);
+      },
+    ],
+  ])("begins anew with a new key when its file was %s", async (name, change) => {
+    const path = await cutOff(`${name}.bin`, randomBytes(PART * 8));
+    await change(path);
+    await expectStored(path);
+    expectBegunAnew();
+  });
+
+  test("begins anew when the content is another one, though nothing about the file says so", async () => {
+    const path = await cutOff("cheated.bin", randomBytes(PART * 8));
+    await overwrite(path, PART + 100, Buffer.from("!"));
+    await takeFor(path);
+    await expectStored(path);
+    expectBegunAnew();
+  });
+
+  test("begins anew when what was kept is not whole", async () => {
+    const path = await cutOff("torn.bin", randomBytes(PART * 8));
+    const [parts = ""] = (await readdir(journals)).filter((name) => name.endsWith(".parts"));
+    await rm(join(journals, parts));
+    await expectStored(path);
+    expectBegunAnew();
+  });
+
+  test("begins anew when the vault has a newer generation", async () => {
+    const member = await stack.invite("short-lived");
+    await stack.owner.client.vaults.members.add(vault.id, member.signer.chainAddress);
+    const path = await cutOff("moved.bin", randomBytes(PART * 8));
+    await stack.owner.client.vaults.members.remove(vault.id, member.signer.chainAddress);
+    await expectStored(path);
+    expectBegunAnew();
+  });
+
+  test("is forgotten when its session is gone on the server, and goes on with the same bytes in another", async () => {
+    const path = await cutOff("gone.bin", randomBytes(PART * 8));
+    const [uploadId = ""] = line.created.map((location) => location.split("/").at(-1));
+    const ended = await fetch(`${stack.baseUrl}/api/uploads/${uploadId}`, {
+      ...{ method: "DELETE", headers: { authorization: `Bearer ${stack.owner.apiKey}`, "tus-resumable": "1.0.0" } },
+    });
+    expect(ended.status).toBe(204);
+    await expectStored(path);
+    expect(line.created).toHaveLength(2);
+  });
+
+  test("keeps nothing secret: a plan without its key, and digests of parts, for the owner alone", async () => {
+    await cutOff("secret.bin", randomBytes(PART * 8));
+    const names = (await readdir(journals)).sort();
+    for (const name of names) expect((await stat(join(journals, name))).mode & 0o777).toBe(0o600);
+    const entry = JSON.parse(
+      await readFile(join(journals, names.find((name) => name.endsWith(".json")) ?? ""), "utf8"),
+    );
+    expect(Object.keys(entry.begun.plan).sort()).toEqual(["contentType", "name", "partChunks", "plan", "shared"]);
+    expect(Object.keys(entry.begun.plan.plan).sort()).toEqual(
+      ["commitment", "contentSize", "envelope", "format", "header", "salt"].sort(),
+    );
+    expect(Object.keys(entry.begun.plan.shared).sort()).toEqual(["entry", "metadata", "nameIndex", "version"]);
+    const parts = await readFile(join(journals, names.find((name) => name.endsWith(".parts")) ?? ""), "utf8");
+    for (const text of parts.trim().split("\n").slice(1))
+      expect(Object.keys(JSON.parse(text)).sort()).toEqual(["endChunk", "firstChunk", "tagDigest"]);
+  });
+});
+
+describe("an upload whose vault changes under it", () => {
+  test("is sent again with a new key", async () => {
+    const member = await stack.invite("removed-meanwhile");
+    const { members } = stack.owner.client.vaults;
+    await members.add(vault.id, member.signer.chainAddress);
+    let parts = 0;
+    const removing: Middleware = async (request, next) => {
+      if (request.method === "PATCH" && (parts += 1) === 3) await members.remove(vault.id, member.signer.chainAddress);
+      return next(request);
+    };
+    const writer = stack.owner.another({ middleware: [removing, line.middleware] });
+    const path = join(directory, "meanwhile.bin");
+    await writeFile(path, randomBytes(PART * 6));
+    const { file, sha256: digest } = await uploadFile(writer, path, options());
+    expect(line.created).toHaveLength(2);
+    expect(sha256(await (await client.files.download(file.id)).bytes())).toBe(digest);
+    expect(digest).toBe(sha256(await readFile(path)));
+  });
+});
+
+async function overwrite(path: string, position: number, bytes: Uint8Array): Promise<void> {
+  const file = await open(path, "r+");
+  await file.write(bytes, 0, bytes.length, position);
+  await file.close();
+}
+
+/** Makes the journal believe that the file is the one it was: a change that no time stamp shows. */
+async function takeFor(path: string): Promise<void> {
+  const [name = ""] = (await readdir(journals)).filter((each) => each.endsWith(".json"));
+  const entry = JSON.parse(await readFile(join(journals, name), "utf8"));
+  const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+  entry.source = {
+    ...{ device: String(dev), inode: String(ino), size: String(size) },
+    ...{ modified: String(mtimeNs), changed: String(ctimeNs) },
+  };
+  await writeFile(join(journals, name), JSON.stringify(entry));
+}
+
+/** Uploads in a process of its own, which prints how many bytes were sent. */
+function startUpload(path: string) {
+  const program = `
+    import { chainKeySigner, createClient } from "@coffer/sdk";
+    import { uploadFile } from "@coffer/sdk/node";
+    import { nodePlatform } from "@coffer/crypto/node";
+    const { baseUrl, apiKey, privateKey, network, path, options } = JSON.parse(process.env.UPLOAD);
+    const sharedVaults = { signer: await chainKeySigner(privateKey), network, platform: nodePlatform };
+    const client = createClient({ baseUrl, credentials: { apiKey }, sharedVaults });
+    await uploadFile(client, path, { ...options, onProgress: ({ bytes }) => console.log(bytes) });
+  `;
+  const { owner, baseUrl, network } = stack;
+  const { apiKey, privateKey } = owner;
+  const upload = JSON.stringify({ baseUrl, apiKey, privateKey, network, path, options: options() });
+  return spawn(process.execPath, ["--conditions=coffer-source", "--input-type=module", "-e", program], {
+    ...{ cwd: import.meta.dirname, env: { PATH: process.env["PATH"], UPLOAD: upload } },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+}
