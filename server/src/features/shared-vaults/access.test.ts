@@ -132,6 +132,7 @@ describe("signing for a vault", () => {
     const { chainAddress: address } = agent;
     expect(await codeOf(write(service, shared, agent))).toBe("not_a_member");
     service.chain.add(shared.objectId, { address, signingKey: new Uint8Array(0) });
+    service.clock.advance(250);
     expect(await codeOf(write(service, shared, agent))).toBe("statement_invalid");
     const vault = await service.chain.readVault(shared.objectId, { maxAge: 0 });
     if (vault === null) throw new Error("no vault");
@@ -154,6 +155,25 @@ describe("signing for a vault", () => {
     // The read for the owner is remembered, and shows everybody else what happened.
     expect(await codeOf(write(service, shared, shared.owner, 1))).toBe("generation_moved");
     expect(await codeOf(write(service, shared, member, 1))).toBe("not_a_member");
+  });
+
+  test("costs whoever is refused few reads of the chain, and what is over for good none", async () => {
+    await using service = await openTestService();
+    const shared = await openSharedVault(service);
+    const [member, agent] = [await addPerson(service), agentOf(shared.owner)];
+    await addMember(service, shared, member);
+    service.chain.remove(shared.objectId, member.chainAddress);
+    expect(await codeOf(write(service, shared, shared.owner, 2))).toBe("ok");
+    const before = service.chain.reads;
+    for (let times = 0; times < 20; times += 1) {
+      for (const generation of [1, 2, 3]) {
+        expect(await codeOf(write(service, shared, agent, generation))).toBe("not_a_member");
+        expect(await codeOf(write(service, shared, member, generation))).toBe("not_a_member");
+      }
+      expect(await codeOf(write(service, shared, shared.owner, 1))).toBe("generation_moved");
+      service.clock.advance(25);
+    }
+    expect(service.chain.reads - before).toBeLessThanOrEqual(2);
   });
 
   test("of an account that holds no address any more is nobody's", async () => {

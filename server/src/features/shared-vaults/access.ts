@@ -95,8 +95,8 @@ export async function requireWriter(
 ): Promise<Writer> {
   const address = await findActingAddress(deps.database, principal);
   const remembered = await readChainVault(deps, vault, { maxAge });
-  const fits = remembered.generation === generation && isNamed(remembered, address, { signing: true });
-  const chain = fits ? remembered : await readChainVault(deps, vault, { maxAge: 0 });
+  const again = rereadAge(remembered, address, generation);
+  const chain = again === null ? remembered : await readChainVault(deps, vault, { maxAge: again });
   const member = requireNamed(chain, address);
   if (chain.generation > generation) throw new ServiceError("generation_moved");
   if (chain.generation < generation) {
@@ -106,6 +106,14 @@ export async function requireWriter(
     throw new ServiceError("statement_invalid", "The chain address has no signing key in the vault: set one first");
   }
   return { chain, member };
+}
+
+/** How old the read may be that decides in the place of a remembered one, in milliseconds; null: what is remembered decides. */
+function rereadAge(remembered: ChainVault, address: string | null, generation: number): number | null {
+  if (!isNamed(remembered, address)) return REFUSING_AGE;
+  // Generations only rise: what was signed for an older one stays refused.
+  if (remembered.generation > generation) return null;
+  return remembered.generation === generation && isNamed(remembered, address, { signing: true }) ? null : 0;
 }
 
 /** The chain address a caller acts with: its key's, else at the owner's level the account's linked one, else none. */
