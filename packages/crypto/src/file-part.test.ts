@@ -19,7 +19,7 @@ import { nodePlatform } from "./node/platform.ts";
 import { webPlatform } from "./platform/web.ts";
 import { encodeSavedPart, encodeSavedPlan, parseSavedPart, parseSavedPlan } from "./resume.ts";
 import { DataKey } from "./secret-key.ts";
-import { collect, contentOf, planFile, type Planned } from "./test-files.ts";
+import { collect, contentOf, planFile, reopened, type Planned } from "./test-files.ts";
 
 const readerOf =
   (content: Uint8Array): ReadContent =>
@@ -54,8 +54,9 @@ describe("file-format §5: parts", () => {
         fc.integer({ min: 1, max: 4 }),
         async (size, padded, chunks) => {
           const content = contentOf(size);
-          const { plan, unlock } = await planFile({ contentSize: size, padded });
-          const whole = await collect(encryptFile(plan, content));
+          const planned = await planFile({ contentSize: size, padded });
+          const whole = await collect(encryptFile(planned.plan, content));
+          const plan = await reopened(planned);
           const parts = await encryptParts(plan, content, chunks);
           expect(concatBytes(...parts.map((part) => part.bytes))).toEqual(whole);
           for (const part of parts) {
@@ -63,7 +64,7 @@ describe("file-format §5: parts", () => {
             expect(part.fileOffset + part.bytes.length).toBe(partOffset(plan, part.record.endChunk));
           }
           expect(partOffset(plan, chunkCount(plan))).toBe(plan.fileSize);
-          expect(await collect(decryptFile(nodePlatform, whole, { unlock }))).toEqual(content);
+          expect(await collect(decryptFile(nodePlatform, whole, { unlock: planned.unlock }))).toEqual(content);
         },
       ),
       { numRuns: process.env["COFFER_TEST_COUNTS"] === "full" ? 500 : 30 },
@@ -162,6 +163,43 @@ describe("file-format §5: after a crash", () => {
     const other = encryptPart(nodePlatform, plan, readerOf(new Uint8Array(60_000)), 1, 3);
     await expect(other).rejects.toMatchObject({ code: "source_changed" });
     await expect(encryptPart(nodePlatform, plan, readerOf(content), 1, 2)).rejects.toThrow(RangeError);
+  });
+
+  it("within one process no chunk is in two parts, whatever their order", async () => {
+    const content = contentOf(120_000);
+    const { plan } = await planFile({ contentSize: content.length });
+    const changed = readerOf(new Uint8Array(120_000));
+    for (const [first, end] of [
+      [4, 6],
+      [0, 2],
+      [7, 8],
+      [2, 4],
+    ] as const)
+      await encryptPart(nodePlatform, plan, readerOf(content), first, end);
+    for (const [first, end] of [
+      [0, 1],
+      [1, 3],
+      [3, 5],
+      [5, 6],
+      [5, 8],
+      [6, 8],
+      [0, 8],
+    ] as const)
+      await expect(encryptPart(nodePlatform, plan, changed, first, end)).rejects.toThrow(RangeError);
+    await encryptPart(nodePlatform, plan, readerOf(content), 6, 7);
+    await encryptPart(nodePlatform, plan, readerOf(content), 2, 4);
+  });
+
+  it("a plan makes the whole file, or parts: never both, as the content may have changed between them", async () => {
+    const content = contentOf(60_000);
+    const { plan } = await planFile({ contentSize: content.length });
+    await encryptPart(nodePlatform, plan, readerOf(content), 0, 1);
+    expect(() => encryptFile(plan, content)).toThrow("a plan encrypts one file once");
+    const { plan: whole } = await planFile({ contentSize: content.length });
+    await collect(encryptFile(whole, content));
+    await expect(encryptPart(nodePlatform, whole, readerOf(new Uint8Array(60_000)), 0, 1)).rejects.toThrow(
+      "a plan encrypts one file once",
+    );
   });
 
   it("a plan that was taken up again makes parts only", async () => {

@@ -1,7 +1,7 @@
 import { readPieces, type ByteSource } from "./byte-source.ts";
 import { concatBytes, encodeText, encodeU64, equalBytes } from "./bytes.ts";
 import { exactly, sourceChanged } from "./encrypt-file.ts";
-import { chunksOffset, encodeFileStart, type FilePlan } from "./file-plan.ts";
+import { chunksOffset, claimForParts, encodeFileStart, type FilePlan } from "./file-plan.ts";
 import { MAX_FILE_START_BYTES } from "./file-start.ts";
 import { encryptChunks } from "./message-stream.ts";
 import { paddingBetween } from "./padding.ts";
@@ -62,7 +62,7 @@ export function partOffset(plan: FilePlan, firstChunk: number): number {
  * Encrypts chunks `firstChunk` to `endChunk` into memory. Put its record where a crash cannot lose it before the first byte is sent, and
  * send these very bytes again when sending fails. After a crash it is `reencryptPart` that makes them again. Throws CryptoError
  * source_changed when less or more content comes than asked for, or other content than before; RangeError for chunks that the file
- * does not have, more than `MAX_PART_CHUNKS`, or parts cut elsewhere than before.
+ * does not have, more than `MAX_PART_CHUNKS`, or parts cut elsewhere than before; and when the plan has encrypted a whole file.
  */
 export async function encryptPart(
   platform: CryptoPlatform,
@@ -73,6 +73,7 @@ export async function encryptPart(
   { buffer, signal }: EncryptPartOptions = {},
 ): Promise<EncryptedPart> {
   checkPart(plan, firstChunk, endChunk);
+  claimForParts(plan);
   const fileOffset = partOffset(plan, firstChunk);
   const length = partOffset(plan, endChunk) - fileOffset;
   const bytes = (buffer ?? new Uint8Array(length)).subarray(0, length);
@@ -91,18 +92,33 @@ export async function encryptPart(
   return { fileOffset, bytes, record };
 }
 
-const earlier = new WeakMap<FilePlan, Map<number, PartRecord>>();
+/** In the order of the file; no two of them share a chunk. */
+const earlier = new WeakMap<FilePlan, PartRecord[]>();
 
-/** Also within one process a part has one content only. */
+/** Also within one process a chunk has one content only. */
 function holdToEarlier(plan: FilePlan, record: PartRecord): void {
-  const parts = earlier.get(plan) ?? new Map<number, PartRecord>();
+  const parts = earlier.get(plan) ?? [];
   earlier.set(plan, parts);
-  const before = parts.get(record.firstChunk);
-  if (before !== undefined && before.endChunk === record.endChunk && !equalBytes(before.tagDigest, record.tagDigest))
-    throw sourceChanged("the content changed since a part of it was encrypted");
-  if (before !== undefined && before.endChunk !== record.endChunk)
+  const at = firstEndingBehind(parts, record.firstChunk);
+  const other = parts[at];
+  if (other === undefined || other.firstChunk >= record.endChunk) {
+    parts.splice(at, 0, record);
+    return;
+  }
+  if (other.firstChunk !== record.firstChunk || other.endChunk !== record.endChunk)
     throw new RangeError("a file is cut into the same parts every time");
-  parts.set(record.firstChunk, record);
+  if (!equalBytes(other.tagDigest, record.tagDigest))
+    throw sourceChanged("the content changed since a part of it was encrypted");
+}
+
+function firstEndingBehind(parts: readonly PartRecord[], chunk: number): number {
+  let [low, high] = [0, parts.length];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if ((parts[middle]?.endChunk ?? 0) > chunk) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 /**

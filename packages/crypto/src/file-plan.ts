@@ -78,16 +78,26 @@ export async function reopenFilePlan(platform: CryptoPlatform, saved: SavedPlan,
   if (!equalBytes(keys.commitment, saved.commitment))
     throw new CryptoError("wrong_key", "commitment", "this is not the key of the file that was begun");
   const plan = fixPlan(saved.header, saved.envelope, saved.padded, saved.contentSize, keys);
-  claimPlan(plan);
+  claimForParts(plan);
   return plan;
 }
 
-const claimed = new WeakSet<FilePlan>();
+const uses = new WeakMap<FilePlan, "whole" | "parts">();
 
-/** Marks a plan as used for a whole file. Throws when it was already (file-format §5). */
+/** Marks a plan as used for a whole file. Throws when it was used already (file-format §5). */
 export function claimPlan(plan: FilePlan): void {
-  if (claimed.has(plan)) throw new Error("a plan encrypts one file once; make a new plan, or encrypt parts");
-  claimed.add(plan);
+  if (uses.has(plan)) throw usedAlready();
+  uses.set(plan, "whole");
+}
+
+/** Marks a plan as used for parts, which are held to each other. Throws when it was used for a whole file (file-format §5). */
+export function claimForParts(plan: FilePlan): void {
+  if (uses.get(plan) === "whole") throw usedAlready();
+  uses.set(plan, "parts");
+}
+
+function usedAlready(): Error {
+  return new Error("a plan encrypts one file once; make a new plan, or encrypt nothing but parts");
 }
 
 /** All that comes before the chunks: header, envelope, salt, commitment. */

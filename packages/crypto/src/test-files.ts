@@ -2,7 +2,7 @@
 import { collect as collectBuffer, patternBytes } from "../../../test/kit/bytes.ts";
 import type { FileKey, Unlock } from "./decrypt-file.ts";
 import { encryptFile } from "./encrypt-file.ts";
-import { newFilePlan, type FilePlan, type NewFile } from "./file-plan.ts";
+import { newFilePlan, reopenFilePlan, type FilePlan, type NewFile } from "./file-plan.ts";
 import { nodePlatform } from "./node/platform.ts";
 import type { DataKey } from "./secret-key.ts";
 
@@ -30,6 +30,13 @@ export async function planFile(file: Partial<NewFile> & { readonly contentSize: 
   const [dataKey] = keys;
   if (dataKey === undefined) throw new Error("no envelope was asked for");
   return { plan, dataKey, unlock: (): FileKey => ({ dataKey }) };
+}
+
+/** The same plan once more, as the next process takes it up: for parts. */
+export function reopened({ dataKey, plan }: Planned): Promise<FilePlan> {
+  const { contentSize, envelope, header, keys, padded } = plan;
+  const saved = { contentSize, envelope, header, padded, salt: keys.salt, commitment: keys.commitment };
+  return reopenFilePlan(nodePlatform, saved, dataKey);
 }
 
 /** An encrypted file in memory, with all there is to know of it. */

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { encryptFile } from "../encrypt-file.ts";
 import { chunkCount, encryptPart } from "../file-part.ts";
 import { decryptFile } from "../decrypt-file.ts";
-import { collect, contentOf, planFile } from "../test-files.ts";
+import { collect, contentOf, planFile, reopened } from "../test-files.ts";
 import { readContentOf, writePieces } from "./file-content.ts";
 import { nodePlatform } from "./platform.ts";
 
@@ -21,9 +21,10 @@ it("file-format §5: a file on disk, whole and in parts; one that became shorter
   await writeFile(path, content);
   await using file = await open(path);
   const read = readContentOf(file);
-  const { plan, unlock } = await planFile({ contentSize: content.length });
-  const whole = await collect(encryptFile(plan, read(0, content.length), { reuseBuffer: true }));
-  expect(await collect(decryptFile(nodePlatform, whole, { unlock }))).toEqual(content);
+  const planned = await planFile({ contentSize: content.length });
+  const whole = await collect(encryptFile(planned.plan, read(0, content.length), { reuseBuffer: true }));
+  expect(await collect(decryptFile(nodePlatform, whole, { unlock: planned.unlock }))).toEqual(content);
+  const plan = await reopened(planned);
   const part = await encryptPart(nodePlatform, plan, read, 20, chunkCount(plan));
   expect(part.bytes).toEqual(whole.subarray(part.fileOffset));
   await truncate(path, 699_999);
