@@ -1,5 +1,5 @@
 /**
- * An owner invites an agent; the agent redeems the invite with a chain key of its own and works with the key it gets.
+ * An owner invites an agent into a shared vault; the agent redeems the invite with a chain key of its own, is let in, and works there.
  * Run it: `node --conditions=coffer-source examples/invite-an-agent.ts`. It starts a service of its own. Every claim is
  * checked; the first that does not hold ends the program with 1.
  */
@@ -8,11 +8,11 @@ import { startStack } from "@coffer/devstack";
 import { chainKeySigner, createClient, generateChainKey, SdkError } from "@coffer/sdk";
 
 await using stack = await startStack();
-const { baseUrl, apiKey } = stack;
-const owner = createClient({ baseUrl, credentials: { apiKey } });
+const { baseUrl, apiKey, sharedVaults } = stack;
+const owner = createClient({ baseUrl, credentials: { apiKey }, sharedVaults });
 
 // The owner: a vault to work in, and an invite that is good for it alone. The text is handed over, once, out of band.
-const vault = await owner.vaults.create({ name: "For the agent", type: "public" });
+const vault = await owner.vaults.create({ name: "For the agent", type: "shared" });
 const invite = await owner.invites.create({
   name: "build agent",
   scopes: ["files:read", "files:write"],
@@ -20,23 +20,30 @@ const invite = await owner.invites.create({
   expiresInHours: 2,
 });
 
-// The agent: a chain key of its own, which never leaves its machine, and the invite's text.
+// The agent: a chain key of its own, which never leaves its machine, the invite's text, and the network that the owner uses.
 const { privateKey } = await generateChainKey();
 const signer = await chainKeySigner(privateKey);
 const visitor = createClient({ baseUrl });
 const redeemed = await visitor.invites.redeem(invite.text, signer);
-const agent = createClient({ baseUrl, credentials: { apiKey: redeemed.key } });
+const { network } = sharedVaults;
+const agent = createClient({ baseUrl, credentials: { apiKey: redeemed.key }, sharedVaults: { signer, network } });
 
 const { account, credential } = await agent.account.get();
 claim("the key is an agent's, bound to its address", account.accessLevel === "agent");
 claim("and the address is the agent's own", credential.chainAddress === signer.chainAddress);
 claim("it holds what the invite gave", credential.scopes?.join() === "files:read,files:write");
 
+// An invite opens the service; the vault opens when its owner says so on the chain.
 const body = new TextEncoder().encode("built");
-const { file } = await agent.files.upload({ vaultId: vault.id, name: "build.log", contentType: "text/plain", body });
-claim("the agent stores a file where it was invited", file.vaultId === vault.id);
+const input = { vaultId: vault.id, name: "build.log", contentType: "text/plain", body };
+claim("an invited agent is no member yet", (await failureOf(agent.files.upload(input))) === "not_a_member");
+await owner.vaults.members.add(vault.id, signer.chainAddress, { label: "build agent" });
+const { file } = await agent.files.upload(input);
+claim("the member stores a file where it was invited", file.vaultId === vault.id && file.encrypted);
 claim("and not elsewhere", (await failureOf(agent.files.upload({ name: "elsewhere", body }))) !== null);
-claim("it invites nobody itself", (await failureOf(agent.invites.create({ name: "x" }))) === "owner_only");
+const read = await owner.files.download(file.id);
+claim("the owner reads it", new TextDecoder().decode(await read.bytes()) === "built" && read.name === "build.log");
+claim("the agent invites nobody itself", (await failureOf(agent.invites.create({ name: "x" }))) === "owner_only");
 
 // The owner sees who came, and that the service did not put in an address of its own.
 const used = (await owner.invites.list()).invites.find(({ id }) => id === invite.id);
@@ -49,8 +56,10 @@ claim("an invite works once", (await failureOf(visitor.invites.redeem(invite.tex
 const { fault, entries } = await owner.audit.verify();
 claim("all of it is in the audit log, whose chain is whole", fault === null && entries >= 6);
 
-await owner.apiKeys.revoke(redeemed.keyId);
-claim("a revoked agent is out at once", (await failureOf(agent.account.get())) === "invalid_credential");
+// Its key, and its place in every shared vault of the account.
+const { memberships } = await owner.agents.revoke(redeemed.keyId);
+claim("a revoked agent is out of the vault", memberships[0]?.outcome === "removed");
+claim("and of the service at once", (await failureOf(agent.account.get())) === "invalid_credential");
 console.log("every claim holds");
 
 /** The code of a call's failure; null when it succeeds. */

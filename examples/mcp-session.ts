@@ -37,7 +37,7 @@ try {
 
 async function session(): Promise<void> {
   const { tools } = await client.listTools();
-  claim("an owner's key gets eleven tools", tools.length === 11);
+  claim("an owner's key gets twelve tools", tools.length === 12);
   claim(
     "each says whether it changes anything",
     tools.every((tool) => tool.annotations?.readOnlyHint !== undefined),

@@ -1,0 +1,110 @@
+/**
+ * A shared vault: what the service sees of it, who opens it, and what removal does.
+ * Run it: `node --conditions=coffer-source examples/shared-vault.ts`. It starts a service and a local chain of its own, or uses those of
+ * a running `npm start` with `SERVICE_CONFIG_FILE=.coffer/credentials.json`. Every claim is checked; the first that does not hold ends
+ * the program with 1.
+ */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { startStack } from "@coffer/devstack";
+import { chainKeySigner, createClient, generateChainKey, SdkError } from "@coffer/sdk";
+import { openSharedVaults, resolveSettings } from "@coffer/sdk/node";
+
+await using stack = process.env["SERVICE_CONFIG_FILE"] === undefined ? await startStack() : null;
+const settings = await resolveSettings(process.env, { configFile: stack?.credentialsFile });
+const { baseUrl, apiKey } = settings;
+const sharedVaults = stack?.sharedVaults ?? (await openSharedVaults(settings));
+assert.ok(baseUrl !== null && apiKey !== null && sharedVaults !== null, "a base URL, a key, a chain key and a network");
+const owner = createClient({ baseUrl, credentials: apiKey, sharedVaults });
+
+// The vault is an object on the chain, owned by this address, and a vault of the account at the service.
+const vault = await owner.vaults.create({ name: `Research ${randomUUID()}`, type: "shared" });
+claim("the vault names its object on the chain", vault.chainObjectId?.startsWith("0x") === true);
+
+const text = "The launch is on the ninth of May.";
+const folder = await owner.folders.create({ vaultId: vault.id, name: "plans" });
+const { file } = await owner.files.upload({
+  vaultId: vault.id,
+  folderId: folder.id,
+  name: "launch.md",
+  contentType: "text/markdown",
+  body: new TextEncoder().encode(text),
+});
+const [listed] = (await owner.files.list({ vaultId: vault.id })).files;
+claim("its owner sees names and sizes", listed?.name === "launch.md" && listed.size === text.length);
+
+// The same account without a chain key has what the service has.
+const keyless = createClient({ baseUrl, credentials: apiKey });
+const [shown] = (await keyless.files.list({ vaultId: vault.id })).files;
+claim(
+  "the service knows neither name nor type",
+  shown?.name === "" && shown.contentType === "application/octet-stream",
+);
+const headers = { authorization: `Bearer ${apiKey.reveal()}` };
+const stored = Buffer.from(await (await fetch(`${baseUrl}/api/files/${file.id}/content`, { headers })).arrayBuffer());
+claim("and holds no word of the content", stored.length > text.length && !stored.includes("ninth of May"));
+
+// Somebody of the account who is no member.
+const { privateKey } = await generateChainKey();
+const signer = await chainKeySigner(privateKey);
+const invite = await owner.invites.create({ name: "analyst", vaultIds: [vault.id] });
+const redeemed = await createClient({ baseUrl }).invites.redeem(invite.text, signer);
+const { network } = sharedVaults;
+const analyst = createClient({ baseUrl, credentials: { apiKey: redeemed.key }, sharedVaults: { signer, network } });
+claim("who is no member reads nothing", (await failureOf(analyst.files.download(file.id))) === "not_a_member");
+const check = await analyst.vaults.checkAccess(vault.id);
+claim("and is told which layer is missing", check.api.state === "ok" && check.chain.cause === "not_a_member");
+claim("with the address that the owner has to add", check.chain.nextStep.includes(signer.chainAddress));
+
+// The owner decides on the chain; service and key servers follow it.
+await owner.vaults.members.add(vault.id, signer.chainAddress, { label: "analyst" });
+claim("a member reads what was written before it came", (await readText(analyst, file.id)) === text);
+const range = { offset: 4, length: 6 };
+claim("in parts as well", (await readText(analyst, file.id, range)) === "launch");
+const renamed = await analyst.files.update(file.id, { name: "launch-2027.md", folderId: null });
+claim("and changes it", renamed.name === "launch-2027.md" && renamed.folderId === null);
+const answer = await analyst.files.upload({
+  vaultId: vault.id,
+  name: "answer.md",
+  body: new TextEncoder().encode("Noted."),
+});
+claim("the owner reads what it writes", (await readText(owner, answer.file.id)) === "Noted.");
+
+// One act over key, chain and service.
+const before = (await owner.vaults.get(vault.id)).generation ?? 0;
+const revoked = await owner.agents.revoke(redeemed.keyId);
+const membership = revoked.memberships.find(({ vaultId }) => vaultId === vault.id);
+claim("the removal begins a new generation", membership?.outcome === "removed" && membership.generation > before);
+claim("a removed member's key is dead", (await failureOf(analyst.files.download(file.id))) === "invalid_credential");
+const later = await owner.files.upload({
+  vaultId: vault.id,
+  name: "later.md",
+  body: new TextEncoder().encode("Alone."),
+});
+claim("what is written now opens to those who are left", (await readText(owner, later.file.id)) === "Alone.");
+const members = await owner.vaults.members.list(vault.id);
+claim("and they are the owner alone", members.length === 1 && members[0]?.role === "owner");
+
+await owner.vaults.delete(vault.id, { force: true });
+console.log("every claim holds");
+
+async function readText(client: typeof owner, fileId: string, part?: typeof range): Promise<string> {
+  const download = await client.files.download(fileId, part === undefined ? {} : { range: part });
+  return new TextDecoder().decode(await download.bytes());
+}
+
+/** The code of a call's failure; null when it succeeds. */
+async function failureOf(call: PromiseLike<unknown>): Promise<string | null> {
+  try {
+    await call;
+    return null;
+  } catch (error) {
+    if (error instanceof SdkError) return error.code;
+    throw error;
+  }
+}
+
+function claim(sentence: string, holds: boolean): void {
+  assert.ok(holds, sentence);
+  console.log(`ok  ${sentence}`);
+}
