@@ -1,0 +1,174 @@
+/** Names, folders and the trash of shared vaults: the service sees none of it, its members all. */
+import type { Client, File, Middleware, Vault } from "@coffer/sdk";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
+
+let stack: SharedStack;
+let client: Client;
+/** The owner in another process. */
+let other: Client;
+
+beforeAll(async () => {
+  stack = await openSharedStack({
+    environment: { SERVICE_RATE_GENERAL: "100000", SERVICE_RATE_GENERAL_BURST: "10000" },
+  });
+  ({ client } = stack.owner);
+  other = stack.owner.another();
+}, 60_000);
+
+afterAll(() => stack[Symbol.asyncDispose]());
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+async function put(vault: Vault, name: string, folderId?: string): Promise<File> {
+  const place = folderId === undefined ? {} : { folderId };
+  return (await client.files.upload({ vaultId: vault.id, name, body: bytes(name), ...place })).file;
+}
+
+async function namesIn(vault: Vault, folderId: string, of: Client = other): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { name } of of.files.list({ vaultId: vault.id, folderId })) names.push(name);
+  for await (const { name } of of.folders.list({ vaultId: vault.id, parentId: folderId })) names.push(`${name}/`);
+  return names.sort();
+}
+
+describe.each([false, true])("a shared vault with plain names: %s", (plainNames) => {
+  let vault: Vault;
+
+  beforeAll(async () => {
+    vault = await client.vaults.create({ name: `names ${String(plainNames)}`, type: "shared", plainNames });
+  });
+
+  test("has folders, and files that are found, renamed and moved", async () => {
+    const folder = await client.folders.create({ name: "Berichte", vaultId: vault.id });
+    const inner = await client.folders.create({ name: "2026", parentId: folder.id });
+    expect([inner.name, inner.parentId, inner.vaultId]).toEqual(["2026", folder.id, vault.id]);
+    const file = await put(vault, "a.txt", inner.id);
+    expect(await namesIn(vault, inner.id)).toEqual(["a.txt"]);
+    const moved = await client.files.update(file.id, { name: "Ärger.txt", folderId: folder.id });
+    expect(moved).toMatchObject({ name: "Ärger.txt", folderId: folder.id, size: 5 });
+    expect(await namesIn(vault, folder.id)).toEqual(["2026/", "Ärger.txt"]);
+    const found = async (name: string, folderId = folder.id): Promise<string[]> =>
+      (await other.files.list({ vaultId: vault.id, folderId, name })).files.map(({ id }) => id);
+    // Another normal form is the same name.
+    expect(await found("Ärger.txt".normalize("NFD"))).toEqual([file.id]);
+    expect(await found("a.txt")).toEqual([]);
+    expect(await found("Ärger.txt", "root")).toEqual([]);
+    const top = await other.files.update(file.id, { folderId: null });
+    expect([top.folderId, top.name]).toEqual([null, "Ärger.txt"]);
+    const renamed = await client.folders.update(inner.id, { name: "2027", parentId: null });
+    expect([renamed.name, renamed.parentId]).toEqual(["2027", null]);
+    expect((await other.folders.list({ vaultId: vault.id, parentId: "root", name: "2027" })).folders).toHaveLength(1);
+    expect(String(Buffer.from(await (await other.files.download(file.id)).bytes()))).toBe("a.txt");
+  });
+
+  test("refuses a name that is taken, and takes it with another one", async () => {
+    await put(vault, "taken.txt");
+    await expect(put(vault, "taken.txt")).rejects.toMatchObject({ code: "name_exists" });
+    const file = await put(vault, "free.txt");
+    await expect(client.files.update(file.id, { name: "taken.txt" })).rejects.toMatchObject({ code: "name_exists" });
+    await expect(put(vault, "a/b")).rejects.toMatchObject({ code: "invalid_request" });
+    expect((await other.files.get(file.id)).name).toBe("free.txt");
+  });
+
+  test("brings files and folders back from the trash, where they were or at the top", async () => {
+    const folder = await client.folders.create({ name: "gone", vaultId: vault.id });
+    const file = await put(vault, "back.txt", folder.id);
+    const trashed = await client.files.delete(file.id);
+    expect([trashed?.name, trashed?.trashedAt === null]).toEqual(["back.txt", false]);
+    const inTrash = (await other.trash.list({ vaultId: vault.id })).files.map(({ name }) => name);
+    expect(inTrash).toContain("back.txt");
+    expect(await client.files.restore(file.id)).toMatchObject({ name: "back.txt", folderId: folder.id });
+    await client.files.delete(file.id);
+    expect(await other.files.restore(file.id, { name: "renamed.txt" })).toMatchObject({ name: "renamed.txt" });
+    await client.folders.delete(folder.id);
+    const restored = await client.folders.restore(folder.id);
+    expect([restored.name, restored.trashedAt]).toEqual(["gone", null]);
+    expect(await namesIn(vault, folder.id)).toEqual(["renamed.txt"]);
+  });
+
+  test("keeps its names when the keys change, however many clients bring them over at once", async () => {
+    const member = await stack.invite(`writer ${String(plainNames)}`);
+    await client.vaults.members.add(vault.id, member.signer.chainAddress);
+    const folder = await client.folders.create({ name: "busy", vaultId: vault.id });
+    for (const name of ["one", "two", "three"]) await put(vault, name, folder.id);
+    const leaving = await stack.invite(`leaving ${String(plainNames)}`);
+    await client.vaults.members.add(vault.id, leaving.signer.chainAddress);
+    await client.vaults.members.remove(vault.id, leaving.signer.chainAddress);
+    const writers = [client, other, member.client, member.another()];
+    await Promise.all(
+      writers.map((writer, index) =>
+        writer.files.upload({ vaultId: vault.id, folderId: folder.id, name: `new ${String(index)}`, body: bytes("n") }),
+      ),
+    );
+    expect(await namesIn(vault, folder.id)).toEqual(["new 0", "new 1", "new 2", "new 3", "one", "three", "two"]);
+    expect((await other.files.list({ vaultId: vault.id, folderId: folder.id, name: "two" })).files).toHaveLength(1);
+  });
+});
+
+describe("a list", () => {
+  test("shows what is good beside what is not, and says why; the one that was asked for is refused", async () => {
+    const vault = await client.vaults.create({ name: "bad entry", type: "shared" });
+    const [good, bad] = [await put(vault, "good.txt"), await put(vault, "bad.txt")];
+    const damage = (file: File): File =>
+      file.id === bad.id && file.shared !== null
+        ? { ...file, name: "evil.exe", shared: { ...file.shared, metadata: flip(file.shared.metadata) } }
+        : file;
+    const lying: Middleware = async (request, next) => {
+      const answer = await next(request);
+      if (!new URL(request.url).pathname.startsWith("/api/files")) return answer;
+      const body = (await answer.json()) as { files?: File[]; file?: File };
+      const changed = {
+        ...body,
+        ...(body.files && { files: body.files.map(damage) }),
+        ...(body.file && { file: damage(body.file) }),
+      };
+      return Response.json(changed, { status: answer.status });
+    };
+    const reader = stack.owner.another({ middleware: [lying] });
+    const { files } = await reader.files.list({ vaultId: vault.id });
+    expect(files.map(({ id, name, unreadable }) => [id === good.id, name, unreadable])).toEqual([
+      [false, "", "damaged"],
+      [true, "good.txt", undefined],
+    ]);
+    await expect(reader.files.get(bad.id)).rejects.toMatchObject({ code: "damaged", step: "metadata" });
+  });
+
+  test("asks each key server once, however many files and clients' names there are", async () => {
+    const vault = await client.vaults.create({ name: "many", type: "shared" });
+    for (let index = 0; index < 12; index += 1) await put(vault, `file ${String(index)}`);
+    const asked: string[] = [];
+    const counting: typeof fetch = (input, init) => {
+      const url = input instanceof Request ? input.url : String(input);
+      if (url.includes("/v1/fetch_key")) asked.push(url);
+      return fetch(input, init);
+    };
+    const paths: string[] = [];
+    const counted: Middleware = (request, next) => (paths.push(new URL(request.url).pathname), next(request));
+    const reader = stack.owner.another({ middleware: [counted], shared: { fetch: counting } });
+    const { files } = await reader.files.list({ vaultId: vault.id });
+    expect(files.every(({ name }) => name.startsWith("file "))).toBe(true);
+    expect(asked.length).toBeGreaterThan(0);
+    expect(new Set(asked).size).toBe(asked.length);
+    expect(paths.filter((path) => path.endsWith("/keys"))).toHaveLength(1);
+    const before = asked.length;
+    await (await reader.files.download(files[0]?.id ?? "")).bytes();
+    expect(asked).toHaveLength(before);
+  });
+
+  test("is closed to who is no member: ids, sizes and dates, without names", async () => {
+    const vault = await client.vaults.create({ name: "closed", type: "shared" });
+    const file = await put(vault, "secret plan.txt");
+    const stranger = await stack.invite("stranger");
+    const seen = await stranger.client.files.list({ vaultId: vault.id }).catch((error: unknown) => error);
+    if (seen instanceof Error) expect(seen).toMatchObject({ code: "not_a_member" });
+    else expect(seen).toMatchObject({ files: [{ id: file.id, name: "", unreadable: "not_a_member" }] });
+    await expect(stranger.client.files.download(file.id)).rejects.toMatchObject({ code: "not_a_member" });
+  });
+});
+
+function flip(base64: string): string {
+  const raw = Buffer.from(base64, "base64");
+  raw[40] = (raw[40] ?? 0) ^ 1;
+  return raw.toString("base64");
+}
