@@ -8,6 +8,8 @@ import { metadata } from "./metadata.ts";
 import { renderOutcome, type Benchmark, type Outcome } from "./outcome.ts";
 import { sdkCall } from "./sdk-call.ts";
 import { sdkUpload } from "./sdk-upload.ts";
+import { sharedSecondFile } from "./shared-second-file.ts";
+import { sharedSmallFiles } from "./shared-small-files.ts";
 import { forgotPasswordTiming, loginTiming } from "./sign-in.ts";
 import { upload } from "./upload.ts";
 import { webhookDeadEndpoint, webhookDeliveries, webhookEnqueue, webhookProcessor } from "./webhooks.ts";
@@ -30,6 +32,8 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   "crypto-age": cryptoAge,
   "crypto-age-encryption": cryptoAgeEncryption,
   "crypto-memory": cryptoMemory,
+  "shared-small-files": sharedSmallFiles,
+  "shared-second-file": sharedSecondFile,
 };
 
 const { positionals, values } = parseArgs({

@@ -32,12 +32,19 @@ export async function openScratch(): Promise<AsyncDisposable & { readonly direct
   return { directory, [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) };
 }
 
-/** Makes accounts in development mode, then starts the server in production mode with its default log, written to a file. */
-export async function startService(directory: string, accounts = 1): Promise<Service> {
+/**
+ * Makes accounts in development mode, then starts the server in production mode with its default log, written to a file. `settings`: more
+ * `SERVICE_…` variables.
+ */
+export async function startService(
+  directory: string,
+  accounts = 1,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Service> {
   const data = join(directory, "data");
   const keys: string[] = [];
   let readKey: string;
-  const first = await launch(directory, { SERVICE_ENV: "development", SERVICE_DATA_DIR: data });
+  const first = await launch(directory, { ...settings, SERVICE_ENV: "development", SERVICE_DATA_DIR: data });
   try {
     for (let at = 0; at < accounts; at += 1) keys.push(await signUp(first.baseUrl, `bench-${String(at)}@example.com`));
     readKey = await makeReadKey(first.baseUrl, keys[0] ?? "");
@@ -45,7 +52,13 @@ export async function startService(directory: string, accounts = 1): Promise<Ser
     await stopChild(first.child);
   }
   const rates = { SERVICE_RATE_GENERAL: String(RATE), SERVICE_RATE_GENERAL_BURST: String(RATE) };
-  const production = { SERVICE_ENV: "production", ...productionSecrets(), ...rates, SERVICE_DATA_DIR: data };
+  const production = {
+    ...settings,
+    SERVICE_ENV: "production",
+    ...productionSecrets(),
+    ...rates,
+    SERVICE_DATA_DIR: data,
+  };
   const { baseUrl, child } = await launch(directory, production);
   return {
     baseUrl,

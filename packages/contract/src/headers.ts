@@ -7,6 +7,8 @@ export const HEADERS = {
   apiVersion: "API-Version",
   fileId: "File-Id",
   keyId: "Coffer-Key-Id",
+  /** With the current content of a shared vault's file: what `files.get` answers of it, JSON in base64; it names the version. */
+  file: "Coffer-File",
   devUserId: "X-Dev-User-Id",
   devIdpId: "X-Dev-Idp-Id",
   retryCount: "X-Retry-Count",

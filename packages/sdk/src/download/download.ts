@@ -1,4 +1,4 @@
-import { clientApi as api } from "@coffer/contract";
+import { clientApi as api, HEADERS } from "@coffer/contract";
 import { iterate } from "../byte-body.ts";
 import { send, type ByteAnswer } from "../call.ts";
 import { createHasher } from "../digest.ts";
@@ -45,7 +45,26 @@ export async function openDownload(
   options: DownloadOptions = {},
   versionId?: string,
 ): Promise<Download> {
+  return (await openStored(connection, fileId, options, versionId)).download;
+}
+
+/** A download of the stored bytes, with what the service says of a shared vault's file when no version is named. */
+export interface StoredDownload {
+  readonly download: Download;
+  /** {@link HEADERS.file}, not looked at yet; null where there is none. */
+  readonly shown: string | null;
+  /** A broken connection is taken up in this version, also when another one has become current. */
+  keepTo(versionId: string): void;
+}
+
+export async function openStored(
+  connection: Connection,
+  fileId: string,
+  options: DownloadOptions = {},
+  versionId?: string,
+): Promise<StoredDownload> {
   const { range, signal, retries } = options;
+  let version = versionId;
   checkRange(range);
   const open = async (
     from: ByteRange | undefined,
@@ -54,7 +73,11 @@ export async function openDownload(
     const { output: answer } = await send(
       connection,
       api.files.content,
-      { params: { fileId }, query: versionId === undefined ? {} : { versionId }, headers: contentHeaders(from, etag) },
+      {
+        params: { fileId },
+        query: version === undefined ? {} : { versionId: version },
+        headers: contentHeaders(from, etag),
+      },
       { signal, retries },
     );
     try {
@@ -79,16 +102,14 @@ export async function openDownload(
     whole,
     reopen: async (from) => (await open(from, etag)).answer.body,
   });
-  return {
-    size,
-    sha256,
-    range: { offset: start, length },
-    contentType,
-    name,
-    etag,
-    stream,
+  const download = {
+    ...{ size, sha256, range: { offset: start, length }, contentType, name, etag, stream },
     bytes: () => collect(stream, length),
   };
+  const keepTo = (current: string): void => {
+    version = current;
+  };
+  return { download, shown: answer.headers.get(HEADERS.file), keepTo };
 }
 
 function contentHeaders(range: ByteRange | undefined, etag: string | null): { range?: string; "if-match"?: string } {

@@ -9,8 +9,7 @@ export async function openFileDownload(
 ): Promise<Download> {
   if (connection.sharedVaults !== null) {
     const { openSharedDownload } = await import("../vaults/download.ts");
-    const shared = await openSharedDownload(connection, fileId, options);
-    if (shared !== null) return shared;
+    return openSharedDownload(connection, fileId, options);
   }
   return openDownload(connection, fileId, options);
 }

@@ -13,10 +13,18 @@ import {
   type VaultView,
   type VerifiedVersion,
 } from "@coffer/crypto";
+import * as z from "zod/mini";
 import { callOn } from "../call.ts";
 import { fromBase64 } from "../digest.ts";
-import { collect, openDownload, type Download, type DownloadOptions } from "../download/download.ts";
-import { ContractError } from "../errors.ts";
+import {
+  collect,
+  openDownload,
+  openStored,
+  type Download,
+  type DownloadOptions,
+  type StoredDownload,
+} from "../download/download.ts";
+import { ApiError, ContractError } from "../errors.ts";
 import type { File } from "../file.ts";
 import type { Connection } from "../options.ts";
 import { openItem, placeOf } from "./entries.ts";
@@ -24,24 +32,93 @@ import type { OpenVault } from "./open-vault.ts";
 import { inVaultTerms, toVaultError, VaultError } from "./vault-error.ts";
 import { findOpenVault } from "./vault-session.ts";
 
-/** null: the file lies in a public vault, and is downloaded as it is stored. */
+/**
+ * Of a public vault's file the bytes are those that are stored. A whole file of a shared vault costs one request: its statements come with
+ * the bytes, of which nothing is given before they are true.
+ */
 export async function openSharedDownload(
   connection: Connection,
   fileId: string,
   options: DownloadOptions,
-): Promise<Download | null> {
-  const { file } = await callOn(connection, api.files.get, { params: { fileId } }, { signal: options.signal });
-  if (options.vaultId !== undefined && file.vaultId !== options.vaultId)
-    throw new VaultError("vault_changed", `The service shows file ${fileId} in another vault than ${options.vaultId}`);
-  const vault = await findOpenVault(connection, file.vaultId, { signal: options.signal });
-  if (vault === null) {
-    if (file.shared !== null)
-      throw new VaultError(
-        "vault_changed",
-        "The vault was public when it was first met, and the service shows it as shared now",
-      );
+): Promise<Download> {
+  if (options.range !== undefined) return openKnown(connection, fileId, options);
+  const shows = { progress: false };
+  const stored = await openCurrent(connection, fileId, options, shows);
+  if (stored === null) return openKnown(connection, fileId, options);
+  let taken = false;
+  try {
+    const shown = parseShown(stored.shown, fileId);
+    const file = shown ?? (await callOn(connection, api.files.get, { params: { fileId } }, options)).file;
+    const vault = await findVault(connection, file, options);
+    // Bytes of a shared vault that come without their statements are asked for again, by the version's id.
+    if (vault !== null && shown === null) return await openKnown(connection, fileId, options);
+    if (vault !== null) stored.keepTo(file.versionId);
+    shows.progress = vault === null;
+    const opened =
+      vault === null ? stored.download : await openShared(connection, vault, file, options, stored.download);
+    taken = true;
+    return opened;
+  } catch (error) {
+    if (error instanceof VaultError && error.code === "rolled_back")
+      return await openKnown(connection, fileId, options);
+    throw error;
+  } finally {
+    if (!taken) await stored.download.stream.cancel();
+  }
+}
+
+/** Null for whom the service knows as no member: what the chain and the key servers say of it is told by asking them. */
+async function openCurrent(
+  connection: Connection,
+  fileId: string,
+  { onProgress, signal, retries }: DownloadOptions,
+  shows: { readonly progress: boolean },
+): Promise<StoredDownload | null> {
+  const progressed: DownloadOptions["onProgress"] = (progress) => {
+    if (shows.progress) onProgress?.(progress);
+  };
+  try {
+    return await openStored(connection, fileId, { signal, retries, onProgress: progressed });
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "not_a_member") return null;
+    throw error;
+  }
+}
+
+/** Null for what is not that file: then it is asked for by itself. */
+function parseShown(shown: string | null, fileId: string): File | null {
+  const bytes = fromBase64(shown ?? "");
+  if (shown === null || bytes === null) return null;
+  try {
+    const file: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    const parsed = z.safeParse(api.files.get.output, { file });
+    return parsed.success && parsed.data.file.id === fileId ? parsed.data.file : null;
+  } catch {
     return null;
   }
+}
+
+/** The vault that the service shows the file in; null for a public one. */
+async function findVault(
+  connection: Connection,
+  file: File,
+  { signal, vaultId }: DownloadOptions,
+): Promise<OpenVault | null> {
+  if (vaultId !== undefined && file.vaultId !== vaultId)
+    throw new VaultError("vault_changed", `The service shows file ${file.id} in another vault than ${vaultId}`);
+  const vault = await findOpenVault(connection, file.vaultId, { signal });
+  if (vault === null && file.shared !== null)
+    throw new VaultError(
+      "vault_changed",
+      "The vault was public when it was first met, and the service shows it as shared now",
+    );
+  return vault;
+}
+
+async function openKnown(connection: Connection, fileId: string, options: DownloadOptions): Promise<Download> {
+  const { file } = await callOn(connection, api.files.get, { params: { fileId } }, { signal: options.signal });
+  const vault = await findVault(connection, file, options);
+  if (vault === null) return openDownload(connection, fileId, options);
   try {
     return await openShared(connection, vault, file, options);
   } catch (error) {
@@ -53,14 +130,15 @@ export async function openSharedDownload(
   }
 }
 
-/** Opens the version that `file` shows, as the service answered it. Its statements are verified before this resolves. */
+/** Opens the version that `file` shows, as the service answered it; `stored`: its bytes, if they are on their way. Its statements are verified before this resolves. */
 export function openShared(
   connection: Connection,
   vault: OpenVault,
   file: File,
   options: DownloadOptions,
+  stored: Download | null = null,
 ): Promise<Download> {
-  return inVaultTerms(() => openFile(connection, vault, file, options));
+  return inVaultTerms(() => openFile(connection, vault, file, options, stored));
 }
 
 async function openFile(
@@ -68,6 +146,7 @@ async function openFile(
   vault: OpenVault,
   file: File,
   options: DownloadOptions,
+  stored: Download | null,
 ): Promise<Download> {
   const bytes = fromBase64(file.shared?.version ?? "");
   if (file.shared === null || bytes === null)
@@ -79,7 +158,7 @@ async function openFile(
   if (generation < view.floor)
     throw new VaultError("rolled_back", "The version is of before the vault's last rotation", { step: "statement" });
   const reading: Reading = { connection, vault, file, statement: bytes, metadata, view, options };
-  return options.range === undefined ? openWhole(reading) : openRange(reading, options.range);
+  return options.range === undefined ? openWhole(reading, stored) : openRange(reading, options.range);
 }
 
 interface Reading {
@@ -93,10 +172,11 @@ interface Reading {
   readonly options: DownloadOptions;
 }
 
-async function openWhole(reading: Reading): Promise<Download> {
+/** `given`: the stored bytes, when they are on their way already. */
+async function openWhole(reading: Reading, given: Download | null): Promise<Download> {
   const { connection, vault, file, metadata, options } = reading;
   const { signal, retries } = options;
-  const stored = await openDownload(connection, file.id, { signal, retries }, file.versionId);
+  const stored = given ?? (await openDownload(connection, file.id, { signal, retries }, file.versionId));
   const content = decryptFile(vault.platform, stored.stream, {
     unlock: (start) => unlock(reading, start),
     ...(signal === undefined ? {} : { signal }),

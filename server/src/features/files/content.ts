@@ -1,4 +1,5 @@
 /** A file's bytes and the headers that go with them (RFC 9110 §8, §13, §14). */
+import { type File, HEADERS } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { type OutgoingBytes, type Principal, Reply, type RequestContext } from "../../http/handlers.ts";
 import type { BlobRange } from "../../ports/blob-store.ts";
@@ -9,7 +10,7 @@ import { ifNoneMatchNames, ifRangeHolds, requireMatch } from "./conditions.ts";
 import { renderReprDigest } from "./digests.ts";
 import { renderDisposition } from "./disposition.ts";
 import { parseRange } from "./ranges.ts";
-import { etagOf, sharedOf, shownName } from "./rules.ts";
+import { etagOf, sharedOf, shownName, toFile } from "./rules.ts";
 import { findVersion, type Version } from "./versions.ts";
 
 type ContentDeps = Pick<Deps, "database" | "blobs" | "clock" | "chain">;
@@ -32,6 +33,8 @@ interface Selected {
   readonly range: BlobRange | null;
   /** The caller's copy is current. */
   readonly unchanged: boolean;
+  /** In a shared vault, when no version was named: what a reader verifies the bytes with, and would have to ask for. */
+  readonly shown: File | null;
 }
 
 /** 200, 206 or 304 with its headers; bytes for the first two. */
@@ -45,7 +48,12 @@ export async function sendContent(
   const { row, range } = selected;
   const stream = await deps.blobs.open(row.blob_key, range ?? undefined);
   if (stream === null) return sendReplaced(deps, context, request, row);
-  return new Reply(stream, { status: range === null ? 200 : 206, headers: contentHeaders(row, range) });
+  const headers = { ...contentHeaders(row, range), ...fileHeader(selected.shown) };
+  return new Reply(stream, { status: range === null ? 200 : 206, headers });
+}
+
+function fileHeader(shown: File | null): Record<string, string> {
+  return shown === null ? {} : { [HEADERS.file]: Buffer.from(JSON.stringify(shown)).toString("base64") };
 }
 
 /** Range is defined for GET alone (RFC 9110 §14.2): HEAD describes the whole content. */
@@ -75,12 +83,14 @@ async function select(
   }
   const row = await findVersion(deps, seen, versionId);
   const etag = etagOf(row);
+  const shown = seen.vault !== null && versionId === undefined ? toFile(seen.row) : null;
   requireMatch(headers["if-match"], etag);
   const ifNoneMatch = headers["if-none-match"];
-  if (ifNoneMatch !== undefined && ifNoneMatchNames(ifNoneMatch, etag)) return { row, range: null, unchanged: true };
+  if (ifNoneMatch !== undefined && ifNoneMatchNames(ifNoneMatch, etag))
+    return { row, range: null, unchanged: true, shown };
   const ifRange = headers["if-range"];
   const ranged = ifRange === undefined || ifRangeHolds(ifRange, { etag, modifiedAt: row.updated_at }, deps.clock.now());
-  return { row, range: ranged ? parseRange(headers.range, row.size) : null, unchanged: false };
+  return { row, range: ranged ? parseRange(headers.range, row.size) : null, unchanged: false, shown };
 }
 
 /** Between reading the row and opening the blob a new version may have taken its place: then that one is answered. */
