@@ -181,6 +181,17 @@ it("hands a vault over, or takes the offer back", async () => {
   );
 });
 
+it("leaves nobody it removes an offer of the ownership, member or not", async () => {
+  const { owner, eve } = people();
+  const chain = open();
+  const { objectId } = (await createVault(chain, owner, {})).vault;
+  await offerOwnership(chain, owner, { objectId, chainAddress: eve.chainAddress });
+  const act = { objectId, chainAddress: eve.chainAddress };
+  expect(await removeMember(chain, owner, act)).toMatchObject({ outcome: "done", vault: { offered: null } });
+  expect(await removeMember(chain, owner, act)).toMatchObject({ outcome: "already" });
+  await expect(acceptOwnership(open(), eve, { objectId })).rejects.toEqual(refusal("not_offered"));
+});
+
 it("raises the floor up to the generation, and never lowers it", async () => {
   const everybody = people();
   const { owner, anna } = everybody;

@@ -62,7 +62,10 @@ export async function addMember(
   });
 }
 
-/** Removes a member, or gives `already` for one that is not on the allowlist. Raises the generation. */
+/**
+ * Removes a member, which raises the generation. An address that is none, but was offered the ownership, loses the offer; one that has
+ * neither gives `already`.
+ */
 export async function removeMember(
   chain: Chain,
   signer: TransactionSigner,
@@ -70,12 +73,15 @@ export async function removeMember(
   options?: ExecutionOptions,
 ): Promise<VaultAct> {
   return run(chain, signer, act.objectId, options, {
-    isDone: (vault) => findMember(vault, act.chainAddress) === null,
+    isDone: (vault) => findMember(vault, act.chainAddress) === null && vault.offered !== act.chainAddress,
     check: (vault) => {
       if (vault.owner.chainAddress !== signer.chainAddress) throw new ChainError("not_owner");
       if (vault.owner.chainAddress === act.chainAddress) throw new ChainError("is_owner");
     },
-    call: (vault) => vaultCalls.remove(vault, act.chainAddress),
+    call: (vault) =>
+      findMember(vault, act.chainAddress) === null
+        ? vaultCalls.offerOwnership(vault, signer.chainAddress)
+        : vaultCalls.remove(vault, act.chainAddress),
     already: "not_a_member",
   });
 }
