@@ -1,0 +1,60 @@
+import { mkdir, mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { scanDisk, windowsOf, type Needle } from "./disk-scan.ts";
+
+let directory: string;
+const words: Needle = { of: "the words", bytes: Buffer.from("like no other words in the world"), contentOnly: false };
+const scan = (needles: readonly Needle[], since = 0) =>
+  scanDisk(directory, { without: join(directory, "client"), since, needles });
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "disk-scan-"));
+  await mkdir(join(directory, "blobs"));
+  await mkdir(join(directory, "client"));
+});
+
+afterEach(async () => {
+  await rm(directory, { recursive: true });
+});
+
+describe("scanDisk", () => {
+  it("finds nothing where nothing is, and says how much it looked at", async () => {
+    await writeFile(join(directory, "blobs", "a"), Buffer.alloc(1000));
+    expect(await scan([words])).toEqual({ files: 1, bytes: 1000, needles: 1, found: [] });
+  });
+
+  it.each([
+    ["at the beginning", 0],
+    ["across the border of what is read at once", 8 * 1024 * 1024 - 10],
+    ["far behind", 9 * 1024 * 1024],
+  ])("finds plaintext %s", async (_where, at) => {
+    await writeFile(join(directory, "blobs", "a"), Buffer.concat([Buffer.alloc(at), words.bytes, Buffer.alloc(5)]));
+    expect((await scan([words])).found).toEqual([{ needle: "the words", file: join("blobs", "a") }]);
+  });
+
+  it("leaves out the client's own files, older ones, and databases where common words may stand", async () => {
+    await writeFile(join(directory, "client", "journal"), words.bytes);
+    await writeFile(join(directory, "blobs", "old"), words.bytes);
+    await utimes(join(directory, "blobs", "old"), 1, 1);
+    await writeFile(join(directory, "coffer.sqlite-wal"), words.bytes);
+    expect((await scan([{ ...words, contentOnly: true }], 2_000)).found).toEqual([]);
+    expect((await scan([words], 2_000)).found).toEqual([{ needle: "the words", file: "coffer.sqlite-wal" }]);
+  });
+});
+
+describe("windowsOf", () => {
+  it("takes a piece out of the middle of each file that has one", async () => {
+    const path = join(directory, "a.txt");
+    await writeFile(path, `${"x".repeat(100)}like no other words in the world${"x".repeat(100)}`);
+    const flat = join(directory, "flat");
+    await writeFile(flat, Buffer.alloc(500));
+    const needles = await windowsOf([
+      { parts: ["a.txt"], path, size: 232 },
+      { parts: ["flat"], path: flat, size: 500 },
+      { parts: ["tiny"], path: flat, size: 3 },
+    ]);
+    expect(needles).toEqual([{ of: "a.txt", bytes: words.bytes, contentOnly: true }]);
+  });
+});
