@@ -3,7 +3,7 @@ import { ServiceError } from "../http/errors.ts";
 import type { Principal } from "../http/handlers.ts";
 import type { Session } from "../ports/database.ts";
 import { newestFirst } from "./paging.ts";
-import { readVaultFor } from "./shared-vaults/access.ts";
+import { readVaultFor, type SeenVault } from "./shared-vaults/access.ts";
 import { listVaultIds } from "./vaults/store.ts";
 
 /** A vault that a list reads, with its account; null: the account as a whole, which has an index of its own. */
@@ -19,16 +19,26 @@ export interface ReadVault {
 export async function vaultsToRead(
   session: Session,
   principal: Principal,
-  wanted: { vaultId: string | undefined; top: boolean },
+  wanted: { vaultId: string | undefined; top: boolean; name: string | undefined },
 ): Promise<readonly ReadVault[]> {
   const { accountId } = principal;
   if (wanted.vaultId !== undefined) {
     const vault = await readVaultFor(session, principal, wanted.vaultId);
+    refuseClearName(vault, wanted);
     return [{ accountId: vault.account_id, vaultId: vault.id }];
   }
   const ofAccount = (vaultId: string): ReadVault => ({ accountId, vaultId });
   if (principal.vaultIds !== null) return [...principal.vaultIds].map(ofAccount);
   return wanted.top ? (await listVaultIds(session, accountId)).map(ofAccount) : [{ accountId, vaultId: null }];
+}
+
+/** Throws `validation_failed` for a name in the clear where names are encrypted: no such vault can be asked for it. */
+export function refuseClearName(
+  vault: Pick<SeenVault, "type" | "plain_names"> | null,
+  { name }: { readonly name?: string | undefined },
+): void {
+  if (name !== undefined && vault?.type === "shared" && vault.plain_names !== 1)
+    throw new ServiceError("validation_failed", "query.name: this vault's names are encrypted, look for nameIndex");
 }
 
 /** At most `count` rows of all the vaults together, newest first; `read` answers the same of one vault. */

@@ -2,7 +2,7 @@
 import type { Principal } from "../../http/handlers.ts";
 import type { Session } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";
-import { mergeVaults, nameFilter, vaultsToRead } from "../listing.ts";
+import { mergeVaults, nameFilter, refuseClearName, vaultsToRead } from "../listing.ts";
 import type { PageRequest } from "../paging.ts";
 import { readFolderFor } from "../reaching.ts";
 import { readVaultFor } from "../shared-vaults/access.ts";
@@ -29,13 +29,14 @@ export async function listPage(
   const filter = { ...nameFilter(query), trashed: query.trashed ?? false };
   if (query.folderId !== undefined && query.folderId !== "root") {
     if (query.vaultId !== undefined) await readVaultFor(session, principal, query.vaultId);
-    const { row: folder } = await readFolderFor(session, principal, query.folderId);
+    const { row: folder, vault } = await readFolderFor(session, principal, query.folderId);
+    refuseClearName(vault, query);
     if (query.vaultId !== undefined && query.vaultId !== folder.vault_id) return [];
     const place = { accountId: folder.account_id, vaultId: folder.vault_id, folderId: folder.id };
     return listFiles(session, { ...filter, ...place }, after, limit + 1);
   }
   const top = query.folderId === "root";
-  const vaults = await vaultsToRead(session, principal, { vaultId: query.vaultId, top });
+  const vaults = await vaultsToRead(session, principal, { vaultId: query.vaultId, top, name: query.name });
   const folderId = top ? null : undefined;
   return mergeVaults(vaults, limit + 1, (vault) =>
     listFiles(session, { ...filter, ...vault, folderId }, after, limit + 1),

@@ -255,6 +255,22 @@ describe("a name or a place", () => {
     expect(answerOf(listed).files).toHaveLength(1);
   });
 
+  test("[D5-shared-names] is not looked for by a name in the clear, which would be told by that", async () => {
+    await using service = await openTestService();
+    const { member: _member, ...writing } = await openWriting(service);
+    const { vaultId } = writing.shared;
+    const { id: folderId } = await folder(service, writing, "folder");
+    const context = contextOf(writing.by.principal);
+    const { files, folders } = service.handlers;
+    for (const query of [{ vaultId }, { vaultId, folderId: "root" as const }, { folderId }])
+      expect(await codeOf(files.list({ query: { ...query, name: "plan.pdf" } }, context))).toBe("validation_failed");
+    for (const query of [{ vaultId }, { parentId: folderId }])
+      expect(await codeOf(folders.list({ query: { ...query, name: "plans" } }, context))).toBe("validation_failed");
+    const plain = await openWriting(service, { plainNames: true });
+    const query = { vaultId: plain.shared.vaultId, name: "plan.pdf" };
+    expect(await codeOf(files.list({ query }, contextOf(plain.by.principal)))).toBe("ok");
+  });
+
   test("is found by its index, in its vault, by who sees it", async () => {
     await using service = await openTestService();
     const { member, ...writing } = await openWriting(service);

@@ -2,7 +2,7 @@
 import type { Principal } from "../../http/handlers.ts";
 import type { Session } from "../../ports/database.ts";
 import type { FolderRow } from "../../ports/tables.ts";
-import { mergeVaults, nameFilter, vaultsToRead } from "../listing.ts";
+import { mergeVaults, nameFilter, refuseClearName, vaultsToRead } from "../listing.ts";
 import type { PageRequest } from "../paging.ts";
 import { readFolderFor } from "../reaching.ts";
 import { readVaultFor } from "../shared-vaults/access.ts";
@@ -26,13 +26,14 @@ export async function listPage(
   const filter = { ...nameFilter(query), trashed: query.trashed ?? false };
   if (query.parentId !== undefined && query.parentId !== "root") {
     if (query.vaultId !== undefined) await readVaultFor(session, principal, query.vaultId);
-    const { row: parent } = await readFolderFor(session, principal, query.parentId);
+    const { row: parent, vault } = await readFolderFor(session, principal, query.parentId);
+    refuseClearName(vault, query);
     if (query.vaultId !== undefined && query.vaultId !== parent.vault_id) return [];
     const place = { accountId: parent.account_id, vaultId: parent.vault_id, parentId: parent.id };
     return listFolders(session, { ...filter, ...place }, after, limit + 1);
   }
   const top = query.parentId === "root";
-  const vaults = await vaultsToRead(session, principal, { vaultId: query.vaultId, top });
+  const vaults = await vaultsToRead(session, principal, { vaultId: query.vaultId, top, name: query.name });
   const parentId = top ? null : undefined;
   return mergeVaults(vaults, limit + 1, (vault) =>
     listFolders(session, { ...filter, ...vault, parentId }, after, limit + 1),
