@@ -61,14 +61,15 @@ export function parseStart(args: readonly string[], { workingDirectory, reposito
   };
 }
 
-export const HELP = `npm start [-- OPTIONS]: starts the whole stack and runs the main job once on a real folder,
-and shows the webhook deliveries of it on a page
+export const HELP = `npm start [-- OPTIONS]: starts the whole stack (service, local chain, key servers) and runs the
+main job once on a shared vault and a real folder: an agent is refused, let in, stores the folder encrypted,
+reads it back, and is removed. Shows the webhook deliveries of it on a page
 
   --folder PATH   the folder to store, fetch back and compare (default: the repository's docs)
-  --data DIR      where accounts, files and the key are kept (default: .coffer in the repository)
+  --data DIR      where accounts, chain, files and keys are kept (default: .coffer in the repository)
   --port N        the service's port; 0 takes any (default: 8787, or the next that is free)
-  --once          end after the job: 0 when every byte came back and every
-                  upload was delivered to the webhook, 1 when not
+  --once          end after the job: 0 when every step came to what it should, every byte came back
+                  and every upload was delivered to the webhook, 1 when not
   --json          one JSON document on stdout once ready, all else on stderr
                   (npm start --silent -- --json: npm prints a banner otherwise)
   --help
