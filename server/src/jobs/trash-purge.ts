@@ -3,7 +3,7 @@ import { type EventObject, TRASH_DAYS } from "@coffer/contract";
 import { changeUsage } from "../features/account/store.ts";
 import { fileObject, folderObject } from "../features/changes/objects.ts";
 import { recordChange } from "../features/changes/store.ts";
-import { dropKeptVersions } from "../features/files/kept-versions.ts";
+import { dropKeptVersions } from "../features/files/kept-versions-store.ts";
 import { queueBlobDeletion } from "../features/files/store.ts";
 import type { Session } from "../ports/database.ts";
 import type { FolderRow } from "../ports/tables.ts";

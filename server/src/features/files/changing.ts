@@ -13,7 +13,7 @@ import { withPermits } from "../permits.ts";
 import { findPlace } from "../placing.ts";
 import { actsAsOwner, readFileFor } from "../reaching.ts";
 import { changeSharedFile, nameRestored } from "./changing-shared.ts";
-import { dropKeptVersions } from "./kept-versions.ts";
+import { dropKeptVersions } from "./kept-versions-store.ts";
 import { toFile } from "./rules.ts";
 import { BLOB_GRACE_MS, deleteFileRow, queueBlobDeletion, updateFile } from "./store.ts";
 import { nameOrConflict, readReplaceable, refuseTakenName } from "./storing.ts";

@@ -7,7 +7,7 @@ import { sweepOrphans } from "../../jobs/sweep.ts";
 import { purgeTrash } from "../../jobs/trash-purge.ts";
 import { agentOf, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
 import { answerOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
-import { KEPT_VERSIONS } from "./kept-versions.ts";
+import { KEPT_VERSIONS } from "./kept-versions-store.ts";
 import {
   contentOf,
   countBlobs,

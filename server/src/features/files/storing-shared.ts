@@ -11,7 +11,7 @@ import type { Permits } from "../permits.ts";
 import { findPlace, type FoundPlace, type WantedPlace } from "../placing.ts";
 import { type SeenFile, readFileFor } from "../reaching.ts";
 import type { SeenVault } from "../shared-vaults/access.ts";
-import { isKeptVersion, keepVersion } from "./kept-versions.ts";
+import { isKeptVersion, keepVersion } from "./kept-versions-store.ts";
 import { DEFAULT_CONTENT_TYPE, sharedOf } from "./rules.ts";
 import { mergeShared, requireFittingUpload, type SignedUpload } from "./signed-uploads.ts";
 import { BLOB_GRACE_MS, findFileVault, insertFile, queueBlobDeletion, updateFile } from "./store.ts";

@@ -4,7 +4,7 @@ import { ServiceError } from "../../http/errors.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { notFound } from "../acting.ts";
 import type { SeenFile } from "../reaching.ts";
-import { findKeptVersion, KEPT_MS } from "./kept-versions.ts";
+import { findKeptVersion, KEPT_MS } from "./kept-versions-store.ts";
 
 /** What a content is answered from. */
 export type Version = Pick<
