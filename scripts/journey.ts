@@ -4,8 +4,9 @@
  */
 import { JOURNEYS } from "../test/acceptance/journeys/catalogue.ts";
 import type { Journey } from "../test/acceptance/journeys/observable.ts";
-import { PROGRAMS } from "../test/acceptance/journeys/programs.ts";
-import { renderOutcome, runJourney, type Outcome } from "../test/acceptance/journeys/run.ts";
+import { networkOpeners, stackOpeners } from "../test/acceptance/journeys/programs.ts";
+import { isBuilt, renderOutcome, runJourney, type Outcome } from "../test/acceptance/journeys/run.ts";
+import { openSharedService, type SharedService } from "../test/acceptance/kit/shared-service.ts";
 
 const names = process.argv.slice(2).map((name) => name.toUpperCase());
 const unknown = names.filter((name) => name !== "ALL" && !JOURNEYS.some((journey) => journey.name === name));
@@ -17,13 +18,20 @@ if (names.length === 0 || unknown.length > 0) {
 } else {
   const chosen = JOURNEYS.filter(({ name }) => names.includes("ALL") || names.includes(name));
   const outcomes: Outcome[] = [];
-  for (const journey of chosen) outcomes.push(...(await runAndPrint(journey)));
+  const service = chosen.some(needsNetwork) ? await openSharedService() : null;
+  for (const journey of chosen) outcomes.push(...(await runAndPrint(journey, service)));
+  await service?.[Symbol.asyncDispose]();
   printSum(outcomes);
 }
 
-async function runAndPrint(journey: Journey): Promise<Outcome[]> {
+function needsNetwork({ observables }: Journey): boolean {
+  return observables.some((observable) => isBuilt(observable, "network"));
+}
+
+async function runAndPrint(journey: Journey, service: SharedService | null): Promise<Outcome[]> {
   console.log(`\n${journey.name}: ${journey.title}`);
-  return runJourney(journey, PROGRAMS[journey.name], (outcome) => {
+  const network = service === null ? {} : networkOpeners(service, journey.name);
+  return runJourney(journey, { ...stackOpeners(journey.name), ...network }, (outcome) => {
     console.log(`  ${renderOutcome(outcome)}`);
   });
 }

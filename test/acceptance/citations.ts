@@ -14,10 +14,10 @@ export interface Citation {
   readonly line: number;
 }
 
-const TITLED_CALLS = new Set(["it", "test", "describe", "builtObservable"]);
+const TITLED_CALLS = new Set(["it", "test", "describe", "builtObservable", "sharedObservable"]);
 /** What looks like an id; anything else in brackets is prose. */
 const CITED_ID = /^[SDJ]\d+(?:\.\d+)?-/;
-const JOURNEY_PROGRAM = /\btest\/acceptance\/journeys\/j\d\d\.ts$/;
+const JOURNEY_PROGRAM = /\btest\/acceptance\/journeys\/(shared-)?j\d\d\.ts$/;
 const SOURCES = ["packages/*/src/**/*.ts", "server/src/**/*.ts", "test/**/*.ts", "examples/**/*.ts", "scripts/**/*.ts"];
 
 /** Every citation under `root`, in order of file and line. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { JOURNEYS } from "./journeys/catalogue.ts";
-import type { Journey } from "./journeys/observable.ts";
-import { PROGRAMS } from "./journeys/programs.ts";
-import { renderOutcome, runJourney, type Outcome } from "./journeys/run.ts";
+import type { Ground, Journey } from "./journeys/observable.ts";
+import { PROGRAMS, SHARED_PROGRAMS, stackOpeners } from "./journeys/programs.ts";
+import { isBuilt, renderOutcome, runJourney, type Outcome } from "./journeys/run.ts";
 import { REQUIREMENT_ID } from "./requirement.ts";
 
 /** Starting a stack, a second server and a tool server takes its time on a busy machine. Milliseconds. */
@@ -25,7 +25,9 @@ describe("the catalogue of journeys", () => {
   });
 
   it("has a program for exactly the journeys with something built", () => {
-    expect(Object.keys(PROGRAMS)).toEqual(JOURNEYS.filter(hasBuilt).map(({ name }) => name));
+    expect(Object.keys(PROGRAMS)).toEqual(JOURNEYS.filter((one) => hasBuilt(one, "stack")).map(({ name }) => name));
+    const shared = JOURNEYS.filter((one) => hasBuilt(one, "network"));
+    expect(Object.keys(SHARED_PROGRAMS)).toEqual(shared.map(({ name }) => name));
   });
 });
 
@@ -37,30 +39,32 @@ describe("a run says everything", () => {
   };
 
   it("lists what is pending, with the reason", async () => {
-    const outcomes = await runJourney(journey, undefined, () => undefined);
+    const outcomes = await runJourney(journey, {}, () => undefined);
     expect(outcomes.map(renderOutcome)).toEqual(["pending J0-later [cli] later (waits for cli)"]);
   });
 
   it("fails a built observable that has no program", async () => {
-    const built: Journey = { ...journey, observables: [{ id: "J0-now", tag: "api", text: "now", status: "built" }] };
-    const outcomes = await runJourney(built, undefined, () => undefined);
+    const observable = { id: "J0-now", tag: "api", text: "now", status: "built", ground: "stack" } as const;
+    const built: Journey = { ...journey, observables: [observable] };
+    const outcomes = await runJourney(built, { stack: undefined }, () => undefined);
     expect(outcomes.map(({ kind }) => kind)).toEqual(["failed"]);
+    expect(await runJourney(built, { network: undefined }, () => undefined)).toEqual([]);
   });
 });
 
 describe("journeys against a fresh stack", () => {
-  it.each(JOURNEYS.filter(hasBuilt))(
+  it.each(JOURNEYS.filter((one) => hasBuilt(one, "stack")))(
     "$name: $title",
     async (journey) => {
-      const outcomes = await runJourney(journey, PROGRAMS[journey.name], () => undefined);
+      const outcomes = await runJourney(journey, stackOpeners(journey.name), () => undefined);
       expect(outcomes.filter(isFailed).map(renderOutcome)).toEqual([]);
     },
     LIMIT,
   );
 });
 
-function hasBuilt(journey: Journey): boolean {
-  return journey.observables.some(({ status }) => status === "built");
+function hasBuilt(journey: Journey, ground: Ground): boolean {
+  return journey.observables.some((observable) => isBuilt(observable, ground));
 }
 
 function isFailed(outcome: Outcome): boolean {

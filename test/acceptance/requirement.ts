@@ -5,16 +5,7 @@
 
 /** The later work that a pending requirement waits for. */
 export type Issue =
-  | "identity"
-  | "invites"
-  | "shared-vaults"
-  | "webhooks"
-  | "audit"
-  | "billing"
-  | "cli"
-  | "tools"
-  | "web-console"
-  | "versions";
+  "identity" | "invites" | "webhooks" | "audit" | "billing" | "cli" | "tools" | "web-console" | "versions";
 
 /** Built now: at least one test must cite it. */
 interface Built {

@@ -1,4 +1,4 @@
-/** The program of each journey that has something built. */
+/** The programs of the journeys that have something built. */
 import { ownerSignsUp } from "./j01.ts";
 import { ownerCreatesVault } from "./j02.ts";
 import { ownerInvites } from "./j03.ts";
@@ -12,7 +12,17 @@ import { developmentHeaders } from "./j12.ts";
 import { promptInjection } from "./j14.ts";
 import { contractDrift } from "./j18.ts";
 import { auditLog } from "./j19.ts";
-import type { Program } from "./run.ts";
+import { sharedVaultCreated } from "./shared-j02.ts";
+import { blindBeforeMembership } from "./shared-j05.ts";
+import { memberAdded } from "./shared-j06.ts";
+import { sharedTransfers } from "./shared-j07.ts";
+import { sharedEvents } from "./shared-j08.ts";
+import { memberRemoved } from "./shared-j10.ts";
+import { accessExplained } from "./shared-j15.ts";
+import { writersTogether } from "./shared-j16.ts";
+import { exit } from "./shared-j17.ts";
+import { onNetwork, onStack, type Openers, type Program, type SharedProgram } from "./run.ts";
+import type { SharedService } from "../kit/shared-service.ts";
 
 export const PROGRAMS: Readonly<Record<string, Program>> = {
   J1: ownerSignsUp,
@@ -29,3 +39,27 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   J18: contractDrift,
   J19: auditLog,
 };
+
+export const SHARED_PROGRAMS: Readonly<Record<string, SharedProgram>> = {
+  J2: sharedVaultCreated,
+  J5: blindBeforeMembership,
+  J6: memberAdded,
+  J7: sharedTransfers,
+  J8: sharedEvents,
+  J10: memberRemoved,
+  J15: accessExplained,
+  J16: writersTogether,
+  J17: exit,
+};
+
+/** Runs what is observed on a stack. */
+export function stackOpeners(journey: string): Openers {
+  const program = PROGRAMS[journey];
+  return { stack: program === undefined ? undefined : onStack(program) };
+}
+
+/** Runs what is observed on a service beside a local network. */
+export function networkOpeners(service: SharedService, journey: string): Openers {
+  const program = SHARED_PROGRAMS[journey];
+  return { network: program === undefined ? undefined : onNetwork(service, program) };
+}

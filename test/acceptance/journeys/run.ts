@@ -1,8 +1,9 @@
-/** Runs one journey against a fresh stack and says of every observable how it went: nothing is silent. */
+/** Runs one journey on fresh ground and says of every observable how it went: nothing is silent. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Journey, Observable } from "./observable.ts";
+import type { Ground, Journey, Observable } from "./observable.ts";
+import type { SharedService } from "../kit/shared-service.ts";
 import { startStack, type Stack } from "../kit/stack.ts";
 
 /** Resolves when the observable was seen, throws what is wrong with it otherwise. */
@@ -12,32 +13,62 @@ export type Check = () => Promise<void>;
 export type Checks = Readonly<Record<string, Check>>;
 
 /** What a journey's program works with. Whatever it opens goes into `cleanup`. */
-export interface World {
-  /** Base URL, credentials and data directory of a stack started for this journey alone. */
-  readonly stack: Stack;
+interface Place {
   /** An empty directory of this journey. */
   readonly scratch: string;
   readonly cleanup: AsyncDisposableStack;
 }
 
+export interface World extends Place {
+  /** Base URL, credentials and data directory of a stack started for this journey alone. */
+  readonly stack: Stack;
+}
+
+export interface SharedWorld extends Place {
+  /** One for all journeys of a run: each has an account of its own, and takes back the faults that it causes. */
+  readonly service: SharedService;
+}
+
 export type Program = (world: World) => Promise<Checks>;
+export type SharedProgram = (world: SharedWorld) => Promise<Checks>;
+
+/** Makes the checks of one journey on one ground. */
+type Opener = (place: Place) => Promise<Checks>;
+/** The grounds that a run has; built observables of others are left to other runs. */
+export type Openers = Readonly<Partial<Record<Ground, Opener | undefined>>>;
 
 export type Outcome =
   | { readonly observable: Observable; readonly kind: "ok" }
   | { readonly observable: Observable; readonly kind: "failed"; readonly reason: string }
   | { readonly observable: Observable; readonly kind: "pending"; readonly reason: string };
 
+/** A stack for the journey alone. */
+export function onStack(program: Program): Opener {
+  return async ({ scratch, cleanup }) => {
+    const stack = cleanup.use(await startStack({ dataDirectory: join(scratch, "data") }));
+    return program({ stack, scratch, cleanup });
+  };
+}
+
+export function onNetwork(service: SharedService, program: SharedProgram): Opener {
+  return (place) => program({ ...place, service });
+}
+
 /** Runs the built observables of a journey; `report` hears of each outcome as soon as it is known. */
 export async function runJourney(
   journey: Journey,
-  program: Program | undefined,
+  openers: Openers,
   report: (outcome: Outcome) => void,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   await using cleanup = new AsyncDisposableStack();
-  const checks = await open(journey, program, cleanup);
+  const opened: Partial<Record<Ground, Checks | Error>> = {};
   for (const observable of journey.observables) {
-    const outcome = await outcomeOf(observable, checks);
+    const outcome = await outcomeOf(observable, async (ground) => {
+      if (!(ground in openers)) return null;
+      return (opened[ground] ??= await open(journey, ground, openers[ground], cleanup));
+    });
+    if (outcome === null) continue;
     report(outcome);
     outcomes.push(outcome);
   }
@@ -46,32 +77,40 @@ export async function runJourney(
 
 async function open(
   journey: Journey,
-  program: Program | undefined,
+  ground: Ground,
+  opener: Opener | undefined,
   cleanup: AsyncDisposableStack,
 ): Promise<Checks | Error> {
-  if (!journey.observables.some(({ status }) => status === "built")) return {};
-  if (program === undefined) return new Error(`${journey.name} has built observables but no program`);
+  if (opener === undefined) return new Error(`${journey.name} has built observables but no program`);
   try {
     const scratch = await mkdtemp(join(tmpdir(), `coffer-${journey.name.toLowerCase()}-`));
     cleanup.defer(() => rm(scratch, { recursive: true, force: true }));
-    const stack = await startStack({ dataDirectory: join(scratch, "data") });
-    cleanup.use(stack);
-    const checks = await program({ stack, scratch, cleanup });
-    return unlisted(journey, checks) ?? checks;
+    const checks = await opener({ scratch, cleanup });
+    return unlisted(journey, ground, checks) ?? checks;
   } catch (thrown) {
     return thrown instanceof Error ? thrown : new Error(String(thrown));
   }
 }
 
 /** A check that the catalogue does not list as built would run unseen. */
-function unlisted(journey: Journey, checks: Checks): Error | null {
-  const listed = new Set(journey.observables.filter(({ status }) => status === "built").map(({ id }) => id));
+function unlisted(journey: Journey, ground: Ground, checks: Checks): Error | null {
+  const listed = new Set(journey.observables.filter((one) => isBuilt(one, ground)).map(({ id }) => id));
   const strangers = Object.keys(checks).filter((id) => !listed.has(id));
   return strangers.length === 0 ? null : new Error(`not built in the catalogue: ${strangers.join(", ")}`);
 }
 
-async function outcomeOf(observable: Observable, checks: Checks | Error): Promise<Outcome> {
+export function isBuilt(observable: Observable, ground: Ground): boolean {
+  return observable.status === "built" && observable.ground === ground;
+}
+
+/** null: another run has the ground for it. */
+async function outcomeOf(
+  observable: Observable,
+  checksOn: (ground: Ground) => Promise<Checks | Error | null>,
+): Promise<Outcome | null> {
   if (observable.status === "pending") return { observable, kind: "pending", reason: `waits for ${observable.issue}` };
+  const checks = await checksOn(observable.ground);
+  if (checks === null) return null;
   if (checks instanceof Error) return { observable, kind: "failed", reason: checks.message };
   const check = checks[observable.id];
   if (check === undefined)

@@ -42,9 +42,11 @@ async function sizeOf(path: string): Promise<number> {
   }
 }
 
-/** The one database file below `directory`. */
+/** The service's database file below `directory`; the local network of a stack keeps one of its own. */
 export async function databasePath(directory: string): Promise<string> {
-  const found = (await filesBelow(directory)).filter((path) => path.endsWith(".sqlite"));
+  const found = (await filesBelow(directory)).filter(
+    (path) => path.endsWith(".sqlite") && !path.includes("/localnet/"),
+  );
   const [path] = found;
   if (path === undefined || found.length > 1) throw new Error(`${found.length} databases below ${directory}`);
   return path;

@@ -1,6 +1,6 @@
 /** A real MCP client that starts the tool server over stdio, as an agent's host does. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { REPOSITORY } from "./stack.ts";
@@ -25,13 +25,20 @@ export interface ToolServerOptions {
   readonly credentialsFile: string;
   /** The folder the tools may touch. */
   readonly folder: string;
+  /** Beside what any program of this machine gets. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
-export async function startToolServer({ credentialsFile, folder }: ToolServerOptions): Promise<ToolServer> {
+export async function startToolServer({
+  credentialsFile,
+  folder,
+  environment = {},
+}: ToolServerOptions): Promise<ToolServer> {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: ["--conditions=coffer-source", "packages/mcp/src/main.ts", "--config", credentialsFile, "--allow", folder],
     cwd: REPOSITORY,
+    env: { ...getDefaultEnvironment(), ...environment },
     stderr: "pipe",
   });
   let stream = "";
@@ -62,11 +69,16 @@ function readAnswer(result: Awaited<ReturnType<Client["callTool"]>>): ToolAnswer
   };
 }
 
-/** Writes a config.json for this server and key into `directory`. */
-export async function writeCredentials(directory: string, baseUrl: string, apiKey: string): Promise<string> {
+/** Writes a config.json for this server and key into `directory`. `more`: what else the profile says. */
+export async function writeCredentials(
+  directory: string,
+  baseUrl: string,
+  apiKey: string,
+  more: { readonly chainPrivateKey?: string; readonly networkFile?: string } = {},
+): Promise<string> {
   const file = join(directory, "config.json");
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  const config = { version: 1, defaultProfile: "default", profiles: { default: { baseUrl, apiKey } } };
+  const config = { version: 1, defaultProfile: "default", profiles: { default: { baseUrl, apiKey, ...more } } };
   await writeFile(file, JSON.stringify(config), { mode: 0o600 });
   return file;
 }

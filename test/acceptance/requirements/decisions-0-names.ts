@@ -15,27 +15,23 @@ export const decisionsNames = section("decisions §0", [
     "D0-variables-literal",
     "SERVICE_API_KEY and SERVICE_ENV keep their literal names; ours follow (SERVICE_BASE_URL, SERVICE_CONFIG_DIR …).",
   ),
-  pending("shared-vaults", "D0-variable-chain-key", "SERVICE_CHAIN_PRIVATE_KEY keeps its literal name."),
+  built("D0-variable-chain-key", "SERVICE_CHAIN_PRIVATE_KEY keeps its literal name."),
   built("D0-dev-header-names", "The development headers are literally X-Dev-User-Id and X-Dev-Idp-Id."),
   built("D0-idp-paths", "Identity-provider paths are literal: /api/auth/idp…, /idp/zklogin-token."),
-  pending(
-    "shared-vaults",
+  built(
     "D0-chain-sui",
     "The chain is Sui over gRPC; a shared vault is an on-chain allowlist that Seal key servers evaluate.",
   ),
-  pending(
-    "shared-vaults",
+  built(
     "D0-owner-signs",
     "The owner's client signs an allowlist change; the server verifies on-chain state before it records a member.",
   ),
   built("D0-agents-no-webhooks", "An agent key gets 403 on every webhook route, GET and test included."),
-  pending(
-    "shared-vaults",
+  built(
     "D0-revoke-agent",
     "agents revoke is one resumable act over API key, membership and key generation, reporting each layer.",
   ),
-  pending(
-    "shared-vaults",
+  built(
     "D0-encrypted-names",
     "Names in shared vaults are encrypted on the client with a blind index; opt-out per vault.",
   ),
@@ -54,8 +50,7 @@ export const decisionsNames = section("decisions §0", [
     "D0-public-vault-no-chain-key",
     "A public vault has no on-chain object and needs no chain key to create or manage.",
   ),
-  pending(
-    "shared-vaults",
+  built(
     "D0-server-records-only",
     "The server only records allowlist members; the owner's client builds and signs every transaction.",
   ),

@@ -12,13 +12,8 @@ export const specResources = [
     built("S1-stores-files", "The service stores files for accounts."),
     built("S1-folders-and-vaults", "Files are organised in folders and in vaults."),
     built("S1-vault-type", "A vault is either public or shared."),
-    pending(
-      "shared-vaults",
-      "S1-shared-encryption",
-      "A shared vault encrypts files with an identity-based encryption protocol.",
-    ),
-    pending(
-      "shared-vaults",
+    built("S1-shared-encryption", "A shared vault encrypts files with an identity-based encryption protocol."),
+    built(
       "S1-allowlist",
       "Access to a shared vault is controlled by an allowlist of chain addresses on the blockchain.",
     ),

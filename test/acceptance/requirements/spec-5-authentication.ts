@@ -44,8 +44,7 @@ export const specAuthentication = [
   ...section("spec §5.1", [
     built("S5.1-account-identity", "An account gives identity."),
     built("S5.1-key-access", "An API key is the credential for every call outside web sessions."),
-    pending(
-      "shared-vaults",
+    built(
       "S5.1-chain-key-client-only",
       "A chain Ed25519 key is used only on the client; the server knows only the address.",
     ),
@@ -84,19 +83,19 @@ export const specAuthentication = [
   ]),
   ...section("spec §5.7", [
     built("S5.7-public-upload", "Upload to a public vault needs an API key and no chain key."),
-    pending("shared-vaults", "S5.7-shared-upload", "Upload to a shared vault needs both keys."),
+    built("S5.7-shared-upload", "Upload to a shared vault needs both keys."),
     built("S5.7-public-download", "Download from a public vault needs an API key and no chain key."),
-    pending("shared-vaults", "S5.7-shared-download", "Download from a shared vault needs both keys."),
-    pending("shared-vaults", "S5.7-manage-vaults", "Creating or managing (shared) vaults needs both keys."),
-    pending("shared-vaults", "S5.7-grant-access", "Granting or revoking vault access needs both keys."),
+    built("S5.7-shared-download", "Download from a shared vault needs both keys."),
+    built("S5.7-manage-vaults", "Creating or managing (shared) vaults needs both keys."),
+    built("S5.7-grant-access", "Granting or revoking vault access needs both keys."),
     built("S5.7-list", "Listing files, account information and the like need an API key only."),
-    pending("shared-vaults", "S5.7-on-allowlist", "The chain key must match an address on the vault's allowlist."),
+    built("S5.7-on-allowlist", "The chain key must match an address on the vault's allowlist."),
     pending(
       "cli",
       "S5.7-client-storage",
       "The key is stored in config.json, SERVICE_CHAIN_PRIVATE_KEY (precedence), a tool-server config or a wallet.",
     ),
-    pending("shared-vaults", "S5.7-never-reaches-server", "The chain key never reaches the server."),
+    built("S5.7-never-reaches-server", "The chain key never reaches the server."),
     built("S5.7-link-chain", "The chain public address is linked to the account by a link-chain operation."),
   ]),
   ...section("spec §5.8", [
@@ -107,11 +106,7 @@ export const specAuthentication = [
       "S5.8-agent-redeems",
       "It redeems with the login command, which generates the keypair and stores both.",
     ),
-    pending(
-      "shared-vaults",
-      "S5.8-owner-adds",
-      "The owner adds the agent's address as a member; the agent can then encrypt and decrypt.",
-    ),
+    built("S5.8-owner-adds", "The owner adds the agent's address as a member; the agent can then encrypt and decrypt."),
   ]),
   ...section("spec §5.9", PERMISSIONS),
 ];

@@ -1,4 +1,4 @@
-import { builtObservable, pendingObservable, type Journey } from "../observable.ts";
+import { builtObservable, pendingObservable, sharedObservable, type Journey } from "../observable.ts";
 
 const signUp: Journey = {
   name: "J1",
@@ -38,18 +38,23 @@ const sharedVault: Journey = {
   title: "Owner creates a shared vault",
   observables: [
     pendingObservable("cli", "J2-link-first", "cli", "the chain address is linked first"),
-    pendingObservable("shared-vaults", "J2-create-shared", "cli", "vaults create --shared prints the vault id"),
-    pendingObservable(
-      "shared-vaults",
-      "J2-allowlist",
-      "api",
-      "the allowlist object is on the chain with exactly the owner's address",
-    ),
-    pendingObservable(
-      "shared-vaults",
+    pendingObservable("cli", "J2-create-shared", "cli", "vaults create --shared prints the vault id"),
+    sharedObservable("J2-sdk-create", "sdk", "vaults.create answers a vault that names its object on the chain"),
+    sharedObservable("J2-allowlist", "api", "the allowlist object is on the chain with exactly the owner's address"),
+    sharedObservable(
       "J2-chain-step-fails",
       "api",
-      "when the chain step fails no half-made vault is listed, or a re-run finishes it",
+      "when the chain step fails no half-made vault is listed, and a re-run makes it",
+    ),
+    sharedObservable(
+      "J2-killed-between",
+      "sdk",
+      "killed between chain and service, a re-run finishes the same vault: no second object is made",
+    ),
+    sharedObservable(
+      "J2-sdk-no-chain-key",
+      "sdk",
+      "without a chain key the SDK answers shared_vault with what is missing, and sends no request [S5.7-manage-vaults]",
     ),
     builtObservable("J2-public-no-chain-key", "api", "a public vault needs no chain key"),
     pendingObservable(

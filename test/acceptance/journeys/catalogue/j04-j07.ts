@@ -1,4 +1,4 @@
-import { builtObservable, pendingObservable, type Journey } from "../observable.ts";
+import { builtObservable, pendingObservable, sharedObservable, type Journey } from "../observable.ts";
 
 const redeem: Journey = {
   name: "J4",
@@ -49,14 +49,15 @@ const blind: Journey = {
   observables: [
     builtObservable("J5-vault-list", "mcp", "vault_list shows the invited vault alone"),
     pendingObservable("tools", "J5-vault-get", "mcp", "vault_get of another vault is refused"),
-    pendingObservable(
-      "shared-vaults",
+    sharedObservable(
       "J5-not-a-member",
       "mcp",
-      "file_download of a shared file: isError, not_a_member, next step with address and owner command",
+      "file_download of a shared file: isError, not_a_member, next step with address and owner command [S5.7-on-allowlist]",
     ),
-    pendingObservable("shared-vaults", "J5-no-destination", "mcp", "the destination file does not exist"),
-    pendingObservable("tools", "J5-access-check", "mcp", "vault_access_check says api: no, chain: no"),
+    sharedObservable("J5-no-destination", "mcp", "the destination file does not exist"),
+    sharedObservable("J5-api-content", "api", "the service refuses it content and vault keys: 403"),
+    sharedObservable("J5-upload", "mcp", "it cannot upload either, and the vault holds no new file"),
+    sharedObservable("J5-access-check", "mcp", "vault_access_check says chain: not_a_member, with the address to add"),
   ],
 };
 
@@ -65,20 +66,34 @@ const addMember: Journey = {
   title: "Owner adds the agent's address",
   observables: [
     pendingObservable(
-      "shared-vaults",
+      "cli",
       "J6-transaction",
       "cli",
       "vaults members add makes a transaction; the allowlist is {owner, agent}",
     ),
-    pendingObservable("shared-vaults", "J6-listed", "api", "the member is listed with both layers active"),
-    pendingObservable("shared-vaults", "J6-webhook", "webhook", "vault.member_added arrives at the sink"),
-    pendingObservable("shared-vaults", "J6-again", "api", "adding again: the same member, no second transaction"),
-    pendingObservable("shared-vaults", "J6-malformed", "api", "a malformed address is 400 before any signing"),
-    pendingObservable(
-      "shared-vaults",
+    sharedObservable(
+      "J6-sdk-add",
+      "sdk",
+      "members.add makes a transaction; the allowlist is {owner, agent} [D0-owner-signs]",
+    ),
+    sharedObservable("J6-listed", "api", "the member is listed with both layers active"),
+    sharedObservable("J6-webhook", "webhook", "vault.member_added arrives at the sink"),
+    sharedObservable("J6-again", "sdk", "adding again: the same member, no second transaction"),
+    sharedObservable("J6-malformed", "api", "a malformed address is 400, and the SDK refuses it before any signing"),
+    sharedObservable(
+      "J6-not-on-allowlist",
+      "api",
+      "the service records nobody whom the chain does not name [D0-server-records-only]",
+    ),
+    sharedObservable(
+      "J6-both-keys",
+      "sdk",
+      "granting and revoking need both keys: the owner's on the chain and an API key [S5.7-grant-access]",
+    ),
+    sharedObservable(
       "J6-hostile",
       "sdk",
-      "the client refuses to sign a transaction that adds a different address",
+      "with a service that names another address everywhere, the client signs none but the one it was given",
     ),
   ],
 };
@@ -94,11 +109,36 @@ const transfer: Journey = {
     ),
     builtObservable("J7-owner-download", "api", "the owner's download over plain HTTP has the identical SHA-256"),
     builtObservable("J7-sdk-download", "sdk", "the SDK's download has the identical SHA-256"),
-    pendingObservable(
-      "shared-vaults",
+    sharedObservable(
+      "J7-shared-upload",
+      "mcp",
+      "an added agent uploads: file_upload answers bytes and sha256 of the local file [S5.8-owner-adds]",
+    ),
+    sharedObservable("J7-shared-owner-download", "sdk", "the owner's download has the identical SHA-256, and the name"),
+    sharedObservable(
+      "J7-shared-download",
+      "mcp",
+      "file_download answers the receipt of the decrypted file, whose mode is 0600",
+    ),
+    sharedObservable(
       "J7-ciphertext",
       "api",
-      "in a shared vault no 16-byte window of the plaintext is stored; size is plaintext + overhead",
+      "no 16-byte window of the plaintext and no name is stored or sent; size is plaintext + overhead [S1-shared-encryption]",
+    ),
+    sharedObservable(
+      "J7-no-metadata",
+      "api",
+      "the service knows neither name nor content type, but in a vault that was made with plain names [D0-encrypted-names]",
+    ),
+    sharedObservable(
+      "J7-both-keys",
+      "sdk",
+      "without the chain key nothing is sent and only encrypted bytes come, without the API key it is 401 [S5.7-shared-upload S5.7-shared-download]",
+    ),
+    sharedObservable(
+      "J7-no-chain-key",
+      "api",
+      "no chain key is on the wire, on the disk or in the log [S5.1-chain-key-client-only S5.7-never-reaches-server]",
     ),
     builtObservable(
       "J7-download-receipt",
@@ -124,22 +164,20 @@ const transfer: Journey = {
     builtObservable("J7-nothing-read", "mcp", "after the refused uploads the vault holds no new file"),
     builtObservable("J7-no-canary", "mcp", "the JSON-RPC stream holds neither the key nor any content"),
     builtObservable("J7-idempotency", "mcp", "the same idempotencyKey twice makes one file"),
-    pendingObservable(
-      "shared-vaults",
+    sharedObservable(
       "J7-tampering",
       "mcp",
-      "bit flip, chunk swap, truncation, foreign chunk or header: an error and no destination file",
+      "bit flip, chunk swap, truncation, foreign chunk or header, plaintext: an error and no destination file",
     ),
     builtObservable(
       "J7-corrupt-download",
       "mcp",
       "bytes corrupted on the way are an error and leave no destination file",
     ),
-    pendingObservable(
-      "shared-vaults",
+    sharedObservable(
       "J7-range",
       "mcp",
-      "1 MiB at offset 1.5 GiB of a 2 GiB file: correct bytes, peak RSS under 64 MiB above idle",
+      "1 MiB from the middle of an encrypted file: correct bytes (size and memory are the benchmark's)",
     ),
     pendingObservable(
       "tools",

@@ -1,4 +1,4 @@
-import { builtObservable, pendingObservable, type Journey } from "../observable.ts";
+import { builtObservable, pendingObservable, sharedObservable, type Journey } from "../observable.ts";
 
 const webhook: Journey = {
   name: "J8",
@@ -35,7 +35,12 @@ const webhook: Journey = {
       "sdk",
       "the SDK's event feed tells the same event, and goes on where a program stopped",
     ),
-    pendingObservable("shared-vaults", "J8-no-names", "webhook", "no file name or content of a shared vault"),
+    sharedObservable(
+      "J8-shared-event",
+      "webhook",
+      "a member's upload to a shared vault arrives with ids, the stored size and the uploader's address",
+    ),
+    sharedObservable("J8-no-names", "webhook", "no file name or content of a shared vault"),
     builtObservable("J8-no-public-names", "webhook", "nor any of a public vault"),
     builtObservable(
       "J8-retry",

@@ -1,48 +1,37 @@
-import { builtObservable, pendingObservable, type Journey } from "../observable.ts";
+import { builtObservable, pendingObservable, sharedObservable, type Journey } from "../observable.ts";
 
 const removed: Journey = {
   name: "J10",
   title: "Member removed (the cascade)",
   observables: [
-    pendingObservable(
-      "shared-vaults",
-      "J10-report",
-      "cli",
-      "agents revoke reports: key revoked, removed on chain, generation n→n+1, a fresh vault key",
+    pendingObservable("cli", "J10-report", "cli", "agents revoke prints what became of each layer"),
+    sharedObservable(
+      "J10-sdk-report",
+      "sdk",
+      "agents.revoke reports: key revoked, removed on chain, generation n→n+1 [D0-revoke-agent]",
     ),
-    pendingObservable("shared-vaults", "J10-fresh-client", "sdk", "a fresh key-server client's key request is refused"),
-    pendingObservable(
-      "shared-vaults",
+    sharedObservable("J10-webhook", "webhook", "vault.member_removed arrives at the sink"),
+    sharedObservable(
+      "J10-warm-given",
+      "sdk",
+      "given the bytes of an old file, a warm client still opens it: what a removal does not end",
+    ),
+    sharedObservable(
+      "J10-fresh-client",
+      "sdk",
+      "a fresh key-server client's key request is refused [D0-chain-sui S1-allowlist]",
+    ),
+    sharedObservable(
       "J10-warm-new",
       "sdk",
-      "a warm client with a new key cannot decrypt what was uploaded after the removal",
+      "a warm client cannot decrypt what was uploaded after the removal: not with a new key, not given the bytes",
     ),
-    pendingObservable(
-      "shared-vaults",
-      "J10-warm-old",
-      "api",
-      "old files: the service answers 403 or 404 to it at once",
-    ),
-    pendingObservable(
-      "shared-vaults",
-      "J10-still-has",
-      "cli",
-      "what it had downloaded it still has; output and docs say so",
-    ),
-    pendingObservable("shared-vaults", "J10-others-read", "sdk", "owner and remaining members read everything"),
-    pendingObservable(
-      "shared-vaults",
-      "J10-killed",
-      "cli",
-      "killed between chain step and key step, a re-run finishes",
-    ),
-    pendingObservable(
-      "shared-vaults",
-      "J10-reader-loop",
-      "sdk",
-      "no file is unreadable for remaining members at any moment",
-    ),
-    pendingObservable("shared-vaults", "J10-webhook", "webhook", "vault.member_removed arrives at the sink"),
+    sharedObservable("J10-warm-old", "api", "old files: the service answers 403 to it at once, with a new key too"),
+    pendingObservable("cli", "J10-still-has", "cli", "what it had downloaded it still has; the command says so"),
+    sharedObservable("J10-others-read", "sdk", "owner and remaining members read everything"),
+    pendingObservable("cli", "J10-killed", "cli", "killed between chain step and key step, a re-run finishes"),
+    sharedObservable("J10-sdk-killed", "sdk", "cut off between the chain and the service, a re-run finishes"),
+    sharedObservable("J10-reader-loop", "sdk", "no file is unreadable for remaining members at any moment"),
   ],
 };
 

@@ -1,4 +1,4 @@
-import { builtObservable, pendingObservable, type Journey } from "../observable.ts";
+import { builtObservable, pendingObservable, sharedObservable, type Journey } from "../observable.ts";
 
 const injection: Journey = {
   name: "J14",
@@ -20,8 +20,18 @@ const explainer: Journey = {
   title: "Explainer",
   observables: [
     pendingObservable("cli", "J15-doctor", "cli", "doctor names five different causes for five induced faults"),
-    pendingObservable("tools", "J15-access-check", "mcp", "vault_access_check names the same five"),
-    pendingObservable("cli", "J15-no-secret", "cli", "none of them prints a secret"),
+    sharedObservable(
+      "J15-all-well",
+      "mcp",
+      "vault_access_check finds nothing where all is well; SERVICE_CHAIN_PRIVATE_KEY wins over the profile [D0-variable-chain-key]",
+    ),
+    sharedObservable(
+      "J15-access-check",
+      "mcp",
+      "for no membership, a revoked key, key servers down, a wrong key and a clock 10 min off it names five causes",
+    ),
+    sharedObservable("J15-mcp-no-secret", "mcp", "none of its answers holds a secret"),
+    pendingObservable("cli", "J15-no-secret", "cli", "doctor prints none either"),
   ],
 };
 
@@ -29,14 +39,13 @@ const twoAgents: Journey = {
   name: "J16",
   title: "Two agents, one vault",
   observables: [
-    pendingObservable(
-      "tools",
+    sharedObservable(
       "J16-distinct",
       "sdk",
-      "8 writers × 50 files, same names with rename: 400 distinct files, none lost",
+      "8 writers × 50 files (with full counts), same names: 400 distinct files, none lost",
     ),
-    pendingObservable("shared-vaults", "J16-uploader", "api", "each has the right uploader address"),
-    pendingObservable("shared-vaults", "J16-signature", "sdk", "each has a valid manifest signature"),
+    sharedObservable("J16-uploader", "api", "each has the right uploader address"),
+    sharedObservable("J16-signature", "sdk", "each version statement has a valid signature of its uploader"),
   ],
 };
 
@@ -50,12 +59,7 @@ const exit: Journey = {
       "cli",
       "with the API stopped, decrypt export.bundle gives identical SHA-256s",
     ),
-    pendingObservable(
-      "shared-vaults",
-      "J17-vectors",
-      "sdk",
-      "published vectors decrypt in an independent one-file script",
-    ),
+    sharedObservable("J17-vectors", "sdk", "published vectors decrypt in an independent one-file script"),
   ],
 };
 

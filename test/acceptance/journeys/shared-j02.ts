@@ -1,0 +1,86 @@
+/** J2: an owner creates a shared vault. */
+import { createClient, type CreationJournal, type SdkError } from "@coffer/sdk";
+import assert from "node:assert/strict";
+import { fieldsOf, objectAt, objectsAt } from "../kit/account.ts";
+import { failureCode } from "../kit/failures.ts";
+import { send } from "../kit/http.ts";
+import type { Checks, SharedWorld } from "./run.ts";
+
+export async function sharedVaultCreated({ service }: SharedWorld): Promise<Checks> {
+  const { baseUrl, tap, localnet, chain } = service;
+  const owner = await service.signUp();
+  const { client } = owner;
+  const listed = async (): Promise<unknown[]> => {
+    const answer = await send(baseUrl, "/api/vaults?type=shared", { key: owner.apiKey });
+    return objectsAt(fieldsOf(answer), "vaults").map(({ name }) => name);
+  };
+  let objectId = "";
+  let vaultId = "";
+  return {
+    "J2-sdk-create": async () => {
+      const vault = await client.vaults.create({ name: "Plans", type: "shared" });
+      [vaultId, objectId] = [vault.id, vault.chainObjectId ?? ""];
+      const answer = await send(baseUrl, `/api/vaults/${vaultId}`, { key: owner.apiKey });
+      const { type, chainObjectId } = objectAt(fieldsOf(answer), "vault");
+      assert.deepEqual([type, chainObjectId], ["shared", objectId]);
+    },
+    "J2-allowlist": async () => {
+      const object = await chain.readVault(objectId, { maxAge: 0 });
+      assert.equal(object.owner.chainAddress, owner.address);
+      assert.deepEqual([object.members, object.former, object.generation], [[], [], 1n]);
+    },
+    "J2-chain-step-fails": async () => {
+      const before = await listed();
+      localnet.faults.node.down = true;
+      const failed = client.vaults.create({ name: "Half", type: "shared" });
+      const code = await failureCode(failed).finally(() => (localnet.faults.node.down = false));
+      assert.equal(code, "chain_unavailable");
+      assert.deepEqual(await listed(), before);
+      await client.vaults.create({ name: "Half", type: "shared" });
+      assert.deepEqual((await listed()).sort(), [...before, "Half"].sort());
+    },
+    "J2-killed-between": async () => {
+      const journal = memoryJournal();
+      const wanted = { name: "Resumed", type: "shared", journal } as const;
+      const cut = ({ method, path }: { method: string; path: string }) => method === "POST" && path === "/api/vaults";
+      await tap.cutting(cut, () => assert.rejects(owner.another({}, { retry: { limit: 0 } }).vaults.create(wanted)));
+      assert.ok(!(await listed()).includes("Resumed"));
+      const begun = journal.digest;
+      assert.notEqual(begun, null);
+      const sent: string[] = [];
+      journal.onSave = (digest) => {
+        if (digest !== null) sent.push(digest);
+      };
+      await owner.another().vaults.create(wanted);
+      assert.ok((await listed()).includes("Resumed"));
+      assert.deepEqual([sent, journal.digest], [[], null], "a second vault object was made");
+    },
+    "J2-sdk-no-chain-key": async () => {
+      const keyless = createClient({ baseUrl, credentials: { apiKey: owner.apiKey } });
+      const before = tap.requests.length;
+      const refused = (error: SdkError): boolean =>
+        error.code === "shared_vault" && /sharedVaults/.test(error.nextStep);
+      await assert.rejects(keyless.vaults.create({ name: "Keyless", type: "shared" }), refused);
+      assert.equal(tap.requests.length, before);
+    },
+  };
+}
+
+interface MemoryJournal extends CreationJournal {
+  digest: string | null;
+  onSave: (digest: string | null) => void;
+}
+
+function memoryJournal(): MemoryJournal {
+  const journal: MemoryJournal = {
+    digest: null,
+    onSave: () => undefined,
+    load: () => Promise.resolve(journal.digest),
+    save: (_name, digest) => {
+      journal.digest = digest;
+      journal.onSave(digest);
+      return Promise.resolve();
+    },
+  };
+  return journal;
+}

@@ -1,0 +1,200 @@
+/** J7: an agent uploads and downloads through MCP, in a shared vault. */
+import assert from "node:assert/strict";
+import { createHash, randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ciphertextSize } from "@coffer/crypto";
+import { createClient } from "@coffer/sdk";
+import { sha256Of } from "../../kit/bytes.ts";
+import { fieldsOf, objectAt, objectsAt } from "../kit/account.ts";
+import { filesBelow } from "../kit/data-directory.ts";
+import { failureCode, toolFailure } from "../kit/failures.ts";
+import { send } from "../kit/http.ts";
+import type { SharedPerson } from "../kit/shared-service.ts";
+import { textOf } from "../kit/stack.ts";
+import type { ToolServer } from "../kit/tool-server.ts";
+import type { Rewrite } from "../kit/wire-tap.ts";
+import type { Checks, SharedWorld } from "./run.ts";
+
+const MIB = 1024 * 1024;
+/** A file begins with its header and the envelope, whose length stands at byte 44; a chunk has 16 KiB and a tag (file-format §1). */
+const HEADER = 48;
+const MAGIC = "\x93CFR\r\n\x1a\n";
+const MESSAGE_PREFIX = 56;
+const STORED_CHUNK = 16_400;
+
+/** Everything that the checks of this journey share. */
+interface Scene {
+  readonly world: SharedWorld;
+  readonly owner: SharedPerson;
+  readonly agent: SharedPerson;
+  readonly tools: ToolServer;
+  readonly vaultId: string;
+  readonly content: Buffer;
+  /** Of the file that holds `content`, as soon as it is uploaded. */
+  fileId: string;
+}
+
+export async function sharedTransfers(world: SharedWorld): Promise<Checks> {
+  const { service, scratch, cleanup } = world;
+  const owner = await service.signUp();
+  const { id: vaultId } = await owner.client.vaults.create({ name: "Work", type: "shared" });
+  const agent = await service.invite(owner, { vaultIds: [vaultId] });
+  await owner.client.vaults.members.add(vaultId, agent.address);
+  const tools = cleanup.use(await service.tools(agent, scratch));
+  const scene: Scene = { world, owner, agent, tools, vaultId, content: randomBytes(5 * MIB), fileId: "" };
+  return { ...transfers(scene), ...storage(scene), ...tampering(scene) };
+}
+
+function transfers(scene: Scene): Checks {
+  const { world, owner, tools, vaultId, content } = scene;
+  const { scratch } = world;
+  const path = join(scratch, "plan-canary-8e11.bin");
+  const destPath = join(scratch, "back.bin");
+  const receipt = [content.length, sha256Of(content)];
+  return {
+    "J7-shared-upload": async () => {
+      await writeFile(path, content);
+      const answer = await tools.call("file_upload", { path, vaultId });
+      assert.equal(answer.isError, false, answer.wire);
+      assert.deepEqual([answer.facts["bytes"], answer.facts["sha256"]], receipt);
+      scene.fileId = textOf(answer.facts, "fileId");
+    },
+    "J7-shared-owner-download": async () => {
+      const download = await owner.client.files.download(scene.fileId);
+      assert.equal(download.name, "plan-canary-8e11.bin");
+      assert.equal(sha256Of(await download.bytes()), sha256Of(content));
+    },
+    "J7-shared-download": async () => {
+      const answer = await tools.call("file_download", { fileId: scene.fileId, destPath });
+      assert.equal(answer.isError, false, answer.wire);
+      assert.deepEqual([answer.facts["bytes"], answer.facts["sha256"]], receipt);
+      assert.equal(sha256Of(await readFile(destPath)), sha256Of(content));
+      assert.equal((await stat(destPath)).mode & 0o777, 0o600);
+    },
+    "J7-range": async () => {
+      const part = join(scratch, "part.bin");
+      const offset = 3 * MIB + 4321;
+      const wanted = { fileId: scene.fileId, destPath: part, offset, length: MIB };
+      const answer = await tools.call("file_download", wanted);
+      assert.equal(answer.isError, false, answer.wire);
+      assert.deepEqual(await readFile(part), content.subarray(offset, offset + MIB));
+    },
+  };
+}
+
+function storage(scene: Scene): Checks {
+  const { service } = scene.world;
+  const stored = async (): Promise<Buffer> => {
+    const { status, bytes } = await send(service.baseUrl, `/api/files/${scene.fileId}/content`, {
+      key: scene.owner.apiKey,
+    });
+    assert.equal(status, 200);
+    return Buffer.from(bytes);
+  };
+  return {
+    "J7-ciphertext": async () => {
+      const bytes = await stored();
+      assert.equal(bytes.length, HEADER + bytes.readUInt32BE(44) + ciphertextSize(scene.content.length));
+      const windows = [...Array(200).keys()].map((turn) => windowOf(scene.content, turn));
+      const places = await Promise.all((await filesBelow(service.dataDirectory)).map((path) => readFile(path)));
+      for (const place of [...places, service.tap.bytes()]) {
+        for (const window of windows) assert.ok(!place.includes(window), "plaintext is stored or was sent");
+        assert.ok(!place.includes("canary-8e11"), "the name is stored or was sent");
+      }
+    },
+    "J7-no-metadata": async () => {
+      const answer = await send(service.baseUrl, `/api/files/${scene.fileId}`, { key: scene.owner.apiKey });
+      const { name, contentType } = objectAt(fieldsOf(answer), "file");
+      assert.deepEqual([name, contentType], ["", "application/octet-stream"]);
+      const { client, apiKey } = scene.owner;
+      const { id: vaultId } = await client.vaults.create({ name: "Plain", type: "shared", plainNames: true });
+      await client.files.upload({ vaultId, name: "plain.txt", body: randomBytes(10) });
+      const listed = await send(service.baseUrl, `/api/files?vaultId=${vaultId}`, { key: apiKey });
+      assert.deepEqual(
+        objectsAt(fieldsOf(listed), "files").map((file) => file["name"]),
+        ["plain.txt"],
+      );
+    },
+    "J7-both-keys": async () => {
+      const { agent, vaultId, fileId } = scene;
+      const keyless = createClient({ baseUrl: service.baseUrl, credentials: { apiKey: agent.apiKey } });
+      const nobody = agent.another({}, { credentials: { apiKey: `${agent.apiKey.slice(0, -1)}!` } });
+      const upload = { vaultId, name: "half.txt", body: randomBytes(10) };
+      const sent = (): number => service.tap.requests.filter(({ method }) => method === "POST").length;
+      const before = sent();
+      assert.equal(await failureCode(keyless.files.upload(upload)), "shared_vault");
+      const given = await keyless.files.download(fileId).then((download) => download.bytes());
+      assert.equal(Buffer.from(given).subarray(0, MAGIC.length).toString("latin1"), MAGIC);
+      assert.equal(await failureCode(nobody.files.upload(upload)), "invalid_credential");
+      assert.equal(await failureCode(nobody.files.download(fileId)), "invalid_credential");
+      assert.equal(sent(), before);
+    },
+    "J7-no-chain-key": () => service.requireNoChainKeys(),
+  };
+}
+
+/** The same windows at every run would miss the same places. */
+function windowOf(content: Buffer, turn: number): Buffer {
+  const digest = createHash("sha256").update(`${turn}`).update(content.subarray(0, 64)).digest();
+  const offset = digest.readUInt32BE(0) % (content.length - 16);
+  return content.subarray(offset, offset + 16);
+}
+
+/** What a service could do to the bytes of a file, with digests that fit what it made of them. */
+function tampering(scene: Scene): Checks {
+  const { world, owner, tools, vaultId } = scene;
+  const { service, scratch } = world;
+  const destPath = join(scratch, "tampered.bin");
+  const refused = async (rewrite: (body: Buffer) => Buffer, word: string): Promise<void> => {
+    const lie: Rewrite = ({ path, status, body }) =>
+      path.includes(`${scene.fileId}/content`) && status === 200 ? rewrite(Buffer.from(body)) : body;
+    const answer = await service.tap.lying(lie, () => tools.call("file_download", { fileId: scene.fileId, destPath }));
+    assert.match(toolFailure(answer).code, /^(damaged|wrong_key|not_encrypted)$/, word);
+    assert.ok(!existsSync(destPath), word);
+  };
+  return {
+    "J7-tampering": async () => {
+      const foreign = await storedOf(scene, vaultId, "foreign.bin");
+      const { id: elsewhere } = await owner.client.vaults.create({ name: "Elsewhere", type: "shared" });
+      const other = await storedOf(scene, elsewhere, "other.bin");
+      await refused((body) => flipped(body, HEADER + 3), "a bit of the envelope");
+      await refused((body) => flipped(body, chunkAt(body, 7) + 100), "a bit of a chunk");
+      await refused((body) => swapped(body, 3, 4), "two chunks swapped");
+      await refused((body) => body.subarray(0, chunkAt(body, 9)), "cut at a chunk");
+      await refused((body) => body.subarray(0, body.length - 1), "cut by one byte");
+      await refused((body) => (chunkOf(foreign, 0).copy(body, chunkAt(body, 0)), body), "a chunk of another file");
+      await refused(() => foreign, "another file of the vault");
+      await refused((body) => Buffer.concat([other.subarray(0, HEADER), body.subarray(HEADER)]), "a foreign header");
+      await refused(() => Buffer.from(scene.content), "the plaintext itself");
+    },
+  };
+}
+
+async function storedOf({ world: { service }, owner }: Scene, vaultId: string, name: string): Promise<Buffer> {
+  const { file } = await owner.client.files.upload({ vaultId, name, body: randomBytes(100_000) });
+  const answer = await send(service.baseUrl, `/api/files/${file.id}/content`, { key: owner.apiKey });
+  assert.equal(answer.status, 200);
+  return Buffer.from(answer.bytes);
+}
+
+function chunkAt(body: Buffer, index: number): number {
+  return HEADER + body.readUInt32BE(44) + MESSAGE_PREFIX + index * STORED_CHUNK;
+}
+
+function chunkOf(body: Buffer, index: number): Buffer {
+  return body.subarray(chunkAt(body, index), chunkAt(body, index + 1));
+}
+
+function flipped(body: Buffer, offset: number): Buffer {
+  body[offset] = (body[offset] ?? 0) ^ 1;
+  return body;
+}
+
+function swapped(body: Buffer, one: number, other: number): Buffer {
+  const kept = Buffer.from(chunkOf(body, one));
+  chunkOf(body, other).copy(body, chunkAt(body, one));
+  kept.copy(body, chunkAt(body, other));
+  return body;
+}

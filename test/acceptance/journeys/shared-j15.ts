@@ -1,0 +1,74 @@
+/** J15: the explainer names what is wrong, layer by layer. */
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { recordedSecrets } from "../../kit/secret-recorder.ts";
+import { revokeKey } from "../kit/account.ts";
+import type { SharedPerson, ToolsOptions } from "../kit/shared-service.ts";
+import type { Checks, SharedWorld } from "./run.ts";
+import { layersIn } from "./shared-j05.ts";
+
+/** Loaded before everything else: the clock of this process is ten minutes ahead. */
+const TEN_MINUTES_AHEAD = `
+const now = Date.now;
+Date.now = () => now() + 600_000;
+globalThis.Date = class extends Date {
+  constructor(...given) {
+    super(...(given.length === 0 ? [Date.now()] : given));
+  }
+};
+`;
+
+export async function accessExplained({ service, scratch }: SharedWorld): Promise<Checks> {
+  const owner = await service.signUp();
+  const { id: vaultId } = await owner.client.vaults.create({ name: "Explained", type: "shared" });
+  await owner.client.files.upload({ vaultId, name: "first.txt", body: new Uint8Array(10) });
+  const [stranger, member] = [await service.invite(owner), await service.invite(owner)];
+  await owner.client.vaults.members.add(vaultId, member.address);
+  const streams: string[] = [];
+  const explain = async (person: SharedPerson, more?: ToolsOptions) => {
+    await using tools = await service.tools(person, scratch, more);
+    const layers = layersIn(await tools.call("vault_access_check", { vaultId }));
+    streams.push(tools.stream());
+    return layers;
+  };
+  /** Layer and cause of what failed. */
+  const failedIn = async (person: SharedPerson, more?: ToolsOptions): Promise<unknown[]> =>
+    Object.entries(await explain(person, more)).flatMap(([layer, [state, cause]]) =>
+      state === "failed" ? [[layer, cause]] : [],
+    );
+  return {
+    "J15-all-well": async () => {
+      const environment = { SERVICE_CHAIN_PRIVATE_KEY: member.privateKey };
+      assert.deepEqual(await failedIn(member, { chainPrivateKey: stranger.privateKey, environment }), []);
+    },
+    "J15-access-check": async () => {
+      assert.deepEqual(await failedIn(stranger), [["chain", "not_a_member"]]);
+      for (const index of [0, 1]) service.localnet.faults.keyServer(index).down = true;
+      const down = await failedIn(member).finally(() => {
+        for (const index of [0, 1]) service.localnet.faults.keyServer(index).down = false;
+      });
+      assert.deepEqual(down, [["keyServers", "key_servers_unavailable"]]);
+      const clock = join(scratch, "clock.mjs");
+      await writeFile(clock, TEN_MINUTES_AHEAD);
+      const ahead = { environment: { NODE_OPTIONS: `--import=${clock}` } };
+      assert.deepEqual(await failedIn(member, ahead), [["clock", "clock_skew"]]);
+      const mistaken = await service.invite(owner);
+      const signingKey = stranger.signer.statements?.publicKey;
+      assert.ok(signingKey !== undefined);
+      await owner.client.vaults.members.add(vaultId, mistaken.address, { signingKey });
+      assert.deepEqual(await failedIn(mistaken), [["key", "wrong_chain_key"]]);
+      const cutOff = await service.invite(owner);
+      await owner.client.vaults.members.add(vaultId, cutOff.address);
+      await revokeKey(service.baseUrl, owner.apiKey, cutOff.keyId);
+      const [[layer] = []] = (await failedIn(cutOff)) as unknown[][];
+      assert.equal(layer, "api");
+    },
+    "J15-mcp-no-secret": async () => {
+      assert.ok(streams.length > 5);
+      for (const { kind, text } of recordedSecrets())
+        for (const stream of streams) assert.ok(!stream.includes(text), `a ${kind} is in the stream`);
+      return Promise.resolve();
+    },
+  };
+}

@@ -1,0 +1,82 @@
+/** J16: many writers, one vault. */
+import assert from "node:assert/strict";
+import { parseVersionStatement, verifyStatement } from "@coffer/crypto";
+import { fieldsOf, objectAt } from "../kit/account.ts";
+import { send } from "../kit/http.ts";
+import type { SharedPerson } from "../kit/shared-service.ts";
+import { textOf } from "../kit/stack.ts";
+import type { Checks, SharedWorld } from "./run.ts";
+
+const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
+const [WRITERS, FILES] = FULL ? [8, 50] : [3, 3];
+
+export async function writersTogether({ service }: SharedWorld): Promise<Checks> {
+  const owner = await service.signUp();
+  const { id: vaultId } = await owner.client.vaults.create({ name: "Busy", type: "shared" });
+  const writers: SharedPerson[] = [];
+  for (let count = 0; count < WRITERS; count += 1) writers.push(await service.invite(owner));
+  for (const { address } of writers) await owner.client.vaults.members.add(vaultId, address);
+  /** Who wrote it, by file id. */
+  const written = new Map<string, { readonly writer: SharedPerson; readonly content: string }>();
+  const write = async (writer: SharedPerson, turn: number): Promise<void> => {
+    const content = `${turn} of ${writer.address}`;
+    for (let attempt = 0; ; attempt += 1) {
+      const name = attempt === 0 ? `report-${turn}.txt` : `report-${turn} (${attempt}).txt`;
+      const body = new TextEncoder().encode(content);
+      try {
+        const { file } = await writer.client.files.upload({ vaultId, name, body, ifAbsent: true });
+        written.set(file.id, { writer, content });
+        return;
+      } catch (error) {
+        if (attempt >= WRITERS || !isTaken(error)) throw error;
+      }
+    }
+  };
+  const statementOf = async (fileId: string) => {
+    const answer = await send(service.baseUrl, `/api/files/${fileId}`, { key: owner.apiKey });
+    const shared = objectAt(objectAt(fieldsOf(answer), "file"), "shared");
+    return new Uint8Array(Buffer.from(textOf(shared, "version"), "base64"));
+  };
+  return {
+    "J16-distinct": async () => {
+      await Promise.all(
+        writers.map(async (writer) => {
+          for (let turn = 0; turn < FILES; turn += 1) await write(writer, turn);
+        }),
+      );
+      const { files } = await owner.client.files.list({ vaultId, limit: 1000 });
+      assert.equal(files.length, WRITERS * FILES);
+      assert.equal(new Set(files.map(({ name }) => name)).size, files.length);
+      for (const { id } of files) {
+        const got = await (await owner.client.files.download(id)).bytes();
+        assert.equal(new TextDecoder().decode(got), written.get(id)?.content);
+      }
+    },
+    "J16-uploader": async () => {
+      for (const [fileId, { writer }] of written) {
+        const { signer } = parseVersionStatement(await statementOf(fileId));
+        assert.equal(`0x${Buffer.from(signer).toString("hex")}`, writer.address);
+      }
+    },
+    "J16-signature": async () => {
+      for (const [fileId, { writer }] of written) {
+        const bytes = await statementOf(fileId);
+        const publicKey = writer.signer.statements?.publicKey;
+        assert.ok(publicKey !== undefined);
+        const [fields, signature] = [bytes.subarray(0, -64), bytes.subarray(-64)];
+        const verify = (signed: Uint8Array): Promise<boolean> =>
+          verifyStatement("coffer/version/v1", signed, publicKey, signature);
+        assert.equal(await verify(fields), true);
+        const other = fields.slice();
+        other[40] = (other[40] ?? 0) ^ 1;
+        assert.equal(await verify(other), false);
+      }
+    },
+  };
+}
+
+function isTaken(error: unknown): boolean {
+  return (
+    error instanceof Error && "code" in error && ["precondition_failed", "name_exists"].includes(String(error.code))
+  );
+}
