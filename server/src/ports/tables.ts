@@ -1,5 +1,9 @@
 /** The rows of the database. Times are milliseconds since the Unix epoch; flags are 0 or 1; `*_json` holds JSON text. */
 
+import type * as shared from "./shared-vault-tables.ts";
+
+export type * from "./shared-vault-tables.ts";
+
 export interface AccountRow {
   id: string;
   email: string;
@@ -60,63 +64,6 @@ export interface VaultRow {
   plain_names: number | null;
   created_at: number;
   updated_at: number;
-}
-
-/** A member of a shared vault, as the service shows the vault to it; who can decrypt is on the chain. */
-export interface VaultMemberRow {
-  vault_id: string;
-  chain_address: string;
-  label: string;
-  added_at: number;
-  /** Set when the allowlist stopped naming it; a new membership clears it. */
-  removed_at: number | null;
-}
-
-/** A vault key's record (file-format §7): sealed, so the service cannot open it. */
-export interface VaultKeyRow {
-  vault_id: string;
-  /** SHA-256 of the record in hex. */
-  key_id: string;
-  generation: number;
-  /** Base64. */
-  record: string;
-  creator: string;
-  created_at: number;
-  /** null: the generation's current record. */
-  replaced_at: number | null;
-}
-
-/** The vault key that a folder's name indexes are made with. */
-export interface FolderKeyRow {
-  vault_id: string;
-  /** "" for the top of the vault. */
-  folder_id: string;
-  key_id: string;
-}
-
-/** An entry's name under a key that its folder is to change to. Base64 and hex, as in {@link FileRow.shared_json}. */
-export interface StagedNameRow {
-  vault_id: string;
-  folder_id: string;
-  key_id: string;
-  /** "file" or "folder". */
-  kind: string;
-  item_id: string;
-  entry: string;
-  metadata: string;
-  name_index: string;
-}
-
-/** A version of a file in a shared vault that was replaced: readable by its id until it expires. */
-export interface FileVersionRow {
-  vault_id: string;
-  file_id: string;
-  version_id: string;
-  blob_key: string;
-  size: number;
-  sha256: string;
-  shared_json: string;
-  expires_at: number;
 }
 
 export interface FolderRow {
@@ -424,11 +371,11 @@ export interface Tables {
   accounts: AccountRow;
   api_keys: ApiKeyRow;
   vaults: VaultRow;
-  vault_members: VaultMemberRow;
-  vault_keys: VaultKeyRow;
-  folder_keys: FolderKeyRow;
-  staged_names: StagedNameRow;
-  file_versions: FileVersionRow;
+  vault_members: shared.VaultMemberRow;
+  vault_keys: shared.VaultKeyRow;
+  folder_keys: shared.FolderKeyRow;
+  staged_names: shared.StagedNameRow;
+  file_versions: shared.FileVersionRow;
   folders: FolderRow;
   files: FileRow;
   uploads: UploadRow;

@@ -126,7 +126,9 @@ it("[D1-changes-row D1-changes-audit] every change is in the audit log with key,
   const record = signRecord(signer, { vault: chainObjectId, generation: 2 });
   const published = await changes(["vault.key_published"], "POST", `${shared}/keys`, { json: { record } });
   const { keyId: vaultKey } = published["key"] as unknown as { keyId: string };
-  await changes(["vault.names_changed"], "PUT", `${shared}/names`, { json: { folderId: null, keyId: vaultKey, entries: [] } });
+  await changes(["vault.names_changed"], "PUT", `${shared}/names`, {
+    json: { folderId: null, keyId: vaultKey, entries: [] },
+  });
 
   await changes(["account.updated"], "PATCH", "/api/account", { json: { name: randomUUID() } });
   const minted = (await changes(["api_key.created"], "POST", "/api/auth/api-keys", {

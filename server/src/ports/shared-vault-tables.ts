@@ -1,0 +1,58 @@
+/** The rows that shared vaults add; tables.ts says how they are written. */
+
+/** A member of a shared vault, as the service shows the vault to it; who can decrypt is on the chain. */
+export interface VaultMemberRow {
+  vault_id: string;
+  chain_address: string;
+  label: string;
+  added_at: number;
+  /** Set when the allowlist stopped naming it; a new membership clears it. */
+  removed_at: number | null;
+}
+
+/** A vault key's record (file-format §7): sealed, so the service cannot open it. */
+export interface VaultKeyRow {
+  vault_id: string;
+  /** SHA-256 of the record in hex. */
+  key_id: string;
+  generation: number;
+  /** Base64. */
+  record: string;
+  creator: string;
+  created_at: number;
+  /** null: the generation's current record. */
+  replaced_at: number | null;
+}
+
+/** The vault key that a folder's name indexes are made with. */
+export interface FolderKeyRow {
+  vault_id: string;
+  /** "" for the top of the vault. */
+  folder_id: string;
+  key_id: string;
+}
+
+/** An entry's name under a key that its folder is to change to. Base64 and hex, as in {@link FileRow.shared_json}. */
+export interface StagedNameRow {
+  vault_id: string;
+  folder_id: string;
+  key_id: string;
+  /** "file" or "folder". */
+  kind: string;
+  item_id: string;
+  entry: string;
+  metadata: string;
+  name_index: string;
+}
+
+/** A version of a file in a shared vault that was replaced: readable by its id until it expires. */
+export interface FileVersionRow {
+  vault_id: string;
+  file_id: string;
+  version_id: string;
+  blob_key: string;
+  size: number;
+  sha256: string;
+  shared_json: string;
+  expires_at: number;
+}
