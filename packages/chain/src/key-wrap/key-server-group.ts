@@ -26,13 +26,15 @@ export interface GroupOptions {
   readonly fetch: typeof fetch;
   /** Milliseconds one request to a key server may take. */
   readonly timeout: number;
+  /** How many keys are asked for at once. */
+  readonly keys: number;
   /** Only the local net's key servers may do without TLS: the address stands on the chain, and API keys go there. */
   readonly network: NetworkConfiguration["network"];
 }
 
 /** @throws ChainError `network_changed` when a key server on the chain is not the pinned one; `chain_unavailable`. */
 export async function openKeyServers(set: KeyServerSet, options: GroupOptions): Promise<KeyServerGroup> {
-  const outcomes = new OutcomeRecorder(options.fetch);
+  const outcomes = new OutcomeRecorder(options.fetch, options.keys);
   const seal = new SealClient({
     suiClient: options.client,
     serverConfigs: set.servers.map(({ objectId, weight, aggregatorUrl, apiKeyName, apiKey }) => ({

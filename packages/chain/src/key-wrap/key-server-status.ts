@@ -30,7 +30,7 @@ export async function checkKeyServers(parts: KeyWrapParts): Promise<KeyServerSta
   // What is remembered may be what is wrong.
   parts.reads.forget();
   const { reads, fetch, network } = parts;
-  const options = { client: reads.client, fetch, timeout: PATIENCE, network: network.network };
+  const options = { client: reads.client, fetch, timeout: PATIENCE, keys: 0, network: network.network };
   const group = await withPatience(openKeyServers(set, options)).catch((error: unknown) => error);
   if (group instanceof Error || !isGroup(group))
     return set.servers.map((server) => status(server, explainUnread(group)));
@@ -73,6 +73,7 @@ async function askService(
         ...(apiKeyName === undefined || apiKey === undefined ? {} : { [apiKeyName]: apiKey }),
       },
       signal: AbortSignal.timeout(PATIENCE),
+      redirect: "error",
     });
     await response.body?.cancel();
     if (!response.headers.has("X-KeyServer-Version")) return failed("What answers is not a key server.");

@@ -24,23 +24,29 @@ export type Outcome =
   /** Not waited for: others had decided already. */
   | { readonly kind: "cancelled" };
 
-/** Keys for 100 identities take some 60 KB. */
-const MAX_ANSWER = 512 * 1024;
+/** A key takes some 500 bytes of an answer, and 60 ms to check, whether it was asked for or not. */
+const KEY_BYTES = 1024;
+/** Errors and what stands around the keys. */
+const OTHER_BYTES = 8 * 1024;
 
 /** A `fetch` that notes what came of each request, by the server's address, and reads no more than an answer can have. */
 export class OutcomeRecorder {
   readonly #byUrl = new Map<string, Outcome>();
   readonly #fetch: typeof fetch;
+  readonly #mostBytes: number;
 
-  constructor(fetch: typeof globalThis.fetch) {
+  /** @param keys how many are asked for at once. */
+  constructor(fetch: typeof globalThis.fetch, keys: number) {
     this.#fetch = fetch;
+    this.#mostBytes = OTHER_BYTES + keys * KEY_BYTES;
   }
 
   readonly fetch: typeof fetch = async (input, init) => {
     const url = input instanceof Request ? input.url : String(input);
     try {
-      const response = await this.#fetch(input, init);
-      const body = await readBounded(response);
+      // Certificate and API key are for this address alone.
+      const response = await this.#fetch(input, { ...init, redirect: "error" });
+      const body = await readBounded(response, this.#mostBytes);
       this.#byUrl.set(serverOf(url), outcomeOf(response, body));
       const { status, statusText, headers } = response;
       return new Response(body.length === 0 ? null : body, { status, statusText, headers });
@@ -64,12 +70,12 @@ function serverOf(url: string): string {
   return url.replace(/\/v1\/[a-z_]+(\?.*)?$/, "");
 }
 
-async function readBounded(response: Response): Promise<Uint8Array<ArrayBuffer>> {
+async function readBounded(response: Response, most: number): Promise<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   for await (const piece of response.body ?? []) {
     size += piece.length;
-    if (size > MAX_ANSWER) throw new TypeError("an answer that is longer than a key server's can be");
+    if (size > most) throw new TypeError("an answer that is longer than a key server's can be");
     pieces.push(piece);
   }
   const body = new Uint8Array(size);

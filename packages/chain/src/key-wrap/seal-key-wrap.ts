@@ -146,6 +146,7 @@ function refuseSealedKey(cause: unknown): never {
 async function openGroup(parts: KeyWrapParts, set: KeyServerSet, keys: number): Promise<KeyServerGroup> {
   const { fetch, reads, network } = parts;
   // A key server computes for each key; a slow one that serves a development machine takes 50 ms.
-  const timeout = parts.timeout + Math.min(keys, MAX_BATCH) * 200;
-  return await openKeyServers(set, { client: reads.client, fetch, timeout, network: network.network });
+  const atOnce = Math.min(keys, MAX_BATCH);
+  const timeout = parts.timeout + atOnce * 200;
+  return await openKeyServers(set, { client: reads.client, fetch, timeout, keys: atOnce, network: network.network });
 }
