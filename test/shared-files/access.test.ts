@@ -1,0 +1,223 @@
+/** Who can read and write a shared vault, and what is said when somebody cannot. */
+import {
+  openChain,
+  parseNetworkConfiguration,
+  sealVaultKeyWrap,
+  toVaultView,
+  type NetworkConfiguration,
+} from "@coffer/chain";
+import { sealVaultKeyWrapInWorker } from "@coffer/chain/node";
+import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
+import { newVaultKeyRecord, openVaultKeys, parseRecord, type Author } from "@coffer/crypto";
+import {
+  createClient,
+  memoryPins,
+  statementSigner,
+  type AccessCheck,
+  type Client,
+  type Signer,
+  type Vault,
+} from "@coffer/sdk";
+import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+
+let stack: SharedStack;
+let vault: Vault;
+let fileId: string;
+let member: SharedPerson;
+
+beforeAll(async () => {
+  stack = await openSharedStack({
+    environment: { SERVICE_RATE_GENERAL: "100000", SERVICE_RATE_GENERAL_BURST: "10000" },
+  });
+  const { client } = stack.owner;
+  vault = await client.vaults.create({ name: "access", type: "shared" });
+  fileId = (await client.files.upload({ vaultId: vault.id, name: "a.txt", body: Buffer.from("hello") })).file.id;
+  member = await stack.invite("member");
+  await client.vaults.members.add(vault.id, member.signer.chainAddress);
+}, 60_000);
+
+afterAll(() => stack[Symbol.asyncDispose]());
+
+async function read(client: Client, id = fileId): Promise<string> {
+  return Buffer.from(await (await client.files.download(id)).bytes()).toString();
+}
+
+/** States of the five layers, in order. */
+function statesOf({ api, chain, keyServers, clock, key }: AccessCheck): string[] {
+  return [api, chain, keyServers, clock, key].map(({ state, cause }) => (cause === null ? state : cause));
+}
+
+describe("vaults.checkAccess tells five faults apart", () => {
+  test("and none", async () => {
+    const check = await member.client.vaults.checkAccess(vault.id);
+    expect(statesOf(check)).toEqual(["ok", "ok", "ok", "ok", "ok"]);
+  });
+
+  test("a key that the service does not take", async () => {
+    const { signer } = member;
+    const pins = memoryPins();
+    await member.another({ shared: { pins } }).vaults.get(vault.id);
+    await member.another({ shared: { pins } }).files.get(fileId);
+    const client = createClient({
+      ...{ baseUrl: stack.baseUrl, credentials: { apiKey: member.apiKey.replace(/.$/, "0") } },
+      sharedVaults: { signer, network: stack.network, pins },
+    });
+    const [api, ...rest] = statesOf(await client.vaults.checkAccess(vault.id));
+    expect(api).toBe("invalid_credential");
+    // The chain is asked by what was pinned.
+    expect(rest).toEqual(["ok", "ok", "ok", "ok"]);
+  });
+
+  test("an address that the allowlist does not name, whose owner is told", async () => {
+    const stranger = await stack.invite("stranger");
+    const check = await stranger.client.vaults.checkAccess(vault.id);
+    expect(check.chain).toMatchObject({ state: "failed", cause: "not_a_member" });
+    expect(check.chain.nextStep).toContain(stranger.signer.chainAddress);
+    expect(check.chain.nextStep).toContain(stack.owner.signer.chainAddress);
+    expect(check.keyServers.state).toBe("ok");
+  });
+
+  test("key servers that do not answer, and one that does not matter", async () => {
+    const { faults } = stack.localnet;
+    faults.keyServer(0).down = true;
+    expect(statesOf(await member.client.vaults.checkAccess(vault.id))[2]).toBe("ok");
+    faults.keyServer(1).down = true;
+    const check = await member.client.vaults.checkAccess(vault.id);
+    expect(statesOf(check)).toEqual(["ok", "ok", "key_servers_unavailable", "ok", "ok"]);
+    await expect(read(member.another())).rejects.toMatchObject({ code: "key_servers_unavailable", retryable: true });
+    faults.keyServer(0).down = false;
+    faults.keyServer(1).down = false;
+    expect(await read(member.client)).toBe("hello");
+  });
+
+  test("a clock that is off", async () => {
+    const late = member.another({ shared: { clock: () => Date.now() - 600_000 } });
+    expect((await late.vaults.checkAccess(vault.id)).clock).toMatchObject({ state: "failed", cause: "clock_skew" });
+  });
+
+  test("a signing key that is another one than the vault names", async () => {
+    const statements = await statementSigner(new Uint8Array(32).fill(7));
+    const other = member.another({ shared: { signer: { ...member.signer, statements } } });
+    const check = await other.vaults.checkAccess(vault.id);
+    expect(check.key).toMatchObject({ state: "failed", cause: "wrong_chain_key" });
+    expect(statesOf(check).slice(0, 4)).toEqual(["ok", "ok", "ok", "ok"]);
+  });
+});
+
+describe("whoever cannot sign", () => {
+  const body = Buffer.from("never sent");
+
+  test("reads, and is told before anything is sent what a write needs", async () => {
+    const { statements: _none, ...wallet } = member.signer;
+    const statements = await statementSigner(new Uint8Array(32).fill(8));
+    for (const signer of [wallet, { ...wallet, statements }] as Signer[]) {
+      const sent: string[] = [];
+      const client = member.another({
+        shared: { signer },
+        middleware: [(request, next) => (sent.push(request.method), next(request))],
+      });
+      expect(await read(client)).toBe("hello");
+      for (const write of [
+        () => client.files.upload({ vaultId: vault.id, name: "b.txt", body }),
+        () => client.files.replace(fileId, { body }),
+        () => client.files.update(fileId, { name: "c.txt" }),
+        () => client.folders.create({ vaultId: vault.id, name: "d" }),
+      ])
+        await expect(write()).rejects.toMatchObject({
+          code: "signing_key_missing",
+          nextStep: expect.stringContaining("setSigningKey") as unknown,
+        });
+      expect(new Set(sent)).toEqual(new Set(["GET"]));
+    }
+  });
+
+  test("a member without a signing key in the vault writes when it has set one", async () => {
+    const agent = await stack.invite("without key");
+    const statements = await statementSigner(new Uint8Array(32).fill(9));
+    const withOwn = agent.another({ shared: { signer: { ...agent.signer, statements } } });
+    await stack.owner.client.vaults.members.add(vault.id, agent.signer.chainAddress);
+    await expect(withOwn.files.upload({ vaultId: vault.id, name: "own.txt", body })).rejects.toMatchObject({
+      code: "signing_key_missing",
+    });
+    await withOwn.vaults.setSigningKey(vault.id);
+    const { file } = await withOwn.files.upload({ vaultId: vault.id, name: "own.txt", body });
+    expect(await read(stack.owner.client, file.id)).toBe("never sent");
+    // What the key before it signed is still good.
+    expect(await read(stack.owner.client)).toBe("hello");
+  });
+});
+
+describe("a signer that is no chain key of this SDK", () => {
+  test("a wallet owns a vault, writes and reads, with a key of its own for its statements", async () => {
+    const keypair = Ed25519Keypair.generate();
+    const wallet: Signer = {
+      chainAddress: keypair.toSuiAddress(),
+      signPersonalMessage: async (message) => (await keypair.signPersonalMessage(message)).signature,
+      signTransaction: async (transaction) => (await keypair.signTransaction(transaction)).signature,
+    };
+    const anyone = createClient({ baseUrl: stack.baseUrl });
+    const { apiKey } = await anyone.development.signup({ email: "wallet@example.com" });
+    const open = (signer: Signer): Client =>
+      createClient({
+        ...{ baseUrl: stack.baseUrl, credentials: { apiKey } },
+        sharedVaults: { signer, network: stack.network },
+      });
+    const signer: Signer = { ...wallet, statements: await statementSigner(new Uint8Array(32).fill(3)) };
+    const client = open(signer);
+    await client.account.linkChain(signer);
+    const own = await client.vaults.create({ name: "mine", type: "shared" });
+    const { file } = await client.files.upload({ vaultId: own.id, name: "w.txt", body: Buffer.from("by a wallet") });
+    expect(await read(open(wallet), file.id)).toBe("by a wallet");
+    const renewed: Signer = { ...wallet, statements: await statementSigner(new Uint8Array(32).fill(4)) };
+    const again = open(renewed);
+    expect(await again.vaults.setSigningKey(own.id)).toMatchObject({ outcome: "done", generation: 2n });
+    await again.files.replace(file.id, { body: Buffer.from("by another key") });
+    expect(await read(client, file.id)).toBe("by another key");
+  });
+});
+
+describe("vault keys", () => {
+  test("that were sealed for key servers this client does not take open through a record sealed again", async () => {
+    const { client, signer } = stack.owner;
+    const another = (network: NetworkConfiguration) => stack.owner.another({ shared: { network } });
+    const own = await client.vaults.create({ name: "sealed again", type: "shared" });
+    const { file } = await client.files.upload({ vaultId: own.id, name: "kept.txt", body: Buffer.from("kept") });
+    const [first, second] = parseNetworkConfiguration(stack.localnet.network()).keyServerSets;
+    if (first === undefined || second === undefined) throw new Error("the local network has two sets");
+    const moved: NetworkConfiguration = { ...stack.network, keyServerSets: [second] };
+    const reader = another(moved);
+    await expect(read(reader, file.id)).rejects.toMatchObject({ code: "damaged", step: "record" });
+    await sealAgain(own, { ...stack.network, keyServerSets: [second, first] }, signer);
+    expect(await read(another(moved), file.id)).toBe("kept");
+    expect((await another(moved).files.get(file.id)).name).toBe("kept.txt");
+  });
+
+  test("open in a worker, too, which keeps no process alive", async () => {
+    const client = member.another({ shared: { keyWrap: sealVaultKeyWrapInWorker } });
+    expect(await read(client)).toBe("hello");
+    expect((await client.vaults.checkAccess(vault.id)).keyServers.state).toBe("ok");
+  });
+});
+
+/** What somebody with both key-server sets does when the vault's keys move from one to the other. */
+async function sealAgain({ id: vaultId, chainObjectId }: Vault, network: NetworkConfiguration, signer: Signer) {
+  const { client } = stack.owner;
+  const chain = openChain(network);
+  const object = await chain.readVault(chainObjectId ?? "");
+  const wrap = sealVaultKeyWrap({
+    ...{ client: chain.client, network },
+    signer: { ...signer, signTransaction: () => Promise.reject(new Error("sends nothing")) },
+    vaultObjects: { initialSharedVersion: () => Promise.resolve(object.initialSharedVersion) },
+  });
+  const [listed] = (await client.call(vaultKeysGroup.list, { params: { vaultId } })).keys;
+  const record = parseRecord(Uint8Array.from(Buffer.from(listed?.record ?? "", "base64")));
+  const view = toVaultView(object);
+  const [opened] = await openVaultKeys(view, [record], wrap);
+  if (signer.statements === undefined) throw new Error("a chain key signs statements");
+  const author: Author = { address: Buffer.from(signer.chainAddress.slice(2), "hex"), signer: signer.statements };
+  const made = await newVaultKeyRecord(view, wrap, author, opened?.key);
+  const body = { record: Buffer.from(made.record.bytes).toString("base64"), replaces: listed?.keyId };
+  await client.call(vaultKeysGroup.publish, { params: { vaultId }, body });
+}
