@@ -142,6 +142,25 @@ describe("through the app", () => {
     expect([same.status, same.headers["idempotent-replayed"], same.text]).toEqual([201, "true", first.text]);
   });
 
+  it("an answer to one agent never reaches another, who acts with another chain address", async () => {
+    await using service = await openTestApp();
+    const { key: owner } = await service.signUp();
+    const { database } = service.deps;
+    const agent = async (digit: string): Promise<string> => {
+      const { body } = await service.ask("POST", "/api/auth/api-keys", { key: owner, json: { name: "agent" } });
+      const bound = { chain_address: `0x${digit.repeat(64)}` };
+      await database.run(database.build.updateTable("api_keys").set(bound).where("id", "=", String(body["id"])));
+      return String(body["key"]);
+    };
+    const call = { headers: { "idempotency-key": "guessed" }, json: { name: "Plans" } };
+    const first = await service.ask("POST", "/api/folders", { ...call, key: await agent("a") });
+    expect(first.status).toBe(201);
+    const other = await service.ask("POST", "/api/folders", { ...call, key: await agent("b") });
+    expect([other.status, other.headers["x-error-code"]]).toEqual([422, "idempotency_mismatch"]);
+    const same = await service.ask("POST", "/api/folders", { ...call, key: await agent("a") });
+    expect([same.status, same.text]).toEqual([201, first.text]);
+  });
+
   it("refuses keys that are empty, too long or not ASCII", async () => {
     await using service = await openTestApp();
     const { key } = await service.signUp();

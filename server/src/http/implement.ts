@@ -166,9 +166,11 @@ async function answerOnce(exchange: Exchange, key: string, body: string): Promis
 }
 
 /** Equal for keys that may do the same, so that a repeat with a rotated key is still a repeat. */
-function describeRights({ accessLevel, scopes, vaultIds }: Principal): string {
+function describeRights({ accessLevel, scopes, vaultIds, chainAddress }: Principal): string {
   const sorted = (words: ReadonlySet<string> | null) => (words === null ? null : [...words].sort());
-  return JSON.stringify([accessLevel, sorted(scopes), sorted(vaultIds)]);
+  // What an agent may do in a shared vault is its address's right; owners act with one address, bound to it or not.
+  const acting = accessLevel === "owner" ? null : chainAddress;
+  return JSON.stringify([accessLevel, sorted(scopes), sorted(vaultIds), acting]);
 }
 
 async function run(
