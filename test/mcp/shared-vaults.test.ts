@@ -180,6 +180,16 @@ describe("a member", () => {
     expect(replaced.facts).toMatchObject({ fileId: textFact(first, "fileId"), bytes: 4, sha256: sha256("two!") });
   });
 
+  it.each(["error", "version", "rename"])("with the same idempotencyKey makes one file (%s)", async (ifExists) => {
+    const path = await place(`once-${ifExists}.bin`, randomBytes(3000));
+    const given = { path, vaultId: vault.id, ifExists, idempotencyKey: `key-${ifExists}` };
+    const first = await tools.call("file_upload", given);
+    const second = await tools.call("file_upload", given);
+    expect([first.code, second.facts["fileId"]]).toEqual([null, textFact(first, "fileId")]);
+    const list = await tools.call("file_list", { vaultId: vault.id, nameContains: `once-${ifExists}` });
+    expect(list.facts["files"]).toHaveLength(1);
+  });
+
   it("trashes and restores", async () => {
     const path = await place("gone.txt", "gone");
     const fileId = textFact(await tools.call("file_upload", { path, vaultId: vault.id }), "fileId");

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { api } from "@coffer/contract";
 import * as z from "zod/mini";
 import type { Call } from "../call.ts";
@@ -6,6 +5,7 @@ import { untrusted } from "../fence.ts";
 import { openDestination, openSource } from "../paths/local-files.ts";
 import type { Fact } from "../result.ts";
 import { defineTool } from "../tool.ts";
+import { digestLocal, digestStored, type Digest } from "./digests.ts";
 import { findReadableFile } from "./own-file.ts";
 import { uploadSource } from "./upload-source.ts";
 
@@ -112,7 +112,7 @@ export const transferTools = [
     input: { fileId, path: z.optional(localPath) },
     run: async ({ fileId, path }, call) => {
       const file = await findReadableFile(call, fileId);
-      const local = path === undefined ? null : await digestLocal(call, path);
+      const local = path === undefined ? null : await digestPath(call, path);
       const stored = await digestStored(call, file.id, file.size);
       // What a shared vault's file holds is known to who decrypts it: the service lists the digest of the encrypted bytes.
       const sha256 = file.shared === null ? file.sha256 : stored.sha256;
@@ -126,11 +126,6 @@ export const transferTools = [
     },
   }),
 ] as const;
-
-interface Digest {
-  readonly bytes: number;
-  readonly sha256: string;
-}
 
 function rangeOf(offset: number | undefined, length: number | undefined): { offset: number; length?: number } | null {
   if (offset === undefined && length === undefined) return null;
@@ -162,44 +157,7 @@ function verifyFacts(
   };
 }
 
-async function digestLocal(call: Call, path: string): Promise<Digest> {
+async function digestPath(call: Call, path: string): Promise<Digest> {
   await using source = await openSource(call.folders, path);
-  const handle = await source.reopen();
-  const hash = createHash("sha256");
-  let bytes = 0;
-  for await (const chunk of handle.createReadStream({ signal: call.signal }) as AsyncIterable<Uint8Array>) {
-    hash.update(chunk);
-    bytes += chunk.length;
-  }
-  return { bytes, sha256: hash.digest("hex") };
-}
-
-interface StoredDigest extends Digest {
-  /** Reading ended where the bytes were not what they have to be. */
-  readonly damaged: boolean;
-}
-
-/** The SDK ends a damaged stream with an error; here damage is an answer, with what was read. */
-async function digestStored(call: Call, id: string, size: number): Promise<StoredDigest> {
-  const client = await call.client();
-  const hash = createHash("sha256");
-  let bytes = 0;
-  try {
-    const content = await client.files.download(id, { signal: call.signal });
-    for await (const chunk of content.stream) {
-      hash.update(chunk);
-      bytes += chunk.length;
-      call.progress(bytes, size);
-    }
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    return { bytes, sha256: hash.digest("hex"), damaged: true };
-  }
-  return { bytes, sha256: hash.digest("hex"), damaged: false };
-}
-
-const DAMAGE = new Set(["integrity_failed", "damaged", "wrong_key", "not_encrypted"]);
-
-function isDamage(error: unknown): boolean {
-  return error instanceof Error && "code" in error && typeof error.code === "string" && DAMAGE.has(error.code);
+  return await digestLocal(call, source);
 }

@@ -4,6 +4,7 @@ import type { File } from "@coffer/sdk";
 import type { Call } from "../call.ts";
 import { ToolFailure, toFailure } from "../failure.ts";
 import type { SourceFile } from "../paths/local-files.ts";
+import { digestLocal, digestStored } from "./digests.ts";
 
 export interface UploadWish {
   readonly vaultId: string;
@@ -33,6 +34,8 @@ export async function uploadSource(call: Call, source: SourceFile, wish: UploadW
   // A repeat under its key finds its own file: only the service can tell it from a stranger's, so nothing is asked before.
   const taken = wish.idempotencyKey === undefined ? await findByName(call, wish, name) : null;
   if (taken !== null) throw nameTaken(taken);
+  const earlier = await findEarlier(call, source, wish, name);
+  if (earlier !== null) return earlier;
   return await send(call, source, { wish, name, key: wish.idempotencyKey, replaces: null });
 }
 
@@ -68,8 +71,29 @@ async function judgeRoom(call: Call, size: number, wish: UploadWish): Promise<vo
 async function findByName(call: Call, wish: UploadWish, name: string): Promise<File | null> {
   const client = await call.client();
   const query = { vaultId: wish.vaultId, folderId: wish.folderId ?? "root", name, limit: 1 };
-  const page = await client.files.list(query, { signal: call.signal });
-  return page.files[0] ?? null;
+  try {
+    const page = await client.files.list(query, { signal: call.signal });
+    return page.files[0] ?? null;
+  } catch (thrown) {
+    // The service takes no name for a shared vault: it does not know any.
+    const unknown = toFailure(thrown, call.signal).code === "validation_failed" && (await call.chainAddress()) === null;
+    if (!unknown) throw thrown;
+    const { type } = await client.vaults.get(wish.vaultId, { signal: call.signal });
+    throw type === "shared" ? new ToolFailure("shared_vault", { cause: thrown }) : thrown;
+  }
+}
+
+/**
+ * What an earlier call with the same key has stored in a shared vault. There each call encrypts anew, so the service cannot tell that the
+ * bytes are the same; who decrypts can. Only a file of the same name and the same content is taken for it.
+ */
+async function findEarlier(call: Call, source: SourceFile, wish: UploadWish, name: string): Promise<Stored | null> {
+  if (wish.idempotencyKey === undefined || (await call.chainAddress()) === null) return null;
+  const file = await findByName(call, wish, name);
+  if (file === null || file.shared === null || file.size !== source.size) return null;
+  const [local, stored] = [await digestLocal(call, source), await digestStored(call, file.id, file.size)];
+  if (stored.damaged || stored.bytes !== local.bytes || stored.sha256 !== local.sha256) return null;
+  return { file, bytes: local.bytes, sha256: local.sha256, replaced: false };
 }
 
 function nameTaken(file: File): ToolFailure {
@@ -81,6 +105,8 @@ function nameTaken(file: File): ToolFailure {
 /** A file of that name may come or go between the look and the upload; a second look settles it. */
 async function uploadVersion(call: Call, source: SourceFile, wish: UploadWish, name: string): Promise<Stored> {
   for (let attempt = 0; ; attempt += 1) {
+    const earlier = await findEarlier(call, source, wish, name);
+    if (earlier !== null) return earlier;
     const existing = await findByName(call, wish, name);
     try {
       return await send(call, source, {
@@ -105,6 +131,8 @@ async function uploadRenamed(call: Call, source: SourceFile, wish: UploadWish, n
     const numbered = number === 0 ? name : numberedName(name, number);
     const key = wish.idempotencyKey === undefined ? undefined : `${wish.idempotencyKey}#${String(number)}`;
     if (key === undefined && (await findByName(call, wish, numbered)) !== null) continue;
+    const earlier = await findEarlier(call, source, wish, numbered);
+    if (earlier !== null) return earlier;
     try {
       return await send(call, source, { wish, name: numbered, key, replaces: null });
     } catch (thrown) {

@@ -1,0 +1,51 @@
+/** Bytes and SHA-256 of a file here and of one in a vault. */
+import { createHash } from "node:crypto";
+import type { Call } from "../call.ts";
+import type { SourceFile } from "../paths/local-files.ts";
+
+export interface Digest {
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Of a local file, read from its beginning. */
+export async function digestLocal(call: Call, source: SourceFile): Promise<Digest> {
+  const handle = await source.reopen();
+  const hash = createHash("sha256");
+  let bytes = 0;
+  for await (const chunk of handle.createReadStream({ signal: call.signal }) as AsyncIterable<Uint8Array>) {
+    hash.update(chunk);
+    bytes += chunk.length;
+  }
+  return { bytes, sha256: hash.digest("hex") };
+}
+
+export interface StoredDigest extends Digest {
+  /** Reading ended where the bytes were not what they have to be. */
+  readonly damaged: boolean;
+}
+
+/** The SDK ends a damaged stream with an error; here damage is an answer, with what was read. */
+export async function digestStored(call: Call, id: string, size: number): Promise<StoredDigest> {
+  const client = await call.client();
+  const hash = createHash("sha256");
+  let bytes = 0;
+  try {
+    const content = await client.files.download(id, { signal: call.signal });
+    for await (const chunk of content.stream) {
+      hash.update(chunk);
+      bytes += chunk.length;
+      call.progress(bytes, size);
+    }
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return { bytes, sha256: hash.digest("hex"), damaged: true };
+  }
+  return { bytes, sha256: hash.digest("hex"), damaged: false };
+}
+
+const DAMAGE = new Set(["integrity_failed", "damaged", "wrong_key", "not_encrypted"]);
+
+function isDamage(error: unknown): boolean {
+  return error instanceof Error && "code" in error && typeof error.code === "string" && DAMAGE.has(error.code);
+}
