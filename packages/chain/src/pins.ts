@@ -33,7 +33,10 @@ export function openPins(node: Node): Pins {
   };
 }
 
-/** The package on the chain is this program's, byte for byte, and nobody can upgrade or replace it. */
+/**
+ * The package on the chain is this program's, byte for byte, in its first version, which is the one that is called. That nobody kept the
+ * right to upgrade it shows in no object: the `publish` command gives that right up, and whoever configures another package vouches for it.
+ */
 async function verifyPackage(node: Node): Promise<void> {
   const { originalPackageId, latestPackageId, packageDigest } = node.network;
   if (packageDigest !== PACKAGE_DIGEST) throw changed("package digest", PACKAGE_DIGEST, packageDigest);

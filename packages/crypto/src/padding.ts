@@ -19,9 +19,17 @@ export function* paddingBetween(contentSize: number, from: number, to: number): 
 export function parsePaddingFooter(finalChunk: Uint8Array, plaintextSize: number): number {
   if (finalChunk.length < PADDING_FOOTER_BYTES) throw damaged("padding", "the final chunk holds no size");
   const stated = decodeU64(finalChunk, finalChunk.length - PADDING_FOOTER_BYTES);
-  if (stated > BigInt(plaintextSize - PADDING_FOOTER_BYTES) || paddedSize(Number(stated)) !== plaintextSize)
+  if (stated > BigInt(plaintextSize - PADDING_FOOTER_BYTES) || !isPaddedTo(Number(stated), plaintextSize))
     throw damaged("padding", "the stated size does not fit the length");
   return Number(stated);
+}
+
+function isPaddedTo(contentSize: number, plaintextSize: number): boolean {
+  try {
+    return paddedSize(contentSize) === plaintextSize;
+  } catch {
+    return false; // Padding it would not fit a message.
+  }
 }
 
 /**

@@ -1,9 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { inChunks } from "../../../test/kit/bytes.ts";
+import { concatBytes, encodeU64 } from "./bytes.ts";
+import { encodeFileStart } from "./file-plan.ts";
 import { nodePlatform } from "./node/platform.ts";
+import { CHUNK_BYTES } from "./platform/platform.ts";
 import { webPlatform } from "./platform/web.ts";
 import { openRangeReader, type RangeReaderOptions } from "./range.ts";
+import { ciphertextSize, MAX_CHUNKS, MAX_PLAINTEXT_BYTES } from "./sizes.ts";
 import { collect, collectUntilFailure, contentOf, makeFile, planFile } from "./test-files.ts";
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
@@ -112,6 +116,19 @@ describe("file-format §4: what a range refuses", () => {
         step: "length",
       });
     }
+  });
+
+  it("a size that no padded file can have, in the last chunk of the longest message there is", async () => {
+    const { dataKey, plan } = await planFile({ contentSize: 5, padded: true });
+    const lastChunk = new Uint8Array(CHUNK_BYTES - 1);
+    lastChunk.set(encodeU64(MAX_PLAINTEXT_BYTES - 8), lastChunk.length - 8);
+    const stored = await plan.keys.encrypt(lastChunk, MAX_CHUNKS - 1, true);
+    const opening = openRangeReader(nodePlatform, {
+      unlock: () => ({ dataKey, messageLength: ciphertextSize(MAX_PLAINTEXT_BYTES) }),
+      fetchBytes: (from, to) =>
+        from === 0 ? concatBytes(encodeFileStart(plan), new Uint8Array(to)).subarray(0, to) : stored,
+    });
+    await expect(opening).rejects.toMatchObject({ name: "CryptoError", code: "damaged", step: "padding" });
   });
 
   it("answers that are too short or too long, and the bytes of another file", async () => {
