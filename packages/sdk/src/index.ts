@@ -95,6 +95,8 @@ export { inProcessTransport, kyTransport, type AttemptContext, type Middleware, 
 export type { Progress, ReplaceInput, UploadInput, UploadOptions, UploadResult } from "./upload/upload.ts";
 export type { AccessCheck, LayerCheck } from "./vaults/check-access.ts";
 export type { CreationJournal, NewSharedVault } from "./vaults/create.ts";
+export type { ExportOptions, ExportProgress, ExportResult } from "./vaults/export.ts";
+export type { ExportStore } from "./vaults/export-layout.ts";
 export type { AddMemberOptions } from "./vaults/members.ts";
 export type { ActResult } from "./vaults/owner-acts.ts";
 export { memoryPins, type PinStore, type VaultPin } from "./vaults/pins.ts";

@@ -12,6 +12,15 @@ export {
   type Profile,
 } from "./config.ts";
 export { downloadFile, type DownloadFileOptions, type DownloadFileResult } from "./download-file.ts";
+export { exportVault, openExport } from "./export-directory.ts";
+export type { ExportOptions, ExportProgress, ExportResult } from "../vaults/export.ts";
+export type {
+  ExportedFile,
+  ExportedFolder,
+  ExportProblem,
+  OpenedExport,
+  OpenExportOptions,
+} from "../vaults/open-export.ts";
 export { filePins, pinFile } from "./pin-file.ts";
 export { savedSession } from "./saved-session.ts";
 export { resolveSettings, type Settings, type SettingsFlags, type SettingSource } from "./settings.ts";

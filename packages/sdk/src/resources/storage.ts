@@ -5,6 +5,8 @@ import type { Connection } from "../options.ts";
 import { PagePromise } from "../pages.ts";
 import type { AccessCheck } from "../vaults/check-access.ts";
 import type { NewSharedVault } from "../vaults/create.ts";
+import type { ExportOptions, ExportResult } from "../vaults/export.ts";
+import type { ExportStore } from "../vaults/export-layout.ts";
 import type { AddMemberOptions } from "../vaults/members.ts";
 import type { ActResult } from "../vaults/owner-acts.ts";
 import type { RevokedAgent } from "../vaults/revoke-agent.ts";
@@ -52,6 +54,11 @@ export interface VaultResource {
    * by raising the vault's floor. It does not take back what was copied before.
    */
   rotate(vaultId: string, options?: RotationOptions): Promise<RotationResult>;
+  /**
+   * Copies everything of a shared vault out of the service, encrypted as it is, so that it opens with the chain and the key servers alone.
+   * Into a directory: `exportVault` of `@coffer/sdk/node`.
+   */
+  export(vaultId: string, store: ExportStore, options?: ExportOptions): Promise<ExportResult>;
 }
 
 export interface MemberResource {
@@ -91,7 +98,16 @@ export function vaultResource(connection: Connection): VaultResource {
   const shared = sharedCalls(connection);
   return {
     members: onDemand(shared, "list", "add", "remove"),
-    ...onDemand(shared, "checkAccess", "leave", "setSigningKey", "offerOwnership", "acceptOwnership", "rotate"),
+    ...onDemand(
+      shared,
+      "checkAccess",
+      "leave",
+      "setSigningKey",
+      "offerOwnership",
+      "acceptOwnership",
+      "rotate",
+      "export",
+    ),
     create: async ({ plainNames, journal, ...body }, options) =>
       body.type === "shared" && body.chainObjectId === undefined
         ? (await shared()).createShared({ name: body.name, plainNames, journal }, options)

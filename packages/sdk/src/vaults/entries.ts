@@ -67,7 +67,9 @@ export type SharedItem = Pick<File | Folder, "id" | "vaultId"> & { readonly shar
  * The folder that an item's entry must name. In the trash the service may show another one, because the folder it was in is gone: there the
  * entry stands for itself, and its signature is checked all the same.
  */
-export function placeOf(item: File | Folder): string | null {
+export function placeOf(
+  item: Pick<File, "folderId" | "trashedAt" | "shared"> | Pick<Folder, "parentId" | "trashedAt" | "shared">,
+): string | null {
   const shown = "folderId" in item ? item.folderId : item.parentId;
   if (item.trashedAt === null || item.shared === null) return shown;
   const bytes = fromBase64(item.shared.entry);

@@ -2,6 +2,8 @@
 import type { CallOptions } from "../call.ts";
 import type { Connection } from "../options.ts";
 import { checkVaultAccess } from "./check-access.ts";
+import { exportVault, type ExportOptions } from "./export.ts";
+import type { ExportStore } from "./export-layout.ts";
 import { createSharedVault, type NewSharedVault } from "./create.ts";
 import { addVaultMember, listMembers, removeVaultMember, type AddMemberOptions } from "./members.ts";
 import { acceptVault, leaveVault, offerVault, setVaultSigningKey } from "./owner-acts.ts";
@@ -23,6 +25,8 @@ export function vaultCalls(connection: Connection) {
       addVaultMember(connection, vaultId, chainAddress, options),
     remove: (vaultId: string, chainAddress: string, options?: CallOptions) =>
       removeVaultMember(connection, vaultId, chainAddress, options),
+    export: (vaultId: string, store: ExportStore, options?: ExportOptions) =>
+      exportVault(connection, vaultId, store, options),
     rotate: (vaultId: string, options?: RotationOptions) => rotateVault(connection, vaultId, options),
     revoke: (keyId: string, options?: CallOptions) => revokeAgent(connection, keyId, options),
   };

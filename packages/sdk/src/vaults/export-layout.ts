@@ -1,0 +1,113 @@
+/**
+ * What an export of a shared vault holds: everything that the service had of it, under ids and key ids alone. Names are inside, encrypted
+ * as they were, so nothing that anybody named decides where a byte is written.
+ *
+ * ```
+ * manifest.json               written last: an export without it is not finished
+ * records/<key id>.record     vault keys' records (file-format §7)
+ * folders/<folder id>.json    signed entry, metadata
+ * files/<file id>.json        signed version and entry, metadata
+ * content/<version id>.file   the stored file (file-format §2)
+ * ```
+ */
+import { clientApi as api } from "@coffer/contract";
+import * as z from "zod/mini";
+import { VaultError } from "./vault-error.ts";
+
+/** Where an export is written to and read from. Paths are relative, of one folder and one name, and come from this SDK alone. */
+export interface ExportStore {
+  /** Replaces what is there; after a crash the file is whole, as before, or absent. */
+  write(path: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<void>;
+  /** null: there is no such file. @throws RangeError for one above `most` bytes. */
+  read(path: string, most: number): Promise<Uint8Array | null>;
+  /** The bytes in pieces; null: there is no such file. */
+  open(path: string): Promise<AsyncIterable<Uint8Array> | null>;
+  /** Bytes of a file; null: there is none. */
+  size(path: string): Promise<number | null>;
+  /** Names in a folder, in any order. */
+  list(folder: string): AsyncIterable<string>;
+  remove(path: string): Promise<void>;
+}
+
+export const MANIFEST = "manifest.json";
+export const recordPath = (keyId: string): string => `records/${keyId}.record`;
+export const folderPath = (id: string): string => `folders/${id}.json`;
+export const filePath = (id: string): string => `files/${id}.json`;
+export const contentPath = (versionId: string): string => `content/${versionId}.file`;
+
+/** In bytes: what is read at once. */
+export const MAX_MANIFEST = 4 * 1024 * 1024;
+export const MAX_ITEM = 16 * 1024;
+
+const address = z.string().check(z.regex(/^0x[0-9a-f]{64}$/));
+const generation = z.string().check(z.regex(/^\d{1,20}$/));
+const member = z.object({ chainAddress: address, signingKey: z.string(), since: generation });
+
+const keyServerFacts = z.object({
+  ...{ objectId: address, weight: z.int(), publicKey: z.string() },
+  aggregatorUrl: z.optional(z.string()),
+});
+
+export const manifest = z.object({
+  format: z.enum(["coffer-export"]),
+  version: z.enum(["1"]),
+  /** Milliseconds since 1970. */
+  createdAt: z.int(),
+  origin: z.string(),
+  vaultId: api.vaults.get.params.shape.vaultId,
+  /** What a reader needs to find the chain and the key servers again; no credential is in it. Who opens an export brings their own. */
+  network: z.object({
+    ...{ network: z.string(), chainId: z.string(), packageDigest: z.string() },
+    ...{ originalPackageId: address, latestPackageId: address },
+    keyServerSets: z.array(z.object({ threshold: z.int(), servers: z.array(keyServerFacts) })),
+  }),
+  /** The vault object when it was exported. The chain is asked again when the export is opened, and must not be behind it. */
+  vault: z.object({
+    ...{ objectId: address, generation, floor: generation, plainNames: z.boolean(), owner: member },
+    members: z.array(member),
+    former: z.array(z.object({ ...member.shape, until: generation })),
+  }),
+  ...{ files: z.int(), folders: z.int(), records: z.int() },
+  /** SHA-256 over the lines `<path>\n` of all files of the export but this one, sorted: nothing was taken away or added. */
+  paths: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
+});
+
+export type Manifest = z.infer<typeof manifest>;
+
+const { id, versionId, size, sha256, folderId, shared, createdAt, updatedAt, trashedAt } =
+  api.files.get.output.shape.file.shape;
+const { parentId, shared: sharedFolder } = api.folders.get.output.shape.folder.shape;
+const times = { createdAt, updatedAt, trashedAt };
+
+export const exportedFile = z.object({ id, versionId, size, sha256, folderId, shared, ...times });
+export const exportedFolder = z.object({ id, parentId, shared: sharedFolder, ...times });
+
+export type ExportedFileFacts = z.infer<typeof exportedFile>;
+export type ExportedFolderFacts = z.infer<typeof exportedFolder>;
+
+/** Reads JSON that an export holds. @throws VaultError `damaged` for what is missing or has another form. */
+export async function readDocument<Value>(
+  store: ExportStore,
+  path: string,
+  schema: z.core.$ZodType<Value>,
+  most: number,
+): Promise<Value> {
+  const bytes = await store.read(path, most);
+  if (bytes === null) throw damagedExport(`${path} is missing`);
+  try {
+    return z.parse(schema, JSON.parse(new TextDecoder().decode(bytes)));
+  } catch (cause) {
+    throw damagedExport(`${path} is not what an export holds`, cause);
+  }
+}
+
+export function damagedExport(message: string, cause?: unknown): VaultError {
+  const nextStep = "Take another copy of the export.";
+  return new VaultError("damaged", `The export cannot be trusted: ${message}`, { nextStep, cause });
+}
+
+const encoder = new TextEncoder();
+
+export function renderDocument(value: unknown): Uint8Array {
+  return encoder.encode(`${JSON.stringify(value, null, 2)}\n`);
+}

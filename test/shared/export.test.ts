@@ -1,0 +1,248 @@
+/** Exports of shared vaults: they open without the service, and whoever changes one is found out. */
+import { cp, mkdtemp, readdir, readFile, rm, unlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { exportVault, openExport, type OpenedExport } from "@coffer/sdk/node";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+
+let stack: SharedStack;
+let member: SharedPerson;
+let place: string;
+let bundle: string;
+let vaultId: string;
+let fileIds: string[];
+
+const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+const bytes = (words: string): Uint8Array => new TextEncoder().encode(words);
+const NAME = "../../etc/passwd";
+
+beforeAll(async () => {
+  place = await mkdtemp(join(tmpdir(), "coffer-export-"));
+  bundle = join(place, "bundle");
+  stack = await openSharedStack();
+  const { client } = stack.owner;
+  member = await stack.invite("reader");
+  const vault = await client.vaults.create({ name: "exported", type: "shared" });
+  vaultId = vault.id;
+  await client.vaults.members.add(vaultId, member.signer.chainAddress);
+  const folder = await client.folders.create({ name: "reports", vaultId });
+  const put = async (name: string, folderId?: string) =>
+    (await client.files.upload({ vaultId, name, body: bytes(`content of ${name}`), ...(folderId && { folderId }) }))
+      .file.id;
+  fileIds = [await put("one.txt"), await put("..passwd", folder.id), await put("trashed.txt")];
+  await client.files.delete(fileIds[2] ?? "");
+  await member.client.files.upload({ vaultId, name: "by-member.bin", body: new Uint8Array(3_000_000).fill(7) });
+  await exportVault(client, vaultId, bundle);
+}, 60_000);
+afterAll(async () => {
+  await stack[Symbol.asyncDispose]();
+  await rm(place, { recursive: true, force: true });
+});
+
+async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+async function readAll(opened: OpenedExport, id: string): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of opened.read(id)) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+async function openAs(person: SharedPerson, directory = bundle, more = {}): Promise<OpenedExport> {
+  return openExport(directory, { signer: person.signer, network: stack.network, ...more });
+}
+
+/** A copy of the bundle that a hostile hand has changed. */
+async function tampered(change: (directory: string) => Promise<void>): Promise<string> {
+  const directory = await mkdtemp(join(place, "tampered-"));
+  await cp(bundle, directory, { recursive: true });
+  await change(directory);
+  return directory;
+}
+
+describe("an export", () => {
+  test("opens with chain and key servers alone, names and trash included, and verifies whole", async () => {
+    const opened = await openAs(member);
+    const files = await collect(opened.files());
+    expect(files.map(({ name }) => name).sort()).toEqual(["..passwd", "by-member.bin", "one.txt", "trashed.txt"]);
+    expect(files.find(({ name }) => name === "trashed.txt")?.trashedAt).not.toBeNull();
+    expect((await collect(opened.folders())).map(({ name }) => name)).toEqual(["reports"]);
+    expect(text(await readAll(opened, fileIds[0] ?? ""))).toBe("content of one.txt");
+    expect(text(await readAll(opened, fileIds[1] ?? ""))).toBe("content of ..passwd");
+    expect(await opened.verify()).toEqual([]);
+    expect(NAME).toContain(".."); // Such a name is refused before it is signed:
+    await expect(stack.owner.client.files.upload({ vaultId, name: NAME, body: bytes("x") })).rejects.toThrow();
+  });
+
+  test("holds ids and ciphertext alone: no name, no content, no credential", async () => {
+    for (const entry of await readdir(bundle, { recursive: true, withFileTypes: true })) {
+      expect(entry.name).toMatch(/^(records|folders|files|content|manifest\.json|[0-9a-f-]+\.(record|json|file))$/);
+      if (!entry.isFile()) continue;
+      const content = await readFile(join(entry.parentPath, entry.name));
+      for (const secret of ["one.txt", "passwd", "reports", "content of", stack.owner.apiKey, stack.owner.privateKey])
+        expect(content.includes(secret), `${entry.name}: ${secret}`).toBe(false);
+    }
+  });
+
+  test("is closed to strangers", async () => {
+    const stranger = await stack.signUp("stranger");
+    const opened = await openAs(stranger);
+    await expect(collect(opened.files())).rejects.toMatchObject({ code: "not_a_member" });
+    await expect(readAll(opened, fileIds[0] ?? "")).rejects.toMatchObject({ code: "not_a_member" });
+  });
+
+  test("is brought up to date, and taken up after a cut, without fetching again what is there", async () => {
+    const { client } = stack.owner;
+    const directory = await tampered(async () => undefined);
+    let contents = 0;
+    const cut = stack.owner.another({
+      retry: { limit: 0 },
+      middleware: [
+        (request, next, { endpointId }) => {
+          if (endpointId === "files.content" && ++contents > 1) throw new TypeError("cut off");
+          return next(request);
+        },
+      ],
+    });
+    const added = await Promise.all(
+      ["new-1", "new-2"].map(async (name) => (await client.files.upload({ vaultId, name, body: bytes(name) })).file.id),
+    );
+    await expect(exportVault(cut, vaultId, directory)).rejects.toThrow();
+    await expect(openAs(member, directory)).rejects.toMatchObject({ code: "damaged" });
+    contents = 0;
+    expect(await exportVault(cut, vaultId, directory)).toMatchObject({ files: 6, folders: 1, skipped: 0 });
+    expect(contents).toBe(1);
+    const opened = await openAs(member, directory);
+    expect(text(await readAll(opened, added[0] ?? ""))).toBe("new-1");
+    await client.files.replace(added[0] ?? "", { body: bytes("changed") });
+    await client.files.delete(added[1] ?? "", { permanent: true });
+    expect(await exportVault(client, vaultId, directory)).toMatchObject({ files: 5 });
+    expect(text(await readAll(await openAs(member, directory), added[0] ?? ""))).toBe("changed");
+  }, 60_000);
+});
+
+describe("a changed export is refused", () => {
+  const edit = async (path: string, change: (json: Record<string, unknown>) => void): Promise<void> => {
+    const json = JSON.parse(await readFile(path, "utf8")) as Record<string, unknown>;
+    change(json);
+    await writeFile(path, JSON.stringify(json));
+  };
+  const fileOf = (directory: string, at = 0): string => join(directory, "files", `${fileIds[at] ?? ""}.json`);
+  const versionOf = async (directory: string): Promise<string> =>
+    (JSON.parse(await readFile(fileOf(directory), "utf8")) as { versionId: string }).versionId;
+  const flipped = (base64: string, at: number): string => {
+    const raw = Buffer.from(base64, "base64");
+    raw[at] = (raw[at] ?? 0) ^ 1;
+    return raw.toString("base64");
+  };
+
+  test.each([
+    ["without a manifest", (d: string) => unlink(join(d, "manifest.json"))],
+    ["with a file taken away", async (d: string) => unlink(fileOf(d))],
+    ["with a file added", (d: string) => cp(fileOf(d), join(d, "files", "00000000-0000-4000-8000-000000000000.json"))],
+  ])("%s", async (_, change) => {
+    await expect(openAs(member, await tampered(change))).rejects.toMatchObject({ code: "damaged" });
+  });
+
+  test.each([
+    ["another chain", { network: "chainId", value: "4btiuiMPvEENsttpZC7CZ53DruC3MAgfznDbASZ7DR6S" }, {}],
+    ["another vault than the caller knows", null, { vaultObjectId: `0x${"ab".repeat(32)}` }],
+  ])("of %s", async (_, other, more) => {
+    const directory = await tampered((d) =>
+      edit(join(d, "manifest.json"), (json) => {
+        if (other !== null) Object.assign(json["network"] as object, { [other.network]: other.value });
+      }),
+    );
+    await expect(openAs(member, directory, more)).rejects.toMatchObject({ code: "vault_changed" });
+  });
+
+  test("made to look newer than the chain", async () => {
+    const directory = await tampered((d) =>
+      edit(join(d, "manifest.json"), (json) => Object.assign(json["vault"] as object, { generation: "99" })),
+    );
+    await expect(openAs(member, directory)).rejects.toMatchObject({ code: "rolled_back" });
+  }, 20_000);
+
+  test("in any statement, name, record or byte, at its step", async () => {
+    const shared = (json: Record<string, unknown>) => json["shared"] as Record<string, string>;
+    const changes: Record<string, [step: string, change: (directory: string) => Promise<void>]> = {
+      "version statement": [
+        "statement",
+        (d) => edit(fileOf(d), (json) => (shared(json)["version"] = flipped(shared(json)["version"] ?? "", 300))),
+      ],
+      "entry statement": [
+        "entry",
+        (d) => edit(fileOf(d), (json) => (shared(json)["entry"] = flipped(shared(json)["entry"] ?? "", 220))),
+      ],
+      metadata: [
+        "metadata",
+        (d) => edit(fileOf(d), (json) => (shared(json)["metadata"] = flipped(shared(json)["metadata"] ?? "", 90))),
+      ],
+      "another file's statements": [
+        "ids",
+        async (d) => {
+          const other = JSON.parse(await readFile(fileOf(d, 1), "utf8")) as Record<string, unknown>;
+          await edit(fileOf(d), (json) => Object.assign(json, { shared: other["shared"] }));
+        },
+      ],
+      "a byte of the content": [
+        "digest",
+        async (d) => {
+          const path = join(d, "content", `${await versionOf(d)}.file`);
+          const raw = await readFile(path);
+          raw[raw.length - 20] = (raw.at(-20) ?? 0) ^ 1;
+          await writeFile(path, raw);
+        },
+      ],
+      "a byte of the header": [
+        "start",
+        async (d) => {
+          const path = join(d, "content", `${await versionOf(d)}.file`);
+          const raw = await readFile(path);
+          raw[60] = (raw[60] ?? 0) ^ 1;
+          await writeFile(path, raw);
+        },
+      ],
+      "a shorter content": [
+        "length",
+        async (d) => {
+          const path = join(d, "content", `${await versionOf(d)}.file`);
+          await writeFile(path, (await readFile(path)).subarray(0, -3));
+        },
+      ],
+      "another record": [
+        "record",
+        async (d) => {
+          const [name = ""] = await readdir(join(d, "records"));
+          const raw = await readFile(join(d, "records", name));
+          raw[50] = (raw[50] ?? 0) ^ 1;
+          await writeFile(join(d, "records", name), raw);
+        },
+      ],
+    };
+    for (const [what, [step, change]] of Object.entries(changes)) {
+      const opened = await openAs(member, await tampered(change));
+      const problems = await opened.verify();
+      expect(
+        problems.find(({ id }) => id === fileIds[0]),
+        what,
+      ).toMatchObject({ code: "damaged", step });
+    }
+  }, 60_000);
+
+  test("once its generations are below the floor, unless the caller takes them", async () => {
+    const old = await tampered(async () => undefined);
+    const leaving = await stack.invite("leaving");
+    const { client } = stack.owner;
+    await client.vaults.members.add(vaultId, leaving.signer.chainAddress);
+    await client.vaults.members.remove(vaultId, leaving.signer.chainAddress);
+    expect(await client.vaults.rotate(vaultId)).toMatchObject({ floor: 2n, failed: [] });
+    const opened = await openAs(member, old);
+    expect(new Set((await opened.verify()).map(({ code }) => code))).toEqual(new Set(["rolled_back"]));
+    expect(await (await openAs(member, old, { acceptBelowFloor: true })).verify()).toEqual([]);
+  }, 60_000);
+});
