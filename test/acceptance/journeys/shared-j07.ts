@@ -102,6 +102,8 @@ function storage(scene: Scene): Checks {
       for (const place of [...places, service.tap.bytes()]) {
         for (const window of windows) assert.ok(!place.includes(window), "plaintext is stored or was sent");
         assert.ok(!place.includes("canary-8e11"), "the name is stored or was sent");
+        for (const form of digestForms(scene.content))
+          assert.ok(!place.includes(form), "a digest of the content is stored or was sent");
       }
     },
     "J7-no-metadata": async () => {
@@ -133,6 +135,11 @@ function storage(scene: Scene): Checks {
     },
     "J7-no-chain-key": () => service.requireNoChainKeys(),
   };
+}
+
+function digestForms(content: Buffer): (Buffer | string)[] {
+  const digest = createHash("sha256").update(content).digest();
+  return [digest, ...(["hex", "base64", "base64url"] as const).map((form) => digest.toString(form).replace(/=+$/, ""))];
 }
 
 /** The same windows at every run would miss the same places. */

@@ -123,7 +123,7 @@ const transfer: Journey = {
     sharedObservable(
       "J7-ciphertext",
       "api",
-      "no 16-byte window of the plaintext and no name is stored or sent; size is plaintext + overhead [S1-shared-encryption]",
+      "no 16-byte window, no digest of the plaintext and no name is stored or sent; size is plaintext + overhead [S1-shared-encryption]",
     ),
     sharedObservable(
       "J7-no-metadata",
