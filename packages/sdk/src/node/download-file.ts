@@ -95,15 +95,33 @@ async function receive(
   }
 }
 
+/** Pieces come in the size that the network or the cipher gave them: the disk is asked in larger ones. */
+const WRITE_BYTES = 1024 * 1024;
+
 async function writeAll(stream: ReadableStream<Uint8Array>, file: FileHandle, hash: Hash | null): Promise<number> {
+  const buffer = new Uint8Array(WRITE_BYTES);
   let total = 0;
-  for await (const chunk of stream) {
-    hash?.update(chunk);
-    for (let offset = 0; offset < chunk.length;)
-      offset += (await file.write(chunk, offset, chunk.length - offset)).bytesWritten;
-    total += chunk.length;
+  let filled = 0;
+  for await (const piece of stream) {
+    hash?.update(piece);
+    total += piece.length;
+    for (let at = 0; at < piece.length;) {
+      const part = piece.subarray(at, at + buffer.length - filled);
+      buffer.set(part, filled);
+      filled += part.length;
+      at += part.length;
+      if (filled < buffer.length) continue;
+      await writeWhole(file, buffer);
+      filled = 0;
+    }
   }
+  await writeWhole(file, buffer.subarray(0, filled));
   return total;
+}
+
+async function writeWhole(file: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let offset = 0; offset < bytes.length;)
+    offset += (await file.write(bytes, offset, bytes.length - offset)).bytesWritten;
 }
 
 /** `link` fails when the name exists, where `rename` would silently replace it. */
