@@ -86,6 +86,7 @@ describe("a key's record", () => {
       scopes: null,
       vaultIds: null,
       chainAddress: null,
+      chainPublicKey: null,
       accessLevel: "owner",
       expiresAt: null,
       lastUsedAt: null,

@@ -31,6 +31,7 @@ describe("an upload", () => {
       vaultId,
       folderId: folder["id"],
       encrypted: false,
+      shared: null,
       createdAt: expect.stringMatching(TIMESTAMP),
       updatedAt: expect.stringMatching(TIMESTAMP),
       trashedAt: null,
