@@ -59,6 +59,11 @@ const exit: Journey = {
       "cli",
       "with the API stopped, decrypt export.bundle gives identical SHA-256s",
     ),
+    sharedObservable(
+      "J17-export",
+      "sdk",
+      "with the service gone, an export opens with chain key and key servers: identical SHA-256s; for a stranger not",
+    ),
     sharedObservable("J17-vectors", "sdk", "published vectors decrypt in an independent one-file script"),
   ],
 };
