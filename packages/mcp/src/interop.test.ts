@@ -99,6 +99,13 @@ function account(accessLevel: string): object {
   };
 }
 
+/** Before an upload the client asks whether the vault is a shared one. */
+const PUBLIC_VAULT = {
+  ...{ id: "0b6d5e0e-6a3b-4f0f-9e0a-1c2d3e4f5a6b", name: "v", type: "public", chainObjectId: null, isDefault: true },
+  ...{ role: "owner", generation: null, plainNames: null },
+  ...{ createdAt: "2026-01-01T00:00:00.000Z", updatedAt: "2026-01-01T00:00:00.000Z" },
+};
+
 /** A service that knows one account, and whose byte bodies never end. */
 async function startStub(
   answer: (path: string) => { status: number; body: object } | null,
@@ -265,6 +272,7 @@ describe("the process", () => {
   it("is gone within 250 ms after stdin ends, even in the middle of an upload (best of three)", async () => {
     const stub = await startStub((path) => {
       if (path === "/api/account") return { status: 200, body: { ...account("owner") } };
+      if (path.startsWith("/api/vaults/")) return { status: 200, body: { vault: PUBLIC_VAULT } };
       return path === "/api/files" ? null : { status: 404, body: { error: "Not found" } };
     });
     await writeFile(join(folder, "b.txt"), "b");
