@@ -88,6 +88,9 @@ export async function openItem(
 ): Promise<OpenedEntry> {
   const { entry, metadata } = requireEntry(item);
   const parsed = parseEntryStatement(entry);
+  // First of all, as the reading order has it: another vault's key is not looked for here.
+  if (toHex(parsed.vault) !== toHex(vault.objectId))
+    throw new CryptoError("vault_changed", "pins", `the entry of ${item.id} is another vault's`);
   const view = await vault.view({ hintedGeneration: parsed.generation });
   const record = view.plainNames ? null : (await vault.record(parsed.keyId, parsed.generation)).bytes;
   const question = { vault: vault.objectId, view, kind, id: item.id, seen: vault.seen.entry(item.id) };
