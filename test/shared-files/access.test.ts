@@ -1,14 +1,8 @@
 /** Who can read and write a shared vault, and what is said when somebody cannot. */
-import {
-  openChain,
-  parseNetworkConfiguration,
-  sealVaultKeyWrap,
-  toVaultView,
-  type NetworkConfiguration,
-} from "@coffer/chain";
+import { parseNetworkConfiguration, type NetworkConfiguration } from "@coffer/chain";
 import { sealVaultKeyWrapInWorker } from "@coffer/chain/node";
 import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
-import { newVaultKeyRecord, openVaultKeys, parseRecord, type Author } from "@coffer/crypto";
+import { newVaultKeyRecord } from "@coffer/crypto";
 import {
   createClient,
   memoryPins,
@@ -20,6 +14,7 @@ import {
 } from "@coffer/sdk";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openVaultOutside } from "../kit/opened-vault.ts";
 import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
 
 let stack: SharedStack;
@@ -180,7 +175,7 @@ describe("a signer that is no chain key of this SDK", () => {
 
 describe("vault keys", () => {
   test("that were sealed for key servers this client does not take open through a record sealed again", async () => {
-    const { client, signer } = stack.owner;
+    const { client } = stack.owner;
     const another = (network: NetworkConfiguration) => stack.owner.another({ shared: { network } });
     const own = await client.vaults.create({ name: "sealed again", type: "shared" });
     const { file } = await client.files.upload({ vaultId: own.id, name: "kept.txt", body: Buffer.from("kept") });
@@ -189,7 +184,7 @@ describe("vault keys", () => {
     const moved: NetworkConfiguration = { ...stack.network, keyServerSets: [second] };
     const reader = another(moved);
     await expect(read(reader, file.id)).rejects.toMatchObject({ code: "damaged", step: "record" });
-    await sealAgain(own, { ...stack.network, keyServerSets: [second, first] }, signer);
+    await sealAgain(own, { ...stack.network, keyServerSets: [second, first] });
     expect(await read(another(moved), file.id)).toBe("kept");
     expect((await another(moved).files.get(file.id)).name).toBe("kept.txt");
   });
@@ -202,22 +197,10 @@ describe("vault keys", () => {
 });
 
 /** What somebody with both key-server sets does when the vault's keys move from one to the other. */
-async function sealAgain({ id: vaultId, chainObjectId }: Vault, network: NetworkConfiguration, signer: Signer) {
-  const { client } = stack.owner;
-  const chain = openChain(network);
-  const object = await chain.readVault(chainObjectId ?? "");
-  const wrap = sealVaultKeyWrap({
-    ...{ client: chain.client, network },
-    signer: { ...signer, signTransaction: () => Promise.reject(new Error("sends nothing")) },
-    vaultObjects: { initialSharedVersion: () => Promise.resolve(object.initialSharedVersion) },
-  });
-  const [listed] = (await client.call(vaultKeysGroup.list, { params: { vaultId } })).keys;
-  const record = parseRecord(Uint8Array.from(Buffer.from(listed?.record ?? "", "base64")));
-  const view = toVaultView(object);
-  const [opened] = await openVaultKeys(view, [record], wrap);
-  if (signer.statements === undefined) throw new Error("a chain key signs statements");
-  const author: Author = { address: Buffer.from(signer.chainAddress.slice(2), "hex"), signer: signer.statements };
-  const made = await newVaultKeyRecord(view, wrap, author, opened?.key);
-  const body = { record: Buffer.from(made.record.bytes).toString("base64"), replaces: listed?.keyId };
-  await client.call(vaultKeysGroup.publish, { params: { vaultId }, body });
+async function sealAgain(own: Vault, network: NetworkConfiguration): Promise<void> {
+  const { view, wrap, author, key, record } = await openVaultOutside(stack.owner, own, network);
+  const made = await newVaultKeyRecord(view, wrap, author, key);
+  const replaces = Buffer.from(record.keyId).toString("hex");
+  const body = { record: Buffer.from(made.record.bytes).toString("base64"), replaces };
+  await stack.owner.client.call(vaultKeysGroup.publish, { params: { vaultId: own.id }, body });
 }

@@ -1,6 +1,8 @@
 /** A part of a large file: only what covers it is fetched. The file is not stored anywhere: its bytes are made where they are asked for. */
 import {
+  encryptMetadata,
   encryptPart,
+  makeEntryStatement,
   makeEnvelope,
   makeVersionStatement,
   newFilePlan,
@@ -8,12 +10,10 @@ import {
   type FilePlan,
 } from "@coffer/crypto";
 import { nodePlatform } from "@coffer/crypto/node";
-import type { File, Middleware } from "@coffer/sdk";
+import type { File, Middleware, Vault } from "@coffer/sdk";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connectionOf } from "../../packages/sdk/src/client.ts";
-import { makeEntry } from "../../packages/sdk/src/vaults/entries.ts";
-import { requireOpenVault } from "../../packages/sdk/src/vaults/vault-session.ts";
+import { openVaultOutside } from "../kit/opened-vault.ts";
 import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
 
 const MIB = 1024 * 1024;
@@ -41,7 +41,7 @@ function byteAt(at: number): number {
 test("1 MiB at 1.5 GiB of a file of 2 GiB costs at most 1.1 MiB of it", async () => {
   const { client } = stack.owner;
   const made = await client.vaults.create({ name: "large", type: "shared" });
-  const large = await describeLarge(made.id);
+  const large = await describeLarge(made);
   let fetched = 0;
   const serving: Middleware = async (request, next) => {
     const { pathname } = new URL(request.url);
@@ -71,23 +71,30 @@ test("1 MiB at 1.5 GiB of a file of 2 GiB costs at most 1.1 MiB of it", async ()
 });
 
 /** A file of the vault as the service would show it, had it been uploaded. */
-async function describeLarge(vaultId: string): Promise<{ readonly file: File; readonly plan: FilePlan }> {
-  const small = await stack.owner.client.files.upload({ vaultId, name: "small", body: new Uint8Array(1) });
-  const vault = await requireOpenVault(connectionOf(stack.owner.client), vaultId);
-  const [view, author] = [await vault.view(), await vault.author()];
-  const writing = await vault.writingKey(view);
+async function describeLarge(vault: Vault): Promise<{ readonly file: File; readonly plan: FilePlan }> {
+  const { client } = stack.owner;
+  const small = await client.files.upload({ vaultId: vault.id, name: "small", body: new Uint8Array(1) });
+  const { view, author, record, key } = await openVaultOutside(stack.owner, vault, stack.network);
   const [id, versionId] = [randomUUID(), randomUUID()];
   const plan = await newFilePlan(nodePlatform, {
     ...{ fileId: id, versionId, contentSize: SIZE, padded: false },
-    envelopeOf: (request) => makeEnvelope(nodePlatform, writing.record, writing.key, request),
+    envelopeOf: (request) => makeEnvelope(nodePlatform, record, key, request),
   });
   const version = await makeVersionStatement(view, author, {
-    ...{ record: writing.record, header: plan.header, envelope: plan.envelope, commitment: plan.keys.commitment },
+    ...{ record, header: plan.header, envelope: plan.envelope, commitment: plan.keys.commitment },
     ...{ messageLength: plan.messageSize ?? 0, digest: null, previous: null, time: Date.now() },
   });
-  const metadata = { name: "large.bin", contentType: "video/mp4", size: SIZE };
-  const entry = await makeEntry(vault, view, writing, { kind: "file", id, folderId: null, metadata, previous: null });
-  const shared = { version: Buffer.from(version.bytes).toString("base64"), ...entry };
+  const place = { kind: "file", id, revision: 1n, keyId: record.keyId } as const;
+  const named = { name: "large.bin", contentType: "video/mp4", size: SIZE };
+  const metadata = await encryptMetadata(nodePlatform, key, place, named);
+  const entry = await makeEntryStatement(view, author, {
+    ...{ kind: "file", id, folderId: null, metadata, record, previous: null, time: Date.now() },
+  });
+  const [version64, entry64, metadata64] = [version.bytes, entry.bytes, metadata].map((bytes) =>
+    Buffer.from(bytes).toString("base64"),
+  );
+  const nameIndex = "0".repeat(32);
+  const shared = { version: version64 ?? "", entry: entry64 ?? "", metadata: metadata64 ?? "", nameIndex };
   const { name: _name, storedSize: _stored, ...file } = small.file;
   return { plan, file: { ...file, id, versionId, name: "", size: plan.fileSize ?? 0, shared } };
 }
