@@ -1,0 +1,95 @@
+/** Key servers that are down or behind: what still works, what does not, and what is left behind (nothing). */
+import { readdir } from "node:fs/promises";
+import { openChain } from "@coffer/chain";
+import { afterEach, beforeAll, describe, expect, test, afterAll } from "vitest";
+import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+
+let stack: SharedStack;
+let owner: SharedPerson;
+let member: SharedPerson;
+let vaultId: string;
+let fileId: string;
+
+const bytes = (words: string): Uint8Array => new TextEncoder().encode(words);
+const read = async (person: SharedPerson, id: string, client = person.another()): Promise<string> =>
+  new TextDecoder().decode(await (await client.files.download(id)).bytes());
+
+beforeAll(async () => {
+  stack = await openSharedStack();
+  owner = stack.owner;
+  member = await stack.invite("member");
+  vaultId = (await owner.client.vaults.create({ name: "guarded", type: "shared" })).id;
+  await owner.client.vaults.members.add(vaultId, member.signer.chainAddress);
+  fileId = (await owner.client.files.upload({ vaultId, name: "before", body: bytes("before") })).file.id;
+}, 60_000);
+afterAll(() => stack[Symbol.asyncDispose]());
+afterEach(() => {
+  for (const index of [0, 1, 2]) Object.assign(stack.localnet.faults.keyServer(index), { down: false, stale: false });
+  stack.localnet.faults.node.stale = false;
+});
+
+function down(...indexes: number[]): void {
+  for (const index of indexes) stack.localnet.faults.keyServer(index).down = true;
+}
+
+/** What an upload that failed could leave behind: rows, bytes, a changed vault object. */
+async function remains(): Promise<unknown> {
+  const { files } = await owner.client.files.list({ vaultId });
+  const stored = await readdir(stack.dataDirectory, { recursive: true });
+  const object = (await owner.client.vaults.get(vaultId)).chainObjectId ?? "";
+  const { version } = await openChain(stack.network).readVault(object, { maxAge: 0 });
+  return { files: files.map(({ id, versionId }) => [id, versionId]), stored: stored.sort(), version };
+}
+
+describe("key servers", () => {
+  test.each([0, 1, 2])(
+    "server %i of three is down: everything works",
+    async (index) => {
+      down(index);
+      expect(await read(member, fileId)).toBe("before");
+      const vault = await owner.client.vaults.create({ name: `with-two-${String(index)}`, type: "shared" });
+      const { file } = await owner.another().files.upload({ vaultId: vault.id, name: "new", body: bytes("new") });
+      expect(await read(owner, file.id)).toBe("new");
+    },
+    30_000,
+  );
+
+  test("two are down: the error names them, and nothing is half written", async () => {
+    const before = await remains();
+    down(0, 2);
+    const failure = await read(member, fileId).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: "key_servers_unavailable", retryable: true });
+    const message = (failure as Error).message;
+    expect(message).toMatch(/key server 1 of 3 \S+ cannot be reached/);
+    expect(message).toMatch(/key server 3 of 3 \S+ cannot be reached/);
+    const moved = (await owner
+      .another()
+      .files.upload({ vaultId, name: "x", body: bytes("x") })
+      .catch((error: unknown) => error)) as Error;
+    expect(moved).toMatchObject({ code: "key_servers_unavailable" });
+    expect(await remains()).toEqual(before);
+  }, 60_000);
+
+  test("that lag, behind a node that lags: who was removed opens nothing that was written afterwards", async () => {
+    const leaving = await stack.invite("leaving");
+    await owner.client.vaults.members.add(vaultId, leaving.signer.chainAddress);
+    const warm = leaving.another();
+    expect(await read(leaving, fileId, warm)).toBe("before");
+    // One key server and the node that the removed member asks still see the vault as it was.
+    for (const index of [0, 1, 2]) stack.localnet.faults.keyServer(index).stale = true;
+    await owner.client.vaults.members.remove(vaultId, leaving.signer.chainAddress);
+    // The writer's key is of the new generation: key servers that have not seen it give nobody its key, so it is sealed and kept at hand.
+    const { file } = await owner.client.files.upload({ vaultId, name: "after", body: bytes("after") });
+    await expect(read(leaving, file.id, warm)).rejects.toThrow();
+    await expect(read(leaving, file.id)).rejects.toThrow();
+    // With the service's help, too: the ciphertext alone is of no use.
+    const lent = owner.another({ shared: { signer: leaving.signer } });
+    await expect(read(leaving, file.id, lent)).rejects.toMatchObject({ name: "VaultError" });
+    for (const index of [0, 1, 2]) stack.localnet.faults.keyServer(index).stale = false;
+    await expect(read(leaving, file.id, owner.another({ shared: { signer: leaving.signer } }))).rejects.toMatchObject({
+      code: "not_a_member",
+    });
+    expect(await read(owner, file.id)).toBe("after");
+    expect(await read(member, file.id)).toBe("after");
+  }, 60_000);
+});
