@@ -28,6 +28,7 @@ import { ApiError, ContractError } from "../errors.ts";
 import type { File } from "../file.ts";
 import type { Connection } from "../options.ts";
 import { openItem, placeOf } from "./entries.ts";
+import { viewNaming } from "./naming-view.ts";
 import type { OpenVault } from "./open-vault.ts";
 import { inVaultTerms, toVaultError, VaultError } from "./vault-error.ts";
 import { findOpenVault } from "./vault-session.ts";
@@ -152,10 +153,10 @@ async function openFile(
   if (file.shared === null || bytes === null)
     throw new VaultError("not_encrypted", `The service shows file ${file.id} of a shared vault without its statement`);
   const { metadata } = await openItem(vault, "file", file, placeOf(file));
-  const { generation } = parseVersionStatement(bytes);
+  const claim = parseVersionStatement(bytes);
   // One view for the whole download: a floor that rises while the bytes come in does not take away what was current when it began.
-  const view = await vault.view({ hintedGeneration: generation });
-  if (generation < view.floor)
+  const view = await viewNaming((wanted) => vault.view(wanted), [claim]);
+  if (claim.generation < view.floor)
     throw new VaultError("rolled_back", "The version is of before the vault's last rotation", { step: "statement" });
   const reading: Reading = { connection, vault, file, statement: bytes, metadata, view, options };
   return options.range === undefined ? openWhole(reading, stored) : openRange(reading, options.range);

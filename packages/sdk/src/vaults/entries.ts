@@ -19,6 +19,7 @@ import {
   type VaultView,
 } from "@coffer/crypto";
 import { fromBase64, toBase64, toHex } from "../digest.ts";
+import { viewNaming } from "./naming-view.ts";
 import type { OpenVault, WritingKey } from "./open-vault.ts";
 import { VaultError } from "./vault-error.ts";
 
@@ -91,7 +92,7 @@ export async function openItem(
   // First of all, as the reading order has it: another vault's key is not looked for here.
   if (toHex(parsed.vault) !== toHex(vault.objectId))
     throw new CryptoError("vault_changed", "pins", `the entry of ${item.id} is another vault's`);
-  const view = await vault.view({ hintedGeneration: parsed.generation });
+  const view = await viewNaming((options) => vault.view(options), [parsed]);
   const record = view.plainNames ? null : (await vault.record(parsed.keyId, parsed.generation)).bytes;
   const question = { vault: vault.objectId, view, kind, id: item.id, seen: vault.seen.entry(item.id) };
   const opened = await openEntry(vault.platform, question, { statement: entry, metadata, record }, vault.findKey);
@@ -109,8 +110,7 @@ export async function openItem(
  */
 export async function openKeysOf(vault: OpenVault, items: readonly SharedItem[]): Promise<void> {
   const statements = items.flatMap(parseable);
-  const highest = statements.reduce((most, { generation }) => (generation > most ? generation : most), 0n);
-  const view = await vault.view({ hintedGeneration: highest });
+  const view = await viewNaming((options) => vault.view(options), statements);
   if (view.plainNames) return;
   const signed = statements.filter(({ signer, generation }) => findSigner(view, signer, generation) !== null);
   const records = await Promise.all(signed.map(({ keyId, generation }) => listed(vault, keyId, generation)));

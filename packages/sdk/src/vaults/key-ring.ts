@@ -17,6 +17,7 @@ import type { ReadOptions } from "@coffer/chain";
 import { callOn } from "../call.ts";
 import { fromBase64, toBase64, toHex } from "../digest.ts";
 import { isApiError } from "../errors.ts";
+import { viewNaming } from "./naming-view.ts";
 import type { WritingKey } from "./open-vault.ts";
 import type { VaultPin } from "./pins.ts";
 import type { VaultSession } from "./session.ts";
@@ -203,8 +204,8 @@ export class KeyRing {
   }
 
   async #openAll(records: readonly VaultKeyRecord[]): Promise<readonly Opened[]> {
-    const highest = records.reduce((most, { generation }) => (generation > most ? generation : most), 0n);
-    const view = await this.#view({ hintedGeneration: highest });
+    const claims = records.map(({ creator, generation }) => ({ signer: creator, generation }));
+    const view = await viewNaming(this.#view, claims);
     return this.#openOf(view, records);
   }
 

@@ -38,6 +38,7 @@ import {
   type ExportStore,
   type Manifest,
 } from "./export-layout.ts";
+import { viewNaming } from "./naming-view.ts";
 import type { OpenVault } from "./open-vault.ts";
 import { rememberSeen } from "./seen.ts";
 import { inVaultTerms, toVaultError, VaultError } from "./vault-error.ts";
@@ -357,7 +358,7 @@ class StoredExport implements OpenedExport {
     const vault = this.#vault;
     const stored = await this.#store.open(contentPath(versionId));
     if (stored === null) throw damagedExport(`${contentPath(versionId)} is missing`);
-    const view = await vault.view({ hintedGeneration: parseVersionStatement(statement).generation });
+    const view = await viewNaming((wanted) => vault.view(wanted), [parseVersionStatement(statement)]);
     const question = { vault: vault.objectId, view, fileId: id, versionId, seen: null };
     yield* decryptFile(vault.platform, stored, {
       unlock: (start) => verifyVersion(vault.platform, question, { statement, start, fileSize: size }, vault.findKey),

@@ -8,7 +8,7 @@ import type { Connection } from "../options.ts";
 import { makeEntry, openItem, openKeysOf } from "./entries.ts";
 import type { OpenVault, WritingKey } from "./open-vault.ts";
 import type { VaultView } from "@coffer/crypto";
-import { VaultError } from "./vault-error.ts";
+import { toVaultError, VaultError } from "./vault-error.ts";
 
 /** How often the folder is gone through, while others write into it. */
 const ROUNDS = 5;
@@ -61,7 +61,7 @@ async function* entriesOf(
   for await (const { kind, items } of pagesOf(connection, vault.id, folderId)) {
     await openKeysOf(vault, items);
     for (const item of items) {
-      const { statement, metadata } = await openItem(vault, kind, item, folderId);
+      const { statement, metadata } = await openOrName(vault, kind, item, folderId);
       const wanted = { kind, id: item.id, folderId, metadata, previous: statement };
       piece.push(await makeEntry(vault, view, writing, wanted));
       if (piece.length === MAX_STAGED) {
@@ -71,6 +71,19 @@ async function* entriesOf(
     }
   }
   yield piece;
+}
+
+/** One entry that cannot be trusted keeps the folder under its old key: whoever may delete it must learn which one it is. */
+async function openOrName(vault: OpenVault, kind: ItemPage["kind"], item: File | Folder, folderId: string | null) {
+  try {
+    return await openItem(vault, kind, item, folderId);
+  } catch (error) {
+    const failure = toVaultError(error);
+    if (!(failure instanceof VaultError) || failure.step === null) throw failure;
+    const message = `The ${kind} ${item.id} keeps the folder's names under an old key: ${failure.message}`;
+    const nextStep = `Move the ${kind} ${item.id} to the trash, then repeat it.`;
+    throw new VaultError(failure.code, message, { nextStep, step: failure.step, cause: error });
+  }
 }
 
 interface ItemPage {

@@ -31,6 +31,7 @@ import { PART_BYTES, uploadSource, type UploadOptions } from "../upload/upload.t
 import { openContent, readContent, type Content } from "./content.ts";
 import { encryptedSource, PART_CHUNKS, type EncryptedSourceOptions } from "./encrypted-source.ts";
 import { makeEntry, openItem, placeOf } from "./entries.ts";
+import { viewNaming } from "./naming-view.ts";
 import type { OpenVault, WritingKey } from "./open-vault.ts";
 import { stageFolder } from "./staging.ts";
 import { keepVersion, partJournal, reopenVersion, type BegunVersion, type UploadJournal } from "./upload-journal.ts";
@@ -279,8 +280,7 @@ async function readBefore(vault: OpenVault, file: File): Promise<Before> {
   const bytes = fromBase64(file.shared?.version ?? "");
   if (file.shared === null || bytes === null)
     throw new VaultError("not_encrypted", `The service shows file ${file.id} of a shared vault without its statement`);
-  const { generation } = parseVersionStatement(bytes);
-  const view = await vault.view({ hintedGeneration: generation });
+  const view = await viewNaming((wanted) => vault.view(wanted), [parseVersionStatement(bytes)]);
   const version = await verifyVersionStatement(
     { vault: vault.objectId, view, seen: vault.seen.version(file.id) },
     bytes,

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+
+let stack: SharedStack;
+
+beforeAll(async () => {
+  stack = await openSharedStack();
+}, 60_000);
+
+afterAll(() => stack[Symbol.asyncDispose]());
+
+/** A vault that a reader has just read on the chain, and a member who was added after that. */
+async function openScene(name: string): Promise<{
+  vaultId: string;
+  agent: SharedPerson;
+  reader: SharedPerson["client"];
+}> {
+  const { client } = stack.owner;
+  const { id: vaultId } = await client.vaults.create({ name, type: "shared" });
+  const agent = await stack.invite(name);
+  const reader = stack.owner.another();
+  expect(await reader.files.list({ vaultId })).toMatchObject({ files: [] });
+  await client.vaults.members.add(vaultId, agent.signer.chainAddress);
+  return { vaultId, agent, reader };
+}
+
+describe("what a member writes right after it was added", () => {
+  it("opens at once to whoever read the vault just before, also where it made the vault key", async () => {
+    const { vaultId, agent, reader } = await openScene("just added");
+    // The first file of the vault: the agent publishes the record of its key.
+    const body = new TextEncoder().encode("hello");
+    const { file } = await agent.client.files.upload({ vaultId, name: "a.txt", body });
+    const { files } = await reader.files.list({ vaultId });
+    expect(files.map(({ name, unreadable }) => [name, unreadable])).toEqual([["a.txt", undefined]]);
+    expect(new TextDecoder().decode(await (await reader.files.download(file.id)).bytes())).toBe("hello");
+    const next = new TextEncoder().encode("hello again");
+    await reader.files.replace(file.id, { body: next });
+    expect(new TextDecoder().decode(await (await agent.client.files.download(file.id)).bytes())).toBe("hello again");
+  });
+});
+
+describe("a name that is looked for by its folder alone", () => {
+  it("does not go to the service", async () => {
+    const { client } = stack.owner;
+    const vault = await client.vaults.create({ name: "names", type: "shared" });
+    const folder = await client.folders.create({ vaultId: vault.id, name: "drawer" });
+    const body = new Uint8Array(3);
+    await client.files.upload({ vaultId: vault.id, folderId: folder.id, name: "wanted.txt", body });
+    const found = await client.files.list({ folderId: folder.id, name: "wanted.txt" });
+    expect(found.files.map(({ name }) => name)).toEqual(["wanted.txt"]);
+    expect((await client.files.list({ folderId: folder.id, name: "other.txt" })).files).toEqual([]);
+  });
+});
