@@ -10,6 +10,7 @@ import { DEFAULT_RETRY, RetryBudget, type RetryPolicy } from "./retry.ts";
 import { nodeVersion } from "./runtime.ts";
 import { Secret } from "./secret.ts";
 import { SessionCredentials } from "./session/credentials.ts";
+import type { CreationJournal } from "./vaults/create.ts";
 import type { PinStore } from "./vaults/pins.ts";
 import { kyTransport, type Middleware, type Transport } from "./transports.ts";
 
@@ -61,6 +62,8 @@ export interface SharedVaultOptions {
   readonly network: NetworkConfiguration;
   /** What vaults are held to between runs; in memory when absent. */
   readonly pins?: PinStore | undefined;
+  /** Unfinished creations of vaults; without one, a crash between chain and service leaves a vault object that nobody uses. */
+  readonly creations?: CreationJournal | undefined;
   /** Carries requests to the chain and the key servers; the runtime's own when absent. */
   readonly fetch?: typeof fetch | undefined;
   /** This machine's time in milliseconds since 1970; `Date.now` when absent. */

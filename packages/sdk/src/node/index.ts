@@ -11,6 +11,7 @@ export {
   type Environment,
   type Profile,
 } from "./config.ts";
+export { creationFile, fileCreations } from "./creation-file.ts";
 export { downloadFile, type DownloadFileOptions, type DownloadFileResult } from "./download-file.ts";
 export { exportVault, openExport } from "./export-directory.ts";
 export type { ExportOptions, ExportProgress, ExportResult } from "../vaults/export.ts";

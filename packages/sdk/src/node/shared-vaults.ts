@@ -1,13 +1,16 @@
 /** Shared vaults from the settings of this machine: the chain key, the network's file, and the pins. */
 import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { chainKeySigner } from "../chain/chain-key.ts";
 import { configurationError } from "../errors.ts";
 import type { SharedVaultOptions } from "../options.ts";
+import { fileCreations } from "./creation-file.ts";
 import { filePins, pinFile } from "./pin-file.ts";
 import type { Settings } from "./settings.ts";
 
 /**
  * What `createClient` takes as `sharedVaults`; null when the settings name neither a chain key nor a network.
+ * Pins and unfinished creations are kept in the directory of `pins`.
  * @throws SdkError `configuration` when one of the two is missing, or is not what it should be.
  *
  * @example
@@ -34,7 +37,10 @@ export async function openSharedVaults(
     import("@coffer/crypto/node"),
     import("@coffer/chain/node"),
   ]);
-  return { signer, network, pins: filePins(pins), platform: nodePlatform, keyWrap: sealVaultKeyWrapInWorker };
+  return {
+    ...{ signer, network, platform: nodePlatform, keyWrap: sealVaultKeyWrapInWorker },
+    ...{ pins: filePins(pins), creations: fileCreations(join(dirname(pins), "vault-creations.json")) },
+  };
 }
 
 /** The file may hold API keys of key servers: what is wrong with it is told without its content. */

@@ -10,17 +10,17 @@ import { vaultSession } from "./vault-session.ts";
 
 /** Where an unfinished creation is kept, so that a crash between chain and service costs no second vault object. */
 export interface CreationJournal {
-  /** The transaction of an unfinished creation under that name; null: there is none. */
-  load(name: string): Promise<string | null>;
+  /** The transaction of an unfinished creation; null: there is none. `creation` names service, address and vault. */
+  load(creation: string): Promise<string | null>;
   /** Durable when it resolves: the transaction is sent only then. null: the creation is finished. */
-  save(name: string, digest: string | null): Promise<void>;
+  save(creation: string, digest: string | null): Promise<void>;
 }
 
 export interface NewSharedVault {
   readonly name: string;
   /** Names of files and folders in the clear, for ever; default false. */
   readonly plainNames?: boolean | undefined;
-  /** Without one, a crash between the two steps leaves a vault object that nobody uses. */
+  /** The client's own when absent; without any, a crash between the two steps leaves a vault object that nobody uses. */
   readonly journal?: CreationJournal | undefined;
 }
 
@@ -30,18 +30,19 @@ export interface NewSharedVault {
  */
 export async function createSharedVault(
   connection: Connection,
-  { name, plainNames = false, journal }: NewSharedVault,
+  { name, plainNames = false, journal = connection.sharedVaults?.creations }: NewSharedVault,
   options?: CallOptions,
 ): Promise<Vault> {
   const session = vaultSession(connection);
   await requireLinkedAddress(session, options);
-  const object = await inVaultTerms(() => findOrCreate(session, name, plainNames, journal));
+  const creation = `${connection.place.origin} ${session.signer.chainAddress} ${name.normalize("NFC")}`;
+  const object = await inVaultTerms(() => findOrCreate(session, creation, plainNames, journal));
   const body = { name, type: "shared", chainObjectId: object.objectId } as const;
   const { vault } = await callOn(connection, api.vaults.create, { body }, options);
   if (vault.chainObjectId !== object.objectId)
     throw new VaultError("vault_changed", `The vault is ${object.objectId}, but the service names another object`);
   await session.adopt(vault, session.signer.chainAddress);
-  await journal?.save(name, null);
+  await journal?.save(creation, null);
   return vault;
 }
 
@@ -56,16 +57,16 @@ async function requireLinkedAddress({ connection, signer }: VaultSession, option
 
 async function findOrCreate(
   session: VaultSession,
-  name: string,
+  creation: string,
   plainNames: boolean,
   journal: CreationJournal | undefined,
 ): Promise<VaultObject> {
   const { chain, signer } = session;
-  const digest = (await journal?.load(name)) ?? null;
+  const digest = (await journal?.load(creation)) ?? null;
   const made = digest === null ? null : await findCreatedVault(chain, digest);
   if (made?.owner.chainAddress === signer.chainAddress && made.plainNames === plainNames) return made;
   const vault = { plainNames, ...(signer.statements === undefined ? {} : { signingKey: signer.statements.publicKey }) };
-  const beforeSend = journal === undefined ? undefined : (sent: string) => journal.save(name, sent);
+  const beforeSend = journal === undefined ? undefined : (sent: string) => journal.save(creation, sent);
   return (await createVault(chain, sending(signer), vault, { beforeSend })).vault;
 }
 

@@ -1,0 +1,54 @@
+/** Unfinished creations of shared vaults, in a file beside the configuration: a crash must not leave a second vault object on the chain. */
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import * as z from "zod/mini";
+import { configurationError } from "../errors.ts";
+import type { CreationJournal } from "../vaults/create.ts";
+import { configDirectory, type Environment } from "./config.ts";
+import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
+import { acquireLock } from "./lock-file.ts";
+
+const LOCK_WAIT_MS = 5_000;
+
+const stored = z.object({
+  version: z.literal(1),
+  /** The digest of the transaction, by what is being created. */
+  creations: z.record(z.string(), z.string()),
+});
+
+type Creations = z.infer<typeof stored>["creations"];
+
+/** `vault-creations.json` in the configuration's directory. */
+export function creationFile(env?: Environment): string {
+  return join(configDirectory(env), "vault-creations.json");
+}
+
+/**
+ * Keeps the digests of transactions in a file of mode 0600 until their vaults are made. It holds no secret.
+ * @throws SdkError `configuration` for a file that holds something else: forgetting would make a second object.
+ */
+export function fileCreations(path: string = creationFile()): CreationJournal {
+  return {
+    load: async (creation) => {
+      const creations = await read(path);
+      return Object.hasOwn(creations, creation) ? (creations[creation] ?? null) : null;
+    },
+    save: async (creation, digest) => {
+      await makePrivateDirectory(dirname(path));
+      await using lock = await acquireLock(`${path}.lock`, LOCK_WAIT_MS);
+      if (lock === null) throw configurationError(`Another process keeps ${path} locked`);
+      const { [creation]: _former, ...others } = await read(path);
+      const creations = digest === null ? others : { ...others, [creation]: digest };
+      await replaceFile(path, `${JSON.stringify({ version: 1, creations }, null, 2)}\n`);
+    },
+  };
+}
+
+async function read(path: string): Promise<Creations> {
+  try {
+    return z.parse(stored, JSON.parse(await readFile(path, "utf8"))).creations;
+  } catch (error) {
+    if (fileErrorCode(error) === "ENOENT") return {};
+    throw configurationError(`The file ${path} does not hold unfinished creations of vaults: repair it from a copy`);
+  }
+}
