@@ -51,8 +51,16 @@ export function processorSeconds(pid: number): number {
 
 /** Peak resident memory of a process so far, in MiB (proc(5): VmHWM). */
 export function peakMebibytes(pid: number): number {
-  const kibibytes = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${String(pid)}/status`, "utf8"))?.[1];
-  return Number(kibibytes) / 1024;
+  return statusMebibytes(pid, /^VmHWM:\s+(\d+) kB$/m);
+}
+
+/** Resident memory of a process now, in MiB (proc(5): VmRSS). */
+export function residentMebibytes(pid: number): number {
+  return statusMebibytes(pid, /^VmRSS:\s+(\d+) kB$/m);
+}
+
+function statusMebibytes(pid: number, line: RegExp): number {
+  return Number(line.exec(readFileSync(`/proc/${String(pid)}/status`, "utf8"))?.[1]) / 1024;
 }
 
 export interface Program extends AsyncDisposable {

@@ -8,6 +8,7 @@ import { metadata } from "./metadata.ts";
 import { renderOutcome, type Benchmark, type Outcome } from "./outcome.ts";
 import { sdkCall } from "./sdk-call.ts";
 import { sdkUpload } from "./sdk-upload.ts";
+import { sharedMemory } from "./shared-memory.ts";
 import { sharedSecondFile } from "./shared-second-file.ts";
 import { sharedSmallFiles } from "./shared-small-files.ts";
 import { forgotPasswordTiming, loginTiming } from "./sign-in.ts";
@@ -34,6 +35,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   "crypto-memory": cryptoMemory,
   "shared-small-files": sharedSmallFiles,
   "shared-second-file": sharedSecondFile,
+  "shared-memory": sharedMemory,
 };
 
 const { positionals, values } = parseArgs({

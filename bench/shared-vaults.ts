@@ -13,8 +13,18 @@ const LOCALNET = new URL("../packages/localnet/src/main.ts", import.meta.url).pa
 /** In production the server takes no local chain by its name; what signatures name is all that this decides. */
 const PROOFS = "testnet";
 
+/** What a client in another process is made of; all of it is a benchmark's own, and no secret. */
+export interface ClientSettings {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly chainKey: string;
+  readonly network: NetworkConfiguration;
+  readonly proofs: typeof PROOFS;
+}
+
 export interface SharedVaults extends AsyncDisposable {
   readonly service: Service;
+  readonly settings: ClientSettings;
   /** Of the account's owner, who opens shared vaults. */
   readonly client: Client;
   /** The same credential without a chain key: what public vaults cost by themselves. */
@@ -32,16 +42,18 @@ export async function openSharedVaults(directory: string): Promise<SharedVaults>
   const stack = new AsyncDisposableStack();
   try {
     const network = await startLocalnet(stack);
-    const settings = {
+    const chain = {
       SERVICE_CHAIN_NETWORK: PROOFS,
       SERVICE_CHAIN_URL: network.grpcUrl,
       SERVICE_CHAIN_PACKAGE: network.originalPackageId,
     };
-    const service = stack.use(await startService(directory, 1, settings));
-    const signer = await chainKeySigner((await generateChainKey()).privateKey);
+    const service = stack.use(await startService(directory, 1, chain));
+    const { privateKey } = await generateChainKey();
+    const signer = await chainKeySigner(privateKey);
     const counted = countKeyRequests();
     const sharedVaults = { signer, network, platform: nodePlatform, fetch: counted.fetch };
-    const credentials = { apiKey: service.keys[0] ?? "" };
+    const apiKey = service.keys[0] ?? "";
+    const credentials = { apiKey };
     const another = (): Client =>
       createClient({ baseUrl: service.baseUrl, credentials, sharedVaults, network: PROOFS });
     const client = another();
@@ -51,6 +63,7 @@ export async function openSharedVaults(directory: string): Promise<SharedVaults>
     return {
       ...{
         service,
+        settings: { baseUrl: service.baseUrl, apiKey, chainKey: privateKey.reveal(), network, proofs: PROOFS },
         client,
         another,
         plain: createClient({ baseUrl: service.baseUrl, credentials }),

@@ -87,6 +87,8 @@ export interface Connection {
   readonly place: Place;
   readonly transport: Transport;
   readonly middleware: readonly Middleware[];
+  /** Nobody but the SDK sees the bytes of answers: neither a transport nor a middleware of the caller's. */
+  readonly direct: boolean;
   readonly retry: RetryPolicy;
   readonly budget: RetryBudget;
   readonly timeouts: TimeLimits;
@@ -113,6 +115,7 @@ export function openConnection(options: ClientOptions): Connection {
     place: placeOf(baseUrl, options.network ?? options.sharedVaults?.network.network),
     transport: options.transport ?? kyTransport(),
     middleware: options.middleware ?? [],
+    direct: options.transport === undefined && options.middleware === undefined,
     retry,
     budget: new RetryBudget(retry),
     timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },

@@ -75,7 +75,8 @@ async function receive(
   options: DownloadFileOptions,
 ): Promise<{ bytes: number; sha256: string }> {
   const connection = connectionOf(client);
-  const download = await openFileDownload(connection, fileId, options);
+  // A piece is copied or written before the next is asked for.
+  const download = await openFileDownload(connection, fileId, { ...options, reuseBuffer: true });
   let file: FileHandle;
   try {
     file = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);

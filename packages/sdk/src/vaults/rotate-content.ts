@@ -24,7 +24,7 @@ export function versionSource(
   const openAt = async (offset: number): Promise<Reading> => {
     if (reading !== null && reading.position <= offset) return reading;
     await close();
-    const { stream } = await openShared(connection, vault, file, { signal });
+    const { stream } = await openShared(connection, vault, file, { signal, reuseBuffer: true });
     return (reading = { pieces: iterate(stream), rest: new Uint8Array(), position: 0 });
   };
   return {
