@@ -19,7 +19,13 @@ import { type Permits, withPermits } from "../permits.ts";
 import { findPlace } from "../placing.ts";
 import { checking, type ExpectedChecksum } from "./checksum.ts";
 import type { Progress } from "./rules.ts";
-import { addSharedUpload, readSigned, refuseSharedEarly, requireContinuable, requireSignedBytes } from "./shared.ts";
+import {
+  addSharedUpload,
+  readSigned,
+  refuseSharedEarly,
+  requireContinuable,
+  requireSignedBytes,
+} from "./signed-resumable.ts";
 import { findUpload, markFinished } from "./store.ts";
 
 export interface Part {

@@ -16,7 +16,7 @@ import { advance } from "./advancing.ts";
 import { parseChecksum } from "./checksum.ts";
 import type { Locks } from "./locks.ts";
 import { parseMetadata, type UploadMetadata } from "./metadata.ts";
-import { planSharedFile, planSharedVersion } from "./shared.ts";
+import { planSharedFile, planSharedVersion } from "./signed-resumable.ts";
 import { creationHeaders, KEPT_AFTER_EXPIRY_MS, locationOf, uploadHeaders } from "./rules.ts";
 import { insertUpload, sumHeldBytes } from "./store.ts";
 

@@ -4,7 +4,7 @@ import type { Session } from "../../ports/database.ts";
 import type { UploadRow } from "../../ports/tables.ts";
 import { notFound, visible } from "../acting.ts";
 import { findActingAddress, readVaultFor } from "../shared-vaults/access.ts";
-import { readSigned } from "./shared.ts";
+import { readSigned } from "./signed-resumable.ts";
 import { findUpload, findUploadOfMember } from "./store.ts";
 
 /**
