@@ -5,6 +5,7 @@ import { callOn, type CallOptions } from "../call.ts";
 import type { Signer } from "../chain/signer.ts";
 import type { Connection } from "../options.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
+import { untilSeen } from "./service-view.ts";
 import type { VaultSession } from "./session.ts";
 import { vaultSession } from "./vault-session.ts";
 
@@ -38,7 +39,8 @@ export async function createSharedVault(
   const creation = `${connection.place.origin} ${session.signer.chainAddress} ${name.normalize("NFC")}`;
   const object = await inVaultTerms(() => findOrCreate(session, creation, plainNames, journal));
   const body = { name, type: "shared", chainObjectId: object.objectId } as const;
-  const { vault } = await callOn(connection, api.vaults.create, { body }, options);
+  const register = () => callOn(connection, api.vaults.create, { body }, options);
+  const { vault } = await untilSeen(connection, "chain_object_invalid", options, register);
   if (vault.chainObjectId !== object.objectId)
     throw new VaultError("vault_changed", `The vault is ${object.objectId}, but the service names another object`);
   await session.adopt(vault, session.signer.chainAddress);

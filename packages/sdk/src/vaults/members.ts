@@ -10,6 +10,7 @@ import type { Connection } from "../options.ts";
 import { sending } from "./create.ts";
 import { inVaultTerms } from "./vault-error.ts";
 import { bytesOf } from "./addresses.ts";
+import { untilSeen } from "./service-view.ts";
 import { requireOpenVault, vaultSession } from "./vault-session.ts";
 
 export interface AddMemberOptions extends CallOptions {
@@ -49,7 +50,8 @@ export async function addVaultMember(
   const act = { objectId: vault.pin.chainObjectId ?? "", chainAddress, ...(key === null ? {} : { signingKey: key }) };
   await inVaultTerms(() => addMember(session.chain, sending(session.signer), act));
   const body = { chainAddress, ...(label === undefined ? {} : { label }) };
-  return (await callOn(connection, membersGroup.add, { params: { vaultId }, body }, options)).member;
+  const record = () => callOn(connection, membersGroup.add, { params: { vaultId }, body }, options);
+  return (await untilSeen(connection, "not_on_allowlist", options, record)).member;
 }
 
 /**
@@ -78,8 +80,9 @@ async function forget(
   chainAddress: string,
   options?: CallOptions,
 ): Promise<void> {
+  const end = () => callOn(connection, membersGroup.remove, { params: { vaultId, chainAddress } }, options);
   try {
-    await callOn(connection, membersGroup.remove, { params: { vaultId, chainAddress } }, options);
+    await untilSeen(connection, "still_on_allowlist", options, end);
   } catch (error) {
     if (!isApiError(error) || error.code !== "not_found") throw error;
   }
