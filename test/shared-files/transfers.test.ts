@@ -152,14 +152,29 @@ describe("content of a shared vault", () => {
       middleware: [middleware],
     });
     const { file } = await stack.owner.client.files.upload({ vaultId: vault.id, name: "not-plain", body });
+    const folder = await stack.owner.client.folders.create({ vaultId: vault.id, name: "not-plain-either" });
     for (const attempt of [
       () => plain.files.upload({ vaultId: vault.id, name: "plain.bin", body }),
+      () => plain.files.upload({ folderId: folder.id, name: "plain.bin", body }),
       () => plain.files.replace(file.id, { body }),
     ])
       await expect(attempt()).rejects.toMatchObject({ code: "shared_vault" });
-    expect(sent.map(({ method }) => method)).toEqual(["GET", "GET"]);
+    expect(sent.map(({ method }) => method)).toEqual(["GET", "GET", "GET"]);
     // What it lists is closed to it.
     expect(await plain.files.get(file.id)).toMatchObject({ name: "", contentType: "application/octet-stream" });
+  });
+});
+
+describe("a folder of a shared vault", () => {
+  test("is enough to say where content goes: it is encrypted without the vault's id, too", async () => {
+    const { id: folderId } = await stack.owner.client.folders.create({ vaultId: vault.id, name: "by itself" });
+    const body = randomBytes(1000);
+    const { middleware, sent } = recorder();
+    const client = stack.owner.another({ middleware: [middleware] });
+    const { file } = await client.files.upload({ folderId, name: "in-folder.bin", body });
+    expect(file).toMatchObject({ vaultId: vault.id, folderId, name: "in-folder.bin", size: 1000 });
+    expect(sent.filter(({ url }) => url.includes("in-folder"))).toEqual([]);
+    expect(await read(file.id)).toEqual(body);
   });
 });
 

@@ -181,6 +181,46 @@ describe("what a service says of a vault", () => {
     await expect(read(client)).rejects.toMatchObject({ code: "vault_changed" });
   });
 
+  test("nor anybody who has seen the file or folder: nothing of it is read or sent in the clear", async () => {
+    const publicVault = (await owner.client.vaults.create({ name: "plain too", type: "public" })).id;
+    const folder = await owner.client.folders.create({ vaultId, name: "theirs" });
+    const lie = { vaultId: publicVault, shared: null as never, encrypted: false };
+    const lies: Middleware = async (request, next, context) => {
+      const answer = await next(request);
+      if (context.endpointId !== "folders.get")
+        return lying((file) => ({ ...file, ...lie }))(request, () => Promise.resolve(answer), context);
+      const { folder: shown } = (await answer.json()) as { folder: object };
+      return Response.json({ folder: { ...shown, ...lie } });
+    };
+    const sent: string[] = [];
+    const watch: Middleware = async (request, next) => {
+      sent.push(`${request.method} ${request.url} ${await request.clone().text()}`);
+      return next(request);
+    };
+    const state = { lying: false };
+    const client = owner.another({
+      retry: { limit: 0 },
+      middleware: [watch, (request, next, context) => (state.lying ? lies(request, next, context) : next(request))],
+    });
+    await read(client);
+    await client.folders.get(folder.id);
+    state.lying = true;
+    sent.length = 0;
+    for (const attempt of [
+      () => read(client),
+      () => client.files.get(honest.first.id),
+      () => client.files.replace(honest.first.id, { body: bytes("clear content") }),
+      () => client.files.update(honest.first.id, { name: "clear name" }),
+      () => client.folders.get(folder.id),
+      () => client.folders.update(folder.id, { name: "clear name" }),
+      () => client.folders.create({ parentId: folder.id, name: "clear name" }),
+      () => client.files.upload({ folderId: folder.id, name: "clear name", body: bytes("clear content") }),
+      () => client.files.list({ folderId: folder.id, name: "clear name" }),
+    ])
+      await expect(attempt()).rejects.toMatchObject({ code: "vault_changed" });
+    expect(sent.filter((text) => text.includes("clear"))).toEqual([]);
+  });
+
   test("a record that is not the creator's is replaced for writing, and refused for reading", async () => {
     const spoiled = rewriting("vaultKeys.list", (said) => ({
       ...said,

@@ -1,6 +1,6 @@
 /** Uploads by where they go: encrypted here into a shared vault, as they are into a public one. */
 import { clientApi as api } from "@coffer/contract";
-import { callOn } from "../call.ts";
+import { callOn, type CallOptions } from "../call.ts";
 import { SdkError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import type { UploadJournal } from "../vaults/upload-journal.ts";
@@ -46,15 +46,14 @@ async function findShared(connection: Connection, target: Target, source: Source
       await requirePublic(connection, target, signal);
       return null;
     }
-    const { findOpenVault } = await import("../vaults/vault-session.ts");
+    const { findVaultOf, findVaultOfPlace } = await import("../vaults/places.ts");
     if (target.kind === "file") {
-      const { vaultId, name } = target;
-      const vault =
-        vaultId === undefined || name === null ? null : await findOpenVault(connection, vaultId, { signal });
+      const { name } = target;
+      const vault = await findVaultOfPlace(connection, target, { signal });
       return vault === null || name === null ? null : { vault, target: { ...target, name } };
     }
     const { file } = await callOn(connection, api.files.get, { params: { fileId: target.fileId } }, { signal });
-    const vault = await findOpenVault(connection, file.vaultId, { signal });
+    const vault = await findVaultOf(connection, file, { signal });
     return vault === null ? null : { vault, target: { ...target, file } };
   } catch (error) {
     await source.close();
@@ -62,7 +61,7 @@ async function findShared(connection: Connection, target: Target, source: Source
   }
 }
 
-/** Vaults and files that were looked at: a vault's type never changes. */
+/** Vaults, folders and files that were looked at: a vault's type never changes, and nothing leaves its vault. */
 const known = new WeakMap<Connection, Set<string>>();
 
 /**
@@ -70,15 +69,11 @@ const known = new WeakMap<Connection, Set<string>>();
  * @throws SdkError `shared_vault`.
  */
 async function requirePublic(connection: Connection, target: Target, signal: AbortSignal | undefined): Promise<void> {
-  const id = target.kind === "file" ? target.vaultId : target.fileId;
+  const id = target.kind === "file" ? (target.vaultId ?? target.folderId) : target.fileId;
   const seen = known.get(connection) ?? new Set<string>();
   known.set(connection, seen);
   if (id === undefined || seen.has(id)) return;
-  const isShared =
-    target.kind === "file"
-      ? (await callOn(connection, api.vaults.get, { params: { vaultId: id } }, { signal })).vault.type !== "public"
-      : (await callOn(connection, api.files.get, { params: { fileId: id } }, { signal })).file.shared !== null;
-  if (isShared)
+  if (await isShared(connection, target, id, { signal }))
     throw new SdkError(
       "The vault is shared, and this client has no chain key and no network, which shared vaults need",
       {
@@ -88,4 +83,13 @@ async function requirePublic(connection: Connection, target: Target, signal: Abo
       },
     );
   seen.add(id);
+}
+
+/** `id`: of the vault; without one of the folder, which says which vault it lies in; or of the file. */
+async function isShared(connection: Connection, target: Target, id: string, options: CallOptions): Promise<boolean> {
+  if (target.kind === "version")
+    return (await callOn(connection, api.files.get, { params: { fileId: id } }, options)).file.shared !== null;
+  if (target.vaultId === undefined)
+    return (await callOn(connection, api.folders.get, { params: { folderId: id } }, options)).folder.shared !== null;
+  return (await callOn(connection, api.vaults.get, { params: { vaultId: id } }, options)).vault.type !== "public";
 }

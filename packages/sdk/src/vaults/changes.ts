@@ -8,9 +8,9 @@ import type { Connection } from "../options.ts";
 import { makeEntry, openItem, placeOf } from "./entries.ts";
 import { nameOneFile, nameOneFolder } from "./listing.ts";
 import type { OpenVault } from "./open-vault.ts";
+import { findVaultOf, findVaultOfPlace } from "./places.ts";
 import { stageFolder } from "./staging.ts";
 import { inVaultTerms } from "./vault-error.ts";
-import { findOpenVault } from "./vault-session.ts";
 
 /** What to change; absent: as it is. `parentId: null`: to the top of the vault. */
 export interface EntryChange {
@@ -27,7 +27,7 @@ export async function updateFile(
 ): Promise<File | null> {
   const params = { fileId };
   const { file } = await callOn(connection, api.files.get, { params }, options);
-  const vault = await findOpenVault(connection, file.vaultId, options);
+  const vault = await findVaultOf(connection, file, options);
   if (vault === null) return null;
   const headers = ifMatch === undefined ? {} : { "if-match": ifMatch };
   const updated = await withEntry(connection, vault, "file", file, { name, parentId: folderId }, async (entry) => {
@@ -46,7 +46,7 @@ export async function updateFolder(
 ): Promise<Folder | null> {
   const params = { folderId };
   const { folder } = await callOn(connection, api.folders.get, { params }, options);
-  const vault = await findOpenVault(connection, folder.vaultId, options);
+  const vault = await findVaultOf(connection, folder, options);
   if (vault === null) return null;
   const { parentId } = change;
   const updated = await withEntry(connection, vault, "folder", folder, change, async (entry) => {
@@ -66,12 +66,8 @@ export async function createFolder(
   }: { readonly name?: string | undefined; readonly vaultId?: string | undefined } & EntryChange,
   options?: CallOptions,
 ): Promise<Folder | null> {
-  const vaultOf = async (): Promise<string | undefined> =>
-    parentId === null
-      ? undefined
-      : (await callOn(connection, api.folders.get, { params: { folderId: parentId } }, options)).folder.vaultId;
-  const named = vaultId ?? (await vaultOf());
-  const vault = named === undefined ? null : await findOpenVault(connection, named, options);
+  const place = { vaultId, folderId: parentId ?? undefined };
+  const vault = await findVaultOfPlace(connection, place, options);
   if (vault === null || name === undefined) return null;
   const id = crypto.randomUUID();
   const folder = await asOften(connection, vault, parentId, async () => {
@@ -94,7 +90,7 @@ export async function restoreFile(
 ): Promise<File | null> {
   const params = { fileId };
   const { file } = await callOn(connection, api.files.get, { params }, options);
-  const vault = await findOpenVault(connection, file.vaultId, options);
+  const vault = await findVaultOf(connection, file, options);
   if (vault === null) return null;
   const restored = await restore(
     connection,
@@ -117,7 +113,7 @@ export async function restoreFolder(
 ): Promise<Folder | null> {
   const params = { folderId };
   const { folder } = await callOn(connection, api.folders.get, { params }, options);
-  const vault = await findOpenVault(connection, folder.vaultId, options);
+  const vault = await findVaultOf(connection, folder, options);
   if (vault === null) return null;
   const restored = await restore(
     connection,

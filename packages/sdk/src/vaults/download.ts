@@ -2,6 +2,7 @@
 import { clientApi as api } from "@coffer/contract";
 import {
   decryptFile,
+  decryptFileBytes,
   openRangeReader,
   parseVersionStatement,
   seenVersion,
@@ -31,8 +32,8 @@ import type { Connection } from "../options.ts";
 import { openItem, placeOf } from "./entries.ts";
 import { viewNaming } from "./naming-view.ts";
 import type { OpenVault } from "./open-vault.ts";
+import { findVaultOf } from "./places.ts";
 import { inVaultTerms, toVaultError, VaultError } from "./vault-error.ts";
-import { findOpenVault } from "./vault-session.ts";
 
 /** For callers inside the SDK. */
 export interface SharedDownloadOptions extends DownloadOptions {
@@ -114,13 +115,7 @@ async function findVault(
 ): Promise<OpenVault | null> {
   if (vaultId !== undefined && file.vaultId !== vaultId)
     throw new VaultError("vault_changed", `The service shows file ${file.id} in another vault than ${vaultId}`);
-  const vault = await findOpenVault(connection, file.vaultId, { signal });
-  if (vault === null && file.shared !== null)
-    throw new VaultError(
-      "vault_changed",
-      "The vault was public when it was first met, and the service shows it as shared now",
-    );
-  return vault;
+  return findVaultOf(connection, file, { signal });
 }
 
 async function openKnown(connection: Connection, fileId: string, options: SharedDownloadOptions): Promise<Download> {
@@ -182,15 +177,45 @@ interface Reading {
 
 /** `given`: the stored bytes, when they are on their way already. */
 async function openWhole(reading: Reading, given: Download | null): Promise<Download> {
-  const { connection, vault, file, metadata, options } = reading;
-  const { reuseBuffer = false, signal, retries } = options;
+  const { connection, file, metadata, options } = reading;
+  const { signal, retries } = options;
   const stored = given ?? (await openDownload(connection, file.id, { signal, retries }, file.versionId));
-  const content = decryptFile(vault.platform, connection.direct ? released(stored.stream) : stored.stream, {
+  const range = { offset: 0, length: metadata.size };
+  if (stored.size <= SMALL_BYTES)
+    return lazyDownload(
+      factsOf(reading, range),
+      () => readSmall(reading, stored.stream),
+      () => stored.stream.cancel(),
+    );
+  return describe(reading, range, decrypted(reading, connection.direct ? released(stored.stream) : stored.stream));
+}
+
+/** Nothing of it is given before all of it is true. What did not come whole is refused where the stream of it is. */
+async function readSmall(reading: Reading, stored: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+  const { vault, metadata, options } = reading;
+  const came = await collectPieces(stored);
+  if (came.failure !== null) return joinPieces(await arrayOf(decrypted(reading, replay(came))));
+  options.signal?.throwIfAborted();
+  const unlocking = (start: FileStart): Promise<RangeKey> => unlock(reading, start);
+  const content = await inVaultTerms(() => decryptFileBytes(vault.platform, joinPieces(came.pieces), unlocking));
+  if (content.length !== metadata.size) throw otherSize();
+  options.onProgress?.({ bytes: content.length, total: content.length });
+  return content;
+}
+
+/** The content piece by piece, each authentic when it is given. */
+function decrypted(
+  reading: Reading,
+  stored: ReadableStream<Uint8Array> | AsyncGenerator<Uint8Array, void, void>,
+): AsyncGenerator<Uint8Array, void, void> {
+  const { vault, metadata, options } = reading;
+  const { reuseBuffer = false, signal } = options;
+  const content = decryptFile(vault.platform, stored, {
     unlock: (start) => unlock(reading, start),
     reuseBuffer,
     ...(signal === undefined ? {} : { signal }),
   });
-  return describe(reading, { offset: 0, length: metadata.size }, counted(reading, content, metadata.size));
+  return counted(reading, content, metadata.size);
 }
 
 /**

@@ -1,5 +1,4 @@
 /** Looking for an exact name in a folder of a shared vault, whose names the service does not know. */
-import { clientApi as api } from "@coffer/contract";
 import { folderNamesGroup } from "@coffer/contract/shared-vaults";
 import { parseRecord, type VaultKey } from "@coffer/crypto";
 import { callOn, type CallOptions } from "../call.ts";
@@ -8,8 +7,8 @@ import { ContractError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { indexOf } from "./entries.ts";
 import type { OpenVault } from "./open-vault.ts";
+import { findVaultOfPlace } from "./places.ts";
 import { inVaultTerms } from "./vault-error.ts";
-import { findOpenVault } from "./vault-session.ts";
 
 interface NameQuery {
   readonly vaultId?: string | undefined;
@@ -27,9 +26,11 @@ export async function toIndexQuery<Query extends NameQuery>(
   options?: CallOptions,
 ): Promise<(Omit<Query, "name"> & { nameIndex?: string }) | Query | null> {
   const { name, ...rest } = query;
-  const vaultId = name === undefined ? undefined : await vaultOf(connection, query.vaultId, folder, options);
-  const vault = vaultId === undefined ? null : await findOpenVault(connection, vaultId, options);
-  if (vault === null || name === undefined || vault.pin.chainObjectId === null) return query;
+  if (name === undefined) return query;
+  // A folder without its vault: the folder says which, so that no name goes to the service in the clear.
+  const place = { vaultId: query.vaultId, folderId: folder === "root" ? undefined : folder };
+  const vault = await findVaultOfPlace(connection, place, options);
+  if (vault === null) return query;
   if ((await vault.view()).plainNames) return query;
   if (folder === undefined)
     throw new ContractError("request", "files.list", ["folderId: needed beside name in a shared vault"]);
@@ -37,17 +38,6 @@ export async function toIndexQuery<Query extends NameQuery>(
   const key = await inVaultTerms(() => keyOf(connection, vault, folderId, options));
   if (key === null) return null;
   return { ...rest, nameIndex: toHex(indexOf(await vault.view(), key, folderId, name)) };
-}
-
-/** A folder without its vault: the folder says which, so that no name goes to the service in the clear. */
-async function vaultOf(
-  connection: Connection,
-  vaultId: string | undefined,
-  folder: string | undefined,
-  options?: CallOptions,
-): Promise<string | undefined> {
-  if (vaultId !== undefined || folder === undefined || folder === "root") return vaultId;
-  return (await callOn(connection, api.folders.get, { params: { folderId: folder } }, options)).folder.vaultId;
 }
 
 /** The key that the folder's indexes are made with; null while nothing lies in it. */

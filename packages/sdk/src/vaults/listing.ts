@@ -117,10 +117,10 @@ const UNKNOWN_TYPE = "application/octet-stream";
 
 /** A vault that was pinned as public holds nothing encrypted: who says so now says something else than before. */
 function requirePublic(items: readonly (File | Folder)[], connection: Connection): void {
-  vaultSession(connection);
-  if (items.some(({ shared }) => shared !== null))
+  const session = vaultSession(connection);
+  if (items.some(({ id, shared }) => shared !== null || session.homeOf(id) !== null))
     throw new VaultError(
       "vault_changed",
-      "The vault was public when it was first met, and the service shows it as shared now",
+      "The service shows in a public vault what lies in a shared one, or calls a vault shared that was public when it was first met",
     );
 }

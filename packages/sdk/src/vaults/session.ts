@@ -24,6 +24,8 @@ export interface VaultSession {
   pin(vaultId: string, options?: CallOptions): Promise<VaultPin>;
   /** Pins a vault that this client made or was invited to. */
   adopt(vault: Pick<Vault, "id" | "type" | "chainObjectId">, ownerAddress: string | null): Promise<VaultPin>;
+  /** The shared vault, of those that are open, in which this file or folder was read; null: in none. */
+  homeOf(itemId: string): string | null;
   /** null: a public vault. */
   find(vaultId: string, options?: CallOptions): Promise<OpenVault | null>;
 }

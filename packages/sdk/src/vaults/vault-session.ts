@@ -54,6 +54,7 @@ function openSession(connection: Connection, shared: SharedVaultOptions): VaultS
   const chain = openChain(network, { fetch, clock });
   const pins = shared.pins ?? memoryPins();
   const vaults = new Map<string, Promise<OpenVault | null>>();
+  const opened = new Map<string, OpenVault>();
   let wrap: SealKeyWrap | null = null;
   const session: VaultSession = {
     ...{ connection, signer, chain, clock, pins, platform: shared.platform ?? webPlatform },
@@ -62,6 +63,7 @@ function openSession(connection: Connection, shared: SharedVaultOptions): VaultS
       wrap?.close();
       wrap = null;
       vaults.clear();
+      opened.clear();
     },
     pin: (vaultId, options) => findPin(session, vaultId, options),
     adopt: async (vault, ownerAddress) => {
@@ -69,10 +71,17 @@ function openSession(connection: Connection, shared: SharedVaultOptions): VaultS
       await pins.save(pin);
       return pin;
     },
+    homeOf: (itemId) => {
+      for (const { id, seen } of opened.values()) if (seen.entry(itemId) !== null) return id;
+      return null;
+    },
     find: (vaultId, options) => {
       const known = vaults.get(vaultId);
       if (known !== undefined) return known;
-      const opening = findVault(session, vaultId, options);
+      const opening = findVault(session, vaultId, options).then((vault) => {
+        if (vault !== null) opened.set(vaultId, vault);
+        return vault;
+      });
       vaults.set(vaultId, opening);
       // A failure is not remembered: the next call tries again.
       opening.catch(() => vaults.delete(vaultId));
