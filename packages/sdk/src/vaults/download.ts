@@ -2,7 +2,6 @@
 import { clientApi as api } from "@coffer/contract";
 import {
   decryptFile,
-  decryptFileBytes,
   openRangeReader,
   parseVersionStatement,
   seenVersion,
@@ -177,45 +176,15 @@ interface Reading {
 
 /** `given`: the stored bytes, when they are on their way already. */
 async function openWhole(reading: Reading, given: Download | null): Promise<Download> {
-  const { connection, file, metadata, options } = reading;
-  const { signal, retries } = options;
+  const { connection, vault, file, metadata, options } = reading;
+  const { reuseBuffer = false, signal, retries } = options;
   const stored = given ?? (await openDownload(connection, file.id, { signal, retries }, file.versionId));
-  const range = { offset: 0, length: metadata.size };
-  if (stored.size <= SMALL_BYTES)
-    return lazyDownload(
-      factsOf(reading, range),
-      () => readSmall(reading, stored.stream),
-      () => stored.stream.cancel(),
-    );
-  return describe(reading, range, decrypted(reading, connection.direct ? released(stored.stream) : stored.stream));
-}
-
-/** Nothing of it is given before all of it is true. What did not come whole is refused where the stream of it is. */
-async function readSmall(reading: Reading, stored: ReadableStream<Uint8Array>): Promise<Uint8Array> {
-  const { vault, metadata, options } = reading;
-  const came = await collectPieces(stored);
-  if (came.failure !== null) return joinPieces(await arrayOf(decrypted(reading, replay(came))));
-  options.signal?.throwIfAborted();
-  const unlocking = (start: FileStart): Promise<RangeKey> => unlock(reading, start);
-  const content = await inVaultTerms(() => decryptFileBytes(vault.platform, joinPieces(came.pieces), unlocking));
-  if (content.length !== metadata.size) throw otherSize();
-  options.onProgress?.({ bytes: content.length, total: content.length });
-  return content;
-}
-
-/** The content piece by piece, each authentic when it is given. */
-function decrypted(
-  reading: Reading,
-  stored: ReadableStream<Uint8Array> | AsyncGenerator<Uint8Array, void, void>,
-): AsyncGenerator<Uint8Array, void, void> {
-  const { vault, metadata, options } = reading;
-  const { reuseBuffer = false, signal } = options;
-  const content = decryptFile(vault.platform, stored, {
+  const content = decryptFile(vault.platform, connection.direct ? released(stored.stream) : stored.stream, {
     unlock: (start) => unlock(reading, start),
     reuseBuffer,
     ...(signal === undefined ? {} : { signal }),
   });
-  return counted(reading, content, metadata.size);
+  return describe(reading, { offset: 0, length: metadata.size }, counted(reading, content, metadata.size));
 }
 
 /**
