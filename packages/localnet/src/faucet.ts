@@ -98,7 +98,7 @@ function input(index: number) {
 
 async function answerHttp(request: Request, give: (address: string) => Promise<FaucetGift>): Promise<Response> {
   try {
-    const { amount, ...gift } = await give(recipientIn(await request.text()));
+    const { amount, ...gift } = await give(recipientIn(await readText(request)));
     return Response.json({ status: "Success", coins_sent: [{ amount: Number(amount), ...gift }] });
   } catch (error) {
     const internal = error instanceof Error ? error.message : "unknown error";
@@ -106,8 +106,19 @@ async function answerHttp(request: Request, give: (address: string) => Promise<F
   }
 }
 
+/** Any page may ask, so no more is held in memory than a request can have. */
+async function readText(request: Request): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of request.body ?? []) {
+    size += part.length;
+    if (size > MAX_REQUEST_BYTES) throw new RangeError("the request is too large");
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString("utf8");
+}
+
 function recipientIn(text: string): string {
-  if (text.length > MAX_REQUEST_BYTES) throw new RangeError("the request is too large");
   const body: unknown = JSON.parse(text);
   const inner = propertyOf(body, "FixedAmountRequest");
   const recipient = propertyOf(inner, "recipient");

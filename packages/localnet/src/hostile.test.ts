@@ -108,3 +108,17 @@ it("refuses frames that are cut, compressed, too long, or of another method", as
   expect(await post("LedgerService/constructor", new Uint8Array())).toBe(12);
   expect((await localnet.fetch("http://localnet.invalid/")).status).toBe(404);
 });
+
+it("reads no more of what the faucet is asked than a request can have", async () => {
+  let read = 0;
+  const endless = new ReadableStream<Uint8Array>({
+    pull: (controller) => {
+      read += 4096;
+      if (read > 1024 * 1024) controller.close();
+      else controller.enqueue(new Uint8Array(4096).fill(0x20));
+    },
+  });
+  const init: RequestInit & { readonly duplex: "half" } = { method: "POST", body: endless, duplex: "half" };
+  expect((await localnet.fetch("http://localnet.invalid/v2/gas", init)).status).toBe(400);
+  expect(read).toBeLessThan(64 * 1024);
+});
