@@ -15,9 +15,15 @@ export interface LocalNetwork {
   close(): Promise<void>;
 }
 
+/** The chain or the key servers of a data directory cannot be opened; the message says what to do. */
+export class LocalNetworkError extends Error {
+  override readonly name = "LocalNetworkError";
+}
+
 /**
  * Opens the local network of a data directory: the same chain, with the same vaults, after every restart. Where another stack has it open
  * already, that one is used.
+ * @throws LocalNetworkError when what is kept there cannot be opened.
  */
 export async function openLocalNetwork(dataDirectory: string): Promise<LocalNetwork> {
   const file = join(dataDirectory, "network.json");
@@ -26,7 +32,7 @@ export async function openLocalNetwork(dataDirectory: string): Promise<LocalNetw
     localnet = await openLocalnet({ directory: join(dataDirectory, "localnet") });
   } catch (error) {
     const running = await findRunning(file);
-    if (running === null) throw error;
+    if (running === null) throw unopened(dataDirectory, error);
     return { ...running, file, borrowed: true, close: () => Promise.resolve() };
   }
   try {
@@ -41,6 +47,18 @@ export async function openLocalNetwork(dataDirectory: string): Promise<LocalNetw
   }
 }
 
+function unopened(dataDirectory: string, cause: unknown): LocalNetworkError {
+  const place = join(dataDirectory, "localnet");
+  const why = cause instanceof Error ? cause.message : "unknown error";
+  return new LocalNetworkError(
+    `The local network kept in ${place} cannot be opened: ${why}. Stop what else uses it, or start on another directory with --data`,
+    { cause },
+  );
+}
+
+/** What a local network answers to whoever asks it for nothing. */
+const GREETING = "This is Coffer's local network";
+
 /** Where the network of that file answers; null when it does not. */
 async function findRunning(file: string): Promise<Pick<LocalNetwork, "url" | "packageId"> | null> {
   try {
@@ -49,8 +67,10 @@ async function findRunning(file: string): Promise<Pick<LocalNetwork, "url" | "pa
     if (!("originalPackageId" in network)) return null;
     const { grpcUrl: url, originalPackageId: packageId } = network;
     if (typeof url !== "string" || typeof packageId !== "string") return null;
-    await fetch(url, { signal: AbortSignal.timeout(1_000) });
-    return { url, packageId };
+    // Its port may be another program's by now.
+    const answer = await fetch(url, { signal: AbortSignal.timeout(1_000) });
+    const greeting = await answer.text();
+    return answer.status === 404 && greeting.startsWith(GREETING) ? { url, packageId } : null;
   } catch {
     return null;
   }

@@ -1,8 +1,12 @@
-import { chmod, mkdtemp, rm, stat } from "node:fs/promises";
+import { once } from "node:events";
+import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient, type Client } from "@coffer/sdk";
 import { expect, it } from "vitest";
+import { LocalNetworkError } from "./local-network.ts";
 import { startStack, type Stack } from "./stack.ts";
 
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o7777;
@@ -53,3 +57,28 @@ it(
     }
   },
 );
+
+it("says in a sentence that a local chain cannot be opened, and takes nothing else for one that runs", async () => {
+  const dataDirectory = await mkdtemp(join(tmpdir(), "coffer-stack-test-"));
+  const localnet = join(dataDirectory, "localnet");
+  await using other = createServer((_request, response) => response.end("another program"));
+  other.listen(0, "127.0.0.1");
+  await once(other, "listening");
+  try {
+    await mkdir(localnet);
+    const grpcUrl = `http://127.0.0.1:${String((other.address() as AddressInfo).port)}`;
+    await writeFile(join(dataDirectory, "network.json"), JSON.stringify({ grpcUrl, originalPackageId: "0x1" }));
+    for (const [file, content] of [
+      ["key-server-seed", "too short"],
+      ["chain.sqlite", "no database"],
+    ] as const) {
+      await writeFile(join(localnet, file), content);
+      const failure = await startStack({ dataDirectory }).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(LocalNetworkError);
+      expect((failure as Error).message).toContain(localnet);
+      expect((failure as Error).message).toMatch(/--data/);
+    }
+  } finally {
+    await rm(dataDirectory, { recursive: true, force: true });
+  }
+});

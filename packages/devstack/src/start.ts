@@ -3,6 +3,7 @@ import { realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ApiError, createClient } from "@coffer/sdk";
+import { LocalNetworkError } from "./local-network.ts";
 import { runMainJob, type JobReport } from "./main-job.ts";
 import { HELP, parseStart, type StartOptions } from "./options.ts";
 import { renderDocument, renderTable, shown, type StartReport } from "./report.ts";
@@ -87,7 +88,7 @@ async function openEndpoint({ baseUrl, apiKey }: Stack, sink: WebhookSink): Prom
 
 /** A stack trace only for what nobody foresaw. */
 function sentenceOf(error: unknown): string {
-  if (error instanceof StartError) return error.message;
+  if (error instanceof StartError || error instanceof LocalNetworkError) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
