@@ -54,9 +54,17 @@ function parseTarget(): PublishTarget {
 function readKeyServers(): PublishTarget["keyServerSets"] | null {
   const file = values["key-servers"];
   if (file === undefined) return null;
-  const parsed: unknown = JSON.parse(readFileSync(file, "utf8"));
+  const parsed = readJson(file);
   if (!Array.isArray(parsed)) fail(`${file} is not a list of sets of key servers`);
   return parsed as PublishTarget["keyServerSets"];
+}
+
+function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    return fail(`${file} cannot be read, or is no JSON`);
+  }
 }
 
 /** Of the key nothing is repeated, not even when it is malformed. */

@@ -80,6 +80,18 @@ it.each([
   expect(ended.stderr).not.toContain("suiprivkey1secret");
 });
 
+it.each([
+  ["broken.json", "{", "is no JSON"],
+  ["wrong.json", '[{"threshold":1,"servers":[{"objectId":"0x1","weight":0}]}]', "Nothing was published"],
+])("refuses key servers in %s", async (name, text, message) => {
+  writeFileSync(file(name), text);
+  const args = ["--network", "localnet", "--grpc-url", url, "--key-servers", file(name)];
+  const ended = await publish(args, keypair.getSecretKey());
+  expect(ended).toMatchObject({ code: 1, stdout: "" });
+  expect(ended.stderr).toContain(message);
+  expect(ended.stderr).not.toMatch(/^ +at /m);
+});
+
 it("publishes nothing on a chain that is not the named network", async () => {
   const ended = await publish(["--network", "testnet", "--grpc-url", url], keypair.getSecretKey());
   expect(ended).toMatchObject({ code: 1, stdout: "" });
