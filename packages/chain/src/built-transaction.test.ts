@@ -17,6 +17,10 @@ const [PACKAGE, VAULT, OWNER, ANNA, EVE] = ["01", "02", "03", "0a", "0e"].map(ad
   string,
 ];
 const COIN = { objectId: address("cc"), version: "7", digest: toBase58(new Uint8Array(32).fill(1)) };
+const during = (minEpoch: string, maxEpoch: string, chain = COIN.digest, nonce = 7) => ({
+  ValidDuring: { ...{ minEpoch, maxEpoch, chain, nonce }, minTimestamp: null, maxTimestamp: null },
+});
+const NEXT_EPOCH = during("3", "4");
 const vault = { objectId: VAULT, initialSharedVersion: 5n } as VaultObject;
 
 let kind: Uint8Array;
@@ -24,6 +28,7 @@ const add = (member = ANNA): Transaction => toTransaction(vaultCalls.add(vault, 
 
 async function build(transaction: Transaction, gas: { owner?: string; budget?: bigint; coins?: (typeof COIN)[] } = {}) {
   transaction.setSenderIfNotSet(OWNER);
+  if (transaction.getData().expiration === null) transaction.setExpiration(NEXT_EPOCH);
   transaction.setGasOwner(gas.owner ?? OWNER);
   transaction.setGasBudget(gas.budget ?? 5_000_000n);
   transaction.setGasPrice(1000);
@@ -38,8 +43,8 @@ beforeAll(async () => {
 const refusal = expect.objectContaining({ code: "transaction_refused" });
 
 it("takes what was asked for, at the signer's own cost", async () => {
-  checkBuilt(await build(add()), kind, OWNER);
-  checkBuilt(await build(add(), { budget: MAX_GAS_BUDGET }), kind, OWNER);
+  checkBuilt(await build(add()), kind, OWNER, NEXT_EPOCH);
+  checkBuilt(await build(add(), { budget: MAX_GAS_BUDGET }), kind, OWNER, NEXT_EPOCH);
 });
 
 it("refuses another member, vault, function or package, and an input that is read only", async () => {
@@ -53,7 +58,7 @@ it("refuses another member, vault, function or package, and an input that is rea
   ];
   for (const other of others) {
     const bytes = await build(other);
-    expect(() => checkBuilt(bytes, kind, OWNER)).toThrow(refusal);
+    expect(() => checkBuilt(bytes, kind, OWNER, NEXT_EPOCH)).toThrow(refusal);
   }
 });
 
@@ -64,7 +69,7 @@ it("refuses further commands: nothing else is signed along", async () => {
   stolen.transferObjects([stolen.object(Inputs.ObjectRef(COIN))], EVE);
   for (const other of [more, stolen]) {
     const bytes = await build(other, { coins: [{ ...COIN, objectId: address("cd") }] });
-    expect(() => checkBuilt(bytes, kind, OWNER)).toThrow(refusal);
+    expect(() => checkBuilt(bytes, kind, OWNER, NEXT_EPOCH)).toThrow(refusal);
   }
 });
 
@@ -77,17 +82,31 @@ it("refuses another sender, another payer, a budget beyond 2 SUI, one coin twice
     await build(add(), { budget: MAX_GAS_BUDGET + 1n }),
     await build(add(), { coins: [COIN, COIN] }),
   ])
-    expect(() => checkBuilt(bytes, kind, OWNER)).toThrow(refusal);
+    expect(() => checkBuilt(bytes, kind, OWNER, NEXT_EPOCH)).toThrow(refusal);
+});
+
+it("refuses what is valid for longer, earlier or later, on another chain, or for ever", async () => {
+  for (const expiration of [
+    ...[during("3", "5"), during("2", "4"), during("4", "4"), during("3", "4", toBase58(new Uint8Array(32)))],
+    ...[during("3", "4", COIN.digest, 8), { Epoch: 4 }, { None: true as const }],
+  ]) {
+    const other = add();
+    other.setExpiration(expiration);
+    const bytes = await build(other);
+    expect(() => checkBuilt(bytes, kind, OWNER, NEXT_EPOCH)).toThrow(refusal);
+  }
 });
 
 it("refuses what is no transaction, or has bytes left over, with nothing of it in the message", async () => {
   const bytes = await build(add());
   for (const bad of [new Uint8Array(), bytes.subarray(0, -1), Uint8Array.of(...bytes, 0)])
-    expect(() => checkBuilt(bad, kind, OWNER)).toThrow(refusal);
-  expect(() => checkBuilt(bytes, kind, EVE)).toThrow(/^The transaction that the chain node built names another sender/);
+    expect(() => checkBuilt(bad, kind, OWNER, NEXT_EPOCH)).toThrow(refusal);
+  expect(() => checkBuilt(bytes, kind, EVE, NEXT_EPOCH)).toThrow(
+    /^The transaction that the chain node built names another sender/,
+  );
 });
 
-it("lets no changed byte through but those of gas and expiry", async () => {
+it("lets no changed byte through but those of gas", async () => {
   const bytes = await build(add());
   const original = bcs.TransactionData.parse(bytes).V1;
   fc.assert(
@@ -95,13 +114,14 @@ it("lets no changed byte through but those of gas and expiry", async () => {
       const bad = bytes.slice();
       bad[at] = bad[at]! ^ change;
       try {
-        checkBuilt(bad, kind, OWNER);
+        checkBuilt(bad, kind, OWNER, NEXT_EPOCH);
       } catch (error) {
         expect(error).toBeInstanceOf(ChainError);
         return;
       }
-      const { kind: left, sender, gasData } = bcs.TransactionData.parse(bad).V1;
-      expect([left, sender, gasData.owner]).toEqual([original.kind, original.sender, OWNER]);
+      const { kind: left, sender, gasData, expiration } = bcs.TransactionData.parse(bad).V1;
+      expect([left, sender, expiration]).toEqual([original.kind, original.sender, original.expiration]);
+      expect(gasData.owner).toBe(OWNER);
     }),
     { numRuns: process.env["COFFER_TEST_COUNTS"] === "full" ? 5000 : 200 },
   );

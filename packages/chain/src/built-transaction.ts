@@ -1,6 +1,7 @@
 /** Looks at the bytes before they are signed: a node fills in gas, and has no say in anything else. */
 import { bcs } from "@mysten/sui/bcs";
 import { ChainError } from "./errors.ts";
+import type { Expiration } from "./expiration.ts";
 
 /**
  * The most a transaction may cost, in MIST (2 SUI). A node names budget and price, and whoever signs pays up to the budget. Storing the
@@ -11,12 +12,14 @@ const MIST_DIGITS = /^\d{1,20}$/;
 
 /**
  * @param kind what was asked for: the bytes of the TransactionKind, made without the node.
- * @throws ChainError `transaction_refused` when the transaction does anything else, in another name, or at another's cost.
+ * @throws ChainError `transaction_refused` when the transaction does anything else, in another name, for longer, or at another's cost.
  */
-export function checkBuilt(bytes: Uint8Array, kind: Uint8Array, sender: string): void {
+export function checkBuilt(bytes: Uint8Array, kind: Uint8Array, sender: string, expiration: Expiration): void {
   const built = parse(bytes);
   if (built.sender !== sender) throw refused("names another sender");
   if (!equal(bcs.TransactionKind.serialize(built.kind).toBytes(), kind)) throw refused("does something else");
+  if (!equal(encodeExpiration(built.expiration), encodeExpiration(expiration)))
+    throw refused("is valid at another time");
   const { owner, budget, payment } = built.gasData;
   if (owner !== sender) throw refused("is paid for by another address");
   if (!MIST_DIGITS.test(budget) || BigInt(budget) > MAX_GAS_BUDGET) throw refused("may cost more than 2 SUI");
@@ -31,6 +34,10 @@ function parse(bytes: Uint8Array) {
     throw refused("cannot be read", cause);
   }
   throw refused("holds more than it says");
+}
+
+function encodeExpiration(expiration: typeof bcs.TransactionExpiration.$inferInput): Uint8Array {
+  return bcs.TransactionExpiration.serialize(expiration).toBytes();
 }
 
 function equal(left: Uint8Array, right: Uint8Array): boolean {

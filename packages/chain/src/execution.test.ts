@@ -12,6 +12,7 @@ import type { VaultObject } from "./vault-object.ts";
 
 const id = (byte: string): string => `0x${byte.repeat(32)}`;
 const PACKAGE = id("ab");
+const CHAIN = toBase58(new Uint8Array(32).fill(9));
 const keypair = new Ed25519Keypair();
 const vault = { objectId: id("02"), initialSharedVersion: 5n } as VaultObject;
 const add = (member = id("0a")) => toTransaction(vaultCalls.add(vault, member, new Uint8Array()), PACKAGE);
@@ -32,6 +33,8 @@ function fakeNode() {
   const state = {
     sent: [] as { bytes: Uint8Array; signature: string }[],
     signed: 0,
+    epoch: 41n,
+    chainId: CHAIN,
     balance: "1000000000",
     status: SUCCESS as object,
     known: false,
@@ -69,9 +72,14 @@ function fakeNode() {
     status: state.status,
     effects: { changedObjects: [] },
   });
+  const ledgerService = {
+    getServiceInfo: async () => ({
+      response: { chainId: state.chainId, epoch: state.epoch, timestamp: { seconds: 1n, nanos: 0 } },
+    }),
+  };
   const executor: Executor = {
-    client: { core } as unknown as SuiGrpcClient,
-    network: { originalPackageId: PACKAGE, latestPackageId: PACKAGE },
+    client: { core, ledgerService } as unknown as SuiGrpcClient,
+    network: { originalPackageId: PACKAGE, latestPackageId: PACKAGE, chainId: CHAIN },
     wait: async (milliseconds) => void state.waits.push(milliseconds),
   };
   const own = fromSuiSigner(keypair);
@@ -104,12 +112,27 @@ it("signs nothing that a node changed", async () => {
     (data: TransactionDataBuilder) => void data.commands.push(data.commands[0]!),
     (data: TransactionDataBuilder) => void (data.gasData.budget = "50000000000"),
     (data: TransactionDataBuilder) => void (data.sender = id("0e")),
+    (data: TransactionDataBuilder) => void (data.expiration = null),
+    (data: TransactionDataBuilder) => void (data.expiration!.ValidDuring!.maxEpoch = "43"),
   ]) {
     const { state, executor, signer } = fakeNode();
     state.tamper = tamper;
     await expect(execute(executor, signer, add)).rejects.toEqual(refusal("transaction_refused"));
     expect([state.signed, state.sent.length]).toEqual([0, 0]);
   }
+});
+
+it("signs what is void after the next epoch, on this chain alone, and no two transactions that are the same", async () => {
+  const { state, executor, signer } = fakeNode();
+  await execute(executor, signer, add);
+  await execute(executor, signer, add);
+  const [one, other] = state.sent.map(({ bytes }) => bcs.TransactionData.parse(bytes).V1.expiration.ValidDuring!);
+  const forOne = { minEpoch: "41", maxEpoch: "42", minTimestamp: null, maxTimestamp: null, chain: CHAIN };
+  expect([one, other]).toEqual([expect.objectContaining(forOne), expect.objectContaining(forOne)]);
+  expect(one!.nonce).not.toBe(other!.nonce);
+  state.chainId = toBase58(new Uint8Array(32).fill(8));
+  await expect(execute(executor, signer, add)).rejects.toEqual(refusal("network_changed"));
+  expect(state.signed).toBe(2);
 });
 
 it("tells the digest before it sends, and sends nothing when that could not be stored", async () => {

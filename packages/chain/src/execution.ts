@@ -3,22 +3,31 @@ import { TransactionDataBuilder, type Transaction } from "@mysten/sui/transactio
 import { SimulationError, type SuiClientTypes } from "@mysten/sui/client";
 import { checkBuilt } from "./built-transaction.ts";
 import { ChainError } from "./errors.ts";
+import { type EpochSource, validNow } from "./expiration.ts";
 import { type Node, REQUEST_MS } from "./node.ts";
 import { isUnreachable, type PackageIds, toChainError } from "./refusals.ts";
 import type { TransactionSigner } from "./signer.ts";
 
+/** What can be sent as often as one likes: it is executed once, until it expires. It holds no secret, and only its signer should keep it. */
+export interface SignedTransaction {
+  /** BCS of TransactionData. */
+  readonly bytes: Uint8Array;
+  /** Serialised as Sui does, base64. */
+  readonly signature: string;
+}
+
 export interface ExecutionOptions {
   /**
-   * Called with the transaction's digest after it is signed and before it is sent; what it stores tells after a crash whether the
+   * Called with the transaction and its digest after it is signed and before it is sent; what it stores tells after a crash whether the
    * transaction was executed. The transaction is not sent if it rejects. Called again, with another digest, when a node refused the
    * first transaction and it was built anew: ask for each.
    */
-  readonly beforeSend?: ((digest: string) => Promise<void>) | undefined;
+  readonly beforeSend?: ((digest: string, signed: SignedTransaction) => Promise<void>) | undefined;
 }
 
 /** What a transaction is sent through. Who sends one has held the network to its configuration first. */
 export interface Executor extends Pick<Node, "client" | "wait"> {
-  readonly network: PackageIds;
+  readonly network: PackageIds & EpochSource["network"];
 }
 
 /** What a node says of a transaction; its digest is the one of the bytes that were signed, whatever the node says. */
@@ -90,8 +99,8 @@ async function run(
     const bytes = await build(chain, signer.chainAddress, transact());
     const signature = await signer.signTransaction(bytes);
     const digest = TransactionDataBuilder.getDigestFromBytes(bytes);
-    await beforeSend?.(digest);
-    const executed = await send(chain, bytes, signature, digest);
+    await beforeSend?.(digest, { bytes, signature });
+    const executed = await send(chain, { bytes, signature }, digest);
     if (executed instanceof ChainError && attempt < BUILDS && executed.code === "transaction_failed") {
       await chain.wait(400 * attempt);
       continue;
@@ -105,11 +114,13 @@ async function run(
 async function build(chain: Executor, sender: string, transaction: Transaction): Promise<Uint8Array> {
   // Without a client: these are the bytes that were asked for.
   const kind = await transaction.build({ onlyTransactionKind: true });
+  const expiration = await validNow(chain);
   transaction.setSender(sender);
+  transaction.setExpiration(expiration);
   const bytes = await transaction.build({ client: chain.client }).catch(async (cause: unknown) => {
     throw await namePoverty(chain, sender, toChainError(cause, chain.network));
   });
-  checkBuilt(bytes, kind, sender);
+  checkBuilt(bytes, kind, sender, expiration);
   return bytes;
 }
 
@@ -129,10 +140,9 @@ async function namePoverty(chain: Executor, owner: string, error: ChainError): P
 const ATTEMPTS = 3;
 
 /** A refusal is returned: the transaction was not executed, and never will be. */
-async function send(
+export async function send(
   chain: Executor,
-  bytes: Uint8Array,
-  signature: string,
+  { bytes, signature }: SignedTransaction,
   digest: string,
 ): Promise<Executed | ChainError> {
   let last: unknown;
@@ -145,7 +155,7 @@ async function send(
         signal: AbortSignal.timeout(2 * REQUEST_MS),
       });
       await awaitEffects(chain, digest);
-      return result.Transaction ?? result.FailedTransaction;
+      return { ...(result.Transaction ?? result.FailedTransaction), digest };
     } catch (cause) {
       if (!isUnreachable(cause)) return toChainError(cause, chain.network);
       last = cause;

@@ -18,6 +18,7 @@ export interface NodeState {
   readonly chainId: string;
   /** Time of its newest checkpoint, in milliseconds since the epoch. */
   readonly timestamp: number;
+  readonly epoch: bigint;
 }
 
 /** @throws ChainError `chain_unavailable`. */
@@ -25,10 +26,10 @@ export async function readNodeState({ client }: Pick<Node, "client">): Promise<N
   const { response } = await orUnavailable(
     client.ledgerService.getServiceInfo({}, { abort: AbortSignal.timeout(REQUEST_MS) }),
   );
-  const { chainId, timestamp } = response;
-  if (chainId === undefined || timestamp === undefined)
+  const { chainId, epoch, timestamp } = response;
+  if (chainId === undefined || epoch === undefined || timestamp === undefined)
     throw new ChainError("chain_unavailable", { message: "The chain node does not say which chain it serves." });
-  return { chainId, timestamp: Number(timestamp.seconds) * 1000 + Math.floor(timestamp.nanos / 1e6) };
+  return { chainId, epoch, timestamp: Number(timestamp.seconds) * 1000 + Math.floor(timestamp.nanos / 1e6) };
 }
 
 /** An object with its Move contents and its whole BCS form; null when the node knows none. @throws ChainError `chain_unavailable`. */

@@ -62,7 +62,11 @@ export async function publishPackage(
     });
   // Whatever is wrong with it is said before anything is paid for.
   configure(`0x${"0".repeat(64)}`);
-  const executed = await execute({ client, network: NO_PACKAGE, wait: options.wait ?? sleep }, signer, toPublish);
+  const executed = await execute(
+    { client, network: { ...NO_PACKAGE, chainId }, wait: options.wait ?? sleep },
+    signer,
+    toPublish,
+  );
   const configuration = configure(findPackage(executed));
   await openChain(configuration, options).verifyNetwork();
   return { configuration, digest: executed.digest };

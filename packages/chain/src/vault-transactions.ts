@@ -19,8 +19,8 @@ export interface VaultAct {
 const NO_KEY = new Uint8Array();
 
 /**
- * Shares a new vault that belongs to the signer. Not repeatable: two calls make two vaults. Store the digest that `beforeSend` is given,
- * and ask {@link findCreatedVault} after a crash.
+ * Shares a new vault that belongs to the signer. Not repeatable: two calls make two vaults. Store the transaction that `beforeSend` is
+ * given, and go on with `resumeCreation` after a crash.
  */
 export async function createVault(
   chain: Chain,
@@ -149,6 +149,7 @@ export async function acceptOwnership(
       if (vault.offered !== signer.chainAddress) throw new ChainError("not_offered");
     },
     call: (vault) => vaultCalls.acceptOwnership(vault, act.signingKey ?? NO_KEY),
+    already: "not_offered",
   });
 }
 
@@ -166,6 +167,7 @@ export async function raiseFloor(
       if (act.floor > vault.generation) throw new ChainError("floor_invalid");
     },
     call: (vault) => vaultCalls.raiseFloor(vault, act.floor),
+    already: "floor_invalid",
   });
 }
 
@@ -209,7 +211,8 @@ async function readAfter(chain: Chain, objectId: string, executed: Executed): Pr
   return chain.readVault(objectId, { maxAge: 0, minVersion });
 }
 
-async function readCreated(chain: Chain, executed: Executed): Promise<VaultObject> {
+/** @internal The vault that a transaction made. */
+export async function readCreated(chain: Chain, executed: Executed): Promise<VaultObject> {
   const created = executed.effects.changedObjects.filter(
     ({ idOperation, outputOwner }) => idOperation === "Created" && outputOwner?.$kind === "Shared",
   );

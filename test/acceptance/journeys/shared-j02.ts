@@ -45,15 +45,14 @@ export async function sharedVaultCreated({ service }: SharedWorld): Promise<Chec
       const cut = ({ method, path }: { method: string; path: string }) => method === "POST" && path === "/api/vaults";
       await tap.cutting(cut, () => assert.rejects(owner.another({}, { retry: { limit: 0 } }).vaults.create(wanted)));
       assert.ok(!(await listed()).includes("Resumed"));
-      const begun = journal.digest;
-      assert.notEqual(begun, null);
+      assert.notEqual(journal.kept, null);
       const sent: string[] = [];
-      journal.onSave = (digest) => {
-        if (digest !== null) sent.push(digest);
+      journal.onKept = (kept) => {
+        if (kept !== null) sent.push(kept);
       };
       await owner.another().vaults.create(wanted);
       assert.ok((await listed()).includes("Resumed"));
-      assert.deepEqual([sent, journal.digest], [[], null], "a second vault object was made");
+      assert.deepEqual([sent, journal.kept], [[], null], "a second vault object was made");
     },
     "J2-sdk-no-chain-key": async () => {
       const keyless = createClient({ baseUrl, credentials: { apiKey: owner.apiKey } });
@@ -67,19 +66,20 @@ export async function sharedVaultCreated({ service }: SharedWorld): Promise<Chec
 }
 
 interface MemoryJournal extends CreationJournal {
-  digest: string | null;
-  onSave: (digest: string | null) => void;
+  kept: string | null;
+  onKept: (kept: string | null) => void;
 }
 
 function memoryJournal(): MemoryJournal {
   const journal: MemoryJournal = {
-    digest: null,
-    onSave: () => undefined,
-    load: () => Promise.resolve(journal.digest),
-    save: (_name, digest) => {
-      journal.digest = digest;
-      journal.onSave(digest);
-      return Promise.resolve();
+    kept: null,
+    onKept: () => undefined,
+    load: () => Promise.resolve(journal.kept),
+    replace: (_creation, before, kept) => {
+      if (journal.kept !== before) return Promise.resolve(false);
+      journal.kept = kept;
+      journal.onKept(kept);
+      return Promise.resolve(true);
     },
   };
   return journal;

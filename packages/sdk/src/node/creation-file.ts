@@ -12,7 +12,7 @@ const LOCK_WAIT_MS = 5_000;
 
 const stored = z.object({
   version: z.literal(1),
-  /** The digest of the transaction, by what is being created. */
+  /** The signed transaction, by what is being created. */
   creations: z.record(z.string(), z.string()),
 });
 
@@ -24,24 +24,28 @@ export function creationFile(env?: Environment): string {
 }
 
 /**
- * Keeps the digests of transactions in a file of mode 0600 until their vaults are made. It holds no secret.
+ * Keeps signed transactions in a file of mode 0600 until their vaults are made; several processes may share it. It holds no secret.
  * @throws SdkError `configuration` for a file that holds something else: forgetting would make a second object.
  */
 export function fileCreations(path: string = creationFile()): CreationJournal {
   return {
-    load: async (creation) => {
-      const creations = await read(path);
-      return Object.hasOwn(creations, creation) ? (creations[creation] ?? null) : null;
-    },
-    save: async (creation, digest) => {
+    load: async (creation) => keptIn(await read(path), creation),
+    replace: async (creation, before, kept) => {
       await makePrivateDirectory(dirname(path));
       await using lock = await acquireLock(`${path}.lock`, LOCK_WAIT_MS);
       if (lock === null) throw configurationError(`Another process keeps ${path} locked`);
-      const { [creation]: _former, ...others } = await read(path);
-      const creations = digest === null ? others : { ...others, [creation]: digest };
+      const stored = await read(path);
+      if (keptIn(stored, creation) !== before) return false;
+      const { [creation]: _former, ...others } = stored;
+      const creations = kept === null ? others : { ...others, [creation]: kept };
       await replaceFile(path, `${JSON.stringify({ version: 1, creations }, null, 2)}\n`);
+      return true;
     },
   };
+}
+
+function keptIn(creations: Creations, creation: string): string | null {
+  return Object.hasOwn(creations, creation) ? (creations[creation] ?? null) : null;
 }
 
 async function read(path: string): Promise<Creations> {

@@ -1,8 +1,16 @@
 /** Making a shared vault: an object on the chain, and a vault at the service that names it. */
 import { clientApi as api, type Vault } from "@coffer/contract";
-import { createVault, findCreatedVault, type TransactionSigner, type VaultObject } from "@coffer/chain";
+import {
+  createVault,
+  encodeUnfinished,
+  resumeCreation,
+  type TransactionSigner,
+  type VaultObject,
+  type WantedVault,
+} from "@coffer/chain";
 import { callOn, type CallOptions } from "../call.ts";
 import type { Signer } from "../chain/signer.ts";
+import { ApiError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
 import { untilSeen } from "./service-view.ts";
@@ -11,10 +19,13 @@ import { vaultSession } from "./vault-session.ts";
 
 /** Where an unfinished creation is kept, so that a crash between chain and service costs no second vault object. */
 export interface CreationJournal {
-  /** The transaction of an unfinished creation; null: there is none. `creation` names service, address and vault. */
+  /** What is kept of an unfinished creation; null: there is none. `creation` names service, address and vault. */
   load(creation: string): Promise<string | null>;
-  /** Durable when it resolves: the transaction is sent only then. null: the creation is finished. */
-  save(creation: string, digest: string | null): Promise<void>;
+  /**
+   * Keeps `kept` where `before` is still what is kept, and resolves once that is durable: a transaction is sent only then. null: there is
+   * none. False: another process has kept something else meanwhile, and nothing was changed.
+   */
+  replace(creation: string, before: string | null, kept: string | null): Promise<boolean>;
 }
 
 export interface NewSharedVault {
@@ -26,7 +37,8 @@ export interface NewSharedVault {
 }
 
 /**
- * The owner is the signer's address, which must be the one linked to the account: that is asked for before anything is signed.
+ * The owner is the signer's address, which must be the one linked to the account: that is asked for before anything is signed. After a
+ * failure at any point, and in two processes at once, the same call with the same journal ends with one object and one vault.
  * @throws VaultError `no_gas`, `chain_unavailable`, `signing_key_missing`; ApiError `address_required`, `chain_object_invalid`, `name_exists`.
  */
 export async function createSharedVault(
@@ -36,15 +48,13 @@ export async function createSharedVault(
 ): Promise<Vault> {
   const session = vaultSession(connection);
   await requireLinkedAddress(session, options);
-  const creation = `${connection.place.origin} ${session.signer.chainAddress} ${name.normalize("NFC")}`;
-  const object = await inVaultTerms(() => findOrCreate(session, creation, plainNames, journal));
-  const body = { name, type: "shared", chainObjectId: object.objectId } as const;
-  const register = () => callOn(connection, api.vaults.create, { body }, options);
-  const { vault } = await untilSeen(connection, "chain_object_invalid", options, register);
+  const creation = openCreation(session, name.normalize("NFC"), journal);
+  const object = await inVaultTerms(() => findOrCreate(session, creation, plainNames));
+  const vault = await register(connection, name, object, options);
   if (vault.chainObjectId !== object.objectId)
     throw new VaultError("vault_changed", `The vault is ${object.objectId}, but the service names another object`);
   await session.adopt(vault, session.signer.chainAddress);
-  await journal?.save(creation, null);
+  await creation.finish();
   return vault;
 }
 
@@ -57,19 +67,110 @@ async function requireLinkedAddress({ connection, signer }: VaultSession, option
   });
 }
 
-async function findOrCreate(
-  session: VaultSession,
-  creation: string,
-  plainNames: boolean,
+/** One creation in its journal; without one it remembers nothing. */
+interface Creation {
+  readonly vaultName: string;
+  load(): Promise<string | null>;
+  /** False: another process keeps something else. */
+  keep(kept: string): Promise<boolean>;
+  finish(): Promise<void>;
+}
+
+function openCreation(
+  { connection, signer }: VaultSession,
+  vaultName: string,
   journal: CreationJournal | undefined,
-): Promise<VaultObject> {
+): Creation {
+  const name = `${connection.place.origin} ${signer.chainAddress} ${vaultName}`;
+  let known: string | null = null;
+  return {
+    vaultName,
+    load: async () => (known = (await journal?.load(name)) ?? null),
+    keep: async (kept) => {
+      if (journal !== undefined && !(await journal.replace(name, known, kept))) return false;
+      known = kept;
+      return true;
+    },
+    // What another process has begun since is its own.
+    finish: async () => {
+      await journal?.replace(name, known, null);
+    },
+  };
+}
+
+/** How often another process may come first: it keeps its transaction before it sends it, so that the next look finds it. */
+const LOOKS = 5;
+
+async function findOrCreate(session: VaultSession, creation: Creation, plainNames: boolean): Promise<VaultObject> {
   const { chain, signer } = session;
-  const digest = (await journal?.load(creation)) ?? null;
-  const made = digest === null ? null : await findCreatedVault(chain, digest);
-  if (made?.owner.chainAddress === signer.chainAddress && made.plainNames === plainNames) return made;
   const vault = { plainNames, ...(signer.statements === undefined ? {} : { signingKey: signer.statements.publicKey }) };
-  const beforeSend = journal === undefined ? undefined : (sent: string) => journal.save(creation, sent);
-  return (await createVault(chain, sending(signer), vault, { beforeSend })).vault;
+  for (let look = 1; ; look += 1) {
+    const kept = await creation.load();
+    const made = kept === null ? null : await resumeCreation(chain, signer.chainAddress, vault, kept);
+    if (made !== null) return made;
+    await requireFreeName(session.connection, creation.vaultName);
+    try {
+      return await create(session, creation, vault);
+    } catch (error) {
+      if (!(error instanceof OtherCreation) || look >= LOOKS) throw error;
+    }
+  }
+}
+
+/** Another process is at the same creation: its transaction is the one to be sent. */
+class OtherCreation extends Error {}
+
+async function create({ chain, signer }: VaultSession, creation: Creation, vault: WantedVault): Promise<VaultObject> {
+  const created = await createVault(chain, sending(signer), vault, {
+    beforeSend: async (_digest, signed) => {
+      if (!(await creation.keep(encodeUnfinished(signed))))
+        throw new OtherCreation("another process creates the vault");
+    },
+  });
+  return created.vault;
+}
+
+/** What an earlier attempt has registered, whose answer was lost, is found by its object. */
+async function register(
+  connection: Connection,
+  name: string,
+  { objectId }: VaultObject,
+  options: CallOptions | undefined,
+): Promise<Vault> {
+  const body = { name, type: "shared", chainObjectId: objectId } as const;
+  const send = () => callOn(connection, api.vaults.create, { body }, options);
+  try {
+    return (await untilSeen(connection, "chain_object_invalid", options, send)).vault;
+  } catch (error) {
+    if (!(error instanceof ApiError) || !(error.code === "name_exists" || error.code === "chain_object_taken"))
+      throw error;
+    const registered = await findVault(connection, ({ chainObjectId }) => chainObjectId === objectId, options);
+    if (registered === null) throw error;
+    return registered;
+  }
+}
+
+/** Before an object is paid for that no vault could name. */
+async function requireFreeName(connection: Connection, name: string): Promise<void> {
+  const taken = await findVault(connection, (vault) => vault.name === name);
+  if (taken === null) return;
+  const facts = { status: 409, requestId: null, retryAfterMs: null };
+  throw new ApiError("name_exists", "The account has a vault of that name", facts);
+}
+
+async function findVault(
+  connection: Connection,
+  isWanted: (vault: Vault) => boolean,
+  options?: CallOptions,
+): Promise<Vault | null> {
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const query = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) } as const;
+    const page = await callOn(connection, api.vaults.list, { query }, options);
+    const found = page.vaults.find(isWanted);
+    if (found !== undefined) return found;
+    cursor = page.nextCursor;
+  }
+  return null;
 }
 
 /** @throws VaultError `wrong_chain_key` for a signer that signs no transactions. */

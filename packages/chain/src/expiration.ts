@@ -1,0 +1,52 @@
+/** How long a signed transaction is worth anything: whoever holds one back, a node or a crash, must not have it executed much later. */
+import { bcs } from "@mysten/sui/bcs";
+import { ChainError } from "./errors.ts";
+import type { NetworkConfiguration } from "./network.ts";
+import { type Node, readNodeState } from "./node.ts";
+
+/** As BCS and the transaction builder of @mysten/sui have it. */
+export interface Expiration {
+  readonly ValidDuring: {
+    /** Decimal. */
+    readonly minEpoch: string;
+    readonly maxEpoch: string;
+    /** Nodes know no expiration by time (validity_check of sui-types, 2026). */
+    readonly minTimestamp: null;
+    readonly maxTimestamp: null;
+    /** Base58: no other chain executes it. */
+    readonly chain: string;
+    readonly nonce: number;
+  };
+}
+
+/** What is needed to ask a node which epoch it is. */
+export type EpochSource = Pick<Node, "client"> & { readonly network: Pick<NetworkConfiguration, "chainId"> };
+
+/**
+ * Valid in this epoch and the next one, which is the longest that nodes take everywhere: an epoch may end between signing and executing. A
+ * node that names a later epoch than the chain's gets a transaction that the chain does not execute yet, so that the act fails at once.
+ * @throws ChainError `network_changed`, `chain_unavailable`.
+ */
+export async function validNow(source: EpochSource): Promise<Expiration> {
+  const epoch = await readEpoch(source);
+  const [nonce = 0] = crypto.getRandomValues(new Uint32Array(1));
+  return {
+    ValidDuring: {
+      ...{ minEpoch: String(epoch), maxEpoch: String(epoch + 1n), minTimestamp: null, maxTimestamp: null },
+      ...{ chain: source.network.chainId, nonce },
+    },
+  };
+}
+
+/** Whether no node will execute the transaction any more, by the epoch that a node names. @throws ChainError as {@link validNow}. */
+export async function isExpired(source: EpochSource, transaction: Uint8Array): Promise<boolean> {
+  const { expiration } = bcs.TransactionData.parse(transaction).V1;
+  const maxEpoch = expiration.$kind === "ValidDuring" ? expiration.ValidDuring.maxEpoch : null;
+  return maxEpoch !== null && (await readEpoch(source)) > BigInt(maxEpoch);
+}
+
+async function readEpoch({ client, network }: EpochSource): Promise<bigint> {
+  const { chainId, epoch } = await readNodeState({ client });
+  if (chainId !== network.chainId) throw new ChainError("network_changed");
+  return epoch;
+}
