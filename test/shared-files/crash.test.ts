@@ -6,6 +6,7 @@ import { appendFile, mkdtemp, open, readdir, readFile, rm, stat, truncate, utime
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { paddedSize } from "@coffer/crypto";
 import type { Client, Middleware, Vault } from "@coffer/sdk";
 import { uploadFile } from "@coffer/sdk/node";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -180,6 +181,13 @@ describe("an upload that was cut off", () => {
     expectBegunAnew();
   });
 
+  test("begins anew when its size is to be hidden now, or not any more", async () => {
+    const path = await cutOff("hidden.bin", randomBytes(PART * 8));
+    const { file } = await uploadFile(client, path, { ...options(), padded: true });
+    expect(file.storedSize).toBeGreaterThan(paddedSize(PART * 8));
+    expectBegunAnew();
+  });
+
   test("is forgotten when its session is gone on the server, and goes on with the same bytes in another", async () => {
     const path = await cutOff("gone.bin", randomBytes(PART * 8));
     const [uploadId = ""] = line.created.map((location) => location.split("/").at(-1));
@@ -226,6 +234,30 @@ describe("an upload whose vault changes under it", () => {
     expect(line.created).toHaveLength(2);
     expect(sha256(await (await client.files.download(file.id)).bytes())).toBe(digest);
     expect(digest).toBe(sha256(await readFile(path)));
+  });
+
+  test("is not given whole under the key of before to a service that would take it", async () => {
+    const member = await stack.invite("removed-unseen");
+    const { members } = stack.owner.client.vaults;
+    await members.add(vault.id, member.signer.chainAddress);
+    const sessions = new Map<string, number>();
+    const taking: Middleware = async (request, next) => {
+      if (request.method !== "PATCH") return next(request);
+      const session = new URL(request.url).pathname;
+      if (!sessions.has(session)) sessions.set(session, 0);
+      if (sessions.size > 1) return next(request);
+      if (sessions.get(session) === 0) await members.remove(vault.id, member.signer.chainAddress);
+      const end = Number(request.headers.get("upload-offset")) + (await request.arrayBuffer()).byteLength;
+      sessions.set(session, end);
+      return new Response(null, { status: 204, headers: { "tus-resumable": "1.0.0", "upload-offset": String(end) } });
+    };
+    const writer = stack.owner.another({ middleware: [taking] });
+    const path = join(directory, "unseen.bin");
+    await writeFile(path, randomBytes(PART * 6));
+    const { file, sha256: digest } = await uploadFile(writer, path, options());
+    const [first, second] = sessions.values();
+    expect([first, second]).toEqual([PART * 6, 0]);
+    expect(sha256(await (await client.files.download(file.id)).bytes())).toBe(digest);
   });
 });
 

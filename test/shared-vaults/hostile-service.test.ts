@@ -140,6 +140,13 @@ describe("what a service says of a file is refused", () => {
     await expect(read(client)).rejects.toMatchObject(expected);
   });
 
+  test("also by whoever replaces its content: no version follows another file's", async () => {
+    const { version } = honest.old.shared;
+    const client = await meeting(lying((file) => ({ ...file, shared: { ...file.shared, version } })));
+    const replaced = client.files.replace(honest.first.id, { body: bytes("after another file's") });
+    await expect(replaced).rejects.toMatchObject({ code: "damaged", step: "ids" });
+  });
+
   test("and in lists what cannot be trusted has no name, and hides no other", async () => {
     const client = await meeting(lying((file) => (file.id === honest.first.id ? edited(file, "metadata", 80) : file)));
     const { files } = await client.files.list({ vaultId });

@@ -31,6 +31,8 @@ export interface EncryptedSourceOptions {
   readonly partChunks?: number | undefined;
   /** SHA-256 of the message, when its statement names one: the last part comes only when the whole has it. */
   readonly digest?: Uint8Array | null | undefined;
+  /** Is waited for before the last part of several is made: what it throws keeps the file from ever being whole elsewhere. */
+  readonly beforeEnd?: (() => Promise<void>) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -71,7 +73,7 @@ function partOpener(
   platform: CryptoPlatform,
   plan: FilePlan,
   content: Source,
-  { journal, partChunks = PART_CHUNKS, digest, signal }: EncryptedSourceOptions,
+  { journal, partChunks = PART_CHUNKS, digest, beforeEnd, signal }: EncryptedSourceOptions,
 ): (index: number) => Promise<OpenPart> {
   const chunks = chunkCount(plan);
   const check = digestChecker(platform, plan, digest ?? null);
@@ -82,6 +84,7 @@ function partOpener(
     const options = { buffer, ...(signal === undefined ? {} : { signal }) };
     const firstChunk = index * partChunks;
     const endChunk = Math.min(firstChunk + partChunks, chunks);
+    if (index > 0 && endChunk === chunks) await beforeEnd?.();
     const known = journal?.find(firstChunk) ?? null;
     const made =
       known === null

@@ -177,7 +177,7 @@ async function resume(upload: Upload, view: VaultView): Promise<Sending | null> 
   const found = await reopenVersion(vault, journal, view.generation);
   // A session without its plan must go too: it holds bytes of another version.
   if (found === null && journal.kept === null && journal.uploadId === null) return null;
-  if (found === null || found.begun.plan.contentSize !== content.size) {
+  if (found === null || !isWanted(found.begun.plan, upload)) {
     await giveUp(upload);
     return null;
   }
@@ -185,9 +185,14 @@ async function resume(upload: Upload, view: VaultView): Promise<Sending | null> 
   const { digest } = begun.statement;
   const source = encryptedSource(vault.platform, begun.plan, content.source, {
     ...{ signal, partChunks: begun.partChunks, journal: partJournal(journal, parts) },
+    beforeEnd: () => requireGeneration(vault, view, { maxAge: 0 }),
     digest: digest.some((byte) => byte !== 0) ? digest : null,
   });
   return { begun, source };
+}
+
+function isWanted({ contentSize, padded }: FilePlan, { content, options }: Upload): boolean {
+  return contentSize === content.size && padded === (options.padded ?? false);
 }
 
 async function begin(upload: Upload, view: VaultView, target: SharedUploadTarget): Promise<Sending> {
@@ -201,7 +206,9 @@ async function begin(upload: Upload, view: VaultView, target: SharedUploadTarget
   });
   const partChunks = partChunksOf(options.partBytes);
   const keep = journal === undefined ? undefined : partJournal(journal, []);
-  const encrypted = await encrypt(vault, plan, content, { signal, partChunks, journal: keep });
+  // Again before the end: what was written for hours is not whole anywhere under a key from before a removal.
+  const beforeEnd = () => requireGeneration(vault, view, { maxAge: 0 });
+  const encrypted = await encrypt(vault, plan, content, { signal, partChunks, journal: keep, beforeEnd });
   const begun = { ...(await sign(upload, view, target, { writing, plan, digest: encrypted.digest })), partChunks };
   if (journal !== undefined) await keepVersion(journal, begun);
   return { begun, source: encrypted.source };
@@ -285,6 +292,8 @@ async function readBefore(vault: OpenVault, file: File): Promise<Before> {
     { vault: vault.objectId, view, seen: vault.seen.version(file.id) },
     bytes,
   );
+  if (version.fileId !== file.id)
+    throw new CryptoError("damaged", "ids", "the version statement is of another file than the one to be replaced");
   const { statement, metadata } = await openItem(vault, "file", file, placeOf(file));
   return { version, entry: statement, metadata };
 }
