@@ -6,6 +6,7 @@ import type { Clock } from "./ports/clock.ts";
 import type { Database } from "./ports/database.ts";
 import type { IdentityProvider } from "./ports/identity-provider.ts";
 import type { Mailer } from "./ports/mailer.ts";
+import type { MessageSignatures } from "./ports/message-signatures.ts";
 import type { PaymentProvider } from "./ports/payment-provider.ts";
 import type { Random } from "./ports/random.ts";
 import type { WebhookSender } from "./ports/webhook-sender.ts";
@@ -23,6 +24,7 @@ export interface Deps {
   readonly payments: PaymentProvider | null;
   /** null: this server has no shared vaults. */
   readonly chain: Chain | null;
+  readonly signatures: MessageSignatures;
   readonly webhookSender: WebhookSender;
   readonly clock: Clock;
   readonly random: Random;

@@ -3,6 +3,7 @@ import type { Config } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { openSuiChain } from "./drivers/chain/sui.ts";
 import { openOidc } from "./drivers/identity-provider/oidc.ts";
+import { openSuiSignatures } from "./drivers/message-signatures/sui.ts";
 import { openTestPayments } from "./drivers/payments/recording.ts";
 import { openProver } from "./drivers/prover/open.ts";
 import { suiZklogin } from "./drivers/zklogin/sui.ts";
@@ -12,7 +13,7 @@ import { createAtRest } from "./secrets/at-rest.ts";
 
 type Provided = Pick<
   Deps,
-  "chain" | "identityProvider" | "zklogin" | "prover" | "payments" | "atRest" | "jwtKeys" | "settings"
+  "chain" | "signatures" | "identityProvider" | "zklogin" | "prover" | "payments" | "atRest" | "jwtKeys" | "settings"
 >;
 
 export function openProviders(
@@ -21,6 +22,7 @@ export function openProviders(
 ): Provided {
   return {
     chain: chain === null ? null : openSuiChain(chain, { clock }),
+    signatures: openSuiSignatures(chain, { clock }),
     identityProvider:
       identityProvider === null
         ? null

@@ -107,6 +107,6 @@ export const accountGroup = {
     }),
     status: 200,
     output: z.object({ account }),
-    errors: ["token_invalid", "signature_invalid", "address_conflict", "not_configured"],
+    errors: ["token_invalid", "signature_invalid", "address_conflict", "not_configured", "chain_unavailable"],
   }),
 } as const;

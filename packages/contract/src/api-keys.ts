@@ -74,6 +74,7 @@ export const apiKeysGroup = {
       "clock_skew",
       "address_conflict",
       "not_configured",
+      "chain_unavailable",
     ],
     secretResponse: true,
   }),

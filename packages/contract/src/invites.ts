@@ -132,6 +132,7 @@ export const invitesGroup = {
       "signature_invalid",
       "limit_reached",
       "not_configured",
+      "chain_unavailable",
     ],
     secretResponse: true,
   }),

@@ -3,6 +3,7 @@ import { decodeVaultObject, type VaultObjectMember, vaultObjectType } from "@cof
 import type { ChainConfig } from "../../config.ts";
 import { type Chain, type ChainMember, ChainUnavailableError, type ChainVault } from "../../ports/chain.ts";
 import type { Clock } from "../../ports/clock.ts";
+import { openSuiClient, readRecentEpoch, type SuiClient } from "./node.ts";
 import { type Bounds, RememberedVaults } from "./remembered.ts";
 
 export interface SuiChainOptions {
@@ -12,12 +13,6 @@ export interface SuiChainOptions {
   readonly bounds?: Partial<Bounds>;
 }
 
-/** A node whose latest checkpoint is older, in milliseconds, is not believed (encryption design §2). */
-const MAX_LAG = 30_000;
-
-/** Of an answer: the largest object of the chain is 250 KB, in base64, with what the client asks for beside it. */
-const MAX_ANSWER_BYTES = 1024 * 1024;
-
 /** Opens nothing before the first read; no request is sent but those that read. */
 export function openSuiChain(
   config: ChainConfig,
@@ -26,29 +21,15 @@ export function openSuiChain(
   let client: Promise<SuiClient> | null = null;
   return new RememberedVaults(
     async (objectId, signal) => {
-      client ??= openClient(config.url, given);
+      client ??= openSuiClient(config.url, given);
       const [found] = await Promise.all([
         readObject(await client, config.packageId, { objectId, signal }),
-        requireRecent(await client, clock, signal),
+        readRecentEpoch(await client, clock, signal),
       ]);
       return found;
     },
     { clock, bounds },
   );
-}
-
-type SuiClient = Awaited<ReturnType<typeof openClient>>;
-
-/** Loaded by the first read: it costs a server without shared vaults neither time nor memory. */
-async function openClient(baseUrl: string, given: typeof fetch) {
-  const { SuiGrpcClient } = await import("@mysten/sui/grpc");
-  // `network` chooses a name service, which nothing here uses.
-  return new SuiGrpcClient({
-    network: "custom",
-    baseUrl,
-    fetch: (input, init) => boundedFetch(given, input, init),
-    fetchInit: { redirect: "error" },
-  });
 }
 
 async function readObject(
@@ -70,14 +51,6 @@ async function readObject(
 /** `ObjectError` of `@mysten/sui` says `notExists`; everything else is the node's failure. */
 function isMissing(error: Error & { readonly code?: unknown }): boolean {
   return error.code === "notExists";
-}
-
-async function requireRecent(client: SuiClient, clock: Clock, signal: AbortSignal): Promise<void> {
-  const { response } = await client.ledgerService.getServiceInfo({}, { abort: signal });
-  const { timestamp } = response;
-  if (timestamp === undefined) throw new ChainUnavailableError("The chain's node does not say how recent it is");
-  const at = Number(timestamp.seconds) * 1000 + timestamp.nanos / 1_000_000;
-  if (clock.now() - at > MAX_LAG) throw new ChainUnavailableError("The chain's node is more than 30 seconds behind");
 }
 
 function toVault(objectId: string, content: Uint8Array): Omit<ChainVault, "readAt"> {
@@ -102,22 +75,4 @@ function toMember({ chainAddress, signingKey, since }: VaultObjectMember): Chain
 function toNumber(value: bigint): number {
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new RangeError("A generation is too large");
   return Number(value);
-}
-
-/** A node that sends without end must not fill the memory. */
-async function boundedFetch(
-  given: typeof fetch,
-  input: Parameters<typeof fetch>[0],
-  init: RequestInit | undefined,
-): Promise<Response> {
-  const response = await given(input, init);
-  if (response.body === null) return response;
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of response.body as AsyncIterable<Uint8Array>) {
-    size += part.byteLength;
-    if (size > MAX_ANSWER_BYTES) throw new TypeError("The answer is too large");
-    parts.push(part);
-  }
-  return new Response(Buffer.concat(parts), { status: response.status, headers: response.headers });
 }

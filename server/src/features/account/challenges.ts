@@ -6,14 +6,21 @@ import { ServiceError } from "../../http/errors.ts";
 import type { Principal, RequestContext } from "../../http/handlers.ts";
 import { toTimestamp } from "../acting.ts";
 import { requireProof, requireServiceOrigin } from "../chain-proofs/rules.ts";
-import { deleteChallenges, deleteExpiredChallenges, insertChallenge, listChallenges, takeChallenge } from "./store.ts";
+import {
+  deleteChallenges,
+  deleteExpiredChallenges,
+  findChallenge,
+  insertChallenge,
+  listChallenges,
+  takeChallenge,
+} from "./store.ts";
 
 /** Milliseconds (decisions §4). */
 const LIFETIME = 10 * 60_000;
 /** Of one account; the oldest gives way, so that nobody who asks again is refused and nothing piles up. */
 const MOST_LIVE = 10;
 
-type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
+type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "signatures">;
 
 /** 256 random bits, of which the hash is kept. Only the credential that asked may use them, once, for 10 minutes. */
 export async function makeChallenge({ database, clock, random }: Needs, principal: Principal) {
@@ -39,29 +46,43 @@ export async function makeChallenge({ database, clock, random }: Needs, principa
 }
 
 /**
- * Rejects unless the address signed a live challenge of this very credential; resolves with its public key. The challenge is used up by being presented,
- * also with a signature that does not hold: a nonce is for one answer, and asking for another costs nothing.
+ * Rejects unless the address signed a live challenge of this very credential; resolves with its public key where that is one Ed25519 key. The
+ * challenge is used up by being presented, also with a signature that does not hold: a nonce is for one answer, and asking for another costs
+ * nothing. It is kept when nothing became known of the signature, because the chain's node was away.
  */
 export async function requireLinkProof(
-  { database, clock, settings }: Needs,
+  deps: Needs,
   { chainAddress, signature, nonce }: { chainAddress: string; signature: string; nonce: string },
   { principal, serviceOrigin }: Pick<RequestContext<Principal>, "principal" | "serviceOrigin">,
-): Promise<string> {
+): Promise<string | null> {
+  const { database, clock, settings } = deps;
   const origin = requireServiceOrigin(serviceOrigin);
   const { accountId } = principal;
-  const taken = await database.first(
-    takeChallenge(database, {
-      nonceHash: hashNonce(nonce),
-      accountId,
-      credential: describeCredential(principal),
-      now: clock.now(),
-    }),
-  );
-  if (taken === null) {
-    throw new ServiceError("token_invalid", "The challenge is unknown, used, expired or another credential's");
-  }
+  const challenge = { nonceHash: hashNonce(nonce), accountId, credential: describeCredential(principal) };
+  // Asked before the signature, which is dear to check, and again by the use itself, which decides.
+  requireLive(await database.first(findChallenge(database, { ...challenge, now: clock.now() })));
   const text = renderLinkText({ origin, network: settings.network, chainAddress, accountId, nonce });
-  return requireProof({ chainAddress, text, signature });
+  const proof = await settle(requireProof(deps, { chainAddress, text, signature }));
+  requireLive(await database.first(takeChallenge(database, { ...challenge, now: clock.now() })));
+  if ("refusal" in proof) throw proof.refusal;
+  return proof.publicKey;
+}
+
+function requireLive(challenge: object | null): void {
+  if (challenge !== null) return;
+  throw new ServiceError("token_invalid", "The challenge is unknown, used, expired or another credential's");
+}
+
+/** A signature that does not hold is an answer, too; everything else rejects. */
+async function settle(
+  proof: Promise<string | null>,
+): Promise<{ readonly publicKey: string | null } | { readonly refusal: ServiceError }> {
+  try {
+    return { publicKey: await proof };
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === "signature_invalid") return { refusal: error };
+    throw error;
+  }
 }
 
 function hashNonce(nonce: string): string {

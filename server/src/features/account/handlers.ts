@@ -11,7 +11,7 @@ import { makeChallenge, requireLinkProof } from "./challenges.ts";
 import { limitsOf } from "./rules.ts";
 import { findAccount, renameAccount } from "./store.ts";
 
-type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "chain">;
+type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "chain" | "signatures">;
 
 export const accountHandlers = (deps: Needs): GroupHandlers<typeof api.account> => ({
   async get(_input, { principal }) {

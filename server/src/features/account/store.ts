@@ -82,6 +82,17 @@ export async function insertChallenge(transaction: Session, row: ChainChallengeR
   await transaction.run(transaction.build.insertInto("chain_challenges").values(row));
 }
 
+export const findChallenge = prepared(
+  (build, value: { nonceHash: string; accountId: string; credential: string; now: number }) =>
+    build
+      .selectFrom("chain_challenges")
+      .select("nonce_hash")
+      .where("nonce_hash", "=", value.nonceHash)
+      .where("account_id", "=", value.accountId)
+      .where("credential", "=", value.credential)
+      .where("expires_at", ">", value.now),
+);
+
 /** Uses a challenge up: a row for the one caller that it was made for, once, before it expires. */
 export const takeChallenge = prepared(
   (build, value: { nonceHash: string; accountId: string; credential: string; now: number }) =>

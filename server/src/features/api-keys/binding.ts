@@ -13,15 +13,21 @@ export interface WantedBinding {
   readonly addressProof?: { readonly signature: string; readonly signedAt: number } | undefined;
 }
 
+/** That the holder of the address agrees. */
+export interface ProvenAddress {
+  /** The Ed25519 key that signed, in base64; null: another kind of signer. */
+  readonly publicKey: string | null;
+}
+
 /**
- * The public key that a proof of possession came from, in base64; null: no proof came along. Rejects with `clock_skew` or `signature_invalid` when it does not hold; no
- * transaction waits for it.
+ * What a proof of possession showed; null: no proof came along. Rejects with `clock_skew` or `signature_invalid` when it does not hold, and as
+ * `requireProof` does; no transaction waits for it.
  */
 export async function verifyBinding(
-  { clock, settings }: Pick<Deps, "clock" | "settings">,
+  { clock, settings, signatures }: Pick<Deps, "clock" | "settings" | "signatures">,
   { principal, serviceOrigin }: Pick<RequestContext<Principal>, "principal" | "serviceOrigin">,
   { chainAddress, addressProof }: WantedBinding,
-): Promise<string | null> {
+): Promise<ProvenAddress | null> {
   if (addressProof === undefined) return null;
   if (chainAddress === undefined) {
     throw new ServiceError("validation_failed", "body.addressProof: chainAddress must say what it proves");
@@ -31,7 +37,7 @@ export async function verifyBinding(
   const origin = requireServiceOrigin(serviceOrigin);
   const { accountId } = principal;
   const text = renderKeyAddressText({ origin, network: settings.network, chainAddress, accountId, signedAt });
-  return requireProof({ chainAddress, text, signature });
+  return { publicKey: await requireProof({ signatures }, { chainAddress, text, signature }) };
 }
 
 /** What a key is bound to, and the access level that this makes (specification §2.6). */
@@ -48,13 +54,14 @@ export interface Binding {
  */
 export async function requireBinding(
   transaction: Session,
-  wanted: { readonly accountId: string; readonly chainAddress: string | null; readonly proven: string | null },
+  wanted: { readonly accountId: string; readonly chainAddress: string | null; readonly proven: ProvenAddress | null },
 ): Promise<Binding> {
   const { accountId, chainAddress, proven } = wanted;
   if (chainAddress === null) return { level: "owner", chainAddress, chainPublicKey: null };
   const account = await transaction.first(findAccount(transaction, { id: accountId }));
   const level = accessLevelOf(chainAddress, account?.chain_address ?? null);
-  if (level === "owner") return { level, chainAddress, chainPublicKey: proven ?? account?.chain_public_key ?? null };
+  if (level === "owner")
+    return { level, chainAddress, chainPublicKey: proven?.publicKey ?? account?.chain_public_key ?? null };
   if (proven === null) {
     throw new ServiceError(
       "signature_invalid",
@@ -64,5 +71,5 @@ export async function requireBinding(
   if ((await transaction.first(findAccountByAddress(transaction, { chainAddress }))) !== null) {
     throw new ServiceError("address_conflict", "Another account has linked the chain address");
   }
-  return { level, chainAddress, chainPublicKey: proven };
+  return { level, chainAddress, chainPublicKey: proven.publicKey };
 }

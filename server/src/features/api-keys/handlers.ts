@@ -24,7 +24,7 @@ import {
 } from "./rules.ts";
 import { endKeyAt, findKey, listKeys, revokeKey } from "./store.ts";
 
-type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
+type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "signatures">;
 
 export const apiKeysHandlers = (deps: Needs): GroupHandlers<typeof api.apiKeys> => ({
   async create({ body }, context) {

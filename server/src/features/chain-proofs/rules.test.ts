@@ -1,10 +1,14 @@
 import { MAX_CLOCK_SKEW, renderKeyAddressText, renderLinkText, renderRedeemText } from "@coffer/contract";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { Secp256k1Keypair } from "@mysten/sui/keypairs/secp256k1";
+import { Secp256r1Keypair } from "@mysten/sui/keypairs/secp256r1";
 import { Point } from "@noble/ed25519";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { openSuiSignatures } from "../../drivers/message-signatures/sui.ts";
 import { ServiceError } from "../../http/errors.ts";
+import { ChainUnavailableError } from "../../ports/chain.ts";
+import type { MessageSignatures } from "../../ports/message-signatures.ts";
 import { requireFresh, requireProof, requireServiceOrigin } from "./rules.ts";
 import { addressOf, digestOf, openSigner, serialize } from "./test-signer.ts";
 
@@ -20,9 +24,13 @@ const signature = signer.sign(text);
 /** The group's order: S and S + ORDER satisfy the same equation (RFC 8032 §8.4). */
 const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
 
-async function outcomeOf(proof: Parameters<typeof requireProof>[0]): Promise<string> {
+const clock = { now: () => 0, elapsed: () => 0 };
+const deps = { signatures: openSuiSignatures(null, { clock }) };
+type Proof = Parameters<typeof requireProof>[1];
+
+async function outcomeOf(proof: Proof): Promise<string> {
   try {
-    await requireProof(proof);
+    await requireProof(deps, proof);
     return "proven";
   } catch (error) {
     if (error instanceof ServiceError) return error.code;
@@ -30,8 +38,8 @@ async function outcomeOf(proof: Parameters<typeof requireProof>[0]): Promise<str
   }
 }
 
-async function messageOf(proof: Parameters<typeof requireProof>[0]): Promise<string> {
-  return requireProof(proof).then(
+async function messageOf(proof: Proof): Promise<string> {
+  return requireProof(deps, proof).then(
     () => "proven",
     (error: unknown) => (error as Error).message,
   );
@@ -164,17 +172,59 @@ describe("a proof of possession", () => {
     }
   });
 
-  it("says which signers are accepted when another kind signed", async () => {
-    const keypair = Secp256k1Keypair.generate();
-    const theirs = await keypair.signPersonalMessage(new TextEncoder().encode(text));
-    const message = await messageOf({ chainAddress: keypair.toSuiAddress(), text, signature: theirs.signature });
-    expect(message).toContain("Only Ed25519 signers are accepted");
-    for (const flag of [1, 2, 3, 5, 6, 255]) {
-      const flagged = serialize(Buffer.from(signature, "base64").subarray(1, 65), signer.publicKey, flag);
-      expect(await messageOf({ chainAddress, text, signature: flagged })).toContain(
-        "Only Ed25519 signers are accepted",
-      );
+  it("is of an Ed25519 key, whose public key it tells, or of another kind of signer, which has none to tell", async () => {
+    const bytes = new TextEncoder().encode(text);
+    for (const keypair of [new Secp256k1Keypair(), new Secp256r1Keypair()]) {
+      const { signature } = await keypair.signPersonalMessage(bytes);
+      const claim = { chainAddress: keypair.toSuiAddress(), text, signature };
+      expect(await requireProof(deps, claim)).toBeNull();
+      expect(await outcomeOf({ ...claim, chainAddress })).toBe("signature_invalid");
+      expect(await outcomeOf({ ...claim, text: `${text} ` })).toBe("signature_invalid");
+      const trailing = `${signature.slice(0, -1)}=\n`;
+      expect(await outcomeOf({ ...claim, signature: trailing })).toBe("signature_invalid");
     }
+    expect(await requireProof(deps, { chainAddress, text, signature })).toBe(
+      Buffer.from(signer.publicKey).toString("base64"),
+    );
+  });
+
+  it("does not pass for another scheme's by its flag", async () => {
+    const signed = Buffer.from(signature, "base64").subarray(1, 65);
+    for (const flag of [1, 2, 3, 6]) {
+      const flagged = serialize(signed, signer.publicKey, flag);
+      expect(await outcomeOf({ chainAddress, text, signature: flagged })).toBe("signature_invalid");
+    }
+    for (const flag of [4, 7, 255]) {
+      const flagged = serialize(signed, signer.publicKey, flag);
+      expect(await messageOf({ chainAddress, text, signature: flagged })).toContain("Ed25519, secp256k1, secp256r1");
+    }
+  });
+
+  it("is not taken of zkLogin by a server without a chain, which says what is missing", async () => {
+    const flagged = serialize(Buffer.alloc(64), signer.publicKey, 5);
+    expect(await outcomeOf({ chainAddress, text, signature: flagged })).toBe("not_configured");
+    expect(await messageOf({ chainAddress, text, signature: flagged })).toContain("SERVICE_CHAIN_URL");
+  });
+
+  it("says what became of it at the chain's node, and nothing that the node said", async () => {
+    const flagged = serialize(Buffer.alloc(64), signer.publicKey, 5);
+    const claim = { chainAddress, text, signature: flagged };
+    const told = async (verify: MessageSignatures["verify"]) => {
+      const signatures: MessageSignatures = { capabilities: { zklogin: true }, verify };
+      const error: unknown = await requireProof({ signatures }, claim).catch((reason: unknown) => reason);
+      return error instanceof ServiceError ? [error.code, error.message] : error;
+    };
+    expect(await told(() => Promise.resolve("valid"))).toBeNull();
+    expect(await told(() => Promise.resolve("expired"))).toEqual([
+      "signature_invalid",
+      expect.stringMatching(/sign in again/),
+    ]);
+    expect(await told(() => Promise.resolve("other_address"))).toEqual(["signature_invalid", expect.any(String)]);
+    expect(await told(() => Promise.reject(new ChainUnavailableError("node 7 says boo")))).toEqual([
+      "chain_unavailable",
+      expect.not.stringContaining("boo"),
+    ]);
+    expect(await told(() => Promise.reject(new RangeError("a defect")))).toBeInstanceOf(RangeError);
   });
 });
 

@@ -1,48 +1,77 @@
 /**
- * Whether the holder of a chain address signed a text: Sui personal messages of Ed25519 keys (encryption design §4). The
- * texts are the contract's; this service makes them itself from what it knows and never takes one from a request.
+ * Whether the holder of a chain address signed a text, as a Sui personal message (encryption design §4). The texts are the contract's; this
+ * service makes them itself from what it knows and never takes one from a request.
  */
 import { MAX_CLOCK_SKEW } from "@coffer/contract";
-import { verifyAsync } from "@noble/ed25519";
-import { blake2b } from "@noble/hashes/blake2.js";
+import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../http/errors.ts";
+import { ChainUnavailableError } from "../../ports/chain.ts";
+import type { SignatureVerdict } from "../../ports/message-signatures.ts";
+import { ED25519, verifyEd25519 } from "./ed25519.ts";
 
-/** Sui's flag byte of the Ed25519 scheme: the first of a serialised signature and of what an address is the hash of. */
-const ED25519 = 0x00;
-const SIGNATURE_BYTES = 64;
-const KEY_BYTES = 32;
-const SERIALIZED_BYTES = 1 + SIGNATURE_BYTES + KEY_BYTES;
-
-/** Scope PersonalMessage, version 0, application Sui: no transaction's digest begins with them. */
-const PERSONAL_MESSAGE = Uint8Array.of(3, 0, 0);
+/** Sui's flag byte of zkLogin: the first of a serialised signature. */
+const ZKLOGIN = 0x05;
 
 export interface ChainProof {
   readonly chainAddress: string;
   /** What must have been signed. */
   readonly text: string;
-  /** flag ‖ signature ‖ public key in base64. */
+  /** Serialised as Sui does, in base64: the scheme's flag byte first. */
   readonly signature: string;
 }
 
 /**
- * Rejects with `signature_invalid` unless the address's own key signed the text; resolves with that key in base64. Strict: `zip215: false` takes only
- * canonical encodings and S below the group's order (RFC 8032 §5.1.7), and refuses keys of small order, for which one
- * signature can fit many texts (Chalkias, Garillot, Nikolaenko, "Taming the many EdDSAs", SSR 2020).
+ * Rejects with `signature_invalid` unless the address signed the text; resolves with its public key in base64 where that is one Ed25519 key,
+ * and with null for every other kind of signer. Rejects with `not_configured` for a zkLogin signature on a server that reads no chain, and
+ * with `chain_unavailable` when the chain's node does not answer: then nothing is known of the signature.
  */
-export async function requireProof({ chainAddress, text, signature }: ChainProof): Promise<string> {
-  const { signed, publicKey } = parseSignature(signature);
-  if (addressOf(publicKey) !== chainAddress) {
-    throw new ServiceError("signature_invalid", "The key that signed is not the chain address's");
+export async function requireProof(
+  { signatures }: Pick<Deps, "signatures">,
+  { chainAddress, text, signature }: ChainProof,
+): Promise<string | null> {
+  const bytes = Buffer.from(signature, "base64");
+  // Node's decoder skips what it does not know: only a text that encodes back to itself is one signature's one form.
+  if (bytes.toString("base64") !== signature) {
+    throw new ServiceError("signature_invalid", "The signature is not base64");
   }
-  if (!(await verifyAsync(signed, digestOf(text), publicKey, { zip215: false }))) {
-    // Which service and which chain is what two sides most often disagree about, and no secret.
-    const [, origin, chain] = text.split("\n");
+  const claim = { chainAddress, message: Buffer.from(text, "utf8"), signature: bytes };
+  if (bytes[0] === ED25519) {
+    const { verdict, publicKey } = await verifyEd25519(claim);
+    requireValid(verdict, text);
+    return Buffer.from(publicKey).toString("base64");
+  }
+  if (bytes[0] === ZKLOGIN && !signatures.capabilities.zklogin) {
     throw new ServiceError(
-      "signature_invalid",
-      `The signature is not of the text for this address and purpose (${origin}, ${chain})`,
+      "not_configured",
+      "zkLogin signatures are checked by a node of the chain, and this server has none: its operator sets SERVICE_CHAIN_URL",
     );
   }
-  return Buffer.from(publicKey).toString("base64");
+  requireValid(await signatures.verify(claim).catch(failAtNode), text);
+  return null;
+}
+
+function requireValid(verdict: SignatureVerdict, text: string): void {
+  if (verdict === "valid") return;
+  throw new ServiceError("signature_invalid", verdict === "invalid" ? describeText(text) : REFUSALS[verdict]);
+}
+
+const REFUSALS = {
+  other_address: "The key that signed is not the chain address's",
+  expired:
+    "The zkLogin sign-in has ended with its last epoch: sign in again with a new ephemeral key, the address stays the same",
+  unsupported:
+    "The signature is of no kind that is taken: Ed25519, secp256k1, secp256r1, passkey, multisig of these, or zkLogin",
+} as const;
+
+/** Which service and which chain is what two sides most often disagree about, and no secret. */
+function describeText(text: string): string {
+  const [, origin, chain] = text.split("\n");
+  return `The signature is not of the text for this address and purpose (${origin}, ${chain})`;
+}
+
+function failAtNode(cause: unknown): never {
+  if (!(cause instanceof ChainUnavailableError)) throw cause;
+  throw new ServiceError("chain_unavailable", "The chain's node did not check the signature", { cause });
 }
 
 /** Throws `clock_skew` when a signature was made more than 5 minutes before or after now (decisions §4). */
@@ -57,43 +86,4 @@ export function requireServiceOrigin(serviceOrigin: string | null): string {
     "not_configured",
     "Signatures of chain addresses name the service's origin, which this server does not know: its operator sets SERVICE_PUBLIC_URL",
   );
-}
-
-function parseSignature(text: string): { signed: Uint8Array; publicKey: Uint8Array } {
-  const bytes = Buffer.from(text, "base64");
-  // Node's decoder skips what it does not know: only a text that encodes back to itself is one signature's one form.
-  if (bytes.toString("base64") !== text) throw new ServiceError("signature_invalid", "The signature is not base64");
-  if (bytes[0] !== ED25519) {
-    throw new ServiceError(
-      "signature_invalid",
-      "Only Ed25519 signers are accepted here (flag 0x00): no multisig, zkLogin, passkey or ECDSA signature",
-    );
-  }
-  if (bytes.length !== SERIALIZED_BYTES) {
-    throw new ServiceError(
-      "signature_invalid",
-      `An Ed25519 signature is ${SERIALIZED_BYTES} bytes: flag, signature, key`,
-    );
-  }
-  return { signed: bytes.subarray(1, 1 + SIGNATURE_BYTES), publicKey: bytes.subarray(1 + SIGNATURE_BYTES) };
-}
-
-/** Sui address: BLAKE2b-256 of flag ‖ public key. */
-function addressOf(publicKey: Uint8Array): string {
-  const bytes = blake2b(Buffer.concat([Uint8Array.of(ED25519), publicKey]), { dkLen: 32 });
-  return `0x${Buffer.from(bytes).toString("hex")}`;
-}
-
-/** BLAKE2b-256 of intent ‖ BCS `vector<u8>` of the text in UTF-8. */
-function digestOf(text: string): Uint8Array {
-  const bytes = Buffer.from(text, "utf8");
-  return blake2b(Buffer.concat([PERSONAL_MESSAGE, uleb128(bytes.length), bytes]), { dkLen: 32 });
-}
-
-function uleb128(value: number): Uint8Array {
-  const bytes: number[] = [];
-  for (let rest = value; ; rest >>>= 7) {
-    if (rest < 0x80) return Uint8Array.from([...bytes, rest]);
-    bytes.push((rest & 0x7f) | 0x80);
-  }
 }

@@ -15,7 +15,7 @@ import { redeemInvite } from "./redeeming.ts";
 import { chooseTerms, hashCode, type InviteTerms, parseTerms, toInvite } from "./rules.ts";
 import { countLiveInvites, findInvite, insertInvite, listInvites, revokeInvite } from "./store.ts";
 
-type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
+type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "signatures">;
 
 export const invitesHandlers = (deps: Needs): GroupHandlers<typeof api.invites> => ({
   async create({ body }, context) {

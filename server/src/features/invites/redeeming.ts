@@ -15,7 +15,7 @@ import { requireFresh, requireProof, requireServiceOrigin } from "../chain-proof
 import { hashCode, parseTerms, requireCode, statusOf } from "./rules.ts";
 import { endExpiredInvite, findInviteByHash, takeInvite } from "./store.ts";
 
-type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
+type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "signatures">;
 type Claim = HandlerInput<typeof api.invites.redeem, never>["body"];
 type Context = Pick<RequestContext<null>, "serviceOrigin" | "origin">;
 
@@ -47,9 +47,9 @@ async function requireLive({ database, clock }: Needs, invite: InviteRow): Promi
   throw new ServiceError("invite_ended");
 }
 
-/** The public key that signed; null where development waives the signature. */
+/** The Ed25519 key that signed; null for other kinds of signers, and where development waives the signature. */
 async function requireHolder(
-  { clock, settings }: Needs,
+  { clock, settings, signatures }: Needs,
   { chainAddress, signature, signedAt }: Claim,
   codeHash: string,
   serviceOrigin: string | null,
@@ -64,7 +64,7 @@ async function requireHolder(
   requireFresh(signedAt, clock.now());
   const origin = requireServiceOrigin(serviceOrigin);
   const text = renderRedeemText({ origin, network: settings.network, chainAddress, codeHash, signedAt });
-  return requireProof({ chainAddress, text, signature });
+  return requireProof({ signatures }, { chainAddress, text, signature });
 }
 
 /** With an address of the owner's the key would be an owner's; with another owner's, one address would be two identities. */

@@ -1,0 +1,51 @@
+/** A node of the Sui chain over gRPC-web, with the unmodified `@mysten/sui` client. */
+import { ChainUnavailableError } from "../../ports/chain.ts";
+import type { Clock } from "../../ports/clock.ts";
+
+export type SuiClient = Awaited<ReturnType<typeof openSuiClient>>;
+
+/** A node whose latest checkpoint is older, in milliseconds, is not believed (encryption design §2). */
+const MAX_LAG = 30_000;
+
+/** Of an answer: the largest object of the chain is 250 KB, in base64, with what the client asks for beside it. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
+
+/** Loaded by the first who asks: it costs a server without shared vaults neither time nor memory. */
+export async function openSuiClient(baseUrl: string, given: typeof fetch) {
+  const { SuiGrpcClient } = await import("@mysten/sui/grpc");
+  // `network` chooses a name service, which nothing here uses.
+  return new SuiGrpcClient({
+    network: "custom",
+    baseUrl,
+    fetch: (input, init) => boundedFetch(given, input, init),
+    fetchInit: { redirect: "error" },
+  });
+}
+
+/** The node's epoch; null when it does not say. @throws ChainUnavailableError when it is too far behind to be believed. */
+export async function readRecentEpoch(client: SuiClient, clock: Clock, signal: AbortSignal): Promise<bigint | null> {
+  const { response } = await client.ledgerService.getServiceInfo({}, { abort: signal });
+  const { timestamp, epoch = null } = response;
+  if (timestamp === undefined) throw new ChainUnavailableError("The chain's node does not say how recent it is");
+  const at = Number(timestamp.seconds) * 1000 + timestamp.nanos / 1_000_000;
+  if (clock.now() - at > MAX_LAG) throw new ChainUnavailableError("The chain's node is more than 30 seconds behind");
+  return epoch;
+}
+
+/** A node that sends without end must not fill the memory. */
+async function boundedFetch(
+  given: typeof fetch,
+  input: Parameters<typeof fetch>[0],
+  init: RequestInit | undefined,
+): Promise<Response> {
+  const response = await given(input, init);
+  if (response.body === null) return response;
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of response.body as AsyncIterable<Uint8Array>) {
+    size += part.byteLength;
+    if (size > MAX_ANSWER_BYTES) throw new TypeError("The answer is too large");
+    parts.push(part);
+  }
+  return new Response(Buffer.concat(parts), { status: response.status, headers: response.headers });
+}
