@@ -10,6 +10,7 @@ import { recordChange } from "../changes/store.ts";
 import { findNamed, readVaultFor, requireOwner, requireShared, type SeenVault } from "../shared-vaults/access.ts";
 import { readChainVault } from "../shared-vaults/chain-vaults.ts";
 import { findAccountAddress } from "../shared-vaults/store.ts";
+import { endUploadsOfMember } from "../uploads/ending.ts";
 import { mergeMembers, type MemberView, toMember } from "./rules.ts";
 import { endMember, findMember, listLiveMembers, putMember, setLabel } from "./store.ts";
 
@@ -47,7 +48,9 @@ export const membersHandlers = (deps: Needs): GroupHandlers<typeof api.members> 
     const chain = await readChainVault(deps, vault, { maxAge: 0 });
     if (findNamed(chain, chainAddress) !== null) throw new ServiceError("still_on_allowlist");
     if (row === null) throw notFound("Member");
-    await deps.database.transaction((transaction) => removeMember(deps, transaction, principal, vault, chainAddress));
+    await deps.database.transaction((transaction) => removeMember(deps, transaction, principal, vault, chainAddress), {
+      freesSpace: true,
+    });
   },
 });
 
@@ -111,6 +114,7 @@ async function removeMember(
   const key = { vaultId: vault.id, chainAddress };
   const ended = await transaction.run(endMember(transaction, { ...key, now: deps.clock.now() }));
   if (ended === 0) return;
+  await endUploadsOfMember(transaction, deps, key);
   await recordMember(deps, transaction, principal, { ...key, vault, action: "vault.member_removed" });
 }
 

@@ -3,15 +3,14 @@ import { type api, TUS_CHECKSUMS, TUS_EXTENSIONS, TUS_VERSION } from "@coffer/co
 import { ServiceError } from "../../http/errors.ts";
 import { type GroupHandlers, type Principal, Reply, type RequestContext } from "../../http/handlers.ts";
 import type { UploadRow } from "../../ports/tables.ts";
-import { BLOB_GRACE_MS, queueBlobDeletion } from "../files/store.ts";
 import type { StoringDeps } from "../files/storing.ts";
 import { advance, finish, readOffset } from "./advancing.ts";
 import { parseChecksum } from "./checksum.ts";
 import { createUpload } from "./creating.ts";
+import { endUpload } from "./ending.ts";
 import { createLocks, type Locks } from "./locks.ts";
 import { readUploadFor } from "./reaching.ts";
 import { expiryOf, type Progress, speakTus, statusHeaders, uploadHeaders } from "./rules.ts";
-import { deleteUploadRow, findUpload } from "./store.ts";
 
 export const uploadsHandlers = (deps: StoringDeps): GroupHandlers<typeof api.uploads> => {
   const locks = createLocks();
@@ -39,7 +38,7 @@ export const uploadsHandlers = (deps: StoringDeps): GroupHandlers<typeof api.upl
       speakTus(headers["tus-resumable"], async () => {
         const upload = await readLive(deps, principal, params.uploadId);
         using _lock = locks.take(upload.id);
-        await terminate(deps, upload);
+        await deps.database.transaction((transaction) => endUpload(transaction, deps, upload), { freesSpace: true });
         return new Reply(undefined, { headers: { "Tus-Resumable": TUS_VERSION } });
       }),
   };
@@ -78,17 +77,4 @@ async function readProgress(
   if (offset < upload.length) return { offset, fileId: null };
   using _lock = locks.take(upload.id);
   return { offset, fileId: await finish(deps, context, upload) };
-}
-
-/** The bytes of a finished upload are its file's and stay. */
-async function terminate(deps: StoringDeps, upload: UploadRow): Promise<void> {
-  await deps.database.transaction(
-    async (transaction) => {
-      const current = await findUpload(transaction, { id: upload.id, accountId: upload.account_id });
-      await deleteUploadRow(transaction, upload.id);
-      if (current === null || current.finished_file_id !== null) return;
-      await queueBlobDeletion(transaction, { blobKey: upload.blob_key, notBefore: deps.clock.now() + BLOB_GRACE_MS });
-    },
-    { freesSpace: true },
-  );
 }

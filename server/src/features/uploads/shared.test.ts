@@ -12,6 +12,7 @@ import {
 } from "../files/test-shared-files.ts";
 import { agentOf, addPerson, type TestPerson } from "../shared-vaults/test-vaults.ts";
 import { bodyOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";
+import { sumHeldBytes } from "./store.ts";
 
 const SPOKEN = { "tus-resumable": TUS_VERSION } as const;
 
@@ -160,5 +161,30 @@ describe("a resumable upload to a shared vault", () => {
     service.clock.advance(10_001);
     expect(await codeOf(append(service, member, id, 0, bytes))).toBe("not_a_member");
     expect((await head(service, rest.by, id))["Upload-Offset"]).toBe("0");
+  });
+
+  test("ends with the record of who signed it: what it held is the account's again", async () => {
+    await using service = await openTestService();
+    const { member, ...rest } = await openWriting(service);
+    const removed = { ...rest, by: member };
+    const [begun, done, others] = [newUpload(removed, "begun"), newUpload(removed, "done"), newUpload(rest, "others")];
+    const half = await create(service, member, newMetadata(removed, begun), begun.file.bytes.length);
+    await append(service, member, half, 0, begun.file.bytes.subarray(0, 100));
+    const whole = await create(service, member, newMetadata(removed, done), done.file.bytes.length);
+    await append(service, member, whole, 0, done.file.bytes);
+    const own = await create(service, rest.by, newMetadata(rest, others), others.file.bytes.length);
+    const { accountId } = rest.by.principal;
+    const held = () => sumHeldBytes(service.database, { accountId, rowsAfter: service.clock.now() });
+    expect(await held()).toBe(begun.file.bytes.length + others.file.bytes.length);
+    const { vaultId, objectId } = rest.shared;
+    service.chain.remove(objectId, member.chainAddress);
+    const input = { params: { vaultId, chainAddress: member.chainAddress } };
+    await service.handlers.members.remove(input, contextOf(rest.by.principal));
+    expect(await held()).toBe(others.file.bytes.length);
+    expect(await codeOf(head(service, rest.by, half))).toBe("not_found");
+    const queued = await service.database.all(service.database.build.selectFrom("blob_deletions").select("blob_key"));
+    expect(queued).toHaveLength(1);
+    expect((await head(service, rest.by, whole))["File-Id"]).toBe(done.file.fileId);
+    expect((await head(service, rest.by, own))["Upload-Offset"]).toBe("0");
   });
 });

@@ -28,6 +28,15 @@ export function findUploadOfMember(
   return session.first(ofMember(session, value));
 }
 
+const unfinishedOf = prepared((build, value: { vaultId: string }) =>
+  build.selectFrom("uploads").selectAll().where("vault_id", "=", value.vaultId).where("finished_file_id", "is", null),
+);
+
+/** The vault's uploads that have made no file. */
+export function listUnfinished(session: Session, vaultId: string): Promise<UploadRow[]> {
+  return session.all(unfinishedOf(session, { vaultId }));
+}
+
 export async function insertUpload(transaction: Session, row: UploadRow): Promise<void> {
   await transaction.run(transaction.build.insertInto("uploads").values(row));
 }
