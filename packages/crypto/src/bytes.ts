@@ -23,8 +23,10 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return difference === 0;
 }
 
+const ENCODER = new TextEncoder();
+
 export function encodeText(text: string): Uint8Array {
-  return new TextEncoder().encode(text);
+  return ENCODER.encode(text);
 }
 
 export function encodeU16(value: number): Uint8Array {
@@ -73,14 +75,17 @@ export function fromBase64(text: string): Uint8Array | null {
 /** The 16 bytes of a UUID in lower case (RFC 9562 §4). Throws TypeError for another form. */
 export function encodeUuid(uuid: string): Uint8Array {
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(uuid)) throw new TypeError("not a UUID in lower case");
-  const digits = uuid.replaceAll("-", "");
-  return Uint8Array.from({ length: 16 }, (_, at) => Number.parseInt(digits.slice(2 * at, 2 * at + 2), 16));
+  const [digits, bytes] = [uuid.replaceAll("-", ""), new Uint8Array(16)];
+  for (let at = 0; at < 16; at += 1) bytes[at] = Number.parseInt(digits.slice(2 * at, 2 * at + 2), 16);
+  return bytes;
 }
 
 export function decodeUuid(bytes: Uint8Array): string {
   if (bytes.length !== 16) throw new TypeError("a UUID has 16 bytes");
-  const digits = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return [8, 12, 16, 20, 32].map((end, at) => digits.slice([0, 8, 12, 16, 20][at], end)).join("-");
+  let text = "";
+  for (const [at, byte] of bytes.entries())
+    text += (at === 4 || at === 6 || at === 8 || at === 10 ? "-" : "") + (byte < 16 ? "0" : "") + byte.toString(16);
+  return text;
 }
 
 function viewOf(bytes: Uint8Array): DataView {

@@ -6,8 +6,8 @@ import { parseFileStart, type FileStart } from "./file-start.ts";
 import { fileContext, HEADER_BYTES, parseHeader } from "./header.ts";
 import { decryptChunks } from "./message-stream.ts";
 import { withoutPadding } from "./padding.ts";
-import type { CryptoPlatform } from "./platform/platform.ts";
 import type { DataKey } from "./secret-key.ts";
+import { BLOCK_BYTES, CHUNK_BYTES, TAG_BYTES, type CryptoPlatform } from "./platform/platform.ts";
 import { MESSAGE_PREFIX_BYTES, plaintextSize } from "./sizes.ts";
 
 /** What opening a file's envelope gives. */
@@ -56,6 +56,37 @@ export async function* decryptFile(
   }
 }
 
+/**
+ * The content of a file that lies in memory as a whole, checked to its end before any of it is given: for small files, of which a stream's
+ * steps would cost more than the bytes. Rejects as `decryptFile` throws.
+ */
+export async function decryptFileBytes(
+  platform: CryptoPlatform,
+  file: Uint8Array,
+  unlock: Unlock,
+): Promise<Uint8Array> {
+  const start = parseFileStart(file);
+  const key = await unlock(start);
+  const keys = await openFileKeys(platform, start, key);
+  const message = file.subarray(start.payloadOffset);
+  checkLength(message.length, key.messageLength);
+  const chunks = message.subarray(MESSAGE_PREFIX_BYTES);
+  if (chunks.length % BLOCK_BYTES < TAG_BYTES) throw damaged("chunks", "the message ends without its final chunk");
+  const { complete, plaintext } = await keys.decrypt(chunks, 0);
+  if (!complete) throw damaged("chunks", "a chunk does not authenticate");
+  if (key.digest) checkDigest(platform.sha256(message), key.digest);
+  return start.header.padded ? contentOf(plaintext) : plaintext;
+}
+
+/** Without padding, of which the final chunk says how much there is. */
+async function contentOf(plaintext: Uint8Array): Promise<Uint8Array> {
+  const finalChunk = plaintext.length - (plaintext.length % CHUNK_BYTES);
+  const pieces: Uint8Array[] = [];
+  for await (const piece of withoutPadding([plaintext.subarray(0, finalChunk), plaintext.subarray(finalChunk)]))
+    pieces.push(piece);
+  return concatBytes(...pieces);
+}
+
 /** Holds the data key to the file's commitment, and the stated length to what messages can have. */
 export async function openFileKeys(platform: CryptoPlatform, start: FileStart, key: FileKey): Promise<MessageKeys> {
   const prefix = concatBytes(start.salt, start.commitment);
@@ -95,7 +126,15 @@ async function* checkedMessage(
     hash?.update(piece);
     yield piece;
   }
-  if (messageLength !== undefined && seen < messageLength) throw damaged("length", "the file is shorter than stated");
-  if (hash !== null && digest && !equalBytes(hash.digest(), digest))
-    throw damaged("digest", "the file is not the one that was signed");
+  checkLength(seen, messageLength);
+  if (hash !== null && digest) checkDigest(hash.digest(), digest);
+}
+
+function checkLength(length: number, stated: number | undefined): void {
+  if (stated === undefined || length === stated) return;
+  throw damaged("length", `the file is ${length > stated ? "longer" : "shorter"} than stated`);
+}
+
+function checkDigest(digest: Uint8Array, stated: Uint8Array): void {
+  if (!equalBytes(digest, stated)) throw damaged("digest", "the file is not the one that was signed");
 }

@@ -5,7 +5,7 @@
  */
 import { getPublicKey, hashes, Point, sign } from "@noble/ed25519";
 import { sha512 } from "@noble/hashes/sha2.js";
-import { equalBytes } from "./bytes.ts";
+import { copyBytes, equalBytes } from "./bytes.ts";
 import { sized } from "./fields.ts";
 import { findNativeEd25519 } from "./native-ed25519.ts";
 import { SecretKey } from "./secret-key.ts";
@@ -53,7 +53,7 @@ function isWellFormed(publicKey: Uint8Array, signature: Uint8Array): boolean {
 
 /** Canonical, and not one of the eight points of small order. Whether it is a point at all shows when it is decoded. */
 function isAcceptablePoint(encoded: Uint8Array): boolean {
-  const y = Uint8Array.from(encoded);
+  const y = copyBytes(encoded);
   y[31] = (y[31] ?? 0) & 0x7f; // The top bit is the sign of x.
   return isBelow(y, FIELD_PRIME) && !SMALL_ORDER_Y.some((small) => equalBytes(small, y));
 }

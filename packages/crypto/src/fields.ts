@@ -1,5 +1,5 @@
 /** Fixed fields, one after the other, integers big endian: how everything signed and bound is laid out (file-format §6). */
-import { encodeText, encodeU16, encodeU64 } from "./bytes.ts";
+import { copyBytes, decodeU16, decodeU64, encodeText, encodeU16, encodeU64 } from "./bytes.ts";
 
 const MAX_U64 = (1n << 64n) - 1n;
 
@@ -36,7 +36,8 @@ export function sized(field: Uint8Array, bytes: number, name: string): Uint8Arra
 }
 
 export function isZero(bytes: Uint8Array): boolean {
-  return bytes.every((byte) => byte === 0);
+  for (const byte of bytes) if (byte !== 0) return false;
+  return true;
 }
 
 /** Reads fields in order. Every answer is a copy: what was parsed cannot be changed through the buffer it came in. */
@@ -54,25 +55,28 @@ export class FieldReader {
 
   /** Throws RangeError beyond the end: parsers check lengths first. */
   take(length: number): Uint8Array {
-    if (length > this.left) throw new RangeError("the fields end early");
-    const field = Uint8Array.from(this.#bytes.subarray(this.#offset, this.#offset + length));
-    this.#offset += length;
-    return field;
+    const from = this.#pass(length);
+    return copyBytes(this.#bytes, from, this.#offset);
   }
 
   takeU8(): number {
-    return Number(this.#integer(1));
+    const at = this.#pass(1);
+    return this.#bytes[at] ?? 0;
   }
 
   takeU16(): number {
-    return Number(this.#integer(2));
+    return decodeU16(this.#bytes, this.#pass(2));
   }
 
   takeU64(): bigint {
-    return this.#integer(8);
+    return decodeU64(this.#bytes, this.#pass(8));
   }
 
-  #integer(bytes: number): bigint {
-    return this.take(bytes).reduce((value, byte) => (value << 8n) | BigInt(byte), 0n);
+  /** Goes `length` bytes on; answers where they begin. */
+  #pass(length: number): number {
+    if (length > this.left) throw new RangeError("the fields end early");
+    const from = this.#offset;
+    this.#offset += length;
+    return from;
   }
 }

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { inChunks } from "../../../test/kit/bytes.ts";
 import { toReadableStream } from "./byte-source.ts";
-import { decryptFile } from "./decrypt-file.ts";
+import { decryptFile, decryptFileBytes } from "./decrypt-file.ts";
 import { digestMessage, encryptFile, encryptFileAgain } from "./encrypt-file.ts";
 import { newFilePlan } from "./file-plan.ts";
 import { parseFileStart } from "./file-start.ts";
@@ -35,6 +35,7 @@ describe.each([nodePlatform, webPlatform])("file-format §1: a file, on the $nam
           const file = await collect(encryptFile(plan, inChunks(content, ...pieces)));
           expect(file.length).toBe(plan.fileSize);
           expect(await collect(decryptFile(platform, inChunks(file, ...pieces), { unlock }))).toEqual(content);
+          expect(await decryptFileBytes(platform, file, unlock)).toEqual(content);
         },
       ),
       { numRuns: FULL ? 1000 : 40 },

@@ -71,7 +71,7 @@ export {
 } from "./writing.ts";
 export { toReadableStream, type ByteSource } from "./byte-source.ts";
 export { decryptMessage, deriveMessageKeys, encryptMessage, MessageKeys } from "./cobblestone.ts";
-export { decryptFile, type DecryptFileOptions, type FileKey, type Unlock } from "./decrypt-file.ts";
+export { decryptFile, decryptFileBytes, type DecryptFileOptions, type FileKey, type Unlock } from "./decrypt-file.ts";
 export { digestMessage, encryptFile, encryptFileAgain, type EncryptFileOptions } from "./encrypt-file.ts";
 export {
   chunkCount,

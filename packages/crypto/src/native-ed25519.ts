@@ -1,5 +1,6 @@
 /** The runtime's own Ed25519: fourteen times as fast as a portable one (0.14 ms against 2 to verify). */
 import { concatBytes } from "./bytes.ts";
+import { findNodeCrypto, type NodeCrypto } from "./node-crypto.ts";
 import type { SecretKey } from "./secret-key.ts";
 
 export interface NativeEd25519 {
@@ -7,8 +8,8 @@ export interface NativeEd25519 {
   verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): Promise<boolean>;
 }
 
-/** Node's `process` as it really is across runtimes: Node's types promise it everywhere, browsers have none. */
-const scope: { readonly process?: Partial<NodeJS.Process>; readonly crypto?: Partial<Crypto> } = globalThis;
+/** As it really is across runtimes: the types promise it everywhere, pages without TLS have none. */
+const scope: { readonly crypto?: Partial<Crypto> } = globalThis;
 
 let found: Promise<NativeEd25519 | null> | undefined;
 
@@ -19,7 +20,7 @@ export function findNativeEd25519(): Promise<NativeEd25519 | null> {
 
 async function find(): Promise<NativeEd25519 | null> {
   const nodeCrypto = findNodeCrypto();
-  if (nodeCrypto !== undefined) return nodeEd25519(nodeCrypto);
+  if (nodeCrypto !== null) return nodeEd25519(nodeCrypto);
   const subtle = scope.crypto?.subtle;
   if (subtle === undefined) return null;
   const web = webEd25519(subtle);
@@ -29,13 +30,6 @@ async function find(): Promise<NativeEd25519 | null> {
     return null; // NotSupportedError.
   }
 }
-
-/** Without importing it, so that bundles for browsers stay free of it. */
-function findNodeCrypto() {
-  return scope.process?.getBuiltinModule?.("node:crypto");
-}
-
-type NodeCrypto = NonNullable<ReturnType<typeof findNodeCrypto>>;
 
 /** DER around the 32 bytes (RFC 8410 §10.3 and §4). */
 const PRIVATE_PREFIX = bytesOfHex("302e020100300506032b657004220420");

@@ -1,3 +1,4 @@
+import type { Pieces } from "./byte-source.ts";
 import { decodeU64, encodeU64 } from "./bytes.ts";
 import { damaged } from "./errors.ts";
 import { paddedSize, PADDING_FOOTER_BYTES } from "./sizes.ts";
@@ -37,7 +38,7 @@ function isPaddedTo(contentSize: number, plaintextSize: number): boolean {
  * be padding are counted, not kept, until something else follows. Throws CryptoError damaged for padding that is not zeros or has
  * another length than it must have.
  */
-export async function* withoutPadding(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
+export async function* withoutPadding(pieces: Pieces): AsyncGenerator<Uint8Array, void, void> {
   let held: Uint8Array | null = null;
   let given = 0;
   let pendingZeros = 0;

@@ -1,10 +1,10 @@
 /** The record of a vault key: the sealed key, who made it and for which generation, signed (file-format §7). */
-import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes, equalBytes } from "./bytes.ts";
 import { SIGNATURE_BYTES } from "./ed25519.ts";
 import { CryptoError, damaged } from "./errors.ts";
 import { FieldReader, sized, u16, u64 } from "./fields.ts";
 import { findSigner, type VaultView } from "./membership.ts";
+import { sha256 } from "./sha256.ts";
 import { signStatement, verifyStatement } from "./signatures.ts";
 import type { StatementSigner } from "./statement-signer.ts";
 

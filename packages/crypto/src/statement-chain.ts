@@ -1,8 +1,8 @@
 /** How the statements about one file, or one entry, follow each other (file-format §8). */
-import { sha256 } from "@noble/hashes/sha2.js";
 import { equalBytes } from "./bytes.ts";
 import { CryptoError, damaged, type CryptoStep } from "./errors.ts";
 import { isZero, type FieldReader } from "./fields.ts";
+import { sha256 } from "./sha256.ts";
 
 /** What a client remembers of the newest statement it has seen about a file or an entry. It is no secret. */
 export interface SeenStatement {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { concatBytes, equalBytes } from "./bytes.ts";
 import { decryptMessage, encryptMessage } from "./cobblestone.ts";
-import { decryptFile, type Unlock } from "./decrypt-file.ts";
+import { decryptFile, decryptFileBytes, type Unlock } from "./decrypt-file.ts";
 import { encryptFile } from "./encrypt-file.ts";
 import { CryptoError } from "./errors.ts";
 import type { NewFile } from "./file-plan.ts";
@@ -33,7 +33,11 @@ async function makeWrapped(size: number, padded = false, ids: Partial<NewFile> =
 /** Refused, by this library's own error, and what was given before that is the beginning of the content. */
 async function expectRefused(tampered: Uint8Array, content: Uint8Array, most: number): Promise<void> {
   const opened = await collectUntilFailure(decryptFile(nodePlatform, tampered, { unlock: unlockWrapped }));
-  if (!(opened.error instanceof CryptoError)) throw new Error("the tampered file was opened", { cause: opened.error });
+  const { error } = opened;
+  if (!(error instanceof CryptoError)) throw new Error("the tampered file was opened", { cause: error });
+  // In memory as a whole it is refused for the same reason.
+  const { code, step } = error;
+  await expect(decryptFileBytes(nodePlatform, tampered, unlockWrapped)).rejects.toMatchObject({ code, step });
   expect(opened.content.length).toBeLessThanOrEqual(most);
   expect(equalBytes(opened.content, content.subarray(0, opened.content.length))).toBe(true);
 }

@@ -1,11 +1,11 @@
 /** Statements of a writer, each after the one before it (file-format §8). */
-import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "./bytes.ts";
 import { signEntryStatement, type EntryKind, type EntryStatement } from "./entry-statement.ts";
 import { CryptoError } from "./errors.ts";
 import { HEADER_PREFIX_BYTES } from "./header.ts";
 import type { VaultView } from "./membership.ts";
 import { isRecordForWriting, type VaultKeyRecord } from "./records.ts";
+import { sha256 } from "./sha256.ts";
 import type { Author } from "./statement-signer.ts";
 import { NO_PREVIOUS, statementHash, type SeenStatement } from "./statement-chain.ts";
 import { requireOwnKey } from "./vault-keys.ts";

@@ -1,24 +1,10 @@
 /** Downloads from shared vaults: every byte is given only after all that comes before it in the reading order is true (file-format §10). */
 import { clientApi as api } from "@coffer/contract";
-import {
-  decryptFile,
-  openRangeReader,
-  parseVersionStatement,
-  seenVersion,
-  toReadableStream,
-  verifyVersion,
-  type FileStart,
-  type OpenedEntry,
-  type RangeKey,
-  type VaultView,
-  type VerifiedVersion,
-} from "@coffer/crypto";
+import { openRangeReader, parseVersionStatement } from "@coffer/crypto";
 import * as z from "zod/mini";
-import { iterate } from "../byte-body.ts";
 import { callOn } from "../call.ts";
 import { fromBase64 } from "../digest.ts";
 import {
-  collect,
   openDownload,
   openStored,
   type Download,
@@ -28,17 +14,15 @@ import {
 import { ApiError, ContractError } from "../errors.ts";
 import type { File } from "../file.ts";
 import type { Connection } from "../options.ts";
+import { counted, describe, unlock, type Reading, type SharedDownloadOptions } from "./decrypting.ts";
 import { openItem, placeOf } from "./entries.ts";
 import { viewNaming } from "./naming-view.ts";
 import type { OpenVault } from "./open-vault.ts";
 import { findVaultOf } from "./places.ts";
-import { inVaultTerms, toVaultError, VaultError } from "./vault-error.ts";
+import { inVaultTerms, VaultError } from "./vault-error.ts";
+import { openWhole } from "./whole-download.ts";
 
-/** For callers inside the SDK. */
-export interface SharedDownloadOptions extends DownloadOptions {
-  /** Less memory: a piece of a whole file is valid only until the one after the next is asked for. */
-  readonly reuseBuffer?: boolean | undefined;
-}
+export type { SharedDownloadOptions } from "./decrypting.ts";
 
 /**
  * Of a public vault's file the bytes are those that are stored. A whole file of a shared vault costs one request: its statements come with
@@ -163,47 +147,6 @@ async function openFile(
   return options.range === undefined ? openWhole(reading, stored) : openRange(reading, options.range);
 }
 
-interface Reading {
-  readonly connection: Connection;
-  readonly vault: OpenVault;
-  readonly file: File;
-  /** The version's, as the service gave it. */
-  readonly statement: Uint8Array;
-  readonly metadata: OpenedEntry["metadata"];
-  readonly view: VaultView;
-  readonly options: SharedDownloadOptions;
-}
-
-/** `given`: the stored bytes, when they are on their way already. */
-async function openWhole(reading: Reading, given: Download | null): Promise<Download> {
-  const { connection, vault, file, metadata, options } = reading;
-  const { reuseBuffer = false, signal, retries } = options;
-  const stored = given ?? (await openDownload(connection, file.id, { signal, retries }, file.versionId));
-  const content = decryptFile(vault.platform, connection.direct ? released(stored.stream) : stored.stream, {
-    unlock: (start) => unlock(reading, start),
-    reuseBuffer,
-    ...(signal === undefined ? {} : { signal }),
-  });
-  return describe(reading, { offset: 0, length: metadata.size }, counted(reading, content, metadata.size));
-}
-
-/**
- * Gives the memory of what was decrypted back at once, which is when the next piece is asked for. Left to the garbage collector, some 30 MiB
- * more would wait (measured with Node 24). Runtimes without `transfer` wait.
- */
-async function* released(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
-  const pieces = iterate(stream);
-  try {
-    for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) {
-      yield next.value;
-      const { buffer, byteLength } = next.value;
-      if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer?.(0);
-    }
-  } finally {
-    await pieces.return?.();
-  }
-}
-
 async function openRange(reading: Reading, wanted: NonNullable<DownloadOptions["range"]>): Promise<Download> {
   const { connection, vault, file, options } = reading;
   const { signal, retries } = options;
@@ -226,59 +169,4 @@ async function openRange(reading: Reading, wanted: NonNullable<DownloadOptions["
     throw new ContractError("request", api.files.content.id, ["range: not inside the file"]);
   const end = Math.min(reader.contentSize, length === undefined ? reader.contentSize : offset + length);
   return describe(reading, { offset, length: end - offset }, counted(reading, reader.read(offset, end), end - offset));
-}
-
-/** The whole reading order but the chunks, and the memory of it. */
-async function unlock(reading: Reading, start: FileStart): Promise<RangeKey> {
-  const { vault, file, statement, view } = reading;
-  const question = {
-    ...{ vault: vault.objectId, view, fileId: file.id, versionId: file.versionId },
-    seen: vault.seen.version(file.id),
-  };
-  const verified = await verifyVersion(
-    vault.platform,
-    question,
-    { statement, start, fileSize: file.size },
-    vault.findKey,
-  );
-  vault.seen.noteVersion(file.id, seenVersion(verified.statement));
-  return keyOf(verified);
-}
-
-function keyOf({ dataKey, statement }: VerifiedVersion): RangeKey {
-  const { digest, messageLength } = statement;
-  return { dataKey, messageLength, digest: digest.some((byte) => byte !== 0) ? digest : null };
-}
-
-/** Counts what is given against what the entry says, and tells failures in the SDK's words. */
-async function* counted(
-  { options }: Reading,
-  content: AsyncGenerator<Uint8Array, void, void>,
-  length: number,
-): AsyncGenerator<Uint8Array, void, void> {
-  let seen = 0;
-  try {
-    for await (const piece of content) {
-      seen += piece.length;
-      if (seen > length) break;
-      options.onProgress?.({ bytes: seen, total: length });
-      yield piece;
-    }
-  } catch (error) {
-    throw toVaultError(error);
-  }
-  if (seen !== length)
-    throw new VaultError("damaged", "The file has not the size that its entry says", { step: "metadata" });
-}
-
-function describe(
-  { file, metadata }: Reading,
-  range: Download["range"],
-  content: AsyncGenerator<Uint8Array, void, void>,
-): Download {
-  const stream = toReadableStream(content);
-  return {
-    ...{ size: metadata.size, sha256: file.sha256, range, contentType: metadata.contentType, name: metadata.name },
-    ...{ etag: null, stream, bytes: () => collect(stream, range.length) },
-  };
 }
