@@ -139,7 +139,7 @@ export const filesGroup = {
     params: fileParams,
     status: 200,
     output: z.object({ file }),
-    errors: ["not_found"],
+    errors: ["not_found", "not_a_member", "chain_unavailable"],
   }),
   content: endpoint({
     ...read,

@@ -87,7 +87,7 @@ export const foldersGroup = {
     params: folderParams,
     status: 200,
     output: z.object({ folder }),
-    errors: ["not_found"],
+    errors: ["not_found", "not_a_member", "chain_unavailable"],
   }),
   update: endpoint({
     ...write,

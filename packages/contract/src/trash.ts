@@ -18,7 +18,7 @@ export const trashGroup = {
     query: z.strictObject({ ...pageQuery, vaultId: z.optional(uuid) }),
     status: 200,
     output: pageOf("files", file),
-    errors: ["not_found"],
+    errors: ["not_found", "not_a_member", "chain_unavailable"],
   }),
   empty: endpoint({
     id: "trash.empty",

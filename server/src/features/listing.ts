@@ -1,9 +1,8 @@
 /** Lists that span vaults: read per vault by its own index and merged, so that a small vault costs a small read. */
 import { ServiceError } from "../http/errors.ts";
 import type { Principal } from "../http/handlers.ts";
-import type { Session } from "../ports/database.ts";
 import { newestFirst } from "./paging.ts";
-import { readVaultFor, type SeenVault } from "./shared-vaults/access.ts";
+import { type ChainDeps, readVaultFor, requireSight, type SeenVault } from "./shared-vaults/access.ts";
 import { listVaultIds } from "./vaults/store.ts";
 
 /** A vault that a list reads, with its account; null: the account as a whole, which has an index of its own. */
@@ -13,23 +12,25 @@ export interface ReadVault {
 }
 
 /**
- * A named vault (404 outside the caller's reach), else those a limited key reaches, else the whole account. `top` asks
- * for the tops of all vaults, which only a per-vault index finds. Shared vaults of other accounts are read by their name alone.
+ * A named vault (404 outside the caller's reach, 403 for a member that the chain no longer names), else those a limited key reaches, else
+ * the whole account. `top` asks for the tops of all vaults, which only a per-vault index finds. Shared vaults of other accounts are read by
+ * their name alone.
  */
 export async function vaultsToRead(
-  session: Session,
+  deps: ChainDeps,
   principal: Principal,
   wanted: { vaultId: string | undefined; top: boolean; name: string | undefined },
 ): Promise<readonly ReadVault[]> {
   const { accountId } = principal;
   if (wanted.vaultId !== undefined) {
-    const vault = await readVaultFor(session, principal, wanted.vaultId);
+    const vault = await readVaultFor(deps.database, principal, wanted.vaultId);
+    await requireSight(deps, principal, vault);
     refuseClearName(vault, wanted);
     return [{ accountId: vault.account_id, vaultId: vault.id }];
   }
   const ofAccount = (vaultId: string): ReadVault => ({ accountId, vaultId });
   if (principal.vaultIds !== null) return [...principal.vaultIds].map(ofAccount);
-  return wanted.top ? (await listVaultIds(session, accountId)).map(ofAccount) : [{ accountId, vaultId: null }];
+  return wanted.top ? (await listVaultIds(deps.database, accountId)).map(ofAccount) : [{ accountId, vaultId: null }];
 }
 
 /** Throws `validation_failed` for a name in the clear where names are encrypted: no such vault can be asked for it. */

@@ -3,6 +3,7 @@ import type { api } from "@coffer/contract";
 import type { GroupHandlers } from "../../http/handlers.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { readFileFor } from "../reaching.ts";
+import { requireSight } from "../shared-vaults/access.ts";
 import { changeFile, deleteFile, restoreFile } from "./changing.ts";
 import { describeContent, sendContent } from "./content.ts";
 import { listPage } from "./listing.ts";
@@ -14,12 +15,14 @@ export const filesHandlers = (deps: StoringDeps): GroupHandlers<typeof api.files
   upload: (input, context) => uploadFile(deps, input, context),
   list: async ({ query }, { principal }) => {
     const page = parsePage("files", query);
-    const { rows, nextCursor } = toPage(await listPage(deps.database, principal, query, page), page);
+    const { rows, nextCursor } = toPage(await listPage(deps, principal, query, page), page);
     return { files: rows.map(toFile), nextCursor };
   },
-  get: async ({ params }, { principal }) => ({
-    file: toFile((await readFileFor(deps.database, principal, params.fileId)).row),
-  }),
+  get: async ({ params }, { principal }) => {
+    const { row, vault } = await readFileFor(deps.database, principal, params.fileId);
+    await requireSight(deps, principal, vault);
+    return { file: toFile(row) };
+  },
   content: ({ params, query, headers }, context) =>
     sendContent(deps, context, { fileId: params.fileId, versionId: query.versionId, headers }),
   contentHead: ({ params, query, headers }, context) =>

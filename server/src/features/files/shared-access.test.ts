@@ -1,7 +1,8 @@
+import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { addPerson, agentOf, openSharedVault, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
 import { answerOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";
-import { contentOf, countBlobs, headersOf, newUpload, openWriting, put } from "./test-shared-files.ts";
+import { contentOf, countBlobs, entryOf, headersOf, newUpload, openWriting, put } from "./test-shared-files.ts";
 
 async function listOf(service: TestService, person: TestPerson, vaultId: string) {
   return answerOf(await service.handlers.files.list({ query: { vaultId } }, contextOf(person.principal))).files;
@@ -66,6 +67,48 @@ describe("who may write", () => {
     expect(await codeOf(put(service, { ...writing, keyId, generation: 2 }, "after"))).toBe("names_outdated");
   });
 
+  test.each([false, true])(
+    "[D5-isolation-members] a removed member of another account is shown nothing that lies in the vault within ten seconds, recorded or not (plain names: %s)",
+    async (plainNames) => {
+      await using service = await openTestService();
+      const { member, ...writing } = await openWriting(service, { plainNames });
+      const { vaultId, objectId } = writing.shared;
+      const keyId = plainNames ? "0".repeat(64) : writing.keyId;
+      const context = contextOf(member.principal);
+      const folder = answerOf(
+        await service.handlers.folders.create(
+          {
+            body: {
+              vaultId,
+              ...(plainNames ? { name: "plans" } : {}),
+              shared: entryOf({ ...writing, keyId }, "plans", { kind: "folder", id: randomUUID() }),
+            },
+          },
+          contextOf(writing.by.principal),
+        ),
+      ).folder;
+      const { files, folders, trash } = service.handlers;
+      const ways: Record<string, () => Promise<unknown>> = {
+        "the list": () => listOf(service, member, vaultId),
+        "a folder's list": () => Promise.resolve(files.list({ query: { folderId: folder.id } }, context)),
+        "the folders": () => Promise.resolve(folders.list({ query: { vaultId } }, context)),
+        "a folder's folders": () => Promise.resolve(folders.list({ query: { parentId: folder.id } }, context)),
+        "the folder": () => Promise.resolve(folders.get({ params: { folderId: folder.id } }, context)),
+        "the trash": () => Promise.resolve(trash.list({ query: { vaultId } }, context)),
+      };
+      if (!plainNames) {
+        const file = await put(service, writing, "name");
+        ways["the file"] = () => Promise.resolve(files.get({ params: { fileId: file.id } }, context));
+      }
+      for (const [way, see] of Object.entries(ways)) expect([way, await codeOf(see())]).toEqual([way, "ok"]);
+      service.chain.remove(objectId, member.chainAddress);
+      service.clock.advance(10_001);
+      for (const [way, see] of Object.entries(ways)) expect([way, await codeOf(see())]).toEqual([way, "not_a_member"]);
+      // An agent of the account itself goes on seeing that there is something.
+      expect(await listOf(service, agentOf(writing.by), vaultId)).toHaveLength(plainNames ? 0 : 1);
+    },
+  );
+
   test("a generation that moves while the bytes come stops the commit, and nothing stays", async () => {
     await using service = await openTestService();
     const { member, ...writing } = await openWriting(service);
@@ -95,7 +138,8 @@ describe("who may write", () => {
     await contentOf(service, writing.by, file.id);
     expect(await codeOf(contentOf(service, member, file.id))).toBe("chain_unavailable");
     expect(await codeOf(put(service, writing, "new"))).toBe("chain_unavailable");
-    expect(await listOf(service, member, writing.shared.vaultId)).toHaveLength(1);
+    expect(await codeOf(listOf(service, member, writing.shared.vaultId))).toBe("chain_unavailable");
+    expect(await listOf(service, writing.by, writing.shared.vaultId)).toHaveLength(1);
   });
 
   test("a member deletes nothing for good, also with the owner's level in its own account, and empties no trash", async () => {

@@ -5,6 +5,7 @@ import type { GroupHandlers } from "../../http/handlers.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { withPermits } from "../permits.ts";
 import { readFolderFor } from "../reaching.ts";
+import { requireSight } from "../shared-vaults/access.ts";
 import { changeFolder, createFolder } from "./changing.ts";
 import { listPage } from "./listing.ts";
 import { toFolder } from "./rules.ts";
@@ -22,12 +23,14 @@ export const foldersHandlers = (deps: FolderDeps): GroupHandlers<typeof api.fold
     ),
   list: async ({ query }, { principal }) => {
     const page = parsePage("folders", query);
-    const { rows, nextCursor } = toPage(await listPage(deps.database, principal, query, page), page);
+    const { rows, nextCursor } = toPage(await listPage(deps, principal, query, page), page);
     return { folders: rows.map(toFolder), nextCursor };
   },
-  get: async ({ params }, { principal }) => ({
-    folder: toFolder((await readFolderFor(deps.database, principal, params.folderId)).row),
-  }),
+  get: async ({ params }, { principal }) => {
+    const { row, vault } = await readFolderFor(deps.database, principal, params.folderId);
+    await requireSight(deps, principal, vault);
+    return { folder: toFolder(row) };
+  },
   update: async ({ params, body }, { principal }) => ({
     folder: toFolder(await changeFolder(deps, principal, { folderId: params.folderId, ...body })),
   }),

@@ -1,11 +1,10 @@
 /** Which folders a list holds. */
 import type { Principal } from "../../http/handlers.ts";
-import type { Session } from "../../ports/database.ts";
 import type { FolderRow } from "../../ports/tables.ts";
 import { mergeVaults, nameFilter, refuseClearName, vaultsToRead } from "../listing.ts";
 import type { PageRequest } from "../paging.ts";
 import { readFolderFor } from "../reaching.ts";
-import { readVaultFor } from "../shared-vaults/access.ts";
+import { type ChainDeps, readVaultFor, requireSight } from "../shared-vaults/access.ts";
 import { listFolders } from "./store.ts";
 
 export interface FolderQuery {
@@ -16,24 +15,26 @@ export interface FolderQuery {
   readonly nameIndex?: string | undefined;
 }
 
-/** One more row than the page holds. Throws `not_found` for a vault or parent outside the caller's reach. */
+/** One more row than the page holds. Throws `not_found` for a vault or parent outside the caller's reach, and what `requireSight` does. */
 export async function listPage(
-  session: Session,
+  deps: ChainDeps,
   principal: Principal,
   query: FolderQuery,
   { after, limit }: PageRequest,
 ): Promise<FolderRow[]> {
+  const session = deps.database;
   const filter = { ...nameFilter(query), trashed: query.trashed ?? false };
   if (query.parentId !== undefined && query.parentId !== "root") {
     if (query.vaultId !== undefined) await readVaultFor(session, principal, query.vaultId);
     const { row: parent, vault } = await readFolderFor(session, principal, query.parentId);
+    await requireSight(deps, principal, vault);
     refuseClearName(vault, query);
     if (query.vaultId !== undefined && query.vaultId !== parent.vault_id) return [];
     const place = { accountId: parent.account_id, vaultId: parent.vault_id, parentId: parent.id };
     return listFolders(session, { ...filter, ...place }, after, limit + 1);
   }
   const top = query.parentId === "root";
-  const vaults = await vaultsToRead(session, principal, { vaultId: query.vaultId, top, name: query.name });
+  const vaults = await vaultsToRead(deps, principal, { vaultId: query.vaultId, top, name: query.name });
   const parentId = top ? null : undefined;
   return mergeVaults(vaults, limit + 1, (vault) =>
     listFolders(session, { ...filter, ...vault, parentId }, after, limit + 1),

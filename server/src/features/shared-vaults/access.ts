@@ -29,7 +29,8 @@ export const AUTHORISING_AGE = 10_000;
 /** Who is refused may have been added since: older reads than this are repeated first. A stranger costs four reads a second at most. */
 const REFUSING_AGE = 250;
 
-type ChainDeps = Pick<Deps, "database" | "chain">;
+/** What asking the chain about a vault needs. */
+export type ChainDeps = Pick<Deps, "database" | "chain">;
 
 /**
  * The vault, public or shared, if the caller may see it: the account's own within the key's vault limit, and shared ones of other
@@ -72,6 +73,16 @@ export async function requireMember(deps: ChainDeps, principal: Principal, vault
   const remembered = await readChainVault(deps, vault, { maxAge: AUTHORISING_AGE });
   if (isNamed(remembered, address)) return;
   requireNamed(await readChainVault(deps, vault, { maxAge: REFUSING_AGE }), address);
+}
+
+/**
+ * Whether the caller may see what lies in the vault: ids, sizes, dates, and names where they are plain. The account's own keys may, a
+ * member on the chain or not (decisions §0); a member of another account for as long as the vault object names it, as for content.
+ * Never inside a transaction: it waits for the chain.
+ * @throws ServiceError as {@link requireMember}.
+ */
+export async function requireSight(deps: ChainDeps, principal: Principal, vault: SeenVault | null): Promise<void> {
+  if (vault?.standing === "member") await requireMember(deps, principal, vault);
 }
 
 /** Whoever signs for a shared vault, and the read of the chain that allows it. */

@@ -10,7 +10,7 @@ import { parsePage, toPage } from "../paging.ts";
 import { readVaultFor, requireOwner } from "../shared-vaults/access.ts";
 import { deleteFolderRow, findEmptyTrashedFolders, findTrashedFiles, type TrashScope } from "./store.ts";
 
-type TrashDeps = Pick<Deps, "database" | "clock" | "random">;
+type TrashDeps = Pick<Deps, "database" | "clock" | "random" | "chain">;
 
 /** How much one transaction deletes: other writers wait for it. */
 const BATCH = 200;
@@ -19,7 +19,7 @@ export const trashHandlers = (deps: TrashDeps): GroupHandlers<typeof api.trash> 
   list: async ({ query }, { principal }) => {
     const page = parsePage("trash", query);
     const { rows, nextCursor } = toPage(
-      await listPage(deps.database, principal, { vaultId: query.vaultId, trashed: true }, page),
+      await listPage(deps, principal, { vaultId: query.vaultId, trashed: true }, page),
       page,
     );
     return { files: rows.map(toFile), nextCursor };
