@@ -23,6 +23,11 @@ export const SHARED_VAULT_SAMPLES: Readonly<Record<string, Sample>> = {
     outcome: "public_vault",
     call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}/members/${address()}` }),
   },
+  "ownership.claim": {
+    needs: ["vaultId"],
+    outcome: "public_vault",
+    call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}/claim`, json: {} }),
+  },
   "vaultKeys.list": {
     needs: ["vaultId"],
     outcome: "public_vault",

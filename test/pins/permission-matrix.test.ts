@@ -25,6 +25,7 @@ const TABLE: readonly (readonly [operation: string, agent: "agent" | "owner only
   ["Create, update, delete vaults", "owner only", ["vaults.create", "vaults.update", "vaults.delete"]],
   ["Member list (decisions §4)", "agent", ["members.list"]],
   ["Member changes (decisions §4)", "owner only", ["members.add", "members.remove"]],
+  ["Taking over a vault that the chain gives to the account (decision 0021)", "owner only", ["ownership.claim"]],
   [
     "Keys and names of shared vaults, for those on the allowlist (decisions §5)",
     "agent",
@@ -76,6 +77,7 @@ const RIGHTS: Readonly<Record<string, readonly [scope: string | null, vaultLimit
   "members.list": ["members:read", "object"],
   "members.add": ["members:write", "object"],
   "members.remove": ["members:write", "object"],
+  "ownership.claim": ["vaults:write", "refuse"],
   "vaultKeys.list": [null, "object"],
   "vaultKeys.publish": ["files:write", "object"],
   "folderNames.get": ["files:read", "object"],

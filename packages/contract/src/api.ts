@@ -14,7 +14,7 @@ import { eventsGroup, webhookEventsGroup, webhooksGroup } from "./webhooks.ts";
 import { identityProviderGroup } from "./identity-provider.ts";
 import { invitesGroup } from "./invites.ts";
 import { sessionsGroup } from "./sessions.ts";
-import { folderNamesGroup, membersGroup, vaultKeysGroup } from "./shared-vaults.ts";
+import { folderNamesGroup, membersGroup, ownershipGroup, vaultKeysGroup } from "./shared-vaults.ts";
 import { systemGroup } from "./system.ts";
 import { trashGroup } from "./trash.ts";
 import { uploadsGroup } from "./uploads.ts";
@@ -32,6 +32,7 @@ export const api = {
   vaults: vaultsGroup,
   members: membersGroup,
   vaultKeys: vaultKeysGroup,
+  ownership: ownershipGroup,
   folderNames: folderNamesGroup,
   folders: foldersGroup,
   files: filesGroup,

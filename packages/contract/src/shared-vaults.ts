@@ -1,11 +1,23 @@
 /**
- * What shared vaults add to the interface: members, vault keys, and the keys of folders' name indexes (decisions §5). The service
+ * What shared vaults add to the interface: members, owners, vault keys, and the keys of folders' name indexes (decisions §5). The service
  * stores and serves what clients sign and encrypt; it changes no allowlist and opens nothing.
  */
 import * as z from "zod/mini";
 import { endpoint } from "./endpoint.ts";
 import { sharedEntry } from "./shared-entries.ts";
-import { base64Bytes, chainAddress, label, openEnum, pageOf, pageQuery, sha256Hex, timestamp, uuid } from "./values.ts";
+import {
+  base64Bytes,
+  chainAddress,
+  itemName,
+  label,
+  openEnum,
+  pageOf,
+  pageQuery,
+  sha256Hex,
+  timestamp,
+  uuid,
+} from "./values.ts";
+import { vault } from "./vaults.ts";
 
 /** The most a vault's allowlist holds besides its owner. */
 export const MAX_MEMBERS = 1000;
@@ -88,6 +100,28 @@ export const membersGroup = {
     params: memberParams,
     status: 204,
     errors: [...chainErrors, "still_on_allowlist"],
+  }),
+} as const;
+
+export const ownershipGroup = {
+  claim: endpoint({
+    id: "ownership.claim",
+    method: "POST",
+    path: "/api/vaults/{vaultId}/claim",
+    auth: "credential",
+    access: "owner",
+    scope: "vaults:write",
+    vaultLimit: "refuse",
+    effect: "update",
+    params: vaultParams,
+    /** `name`: what the vault is called in this account, where its own name is taken. */
+    body: z.strictObject({ name: z.optional(itemName) }),
+    status: 200,
+    output: z.object({ vault }),
+    errors: [
+      ...chainErrors,
+      ...(["address_required", "chain_object_invalid", "name_exists", "limit_reached", "storage_quota"] as const),
+    ],
   }),
 } as const;
 

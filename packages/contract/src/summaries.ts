@@ -51,6 +51,8 @@ export const SUMMARIES: Readonly<Record<EndpointId, string>> = {
   "members.list": "The vault's members, as the service and the allowlist on the chain see them",
   "members.add": "Record a member that the allowlist on the chain names already; a second call changes nothing",
   "members.remove": "End the record of a member that the allowlist on the chain no longer names",
+  "ownership.claim":
+    "Take a vault into the account whose chain address owns it on the chain now; a second call changes nothing",
   "vaultKeys.list": "The vault's key records, newest first; only members can open them",
   "vaultKeys.publish": "Publish the vault key record of the current generation, if none stands or the named one does",
   "folderNames.get": "The vault key that a folder's name indexes are made with",

@@ -17,6 +17,7 @@ import { invitesHandlers } from "./invites/handlers.ts";
 import { membersHandlers } from "./members/handlers.ts";
 import { sessionsHandlers } from "./sessions/handlers.ts";
 import { type SystemParts, systemHandlers } from "./system/handlers.ts";
+import { ownershipHandlers } from "./ownership/handlers.ts";
 import { trashHandlers } from "./trash/handlers.ts";
 import { uploadsHandlers } from "./uploads/handlers.ts";
 import { vaultKeysHandlers } from "./vault-keys/handlers.ts";
@@ -38,6 +39,7 @@ export function createHandlers(deps: Deps & Parts): Handlers<CofferApi> {
     invites: invitesHandlers(deps),
     vaults: vaultsHandlers(deps),
     members: membersHandlers(deps),
+    ownership: ownershipHandlers(deps),
     vaultKeys: vaultKeysHandlers(deps),
     folderNames: folderNamesHandlers(deps),
     folders: foldersHandlers(deps),

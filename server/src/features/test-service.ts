@@ -19,6 +19,7 @@ import { filesHandlers } from "./files/handlers.ts";
 import { folderNamesHandlers } from "./folder-names/handlers.ts";
 import { foldersHandlers } from "./folders/handlers.ts";
 import { membersHandlers } from "./members/handlers.ts";
+import { ownershipHandlers } from "./ownership/handlers.ts";
 import { trashHandlers } from "./trash/handlers.ts";
 import { uploadsHandlers } from "./uploads/handlers.ts";
 import { vaultKeysHandlers } from "./vault-keys/handlers.ts";
@@ -52,6 +53,7 @@ function handlersOf(deps: Parts) {
   return {
     vaults: vaultsHandlers(deps),
     members: membersHandlers(deps),
+    ownership: ownershipHandlers(deps),
     vaultKeys: vaultKeysHandlers(deps),
     folderNames: folderNamesHandlers(deps),
     folders: foldersHandlers(deps),

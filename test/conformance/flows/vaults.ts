@@ -57,14 +57,17 @@ async function lifeOfAVault({ owner, name }: Subject): Promise<void> {
 
 /** Shared vaults need a chain that the server reads: what only they have is refused by name elsewhere. */
 async function whatPublicOnesLack({ owner, vaultId }: Pick<Subject, "owner" | "vaultId">): Promise<void> {
-  const { members, vaultKeys, folderNames } = api;
-  owner.step("a public vault has no members, keys or index of names, and is in no list of shared ones");
+  const { members, ownership, vaultKeys, folderNames } = api;
+  owner.step(
+    "a public vault has no members, owner on the chain, keys or index of names, and is in no list of shared ones",
+  );
   const params = { vaultId };
   const lacks = { expect: "public_vault" } as const;
   const chainAddress = NOBODYS_ADDRESS;
   await owner.call(members.list, { params }, lacks);
   await owner.call(members.add, { params, body: { chainAddress } }, lacks);
   await owner.call(members.remove, { params: { vaultId, chainAddress } }, lacks);
+  await owner.call(ownership.claim, { params, body: {} }, lacks);
   await owner.call(vaultKeys.list, { params, query: {} }, lacks);
   await owner.call(vaultKeys.publish, { params, body: { record: "AAAA" } }, lacks);
   await owner.call(folderNames.get, { params, query: {} }, lacks);

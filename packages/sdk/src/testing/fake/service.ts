@@ -107,6 +107,7 @@ function createHandlers(state: State): FakeHandlers {
     invites: inviteHandlers(state),
     vaults: vaultHandlers(state),
     members: { list: ofPublic, add: ofPublic, remove: ofPublic },
+    ownership: { claim: ofPublic },
     vaultKeys: { list: ofPublic, publish: ofPublic },
     folderNames: { get: ofPublic, stage: ofPublic },
     folders: folderHandlers(state),

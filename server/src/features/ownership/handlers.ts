@@ -1,0 +1,88 @@
+/**
+ * Vaults that were handed on (decision 0021): who owns one is decided on the chain, and the account of the new owner takes over what the
+ * service holds of it.
+ */
+import type { api } from "@coffer/contract";
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
+import type { GroupHandlers, Principal } from "../../http/handlers.ts";
+import type { Session } from "../../ports/database.ts";
+import { limitsOf } from "../account/rules.ts";
+import { changeUsage, holdAccount } from "../account/store.ts";
+import { noteChange, vaultTarget } from "../acting.ts";
+import { BLOB_GRACE_MS, readQuota } from "../files/store.ts";
+import { charge } from "../files/storing.ts";
+import { endMember } from "../members/store.ts";
+import { readVaultFor, requireShared } from "../shared-vaults/access.ts";
+import { readChainVault } from "../shared-vaults/chain-vaults.ts";
+import { nameOrConflict, refuseTakenName } from "../vaults/naming.ts";
+import { toVault } from "../vaults/rules.ts";
+import { countVaults, type OwnedVault, readVaultContents } from "../vaults/store.ts";
+import { endUploads, moveVault } from "./store.ts";
+
+type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "chain">;
+
+export const ownershipHandlers = (deps: Needs): GroupHandlers<typeof api.ownership> => ({
+  claim: async ({ params, body }, { principal }) => {
+    const seen = await readVaultFor(deps.database, principal, params.vaultId);
+    requireShared(seen);
+    const { owner } = await readChainVault(deps, seen, { maxAge: 0 });
+    const vault = await deps.database.transaction(async (transaction) => {
+      const account = await transaction.first(holdAccount(transaction, { id: principal.accountId }));
+      if (account === null || account.chain_address === null) throw new ServiceError("address_required");
+      if (owner.address !== account.chain_address) {
+        throw new ServiceError("chain_object_invalid", "The vault belongs to another address than the account's");
+      }
+      const now = await readVaultFor(transaction, principal, params.vaultId);
+      return now.account_id === principal.accountId
+        ? now
+        : takeOver(transaction, deps, principal, {
+            vault: now,
+            name: body.name ?? now.name,
+            chainAddress: owner.address,
+          });
+    });
+    return { vault: toVault(vault, "owner") };
+  },
+});
+
+interface Transfer {
+  readonly vault: OwnedVault;
+  readonly name: string;
+  /** The new owner's, recorded as a member until now. */
+  readonly chainAddress: string;
+}
+
+/**
+ * Everything in the vault counts for the new account from now on. The account before learns of it as of a deletion: for it the vault is
+ * gone. Uploads that have begun there end: their statements are of a generation that the transfer closed.
+ */
+async function takeOver(
+  transaction: Session,
+  deps: Needs,
+  principal: Principal,
+  { vault: before, name, chainAddress }: Transfer,
+): Promise<OwnedVault> {
+  const { accountId } = principal;
+  const { plan, default_vault_id } = await readQuota(transaction, accountId);
+  const maximum = limitsOf(plan, deps.settings).vaults;
+  if ((await countVaults(transaction, accountId)) >= maximum) {
+    throw new ServiceError("limit_reached", `An account holds at most ${maximum} vaults`);
+  }
+  const now = deps.clock.now();
+  const after: OwnedVault = { ...before, account_id: accountId, name, updated_at: now, default_vault_id };
+  await refuseTakenName(transaction, after);
+  const contents = await readVaultContents(transaction, before.id);
+  const usage = { bytes: contents.bytes, files: contents.files + contents.trashedFiles };
+  await charge(transaction, deps, accountId, usage);
+  await changeUsage(transaction, {
+    ...{ accountId: before.account_id, bytes: -usage.bytes, files: -usage.files },
+    maximum: Number.MAX_SAFE_INTEGER,
+  });
+  await noteChange(transaction, deps, principal, "vault.deleted", vaultTarget(before));
+  await endUploads(transaction, { vaultId: before.id, notBefore: now + BLOB_GRACE_MS });
+  await transaction.run(endMember(transaction, { vaultId: before.id, chainAddress, now }));
+  await nameOrConflict(moveVault(transaction, { id: before.id, accountId, name, now }));
+  await noteChange(transaction, deps, principal, "vault.created", vaultTarget(after));
+  return after;
+}

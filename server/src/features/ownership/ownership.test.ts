@@ -1,0 +1,157 @@
+import { describe, expect, test } from "vitest";
+import { newTestVault } from "../../drivers/chain/test-chain.ts";
+import { newUpload, openWriting, put, send } from "../files/test-shared-files.ts";
+import { addMember, addPerson, openSharedVault, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
+import { answerOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
+
+/** A vault with a file and one in the trash, which its owner has handed on to a member of another account. */
+async function openHandedOn(service: TestService, { isAccepted = true } = {}) {
+  const { member: third, ...writing } = await openWriting(service);
+  const { shared, by } = writing;
+  const heir = await addPerson(service);
+  await addMember(service, shared, heir);
+  const file = await put(service, writing, "kept");
+  const trashed = await put(service, writing, "trashed");
+  await service.handlers.files.delete({ params: { fileId: trashed.id }, query: {} }, contextOf(by.principal));
+  if (isAccepted) handOn(service, shared.objectId, heir, third);
+  return { shared, former: by, heir, third, writing, file, trashed };
+}
+
+function handOn(service: TestService, objectId: string, heir: TestPerson, third: TestPerson): void {
+  const entry = ({ chainAddress, publicKey }: TestPerson) => ({ address: chainAddress, signingKey: publicKey });
+  const members = [{ ...entry(third), since: 1 }];
+  service.chain.set(objectId, { ...newTestVault(entry(heir)), generation: 2, members });
+}
+
+function claim(service: TestService, { principal }: Pick<TestPerson, "principal">, vaultId: string, name?: string) {
+  const input = { params: { vaultId }, body: name === undefined ? {} : { name } };
+  return service.handlers.ownership.claim(input, contextOf(principal));
+}
+
+function get(service: TestService, { principal }: Pick<TestPerson, "principal">, vaultId: string) {
+  return service.handlers.vaults.get({ params: { vaultId } }, contextOf(principal));
+}
+
+async function usageOf({ database }: TestService, { principal }: TestPerson) {
+  const account = await database.first(
+    database.build
+      .selectFrom("accounts")
+      .select(["usage_bytes as bytes", "usage_files as files"])
+      .where("id", "=", principal.accountId),
+  );
+  return account ?? { bytes: -1, files: -1 };
+}
+
+async function actionsOf({ database }: TestService, { principal }: TestPerson): Promise<string[]> {
+  const query = database.build.selectFrom("changes").select("action").where("account_id", "=", principal.accountId);
+  return (await database.all(query.orderBy("sequence"))).map(({ action }) => action);
+}
+
+describe("a vault that was handed on", () => {
+  test("comes to the new owner's account with all that lies in it, and counts there", async () => {
+    await using service = await openTestService();
+    const { shared, former, heir, third, file, trashed } = await openHandedOn(service);
+    const before = await usageOf(service, former);
+    const { vault } = answerOf(await claim(service, heir, shared.vaultId));
+    expect(vault).toMatchObject({ id: shared.vaultId, role: "owner", chainObjectId: shared.objectId, generation: 2 });
+    expect([before.files, await usageOf(service, former)]).toEqual([2, { bytes: 0, files: 0 }]);
+    expect(await usageOf(service, heir)).toEqual(before);
+
+    const files = { query: { vaultId: shared.vaultId } };
+    const listed = answerOf(await service.handlers.files.list(files, contextOf(heir.principal))).files;
+    expect(listed.map(({ id }) => id)).toEqual([file.id]);
+    const trash = answerOf(await service.handlers.trash.list(files, contextOf(heir.principal)));
+    expect(trash.files.map(({ id }) => id)).toEqual([trashed.id]);
+    expect(await codeOf(get(service, former, shared.vaultId))).toBe("not_found");
+    expect(await codeOf(service.handlers.files.get({ params: { fileId: file.id } }, contextOf(former.principal)))).toBe(
+      "not_found",
+    );
+    expect(answerOf(await get(service, third, shared.vaultId)).vault.role).toBe("member");
+  });
+
+  test("is the new owner's to manage: members, name and end", async () => {
+    await using service = await openTestService();
+    const { shared, former, heir, third } = await openHandedOn(service);
+    await claim(service, heir, shared.vaultId);
+    const params = { vaultId: shared.vaultId };
+    const { members } = answerOf(await service.handlers.members.list({ params }, contextOf(heir.principal)));
+    expect(members.map(({ chainAddress, role }) => [chainAddress, role])).toEqual([
+      [heir.chainAddress, "owner"],
+      [third.chainAddress, "member"],
+    ]);
+    service.chain.remove(shared.objectId, third.chainAddress);
+    const removal = { params: { ...params, chainAddress: third.chainAddress } };
+    expect(await codeOf(service.handlers.members.remove(removal, contextOf(former.principal)))).toBe("not_found");
+    expect(await codeOf(service.handlers.members.remove(removal, contextOf(heir.principal)))).toBe("ok");
+    const force = { params, query: { force: true } };
+    expect(await codeOf(service.handlers.vaults.delete(force, contextOf(heir.principal)))).toBe("ok");
+    expect(await usageOf(service, heir)).toEqual({ bytes: 0, files: 0 });
+  });
+
+  test("is told to both accounts, once, however often and by however many it is claimed", async () => {
+    await using service = await openTestService();
+    const { shared, former, heir } = await openHandedOn(service);
+    expect(await outcomes(Array.from({ length: 4 }, () => claim(service, heir, shared.vaultId)))).toEqual({ ok: 4 });
+    expect((await actionsOf(service, former)).filter((action) => action === "vault.deleted")).toHaveLength(1);
+    expect((await actionsOf(service, heir)).filter((action) => action === "vault.created")).toHaveLength(1);
+  });
+
+  test("takes another name where its own is taken", async () => {
+    await using service = await openTestService();
+    const { shared, heir } = await openHandedOn(service);
+    const { name } = answerOf(await get(service, heir, shared.vaultId)).vault;
+    const body = { name, type: "public" } as const;
+    await service.handlers.vaults.create({ body }, contextOf(heir.principal));
+    expect(await codeOf(claim(service, heir, shared.vaultId))).toBe("name_exists");
+    expect(answerOf(await claim(service, heir, shared.vaultId, "inherited")).vault.name).toBe("inherited");
+  });
+
+  test("ends the uploads that had begun, and nothing of the account before is charged for them", async () => {
+    await using service = await openTestService();
+    const { shared, former, heir, third, writing } = await openHandedOn(service, { isAccepted: false });
+    const late = newUpload(writing, "late");
+    handOn(service, shared.objectId, heir, third);
+    await claim(service, heir, shared.vaultId);
+    expect(await codeOf(send(service, writing, late))).toBe("not_found");
+    expect(await usageOf(service, former)).toEqual({ bytes: 0, files: 0 });
+  });
+});
+
+describe("a claim is refused", () => {
+  test("to everyone but the owner on the chain, who is asked for anew", async () => {
+    await using service = await openTestService();
+    const { shared, heir, third, former } = await openHandedOn(service, { isAccepted: false });
+    for (const person of [heir, third]) {
+      expect(await codeOf(claim(service, person, shared.vaultId))).toBe("chain_object_invalid");
+    }
+    expect(await codeOf(claim(service, await addPerson(service), shared.vaultId))).toBe("not_found");
+    expect(await codeOf(claim(service, former, shared.vaultId))).toBe("ok");
+    handOn(service, shared.objectId, heir, third);
+    for (const person of [former, third]) {
+      expect(await codeOf(claim(service, person, shared.vaultId))).toBe("chain_object_invalid");
+    }
+    service.chain.down = true;
+    expect(await codeOf(claim(service, heir, shared.vaultId))).toBe("chain_unavailable");
+    service.chain.down = false;
+    expect(await codeOf(claim(service, heir, shared.vaultId))).toBe("ok");
+  });
+
+  test("where the new account has no room for it, and nothing has moved", async () => {
+    await using service = await openTestService({ environment: { SERVICE_PRO_STORAGE_BYTES: "1500" } });
+    const { shared, former, heir } = await openHandedOn(service);
+    const own = await openSharedVault(service, { owner: heir });
+    await put(service, { shared: own, by: heir, keyId: await publishKey(service, own, heir) }, "own");
+    const before = [await usageOf(service, former), await usageOf(service, heir)];
+    expect(await codeOf(claim(service, heir, shared.vaultId))).toBe("storage_quota");
+    expect([await usageOf(service, former), await usageOf(service, heir)]).toEqual(before);
+    expect(await codeOf(get(service, former, shared.vaultId))).toBe("ok");
+  });
+
+  test("for a public vault, and for one that is not there for the caller", async () => {
+    await using service = await openTestService();
+    const { vaults } = answerOf(await service.handlers.vaults.list({ query: {} }, contextOf(service.owner)));
+    expect(await codeOf(claim(service, { principal: service.owner }, vaults[0]?.id ?? ""))).toBe("public_vault");
+    const { vaultId } = await openSharedVault(service);
+    expect(await codeOf(claim(service, { principal: service.owner }, vaultId))).toBe("not_found");
+  });
+});
