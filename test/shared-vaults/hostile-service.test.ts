@@ -233,8 +233,23 @@ describe("what a service says of a vault", () => {
       ...said,
       keys: said.keys?.map((key) => ({ ...key, record: flip(key.record, 60) })),
     }));
-    const client = owner.another({ middleware: [spoiled], retry: { limit: 0 } });
+    const replaced: unknown[] = [];
+    const watch: Middleware = async (request, next, { endpointId }) => {
+      if (endpointId === "vaultKeys.publish")
+        replaced.push(((await request.clone().json()) as object & { replaces?: string }).replaces);
+      return next(request);
+    };
+    const client = owner.another({ middleware: [spoiled, watch], retry: { limit: 0 } });
     await expect(read(client)).rejects.toMatchObject({ code: "damaged", step: "record" });
+    const folder = await owner.client.folders.create({ vaultId: otherVaultId, name: "empty" });
+    const place = { vaultId: otherVaultId, folderId: folder.id };
+    const { file } = await client.files.upload({ ...place, name: "by another key", body: bytes("written") });
+    expect(replaced).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
+    const reader = owner.another();
+    expect([await read(reader, file.id), await read(reader, honest.other.id)]).toEqual([
+      "written",
+      "content of other.txt",
+    ]);
   });
 });
 
@@ -254,6 +269,24 @@ describe("what was true once is refused", () => {
     expect(await read(client, id)).toBe("newer");
     stale.now = true;
     await expect(read(client, id)).rejects.toMatchObject({ code: "rolled_back" });
+  });
+
+  test("an older version under a newer name, whole or in part, to whoever has seen neither", async () => {
+    const id = await put(owner.client, vaultId, "grown.txt");
+    const { versionId, size, sha256, shared } = await show(id);
+    await owner.client.files.replace(id, { body: bytes("longer than it was before") });
+    const older = (file: Shown): Shown => ({
+      ...file,
+      ...{ versionId, size, sha256 },
+      shared: { ...file.shared, version: shared.version },
+    });
+    const client = await meeting(lying((file) => (file.id === id ? older(file) : file)));
+    await expect(read(client, id)).rejects.toMatchObject({ code: "damaged" });
+    const part = client.files.download(id, { range: { offset: 2, length: 3 } });
+    await expect(part.then((download) => download.bytes())).rejects.toMatchObject({
+      code: "damaged",
+      step: "metadata",
+    });
   });
 
   test("a statement of a removed member in a generation that is not its own, and everything below the floor", async () => {

@@ -159,6 +159,9 @@ async function openRange(reading: Reading, wanted: NonNullable<DownloadOptions["
     },
     ...(signal === undefined ? {} : { signal }),
   });
+  // An entry and a version that are each true, and not of each other: a whole read learns it at its end.
+  if (reader.contentSize !== reading.metadata.size)
+    throw new VaultError("damaged", "The file has not the size that its entry says", { step: "metadata" });
   const { offset, length } = wanted;
   if (
     !Number.isSafeInteger(offset) ||
