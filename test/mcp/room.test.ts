@@ -3,6 +3,7 @@ import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openToolClient, sourceLauncher, startStack, textFact, type Stack, type ToolClient } from "@coffer/devstack";
+import { chainKeySigner, createClient, generateChainKey } from "@coffer/sdk";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 const MIB = 1024 * 1024;
@@ -62,4 +63,23 @@ it("one that cannot fit is refused: by the account here, by the service under a 
     expect(answer.code).toBe("file_too_large");
     expect(answer.text).toContain("nothing was sent");
   }
+});
+
+it("a member of another account's vault is held to that account's room, not to its own", async () => {
+  const { baseUrl, sharedVaults } = stack;
+  const { apiKey } = await createClient({ baseUrl }).development.signup({ email: "roomy@example.com" });
+  const signer = await chainKeySigner((await generateChainKey()).privateKey);
+  const roomy = createClient({ baseUrl, credentials: { apiKey }, sharedVaults: { ...sharedVaults, signer } });
+  await roomy.account.linkChain(signer);
+  const { id } = await roomy.vaults.create({ name: "Roomy", type: "shared" });
+  const { chainAddress, statements } = sharedVaults.signer;
+  await roomy.vaults.members.add(id, chainAddress, { signingKey: statements?.publicKey });
+  const path = join(folder, "guest.bin");
+  await writeFile(path, randomBytes(5 * MIB));
+  // The member's own account has 4 MiB left.
+  expect((await tools.call("file_upload", { path, vaultId })).code).toBe("storage_quota");
+  expect((await tools.call("file_upload", { path, vaultId: id })).code).toBeNull();
+  await writeFile(path, randomBytes(6 * MIB));
+  expect((await tools.call("file_upload", { path, vaultId: id, name: "more.bin" })).code).toBe("storage_quota");
+  expect((await roomy.files.list({ vaultId: id })).files).toHaveLength(1);
 });

@@ -1,6 +1,6 @@
 /** The decisions of an upload: is there room, what is it called, what if the name is taken. */
 import { nameProblem } from "@coffer/contract";
-import type { File } from "@coffer/sdk";
+import type { Account, File } from "@coffer/sdk";
 import type { Call } from "../call.ts";
 import { ToolFailure, toFailure } from "../failure.ts";
 import type { SourceFile } from "../paths/local-files.ts";
@@ -48,24 +48,29 @@ function nameOf(source: SourceFile, wished: string | undefined): string {
 
 /**
  * What can be told from here. A version gives the bytes of the one it replaces back, and a repeat under its key stores nothing: of both
- * only the service knows whether they fit, and it says so before it takes a byte.
+ * only the service knows whether they fit, and it says so before it takes a byte. So it is with another account's vault, whose room counts.
  */
 async function judgeRoom(call: Call, size: number, wish: UploadWish): Promise<void> {
   const client = await call.client();
   const { account } = await client.account.get({ signal: call.signal });
-  const { fileBytes, storageBytes } = account.limits;
+  const refusal = refusalFor(size, account, wish);
+  if (refusal === null) return;
+  const { role } = await client.vaults.get(wish.vaultId, { signal: call.signal });
+  if (role !== "member") throw refusal;
+}
+
+function refusalFor(size: number, { limits, usage }: Account, wish: UploadWish): ToolFailure | null {
+  const { fileBytes, storageBytes } = limits;
   if (size > fileBytes) {
-    throw new ToolFailure("file_too_large", {
+    return new ToolFailure("file_too_large", {
       message: `The file has ${String(size)} bytes, the plan allows ${String(fileBytes)} a file; nothing was sent`,
     });
   }
-  if (wish.ifExists === "version" || wish.idempotencyKey !== undefined) return;
-  const free = storageBytes - account.usage.bytes;
-  if (size > free) {
-    throw new ToolFailure("storage_quota", {
-      message: `The file has ${String(size)} bytes, ${String(Math.max(free, 0))} are free; nothing was sent`,
-    });
-  }
+  const free = storageBytes - usage.bytes;
+  if (wish.ifExists === "version" || wish.idempotencyKey !== undefined || size <= free) return null;
+  return new ToolFailure("storage_quota", {
+    message: `The file has ${String(size)} bytes, ${String(Math.max(free, 0))} are free; nothing was sent`,
+  });
 }
 
 async function findByName(call: Call, wish: UploadWish, name: string): Promise<File | null> {
