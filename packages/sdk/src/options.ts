@@ -12,6 +12,7 @@ import { Secret } from "./secret.ts";
 import { SessionCredentials } from "./session/credentials.ts";
 import type { CreationJournal } from "./vaults/create.ts";
 import type { PinStore } from "./vaults/pins.ts";
+import type { SeenStore } from "./vaults/seen.ts";
 import { kyTransport, type Middleware, type Transport } from "./transports.ts";
 
 /** An API key, as text or wrapped, or a web session. null: call without a credential. */
@@ -62,6 +63,8 @@ export interface SharedVaultOptions {
   readonly network: NetworkConfiguration;
   /** What vaults are held to between runs; in memory when absent. */
   readonly pins?: PinStore | undefined;
+  /** Which statements were seen, so that no older one is taken by a later run; in memory when absent. */
+  readonly seen?: SeenStore | undefined;
   /** Unfinished creations of vaults; without one, a crash between chain and service leaves a vault object that nobody uses. */
   readonly creations?: CreationJournal | undefined;
   /** Carries requests to the chain and the key servers; the runtime's own when absent. */

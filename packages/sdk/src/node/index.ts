@@ -23,6 +23,7 @@ export type {
   OpenExportOptions,
 } from "../vaults/open-export.ts";
 export { filePins, pinFile } from "./pin-file.ts";
+export { fileSeen, seenDirectory } from "./seen-file.ts";
 export { savedSession } from "./saved-session.ts";
 export { resolveSettings, type Settings, type SettingsFlags, type SettingSource } from "./settings.ts";
 export { openSharedVaults } from "./shared-vaults.ts";

@@ -6,11 +6,12 @@ import { configurationError } from "../errors.ts";
 import type { SharedVaultOptions } from "../options.ts";
 import { fileCreations } from "./creation-file.ts";
 import { filePins, pinFile } from "./pin-file.ts";
+import { fileSeen } from "./seen-file.ts";
 import type { Settings } from "./settings.ts";
 
 /**
  * What `createClient` takes as `sharedVaults`; null when the settings name neither a chain key nor a network.
- * Pins and unfinished creations are kept in the directory of `pins`.
+ * Pins, what was seen, and unfinished creations are kept in the directory of `pins`.
  * @throws SdkError `configuration` when one of the two is missing, or is not what it should be.
  *
  * @example
@@ -40,6 +41,7 @@ export async function openSharedVaults(
   return {
     ...{ signer, network, platform: nodePlatform, keyWrap: sealVaultKeyWrapInWorker },
     ...{ pins: filePins(pins), creations: fileCreations(join(dirname(pins), "vault-creations.json")) },
+    seen: fileSeen(join(dirname(pins), "vault-seen")),
   };
 }
 

@@ -1,7 +1,8 @@
 /** Files and folders of shared vaults with the names and sizes that only members can read. */
-import type { Folder } from "@coffer/contract";
-import type { CallOptions } from "../call.ts";
-import { SdkError } from "../errors.ts";
+import { clientApi as api, type Folder } from "@coffer/contract";
+import type { EntryKind, OpenedEntry } from "@coffer/crypto";
+import { callOn, type CallOptions } from "../call.ts";
+import { ApiError, SdkError } from "../errors.ts";
 import type { File } from "../file.ts";
 import type { Connection } from "../options.ts";
 import { openItem, openKeysOf, placeOf } from "./entries.ts";
@@ -21,7 +22,7 @@ const UNTRUSTED: ReadonlySet<string> = new Set([
  * One that cannot be trusted does not hide the others.
  */
 export function nameFiles(connection: Connection, files: readonly File[], options?: CallOptions): Promise<File[]> {
-  return nameAll(connection, files, options, leniently(nameFile));
+  return nameAll(connection, files, options, leniently(filesOf(connection)));
 }
 
 export function nameFolders(
@@ -29,32 +30,53 @@ export function nameFolders(
   folders: readonly Folder[],
   options?: CallOptions,
 ): Promise<Folder[]> {
-  return nameAll(connection, folders, options, leniently(nameFolder));
+  return nameAll(connection, folders, options, leniently(foldersOf(connection)));
 }
 
 /** The one that was asked for: whoever asks for it by its id learns what is wrong with it. @throws VaultError `damaged`, `rolled_back`, … */
 export async function nameOneFile(connection: Connection, file: File, options?: CallOptions): Promise<File> {
-  return (await nameAll(connection, [file], options, nameFile))[0] ?? file;
+  return (await nameAll(connection, [file], options, filesOf(connection)))[0] ?? file;
 }
 
 export async function nameOneFolder(connection: Connection, folder: Folder, options?: CallOptions): Promise<Folder> {
-  return (await nameAll(connection, [folder], options, nameFolder))[0] ?? folder;
+  return (await nameAll(connection, [folder], options, foldersOf(connection)))[0] ?? folder;
 }
 
-async function nameFile(vault: OpenVault, file: File): Promise<File> {
-  const { metadata } = await openItem(vault, "file", file, placeOf(file));
-  return {
-    ...file,
-    name: metadata.name,
-    contentType: metadata.contentType,
-    size: metadata.size,
-    storedSize: file.size,
+function filesOf(connection: Connection): Name<File> {
+  const again = async (fileId: string) => (await callOn(connection, api.files.get, { params: { fileId } })).file;
+  return async (vault, shown) => {
+    const { item: file, metadata } = await openNewest(vault, "file", shown, again);
+    const { name, contentType, size } = metadata;
+    return { ...file, name, contentType, size, storedSize: file.size };
   };
 }
 
-async function nameFolder(vault: OpenVault, folder: Folder): Promise<Folder> {
-  const { metadata } = await openItem(vault, "folder", folder, placeOf(folder));
-  return { ...folder, name: metadata.name };
+function foldersOf(connection: Connection): Name<Folder> {
+  const again = async (folderId: string) =>
+    (await callOn(connection, api.folders.get, { params: { folderId } })).folder;
+  return async (vault, shown) => {
+    const { item: folder, metadata } = await openNewest(vault, "folder", shown, again);
+    return { ...folder, name: metadata.name };
+  };
+}
+
+/** What somebody on this machine has changed since the service showed it is asked for once more: it is not older, but was. */
+async function openNewest<Item extends File | Folder>(
+  vault: OpenVault,
+  kind: EntryKind,
+  shown: Item,
+  again: (id: string) => Promise<Item>,
+): Promise<{ readonly item: Item; readonly metadata: OpenedEntry["metadata"] }> {
+  try {
+    return { item: shown, metadata: (await openItem(vault, kind, shown, placeOf(shown))).metadata };
+  } catch (error) {
+    const failure = toVaultError(error);
+    if (!(failure instanceof VaultError) || failure.code !== "rolled_back") throw error;
+    const item = await again(shown.id).catch((reason: unknown) => {
+      throw reason instanceof ApiError ? error : reason;
+    });
+    return { item, metadata: (await openItem(vault, kind, item, placeOf(item))).metadata };
+  }
 }
 
 async function nameAll<Item extends File | Folder>(

@@ -40,7 +40,7 @@ import {
 } from "./export-layout.ts";
 import { viewNaming } from "./naming-view.ts";
 import type { OpenVault } from "./open-vault.ts";
-import { rememberSeen } from "./seen.ts";
+import { rememberSeen, seenBy } from "./seen.ts";
 import { inVaultTerms, toVaultError, VaultError } from "./vault-error.ts";
 
 export interface OpenExportOptions extends Omit<SharedVaultOptions, "pins"> {
@@ -168,7 +168,7 @@ function openOffline(
   const objectId = bytesOf(vault.objectId);
   const pin = { origin, vaultId, shared: true, chainObjectId: vault.objectId, ownerAddress: null, chainId: null };
   return {
-    ...{ id: vaultId, pin, objectId, platform, seen: rememberSeen() },
+    ...{ id: vaultId, pin, objectId, platform, seen: seenBy(rememberSeen()) },
     author: refuse,
     view: read,
     writingKey: refuse,

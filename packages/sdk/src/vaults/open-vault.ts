@@ -50,5 +50,7 @@ export interface OpenVault {
     entry(id: string): SeenStatement | null;
     noteVersion(fileId: string, seen: SeenStatement): void;
     noteEntry(id: string, seen: SeenStatement): void;
+    /** Of one file or folder, or with null of the whole vault; durable when it resolves. */
+    forget(id: string | null): Promise<void>;
   };
 }

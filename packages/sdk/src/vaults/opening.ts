@@ -6,18 +6,19 @@ import { bytesOf } from "./addresses.ts";
 import { KeyRing } from "./key-ring.ts";
 import type { OpenVault } from "./open-vault.ts";
 import type { VaultPin } from "./pins.ts";
-import { rememberSeen } from "./seen.ts";
+import { rememberSeen, seenBy, type SeenMemory } from "./seen.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
 import type { VaultSession } from "./session.ts";
 
 export async function openVault(session: VaultSession, pin: VaultPin): Promise<OpenVault> {
   const chainObjectId = pin.chainObjectId ?? "";
   const objectId = bytesOf(chainObjectId);
-  const viewer = openViewer(session, pin, chainObjectId);
+  const memory = (await session.connection.sharedVaults?.seen?.open(chainObjectId)) ?? rememberSeen();
+  const viewer = openViewer(session, pin, chainObjectId, memory);
   const keys = new KeyRing(session, pin, viewer, (view) => requireAuthor(session, view));
   await viewer();
   return {
-    ...{ id: pin.vaultId, pin, objectId, platform: session.platform, seen: rememberSeen() },
+    ...{ id: pin.vaultId, pin, objectId, platform: session.platform, seen: seenBy(memory) },
     author: async () => requireAuthor(session, await viewer()),
     view: viewer,
     writingKey: (view) => inVaultTerms(() => keys.forWriting(view)),
@@ -33,10 +34,17 @@ export async function openVault(session: VaultSession, pin: VaultPin): Promise<O
 type Viewer = (options?: ReadOptions) => Promise<VaultView>;
 
 /** Never below the highest generation that any run of this client has seen, and of the owner that was pinned. */
-function openViewer({ chain, pins, signer }: VaultSession, pin: VaultPin, chainObjectId: string): Viewer {
+function openViewer(
+  { chain, pins, signer }: VaultSession,
+  pin: VaultPin,
+  chainObjectId: string,
+  memory: SeenMemory,
+): Viewer {
   let seen: bigint | null = null;
   return (options = {}) =>
     inVaultTerms(async () => {
+      // A view comes before everything that is verified: what other processes have seen counts from here on.
+      await memory.refresh();
       seen ??= (await pins.loadGeneration(chainObjectId)) ?? 0n;
       const floor = options.minGeneration ?? 0n;
       const wanted = { ...options, minGeneration: floor > seen ? floor : seen };

@@ -4,6 +4,7 @@ import type { Connection } from "../options.ts";
 import { checkVaultAccess } from "./check-access.ts";
 import { exportVault, type ExportOptions } from "./export.ts";
 import type { ExportStore } from "./export-layout.ts";
+import { forgetSeen, type ForgetSeenOptions } from "./forget-seen.ts";
 import { createSharedVault, type NewSharedVault } from "./create.ts";
 import { addVaultMember, listMembers, removeVaultMember, type AddMemberOptions } from "./members.ts";
 import { acceptVault, leaveVault, offerVault, setVaultSigningKey } from "./owner-acts.ts";
@@ -27,6 +28,7 @@ export function vaultCalls(connection: Connection) {
       removeVaultMember(connection, vaultId, chainAddress, options),
     export: (vaultId: string, store: ExportStore, options?: ExportOptions) =>
       exportVault(connection, vaultId, store, options),
+    forgetSeen: (vaultId: string, options?: ForgetSeenOptions) => forgetSeen(connection, vaultId, options),
     rotate: (vaultId: string, options?: RotationOptions) => rotateVault(connection, vaultId, options),
     revoke: (keyId: string, options?: CallOptions) => revokeAgent(connection, keyId, options),
   };

@@ -1,0 +1,248 @@
+/** What was seen of vaults, in files beside the pins: it must outlive the process, or a service could wait for the next one. */
+import { randomBytes } from "node:crypto";
+import { closeSync, fstatSync, openSync, writeSync } from "node:fs";
+import { copyFile, open, stat, type FileHandle } from "node:fs/promises";
+import { join } from "node:path";
+import type { SeenStatement } from "@coffer/crypto";
+import { configurationError } from "../errors.ts";
+import type { SeenKind, SeenMemory, SeenStore } from "../vaults/seen.ts";
+import { configDirectory, type Environment } from "./config.ts";
+import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
+import { acquireLock } from "./lock-file.ts";
+import { decodeRest, encodeLine, encodeRest, keyOf } from "./seen-lines.ts";
+import { isNewer, keepNewest, SeenLog } from "./seen-log.ts";
+
+/** Longest time for which a note is in memory alone, and between two looks at what other processes noted. Milliseconds. */
+const INTERVAL_MS = 1_000;
+const LOCK_WAIT_MS = 5_000;
+/** Lines that may be void before the file is written anew, besides as many as count. */
+const SPARE_LINES = 512;
+
+/** `vault-seen` in the configuration's directory. */
+export function seenDirectory(env?: Environment): string {
+  return join(configDirectory(env), "vault-seen");
+}
+
+/**
+ * One file of mode 0600 for each vault, to which all processes of this machine append; it names ids, numbers and digests alone. Of each vault
+ * the 65,536 statements noted last are kept (about 6 MiB). What a crash takes away is at most the notes of the last second. A damaged file is
+ * set aside as `….damaged` with a warning; its lines that are whole still count.
+ * @throws SdkError `configuration` for files of a later version.
+ */
+export function fileSeen(directory: string = seenDirectory()): SeenStore {
+  return {
+    open: async (chainObjectId) => {
+      if (!/^0x[0-9a-f]{64}$/.test(chainObjectId)) throw new TypeError("not the id of a chain object");
+      await makePrivateDirectory(directory);
+      const file = new SeenFile(join(directory, `${chainObjectId.slice(2)}.log`), chainObjectId);
+      await file.load();
+      return file;
+    },
+  };
+}
+
+/** Files with notes that are not written yet: written when the process ends. */
+const unwritten = new Set<SeenFile>();
+let watching = false;
+
+function writeAtExit(file: SeenFile): void {
+  unwritten.add(file);
+  if (watching) return;
+  watching = true;
+  process.once("exit", () => {
+    for (const each of unwritten) each.writeNow();
+  });
+}
+
+class SeenFile implements SeenMemory {
+  readonly #path: string;
+  readonly #object: string;
+  /** What stands in the file. */
+  #log: SeenLog;
+  /** What is to be written, and what is on its way: fields by key. */
+  #pending = new Map<string, string>();
+  #writing = new Map<string, string>();
+  #timer: NodeJS.Timeout | null = null;
+  #flushing: Promise<void> | null = null;
+  #looking: Promise<void> | null = null;
+  #looked = 0;
+
+  constructor(path: string, object: string) {
+    this.#path = path;
+    this.#object = object;
+    this.#log = new SeenLog(object);
+  }
+
+  find(kind: SeenKind, id: string): SeenStatement | null {
+    const rest = this.#find(keyOf(kind, id));
+    return rest === null ? null : decodeRest(rest);
+  }
+
+  note(kind: SeenKind, id: string, seen: SeenStatement): void {
+    const [key, rest] = [keyOf(kind, id), encodeRest(seen)];
+    const before = this.#find(key);
+    if (before !== null && !isNewer(rest, before)) return;
+    keepNewest(this.#pending, key, rest);
+    writeAtExit(this);
+    this.#timer ??= setTimeout(() => {
+      this.flush().catch((error: unknown) => {
+        warn(`What was seen of a vault cannot be kept in ${this.#path}`, error);
+      });
+    }, INTERVAL_MS).unref();
+  }
+
+  async refresh(): Promise<void> {
+    if (performance.now() - this.#looked >= INTERVAL_MS) await this.load();
+  }
+
+  /** One look at a time. */
+  async load(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looked = performance.now();
+      this.#looking = null;
+    });
+    await this.#looking;
+  }
+
+  async flush(): Promise<void> {
+    while (this.#flushing !== null) await this.#flushing.catch(() => undefined);
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    if (this.#pending.size === 0) return;
+    this.#flushing = this.#write().finally(() => (this.#flushing = null));
+    await this.#flushing;
+    if (this.#log.lines > 2 * this.#log.size + SPARE_LINES) await this.#rewrite(() => true, 0);
+  }
+
+  async forget(id: string | null): Promise<void> {
+    await this.flush();
+    const keys = id === null ? null : new Set([keyOf("version", id), keyOf("entry", id)]);
+    if (!(await this.#rewrite((key) => keys !== null && !keys.has(key), LOCK_WAIT_MS)))
+      throw configurationError(`Another process keeps ${this.#path} locked`);
+    await this.#looking;
+    await this.load();
+  }
+
+  /** At the end of the process, where nothing can be waited for. What was being written may stand there twice then, which does no harm. */
+  writeNow(): void {
+    try {
+      const file = openSync(this.#path, "a", 0o600);
+      const batch = batchOf([...this.#writing, ...this.#pending]);
+      writeSync(file, fstatSync(file).size === 0 ? newHeader(this.#object) + batch : batch);
+      closeSync(file);
+    } catch {
+      // The process ends: what was noted last is forgotten, as after a crash.
+    }
+  }
+
+  /** Where two processes were shown two statements of one number, the one that stands in the file counts: the other is refused from then on. */
+  #find(key: string): string | null {
+    const own = this.#pending.get(key) ?? this.#writing.get(key) ?? null;
+    const known = this.#log.find(key);
+    return own === null || (known !== null && !isNewer(own, known)) ? known : own;
+  }
+
+  async #look(): Promise<void> {
+    await using file = await openIfThere(this.#path);
+    const nonce = file === null ? null : await SeenLog.readNonce(file);
+    // Another process has written it anew, or forgot it: what it holds now counts.
+    if (this.#log.isRead && nonce !== this.#log.nonce) this.#log = new SeenLog(this.#object);
+    if (file === null) return;
+    await this.#log.read(file);
+    if (this.#log.problem === "version")
+      throw configurationError(`The file ${this.#path} was written by a later version: update this client`);
+    if (this.#log.problem === "damaged") await this.#setAside();
+  }
+
+  async #write(): Promise<void> {
+    this.#writing = this.#pending;
+    this.#pending = new Map();
+    try {
+      await append(this.#path, this.#object, batchOf(this.#writing));
+      await this.#looking;
+      await this.load();
+    } catch (error) {
+      // Whoever removed the directory wants nothing kept there.
+      if (fileErrorCode(error) !== "ENOENT") {
+        for (const [key, rest] of this.#writing) if (!this.#pending.has(key)) this.#pending.set(key, rest);
+        throw error;
+      }
+    } finally {
+      this.#writing = new Map();
+      if (this.#pending.size === 0) unwritten.delete(this);
+    }
+  }
+
+  async #setAside(): Promise<void> {
+    await copyFile(this.#path, `${this.#path}.damaged`);
+    warn(`${this.#path} was damaged and is set aside as ….damaged: what was whole in it still counts`);
+    // What is read in the new one is whole.
+    if (await this.#rewrite(() => true, 0)) this.#log.problem = null;
+  }
+
+  /**
+   * Writes the file anew with what counts. Others append without a lock: what came while it was being written is brought over, and whoever
+   * appends to the old one afterwards notices. False: another process is at it.
+   */
+  async #rewrite(isKept: (key: string) => boolean, waitMs: number): Promise<boolean> {
+    await using lock = await acquireLock(`${this.#path}.lock`, waitMs);
+    if (lock === null) return false;
+    await using old = await openIfThere(this.#path);
+    if (old === null) return true;
+    const log = new SeenLog(this.#object);
+    await log.read(old);
+    await replaceFile(this.#path, newHeader(this.#object) + batchOf(log.entries(isKept)));
+    const late = await log.readRest(old);
+    if (late !== "") await append(this.#path, this.#object, late);
+    return true;
+  }
+}
+
+function newHeader(object: string): string {
+  return SeenLog.header(object, randomBytes(8).toString("hex"));
+}
+
+/** Each line begins with its line break, so that one that a crash cut off spoils no other. */
+function batchOf(entries: Iterable<readonly [key: string, rest: string]>): string {
+  return Array.from(entries, ([key, rest]) => `\n${encodeLine({ key, rest })}`).join("");
+}
+
+/** How often a file that is replaced meanwhile is written to again. */
+const ATTEMPTS = 10;
+
+/** One write, so that lines of several processes do not mix (O_APPEND, write(2)). On disk when it resolves. */
+async function append(path: string, object: string, batch: string): Promise<void> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    await using file = await open(path, "a", 0o600);
+    const { size, ino } = await file.stat();
+    await file.appendFile(size === 0 ? newHeader(object) + batch : batch);
+    await file.datasync();
+    if ((await inodeOf(path)) === ino) return;
+  }
+}
+
+async function inodeOf(path: string): Promise<number | null> {
+  try {
+    return (await stat(path)).ino;
+  } catch (error) {
+    if (fileErrorCode(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+
+async function openIfThere(path: string): Promise<FileHandle | null> {
+  try {
+    const file = await open(path, "r");
+    if ((await file.stat()).isFile()) return file;
+    await file.close();
+  } catch (error) {
+    if (fileErrorCode(error) === "ENOENT") return null;
+    throw configurationError(`The file ${path} cannot be read (${fileErrorCode(error) ?? "unknown"})`);
+  }
+  throw configurationError(`${path} is no file`);
+}
+
+function warn(message: string, cause?: unknown): void {
+  const code = fileErrorCode(cause);
+  process.emitWarning(code === null ? message : `${message} (${code})`, { code: "COFFER_SEEN" });
+}

@@ -1,0 +1,66 @@
+/**
+ * How what was seen is written down: one line for each statement, all of one length, so that a line that a crash cut off is told from one
+ * that was changed.
+ *
+ * ```
+ * line    fields in base64 (88) || CRC-32 of those 88 characters in hex (8)
+ * fields  kind(1: version, entry) || file or folder id(16) || 00 || number(8) || generation(8) || hash(32)      file-format §8
+ * ```
+ */
+import { Buffer } from "node:buffer";
+import { crc32 } from "node:zlib";
+import type { SeenStatement } from "@coffer/crypto";
+import type { SeenKind } from "../vaults/seen.ts";
+
+export const LINE_CHARACTERS = 96;
+const FIELD_CHARACTERS = 88;
+/** Of kind, id and zero: 18 bytes are whole characters of base64. */
+const KEY_CHARACTERS = 24;
+const KINDS = { version: 1, entry: 2 } as const;
+
+/** The key of what is remembered, and the rest of its fields: both as they stand in a line. */
+export interface SeenFields {
+  readonly key: string;
+  readonly rest: string;
+}
+
+export function keyOf(kind: SeenKind, id: string): string {
+  const bytes = Buffer.alloc(18);
+  bytes[0] = KINDS[kind];
+  if (bytes.write(id.replaceAll("-", ""), 1, 16, "hex") !== 16) throw new RangeError("not the id of a file or folder");
+  return bytes.toString("base64");
+}
+
+export function encodeRest({ number, generation, hash }: SeenStatement): string {
+  const bytes = Buffer.alloc(48);
+  bytes.writeBigUInt64BE(number, 0);
+  bytes.writeBigUInt64BE(generation, 8);
+  bytes.set(hash.subarray(0, 32), 16);
+  return bytes.toString("base64");
+}
+
+export function decodeRest(rest: string): SeenStatement {
+  const bytes = Buffer.from(rest, "base64");
+  return {
+    number: bytes.readBigUInt64BE(0),
+    generation: bytes.readBigUInt64BE(8),
+    hash: Uint8Array.from(bytes.subarray(16)),
+  };
+}
+
+export function encodeLine({ key, rest }: SeenFields): string {
+  return `${key}${rest}${checkOf(`${key}${rest}`)}`;
+}
+
+/** null: not such a line. */
+export function parseLine(line: string): SeenFields | null {
+  if (line.length !== LINE_CHARACTERS) return null;
+  const fields = line.slice(0, FIELD_CHARACTERS);
+  if (line.slice(FIELD_CHARACTERS) !== checkOf(fields)) return null;
+  return { key: fields.slice(0, KEY_CHARACTERS), rest: fields.slice(KEY_CHARACTERS) };
+}
+
+/** Against accidents: whoever can write the file on purpose can make the sum as well. */
+function checkOf(text: string): string {
+  return crc32(text).toString(16).padStart(8, "0");
+}
