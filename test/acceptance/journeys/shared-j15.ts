@@ -61,8 +61,14 @@ export async function accessExplained({ service, scratch }: SharedWorld): Promis
       const cutOff = await service.invite(owner);
       await owner.client.vaults.members.add(vaultId, cutOff.address);
       await revokeKey(service.baseUrl, owner.apiKey, cutOff.keyId);
-      const [[layer] = []] = (await failedIn(cutOff)) as unknown[][];
-      assert.equal(layer, "api");
+      assert.deepEqual(await failedIn(cutOff), [["api", "invalid_credential"]]);
+      // On the allowlist alone: its owner's client ended between the chain and the service.
+      const guest = await service.signUp();
+      const cut = ({ method, path }: { method: string; path: string }): boolean =>
+        method === "POST" && path.endsWith("/members");
+      const once = owner.another({}, { retry: { limit: 0 } });
+      await service.tap.cutting(cut, () => assert.rejects(once.vaults.members.add(vaultId, guest.address)));
+      assert.deepEqual(await failedIn(guest), [["api", "not_found"]]);
     },
     "J15-mcp-no-secret": async () => {
       assert.ok(streams.length > 5);
