@@ -138,7 +138,9 @@ describe("webhook endpoints and the event feed cost the same however many there 
   it.each([null, position])(
     "a page of an account's endpoints is read off an index, unsorted, after %j",
     async (after) => {
-      const plan = await planOf((session) => listWebhooks(session, "a", { list: "webhooks", limit: 100, after }));
+      const plan = await planOf((session) =>
+        listWebhooks(session, { accountId: "a" }, { list: "webhooks", limit: 100, after }),
+      );
       expect(plan).toContain("USING INDEX webhooks_newest ");
       expect(plan).not.toContain("TEMP B-TREE");
     },

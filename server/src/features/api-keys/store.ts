@@ -1,38 +1,15 @@
 import { prepared, type Session } from "../../ports/database.ts";
 import type { ApiKeyRow } from "../../ports/tables.ts";
-import type { PageRequest } from "../paging.ts";
+import { newest } from "../newest-store.ts";
 
 export const findKey = prepared((build, value: { accountId: string; id: string }) =>
   build.selectFrom("api_keys").selectAll().where("id", "=", value.id).where("account_id", "=", value.accountId),
 );
 
-const listFirst = prepared((build, value: { accountId: string; limit: number }) =>
-  build
-    .selectFrom("api_keys")
-    .selectAll()
-    .where("account_id", "=", value.accountId)
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
-    .limit(value.limit),
+/** One row more than the page holds, newest first. */
+export const listKeys = newest((build, value: { accountId: string }) =>
+  build.selectFrom("api_keys").selectAll().where("account_id", "=", value.accountId),
 );
-
-const listAfter = prepared((build, value: { accountId: string; limit: number; createdAt: number; id: string }) =>
-  build
-    .selectFrom("api_keys")
-    .selectAll()
-    .where("account_id", "=", value.accountId)
-    .where((row) => row(row.refTuple("created_at", "id"), "<", row.tuple(value.createdAt, value.id)))
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
-    .limit(value.limit),
-);
-
-/** One row more than the page holds, so that the caller can tell whether another page follows. */
-export function listKeys(session: Session, accountId: string, page: PageRequest): Promise<ApiKeyRow[]> {
-  const limit = page.limit + 1;
-  if (page.after === null) return session.all(listFirst(session, { accountId, limit }));
-  return session.all(listAfter(session, { accountId, limit, ...page.after }));
-}
 
 /** Keys that still open the account: neither revoked nor expired. */
 export const countLiveKeys = prepared((build, value: { accountId: string; now: number }) =>

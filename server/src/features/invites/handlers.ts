@@ -37,7 +37,10 @@ export const invitesHandlers = (deps: Needs): GroupHandlers<typeof api.invites> 
   async list({ query }, { principal }) {
     const request = parsePage("invites", query);
     const now = deps.clock.now();
-    const { rows, nextCursor } = toPage(await listInvites(deps.database, principal.accountId, request), request);
+    const { rows, nextCursor } = toPage(
+      await listInvites(deps.database, { accountId: principal.accountId }, request),
+      request,
+    );
     return {
       invites: rows.filter((row) => reachesNoFurther(row, principal)).map((row) => toInvite(row, now)),
       nextCursor,

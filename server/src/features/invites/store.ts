@@ -1,6 +1,6 @@
 import { prepared, type Session } from "../../ports/database.ts";
 import type { InviteRow } from "../../ports/tables.ts";
-import type { PageRequest } from "../paging.ts";
+import { newest } from "../newest-store.ts";
 
 export const findInvite = prepared((build, value: { accountId: string; id: string }) =>
   build.selectFrom("invites").selectAll().where("id", "=", value.id).where("account_id", "=", value.accountId),
@@ -10,33 +10,10 @@ export const findInviteByHash = prepared((build, value: { hash: string }) =>
   build.selectFrom("invites").selectAll().where("hash", "=", value.hash),
 );
 
-const listFirst = prepared((build, value: { accountId: string; limit: number }) =>
-  build
-    .selectFrom("invites")
-    .selectAll()
-    .where("account_id", "=", value.accountId)
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
-    .limit(value.limit),
+/** One row more than the page holds, newest first. */
+export const listInvites = newest((build, value: { accountId: string }) =>
+  build.selectFrom("invites").selectAll().where("account_id", "=", value.accountId),
 );
-
-const listAfter = prepared((build, value: { accountId: string; limit: number; createdAt: number; id: string }) =>
-  build
-    .selectFrom("invites")
-    .selectAll()
-    .where("account_id", "=", value.accountId)
-    .where((row) => row(row.refTuple("created_at", "id"), "<", row.tuple(value.createdAt, value.id)))
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
-    .limit(value.limit),
-);
-
-/** One row more than the page holds, so that the caller can tell whether another page follows. */
-export function listInvites(session: Session, accountId: string, page: PageRequest): Promise<InviteRow[]> {
-  const limit = page.limit + 1;
-  if (page.after === null) return session.all(listFirst(session, { accountId, limit }));
-  return session.all(listAfter(session, { accountId, limit, ...page.after }));
-}
 
 /** Invites that can still be redeemed. */
 export const countLiveInvites = prepared((build, value: { accountId: string; now: number }) =>

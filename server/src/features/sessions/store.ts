@@ -1,6 +1,6 @@
 import { prepared, type Session } from "../../ports/database.ts";
 import type { SessionRow } from "../../ports/tables.ts";
-import type { PageRequest } from "../paging.ts";
+import { newest } from "../newest-store.ts";
 
 export async function insertSession(transaction: Session, row: SessionRow): Promise<void> {
   await transaction.run(transaction.build.insertInto("sessions").values(row));
@@ -104,42 +104,15 @@ export const findSession = prepared((build, value: { accountId: string; id: stri
   build.selectFrom("sessions").select("id").where("id", "=", value.id).where("account_id", "=", value.accountId),
 );
 
-const listFirst = prepared((build, value: { accountId: string; now: number; limit: number }) =>
+/** The live ones. One row more than the page holds, newest first. */
+export const listSessions = newest((build, value: { accountId: string; now: number }) =>
   build
     .selectFrom("sessions")
     .selectAll()
     .where("account_id", "=", value.accountId)
     .where("revoked_at", "is", null)
-    .where("expires_at", ">", value.now)
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
-    .limit(value.limit),
+    .where("expires_at", ">", value.now),
 );
-
-const listAfter = prepared(
-  (build, value: { accountId: string; now: number; limit: number; createdAt: number; id: string }) =>
-    build
-      .selectFrom("sessions")
-      .selectAll()
-      .where("account_id", "=", value.accountId)
-      .where("revoked_at", "is", null)
-      .where("expires_at", ">", value.now)
-      .where((row) => row(row.refTuple("created_at", "id"), "<", row.tuple(value.createdAt, value.id)))
-      .orderBy("created_at", "desc")
-      .orderBy("id", "desc")
-      .limit(value.limit),
-);
-
-/** The live ones. One row more than the page holds, so that the caller can tell whether another page follows. */
-export function listSessions(
-  session: Session,
-  { accountId, now }: { accountId: string; now: number },
-  page: PageRequest,
-): Promise<SessionRow[]> {
-  const limit = page.limit + 1;
-  if (page.after === null) return session.all(listFirst(session, { accountId, now, limit }));
-  return session.all(listAfter(session, { accountId, now, limit, ...page.after }));
-}
 
 /** What authentication looks up on every request of a session. */
 export interface SessionLifeRow {

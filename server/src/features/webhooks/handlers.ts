@@ -38,7 +38,10 @@ type EndpointNames = "list" | "create" | "get" | "update" | "delete" | "rotateSe
 const endpointHandlers = (deps: Needs): Pick<GroupHandlers<typeof api.webhooks>, EndpointNames> => ({
   async list({ query }, { principal }) {
     const request = parsePage("webhooks", query);
-    const { rows, nextCursor } = toPage(await listWebhooks(deps.database, principal.accountId, request), request);
+    const { rows, nextCursor } = toPage(
+      await listWebhooks(deps.database, { accountId: principal.accountId }, request),
+      request,
+    );
     return { webhooks: rows.map(toWebhook), nextCursor };
   },
 
