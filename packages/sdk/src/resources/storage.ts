@@ -7,8 +7,7 @@ import type { AccessCheck } from "../vaults/check-access.ts";
 import type { NewSharedVault } from "../vaults/create.ts";
 import type { ExportOptions, ExportResult } from "../vaults/export.ts";
 import type { ExportStore } from "../vaults/export-layout.ts";
-import type { ForgetSeenOptions } from "../vaults/forget-seen.ts";
-import type { AddMemberOptions } from "../vaults/members.ts";
+import type { AddedMember, AddMemberOptions, RemovedMember } from "../vaults/members.ts";
 import type { ActResult } from "../vaults/owner-acts.ts";
 import type { RevokedAgent } from "../vaults/revoke-agent.ts";
 import type { RotationOptions, RotationResult } from "../vaults/rotate.ts";
@@ -66,21 +65,15 @@ export interface MemberResource {
   /** As the service and the chain see them, the owner first. */
   list(vaultId: string, options?: CallOptions): Promise<VaultMember[]>;
   /**
-  /**
-   * Forgets which statements this client has seen of a shared vault, or of one file or folder (`id`): what the service shows counts as the
-   * newest again. For when the service was restored from a backup and its operator says so; without that, `rolled_back` is an alarm.
-   * Everyone who has seen the newer state has to do it.
-   */
-  forgetSeen(vaultId: string, options?: ForgetSeenOptions): Promise<void>;
    * Adds an address, on the chain and then at the service: all that was ever written in the vault opens to it. Safe to repeat.
    * @throws VaultError `address_invalid` before anything is signed, `not_owner`, `no_gas`, …
    */
-  add(vaultId: string, chainAddress: string, options?: AddMemberOptions): Promise<VaultMember>;
+  add(vaultId: string, chainAddress: string, options?: AddMemberOptions): Promise<AddedMember>;
   /**
    * Removes an address, on the chain and then at the service: what is written afterwards is closed to it. What it could read it can read
    * wherever it gets the bytes, until the vault has been rotated. Safe to repeat.
    */
-  remove(vaultId: string, chainAddress: string, options?: CallOptions): Promise<{ readonly generation: bigint }>;
+  remove(vaultId: string, chainAddress: string, options?: CallOptions): Promise<RemovedMember>;
 }
 
 export interface AgentResource {
@@ -125,7 +118,6 @@ export function vaultResource(connection: Connection): VaultResource {
         (cursor) => callOn(connection, list, { query: withCursor(query, cursor) }, options),
         query.cursor,
       ),
-      "forgetSeen",
     get: async (vaultId, options) => (await callOn(connection, get, { params: { vaultId } }, options)).vault,
     update: async (vaultId, body, options) =>
       (await callOn(connection, update, { params: { vaultId }, body }, options)).vault,

@@ -8,6 +8,7 @@ import { fromBase64 } from "../digest.ts";
 import { isApiError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { sending } from "./create.ts";
+import { ADDED, REMOVED } from "./effects.ts";
 import { inVaultTerms } from "./vault-error.ts";
 import { bytesOf } from "./addresses.ts";
 import { untilSeen } from "./service-view.ts";
@@ -21,6 +22,19 @@ export interface AddMemberOptions extends CallOptions {
    * tell it; without either the member reads, and writes once it has set a key itself.
    */
   readonly signingKey?: Uint8Array | undefined;
+}
+
+/** A member, and what adding it has done. */
+export interface AddedMember extends VaultMember {
+  /** In words, for people: what is open to the address now. */
+  readonly effect: string;
+}
+
+export interface RemovedMember {
+  /** What is written from now on is of this generation or a later one. */
+  readonly generation: bigint;
+  /** In words, for people: what is closed to the address now, and what is not. */
+  readonly effect: string;
 }
 
 /** As the service and the chain see them, the owner first. */
@@ -42,7 +56,7 @@ export async function addVaultMember(
   vaultId: string,
   chainAddress: string,
   { label, signingKey, ...options }: AddMemberOptions = {},
-): Promise<VaultMember> {
+): Promise<AddedMember> {
   bytesOf(chainAddress);
   const session = vaultSession(connection);
   const vault = await requireOpenVault(connection, vaultId, options);
@@ -51,7 +65,8 @@ export async function addVaultMember(
   await inVaultTerms(() => addMember(session.chain, sending(session.signer), act));
   const body = { chainAddress, ...(label === undefined ? {} : { label }) };
   const record = () => callOn(connection, membersGroup.add, { params: { vaultId }, body }, options);
-  return (await untilSeen(connection, "not_on_allowlist", options, record)).member;
+  const { member } = await untilSeen(connection, "not_on_allowlist", options, record);
+  return { ...member, effect: ADDED };
 }
 
 /**
@@ -63,14 +78,14 @@ export async function removeVaultMember(
   vaultId: string,
   chainAddress: string,
   options?: CallOptions,
-): Promise<{ readonly generation: bigint }> {
+): Promise<RemovedMember> {
   bytesOf(chainAddress);
   const session = vaultSession(connection);
   const vault = await requireOpenVault(connection, vaultId, options);
   const act = { objectId: vault.pin.chainObjectId ?? "", chainAddress };
   const removed = await inVaultTerms(() => removeMember(session.chain, sending(session.signer), act));
   await forget(connection, vaultId, chainAddress, options);
-  return { generation: removed.vault.generation };
+  return { generation: removed.vault.generation, effect: REMOVED };
 }
 
 /** A member whom the service never recorded has nothing to be ended there. */

@@ -4,6 +4,7 @@ import { clientApi as api, type Vault } from "@coffer/contract";
 import { findMember } from "@coffer/chain";
 import { callOn, type CallOptions } from "../call.ts";
 import type { Connection } from "../options.ts";
+import { REVOKED } from "./effects.ts";
 import { removeVaultMember } from "./members.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
 import { vaultSession } from "./vault-session.ts";
@@ -23,6 +24,8 @@ export interface RevokedAgent {
   readonly chainAddress: string | null;
   /** One for each shared vault of the account. */
   readonly memberships: readonly RevokedMembership[];
+  /** In words, for people: what is closed to the agent now, and what is not. */
+  readonly effect: string;
 }
 
 /**
@@ -42,7 +45,7 @@ export async function revokeAgent(connection: Connection, keyId: string, options
   if (chainAddress !== null)
     for (const vault of await listSharedVaults(connection, options))
       memberships.push(await endMembership(connection, vault, chainAddress, options));
-  return { keyId, chainAddress, memberships };
+  return { keyId, chainAddress, memberships, effect: REVOKED };
 }
 
 async function listSharedVaults(connection: Connection, options?: CallOptions): Promise<Vault[]> {

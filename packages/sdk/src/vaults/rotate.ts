@@ -9,6 +9,7 @@ import type { Connection } from "../options.ts";
 import { bytesOf } from "./addresses.ts";
 import { updateFile, updateFolder } from "./changes.ts";
 import { sending } from "./create.ts";
+import { NOT_ROTATED, ROTATED } from "./effects.ts";
 import { openItem, placeOf } from "./entries.ts";
 import type { OpenVault } from "./open-vault.ts";
 import { versionSource } from "./rotate-content.ts";
@@ -54,6 +55,8 @@ export interface RotationResult {
   readonly floor: bigint;
   /** The floor stays where it was while anything is here. */
   readonly failed: readonly NotRotated[];
+  /** In words, for people: what this has ended, and what it has not. */
+  readonly effect: string;
 }
 
 export interface RotationOptions {
@@ -91,7 +94,7 @@ export async function rotateVault(
   const { files, folders } = rotation.progress;
   const failed = [...rotation.failed.values()];
   const floor = await inVaultTerms(() => settleFloor(connection, vault, failed.length === 0 ? generation : null));
-  return { files, folders, generation, floor, failed };
+  return { files, folders, generation, floor, failed, effect: floor >= generation ? ROTATED : NOT_ROTATED };
 }
 
 /** Raises the floor where that may be done, and answers it. */

@@ -1,0 +1,21 @@
+/**
+ * What changing an allowlist does and does not do, in words. The results of the calls carry them, and docs/threat-model.md says the same,
+ * word for word (test/threats/removed-member.test.ts).
+ */
+
+export const ADDED =
+  "The address can read everything in the vault, also what was written before it came, and can write, rename and trash.";
+
+export const REMOVED =
+  "What is written from now on is closed to the address, and the service stops serving it within ten seconds. What was written before " +
+  "stays open to whoever kept the vault keys of that time, wherever the stored bytes are obtained, until vaults.rotate has finished " +
+  "and the old bytes are gone.";
+
+export const REVOKED = `The agent's API key ends at once. ${REMOVED}`;
+
+export const ROTATED =
+  "Everything in the vault is stored under new keys, and nothing that was signed before is accepted any more. Copies that were taken of " +
+  "the old bytes stay readable to whoever kept their keys; the service deletes what was replaced after an hour.";
+
+export const NOT_ROTATED =
+  "Not everything is stored under new keys: the floor stays where it was, and what was signed before is still accepted.";
