@@ -24,6 +24,12 @@ export interface Permits {
   write(vault: SeenVault, generation: number): Writer;
 }
 
+/** A permit to write that work is known to need: asked for first, so that nothing has to run twice. */
+export interface ExpectedWrite {
+  readonly vault: SeenVault;
+  readonly generation: number;
+}
+
 /**
  * Runs `work`, again after each permit that it lacked.
  * @throws ServiceError what {@link requireMember} and {@link requireWriter} refuse with.
@@ -32,8 +38,11 @@ export async function withPermits<Result>(
   deps: ChainDeps,
   principal: Principal,
   work: (permits: Permits) => Promise<Result>,
+  expected: ExpectedWrite | null = null,
 ): Promise<Result> {
   const held = new HeldPermits();
+  // A refusal is said where the work meets it, behind what it would say first.
+  if (expected !== null) await held.ask(deps, principal, expected).catch(ignoreRefusal);
   // One permit to use and one to write; a second vault cannot come in between, because nothing changes its vault.
   for (let attempts = 3; ; attempts -= 1) {
     try {
@@ -43,6 +52,10 @@ export async function withPermits<Result>(
       await held.ask(deps, principal, error);
     }
   }
+}
+
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof ServiceError)) throw error;
 }
 
 /** Ends the transaction that met the vault; never leaves {@link withPermits}. */
@@ -73,7 +86,11 @@ class HeldPermits implements Permits {
     return this.#writer.writer;
   }
 
-  async ask(deps: ChainDeps, principal: Principal, { vault, generation }: PermitNeeded): Promise<void> {
+  async ask(
+    deps: ChainDeps,
+    principal: Principal,
+    { vault, generation }: Pick<PermitNeeded, "vault" | "generation">,
+  ): Promise<void> {
     if (generation === null) {
       await requireMember(deps, principal, vault);
       this.#usable = vault.id;

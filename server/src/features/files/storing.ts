@@ -11,7 +11,7 @@ import type { FileRow } from "../../ports/tables.ts";
 import { limitsOf } from "../account/rules.ts";
 import { changeUsage } from "../account/store.ts";
 import { noteChange, fileTarget } from "../acting.ts";
-import { type Permits, withPermits } from "../permits.ts";
+import { type ExpectedWrite, type Permits, withPermits } from "../permits.ts";
 import { findPlace, type WantedPlace } from "../placing.ts";
 import { readFileFor, type SeenFile } from "../reaching.ts";
 import { requireMatch } from "./conditions.ts";
@@ -41,7 +41,11 @@ export interface StoredContent extends BlobReceipt {
 export async function storeThenCommit<Result>(
   deps: StoringDeps,
   incoming: Incoming,
-  { principal, recheck }: { readonly principal: Principal; readonly recheck: () => Promise<void> },
+  {
+    principal,
+    recheck,
+    writes = null,
+  }: { readonly principal: Principal; readonly recheck: () => Promise<void>; readonly writes?: ExpectedWrite | null },
   commit: (transaction: Session, content: StoredContent, permits: Permits) => Promise<Result>,
 ): Promise<Result> {
   const blobKey = deps.random.uuid();
@@ -50,9 +54,9 @@ export async function storeThenCommit<Result>(
     requireDigests(incoming.digests, receipt.sha256);
     await recheck();
     const content = { blobKey, ...receipt };
-    return await withPermits(deps, principal, (permits) =>
-      deps.database.transaction((transaction) => commit(transaction, content, permits)),
-    );
+    const storing = (permits: Permits) =>
+      deps.database.transaction((transaction) => commit(transaction, content, permits));
+    return await withPermits(deps, principal, storing, writes);
   } catch (error) {
     if (rolledBack(error)) await deps.blobs.delete(blobKey).catch(ignore);
     throw error;

@@ -3,6 +3,7 @@ import { ServiceError } from "../../http/errors.ts";
 import type { CreationContext, IncomingBytes, Principal, Recorded, RequestContext } from "../../http/handlers.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { nameColumn, refuseOutdatedName } from "../folder-names/entries.ts";
+import type { ExpectedWrite } from "../permits.ts";
 import type { FoundPlace } from "../placing.ts";
 import type { SeenFile } from "../reaching.ts";
 import { requireWriter, type SeenVault } from "../shared-vaults/access.ts";
@@ -45,12 +46,16 @@ export async function uploadShared(
   return storeThenCommit(
     deps,
     incoming,
-    { principal, recheck: () => context.recheck() },
+    { principal, recheck: () => context.recheck(), writes: writesOf(place.vault, signed) },
     async (transaction, content, permits) => {
       const row = await addSharedFile(transaction, deps, principal, { file, content, permits });
       return context.record(transaction, { file: toFile(row) });
     },
   );
+}
+
+function writesOf(vault: SeenVault, signed: SignedUpload): ExpectedWrite {
+  return { vault, generation: signed.version.generation };
 }
 
 function recordMade(deps: StoringDeps, context: CreationContext<Principal>, row: FileRow) {
@@ -81,7 +86,7 @@ export async function replaceShared(
   return storeThenCommit(
     deps,
     incoming,
-    { principal, recheck: () => context.recheck() },
+    { principal, recheck: () => context.recheck(), writes: writesOf(vault, signed) },
     (transaction, content, permits) =>
       addSharedVersion(transaction, deps, principal, { version, signed, content, permits }),
   );

@@ -2,7 +2,7 @@
  * Ed25519 over statements, as strict as clients verify them (file-format §6): canonical encodings, S below the group's order, neither
  * key nor R of small order, no cofactor.
  */
-import { createPublicKey, verify } from "node:crypto";
+import { createPublicKey, verify, type KeyObject } from "node:crypto";
 import { blake2b } from "@noble/hashes/blake2.js";
 
 /** RFC 8410 §4: DER of a public key of 32 bytes. */
@@ -21,11 +21,26 @@ export function isSigned(
   // OpenSSL takes keys of small order, and R in any encoding that decodes to what it computes; it checks S itself.
   if (!isSound(publicKey) || !isSound(signature.subarray(0, 32))) return false;
   try {
-    const key = createPublicKey({ key: Buffer.concat([SPKI, publicKey]), format: "der", type: "spki" });
-    return verify(null, digestOf(title, body), key, signature);
+    return verify(null, digestOf(title, body), importKey(publicKey), signature);
   } catch {
     return false; // Not a point of the curve.
   }
+}
+
+/** Importing a key takes as long as verifying with it, and few members sign most of what comes. The one used longest ago gives way. */
+const MAX_IMPORTED = 1000;
+const imported = new Map<string, KeyObject>();
+
+/** Throws for 32 bytes that are no point of the curve. */
+function importKey(publicKey: Uint8Array): KeyObject {
+  const der = Buffer.concat([SPKI, publicKey]);
+  const name = der.toString("latin1");
+  const key = imported.get(name) ?? createPublicKey({ key: der, format: "der", type: "spki" });
+  imported.delete(name);
+  imported.set(name, key);
+  const oldest = imported.size > MAX_IMPORTED ? imported.keys().next().value : undefined;
+  if (oldest !== undefined) imported.delete(oldest);
+  return key;
 }
 
 /** BLAKE2b-256 of intent ‖ BCS `vector<u8>` of title ‖ 00 ‖ body. */

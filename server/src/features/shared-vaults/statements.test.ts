@@ -131,6 +131,23 @@ describe("a version statement", () => {
   });
 });
 
+it("a statement that was found good for one signing key is not so for another, nor refused for good", () => {
+  const writer = writerAt(3);
+  const rekeyed = { ...writer, member: { ...writer.member, signingKey: other.publicKey } };
+  const good = parseVersionStatement(signVersion(signer, version));
+  const expected = { keyId, before: null };
+  const refusal = "version: the signature is not of the caller's signing key";
+  expect(said(() => requireVersion(rekeyed, good, expected))).toBe(refusal);
+  expect(said(() => requireVersion(writer, good, expected))).toBe("ok");
+  expect(said(() => requireVersion(writer, good, expected))).toBe("ok");
+  expect(said(() => requireVersion(rekeyed, good, expected))).toBe(refusal);
+  // What holds beside the signature is asked every time.
+  expect(said(() => requireVersion(writer, good, { ...expected, keyId: "ef".repeat(32) }))).toContain(
+    "another vault key",
+  );
+  expect(said(() => requireVersion(writerAt(4), good, expected))).toBe("generation_moved");
+});
+
 describe("an entry statement", () => {
   const check = (
     text: string,

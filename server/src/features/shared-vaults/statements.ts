@@ -174,11 +174,21 @@ function requireSuccession(
   if (previous !== (before?.digest ?? ZERO_DIGEST)) throw invalid(`${what}: it does not follow the current one`);
 }
 
+/**
+ * Statements whose signature was found good, with the key that it is of: a request asks before it reads its bytes, and again when it stores
+ * them. Nobody writes into a statement's bytes.
+ */
+const verified = new WeakMap<Uint8Array, Uint8Array>();
+
+/** `bytes` are of one kind of statement, and so of one title. */
 function requireSigned({ member }: Writer, title: string, bytes: Uint8Array, what: string): void {
+  const known = verified.get(bytes);
+  if (known !== undefined && Buffer.compare(known, member.signingKey) === 0) return;
   const body = bytes.subarray(0, bytes.length - SIGNATURE_BYTES);
   const signature = bytes.subarray(bytes.length - SIGNATURE_BYTES);
   if (!isSigned(title, body, { publicKey: member.signingKey, signature }))
     throw invalid(`${what}: the signature is not of the caller's signing key`);
+  verified.set(bytes, member.signingKey);
 }
 
 const NO_UUID = "00000000-0000-0000-0000-000000000000";
