@@ -102,5 +102,6 @@ export type { ActResult } from "./vaults/owner-acts.ts";
 export { memoryPins, type PinStore, type VaultPin } from "./vaults/pins.ts";
 export type { RevokedAgent, RevokedMembership } from "./vaults/revoke-agent.ts";
 export type { NotRotated, RotationOptions, RotationProgress, RotationResult } from "./vaults/rotate.ts";
+export type { KeptUpload, SourceIdentity, UploadJournals } from "./vaults/upload-journal.ts";
 export type { VaultErrorCode } from "./vaults/vault-error.ts";
 export type { EventOf, ReceivedEvent, UnknownEvent } from "./webhooks/received-event.ts";

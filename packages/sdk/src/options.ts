@@ -12,6 +12,7 @@ import { Secret } from "./secret.ts";
 import { SessionCredentials } from "./session/credentials.ts";
 import type { CreationJournal } from "./vaults/create.ts";
 import type { PinStore } from "./vaults/pins.ts";
+import type { UploadJournals } from "./vaults/upload-journal.ts";
 import type { SeenStore } from "./vaults/seen.ts";
 import { kyTransport, type Middleware, type Transport } from "./transports.ts";
 
@@ -67,6 +68,8 @@ export interface SharedVaultOptions {
   readonly seen?: SeenStore | undefined;
   /** Unfinished creations of vaults; without one, a crash between chain and service leaves a vault object that nobody uses. */
   readonly creations?: CreationJournal | undefined;
+  /** Unfinished uploads of a rotation; without it, a large file whose rotation was cut off begins again. */
+  readonly uploads?: UploadJournals | undefined;
   /** Carries requests to the chain and the key servers; the runtime's own when absent. */
   readonly fetch?: typeof fetch | undefined;
   /** This machine's time in milliseconds since 1970; `Date.now` when absent. */

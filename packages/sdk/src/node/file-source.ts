@@ -3,14 +3,14 @@ import { open, type FileHandle } from "node:fs/promises";
 import { ContractError } from "../errors.ts";
 import { sourceChanged, type Source } from "../upload/source.ts";
 
-/** What tells that a file is still the same: decimal texts of device, inode, bytes and nanoseconds. */
-export interface FileIdentity {
+/** What tells that a file is still the same: decimal texts of device, inode, bytes and nanoseconds. A type: it is a SourceIdentity too. */
+export type FileIdentity = {
   readonly device: string;
   readonly inode: string;
   readonly size: string;
   readonly modified: string;
   readonly changed: string;
-}
+};
 
 /** A source that notices when its file changes. */
 export interface FileSource extends Source {

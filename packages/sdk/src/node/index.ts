@@ -27,4 +27,5 @@ export { fileSeen, seenDirectory } from "./seen-file.ts";
 export { savedSession } from "./saved-session.ts";
 export { resolveSettings, type Settings, type SettingsFlags, type SettingSource } from "./settings.ts";
 export { openSharedVaults } from "./shared-vaults.ts";
+export { fileUploadJournals, uploadDirectory } from "./upload-journals.ts";
 export { uploadFile, type UploadFileOptions } from "./upload-file.ts";

@@ -1,24 +1,16 @@
 import { createHash, randomUUID } from "node:crypto";
-import { readFile, rm } from "node:fs/promises";
+import { readdir, readFile, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod/mini";
 import { ApiError, SdkError } from "../errors.ts";
 import { appendDurably, fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
-import { sameIdentity, type FileIdentity } from "./file-source.ts";
 import { acquireLock, type LockFile } from "./lock-file.ts";
-import type { UploadJournal } from "../vaults/upload-journal.ts";
+import type { KeptUpload, SourceIdentity } from "../vaults/upload-journal.ts";
 
-const identity = z.object({
-  device: z.string(),
-  inode: z.string(),
-  size: z.string(),
-  modified: z.string(),
-  changed: z.string(),
-});
 const entry = z.object({
   version: z.literal(1),
   purpose: z.string(),
-  source: identity,
+  source: z.record(z.string(), z.string()),
   idempotencyKey: z.string(),
   uploadId: z.nullable(z.uuid()),
   /** Of an upload into a shared vault: the plan of its bytes, and the name of the file of parts that belongs to it. */
@@ -28,17 +20,23 @@ const partsHead = z.object({ begun: z.uuid() });
 
 type Entry = z.infer<typeof entry>;
 
-/** A journal for one upload of one file to one place. Holds its lock until disposed. */
-export interface Journal extends UploadJournal, AsyncDisposable {
-  /** A session for an earlier state of the file: of no use, to be ended on the server. */
-  readonly outdated: string | null;
-  /** The upload is over, for good or for bad. */
-  remove(): Promise<void>;
+/** No permission, a read-only system, and no home directory (`os.homedir` tells it as a system error) or one that is no directory. */
+const NO_PLACE = new Set(["EACCES", "EPERM", "EROFS", "ENOENT", "ENOTDIR", "ERR_SYSTEM_ERROR"]);
+
+/** As {@link openJournal}, and null where no journal can be kept. */
+export async function openWherePossible(open: () => Promise<KeptUpload | null>): Promise<KeptUpload | null> {
+  try {
+    return await open();
+  } catch (error) {
+    if (NO_PLACE.has(fileErrorCode(error) ?? "")) return null;
+    throw error;
+  }
 }
 
 /**
- * Opens the journal of an upload. `purpose` names service, file and place, and holds no secret: an entry for the same purpose and
- * an unchanged file is taken up. Null when another process is at the same upload: then this one goes without a journal.
+ * Opens the journal of an upload, which holds its lock until it is closed. `purpose` names service, source and place, and holds no secret: an
+ * entry for the same purpose and an unchanged source is taken up. Null when another process is at the same upload: then this one goes
+ * without a journal.
  *
  * The creation's Idempotency-Key is on disk before the creation is sent, so that a crash between the two cannot lose a session, and the
  * session's id before its first part.
@@ -46,16 +44,16 @@ export interface Journal extends UploadJournal, AsyncDisposable {
 export async function openJournal(
   directory: string,
   purpose: string,
-  source: FileIdentity,
-  idempotencyKey: string | undefined,
-): Promise<Journal | null> {
+  source: SourceIdentity,
+  idempotencyKey?: string,
+): Promise<KeptUpload | null> {
   await makePrivateDirectory(directory);
   const path = join(directory, `${createHash("sha256").update(purpose).digest("hex")}.json`);
   const lock = await acquireLock(`${path}.lock`, 0);
   if (lock === null) return null;
   try {
     const found = await readEntry(path, purpose);
-    const usable = found !== null && sameIdentity(found.source, source) ? found : null;
+    const usable = found !== null && isSame(found.source, source) ? found : null;
     const current: Entry = usable ?? {
       version: 1,
       purpose,
@@ -79,7 +77,7 @@ interface Opened {
   readonly outdated: string | null;
 }
 
-function journal(path: string, lock: LockFile, opened: Opened): Journal {
+function journal(path: string, lock: LockFile, opened: Opened): KeptUpload {
   const write = async (change: Partial<Entry>): Promise<void> => {
     opened.current = { ...opened.current, ...change };
     await writeEntry(path, opened.current);
@@ -120,8 +118,27 @@ function journal(path: string, lock: LockFile, opened: Opened): Journal {
       await rm(path, { force: true });
       await rm(partsOf(path), { force: true });
     },
-    [Symbol.asyncDispose]: () => lock[Symbol.asyncDispose](),
+    close: () => lock[Symbol.asyncDispose](),
   };
+}
+
+function isSame(a: SourceIdentity, b: SourceIdentity): boolean {
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && a[name] === b[name]);
+}
+
+/** Forgets the journals of a directory that nobody is at, and the directory when nothing is left in it. */
+export async function clearJournals(directory: string): Promise<void> {
+  for (const name of await readdir(directory).catch(() => [])) {
+    if (!name.endsWith(".json")) continue;
+    const path = join(directory, name);
+    const lock = await acquireLock(`${path}.lock`, 0);
+    if (lock === null) continue;
+    await rm(path, { force: true });
+    await rm(partsOf(path), { force: true });
+    await lock[Symbol.asyncDispose]();
+  }
+  await rmdir(directory).catch(() => undefined);
 }
 
 function partsOf(path: string): string {

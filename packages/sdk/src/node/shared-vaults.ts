@@ -8,10 +8,11 @@ import { fileCreations } from "./creation-file.ts";
 import { filePins, pinFile } from "./pin-file.ts";
 import { fileSeen } from "./seen-file.ts";
 import type { Settings } from "./settings.ts";
+import { fileUploadJournals } from "./upload-journals.ts";
 
 /**
  * What `createClient` takes as `sharedVaults`; null when the settings name neither a chain key nor a network.
- * Pins, what was seen, and unfinished creations are kept in the directory of `pins`.
+ * Pins, what was seen, and unfinished creations and uploads are kept in the directory of `pins`.
  * @throws SdkError `configuration` when one of the two is missing, or is not what it should be.
  *
  * @example
@@ -41,7 +42,10 @@ export async function openSharedVaults(
   return {
     ...{ signer, network, platform: nodePlatform, keyWrap: sealVaultKeyWrapInWorker },
     ...{ pins: filePins(pins), creations: fileCreations(join(dirname(pins), "vault-creations.json")) },
-    seen: fileSeen(join(dirname(pins), "vault-seen")),
+    ...{
+      seen: fileSeen(join(dirname(pins), "vault-seen")),
+      uploads: fileUploadJournals(join(dirname(pins), "uploads")),
+    },
   };
 }
 

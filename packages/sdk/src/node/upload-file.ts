@@ -1,16 +1,16 @@
 import type { FileHandle } from "node:fs/promises";
 import { realpath } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { connectionOf, type Client } from "../client.ts";
 import type { Connection } from "../options.ts";
 
-import { endUpload } from "../upload/resumable.ts";
 import { sendSource } from "../upload/send-file.ts";
 import { PART_BYTES, type Target, type UploadOptions, type UploadResult } from "../upload/upload.ts";
-import { configDirectory } from "./config.ts";
-import { fileErrorCode } from "./durable-file.ts";
+import { sendKept } from "../upload/kept-upload.ts";
+import type { KeptUpload } from "../vaults/upload-journal.ts";
 import { openFileSource, type FileSource } from "./file-source.ts";
-import { openJournal, type Journal } from "./journal.ts";
+import { openJournal, openWherePossible } from "./journal.ts";
+import { uploadDirectory } from "./upload-journals.ts";
 
 export interface UploadFileOptions extends UploadOptions {
   readonly vaultId?: string | undefined;
@@ -57,16 +57,8 @@ async function uploadJournaled(
   source: FileSource,
   options: UploadFileOptions,
 ): Promise<UploadResult> {
-  await using journal = await openSafely(connection, path, target, source, options);
-  if (journal?.outdated != null) await endUpload(connection, journal.outdated);
-  try {
-    const result = await sendSource(connection, target, source, options, journal ?? undefined);
-    await journal?.remove();
-    return result;
-  } catch (error) {
-    if (journal?.survives(error) === false) await journal.remove();
-    throw error;
-  }
+  const kept = await openSafely(connection, path, target, source, options);
+  return sendKept(connection, kept, (journal) => sendSource(connection, target, source, options, journal));
 }
 
 /** The journal, or null when there can be none or another process works at the same upload. Closes the source when it fails. */
@@ -75,29 +67,15 @@ async function openSafely(
   path: string,
   target: Target,
   source: FileSource,
-  options: UploadFileOptions,
-): Promise<Journal | null> {
+  { journalDirectory, idempotencyKey }: UploadFileOptions,
+): Promise<KeptUpload | null> {
   try {
     const purpose = JSON.stringify({ baseUrl: connection.baseUrl, path: await realpath(path), target });
-    return await openWherePossible(purpose, source, options);
+    return await openWherePossible(async () =>
+      openJournal(journalDirectory ?? uploadDirectory(), purpose, source.identity, idempotencyKey),
+    );
   } catch (error) {
     await source.close();
-    throw error;
-  }
-}
-
-/** No permission, a read-only system, and no home directory (`os.homedir` tells it as a system error) or one that is no directory. */
-const NO_PLACE = new Set(["EACCES", "EPERM", "EROFS", "ENOENT", "ENOTDIR", "ERR_SYSTEM_ERROR"]);
-
-async function openWherePossible(
-  purpose: string,
-  { identity }: FileSource,
-  { journalDirectory, idempotencyKey }: UploadFileOptions,
-): Promise<Journal | null> {
-  try {
-    return await openJournal(journalDirectory ?? join(configDirectory(), "uploads"), purpose, identity, idempotencyKey);
-  } catch (error) {
-    if (NO_PLACE.has(fileErrorCode(error) ?? "")) return null;
     throw error;
   }
 }

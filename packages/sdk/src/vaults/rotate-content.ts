@@ -1,79 +1,86 @@
-/** The content of one stored version as a source that can be read again: a rotation reads it, and encrypts it anew from there. */
-import { iterate } from "../byte-body.ts";
+/** One file's content under new keys: its version is read, encrypted anew and stored on the condition that it is still current. */
+import { parseVersionStatement } from "@coffer/crypto";
+import { fromBase64, toBase64, toHex } from "../digest.ts";
 import type { File } from "../file.ts";
 import type { Connection } from "../options.ts";
-import { sourceChanged, type Source } from "../upload/source.ts";
-import { openShared } from "./download.ts";
+import { sendKept } from "../upload/kept-upload.ts";
+import { PART_BYTES } from "../upload/upload.ts";
+import { bytesOf } from "./addresses.ts";
+import { openItem, placeOf } from "./entries.ts";
 import type { OpenVault } from "./open-vault.ts";
+import { uploadShared } from "./upload.ts";
+import type { KeptUpload, SourceIdentity } from "./upload-journal.ts";
+import { inVaultTerms } from "./vault-error.ts";
+import { versionSource } from "./version-source.ts";
+
+export interface RenewalOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Of one part, in bytes. */
+  readonly partBytes?: number | undefined;
+}
 
 /**
- * Every byte of it has passed the reading order. What is read again is fetched and verified again: a version never changes, and it stays
- * readable by its id for an hour after it was replaced. `size`: bytes of the content.
+ * A content of more than one part is kept over a crash where the client has a place for it (file-format §5.5): the same call goes on with the
+ * parts that the service has. It reads and encrypts them again without sending them, because only the digest of the whole tells that the
+ * service stored what was sent, before what it replaces goes.
  */
-export function versionSource(
+export async function renewContent(
   connection: Connection,
   vault: OpenVault,
   file: File,
-  { size, signal }: { readonly size: number; readonly signal?: AbortSignal | undefined },
-): Source {
-  let reading: Reading | null = null;
-  const close = async (): Promise<void> => {
-    await reading?.pieces.return?.();
-    reading = null;
-  };
-  const openAt = async (offset: number): Promise<Reading> => {
-    if (reading !== null && reading.position <= offset) return reading;
-    await close();
-    const { stream } = await openShared(connection, vault, file, { signal, reuseBuffer: true });
-    return (reading = { pieces: iterate(stream), rest: new Uint8Array(), position: 0 });
-  };
+  { signal, partBytes = PART_BYTES }: RenewalOptions,
+): Promise<void> {
+  const { metadata } = await inVaultTerms(() => openItem(vault, "file", file, placeOf(file)));
+  const kept = file.size > partBytes ? await openKept(connection, vault, file) : null;
+  await sendKept(connection, kept, async (journal) => {
+    const source = versionSource(connection, vault, file, { size: metadata.size, signal });
+    const target = { kind: "version", file, contentType: metadata.contentType, ifMatch: etagOf(file) } as const;
+    await uploadShared(connection, vault, target, source, { signal, partBytes, padded: isPadded(file), journal });
+  });
+}
+
+/** Nothing is left to be encrypted again: what was begun and never ended, because somebody else came first, is forgotten. */
+export async function clearContent(connection: Connection, vault: OpenVault): Promise<void> {
+  await connection.sharedVaults?.uploads?.clear(workOf(connection, vault));
+}
+
+async function openKept(connection: Connection, vault: OpenVault, file: File): Promise<KeptUpload | null> {
+  const { uploads } = connection.sharedVaults ?? {};
+  return (await uploads?.open(workOf(connection, vault), `file ${file.id}`, identityOf(file))) ?? null;
+}
+
+function workOf({ place }: Connection, { pin }: OpenVault): string {
+  return `rotate ${place.origin} ${pin.chainObjectId ?? ""}`;
+}
+
+/** What was signed about the version, which never changes, and the entry that the new one follows. */
+function identityOf(file: File): SourceIdentity {
+  const { bytes, statement } = statementOf(file);
   return {
-    size,
-    rereadable: true,
-    read: async (offset, target) => {
-      const open = await openAt(offset);
-      await skip(open, offset - open.position);
-      return fill(open, target, offset + target.length >= size);
-    },
-    close,
+    version: file.versionId,
+    statement: toBase64(bytes),
+    commitment: toHex(statement.commitment),
+    length: String(statement.messageLength),
+    digest: toHex(statement.digest),
+    entry: file.shared?.entry ?? "",
   };
 }
 
-interface Reading {
-  readonly pieces: AsyncIterator<Uint8Array>;
-  rest: Uint8Array;
-  /** Of `rest` in the content. */
-  position: number;
+function statementOf({ shared }: File) {
+  const bytes = fromBase64(shared?.version ?? "") ?? new Uint8Array(0);
+  return { bytes, statement: parseVersionStatement(bytes) };
 }
 
-/** `toEnd`: the end must be seen too, because only there the whole is known to be authentic. */
-async function fill(reading: Reading, target: Uint8Array, toEnd: boolean): Promise<number> {
-  let filled = 0;
-  while (filled < target.length && (await isMore(reading))) {
-    const piece = take(reading, target.length - filled);
-    target.set(piece, filled);
-    filled += piece.length;
-  }
-  if (toEnd && (await isMore(reading))) throw sourceChanged("The version has more bytes than its entry says");
-  return filled;
+/** RFC 9110 §8.8.3, as the service renders it: of the stored bytes. */
+function etagOf({ sha256 }: File): string {
+  const base64url = toBase64(bytesOf(`0x${sha256}`))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
+  return `"sha256-${base64url}"`;
 }
 
-async function skip(reading: Reading, count: number): Promise<void> {
-  for (let left = count; left > 0 && (await isMore(reading));) left -= take(reading, left).length;
-}
-
-async function isMore(reading: Reading): Promise<boolean> {
-  while (reading.rest.length === 0) {
-    const next = await reading.pieces.next();
-    if (next.done === true) return false;
-    reading.rest = next.value;
-  }
-  return true;
-}
-
-function take(reading: Reading, most: number): Uint8Array {
-  const piece = reading.rest.subarray(0, most);
-  reading.rest = reading.rest.subarray(piece.length);
-  reading.position += piece.length;
-  return piece;
+/** What hid its size goes on hiding it: bit 0 of the header's flags (file-format §2). */
+function isPadded(file: File): boolean {
+  return ((statementOf(file).statement.headerPrefix[10] ?? 0) & 1) === 1;
 }

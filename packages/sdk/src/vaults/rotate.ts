@@ -1,18 +1,14 @@
 /** Encrypting everything of a shared vault again, under keys that those who were removed never had (encryption design §2, rotate). */
 import type { Folder } from "@coffer/contract";
 import { raiseFloor } from "@coffer/chain";
-import { parseVersionStatement, type VaultView } from "@coffer/crypto";
-import { fromBase64, toBase64 } from "../digest.ts";
+import type { VaultView } from "@coffer/crypto";
 import { SdkError } from "../errors.ts";
 import type { File } from "../file.ts";
 import type { Connection } from "../options.ts";
-import { bytesOf } from "./addresses.ts";
 import { updateFile, updateFolder } from "./changes.ts";
 import { sending } from "./create.ts";
-import { NOT_ROTATED, ROTATED } from "./effects.ts";
-import { openItem, placeOf } from "./entries.ts";
 import type { OpenVault } from "./open-vault.ts";
-import { versionSource } from "./rotate-content.ts";
+import { clearContent, renewContent } from "./rotate-content.ts";
 import {
   findOutdated,
   isOutdatedVersion,
@@ -21,7 +17,6 @@ import {
   type OutdatedNames,
 } from "./rotate-outdated.ts";
 import { stageFolder } from "./staging.ts";
-import { uploadShared } from "./upload.ts";
 import { inVaultTerms, toVaultError, VaultError } from "./vault-error.ts";
 import { requireOpenVault, vaultSession } from "./vault-session.ts";
 
@@ -55,12 +50,12 @@ export interface RotationResult {
   readonly floor: bigint;
   /** The floor stays where it was while anything is here. */
   readonly failed: readonly NotRotated[];
-  /** In words, for people: what this has ended, and what it has not. */
-  readonly effect: string;
 }
 
 export interface RotationOptions {
   readonly signal?: AbortSignal | undefined;
+  /** Size of the parts in which larger files are sent, in bytes; 8 MiB by default: the memory that one takes. */
+  readonly partBytes?: number | undefined;
   readonly onProgress?: ((progress: RotationProgress) => void) | undefined;
 }
 
@@ -73,8 +68,9 @@ const ROUNDS = 4;
 /**
  * Reads every version and every name that is below the vault's current generation, in the trash too, verifies it, and stores it again under
  * new keys, each on the condition that it is still current. Readers and writers go on meanwhile; what was replaced stays readable by its
- * version id for an hour. Nothing is kept between calls: after a crash at any point everything is readable, and the next call does what is
- * left. At the end the owner raises the vault's floor, so that no reader takes anything older.
+ * version id for an hour. After a crash at any point everything is readable, and the next call does what is left; a file of several parts
+ * goes on with the parts that the service has, where the client keeps unfinished uploads, and else begins again. At the end the owner
+ * raises the vault's floor, so that no reader takes anything older.
  *
  * What it does: whoever was removed, and kept the vault keys of their time, cannot open what the service serves from then on, and nothing
  * that was signed in those generations is accepted any more. What it does not do: take back what they copied; the blobs that were replaced
@@ -86,15 +82,15 @@ const ROUNDS = 4;
 export async function rotateVault(
   connection: Connection,
   vaultId: string,
-  { signal, onProgress }: RotationOptions = {},
+  options: RotationOptions = {},
 ): Promise<RotationResult> {
-  const vault = await requireOpenVault(connection, vaultId, { signal });
-  const rotation = new Rotation(connection, vault, signal, onProgress);
+  const vault = await requireOpenVault(connection, vaultId, { signal: options.signal });
+  const rotation = new Rotation(connection, vault, options);
   const generation = await rotation.run();
   const { files, folders } = rotation.progress;
   const failed = [...rotation.failed.values()];
   const floor = await inVaultTerms(() => settleFloor(connection, vault, failed.length === 0 ? generation : null));
-  return { files, folders, generation, floor, failed, effect: floor >= generation ? ROTATED : NOT_ROTATED };
+  return { files, folders, generation, floor, failed };
 }
 
 /** Raises the floor where that may be done, and answers it. */
@@ -112,20 +108,15 @@ class Rotation {
   readonly #connection: Connection;
   readonly #vault: OpenVault;
   readonly #signal: AbortSignal | undefined;
-  readonly #onProgress: RotationOptions["onProgress"];
+  readonly #options: RotationOptions;
   /** Attempts that changed something, or met something changed: there is a point in another round. */
   #moves = 0;
 
-  constructor(
-    connection: Connection,
-    vault: OpenVault,
-    signal: AbortSignal | undefined,
-    onProgress: RotationOptions["onProgress"],
-  ) {
+  constructor(connection: Connection, vault: OpenVault, options: RotationOptions) {
     this.#connection = connection;
     this.#vault = vault;
-    this.#signal = signal;
-    this.#onProgress = onProgress;
+    this.#signal = options.signal;
+    this.#options = options;
   }
 
   /** Answers the generation below which nothing is left but what has failed. */
@@ -137,7 +128,10 @@ class Rotation {
       await this.#vault.writingKey(view);
       const outdated = await findOutdated(this.#connection, this.#vault, view, this.#signal);
       this.#note({ total: this.progress.done + outdated.total });
-      if (outdated.total === 0) return view.generation;
+      if (outdated.total === 0) {
+        await clearContent(this.#connection, this.#vault);
+        return view.generation;
+      }
       const before = this.#moves;
       for (const [folderId, names] of outdated.places) await this.#stage(folderId, names);
       await this.#renewFolders(view);
@@ -198,13 +192,9 @@ class Rotation {
     await updateFile(this.#connection, id, {}, { signal: this.#signal });
   }
 
-  async #renewContent(file: File): Promise<void> {
-    const vault = this.#vault;
-    const { metadata } = await inVaultTerms(() => openItem(vault, "file", file, placeOf(file)));
-    const source = versionSource(this.#connection, vault, file, { size: metadata.size, signal: this.#signal });
-    const target = { kind: "version", file, contentType: metadata.contentType, ifMatch: etagOf(file) } as const;
-    const options = { signal: this.#signal, padded: isPadded(file) };
-    await uploadShared(this.#connection, vault, target, source, options);
+  #renewContent(file: File): Promise<void> {
+    const { partBytes } = this.#options;
+    return renewContent(this.#connection, this.#vault, file, { signal: this.#signal, partBytes });
   }
 
   /** Whether it is done. False: it cannot be read, or the caller has no right to it, which is noted and does not end the rotation. */
@@ -235,7 +225,7 @@ class Rotation {
 
   #note(change: Partial<RotationProgress>): void {
     this.progress = { ...this.progress, ...change };
-    this.#onProgress?.(this.progress);
+    this.#options.onProgress?.(this.progress);
   }
 }
 
@@ -247,18 +237,3 @@ const LASTING: ReadonlySet<string> = new Set([
   ...["damaged", "wrong_key", "not_encrypted", "rolled_back", "unsupported_version", "unsupported_suite"],
   ...["integrity_failed", "trashed", "source_changed", "name_exists"],
 ]);
-
-/** RFC 9110 §8.8.3, as the service renders it: of the stored bytes. */
-function etagOf({ sha256 }: File): string {
-  const base64url = toBase64(bytesOf(`0x${sha256}`))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replaceAll("=", "");
-  return `"sha256-${base64url}"`;
-}
-
-/** What hid its size goes on hiding it: bit 0 of the header's flags (file-format §2). */
-function isPadded({ shared }: File): boolean {
-  const bytes = fromBase64(shared?.version ?? "");
-  return bytes !== null && ((parseVersionStatement(bytes).headerPrefix[10] ?? 0) & 1) === 1;
-}

@@ -31,6 +31,30 @@ export interface UploadJournal extends Checkpoint {
   discard(): Promise<string | null>;
 }
 
+/** What tells that a source is still the same: texts by name. Of a file on disk, or of a version that never changes. */
+export type SourceIdentity = Readonly<Record<string, string>>;
+
+/** The journal of one upload, for as long as this process is at it. */
+export interface KeptUpload extends UploadJournal {
+  /** A session for an earlier state of the source: of no use, to be ended on the server. */
+  readonly outdated: string | null;
+  /** The upload is over, for good or for bad. */
+  remove(): Promise<void>;
+  /** Lets another process take it up. */
+  close(): Promise<void>;
+}
+
+/** Where unfinished uploads are kept that belong to a longer work, as a rotation; texts name them and hold no secret. */
+export interface UploadJournals {
+  /**
+   * The journal of the upload that `purpose` names within `work`, taken up where it stands when its source is the same. null: another process
+   * is at it, or nothing can be kept here; then the upload goes without.
+   */
+  open(work: string, purpose: string, source: SourceIdentity): Promise<KeptUpload | null>;
+  /** The work is done: forgets what is left of it, but nothing that another process is at. */
+  clear(work: string): Promise<void>;
+}
+
 /** A version that is being sent: what decides its bytes, and its statements. */
 export interface BegunVersion {
   readonly plan: FilePlan;

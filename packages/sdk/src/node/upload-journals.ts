@@ -1,0 +1,20 @@
+/** Unfinished uploads of a longer work, as a rotation, in files: a work has a directory of its own, which is gone when it is done. */
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import type { UploadJournals } from "../vaults/upload-journal.ts";
+import { configDirectory, type Environment } from "./config.ts";
+import { clearJournals, openJournal, openWherePossible } from "./journal.ts";
+
+/** `uploads` in the configuration's directory. */
+export function uploadDirectory(env?: Environment): string {
+  return join(configDirectory(env), "uploads");
+}
+
+/** Keeps them in files of mode 0600, which hold no secret; several processes may share the directory. */
+export function fileUploadJournals(directory: string = uploadDirectory()): UploadJournals {
+  const placeOf = (work: string): string => join(directory, createHash("sha256").update(work).digest("hex"));
+  return {
+    open: (work, purpose, source) => openWherePossible(() => openJournal(placeOf(work), purpose, source)),
+    clear: (work) => clearJournals(placeOf(work)),
+  };
+}

@@ -1,0 +1,198 @@
+/** A rotation that dies inside a large file: the next one goes on with the parts that the service has (file-format §5.5). */
+import { randomBytes } from "node:crypto";
+import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Client } from "@coffer/sdk";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Death, type Machine, openMachine } from "../kit/mortal-process.ts";
+import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+
+const PART = 64 * 1024;
+const PARTS = 4;
+const CONTENT = randomBytes(PART * PARTS - 3000);
+
+let stack: SharedStack;
+let owner: SharedPerson;
+let machine: Machine;
+
+beforeAll(async () => {
+  stack = await openSharedStack({
+    environment: { SERVICE_RATE_GENERAL: "100000", SERVICE_RATE_GENERAL_BURST: "10000" },
+    localnet: { keyServers: { independent: { threshold: 1, servers: 1 } } },
+  });
+  owner = stack.owner;
+}, 60_000);
+afterAll(() => stack[Symbol.asyncDispose]());
+beforeEach(async () => {
+  machine = await openMachine(stack);
+  return () => machine[Symbol.asyncDispose]();
+});
+
+let made = 0;
+
+/** A vault with one file of several parts and one of one, below the generation. */
+async function openOld() {
+  const { vaults, files } = owner.client;
+  const { id: vaultId } = await vaults.create({ name: `large-${String((made += 1))}`, type: "shared" });
+  const { file } = await files.upload({ vaultId, name: "large.bin", body: CONTENT });
+  await files.upload({ vaultId, name: "small.txt", body: new TextEncoder().encode("small") });
+  await raiseGeneration(vaultId);
+  return { vaultId, fileId: file.id, before: file };
+}
+
+async function raiseGeneration(vaultId: string): Promise<void> {
+  const { members } = owner.client.vaults;
+  const address = `0x${randomBytes(32).toString("hex")}`;
+  await members.add(vaultId, address);
+  await members.remove(vaultId, address);
+}
+
+const rotate = (vaultId: string) => (client: Client) => client.vaults.rotate(vaultId, { partBytes: PART });
+const parts = (calls: readonly string[]): number => calls.filter((name) => name === "uploads.append").length;
+const count = (calls: readonly string[], wanted: string): number => calls.filter((name) => name === wanted).length;
+
+/** The n-th part that a process sends. */
+const part = (nth: number, isAnswerLost: boolean): Death => ({
+  isAt: (call) => call.name === "uploads.append" && call.nth === nth,
+  isAnswerLost,
+});
+
+async function dieAtPart(vaultId: string, nth: number, isAnswerLost: boolean): Promise<void> {
+  const { result, calls } = await machine.live(owner, rotate(vaultId), part(nth, isAnswerLost));
+  expect([result, parts(calls)]).toEqual([null, nth]);
+}
+
+async function expectRotated(vaultId: string, fileId: string, client = owner.client): Promise<void> {
+  const bytes = await (await client.files.download(fileId)).bytes();
+  expect(Buffer.compare(bytes, CONTENT)).toBe(0);
+  expect((await client.files.get(fileId)).name).toBe("large.bin");
+  const again = await client.vaults.rotate(vaultId);
+  expect(again).toMatchObject({ files: 0, folders: 0, failed: [] });
+  expect(again.floor).toBe(again.generation);
+  // Nothing of it is left, neither here nor there.
+  expect(await readdir(machine.uploads).catch(() => [])).toEqual([]);
+  expect(await openUploads(fileId)).toBe(0);
+}
+
+/** Of the file, at the service: begun and neither finished nor ended. */
+async function openUploads(fileId: string): Promise<number> {
+  const { DatabaseSync } = await import("node:sqlite");
+  const database = new DatabaseSync(join(stack.dataDirectory, "coffer.sqlite"), { readOnly: true, timeout: 5_000 });
+  try {
+    const left = "select count(*) as count from uploads where file_id = ? and finished_file_id is null";
+    return Number(database.prepare(left).get(fileId)?.["count"]);
+  } finally {
+    database.close();
+  }
+}
+
+describe("a rotation that dies inside a large file", () => {
+  const every = Array.from({ length: PARTS }, (_, at) => at + 1);
+  const full = process.env["COFFER_TEST_COUNTS"] === "full";
+  test.each(full ? every.flatMap((nth) => [[nth, false] as const, [nth, true] as const]) : [[3, false] as const])(
+    "goes on with the parts that the service has: killed at part %i, answer lost: %s",
+    async (nth, isAnswerLost) => {
+      const { vaultId, fileId, before } = await openOld();
+      await dieAtPart(vaultId, nth, isAnswerLost);
+      expect(Buffer.compare(await (await owner.client.files.download(fileId)).bytes(), CONTENT)).toBe(0);
+      const { calls, result } = await machine.live(owner, rotate(vaultId));
+      expect(result?.value).toMatchObject({ generation: 2n, floor: 2n, failed: [] });
+      // A last part that arrived has made the version: nothing of the file is sent again.
+      expect(parts(calls)).toBe(PARTS - nth + (isAnswerLost ? 0 : 1));
+      expect(count(calls, "uploads.create")).toBe(0);
+      await expectRotated(vaultId, fileId);
+      const after = await owner.client.files.get(fileId);
+      expect(after.versionId).not.toBe(before.versionId);
+    },
+  );
+
+  test("dies again and again, one part further each time", async () => {
+    const { vaultId, fileId } = await openOld();
+    let [sent, created] = [0, 0];
+    for (let deaths = 0; ; deaths += 1) {
+      const { calls, result } = await machine.live(owner, rotate(vaultId), part(1, true));
+      sent += parts(calls);
+      created += count(calls, "uploads.create");
+      if (result === null) continue;
+      expect([result.value.floor, sent, created, deaths]).toEqual([2n, PARTS, 1, PARTS]);
+      break;
+    }
+    await expectRotated(vaultId, fileId);
+  });
+
+  test("begins anew with a new key when the generation moved meanwhile", async () => {
+    const { vaultId, fileId } = await openOld();
+    await dieAtPart(vaultId, 3, true);
+    await raiseGeneration(vaultId);
+    const { calls, result } = await machine.live(owner, rotate(vaultId));
+    expect(result?.value).toMatchObject({ generation: 3n, floor: 3n, failed: [] });
+    expect([parts(calls), count(calls, "uploads.create"), count(calls, "uploads.terminate")]).toEqual([PARTS, 1, 1]);
+    await expectRotated(vaultId, fileId);
+  });
+
+  const changes: [string, (fileId: string) => Promise<unknown>][] = [
+    ["its name", (fileId) => owner.client.files.update(fileId, { name: "large.bin" })],
+    ["the digest of a part", () => spoil(".parts", /"tagDigest":"..../, '"tagDigest":"AAAA')],
+    ["the salt", () => spoil(".json", /"salt":"..../, '"salt":"AAAA')],
+    ["the old version", () => spoil(".json", /"statement":"..../, '"statement":"AAAA')],
+  ];
+  test.each(full ? changes : changes.slice(0, 2))(
+    "begins anew with a new key when another one is %s",
+    async (_, change) => {
+      const { vaultId, fileId } = await openOld();
+      await dieAtPart(vaultId, 2, true);
+      await change(fileId);
+      const { calls, result } = await machine.live(owner, rotate(vaultId));
+      expect(result?.value).toMatchObject({ floor: 2n, failed: [] });
+      expect([parts(calls), count(calls, "uploads.create")]).toEqual([PARTS, 1]);
+      await expectRotated(vaultId, fileId);
+    },
+  );
+
+  test("leaves it to who was faster, and forgets what it had begun", async () => {
+    const { vaultId, fileId } = await openOld();
+    await dieAtPart(vaultId, 2, true);
+    await owner.another().vaults.rotate(vaultId);
+    const { calls } = await machine.live(owner, rotate(vaultId));
+    expect(parts(calls)).toBe(0);
+    expect(await readdir(machine.uploads).catch(() => [])).toEqual([]);
+    expect(Buffer.compare(await (await owner.client.files.download(fileId)).bytes(), CONTENT)).toBe(0);
+  });
+
+  test("begins again where nothing can be kept, as in a browser", async () => {
+    const { vaultId, fileId } = await openOld();
+    await dieAtPart(vaultId, 2, true);
+    await rm(machine.uploads, { recursive: true });
+    const { calls } = await machine.live(owner, rotate(vaultId));
+    expect([parts(calls), count(calls, "uploads.create")]).toEqual([PARTS, 1]);
+    expect(Buffer.compare(await (await owner.client.files.download(fileId)).bytes(), CONTENT)).toBe(0);
+  });
+
+  test("keeps nothing secret, for the owner alone", async () => {
+    const { vaultId } = await openOld();
+    await dieAtPart(vaultId, 2, true);
+    const kept = (await readdir(machine.uploads, { recursive: true, withFileTypes: true })).filter((entry) =>
+      entry.isFile(),
+    );
+    expect(kept.map(({ name }) => name.replace(/^[0-9a-f]{64}/, "")).sort()).toEqual([".json", ".parts"]);
+    for (const { parentPath, name } of kept) {
+      expect((await stat(join(parentPath, name))).mode & 0o777).toBe(0o600);
+      if (!name.endsWith(".json")) continue;
+      const { begun, source } = JSON.parse(await readFile(join(parentPath, name), "utf8"));
+      expect(Object.keys(source).sort()).toEqual(["commitment", "digest", "entry", "length", "statement", "version"]);
+      const plan = ["commitment", "contentSize", "envelope", "format", "header", "salt"];
+      expect(Object.keys(begun.plan.plan).sort()).toEqual(plan);
+    }
+  });
+});
+
+/** Changes what the journal holds. */
+async function spoil(ending: string, what: RegExp, into: string): Promise<void> {
+  for (const entry of await readdir(machine.uploads, { recursive: true, withFileTypes: true })) {
+    if (!entry.name.endsWith(ending)) continue;
+    const path = join(entry.parentPath, entry.name);
+    const before = await readFile(path, "utf8");
+    expect(before).toMatch(what);
+    await writeFile(path, before.replace(what, into));
+  }
+}
