@@ -7,8 +7,9 @@ import type { AccessCheck } from "../vaults/check-access.ts";
 import type { NewSharedVault } from "../vaults/create.ts";
 import type { ExportOptions, ExportResult } from "../vaults/export.ts";
 import type { ExportStore } from "../vaults/export-layout.ts";
+import type { ForgetSeenOptions } from "../vaults/forget-seen.ts";
 import type { AddedMember, AddMemberOptions, RemovedMember } from "../vaults/members.ts";
-import type { ActResult } from "../vaults/owner-acts.ts";
+import type { AcceptOptions, ActResult } from "../vaults/owner-acts.ts";
 import type { RevokedAgent } from "../vaults/revoke-agent.ts";
 import type { RotationOptions, RotationResult } from "../vaults/rotate.ts";
 import { onDemand, withCursor, type Body, type Query } from "./calling.ts";
@@ -45,15 +46,32 @@ export interface VaultResource {
   leave(vaultId: string, options?: CallOptions): Promise<ActResult>;
   /** Names the key that signs this member's statements; the signer's own unless one is given. A member without one only reads. */
   setSigningKey(vaultId: string, signingKey?: Uint8Array, options?: CallOptions): Promise<ActResult>;
-  /** Offers a shared vault to another address; null withdraws the offer. */
+  /** Offers a shared vault to the address of one of its members; null withdraws the offer. */
   offerOwnership(vaultId: string, chainAddress: string | null, options?: CallOptions): Promise<ActResult>;
-  acceptOwnership(vaultId: string, options?: CallOptions): Promise<ActResult>;
+  /**
+   * Takes over a vault that was offered to the signer, on the chain and then at the service, where it counts for this account from then on.
+   * The owner before is removed. Safe to repeat.
+   * @throws VaultError `not_offered`, …; ApiError `name_exists` (give `name`), `storage_quota`, `limit_reached`: the vault is the signer's on
+   * the chain then, and the same call finishes once there is room.
+   */
+  acceptOwnership(vaultId: string, options?: AcceptOptions): Promise<ActResult>;
+  /**
+   * Takes a vault's new owner for the true one, after `vault_changed` named another than the one this client met. Only for an address that
+   * the new owner told over another way than the service.
+   */
+  trustOwner(vaultId: string, chainAddress: string, options?: CallOptions): Promise<void>;
   /**
    * Encrypts everything of a shared vault again, names and trash included, under keys that those who were removed never had. Readers go on
    * meanwhile; a call that was cut off is taken up by the next one. What cannot be read is in `failed`; without such the owner's call ends
    * by raising the vault's floor. It does not take back what was copied before.
    */
   rotate(vaultId: string, options?: RotationOptions): Promise<RotationResult>;
+  /**
+   * Forgets which statements this client has seen of a shared vault, or of one file or folder (`id`): what the service shows counts as the
+   * newest again. For when the service was restored from a backup and its operator says so; without that, `rolled_back` is an alarm.
+   * Everyone who has seen the newer state has to do it.
+   */
+  forgetSeen(vaultId: string, options?: ForgetSeenOptions): Promise<void>;
   /**
    * Copies everything of a shared vault out of the service, encrypted as it is, so that it opens with the chain and the key servers alone.
    * Into a directory: `exportVault` of `@coffer/sdk/node`.
@@ -105,7 +123,9 @@ export function vaultResource(connection: Connection): VaultResource {
       "setSigningKey",
       "offerOwnership",
       "acceptOwnership",
+      "trustOwner",
       "rotate",
+      "forgetSeen",
       "export",
     ),
     create: async ({ plainNames, journal, ...body }, options) =>

@@ -55,7 +55,10 @@ function openViewer(
         : await chain.readVault(chainObjectId, { ...wanted, maxAge: 0 });
       const owner = vault.owner.chainAddress;
       if (pin.ownerAddress !== null && owner !== pin.ownerAddress)
-        throw new VaultError("vault_changed", `The vault's owner was ${pin.ownerAddress}, and is ${owner} now`);
+        throw new VaultError("vault_changed", `The vault's owner was ${pin.ownerAddress}, and is ${owner} now`, {
+          nextStep:
+            "Ask both owners, over another way than the service, whether the vault was handed on; if so, call vaults.trustOwner with the new address.",
+        });
       if (vault.generation > seen) {
         seen = vault.generation;
         await pins.saveGeneration(chainObjectId, seen);

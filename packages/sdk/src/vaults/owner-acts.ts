@@ -1,10 +1,12 @@
 /** Rights in a vault that a signer changes for itself, or hands on. Each is one transaction, and safe to repeat. */
 import { acceptOwnership, leave, offerOwnership, setSigningKey, type VaultAct } from "@coffer/chain";
-import type { CallOptions } from "../call.ts";
+import { ownershipGroup } from "@coffer/contract/shared-vaults";
+import { callOn, type CallOptions } from "../call.ts";
 import type { Connection } from "../options.ts";
 import { sending } from "./create.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
 import { bytesOf } from "./addresses.ts";
+import { untilSeen } from "./service-view.ts";
 import type { VaultSession } from "./session.ts";
 import { requireOpenVault, vaultSession } from "./vault-session.ts";
 
@@ -50,8 +52,29 @@ export function offerVault(
   );
 }
 
-/** Takes over a vault that was offered to the signer. The owner before has no access to what is written afterwards. */
-export function acceptVault(connection: Connection, vaultId: string, options?: CallOptions): Promise<ActResult> {
+/** Of {@link acceptVault}. */
+export interface AcceptOptions extends CallOptions {
+  /** What the vault is called from now on; needed where this account has another vault of its name. */
+  readonly name?: string | undefined;
+}
+
+/**
+ * Takes over a vault that was offered to the signer: on the chain, and then at the service, where it comes to this account with all that
+ * lies in it. The owner before has no access to what is written afterwards. A call that was cut off is taken up by the next one.
+ */
+export async function acceptVault(
+  connection: Connection,
+  vaultId: string,
+  { name, ...options }: AcceptOptions = {},
+): Promise<ActResult> {
+  const accepted = await acceptOnChain(connection, vaultId, options);
+  const input = { params: { vaultId }, body: name === undefined ? {} : { name } };
+  const claim = () => callOn(connection, ownershipGroup.claim, input, options);
+  await untilSeen(connection, "chain_object_invalid", options, claim);
+  return accepted;
+}
+
+function acceptOnChain(connection: Connection, vaultId: string, options: CallOptions): Promise<ActResult> {
   return act(connection, vaultId, options, async (session, objectId) => {
     const { chain, signer, pins } = session;
     const signingKey = signer.statements?.publicKey;
@@ -64,6 +87,27 @@ export function acceptVault(connection: Connection, vaultId: string, options?: C
     session.forget();
     return accepted;
   });
+}
+
+/**
+ * Holds the vault to another owner than the one it was pinned to: what a user decides who has heard from the new owner, over another way
+ * than the service, that the vault was handed on.
+ * @throws VaultError `vault_changed` unless the chain names that address as the owner; `address_invalid`.
+ */
+export async function trustOwner(
+  connection: Connection,
+  vaultId: string,
+  chainAddress: string,
+  options?: CallOptions,
+): Promise<void> {
+  bytesOf(chainAddress);
+  const session = vaultSession(connection);
+  const pin = await session.pin(vaultId, options);
+  const { owner } = await inVaultTerms(() => session.chain.readVault(pin.chainObjectId ?? "", { maxAge: 0 }));
+  if (owner.chainAddress !== chainAddress)
+    throw new VaultError("vault_changed", `The chain names ${owner.chainAddress} as the owner, not ${chainAddress}`);
+  await session.pins.save({ ...pin, ownerAddress: chainAddress });
+  session.forget();
 }
 
 async function act(

@@ -7,7 +7,14 @@ import type { ExportStore } from "./export-layout.ts";
 import { forgetSeen, type ForgetSeenOptions } from "./forget-seen.ts";
 import { createSharedVault, type NewSharedVault } from "./create.ts";
 import { addVaultMember, listMembers, removeVaultMember, type AddMemberOptions } from "./members.ts";
-import { acceptVault, leaveVault, offerVault, setVaultSigningKey } from "./owner-acts.ts";
+import {
+  type AcceptOptions,
+  acceptVault,
+  leaveVault,
+  offerVault,
+  setVaultSigningKey,
+  trustOwner,
+} from "./owner-acts.ts";
 import { revokeAgent } from "./revoke-agent.ts";
 import { rotateVault, type RotationOptions } from "./rotate.ts";
 
@@ -20,7 +27,9 @@ export function vaultCalls(connection: Connection) {
       setVaultSigningKey(connection, vaultId, signingKey, options),
     offerOwnership: (vaultId: string, chainAddress: string | null, options?: CallOptions) =>
       offerVault(connection, vaultId, chainAddress, options),
-    acceptOwnership: (vaultId: string, options?: CallOptions) => acceptVault(connection, vaultId, options),
+    acceptOwnership: (vaultId: string, options?: AcceptOptions) => acceptVault(connection, vaultId, options),
+    trustOwner: (vaultId: string, chainAddress: string, options?: CallOptions) =>
+      trustOwner(connection, vaultId, chainAddress, options),
     list: (vaultId: string, options?: CallOptions) => listMembers(connection, vaultId, options),
     add: (vaultId: string, chainAddress: string, options?: AddMemberOptions) =>
       addVaultMember(connection, vaultId, chainAddress, options),

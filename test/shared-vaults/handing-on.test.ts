@@ -1,0 +1,93 @@
+/** A shared vault that changes its owner: on the chain first, and then the service lets the new owner's account have it. */
+import type { Client } from "@coffer/sdk";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+
+let stack: SharedStack;
+let heir: SharedPerson;
+
+beforeAll(async () => {
+  stack = await openSharedStack();
+  heir = await stack.signUp("heir");
+}, 60_000);
+afterAll(() => stack[Symbol.asyncDispose]());
+
+async function openOffered(name: string) {
+  const { owner } = stack;
+  const vault = await owner.client.vaults.create({ name, type: "shared" });
+  await owner.client.vaults.members.add(vault.id, heir.signer.chainAddress);
+  const { file } = await owner.client.files.upload({ vaultId: vault.id, name: "old.txt", body: encode(`${name}: before`) });
+  await owner.client.vaults.offerOwnership(vault.id, heir.signer.chainAddress);
+  return { vault, file };
+}
+
+const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+async function read(client: Client, fileId: string): Promise<string> {
+  return new TextDecoder().decode(await (await client.files.download(fileId)).bytes());
+}
+
+test("the new owner has the vault, its files and its management, and the old owner nothing that comes after", async () => {
+  const { owner } = stack;
+  const { vault, file } = await openOffered("handed on");
+  const before = (await owner.client.account.get()).account.usage;
+  const { outcome, generation } = await heir.client.vaults.acceptOwnership(vault.id);
+  expect([outcome, generation]).toEqual(["done", 2n]);
+  expect(await heir.client.vaults.get(vault.id)).toMatchObject({ role: "owner", name: "handed on" });
+  expect(await read(heir.client, file.id)).toBe("handed on: before");
+  const after = (await owner.client.account.get()).account.usage;
+  expect([before.files - after.files, (await heir.client.account.get()).account.usage.files]).toEqual([1, 1]);
+
+  const { file: next } = await heir.client.files.upload({ vaultId: vault.id, name: "new.txt", body: encode("after") });
+  await expect(owner.client.files.download(next.id)).rejects.toMatchObject({ code: "not_found" });
+  await expect(owner.client.vaults.get(vault.id)).rejects.toMatchObject({ code: "not_found" });
+
+  // The new owner can add the old one again; a client that has pinned another owner asks its user first.
+  await heir.client.vaults.members.add(vault.id, owner.signer.chainAddress);
+  await expect(read(owner.client, next.id)).rejects.toMatchObject({
+    code: "vault_changed",
+    message: expect.stringContaining(heir.signer.chainAddress) as string,
+  });
+  await expect(owner.client.vaults.trustOwner(vault.id, owner.signer.chainAddress)).rejects.toMatchObject({
+    code: "vault_changed",
+  });
+  await owner.client.vaults.trustOwner(vault.id, heir.signer.chainAddress);
+  expect(await read(owner.client, next.id)).toBe("after");
+}, 60_000);
+
+test("a transfer that was cut off between chain and service is finished by the same call", async () => {
+  const { vault, file } = await openOffered("cut off");
+  const dying = heir.another({
+    retry: { limit: 0 },
+    middleware: [
+      (request, next) => {
+        if (new URL(request.url).pathname.endsWith("/claim")) throw new TypeError("died");
+        return next(request);
+      },
+    ],
+  });
+  await expect(dying.vaults.acceptOwnership(vault.id)).rejects.toThrow();
+  expect((await heir.another().vaults.get(vault.id)).role).toBe("member");
+  const { outcome } = await heir.another().vaults.acceptOwnership(vault.id);
+  expect(outcome).toBe("already");
+  expect((await heir.another().vaults.get(vault.id)).role).toBe("owner");
+  expect(await read(heir.another(), file.id)).toBe("cut off: before");
+  expect(await stack.owner.client.vaults.list({ type: "shared" }).then(({ vaults }) => vaults)).toEqual([]);
+}, 60_000);
+
+test("a name that the new owner has already is no dead end: the same call with another name finishes", async () => {
+  const { vault } = await openOffered("twice");
+  await heir.client.vaults.create({ name: "twice", type: "public" });
+  await expect(heir.client.vaults.acceptOwnership(vault.id)).rejects.toMatchObject({ code: "name_exists" });
+  await heir.client.vaults.acceptOwnership(vault.id, { name: "twice, inherited" });
+  expect(await heir.client.vaults.get(vault.id)).toMatchObject({ role: "owner", name: "twice, inherited" });
+}, 60_000);
+
+test("nobody else comes to it, and an offer that was withdrawn is none", async () => {
+  const { vault } = await openOffered("kept");
+  const stranger = await stack.signUp("stranger");
+  await expect(stranger.client.vaults.acceptOwnership(vault.id)).rejects.toMatchObject({ code: "not_found" });
+  await stack.owner.client.vaults.offerOwnership(vault.id, null);
+  await expect(heir.client.vaults.acceptOwnership(vault.id)).rejects.toMatchObject({ code: "not_offered" });
+  expect(await stack.owner.client.vaults.get(vault.id)).toMatchObject({ role: "owner" });
+}, 60_000);
