@@ -51,9 +51,8 @@ export const apiKeysHandlers = (deps: Needs): GroupHandlers<typeof api.apiKeys> 
 
   async list({ query }, { principal }) {
     const request = parsePage("apiKeys", query);
-    const { chain_address } = await readAccount(deps.database, principal);
-    const found = await listKeys(deps.database, { accountId: principal.accountId }, request);
-    const { rows, nextCursor } = toPage(found, request);
+    const { chain_address, id: accountId } = await readAccount(deps.database, principal);
+    const { rows, nextCursor } = toPage(await listKeys(deps.database, { accountId }, request), request);
     const seen = rows.filter((row) => isWithinVaults(row, principal));
     return { apiKeys: seen.map((row) => toApiKey(row, chain_address)), nextCursor };
   },
