@@ -99,7 +99,7 @@ describe("a zkLogin user", () => {
     const wrap = wrapOf(user);
     expect(await wrap.unwrap([first])).toEqual([key]);
     while (localnet.advanceEpoch() < 2);
-    const ended = { code: "wrong_chain_key", message: expect.stringMatching(/Sign in again/) };
+    const ended = { code: "sign_in_ended", message: expect.stringMatching(/until epoch 1.*epoch 2\. Sign in again/) };
     await expect(wrapOf(user).unwrap([first])).rejects.toMatchObject(ended);
     // Its session would last; key servers check the signature each time.
     await expect(wrap.unwrap([first])).rejects.toMatchObject(ended);

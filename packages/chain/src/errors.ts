@@ -7,6 +7,7 @@ export const CHAIN_ERRORS = {
   key_servers_unavailable: "Too few key servers answer. Try again later.",
   key_servers_behind: "The key servers have not seen the vault's latest change yet. Try again in two minutes.",
   wrong_chain_key: "The chain key does not belong to the address that is asked for. Use the key of that address.",
+  sign_in_ended: "The zkLogin sign-in has ended. Sign in again; the address stays the same.",
   address_alias: "Key servers refuse addresses that have address aliases. Use an address without one.",
   clock_skew: "The clock of this machine is wrong. Set it, then try again.",
   chain_stale: "The chain node is too far behind to be believed. Try again, or name another node.",

@@ -7,6 +7,7 @@ import { type EpochSource, validNow } from "./expiration.ts";
 import { type Node, REQUEST_MS } from "./node.ts";
 import { isUnreachable, type PackageIds, toChainError } from "./refusals.ts";
 import type { TransactionSigner } from "./signer.ts";
+import { findEndedSignIn } from "./zklogin.ts";
 
 /** What can be sent as often as one likes: it is executed once, until it expires. It holds no secret, and only its signer should keep it. */
 export interface SignedTransaction {
@@ -101,6 +102,7 @@ async function run(
     const digest = TransactionDataBuilder.getDigestFromBytes(bytes);
     await beforeSend?.(digest, { bytes, signature });
     const executed = await send(chain, { bytes, signature }, digest);
+    if (executed instanceof ChainError) await requireSignIn(chain, signature);
     if (executed instanceof ChainError && attempt < BUILDS && executed.code === "transaction_failed") {
       await chain.wait(400 * attempt);
       continue;
@@ -109,6 +111,12 @@ async function run(
     if (executed.status.success) return { ...executed, digest };
     throw toChainError(failureOf(executed.status.error), chain.network);
   }
+}
+
+/** The same words would refuse every further attempt. @throws ChainError `sign_in_ended`. */
+async function requireSignIn(chain: Executor, signature: string): Promise<void> {
+  const ended = await findEndedSignIn(chain.client, signature);
+  if (ended !== null) throw ended;
 }
 
 async function build(chain: Executor, sender: string, transaction: Transaction): Promise<Uint8Array> {

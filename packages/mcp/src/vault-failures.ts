@@ -32,6 +32,7 @@ const OPENING = {
     "Call again in two minutes.",
   ),
   wrong_chain_key: entry(false, "This server's chain key is not the one that the vault knows", EXPLAIN),
+  sign_in_ended: entry(false, "The zkLogin sign-in has ended", "Ask the user to sign in again; nothing is lost."),
   address_alias: entry(
     false,
     "Key servers refuse addresses that have aliases",

@@ -14,7 +14,7 @@ import type { KeyWrapParts } from "./key-wrap-parts.ts";
 import { associatedData, freshIdentity } from "./place.ts";
 import { rememberReads } from "./remembered-reads.ts";
 import { parseSealedKey, type CheckedKey } from "./sealed-key.ts";
-import { Sessions } from "./session.ts";
+import { findSessionProblem, Sessions } from "./session.ts";
 
 export interface SealKeyWrapOptions {
   readonly client: SuiGrpcClient;
@@ -34,13 +34,19 @@ export interface SealKeyWrapOptions {
 /**
  * Besides the port's contract:
  * - rejects with `ChainError` whose `code` says why keys are not given: `not_a_member`, `key_servers_unavailable`, `key_servers_behind`
- *   (after two minutes of trying), `wrong_chain_key`, `address_alias`, `clock_skew`, `chain_stale`, `chain_unavailable`,
+ *   (after two minutes of trying), `wrong_chain_key`, `sign_in_ended`, `address_alias`, `clock_skew`, `chain_stale`, `chain_unavailable`,
  *   `network_changed`, `vault_not_found`; and with `CryptoError` `damaged` for a sealed key that is not as it must be;
  * - keeps no vault key and no user key between calls, only a session key of ten minutes and what it read of the key servers.
  */
 export interface SealKeyWrap extends VaultKeyWrap {
   /** Quick and advisory: whether each key server of the writing set answers. Never rejects; no decision is taken from it. */
   checkKeyServers(): Promise<KeyServerStatus[]>;
+  /**
+   * Whether key servers would believe the signer: opens the session that the next unwrapping would open, or looks at the one that is open.
+   * Advisory, as above.
+   * @throws ChainError `wrong_chain_key`, `sign_in_ended`, `chain_unavailable`.
+   */
+  checkSession(): Promise<void>;
   /** Forgets the session key: at logout and after a removal. Whoever calls afterwards is refused. */
   close(): void;
 }
@@ -57,6 +63,7 @@ export function sealVaultKeyWrap(options: SealKeyWrapOptions): SealKeyWrap {
     wrap: async (key, place) => await wrapKey(open(), key, place),
     unwrap: async (items) => await unwrapKeys(open(), items),
     checkKeyServers: async () => await checkKeyServers(open()),
+    checkSession: async () => await checkSession(open()),
     close: () => {
       closed = true;
       parts.sessions.forget();
@@ -80,6 +87,11 @@ function partsOf(options: SealKeyWrapOptions): KeyWrapParts {
     reads: rememberReads(client),
     sessions: new Sessions({ client, signer, packageId: network.originalPackageId, clock }),
   };
+}
+
+async function checkSession({ sessions, client }: KeyWrapParts): Promise<void> {
+  const problem = await findSessionProblem(await sessions.open(), client);
+  if (problem !== null) throw problem;
 }
 
 async function wrapKey(parts: KeyWrapParts, key: Uint8Array, place: SealedVaultKey["place"]): Promise<Uint8Array> {

@@ -1,12 +1,11 @@
 /** The certificate by which an address lets a fresh key ask key servers for ten minutes. */
 import { SessionKey } from "@mysten/seal";
-import { SIGNATURE_SCHEME_TO_FLAG } from "@mysten/sui/cryptography";
 import type { SuiGrpcClient } from "@mysten/sui/grpc";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
-import { fromBase64 } from "@mysten/sui/utils";
 import { isValidPersonalMessageSignature } from "@mysten/sui/verify";
 import { ChainError } from "../errors.ts";
 import type { TransactionSigner } from "../signer.ts";
+import { findEndedSignIn, isZklogin } from "../zklogin.ts";
 
 const MINUTES = 10;
 const LIFETIME = MINUTES * 60_000;
@@ -32,7 +31,7 @@ export class Sessions {
     this.#options = options;
   }
 
-  /** @throws ChainError `wrong_chain_key` when the signer does not sign for its address. */
+  /** @throws ChainError `wrong_chain_key` when the signer does not sign for its address, `sign_in_ended` when its zkLogin does not any more. */
   async open(): Promise<SessionKey> {
     const now = this.#options.clock();
     if (this.#open !== null && now < this.#open.until) return await this.#open.key;
@@ -91,18 +90,11 @@ async function explainSignature(
     // A zkLogin signature is checked by the chain node, which may not answer; every other is checked here.
     if (isZklogin(signature)) return new ChainError("chain_unavailable", { cause });
   }
-  return new ChainError("wrong_chain_key", isZklogin(signature) ? { message: ZKLOGIN_ENDED } : {});
+  const ended = await findEndedSignIn(client, signature);
+  return ended ?? new ChainError("wrong_chain_key", isZklogin(signature) ? { message: NOT_PROVEN } : {});
 }
 
-const ZKLOGIN_ENDED = "The zkLogin sign-in is not this address's, or it has ended. Sign in again.";
-
-function isZklogin(signature: string): boolean {
-  try {
-    return fromBase64(signature)[0] === SIGNATURE_SCHEME_TO_FLAG.ZkLogin;
-  } catch {
-    return false;
-  }
-}
+const NOT_PROVEN = "The zkLogin proof is not this address's, or not this key's. Sign in again.";
 
 /** Nothing is signed but this text, whatever the library makes of it one day. */
 function checkMessage(message: Uint8Array, packageId: string, createdAt: number, sessionKey: string): void {

@@ -44,5 +44,7 @@ async function answer(keyWrap: SealKeyWrap, call: Call): Promise<unknown> {
       return await keyWrap.unwrap(call.items);
     case "checkKeyServers":
       return await keyWrap.checkKeyServers();
+    case "checkSession":
+      return await keyWrap.checkSession();
   }
 }

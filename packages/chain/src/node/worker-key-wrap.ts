@@ -37,6 +37,9 @@ export function sealVaultKeyWrapInWorker(options: WorkerKeyWrapOptions): SealKey
     wrap: async (key, place) => (await ask({ method: "wrap", key, place })) as Uint8Array,
     unwrap: async (items) => (items.length === 0 ? [] : ((await ask({ method: "unwrap", items })) as Uint8Array[])),
     checkKeyServers: async () => (await ask({ method: "checkKeyServers" })) as KeyServerStatus[],
+    checkSession: async () => {
+      await ask({ method: "checkSession" });
+    },
     close: () => {
       closed = true;
       started?.stop();

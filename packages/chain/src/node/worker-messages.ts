@@ -13,7 +13,7 @@ export interface WorkerStart {
 export type Call =
   | { readonly method: "wrap"; readonly key: Uint8Array; readonly place: SealedVaultKey["place"] }
   | { readonly method: "unwrap"; readonly items: readonly SealedVaultKey[] }
-  | { readonly method: "checkKeyServers" };
+  | { readonly method: "checkKeyServers" | "checkSession" };
 
 /** What the worker cannot do itself: sign, and look vaults up. */
 export type Question =

@@ -1,6 +1,6 @@
 /** Why a vault does not open, in words: five layers, each looked at by itself. Advisory: no decision is taken from it. */
 import { clientApi as api, type Vault } from "@coffer/contract";
-import { findMember, type KeyServerStatus, type VaultObject } from "@coffer/chain";
+import { ChainError, findMember, type KeyServerStatus, type VaultObject } from "@coffer/chain";
 import { send, type CallOptions } from "../call.ts";
 import { SdkError } from "../errors.ts";
 import type { Connection } from "../options.ts";
@@ -28,7 +28,7 @@ export interface AccessCheck {
   readonly keyServers: LayerCheck;
   /** This machine's clock agrees with the service's and the chain's. */
   readonly clock: LayerCheck;
-  /** The signing key is the one that the vault names for the address. */
+  /** The signing key is the one that the vault names for the address, and the signer's signatures for the address hold. */
   readonly key: LayerCheck;
 }
 
@@ -53,7 +53,8 @@ export async function checkVaultAccess(
         : checkAllowlist(session, object),
     keyServers: checkServers(session, await session.wrap().checkKeyServers()),
     clock,
-    key: checkKey(session, object),
+    // A session key is made by the clock, too.
+    key: clock.state === "failed" ? checkSigningKey(session, object) : await checkKey(session, object),
   };
 }
 
@@ -132,7 +133,20 @@ function checkClock({ clock }: VaultSession, date: number | null, object: VaultO
   return { state: "failed", cause: "clock_skew", nextStep: `Set this machine's clock: it is ${minutes} minutes off.` };
 }
 
-function checkKey({ signer }: VaultSession, object: VaultObject | SdkError | null): LayerCheck {
+async function checkKey(session: VaultSession, object: VaultObject | SdkError | null): Promise<LayerCheck> {
+  const signing = checkSigningKey(session, object);
+  // Who may not open it anyway is not asked to sign for it.
+  if (signing.state === "unknown") return signing;
+  try {
+    await session.wrap().checkSession();
+    return signing;
+  } catch (error) {
+    if (!(error instanceof ChainError)) return unknown("The signer did not sign for its address.");
+    return error.code === "chain_unavailable" ? unknown("The signer's signature could not be checked.") : failed(error);
+  }
+}
+
+function checkSigningKey({ signer }: VaultSession, object: VaultObject | SdkError | null): LayerCheck {
   if (object === null || object instanceof SdkError) return unknown("The vault on the chain could not be read.");
   const member = findMember(object, signer.chainAddress);
   if (member === null) return unknown("The allowlist names no key for this address.");

@@ -81,6 +81,8 @@ const NEXT_STEPS: Partial<Record<VaultErrorCode | "source_changed", string>> = {
   key_servers_unavailable: "Wait until the key servers that the message names answer, then repeat it.",
   key_servers_behind: "Wait two minutes, then repeat it.",
   wrong_chain_key: "Use the chain key whose address is a member of the vault.",
+  sign_in_ended:
+    "Sign in again with a new ephemeral key, then repeat it: the address stays the same, and so does all that it can open.",
   address_alias: "Use an address without aliases.",
   clock_skew: "Set this machine's clock, then repeat it.",
   chain_stale: "Repeat it, or name another chain node.",
@@ -88,8 +90,7 @@ const NEXT_STEPS: Partial<Record<VaultErrorCode | "source_changed", string>> = {
   network_changed: "Compare the network configuration with the one the vault's owner uses.",
   vault_not_found: "Compare the network configuration with the one the vault's owner uses.",
   vault_changed: "Ask the vault's owner what changed; write nothing until it is clear.",
-  rolled_back:
-    "Ask the operator which state is the newest; do not use the older one. If the service was restored from a backup and the operator says so, forget what was seen with vaults.forgetSeen, then repeat it.",
+  rolled_back: "Ask the operator which state is the newest; do not use the older one.",
   no_gas: "Send the address some SUI, then repeat it.",
   damaged: "Do not use the file; ask the owner for a version that is whole.",
   wrong_key: "Do not use the file; tell the owner that its keys do not fit.",
