@@ -90,7 +90,8 @@ const NEXT_STEPS: Partial<Record<VaultErrorCode | "source_changed", string>> = {
   network_changed: "Compare the network configuration with the one the vault's owner uses.",
   vault_not_found: "Compare the network configuration with the one the vault's owner uses.",
   vault_changed: "Ask the vault's owner what changed; write nothing until it is clear.",
-  rolled_back: "Ask the operator which state is the newest; do not use the older one.",
+  rolled_back:
+    "Ask the operator which state is the newest; do not use the older one. If the service was restored from a backup and the operator says so, forget what was seen with vaults.forgetSeen, then repeat it.",
   no_gas: "Send the address some SUI, then repeat it.",
   damaged: "Do not use the file; ask the owner for a version that is whole.",
   wrong_key: "Do not use the file; tell the owner that its keys do not fit.",
