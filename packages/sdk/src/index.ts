@@ -100,6 +100,7 @@ export type { ExportStore } from "./vaults/export-layout.ts";
 export type { AddedMember, AddMemberOptions, RemovedMember } from "./vaults/members.ts";
 export type { ActResult } from "./vaults/owner-acts.ts";
 export { memoryPins, type PinStore, type VaultPin } from "./vaults/pins.ts";
+export { type SeenKind, type SeenMemory, type SeenStore } from "./vaults/seen.ts";
 export type { RevokedAgent, RevokedMembership } from "./vaults/revoke-agent.ts";
 export type { NotRotated, RotationOptions, RotationProgress, RotationResult } from "./vaults/rotate.ts";
 export type { KeptUpload, SourceIdentity, UploadJournals } from "./vaults/upload-journal.ts";

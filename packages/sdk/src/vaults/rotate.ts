@@ -7,6 +7,7 @@ import type { File } from "../file.ts";
 import type { Connection } from "../options.ts";
 import { updateFile, updateFolder } from "./changes.ts";
 import { sending } from "./create.ts";
+import { NOT_ROTATED, ROTATED } from "./effects.ts";
 import type { OpenVault } from "./open-vault.ts";
 import { clearContent, renewContent } from "./rotate-content.ts";
 import {
@@ -50,6 +51,8 @@ export interface RotationResult {
   readonly floor: bigint;
   /** The floor stays where it was while anything is here. */
   readonly failed: readonly NotRotated[];
+  /** In words, for people: what this has ended, and what it has not. */
+  readonly effect: string;
 }
 
 export interface RotationOptions {
@@ -90,7 +93,7 @@ export async function rotateVault(
   const { files, folders } = rotation.progress;
   const failed = [...rotation.failed.values()];
   const floor = await inVaultTerms(() => settleFloor(connection, vault, failed.length === 0 ? generation : null));
-  return { files, folders, generation, floor, failed };
+  return { files, folders, generation, floor, failed, effect: floor >= generation ? ROTATED : NOT_ROTATED };
 }
 
 /** Raises the floor where that may be done, and answers it. */
