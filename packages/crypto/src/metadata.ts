@@ -88,10 +88,12 @@ function takeMetadata(kind: EntryKind, bytes: Uint8Array): { metadata: Metadata;
   }
 }
 
+/** Without ignoreBOM a leading U+FEFF would vanish, and two encodings would be one name. */
+const DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
 function decodeName(bytes: Uint8Array): string {
   try {
-    // Without ignoreBOM a leading U+FEFF would vanish, and two encodings would be one name.
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return DECODER.decode(bytes);
   } catch {
     throw damaged("metadata", "the name is not UTF-8");
   }

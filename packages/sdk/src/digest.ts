@@ -31,14 +31,25 @@ export function toHex(bytes: Uint8Array): string {
   return text;
 }
 
+/** Node's, which takes a tenth of the time; absent in browsers. */
+const { Buffer: native } = globalThis as { readonly Buffer?: typeof Buffer };
+
 /** Base64 with padding (RFC 4648 §4). */
 export function toBase64(bytes: Uint8Array): string {
+  if (native) return native.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 }
 
-/** Null for what is not base64 with its padding (RFC 4648 §4). */
+/** Null for what is not base64 with its padding, in the one form that its bytes have (RFC 4648 §4, §3.5). */
 export function fromBase64(text: string): Uint8Array | null {
-  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)) return null;
+  if (!native) return fromBase64Portably(text);
+  const bytes = new Uint8Array(native.from(text, "base64"));
+  return toBase64(bytes) === text ? bytes : null;
+}
+
+/** The same without Node's; exported for the test that holds both to one answer. */
+export function fromBase64Portably(text: string): Uint8Array | null {
+  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$/.test(text)) return null;
   const binary = atob(text);
   const bytes = new Uint8Array(binary.length);
   // A loop: a mapped copy takes far longer, and every file of a list brings several of these.

@@ -77,12 +77,14 @@ async function openCurrent(
   }
 }
 
+const DECODER = new TextDecoder();
+
 /** Null for what is not that file: then it is asked for by itself. */
 function parseShown(shown: string | null, fileId: string): File | null {
   const bytes = fromBase64(shown ?? "");
   if (shown === null || bytes === null) return null;
   try {
-    const file: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    const file: unknown = JSON.parse(DECODER.decode(bytes));
     const parsed = z.safeParse(api.files.get.output, { file });
     return parsed.success && parsed.data.file.id === fileId ? parsed.data.file : null;
   } catch {
