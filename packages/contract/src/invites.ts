@@ -15,6 +15,9 @@ const rights = {
   vaultIds: z.nullable(z.array(uuid)),
 };
 
+/** 32 bytes in base64. */
+const signingKey = z.string().check(z.regex(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/, "Expected 32 bytes in base64"));
+
 /** An invite as it is listed: never the code. */
 export const invite = z.object({
   id: uuid,
@@ -30,6 +33,8 @@ export const invite = z.object({
   chainAddress: z.nullable(chainAddress),
   /** What the redeemer sent to prove to the inviter that it held the whole invite; the service cannot check it. */
   addressProof: z.nullable(z.string()),
+  /** The Ed25519 key of the redeemer's statements, in base64, where its chain key is not its own; the proof vouches for it. */
+  signingKey: z.nullable(signingKey),
 });
 
 /** An invite just made: `code` is shown once. */
@@ -121,6 +126,8 @@ export const invitesGroup = {
       /** Milliseconds since the Unix epoch, by the redeemer's clock. */
       signedAt: z.optional(z.int().check(z.gte(0))),
       addressProof: z.optional(sha256Hex),
+      /** As in the proof, which the inviter's client checks with it; left out where the chain key signs statements itself. */
+      signingKey: z.optional(signingKey),
     }),
     status: 201,
     output: redeemedInvite,

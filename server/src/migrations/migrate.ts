@@ -7,6 +7,7 @@ import { identity } from "./0002-identity.ts";
 import { webhooks } from "./0003-webhooks.ts";
 import { sharedVaults } from "./0004-shared-vaults.ts";
 import { webhookStatuses } from "./0005-webhook-statuses.ts";
+import { inviteSigningKeys } from "./0006-invite-signing-keys.ts";
 
 /** A step of the schema: applied once, in its own transaction, never changed after a release. */
 export interface Migration {
@@ -15,7 +16,14 @@ export interface Migration {
   up(session: Session): Promise<void>;
 }
 
-const MIGRATIONS: readonly Migration[] = [foundation, identity, webhooks, sharedVaults, webhookStatuses];
+const MIGRATIONS: readonly Migration[] = [
+  foundation,
+  identity,
+  webhooks,
+  sharedVaults,
+  webhookStatuses,
+  inviteSigningKeys,
+];
 
 interface MigrationRow {
   version: number;

@@ -271,6 +271,8 @@ export interface InviteRow {
   key_id: string | null;
   chain_address: string | null;
   address_proof: string | null;
+  /** Ed25519 in base64; null: the redeemer's chain key signs its statements, or it said nothing. */
+  signing_key: string | null;
   created_at: number;
 }
 

@@ -85,7 +85,7 @@ describe("an invite", () => {
     expect(await find(open["id"])).toEqual({
       ...{ id: open["id"], name: "bot", status: "created", scopes: null, vaultIds: null },
       ...{ expiresAt: open["expiresAt"], createdAt: open["createdAt"] },
-      ...{ usedAt: null, revokedAt: null, keyId: null, chainAddress: null, addressProof: null },
+      ...{ usedAt: null, revokedAt: null, keyId: null, chainAddress: null, addressProof: null, signingKey: null },
     });
     expect(await find(used["id"])).toMatchObject({
       usedAt: expect.stringMatching(TIMESTAMP),

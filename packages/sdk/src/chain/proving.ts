@@ -7,7 +7,7 @@ import { renderKeyAddressText, renderLinkText, renderRedeemText } from "@coffer/
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import type { CallOptions } from "../call.ts";
-import { toBase64, toHex } from "../digest.ts";
+import { fromBase64, toBase64, toHex } from "../digest.ts";
 import { ContractError } from "../errors.ts";
 import type { Body, Calling } from "../resources/calling.ts";
 import type { Place, Signer } from "./signer.ts";
@@ -85,24 +85,37 @@ export async function redeem(
   options?: CallOptions,
 ): Promise<RedeemedInvite> {
   const { code, secret } = parseInviteText(text);
-  const { chainAddress, signingKey } = signer;
+  const { chainAddress } = signer;
+  const signingKey = await signingKeyOf(signer);
   const signedAt = Date.now();
   const codeHash = toHex(sha256(new TextEncoder().encode(code)));
   const signature = await signText(signer, renderRedeemText({ ...place, chainAddress, codeHash, signedAt }));
   const proof =
     secret === null ? {} : { addressProof: proveAddress(secret, code, place.origin, chainAddress, signingKey) };
-  return call(invitesGroup.redeem, { body: { code, chainAddress, signature, signedAt, ...proof } }, options);
+  const key = signingKey === undefined ? {} : { signingKey: toBase64(signingKey) };
+  return call(invitesGroup.redeem, { body: { code, chainAddress, signature, signedAt, ...proof, ...key } }, options);
 }
+
+/** Absent where the chain key is its own: then the address, its hash, says all of it. */
+async function signingKeyOf({ chainAddress, signingKey, statements }: Signer): Promise<Uint8Array | undefined> {
+  const key = signingKey ?? statements?.publicKey;
+  const { addressOf } = await import("./ed25519.ts");
+  return key === undefined || addressOf(key) === chainAddress ? undefined : key;
+}
+
+/** What the service says of a redeemed invite. */
+export type ProvenInvite = Pick<Invite, "chainAddress" | "addressProof"> & Partial<Pick<Invite, "signingKey">>;
 
 /** Whether the invite's proof was made with the secret in `text`, for this address and at this service. */
 export function checkAddressProof(
   origin: string,
   text: string,
-  { chainAddress, addressProof }: Pick<Invite, "chainAddress" | "addressProof">,
-  signingKey?: Uint8Array,
+  { chainAddress, addressProof, signingKey: told = null }: ProvenInvite,
+  signingKey = told === null ? undefined : (fromBase64(told) ?? new Uint8Array()),
 ): boolean {
   const { code, secret } = parseInviteText(text);
   if (secret === null || chainAddress === null || addressProof === null) return false;
+  if (signingKey !== undefined && signingKey.length !== KEY_BYTES) return false;
   // No secret is compared here: who calls holds the key of the HMAC, so a difference in time tells nobody anything.
   return proveAddress(secret, code, origin, chainAddress, signingKey) === addressProof;
 }

@@ -2,6 +2,7 @@
 import type { CreatedInvite, Invite, RedeemedInvite } from "@coffer/contract";
 import type { invitesGroup } from "@coffer/contract/invites";
 import type { CallOptions } from "../call.ts";
+import type { ProvenInvite } from "../chain/proving.ts";
 import type { Signer } from "../chain/signer.ts";
 import type { Connection } from "../options.ts";
 import { PagePromise } from "../pages.ts";
@@ -35,13 +36,9 @@ export interface InviteResource {
   redeem(text: string, signer: Signer, options?: CallOptions): Promise<RedeemedInvite>;
   /**
    * Whether who redeemed the invite held its secret and gave this address: the service could not have put in one of its own. `text`: what
-   * {@link InviteResource.create} gave; `signingKey` where the agent's signer has one apart from its chain key.
+   * {@link InviteResource.create} gave; `signingKey`: the one to look for, in the place of the one that the invite names.
    */
-  checkAddressProof(
-    text: string,
-    invite: Pick<Invite, "chainAddress" | "addressProof">,
-    signingKey?: Uint8Array,
-  ): Promise<boolean>;
+  checkAddressProof(text: string, invite: ProvenInvite, signingKey?: Uint8Array): Promise<boolean>;
 }
 
 /** What calls and what signs is loaded when it is first used. */

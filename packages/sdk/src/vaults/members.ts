@@ -11,6 +11,7 @@ import { sending } from "./create.ts";
 import { ADDED, REMOVED } from "./effects.ts";
 import { inVaultTerms } from "./vault-error.ts";
 import { bytesOf } from "./addresses.ts";
+import { findInvitedKey } from "./invited-key.ts";
 import { untilSeen } from "./service-view.ts";
 import { requireOpenVault, vaultSession } from "./vault-session.ts";
 
@@ -22,6 +23,11 @@ export interface AddMemberOptions extends CallOptions {
    * tell it; without either the member reads, and writes once it has set a key itself.
    */
   readonly signingKey?: Uint8Array | undefined;
+  /**
+   * The text of the invite that the agent redeemed. Its secret then shows that the address is the agent's own, and tells the signing key of a
+   * wallet's or zkLogin's signer; without it nothing that the service says of such a key is believed.
+   */
+  readonly invite?: string | undefined;
 }
 
 /** A member, and what adding it has done. */
@@ -55,12 +61,13 @@ export async function addVaultMember(
   connection: Connection,
   vaultId: string,
   chainAddress: string,
-  { label, signingKey, ...options }: AddMemberOptions = {},
+  { label, signingKey, invite, ...options }: AddMemberOptions = {},
 ): Promise<AddedMember> {
   bytesOf(chainAddress);
   const session = vaultSession(connection);
   const vault = await requireOpenVault(connection, vaultId, options);
-  const key = signingKey ?? (await findPublicKey(connection, chainAddress, options));
+  const invited = invite === undefined ? null : await findInvitedKey(connection, invite, chainAddress, options);
+  const key = signingKey ?? invited ?? (await findPublicKey(connection, chainAddress, options));
   const act = { objectId: vault.pin.chainObjectId ?? "", chainAddress, ...(key === null ? {} : { signingKey: key }) };
   await inVaultTerms(() => addMember(session.chain, sending(session.signer), act));
   const body = { chainAddress, ...(label === undefined ? {} : { label }) };

@@ -120,6 +120,7 @@ function toRow(
     key_id: null,
     chain_address: null,
     address_proof: null,
+    signing_key: null,
     created_at: made.now,
   };
 }

@@ -83,10 +83,11 @@ async function issueKey(
   claim: Claim & { readonly hash: string; readonly chainPublicKey: string | null },
   { origin }: Context,
 ): Promise<Reply<RedeemedInvite>> {
-  const { hash, chainAddress, chainPublicKey, addressProof = null } = claim;
+  const { hash, chainAddress, chainPublicKey, addressProof = null, signingKey = null } = claim;
   const now = deps.clock.now();
   const keyId = deps.random.uuid();
-  const invite = await transaction.first(takeInvite(transaction, { hash, keyId, chainAddress, addressProof, now }));
+  const taken = { hash, keyId, chainAddress, addressProof, signingKey, now };
+  const invite = await transaction.first(takeInvite(transaction, taken));
   if (invite === null) throw new ServiceError("invite_ended");
   const { id: inviteId, account_id: accountId, name } = invite;
   const maker = { actor: { kind: "invite", inviteId, chainAddress }, origin } as const;

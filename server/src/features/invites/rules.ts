@@ -90,6 +90,7 @@ export function toInvite(row: InviteRow, now: number): Invite {
     keyId: row.key_id,
     chainAddress: row.chain_address,
     addressProof: row.address_proof,
+    signingKey: row.signing_key,
   };
 }
 

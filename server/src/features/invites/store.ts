@@ -58,7 +58,17 @@ export const endExpiredInvite = prepared((build, value: { hash: string; now: num
 
 /** Uses an invite up: a row only for the one caller that won, and only while the invite is live. */
 export const takeInvite = prepared(
-  (build, value: { hash: string; keyId: string; chainAddress: string; addressProof: string | null; now: number }) =>
+  (
+    build,
+    value: {
+      hash: string;
+      keyId: string;
+      chainAddress: string;
+      addressProof: string | null;
+      signingKey: string | null;
+      now: number;
+    },
+  ) =>
     build
       .updateTable("invites")
       .set({
@@ -66,6 +76,7 @@ export const takeInvite = prepared(
         key_id: value.keyId,
         chain_address: value.chainAddress,
         address_proof: value.addressProof,
+        signing_key: value.signingKey,
       })
       .where("hash", "=", value.hash)
       .where("used_at", "is", null)

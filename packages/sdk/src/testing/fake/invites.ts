@@ -37,7 +37,7 @@ function ownerHandlers(state: State) {
       const expiresAt = timestamp(state, (body.expiresInHours ?? INVITE_HOURS.standard) * HOUR_MS);
       const made = { id: crypto.randomUUID(), name: body.name, ...rights, expiresAt, createdAt: timestamp(state) };
       const unused = { status: "created", usedAt: null, revokedAt: null, keyId: null, chainAddress: null } as const;
-      const value = { ...made, ...unused, addressProof: null };
+      const value = { ...made, ...unused, addressProof: null, signingKey: null };
       state.invites.set(made.id, { accountId, sequence: state.next(), value, code, keyExpiresAt });
       record(state, caller, accountId, "invite.created", { type: "invite", id: made.id });
       return { ...made, code };
@@ -73,7 +73,12 @@ function redeemHandlers(state: State) {
       const { name, scopes, vaultIds } = value;
       const key = mintKey(state, accountId, { name, scopes, vaultIds, expiresAt: row.keyExpiresAt, chainAddress });
       key.value = { ...key.value, accessLevel: "agent" };
-      const used = { keyId: key.value.id, chainAddress, addressProof: body.addressProof ?? null };
+      const used = {
+        keyId: key.value.id,
+        chainAddress,
+        addressProof: body.addressProof ?? null,
+        signingKey: body.signingKey ?? null,
+      };
       row.value = { ...value, ...used, usedAt: timestamp(state) };
       recordRedeem(state, visitor, row, chainAddress);
       return { key: key.text, keyId: key.value.id, accountId, scopes, vaultIds, chainAddress, accessLevel: "agent" };

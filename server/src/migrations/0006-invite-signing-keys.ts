@@ -1,0 +1,10 @@
+/** The key that signs the statements of whoever redeemed an invite, where its chain key cannot: its owner's client verifies and names it. */
+import type { Migration } from "./migrate.ts";
+
+export const inviteSigningKeys: Migration = {
+  version: 6,
+  name: "invite signing keys",
+  async up(session) {
+    await session.run(session.build.schema.alterTable("invites").addColumn("signing_key", "text"));
+  },
+};
