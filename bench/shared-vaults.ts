@@ -46,6 +46,7 @@ export async function openSharedVaults(directory: string): Promise<SharedVaults>
       SERVICE_CHAIN_NETWORK: PROOFS,
       SERVICE_CHAIN_URL: network.grpcUrl,
       SERVICE_CHAIN_PACKAGE: network.originalPackageId,
+      SERVICE_CHAIN_ID: network.chainId,
     };
     const service = stack.use(await startService(directory, 1, chain));
     const { privateKey } = await generateChainKey();

@@ -121,6 +121,8 @@ export interface ChainConfig {
   readonly url: string;
   /** The id that the Coffer package was first published under: types keep it through upgrades. */
   readonly packageId: string;
+  /** Base58 digest of its genesis checkpoint; null: the chain that the node names first, for as long as the process lives. */
+  readonly chainId: string | null;
 }
 
 /** Everything `startServer` needs. */
@@ -176,10 +178,14 @@ function assemble(values: Values): Config {
     database: { kind: "sqlite", path: `${directory}/coffer.sqlite` },
     blobs: { kind: "disk", directory: `${directory}/blobs` },
     ...assembleDrivers(values),
-    chain: values.chainUrl === "" ? null : { url: values.chainUrl, packageId: values.chainPackage },
+    chain: assembleChain(values),
     log: { level: values.logLevel },
     settings: assembleSettings(values),
   };
+}
+
+function assembleChain({ chainUrl: url, chainPackage: packageId, chainId }: Values): ChainConfig | null {
+  return url === "" ? null : { url, packageId, chainId: chainId === "" ? null : chainId };
 }
 
 /** In development billing works out of the box; the test provider's events are signed with a secret anyone can read here. */

@@ -1,6 +1,7 @@
 /** What a configuration opens besides storage and mail: none of these hold a socket or a file open. */
 import type { Config } from "./config.ts";
 import type { Deps } from "./deps.ts";
+import { pinChain } from "./drivers/chain/chain-pin.ts";
 import { openSuiChain } from "./drivers/chain/sui.ts";
 import { openOidc } from "./drivers/identity-provider/oidc.ts";
 import { openSuiSignatures } from "./drivers/message-signatures/sui.ts";
@@ -20,9 +21,10 @@ export function openProviders(
   { chain, identityProvider, prover, payments, secrets, settings }: Config,
   clock: Clock,
 ): Provided {
+  const pin = pinChain(chain?.chainId ?? null);
   return {
-    chain: chain === null ? null : openSuiChain(chain, { clock }),
-    signatures: openSuiSignatures(chain, { clock }),
+    chain: chain === null ? null : openSuiChain(chain, { clock, pin }),
+    signatures: openSuiSignatures(chain, { clock, pin }),
     identityProvider:
       identityProvider === null
         ? null

@@ -14,10 +14,10 @@ afterAll(() => localnet.close());
 
 const key = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
 
-function openService(): Chain {
-  const { grpcUrl: url, originalPackageId: packageId } = localnet.network();
+function openService(more: { readonly chainId?: string } = {}): Chain {
+  const { grpcUrl: url, originalPackageId: packageId, chainId } = localnet.network();
   const clock = { now: () => Date.now(), elapsed: () => performance.now() };
-  return openSuiChain({ url, packageId }, { clock, fetch: localnet.fetch });
+  return openSuiChain({ url, packageId, chainId, ...more }, { clock, fetch: localnet.fetch });
 }
 
 it("a vault with who belongs to it, who did, and the generations in which they did", async () => {
@@ -57,6 +57,16 @@ it("not while its node is down, and what a node shows that stands still until it
   node.stale = false;
   await removeMember(client, owner, { objectId, chainAddress: anna.chainAddress });
   expect(await service.readVault(objectId, { maxAge: 0 })).toMatchObject({ generation: 2, members: [] });
+});
+
+it("not on another chain, though its package has the same id", async () => {
+  await using other = await openLocalnet();
+  const [here, there] = [localnet.network(), other.network()];
+  expect(here.originalPackageId).toBe(there.originalPackageId);
+  await using service = openService({ chainId: there.chainId });
+  const reading = service.readVault(`0x${"9".repeat(64)}`, { maxAge: 0 });
+  const both = new RegExp(`serves the chain ${here.chainId}, and this service uses the chain ${there.chainId}`);
+  await expect(reading).rejects.toThrow(both);
 });
 
 it("nothing where there is no vault: an id of nobody, and the package itself", async () => {

@@ -78,7 +78,7 @@ export async function openSharedStack(options: SharedStackOptions = {}): Promise
 
 function environmentOf(
   chainUrl: string,
-  { originalPackageId }: NetworkConfiguration,
+  { originalPackageId, chainId }: NetworkConfiguration,
   dataDirectory: string,
   { environment }: SharedStackOptions,
 ): Record<string, string> {
@@ -91,6 +91,7 @@ function environmentOf(
     SERVICE_CHAIN_PACKAGE: originalPackageId,
     SERVICE_LOG_LEVEL: "info",
     ...environment,
+    SERVICE_CHAIN_ID: chainId,
   };
 }
 

@@ -7,9 +7,9 @@ import { describeMessageSignatures } from "../suites/message-signatures.ts";
 describeMessageSignatures("@mysten/sui and the local chain", async () => {
   let behind = 0;
   const localnet = await openLocalnet();
-  const { originalPackageId, grpcUrl } = localnet.network();
+  const { originalPackageId, grpcUrl, chainId } = localnet.network();
   const clock = { now: () => Date.now() + behind, elapsed: () => 0 };
-  const chain = { url: grpcUrl, packageId: originalPackageId };
+  const chain = { url: grpcUrl, packageId: originalPackageId, chainId };
   const { node } = localnet.faults;
   return {
     signatures: openSuiSignatures(chain, { clock, fetch: localnet.fetch }),
@@ -45,7 +45,7 @@ it.each([
   ],
 ])("a node that gives %s says nothing of a signature", async (_name, answer) => {
   const clock = { now: () => Date.now(), elapsed: () => 0 };
-  const chain = { url: "https://node.example", packageId: `0x${"1".repeat(64)}` };
+  const chain = { url: "https://node.example", packageId: `0x${"1".repeat(64)}`, chainId: null };
   const signatures = openSuiSignatures(chain, { clock, fetch: answer, timeout: 50 });
   const user = zkloginUserOf("ada", 2);
   const message = new Uint8Array([1]);

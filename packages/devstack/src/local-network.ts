@@ -8,6 +8,8 @@ export interface LocalNetwork {
   readonly url: string;
   /** The Move package that vaults are objects of. */
   readonly packageId: string;
+  /** Every local chain has the same package: this tells them apart. */
+  readonly chainId: string;
   /** The network configuration, mode 0600: what `SERVICE_NETWORK_FILE` takes. */
   readonly file: string;
   /** Another stack on the same data serves it; it goes when that one goes. */
@@ -40,7 +42,7 @@ export async function openLocalNetwork(dataDirectory: string): Promise<LocalNetw
     const network = localnet.network();
     await writePrivately(file, `${JSON.stringify(network, null, 2)}\n`);
     const close = (): Promise<void> => localnet.close();
-    return { url, packageId: network.originalPackageId, file, borrowed: false, close };
+    return { url, packageId: network.originalPackageId, chainId: network.chainId, file, borrowed: false, close };
   } catch (error) {
     await localnet.close();
     throw error;
@@ -60,17 +62,17 @@ function unopened(dataDirectory: string, cause: unknown): LocalNetworkError {
 const GREETING = "This is Coffer's local network";
 
 /** Where the network of that file answers; null when it does not. */
-async function findRunning(file: string): Promise<Pick<LocalNetwork, "url" | "packageId"> | null> {
+async function findRunning(file: string): Promise<Pick<LocalNetwork, "url" | "packageId" | "chainId"> | null> {
   try {
     const network: unknown = JSON.parse(await readFile(file, "utf8"));
     if (typeof network !== "object" || network === null || !("grpcUrl" in network)) return null;
-    if (!("originalPackageId" in network)) return null;
-    const { grpcUrl: url, originalPackageId: packageId } = network;
-    if (typeof url !== "string" || typeof packageId !== "string") return null;
+    if (!("originalPackageId" in network && "chainId" in network)) return null;
+    const { grpcUrl: url, originalPackageId: packageId, chainId } = network;
+    if (typeof url !== "string" || typeof packageId !== "string" || typeof chainId !== "string") return null;
     // Its port may be another program's by now.
     const answer = await fetch(url, { signal: AbortSignal.timeout(1_000) });
     const greeting = await answer.text();
-    return answer.status === 404 && greeting.startsWith(GREETING) ? { url, packageId } : null;
+    return answer.status === 404 && greeting.startsWith(GREETING) ? { url, packageId, chainId } : null;
   } catch {
     return null;
   }

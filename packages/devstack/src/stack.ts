@@ -86,6 +86,7 @@ function serverEnvironment(
     SERVICE_DATA_DIR: dataDirectory,
     SERVICE_CHAIN_URL: network.url,
     SERVICE_CHAIN_PACKAGE: network.packageId,
+    SERVICE_CHAIN_ID: network.chainId,
   };
 }
 

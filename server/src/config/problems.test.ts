@@ -33,7 +33,13 @@ describe("the chain's node and package", () => {
   const chain = { SERVICE_CHAIN_URL: "https://node.example", SERVICE_CHAIN_PACKAGE: packageId };
 
   it("are both there or both not: without them there are no shared vaults", () => {
-    expect(parseConfig({ ...PRODUCTION, ...chain }).chain).toEqual({ url: "https://node.example", packageId });
+    const url = "https://node.example";
+    expect(parseConfig({ ...PRODUCTION, ...chain }).chain).toEqual({ url, packageId, chainId: null });
+    const SERVICE_CHAIN_ID = "3".repeat(44);
+    expect(parseConfig({ ...PRODUCTION, ...chain, SERVICE_CHAIN_ID }).chain?.chainId).toBe(SERVICE_CHAIN_ID);
+    expect(problemsOf({ ...PRODUCTION, SERVICE_CHAIN_ID })).toEqual([
+      expect.stringMatching(/^SERVICE_CHAIN_URL: SERVICE_CHAIN_ID needs it/),
+    ]);
     for (const empty of [{}, { SERVICE_CHAIN_URL: "", SERVICE_CHAIN_PACKAGE: "" }])
       expect(parseConfig({ ...PRODUCTION, ...empty }).chain).toBeNull();
     const { SERVICE_CHAIN_URL, SERVICE_CHAIN_PACKAGE } = chain;
@@ -62,6 +68,8 @@ describe("the chain's node and package", () => {
     ["SERVICE_CHAIN_PACKAGE", "0xc"],
     ["SERVICE_CHAIN_PACKAGE", packageId.toUpperCase()],
     ["SERVICE_CHAIN_PACKAGE", `${packageId}::vault`],
+    ["SERVICE_CHAIN_ID", "mainnet"],
+    ["SERVICE_CHAIN_ID", "0".repeat(44)],
   ])("say of %s that %s is none, without repeating it", (name, value) => {
     const problems = problemsOf({ ...PRODUCTION, ...chain, [name]: value });
     expect(problems).toEqual([expect.stringMatching(new RegExp(`^${name}`))]);

@@ -55,7 +55,7 @@ function exposureProblems({ mode, host, allowInsecure }: Partial<Values>): strin
   ];
 }
 
-function chainProblems({ mode, network, chainUrl, chainPackage }: Partial<Values>): string[] {
+function chainProblems({ mode, network, chainUrl, chainPackage, chainId }: Partial<Values>): string[] {
   const problems: string[] = [];
   if (chainUrl !== undefined && chainUrl !== "" && chainPackage === "")
     problems.push("SERVICE_CHAIN_PACKAGE: SERVICE_CHAIN_URL needs it; it is the original package id on that network");
@@ -63,6 +63,8 @@ function chainProblems({ mode, network, chainUrl, chainPackage }: Partial<Values
     problems.push(
       "SERVICE_CHAIN_URL: SERVICE_CHAIN_PACKAGE needs it; it is the address of a gRPC node of that network",
     );
+  if (chainUrl === "" && chainId !== undefined && chainId !== "")
+    problems.push("SERVICE_CHAIN_URL: SERVICE_CHAIN_ID needs it; it is the address of a gRPC node of that chain");
   if (mode === "production" && network === "localnet" && chainUrl !== undefined && chainUrl !== "")
     problems.push("SERVICE_CHAIN_NETWORK: the local chain is for development; set testnet or mainnet");
   // Who can answer for the chain decides who is a member: nobody on the way may (OWASP ASVS 5.0 §12.2).

@@ -174,6 +174,13 @@ export const VARIABLES = {
     "0x and 64 lower-case hex digits",
     "the Coffer package on that chain, by the id it was first published under",
   ),
+  chainId: text(
+    "SERVICE_CHAIN_ID",
+    "",
+    z.string().check(z.regex(/^([1-9A-HJ-NP-Za-km-z]{32,64})?$/)),
+    "a digest in base58, as the network configuration has it in chainId",
+    "that chain's id: a node of another chain is not believed; without it the chain that the node names first is the only one until the server stops",
+  ),
   trustedProxies: text(
     "SERVICE_TRUSTED_PROXIES",
     "",

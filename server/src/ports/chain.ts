@@ -35,6 +35,9 @@ export class ChainUnavailableError extends Error {
   override readonly name = "ChainUnavailableError";
 }
 
+/** The node answers for another chain than the service's. The message names both, and may be told to clients. */
+export class OtherChainError extends ChainUnavailableError {}
+
 export interface Chain extends AsyncDisposable {
   /**
    * The vault object; null when there is no such object, or it is none of the configured package's vaults. May answer from memory what it

@@ -79,7 +79,12 @@ async function open(opened: AsyncDisposableStack): Promise<SharedService> {
   const server = opened.use(
     await startServerProcess({
       ...{ SERVICE_ENV: "development", SERVICE_DATA_DIR: dataDirectory, SERVICE_PUBLIC_URL: tap.baseUrl },
-      ...{ SERVICE_CHAIN_URL: url, SERVICE_CHAIN_PACKAGE: network.originalPackageId },
+      ...{
+        SERVICE_CHAIN_URL: url,
+        SERVICE_CHAIN_PACKAGE: network.originalPackageId,
+        SERVICE_CHAIN_ID: network.chainId,
+      },
+      ...settings,
     }),
   );
   tap.forwardTo(server.baseUrl);

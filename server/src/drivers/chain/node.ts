@@ -1,6 +1,7 @@
 /** A node of the Sui chain over gRPC-web, with the unmodified `@mysten/sui` client. */
 import { ChainUnavailableError } from "../../ports/chain.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { ChainPin } from "./chain-pin.ts";
 
 export type SuiClient = Awaited<ReturnType<typeof openSuiClient>>;
 
@@ -22,10 +23,20 @@ export async function openSuiClient(baseUrl: string, given: typeof fetch) {
   });
 }
 
-/** The node's epoch; null when it does not say. @throws ChainUnavailableError when it is too far behind to be believed. */
-export async function readRecentEpoch(client: SuiClient, clock: Clock, signal: AbortSignal): Promise<bigint | null> {
+export interface RecentNode {
+  readonly client: SuiClient;
+  readonly clock: Clock;
+  readonly pin: ChainPin;
+}
+
+/**
+ * The node's epoch; null when it does not say.
+ * @throws ChainUnavailableError when it is of another chain, or too far behind to be believed.
+ */
+export async function readRecentEpoch({ client, clock, pin }: RecentNode, signal: AbortSignal): Promise<bigint | null> {
   const { response } = await client.ledgerService.getServiceInfo({}, { abort: signal });
-  const { timestamp, epoch = null } = response;
+  const { chainId, timestamp, epoch = null } = response;
+  pin.check(chainId);
   if (timestamp === undefined) throw new ChainUnavailableError("The chain's node does not say how recent it is");
   const at = Number(timestamp.seconds) * 1000 + timestamp.nanos / 1_000_000;
   if (clock.now() - at > MAX_LAG) throw new ChainUnavailableError("The chain's node is more than 30 seconds behind");

@@ -2,18 +2,18 @@ import { describe, expect, it } from "vitest";
 import { describeChain } from "../../../../test/suites/chain.ts";
 import { openSuiChain } from "./sui.ts";
 import { newTestVault } from "./test-chain.ts";
-import { openTestNode, renderVault, TEST_PACKAGE } from "./test-node.ts";
+import { openTestNode, renderVault, TEST_CHAIN, TEST_PACKAGE } from "./test-node.ts";
 
-const config = { url: "https://node.example", packageId: TEST_PACKAGE };
+const config = { url: "https://node.example", packageId: TEST_PACKAGE, chainId: null };
 const VAULT = `0x${"a".repeat(64)}`;
 const owner = { address: `0x${"1".repeat(64)}`, signingKey: new Uint8Array(32).fill(1) };
 const vault = newTestVault(owner);
 
-function open(bounds = {}) {
+function open(bounds = {}, chainId: string | null = null) {
   let now = Date.UTC(2030, 0, 1);
   const clock = { now: () => now, elapsed: () => now };
   const node = openTestNode(clock);
-  const chain = openSuiChain(config, { clock, fetch: node.fetch, bounds });
+  const chain = openSuiChain({ ...config, chainId }, { clock, fetch: node.fetch, bounds });
   node.objects.set(VAULT, renderVault(VAULT, vault));
   return { chain, node, advance: (milliseconds: number) => void (now += milliseconds) };
 }
@@ -60,6 +60,37 @@ describe("a Sui node", () => {
     const { chain, node } = open();
     node.lag = lag;
     expect(await failureOf(chain.readVault(VAULT, { maxAge: 0 }))).toBe(outcome);
+  });
+
+  it("of another chain than the configured one is not believed, and both are named", async () => {
+    const other = "2".repeat(44);
+    const { chain, node } = open({}, TEST_CHAIN);
+    expect(await failureOf(chain.readVault(VAULT, { maxAge: 0 }))).toBe("answered");
+    node.chainId = other;
+    const said = await failureOf(chain.readVault(VAULT, { maxAge: 0 }));
+    expect(said).toContain(`serves the chain ${other}, and this service uses the chain ${TEST_CHAIN}`);
+    expect(said).toContain("SERVICE_CHAIN_ID");
+    node.chainId = TEST_CHAIN;
+    expect(await failureOf(chain.readVault(VAULT, { maxAge: 0 }))).toBe("answered");
+  });
+
+  it("is held to the chain that it showed first, where none is configured", async () => {
+    const { chain, node } = open();
+    const again = () => failureOf(chain.readVault(VAULT, { maxAge: 0 }));
+    expect(await again()).toBe("answered");
+    node.chainId = "2".repeat(44);
+    expect(await again()).toContain(`and this service has used the chain ${TEST_CHAIN} since it started`);
+    node.chainId = TEST_CHAIN;
+    expect(await again()).toBe("answered");
+  });
+
+  it.each([[null], [""], ["<script>"], ["1".repeat(65)]])("that calls its chain %j says nothing", async (chainId) => {
+    for (const configured of [null, TEST_CHAIN]) {
+      const { chain, node } = open({}, configured);
+      node.chainId = chainId;
+      const said = await failureOf(chain.readVault(VAULT, { maxAge: 0 }));
+      expect(said).toBe("The chain's node does not say which chain it serves");
+    }
   });
 
   it("is not believed when its object is broken, too long or another one", async () => {

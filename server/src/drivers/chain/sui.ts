@@ -3,6 +3,7 @@ import { decodeVaultObject, type VaultObjectMember, vaultObjectType } from "@cof
 import type { ChainConfig } from "../../config.ts";
 import { type Chain, type ChainMember, ChainUnavailableError, type ChainVault } from "../../ports/chain.ts";
 import type { Clock } from "../../ports/clock.ts";
+import { type ChainPin, pinChain } from "./chain-pin.ts";
 import { openSuiClient, readRecentEpoch, type SuiClient } from "./node.ts";
 import { type Bounds, RememberedVaults } from "./remembered.ts";
 
@@ -11,12 +12,14 @@ export interface SuiChainOptions {
   /** In the place of the runtime's. */
   readonly fetch?: typeof fetch;
   readonly bounds?: Partial<Bounds>;
+  /** Shared with what else reads through the node; one of its own when absent. */
+  readonly pin?: ChainPin;
 }
 
 /** Opens nothing before the first read; no request is sent but those that read. */
 export function openSuiChain(
   config: ChainConfig,
-  { clock, fetch: given = fetch, bounds = {} }: SuiChainOptions,
+  { clock, fetch: given = fetch, bounds = {}, pin = pinChain(config.chainId) }: SuiChainOptions,
 ): Chain {
   let client: Promise<SuiClient> | null = null;
   return new RememberedVaults(
@@ -24,7 +27,7 @@ export function openSuiChain(
       client ??= openSuiClient(config.url, given);
       const [found] = await Promise.all([
         readObject(await client, config.packageId, { objectId, signal }),
-        readRecentEpoch(await client, clock, signal),
+        readRecentEpoch({ client: await client, clock, pin }, signal),
       ]);
       return found;
     },

@@ -6,11 +6,16 @@ import type { TestVault } from "./test-chain.ts";
 
 export const TEST_PACKAGE = `0x${"c0ffee".padStart(64, "0")}`;
 
+/** The id of the chain that the node serves, unless a test says otherwise. */
+export const TEST_CHAIN = "1".repeat(44);
+
 export interface TestNode {
   readonly fetch: typeof fetch;
   readonly objects: Map<string, { readonly type: string; readonly contents: Uint8Array }>;
   /** Milliseconds that its newest checkpoint is behind the clock; null: it does not say. */
   lag: number | null;
+  /** What it says of its chain; null: nothing. */
+  chainId: string | null;
   /** In the place of every answer. */
   answer: ((signal: AbortSignal | null) => Promise<Response>) | null;
   /** Objects asked for so far. */
@@ -21,6 +26,7 @@ export function openTestNode(clock: Clock): TestNode {
   const node: TestNode = {
     objects: new Map(),
     lag: 0,
+    chainId: TEST_CHAIN,
     answer: null,
     reads: 0,
     fetch: async (input, init) => {
@@ -58,11 +64,12 @@ function renderObjects(node: TestNode, asked: string): Uint8Array {
   return GrpcTypes.BatchGetObjectsResponse.toBinary({ objects });
 }
 
-function renderInfo({ lag }: TestNode, clock: Clock): Uint8Array {
-  if (lag === null) return GrpcTypes.GetServiceInfoResponse.toBinary({});
+function renderInfo({ lag, chainId }: TestNode, clock: Clock): Uint8Array {
+  const chain = chainId === null ? {} : { chainId };
+  if (lag === null) return GrpcTypes.GetServiceInfoResponse.toBinary(chain);
   const at = clock.now() - lag;
   const timestamp = { seconds: BigInt(Math.floor(at / 1000)), nanos: (at % 1000) * 1_000_000 };
-  return GrpcTypes.GetServiceInfoResponse.toBinary({ timestamp });
+  return GrpcTypes.GetServiceInfoResponse.toBinary({ ...chain, timestamp });
 }
 
 /** One message and the trailers (gRPC-web's PROTOCOL-WEB.md), in base64 as the client asks for it. */

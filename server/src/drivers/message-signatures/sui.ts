@@ -7,7 +7,8 @@ import type { ChainConfig } from "../../config.ts";
 import { ChainUnavailableError } from "../../ports/chain.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { MessageSignatures, SignatureVerdict, SignedMessage } from "../../ports/message-signatures.ts";
-import { openSuiClient, readRecentEpoch, type SuiClient } from "../chain/node.ts";
+import { type ChainPin, pinChain } from "../chain/chain-pin.ts";
+import { openSuiClient, readRecentEpoch, type RecentNode, type SuiClient } from "../chain/node.ts";
 
 export interface SuiSignaturesOptions {
   readonly clock: Clock;
@@ -15,6 +16,8 @@ export interface SuiSignaturesOptions {
   readonly fetch?: typeof fetch;
   /** Milliseconds that the node may take. */
   readonly timeout?: number;
+  /** Shared with what else reads through the node; one of its own when absent. */
+  readonly pin?: ChainPin;
 }
 
 const TIMEOUT = 5_000;
@@ -22,13 +25,13 @@ const TIMEOUT = 5_000;
 /** `chain` null: no zkLogin. Nothing is loaded, and no request is sent, before the first signature. */
 export function openSuiSignatures(
   chain: ChainConfig | null,
-  { clock, fetch: given = fetch, timeout = TIMEOUT }: SuiSignaturesOptions,
+  { clock, fetch: given = fetch, timeout = TIMEOUT, pin = pinChain(chain?.chainId ?? null) }: SuiSignaturesOptions,
 ): MessageSignatures {
   let client: Promise<SuiClient> | null = null;
   const ask: AskNode = (signed, until) =>
     withinTime(timeout, async (signal) => {
       client ??= openSuiClient(chain?.url ?? "", given);
-      return askNode(await client, clock, { signed, until, signal });
+      return askNode({ client: await client, clock, pin }, { signed, until, signal });
     });
   return {
     capabilities: { zklogin: chain !== null },
@@ -111,8 +114,7 @@ function parseMultisig(sui: Sui, multisig: Multisig): Parsed | "invalid" | "unsu
 }
 
 async function askNode(
-  client: SuiClient,
-  clock: Clock,
+  node: RecentNode,
   { signed, until, signal }: { readonly signed: SignedMessage; readonly until: bigint; readonly signal: AbortSignal },
 ): Promise<SignatureVerdict> {
   const question = {
@@ -123,8 +125,8 @@ async function askNode(
     signal,
   } as const;
   const [epoch, { success }] = await Promise.all([
-    readRecentEpoch(client, clock, signal),
-    client.core.verifyZkLoginSignature(question).catch(refusedOutright),
+    readRecentEpoch(node, signal),
+    node.client.core.verifyZkLoginSignature(question).catch(refusedOutright),
   ]);
   if (epoch === null) throw new ChainUnavailableError("The chain's node does not say which epoch it is in");
   if (epoch > until) return "expired";

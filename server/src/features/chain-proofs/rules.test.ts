@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openSuiSignatures } from "../../drivers/message-signatures/sui.ts";
 import { ServiceError } from "../../http/errors.ts";
-import { ChainUnavailableError } from "../../ports/chain.ts";
+import { ChainUnavailableError, OtherChainError } from "../../ports/chain.ts";
 import type { MessageSignatures } from "../../ports/message-signatures.ts";
 import { requireFresh, requireProof, requireServiceOrigin } from "./rules.ts";
 import { addressOf, digestOf, openSigner, serialize } from "./test-signer.ts";
@@ -223,6 +223,10 @@ describe("a proof of possession", () => {
     expect(await told(() => Promise.reject(new ChainUnavailableError("node 7 says boo")))).toEqual([
       "chain_unavailable",
       expect.not.stringContaining("boo"),
+    ]);
+    expect(await told(() => Promise.reject(new OtherChainError("chain A, not chain B")))).toEqual([
+      "chain_unavailable",
+      "chain A, not chain B",
     ]);
     expect(await told(() => Promise.reject(new RangeError("a defect")))).toBeInstanceOf(RangeError);
   });

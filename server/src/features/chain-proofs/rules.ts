@@ -5,7 +5,7 @@
 import { MAX_CLOCK_SKEW } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../http/errors.ts";
-import { ChainUnavailableError } from "../../ports/chain.ts";
+import { ChainUnavailableError, OtherChainError } from "../../ports/chain.ts";
 import type { SignatureVerdict } from "../../ports/message-signatures.ts";
 import { ED25519, verifyEd25519 } from "./ed25519.ts";
 
@@ -71,7 +71,8 @@ function describeText(text: string): string {
 
 function failAtNode(cause: unknown): never {
   if (!(cause instanceof ChainUnavailableError)) throw cause;
-  throw new ServiceError("chain_unavailable", "The chain's node did not check the signature", { cause });
+  const message = cause instanceof OtherChainError ? cause.message : "The chain's node did not check the signature";
+  throw new ServiceError("chain_unavailable", message, { cause });
 }
 
 /** Throws `clock_skew` when a signature was made more than 5 minutes before or after now (decisions §4). */

@@ -1,7 +1,7 @@
 /** Reading vault objects for the handlers, and keeping what the rows say of them up to date. */
 import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../http/errors.ts";
-import { type ChainVault, ChainUnavailableError } from "../../ports/chain.ts";
+import { type ChainVault, ChainUnavailableError, OtherChainError } from "../../ports/chain.ts";
 import { DatabaseFullError, DatabaseUnavailableError } from "../../ports/database.ts";
 import type { VaultRow } from "../../ports/tables.ts";
 import { noteChainFacts } from "./store.ts";
@@ -48,7 +48,9 @@ export async function askChain(
   try {
     return await chain.readVault(objectId, options);
   } catch (cause) {
-    throw cause instanceof ChainUnavailableError ? new ServiceError("chain_unavailable", undefined, { cause }) : cause;
+    if (!(cause instanceof ChainUnavailableError)) throw cause;
+    const message = cause instanceof OtherChainError ? cause.message : undefined;
+    throw new ServiceError("chain_unavailable", message, { cause });
   }
 }
 
