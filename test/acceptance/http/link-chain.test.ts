@@ -1,3 +1,5 @@
+import { Secp256k1Keypair } from "@mysten/sui/keypairs/secp256k1";
+import { Secp256r1Keypair } from "@mysten/sui/keypairs/secp256r1";
 import { describe, expect, it } from "vitest";
 import { createKey, signUp, type NewAccount } from "../kit/account.ts";
 import { expectError, expectStatus, fieldsAt, objectIn, textIn, TIMESTAMP } from "../kit/answers.ts";
@@ -67,6 +69,29 @@ describe("link-chain", () => {
     for (const make of wrong)
       expectError(await link(account.apiKey, await make(await challenge(account.apiKey))), 400, "signature_invalid");
     expect((await service().account(account.apiKey))["chainAddress"]).toBeNull();
+  });
+
+  it("takes wallets of other schemes, and no signature of one for another's address [D4-link-chain]", async () => {
+    for (const pair of [new Secp256k1Keypair(), new Secp256r1Keypair()]) {
+      const account = await join();
+      const wallet = newChainKey(service().server.baseUrl, "localnet", pair);
+      const stolen = {
+        ...(await wallet.linking(account.id, await challenge(account.apiKey))),
+        chainAddress: newKey().address,
+      };
+      expectError(await link(account.apiKey, stolen), 400, "signature_invalid");
+      const linked = objectIn(fieldsAt(await linkTo(account, wallet), 200), "account");
+      expect(linked).toMatchObject({ chainAddress: wallet.address, chainAddressSource: "external" });
+    }
+  });
+
+  it("says what is missing for a zkLogin signature where the service reads no chain, and keeps the challenge [D4-link-chain]", async () => {
+    const account = await join();
+    const chain = newKey();
+    const nonce = await challenge(account.apiKey);
+    const signature = Buffer.from([5, ...new Uint8Array(1400)]).toString("base64");
+    expectError(await link(account.apiKey, { chainAddress: chain.address, signature, nonce }), 501, "not_configured");
+    expectStatus(await link(account.apiKey, await chain.linking(account.id, nonce)), 200);
   });
 
   it("leaves an invited agent an agent: its address cannot become the owner's [D4-level-agent-for-ever]", async () => {

@@ -1,7 +1,7 @@
 /** A chain key as an agent's own program holds one: made and used by the Sui client as it is published. */
 import { renderKeyAddressText, renderLinkText, renderRedeemText, type ChainNetwork } from "@coffer/contract";
 import type { Signer } from "@coffer/sdk";
-import { decodeSuiPrivateKey } from "@mysten/sui/cryptography";
+import { decodeSuiPrivateKey, type Keypair } from "@mysten/sui/cryptography";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { createHash } from "node:crypto";
 
@@ -34,8 +34,11 @@ export interface LinkBody {
 }
 
 /** A new key for the service at `baseUrl`. Development servers are on localnet, production ones on mainnet. */
-export function newChainKey(baseUrl: string, network: ChainNetwork = "localnet"): ChainKey {
-  const pair = Ed25519Keypair.generate();
+export function newChainKey(
+  baseUrl: string,
+  network: ChainNetwork = "localnet",
+  pair: Keypair = Ed25519Keypair.generate(),
+): ChainKey {
   const address = pair.toSuiAddress();
   const place = { origin: new URL(baseUrl).origin, network, chainAddress: address };
   const signPersonalMessage = async (bytes: Uint8Array): Promise<string> =>
@@ -60,7 +63,7 @@ export function newChainKey(baseUrl: string, network: ChainNetwork = "localnet")
   };
 }
 
-function secretForms(pair: Ed25519Keypair): string[] {
+function secretForms(pair: Keypair): string[] {
   const bech32 = pair.getSecretKey();
   const bytes = Buffer.from(decodeSuiPrivateKey(bech32).secretKey);
   return [bech32, bytes.toString("hex"), bytes.toString("base64").replace(/=+$/, ""), bytes.toString("base64url")];
