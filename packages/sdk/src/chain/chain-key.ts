@@ -25,8 +25,9 @@ export async function generateChainKey(): Promise<{ readonly privateKey: Secret;
 }
 
 /**
- * What signs the statements of a signer whose chain key cannot: a wallet's, or zkLogin's. Over a key of its own, given as
- * {@link chainKeySigner} takes it: keep it as you keep a chain key, and name its public key in each vault with `vaults.setSigningKey`.
+ * What signs the statements of a signer whose chain key cannot: a wallet's, a multisig's, or zkLogin's. Over a key of its own, given as
+ * {@link chainKeySigner} takes it: keep it as you keep a chain key. A vault names it when this signer makes the vault, when its owner adds the
+ * address with the text of the redeemed invite, and by `vaults.setSigningKey`, which also names another one when it is lost.
  * @throws SdkError `configuration` for what is no such key.
  *
  * @example

@@ -4,15 +4,14 @@ import type { StatementSigner } from "@coffer/crypto";
 
 /**
  * Holds the key of a chain address, or asks a wallet that does. The SDK makes every text itself and never passes on one that the
- * service made.
+ * service made. Every scheme of Sui is taken: Ed25519 (`chainKeySigner`), and with `fromSuiSigner` of `@coffer/chain` whatever signs for
+ * `@mysten/sui`: secp256k1, secp256r1, passkeys, multisigs of these, and zkLogin.
  *
  * @example
  * ```ts
- * // A signer of @mysten/sui, or a wallet's account:
- * const signer: Signer = {
- *   chainAddress: keypair.toSuiAddress(),
- *   signPersonalMessage: async (bytes) => (await keypair.signPersonalMessage(bytes)).signature,
- * };
+ * import { fromSuiSigner } from "@coffer/chain";
+ * const { privateKey } = await generateChainKey(); // keep it: it signs what this wallet writes in shared vaults
+ * const signer: Signer = { ...fromSuiSigner(keypair), statements: await statementSigner(privateKey) };
  * const account = await client.account.linkChain(signer);
  * ```
  */
