@@ -107,7 +107,7 @@ describe("an agent that is no member", () => {
   it("is told by vault_access_check which layer is missing", async () => {
     const { facts } = await tools.call("vault_access_check", { vaultId: vault.id });
     expect(facts).toMatchObject({ chainAddress: address, nextStep: expect.stringContaining(address) as string });
-    expect(layersOf(facts)).toEqual(["api ok", "clock ok", "chain failed", "keyServers ok", "key unknown"]);
+    expect(layersOf(facts)).toEqual(["api failed", "clock ok", "chain failed", "keyServers ok", "key unknown"]);
   });
 });
 

@@ -1,7 +1,7 @@
 /** J2: an owner creates a shared vault. */
-import { createClient, type CreationJournal, type SdkError } from "@coffer/sdk";
+import { chainKeySigner, createClient, generateChainKey, type CreationJournal, type SdkError } from "@coffer/sdk";
 import assert from "node:assert/strict";
-import { fieldsOf, objectAt, objectsAt } from "../kit/account.ts";
+import { fieldsOf, objectAt, objectsAt, signUp } from "../kit/account.ts";
 import { failureCode } from "../kit/failures.ts";
 import { send } from "../kit/http.ts";
 import type { Checks, SharedWorld } from "./run.ts";
@@ -17,6 +17,22 @@ export async function sharedVaultCreated({ service }: SharedWorld): Promise<Chec
   let objectId = "";
   let vaultId = "";
   return {
+    "J2-sdk-link-first": async () => {
+      const { apiKey } = await signUp(baseUrl);
+      const { privateKey } = await generateChainKey();
+      const key = await chainKeySigner(privateKey);
+      let signed = 0;
+      const signTransaction = (bytes: Uint8Array): Promise<string> => {
+        signed += 1;
+        return key.signTransaction?.(bytes) ?? Promise.reject(new TypeError("signs no transactions"));
+      };
+      const signer = { ...key, signTransaction };
+      const unlinked = owner.another({ signer }, { credentials: { apiKey } });
+      const create = () => unlinked.vaults.create({ name: "First", type: "shared" });
+      assert.deepEqual([await failureCode(create()), signed], ["wrong_chain_key", 0]);
+      await unlinked.account.linkChain(signer);
+      assert.deepEqual([(await create()).name, signed], ["First", 1]);
+    },
     "J2-sdk-create": async () => {
       const vault = await client.vaults.create({ name: "Plans", type: "shared" });
       [vaultId, objectId] = [vault.id, vault.chainObjectId ?? ""];

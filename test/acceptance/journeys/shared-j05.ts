@@ -16,7 +16,16 @@ export async function blindBeforeMembership({ service, scratch, cleanup }: Share
   const agent = await service.invite(owner, { vaultIds: [vault.id] });
   const tools = cleanup.use(await service.tools(agent, scratch));
   const destPath = join(scratch, "stolen.txt");
+  const { id: elsewhere } = await owner.client.vaults.create({ name: "Elsewhere", type: "shared" });
   return {
+    "J5-shared-vault-list": async () => {
+      const answer = await tools.call("vault_list");
+      assert.equal(answer.isError, false, answer.wire);
+      assert.ok(answer.wire.includes(vault.id), answer.wire);
+      assert.ok(!answer.wire.includes(elsewhere), answer.wire);
+      const { status } = await send(service.baseUrl, `/api/vaults/${elsewhere}`, { key: agent.apiKey });
+      assert.equal(status, 404);
+    },
     "J5-not-a-member": async () => {
       const { code, nextStep } = toolFailure(await tools.call("file_download", { fileId: file.id, destPath }));
       assert.equal(code, "not_a_member");
@@ -43,7 +52,9 @@ export async function blindBeforeMembership({ service, scratch, cleanup }: Share
     },
     "J5-access-check": async () => {
       const answer = await tools.call("vault_access_check", { vaultId: vault.id });
-      assert.deepEqual(layersIn(answer)["chain"], ["failed", "not_a_member"]);
+      const { api, chain, keyServers, clock } = layersIn(answer);
+      const no = ["failed", "not_a_member"];
+      assert.deepEqual([api, chain, keyServers, clock], [no, no, ["ok", null], ["ok", null]]);
       assert.ok(answer.wire.includes(agent.address));
     },
   };

@@ -7,11 +7,12 @@ import { join } from "node:path";
 import { ciphertextSize } from "@coffer/crypto";
 import { createClient } from "@coffer/sdk";
 import { sha256Of } from "../../kit/bytes.ts";
+import { sendsInTheClear } from "../../kit/scan/in-the-clear.ts";
 import { fieldsOf, objectAt, objectsAt } from "../kit/account.ts";
 import { filesBelow } from "../kit/data-directory.ts";
 import { failureCode, toolFailure } from "../kit/failures.ts";
 import { send } from "../kit/http.ts";
-import type { SharedPerson } from "../kit/shared-service.ts";
+import { openSharedService, type SharedPerson } from "../kit/shared-service.ts";
 import { textOf } from "../kit/stack.ts";
 import type { ToolServer } from "../kit/tool-server.ts";
 import type { Rewrite } from "../kit/wire-tap.ts";
@@ -44,7 +45,7 @@ export async function sharedTransfers(world: SharedWorld): Promise<Checks> {
   await owner.client.vaults.members.add(vaultId, agent.address);
   const tools = cleanup.use(await service.tools(agent, scratch));
   const scene: Scene = { world, owner, agent, tools, vaultId, content: randomBytes(5 * MIB), fileId: "" };
-  return { ...transfers(scene), ...storage(scene), ...tampering(scene) };
+  return { ...transfers(scene), ...toolRules(scene), ...storage(scene), ...tampering(scene) };
 }
 
 function transfers(scene: Scene): Checks {
@@ -82,6 +83,72 @@ function transfers(scene: Scene): Checks {
       assert.deepEqual(await readFile(part), content.subarray(offset, offset + MIB));
     },
   };
+}
+
+/** What the tools promise of paths, repeats and room holds in a shared vault too. */
+function toolRules(scene: Scene): Checks {
+  const { world, owner, agent, tools, vaultId, content } = scene;
+  const { scratch } = world;
+  return {
+    "J7-shared-existing": async () => {
+      const destPath = join(scratch, "mine.bin");
+      await writeFile(destPath, "mine");
+      const wanted = { fileId: scene.fileId, destPath };
+      assert.equal(toolFailure(await tools.call("file_download", wanted)).code, "destination_exists");
+      assert.equal(await readFile(destPath, "utf8"), "mine");
+      const answer = await tools.call("file_download", { ...wanted, overwrite: true });
+      assert.equal(answer.isError, false, answer.wire);
+      assert.equal(sha256Of(await readFile(destPath)), sha256Of(content));
+    },
+    "J7-shared-idempotency": async () => {
+      const path = join(scratch, "once.bin");
+      await writeFile(path, randomBytes(1000));
+      const call = { path, vaultId, ifExists: "rename", idempotencyKey: "journey-7-shared" };
+      const [first, second] = [await tools.call("file_upload", call), await tools.call("file_upload", call)];
+      assert.equal(second.isError, false, second.wire);
+      assert.equal(second.facts["fileId"], first.facts["fileId"]);
+      const { files } = await owner.client.files.list({ vaultId });
+      assert.equal(files.filter(({ name }) => name.startsWith("once")).length, 1);
+    },
+    "J7-shared-no-canary": async () => {
+      const stream = tools.stream();
+      assert.ok(stream.includes(scene.fileId));
+      for (const secret of [agent.apiKey, agent.privateKey])
+        assert.ok(!stream.includes(secret), "a key is in the stream");
+      for (const turn of Array(32).keys()) {
+        const window = windowOf(content, turn);
+        const forms = [window.toString("latin1"), window.toString("hex"), ...base64Pieces(window)];
+        for (const form of forms) assert.ok(!stream.includes(form), "content is in the stream");
+      }
+      return Promise.resolve();
+    },
+    "J7-shared-quota": () => checkQuota(scratch, content),
+  };
+}
+
+/** The digits of a base64 text that are made of these bytes alone, at each of the three places where they may begin. */
+function base64Pieces(bytes: Buffer): string[] {
+  return [0, 1, 2].map((before) =>
+    Buffer.concat([Buffer.alloc(before), bytes])
+      .toString("base64")
+      .slice(4, Math.floor(((before + bytes.length) * 8) / 6)),
+  );
+}
+
+/** A service of its own that gives little room. */
+async function checkQuota(scratch: string, content: Buffer): Promise<void> {
+  const room = String(4 * MIB);
+  await using small = await openSharedService({ SERVICE_FREE_STORAGE_BYTES: room, SERVICE_PRO_STORAGE_BYTES: room });
+  const owner = await small.signUp();
+  const { id: vaultId } = await owner.client.vaults.create({ name: "Small", type: "shared" });
+  await using tools = await small.tools(owner, scratch);
+  const path = join(scratch, "five.bin");
+  await writeFile(path, content);
+  const before = small.tap.bytes().length;
+  assert.equal(toolFailure(await tools.call("file_upload", { path, vaultId })).code, "storage_quota");
+  const passed = small.tap.bytes().length - before;
+  assert.ok(passed < 64 * 1024, `${passed} bytes were sent`);
+  assert.deepEqual((await owner.client.files.list({ vaultId })).files, []);
 }
 
 function storage(scene: Scene): Checks {
@@ -154,10 +221,14 @@ function tampering(scene: Scene): Checks {
   const { world, owner, tools, vaultId } = scene;
   const { service, scratch } = world;
   const destPath = join(scratch, "tampered.bin");
-  const refused = async (rewrite: (body: Buffer) => Buffer, word: string): Promise<void> => {
+  const refused = async (
+    rewrite: (body: Buffer) => Buffer,
+    word: string,
+    fileId: string = scene.fileId,
+  ): Promise<void> => {
     const lie: Rewrite = ({ path, status, body }) =>
-      path.includes(`${scene.fileId}/content`) && status === 200 ? rewrite(Buffer.from(body)) : body;
-    const answer = await service.tap.lying(lie, () => tools.call("file_download", { fileId: scene.fileId, destPath }));
+      path.includes(`${fileId}/content`) && status === 200 ? rewrite(Buffer.from(body)) : body;
+    const answer = await service.tap.lying(lie, () => tools.call("file_download", { fileId, destPath }));
     assert.match(toolFailure(answer).code, /^(damaged|wrong_key|not_encrypted)$/, word);
     assert.ok(!existsSync(destPath), word);
   };
@@ -174,7 +245,10 @@ function tampering(scene: Scene): Checks {
       await refused((body) => (chunkOf(foreign, 0).copy(body, chunkAt(body, 0)), body), "a chunk of another file");
       await refused(() => foreign, "another file of the vault");
       await refused((body) => Buffer.concat([other.subarray(0, HEADER), body.subarray(HEADER)]), "a foreign header");
-      await refused(() => Buffer.from(scene.content), "the plaintext itself");
+      const plaintext = randomBytes(100_000);
+      sendsInTheClear(plaintext, "a service that has the plaintext and serves it is refused all the same");
+      const { file } = await owner.client.files.upload({ vaultId, name: "in the clear.bin", body: plaintext });
+      await refused(() => plaintext, "the plaintext itself", file.id);
     },
   };
 }

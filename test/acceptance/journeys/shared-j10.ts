@@ -25,6 +25,8 @@ interface Scene {
   readonly newFile: () => Promise<string>;
   readonly receiver: Receiver;
   readonly webhook: NewWebhook;
+  /** Runs from before the first removal on. */
+  readonly loop: ReaderLoop;
 }
 
 export async function memberRemoved(world: SharedWorld): Promise<Checks> {
@@ -43,7 +45,9 @@ export async function memberRemoved(world: SharedWorld): Promise<Checks> {
   const oldFile = await upload(owner, vault.id, "old.txt");
   let made: Promise<string> | undefined;
   const newFile = (): Promise<string> => (made ??= upload(owner, vault.id, "new.txt"));
-  const scene: Scene = { world, owner, agent, second, colleague, ...place, oldFile, newFile, receiver, webhook };
+  const loop = cleanup.use(readAlong(colleague, oldFile));
+  const people = { owner, agent, second, colleague };
+  const scene: Scene = { world, ...people, ...place, oldFile, newFile, receiver, webhook, loop };
   return { ...removal(scene), ...(await afterwards(scene)), ...interrupted(scene) };
 }
 
@@ -127,24 +131,10 @@ async function afterwards(scene: Scene): Promise<Checks> {
 }
 
 /** The owner's process dies after the chain has the removal, before the service has it. */
-function interrupted({ world, owner, second, colleague, vaultId, objectId, oldFile }: Scene): Checks {
+function interrupted({ world, owner, second, colleague, vaultId, objectId, loop }: Scene): Checks {
   const { service } = world;
-  const unread: unknown[] = [];
-  let reads = 0;
-  const reading = async (isOver: () => boolean): Promise<void> => {
-    while (!isOver()) {
-      // Each time as a process that remembers nothing, or as one that remembers all.
-      const client = reads % 2 === 0 ? colleague.another() : colleague.client;
-      await textOf(client, oldFile).then(
-        () => (reads += 1),
-        (error: unknown) => unread.push(error),
-      );
-    }
-  };
   return {
     "J10-sdk-killed": async () => {
-      let over = false;
-      const loop = reading(() => over);
       const cut = ({ method, path }: { method: string; path: string }) =>
         method === "DELETE" && path.includes("/members/");
       const once = owner.another({}, { retry: { limit: 0 } });
@@ -160,13 +150,38 @@ function interrupted({ world, owner, second, colleague, vaultId, objectId, oldFi
         [owner.address, colleague.address],
       );
       await upload(colleague, vaultId, "after.txt");
-      over = true;
-      await loop;
     },
     "J10-reader-loop": async () => {
+      const { unread, reads } = await loop.end();
       assert.deepEqual(unread, []);
-      assert.ok(reads > 0);
-      return Promise.resolve();
+      assert.ok(reads > 10, `${reads} reads`);
     },
   };
+}
+
+interface ReaderLoop extends AsyncDisposable {
+  /** Stops it and says how often it read, and with what errors it did not. */
+  end(): Promise<{ readonly reads: number; readonly unread: readonly unknown[] }>;
+}
+
+/** Reads a file again and again: each time as a process that remembers nothing, or as one that remembers all. */
+function readAlong(colleague: SharedPerson, fileId: string): ReaderLoop {
+  const unread: unknown[] = [];
+  let reads = 0;
+  let isOver = false;
+  const loop = (async () => {
+    while (!isOver) {
+      const client = reads % 2 === 0 ? colleague.another() : colleague.client;
+      await textOf(client, fileId).then(
+        () => (reads += 1),
+        (error: unknown) => unread.push(error),
+      );
+    }
+  })();
+  const end = async () => {
+    isOver = true;
+    await loop;
+    return { reads, unread };
+  };
+  return { end, [Symbol.asyncDispose]: () => end().then(() => undefined) };
 }

@@ -43,7 +43,10 @@ export async function accessExplained({ service, scratch }: SharedWorld): Promis
       assert.deepEqual(await failedIn(member, { chainPrivateKey: stranger.privateKey, environment }), []);
     },
     "J15-access-check": async () => {
-      assert.deepEqual(await failedIn(stranger), [["chain", "not_a_member"]]);
+      assert.deepEqual(await failedIn(stranger), [
+        ["api", "not_a_member"],
+        ["chain", "not_a_member"],
+      ]);
       for (const index of [0, 1]) service.localnet.faults.keyServer(index).down = true;
       const down = await failedIn(member).finally(() => {
         for (const index of [0, 1]) service.localnet.faults.keyServer(index).down = false;

@@ -1,6 +1,7 @@
 /** J16: many writers, one vault. */
 import assert from "node:assert/strict";
 import { parseVersionStatement, verifyStatement } from "@coffer/crypto";
+import { sha256Of } from "../../kit/bytes.ts";
 import { fieldsOf, objectAt } from "../kit/account.ts";
 import { send } from "../kit/http.ts";
 import type { SharedPerson } from "../kit/shared-service.ts";
@@ -19,7 +20,8 @@ export async function writersTogether({ service }: SharedWorld): Promise<Checks>
   /** Who wrote it, by file id. */
   const written = new Map<string, { readonly writer: SharedPerson; readonly content: string }>();
   const write = async (writer: SharedPerson, turn: number): Promise<void> => {
-    const content = `${turn} of ${writer.address}`;
+    // Of its writer alone, without the address: that is public, and content may be nowhere in the clear.
+    const content = `${turn} of ${sha256Of(Buffer.from(writer.address))}`;
     for (let attempt = 0; ; attempt += 1) {
       const name = attempt === 0 ? `report-${turn}.txt` : `report-${turn} (${attempt}).txt`;
       const body = new TextEncoder().encode(content);
@@ -57,6 +59,13 @@ export async function writersTogether({ service }: SharedWorld): Promise<Checks>
         const { signer } = parseVersionStatement(await statementOf(fileId));
         assert.equal(`0x${Buffer.from(signer).toString("hex")}`, writer.address);
       }
+    },
+    "J16-recorded": async () => {
+      const recorded: unknown[] = [];
+      for await (const { actor, targets } of owner.client.audit.list({ action: "file.uploaded" }))
+        for (const { id } of targets) if (written.has(id)) recorded.push([id, actor.chainAddress]);
+      const expected = [...written].map(([fileId, { writer }]) => [fileId, writer.address]);
+      assert.deepEqual(recorded.sort(), expected.sort());
     },
     "J16-signature": async () => {
       for (const [fileId, { writer }] of written) {

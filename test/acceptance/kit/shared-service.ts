@@ -54,18 +54,21 @@ export interface ToolsOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Everything on loopback and free ports. Disposing of it looks for chain keys on the wire, in the database and in the log. */
-export async function openSharedService(): Promise<SharedService> {
+/**
+ * Everything on loopback and free ports. Disposing of it looks for chain keys on the wire, in the database and in the log. `settings`:
+ * of the service, beside those of a development server.
+ */
+export async function openSharedService(settings: Readonly<Record<string, string>> = {}): Promise<SharedService> {
   const opened = new AsyncDisposableStack();
   try {
-    return await open(opened);
+    return await open(opened, settings);
   } catch (error) {
     await opened.disposeAsync();
     throw error;
   }
 }
 
-async function open(opened: AsyncDisposableStack): Promise<SharedService> {
+async function open(opened: AsyncDisposableStack, settings: Readonly<Record<string, string>>): Promise<SharedService> {
   const directory = await mkdtemp(join(tmpdir(), "coffer-shared-journeys-"));
   opened.defer(() => rm(directory, { recursive: true, force: true }));
   const localnet = opened.use(await openLocalnet());

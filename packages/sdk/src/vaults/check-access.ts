@@ -1,7 +1,8 @@
 /** Why a vault does not open, in words: five layers, each looked at by itself. Advisory: no decision is taken from it. */
 import { clientApi as api, type Vault } from "@coffer/contract";
 import { ChainError, findMember, type KeyServerStatus, type VaultObject } from "@coffer/chain";
-import { send, type CallOptions } from "../call.ts";
+import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
+import { callOn, send, type CallOptions } from "../call.ts";
 import { SdkError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { toVaultError } from "./vault-error.ts";
@@ -20,7 +21,7 @@ export interface LayerCheck {
 export interface AccessCheck {
   readonly vaultId: string;
   readonly chainAddress: string;
-  /** The service takes the credential and shows the vault. */
+  /** The service takes the credential, shows the vault, and serves what is in it to this chain address. */
   readonly api: LayerCheck;
   /** The allowlist on the chain names the address. */
   readonly chain: LayerCheck;
@@ -69,10 +70,20 @@ async function askService(connection: Connection, vaultId: string, options?: Cal
   try {
     const { output, headers } = await send(connection, api.vaults.get, { params: { vaultId } }, options);
     const date = Date.parse(headers.get("date") ?? "");
-    const check = ok("The service shows the vault to this credential.");
+    const check = await checkServed(connection, vaultId, options);
     return { check, vault: output.vault, date: Number.isNaN(date) ? null : date };
   } catch (error) {
     return { check: failed(error), vault: null, date: null };
+  }
+}
+
+/** The vault's keys are served to its members alone, as contents are. */
+async function checkServed(connection: Connection, vaultId: string, options?: CallOptions): Promise<LayerCheck> {
+  try {
+    await callOn(connection, vaultKeysGroup.list, { params: { vaultId }, query: { limit: 1 } }, options);
+    return ok("The service shows the vault to this credential, and serves what is in it.");
+  } catch (error) {
+    return failed(error);
   }
 }
 

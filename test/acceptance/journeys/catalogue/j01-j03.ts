@@ -39,6 +39,11 @@ const sharedVault: Journey = {
   observables: [
     pendingObservable("cli", "J2-link-first", "cli", "the chain address is linked first"),
     pendingObservable("cli", "J2-create-shared", "cli", "vaults create --shared prints the vault id"),
+    sharedObservable(
+      "J2-sdk-link-first",
+      "sdk",
+      "before the chain address is linked vaults.create signs nothing and says so; afterwards it makes the vault",
+    ),
     sharedObservable("J2-sdk-create", "sdk", "vaults.create answers a vault that names its object on the chain"),
     sharedObservable("J2-allowlist", "api", "the allowlist object is on the chain with exactly the owner's address"),
     sharedObservable(

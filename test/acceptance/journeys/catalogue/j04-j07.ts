@@ -48,6 +48,11 @@ const blind: Journey = {
   title: "Before membership the agent is blind",
   observables: [
     builtObservable("J5-vault-list", "mcp", "vault_list shows the invited vault alone"),
+    sharedObservable(
+      "J5-shared-vault-list",
+      "mcp",
+      "vault_list shows the shared vault it was invited to; another one is absent, and 404 by its id",
+    ),
     pendingObservable("tools", "J5-vault-get", "mcp", "vault_get of another vault is refused"),
     sharedObservable(
       "J5-not-a-member",
@@ -57,7 +62,11 @@ const blind: Journey = {
     sharedObservable("J5-no-destination", "mcp", "the destination file does not exist"),
     sharedObservable("J5-api-content", "api", "the service refuses it content and vault keys: 403"),
     sharedObservable("J5-upload", "mcp", "it cannot upload either, and the vault holds no new file"),
-    sharedObservable("J5-access-check", "mcp", "vault_access_check says chain: not_a_member, with the address to add"),
+    sharedObservable(
+      "J5-access-check",
+      "mcp",
+      "vault_access_check says api: no, chain: no (not_a_member), with the address to add",
+    ),
   ],
 };
 
@@ -120,6 +129,14 @@ const transfer: Journey = {
       "mcp",
       "file_download answers the receipt of the decrypted file, whose mode is 0600",
     ),
+    sharedObservable(
+      "J7-shared-existing",
+      "mcp",
+      "an existing destination is refused and unchanged; with overwrite: true it is replaced",
+    ),
+    sharedObservable("J7-shared-idempotency", "mcp", "the same idempotencyKey twice makes one encrypted file"),
+    sharedObservable("J7-shared-no-canary", "mcp", "the JSON-RPC stream holds neither a key nor any content"),
+    sharedObservable("J7-shared-quota", "mcp", "an upload larger than the quota is refused before bytes are sent"),
     sharedObservable(
       "J7-ciphertext",
       "api",

@@ -45,6 +45,7 @@ const twoAgents: Journey = {
       "8 writers × 50 files (with full counts), same names: 400 distinct files, none lost",
     ),
     sharedObservable("J16-uploader", "api", "each has the right uploader address"),
+    sharedObservable("J16-recorded", "api", "the owner's audit log names the same uploader for each"),
     sharedObservable("J16-signature", "sdk", "each version statement has a valid signature of its uploader"),
   ],
 };
