@@ -3,7 +3,7 @@ import { realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ApiError, createClient } from "@coffer/sdk";
-import { LocalNetworkError } from "./local-network.ts";
+import { failureSentence, StartError } from "./failure-sentence.ts";
 import { runMainJob, type JobReport } from "./main-job.ts";
 import { HELP, parseStart, type StartOptions } from "./options.ts";
 import { renderDocument, renderTable, shown, type StartReport } from "./report.ts";
@@ -18,11 +18,6 @@ const PORTS_TO_TRY = 50;
 /** 128 + SIGINT: what shells expect of an interrupted program. */
 const EXIT_INTERRUPTED = 130;
 const EXIT_USAGE = 2;
-
-/** A sentence for the user instead of a stack trace. */
-class StartError extends Error {
-  override readonly name = "StartError";
-}
 
 const stop = new AbortController();
 
@@ -46,7 +41,7 @@ async function main(): Promise<void> {
     process.exitCode = await run(parsed.options);
   } catch (error) {
     if (stop.signal.aborted) fail("stopped before it was ready", EXIT_INTERRUPTED);
-    else fail(sentenceOf(error), 1);
+    else fail(failureSentence(error, parsed.options.dataDirectory), 1);
   }
 }
 
@@ -84,12 +79,6 @@ async function openEndpoint({ baseUrl, apiKey }: Stack, sink: WebhookSink): Prom
       cause: error,
     });
   }
-}
-
-/** A stack trace only for what nobody foresaw. */
-function sentenceOf(error: unknown): string {
-  if (error instanceof StartError || error instanceof LocalNetworkError) return error.message;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 async function openFolder(given: string): Promise<string> {

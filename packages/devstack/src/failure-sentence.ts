@@ -1,0 +1,24 @@
+/** What `npm start` says of a failure: a sentence and what to do about it; a stack trace only for what nobody foresaw. */
+import { SdkError } from "@coffer/sdk";
+import { LocalNetworkError } from "./local-network.ts";
+import { shown } from "./report.ts";
+
+/** A sentence for the user instead of a stack trace. */
+export class StartError extends Error {
+  override readonly name = "StartError";
+}
+
+/** Where chain, key servers and service are kept together, the loss of one part shows as an error of the client that uses them. */
+export function failureSentence(error: unknown, dataDirectory: string): string {
+  if (error instanceof StartError || error instanceof LocalNetworkError) return error.message;
+  if (error instanceof SdkError) {
+    const { message, nextStep, code } = error;
+    return `${shown(message)} (${code}). ${shown(nextStep)} ${adviceFor(dataDirectory)}`;
+  }
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+function adviceFor(dataDirectory: string): string {
+  const [data, chain] = [shown(dataDirectory), shown(`${dataDirectory}/localnet`)];
+  return `Where a part of ${data} was lost, in ${chain} for one, its shared vaults stay closed: put that part back, or start afresh on another directory with --data.`;
+}
