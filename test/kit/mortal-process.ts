@@ -26,19 +26,27 @@ export interface Death {
 export interface Life<Result> {
   /** What was called, in order, as far as the process came. */
   readonly calls: readonly string[];
+  /** Those among them, counted from 1, that may change something outside. */
+  readonly changes: readonly number[];
   /** null: the process died. */
   readonly result: { readonly value: Result } | null;
 }
 
 /** The disk of one machine, and the processes that run there one after the other. */
 export interface Machine extends AsyncDisposable {
+  /** Everything that processes keep; another directory after each death. */
+  readonly home: string;
   /** Where uploads keep their journals. */
   readonly uploads: string;
   /**
    * Runs `act` in a new process, which knows nothing but what is on disk. Nothing of a process runs after its death, not even what would tidy
    * up: its calls never answer.
    */
-  live<Result>(person: SharedPerson, act: (client: Client) => Promise<Result>, death?: Death): Promise<Life<Result>>;
+  live<Result>(
+    person: SharedPerson,
+    act: (client: Client, home: string) => Promise<Result>,
+    death?: Death,
+  ): Promise<Life<Result>>;
 }
 
 export async function openMachine({ localnet }: Pick<SharedStack, "localnet">): Promise<Machine> {
@@ -46,6 +54,9 @@ export async function openMachine({ localnet }: Pick<SharedStack, "localnet">): 
   let lives = 0;
   let home = join(root, "0");
   return {
+    get home() {
+      return home;
+    },
     get uploads() {
       return join(home, "uploads");
     },
@@ -57,10 +68,10 @@ export async function openMachine({ localnet }: Pick<SharedStack, "localnet">): 
         home = next;
       };
       const line = openLine(localnet.fetch, death, keep);
-      const living = act(person.another(optionsAt(home, line)));
+      const living = act(person.another(optionsAt(home, line)), home);
       living.catch(() => undefined);
       const result = await Promise.race([living.then((value) => ({ value })), line.died]);
-      return { calls: line.calls, result };
+      return { calls: line.calls, changes: line.changes, result };
     },
     [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
   };
@@ -81,6 +92,7 @@ function optionsAt(home: string, line: Line) {
 
 interface Line {
   readonly calls: string[];
+  readonly changes: number[];
   readonly died: Promise<null>;
   readonly middleware: Middleware;
   readonly fetch: typeof fetch;
@@ -88,6 +100,7 @@ interface Line {
 
 function openLine(carry: typeof fetch, death: Death | undefined, keep: () => void): Line {
   const calls: string[] = [];
+  const changes: number[] = [];
   const { promise: died, resolve } = Promise.withResolvers<null>();
   let isDead = false;
   /** Its promise is the call that never answers. */
@@ -97,9 +110,10 @@ function openLine(carry: typeof fetch, death: Death | undefined, keep: () => voi
     resolve(null);
     return new Promise(() => undefined);
   };
-  const call = async (name: string, send: () => Promise<Response>): Promise<Response> => {
+  const call = async (name: string, isChange: boolean, send: () => Promise<Response>): Promise<Response> => {
     if (isDead) return die();
     const at = calls.push(name);
+    if (isChange) changes.push(at);
     const nth = calls.filter((other) => other === name).length;
     const isLast = death !== undefined && death.isAt({ name, at, nth });
     if (isLast && !death.isAnswerLost) return die();
@@ -109,13 +123,14 @@ function openLine(carry: typeof fetch, death: Death | undefined, keep: () => voi
     return die();
   };
   return {
-    ...{ calls, died },
-    middleware: (request, next, { endpointId }) => call(endpointId, () => next(request)),
+    ...{ calls, changes, died },
+    middleware: (request, next, { endpointId }) => call(endpointId, request.method !== "GET", () => next(request)),
     fetch: (input, init) => {
       const request = new Request(input, init);
       const path = new URL(request.url).pathname.split("/");
       const isKeyServer = path[1] === "key-servers";
-      return call(isKeyServer ? `key server ${path[2] ?? ""}` : `node ${path.at(-1) ?? ""}`, () => carry(request));
+      const name = isKeyServer ? `key server ${path[2] ?? ""}` : `node ${path.at(-1) ?? ""}`;
+      return call(name, name === "node ExecuteTransaction", () => carry(request));
     },
   };
 }

@@ -1,114 +1,195 @@
-/** Acts over chain and service, cut off at every call: the same call again ends where one without a cut would have. */
-import type { Client, CreationJournal } from "@coffer/sdk";
+/** Acts over chain and service, cut off at their calls to both: the same call again ends where one without a cut would have. */
+import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ApiError, type Vault } from "@coffer/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Act, cutEverywhere, readObject, readRows } from "../kit/crash-points.ts";
 import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
 
 let stack: SharedStack;
 let owner: SharedPerson;
+let reader: SharedPerson;
+let vault: Vault;
+let other: Vault;
+let fileId: string;
+let made = 0;
 
 beforeAll(async () => {
   stack = await openSharedStack({
     environment: { SERVICE_RATE_GENERAL: "100000", SERVICE_RATE_GENERAL_BURST: "10000" },
+    localnet: { keyServers: { independent: { threshold: 1, servers: 1 } } },
   });
   owner = stack.owner;
+  reader = await stack.invite("reader");
+  vault = await owner.client.vaults.create({ name: "rights", type: "shared" });
+  other = await owner.client.vaults.create({ name: "other", type: "shared" });
+  await owner.client.vaults.members.add(vault.id, reader.signer.chainAddress);
+  const { file } = await owner.client.files.upload({ vaultId: vault.id, name: "kept.txt", body: encode("kept") });
+  fileId = file.id;
 }, 60_000);
 afterAll(() => stack[Symbol.asyncDispose]());
 
-/** A process of the owner that dies at its `most`th call of the service: before it is sent, or when its answer is lost. */
-function dying(most: number, isAnswerLost: boolean): Client {
-  let calls = 0;
-  return owner.another({
-    retry: { limit: 0 },
-    shared: { signer: countingSigner() },
-    middleware: [
-      async (request, next) => {
-        calls += 1;
-        if (calls > most || (calls === most && !isAnswerLost)) throw new TypeError("died");
-        const answer = await next(request);
-        if (calls === most) throw new TypeError("died");
-        return answer;
-      },
-    ],
-  });
+const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
+const named = (name: string): string => `${name} ${String((made += 1))}`;
+const randomAddress = (): string => `0x${randomBytes(32).toString("hex")}`;
+
+/** Everybody who may read goes on reading. */
+async function probe(): Promise<void> {
+  for (const { client } of [owner, reader])
+    expect(await (await client.files.download(fileId)).bytes()).toEqual(encode("kept"));
 }
 
-/** Runs an act in one process after another, each of which gets one call further; answers what the last one gave. */
-async function survive<Result>(act: (client: Client) => Promise<Result>): Promise<{ result: Result; deaths: number }> {
-  for (let deaths = 0; ; deaths += 1) {
-    const client = dying(1 + (deaths >> 1), deaths % 2 === 1);
-    try {
-      return { result: await act(client), deaths };
-    } catch (error) {
-      if (deaths > 40) throw error;
-    }
-  }
-}
-
-async function chainOf(vaultId: string) {
-  const { openChain } = await import("@coffer/chain");
-  const objectId = (await owner.client.vaults.get(vaultId)).chainObjectId ?? "";
-  return openChain(stack.network).readVault(objectId, { maxAge: 0 });
-}
-
-/** Transactions that the owner has signed. */
-let signed = 0;
-
-function countingSigner(): SharedPerson["signer"] {
-  const { signer } = owner;
+/** What chain and service say about one address, and how far the vault's generation has come since `before`. */
+async function standing(address: string, before: bigint, of: Vault = vault) {
+  const object = await readObject(stack, of.chainObjectId);
+  const isIt = ({ chainAddress }: { readonly chainAddress: string }): boolean => chainAddress === address;
+  const listed = (await owner.client.vaults.members.list(of.id)).find(isIt);
   return {
-    ...signer,
-    signPersonalMessage: (bytes) => signer.signPersonalMessage(bytes),
-    signTransaction: (bytes) => {
-      signed += 1;
-      return signer.signTransaction?.(bytes) ?? Promise.reject(new TypeError("signs no transactions"));
-    },
+    raised: object.generation - before,
+    member: object.members.filter(isIt).length,
+    former: object.former.filter(isIt).length,
+    listed: listed === undefined ? null : { label: listed.label, layers: listed.layers },
+    rows: readRows(stack, "select removed_at is null from vault_members where chain_address = ?", address),
   };
 }
 
-describe("an act that is cut off at every call", () => {
-  test("create makes one object and one vault", async () => {
-    signed = 0;
-    const kept = new Map<string, string>();
-    const journal: CreationJournal = {
-      load: (name) => Promise.resolve(kept.get(name) ?? null),
-      replace: (name, before, next) => {
-        if ((kept.get(name) ?? null) !== before) return Promise.resolve(false);
-        if (next === null) kept.delete(name);
-        else kept.set(name, next);
-        return Promise.resolve(true);
+const generation = async (of: Vault = vault): Promise<bigint> => (await readObject(stack, of.chainObjectId)).generation;
+
+interface Target {
+  readonly address: string;
+  readonly before: bigint;
+}
+
+const onAddress: Pick<Act<Target>, "actor" | "state" | "probe"> = {
+  actor: () => owner,
+  state: ({ address, before }) => standing(address, before),
+  probe,
+};
+
+interface Agent extends Target {
+  readonly agent: SharedPerson;
+}
+
+async function newAgent(): Promise<Agent> {
+  const agent = await stack.invite(named("agent"));
+  const address = agent.signer.chainAddress;
+  await owner.client.vaults.members.add(vault.id, address, { label: "agent" });
+  return { agent, address, before: await generation() };
+}
+
+async function expectNoFaults<Scene>(act: Act<Scene>, most: number): Promise<void> {
+  const { faults, calls, cuts } = await cutEverywhere(stack, act, most);
+  expect(faults, `${String(cuts)} cuts of ${calls.join(", ")}`).toEqual([]);
+  expect(cuts).toBeGreaterThan(1);
+}
+
+describe("an act on rights that is cut off at any call", () => {
+  test("create makes one object and one vault, and leaves nothing unfinished", async () => {
+    const act: Act<{ readonly name: string }> = {
+      prepare: async () => ({ name: named("new") }),
+      actor: () => owner,
+      run: (client, { name }) => client.vaults.create({ name, type: "shared" }),
+      state: async ({ name }, home) => {
+        const { vaults } = await owner.client.vaults.list({ type: "shared" });
+        const [found, ...more] = vaults.filter((each) => each.name === name);
+        const object = await readObject(stack, found?.chainObjectId ?? null);
+        const { creations } = JSON.parse(await readFile(join(home, "vault-creations.json"), "utf8"));
+        const isOwned = object.owner.chainAddress === owner.signer.chainAddress;
+        return { more, creations, isOwned, generation: object.generation, members: object.members };
       },
     };
-    const { result, deaths } = await survive((client) =>
-      client.vaults.create({ name: "once", type: "shared", journal }),
-    );
-    expect(deaths).toBeGreaterThan(1);
-    expect(signed).toBe(1);
-    const { vaults } = await owner.client.vaults.list({ type: "shared" });
-    expect(vaults.filter(({ name }) => name === "once").map(({ id }) => id)).toEqual([result.id]);
-    expect((await chainOf(result.id)).owner.chainAddress).toBe(owner.signer.chainAddress);
-  }, 60_000);
+    await expectNoFaults(act, 8);
+  });
 
-  test("add, remove and agents.revoke change chain and service once each", async () => {
-    const vault = await owner.client.vaults.create({ name: "members", type: "shared" });
-    const [first, second] = [await stack.invite("first"), await stack.invite("second")];
-    signed = 0;
-    await survive((client) => client.vaults.members.add(vault.id, first.signer.chainAddress, { label: "first" }));
-    expect(signed).toBe(1);
-    await owner.client.vaults.members.add(vault.id, second.signer.chainAddress);
-    expect((await owner.client.vaults.members.list(vault.id)).map(({ layers }) => layers)).toEqual(
-      Array.from({ length: 3 }, () => ({ service: "active", chain: "active" })),
-    );
-    const members = (await chainOf(vault.id)).members.map(({ chainAddress }) => chainAddress);
-    expect(members.sort()).toEqual([first, second].map(({ signer }) => signer.chainAddress).sort());
+  test("members.add adds once, members.remove removes once", async () => {
+    const add: Act<Target> = {
+      ...onAddress,
+      prepare: async () => ({ address: randomAddress(), before: await generation() }),
+      run: (client, { address }) => client.vaults.members.add(vault.id, address, { label: "added" }),
+    };
+    const remove: Act<Target> = {
+      ...onAddress,
+      prepare: async () => {
+        const { address } = await add.prepare();
+        await owner.client.vaults.members.add(vault.id, address);
+        return { address, before: await generation() };
+      },
+      run: (client, { address }) => client.vaults.members.remove(vault.id, address),
+    };
+    await expectNoFaults(add, 6);
+    await expectNoFaults(remove, 6);
+  });
 
-    await survive((client) => client.vaults.members.remove(vault.id, first.signer.chainAddress));
-    expect((await chainOf(vault.id)).generation).toBe(2n);
-    const { deaths } = await survive((client) => client.agents.revoke(second.keyId ?? ""));
-    expect(deaths).toBeGreaterThan(1);
-    const after = await chainOf(vault.id);
-    expect([after.generation, after.members]).toEqual([3n, []]);
-    expect(signed).toBe(3);
-    expect(await owner.client.vaults.members.list(vault.id)).toHaveLength(1);
-    await expect(second.client.vaults.list()).rejects.toMatchObject({ status: 401 });
-  }, 60_000);
+  test("leave and setSigningKey change the member once", async () => {
+    const onAgent = { ...onAddress, prepare: newAgent, actor: ({ agent }: Agent) => agent };
+    await expectNoFaults<Agent>({ ...onAgent, run: (client) => client.vaults.leave(vault.id) }, 5);
+    const setKey: Act<Agent> = {
+      ...onAgent,
+      run: (client, { before }) =>
+        client.vaults.setSigningKey(vault.id, new Uint8Array(32).fill(Number(before & 0xffn))),
+    };
+    await expectNoFaults(setKey, 4);
+  });
+
+  test("an offer is made once, and taken up once, on the chain and at the service", async () => {
+    const offer: Act<Target> = {
+      ...onAddress,
+      prepare: async () => ({ address: randomAddress(), before: await generation() }),
+      run: (client, { address }) => client.vaults.offerOwnership(vault.id, address),
+      state: async ({ address, before }) => {
+        const { offered, generation: now } = await readObject(stack, vault.chainObjectId);
+        return { isOffered: offered === address, raised: now - before };
+      },
+    };
+    await expectNoFaults(offer, 4);
+    await owner.client.vaults.offerOwnership(vault.id, null);
+    interface Handed {
+      readonly heir: SharedPerson;
+      readonly handed: Vault;
+    }
+    const accept: Act<Handed> = {
+      prepare: async () => {
+        const heir = await stack.signUp(named("heir").replace(" ", "-"));
+        const handed = await owner.client.vaults.create({ name: named("handed"), type: "shared" });
+        await owner.client.vaults.members.add(handed.id, heir.signer.chainAddress);
+        await owner.client.vaults.offerOwnership(handed.id, heir.signer.chainAddress);
+        return { heir, handed };
+      },
+      actor: ({ heir }) => heir,
+      run: (client, { handed }) => client.vaults.acceptOwnership(handed.id),
+      state: async ({ heir, handed }) => {
+        const object = await readObject(stack, handed.chainObjectId);
+        const { vaults } = await heir.another().vaults.list({ type: "shared" });
+        return {
+          owned: object.owner.chainAddress === heir.signer.chainAddress,
+          counts: [object.generation, object.members.length, object.former.length],
+          listed: vaults.filter(({ id }) => id === handed.id).length,
+        };
+      },
+    };
+    await expectNoFaults(accept, 6);
+  });
+
+  test("agents.revoke ends the key and the memberships of both vaults", async () => {
+    interface Revoked extends Agent {
+      readonly elsewhere: bigint;
+    }
+    const revoke: Act<Revoked> = {
+      prepare: async () => {
+        const agent = await newAgent();
+        await owner.client.vaults.members.add(other.id, agent.address);
+        return { ...agent, before: await generation(), elsewhere: await generation(other) };
+      },
+      actor: () => owner,
+      run: (client, { agent }) => client.agents.revoke(agent.keyId ?? ""),
+      state: async ({ address, before, elsewhere, agent }) => [
+        await standing(address, before),
+        await standing(address, elsewhere, other),
+        await agent.client.vaults.list().catch((error: unknown) => (error instanceof ApiError ? error.status : null)),
+      ],
+      probe,
+    };
+    await expectNoFaults(revoke, 8);
+  });
 });

@@ -15,11 +15,11 @@ export async function openVault(session: VaultSession, pin: VaultPin): Promise<O
   const objectId = bytesOf(chainObjectId);
   const memory = (await session.connection.sharedVaults?.seen?.open(chainObjectId)) ?? rememberSeen();
   const viewer = openViewer(session, pin, chainObjectId, memory);
-  const keys = new KeyRing(session, pin, viewer, (view) => requireAuthor(session, view));
+  const keys = new KeyRing(session, pin, viewer, (view) => requireAuthor(session, pin, view));
   await viewer();
   return {
     ...{ id: pin.vaultId, pin, objectId, platform: session.platform, seen: seenBy(memory) },
-    author: async () => requireAuthor(session, await viewer()),
+    author: async () => requireAuthor(session, pin, await viewer()),
     view: viewer,
     writingKey: (view) => inVaultTerms(() => keys.forWriting(view)),
     forgetWritingKey: () => {
@@ -54,7 +54,9 @@ function openViewer(
         ? remembered
         : await chain.readVault(chainObjectId, { ...wanted, maxAge: 0 });
       const owner = vault.owner.chainAddress;
-      if (pin.ownerAddress !== null && owner !== pin.ownerAddress)
+      // Nobody but this signer can have made it the owner: a process that did may have ended before it could pin that.
+      const isHeld = pin.ownerAddress === null || owner === pin.ownerAddress || owner === signer.chainAddress;
+      if (!isHeld)
         throw new VaultError("vault_changed", `The vault's owner was ${pin.ownerAddress}, and is ${owner} now`, {
           nextStep:
             "Ask both owners, over another way than the service, whether the vault was handed on; if so, call vaults.trustOwner with the new address.",
@@ -82,7 +84,7 @@ function viewOf(vault: VaultObject): VaultView {
 }
 
 /** Said before anything is encrypted: whoever cannot sign cannot write. */
-function requireAuthor({ signer }: VaultSession, view: VaultView): Author {
+function requireAuthor({ signer }: VaultSession, { vaultId }: VaultPin, view: VaultView): Author {
   const address = bytesOf(signer.chainAddress);
   const refuse = (message: string, nextStep?: string): never => {
     throw new VaultError("signing_key_missing", message, nextStep === undefined ? {} : { nextStep });
@@ -98,7 +100,7 @@ function requireAuthor({ signer }: VaultSession, view: VaultView): Author {
   if (named === null)
     return refuse(
       `The vault names no signing key for ${signer.chainAddress}: it can read there, and not write`,
-      "Set the signing key with vaults.setSigningKey, or ask the owner to add the address with its key.",
+      `Call vaults.setSigningKey("${vaultId}") once with this signer: it is one transaction, whose fee the address pays. Then repeat it.`,
     );
   if (toHex(named) !== toHex(signer.statements.publicKey))
     return refuse(`The vault names another signing key for ${signer.chainAddress} than this signer's`);
