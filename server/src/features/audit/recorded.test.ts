@@ -130,6 +130,9 @@ it("[D1-changes-row D1-changes-audit] every change is in the audit log with key,
     json: { folderId: null, keyId: vaultKey, entries: [] },
   });
 
+  // Its own already; what a transfer records in both accounts is held beside it (ownership.test.ts).
+  await changes([], "POST", `${shared}/claim`, { json: {} });
+
   await changes(["account.updated"], "PATCH", "/api/account", { json: { name: randomUUID() } });
   const minted = (await changes(["api_key.created"], "POST", "/api/auth/api-keys", {
     json: { name: "k" },

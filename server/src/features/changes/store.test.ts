@@ -52,12 +52,19 @@ describe("[D1-changes-row D1-changes-audit] a recorded change", () => {
   });
 
   it("says from where: the caller's own request, or the one that was given, or none", async () => {
-    await record({ actor: principal });
+    await record({ actor: { ...principal, accountId: log.accountId } });
     await record({ actor: { kind: "invite", inviteId: id, chainAddress }, origin });
     await record({ origin });
     await record();
     const none = { requestId: null, location: null, userAgent: null };
     expect((await events()).map((event) => event.context)).toEqual([context, context, context, none]);
+  });
+
+  it("does not tell one account from where a member of another works", async () => {
+    await record({ actor: { ...principal, accountId: randomUUID() } });
+    const [event] = await events();
+    expect(event?.context).toEqual({ requestId: "r-1", location: null, userAgent: null });
+    expect(event?.actor).toEqual({ type: "api-key", id, accessLevel: "agent", chainAddress });
   });
 
   it("names the vault of its target where there is one", async () => {

@@ -111,8 +111,12 @@ function renderActor(actor: Actor | null): AuditEvent["actor"] {
   return { type, id: keyId ?? sessionId, accessLevel, chainAddress };
 }
 
-function renderContext({ actor, origin: given }: Change): AuditEvent["context"] {
-  const origin = given ?? (actor === null || actor.kind === "invite" ? undefined : actor.origin);
+/** Where a member of another account works from is not this account's to know; the request's id lets the operator find it. */
+function renderContext({ accountId, actor, origin: given }: Change): AuditEvent["context"] {
+  const principal = actor === null || actor.kind === "invite" ? null : actor;
+  const origin = given ?? principal?.origin;
   if (origin === undefined) return { requestId: null, location: null, userAgent: null };
-  return { requestId: origin.requestId, location: origin.address, userAgent: origin.userAgent };
+  const isOwn = principal === null || principal.accountId === accountId;
+  const { requestId, address, userAgent } = origin;
+  return isOwn ? { requestId, location: address, userAgent } : { requestId, location: null, userAgent: null };
 }
