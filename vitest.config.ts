@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { SlowestFirst } from "./scripts/test-order.ts";
 
 /** `npm run test:full`: randomised tests run the counts that are promised, instead of a few. */
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
@@ -12,6 +13,7 @@ export default defineConfig({
     pool: "forks",
     // The machines this runs on have two cores, and some tests start servers of their own.
     maxWorkers: 2,
+    sequence: { sequencer: SlowestFirst },
     execArgv: ["--conditions=coffer-source"],
     testTimeout: FULL ? 900_000 : 60_000,
     hookTimeout: 60_000,

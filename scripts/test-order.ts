@@ -1,0 +1,31 @@
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/**
+ * What takes longest, longest first, by the beginning of its path. On a fresh clone nothing is known of earlier runs, and vitest begins
+ * with the largest files: these are small and start whole servers, and the last of them would run alone at the end.
+ */
+const SLOWEST = [
+  "test/acceptance/journeys.test.ts",
+  "test/start.test.ts",
+  "test/acceptance/journeys-shared.test.ts",
+  "test/signers/",
+  "test/mcp/",
+  "test/shared-vaults/",
+  "test/threats/",
+  "test/shared-files/",
+  "test/",
+];
+
+/** Begins with the slowest test files, so that both workers end at about the same time. */
+export class SlowestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const { root } = this.ctx.config;
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const path = moduleId.slice(root.length + 1);
+      const found = SLOWEST.findIndex((start) => path.startsWith(start));
+      return found === -1 ? SLOWEST.length : found;
+    };
+    // A stable sort: among equals vitest's own order stays.
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+  }
+}
