@@ -229,6 +229,15 @@ describe("streams", () => {
     expect(unlock).toBeTypeOf("function");
   });
 
+  it("do not give a chunk that lies in two pieces by itself: results are as large as what comes in", async () => {
+    const { content, file, unlock } = await makeFile(contentOf(2_000_000));
+    const sizes: number[] = [];
+    for await (const piece of decryptFile(nodePlatform, inChunks(file, 262_144), { unlock })) sizes.push(piece.length);
+    expect(sizes.reduce((sum, size) => sum + size)).toBe(content.length);
+    // The last one is the short final chunk.
+    for (const size of sizes.slice(0, -2)) expect(size).toBeGreaterThanOrEqual(15 * 16384);
+  });
+
   it("give valid pieces from one buffer too, for who writes each out before the next", async () => {
     for (const padded of [false, true]) {
       const content = contentOf(600_000);

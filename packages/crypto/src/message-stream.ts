@@ -2,11 +2,13 @@ import { PieceReader, readPieces, type ByteSource } from "./byte-source.ts";
 import { concatBytes } from "./bytes.ts";
 import { openMessageKeys, type MessageKeys } from "./cobblestone.ts";
 import { damaged } from "./errors.ts";
-import { BLOCK_BYTES, CHUNK_BYTES, TAG_BYTES, type CryptoPlatform } from "./platform/platform.ts";
+import { BLOCK_BYTES, CHUNK_BYTES, TAG_BYTES, type CryptoPlatform, type OpenedChunks } from "./platform/platform.ts";
 import { MESSAGE_PREFIX_BYTES } from "./sizes.ts";
 
-/** Chunks per call of the cipher: 256 KiB. Larger pieces are worked on in such runs, so that memory does not follow their size. */
+/** Chunks per result: 256 KiB. Larger pieces are worked on in such runs, so that memory does not follow their size. */
 const RUN_CHUNKS = 16;
+/** With buffers that are filled again they may be larger: fewer results to wait for, and to write. */
+const REUSED_RUN_CHUNKS = 32;
 
 export interface EncryptChunksOptions {
   /** Number of the chunk that `source` begins with. */
@@ -25,9 +27,11 @@ export async function* encryptChunks(
 ): AsyncGenerator<Uint8Array, void, void> {
   const join = joiner(reuseBuffer);
   let chunk = firstChunk;
-  for await (const { bytes, last } of runsOf(source, CHUNK_BYTES)) {
+  for await (const { head, bytes, last } of runsOf(source, CHUNK_BYTES, runChunks(reuseBuffer))) {
     if (last && unfinished && bytes.length === 0) return;
-    yield join(await keys.encryptPieces(bytes, chunk, last && !unfinished));
+    const first = head === null ? [] : await keys.encryptPieces(head, chunk, false);
+    chunk += head === null ? 0 : 1;
+    yield join([...first, ...(await keys.encryptPieces(bytes, chunk, last && !unfinished))]);
     chunk += bytes.length / CHUNK_BYTES;
   }
 }
@@ -44,10 +48,10 @@ export async function* decryptChunks(
 ): AsyncGenerator<Uint8Array, void, void> {
   const join = joiner(reuseBuffer);
   let chunk = 0;
-  for await (const run of runsOf(source, BLOCK_BYTES)) {
+  for await (const run of runsOf(source, BLOCK_BYTES, runChunks(reuseBuffer))) {
     if (run.last && run.bytes.length < TAG_BYTES) throw damaged("chunks", "the message ends without its final chunk");
-    yield* openRun(keys, run.bytes, chunk, join);
-    chunk += run.bytes.length / BLOCK_BYTES;
+    yield* openRun(keys, run, chunk, join);
+    chunk += unitsOf(run, BLOCK_BYTES);
   }
 }
 
@@ -60,12 +64,12 @@ export async function* decryptFullChunks(
 ): AsyncGenerator<Uint8Array, void, void> {
   const join = joiner(false);
   let chunk = firstChunk;
-  for await (const { bytes, last } of runsOf(source, BLOCK_BYTES)) {
-    if (last && (bytes.length > 0 || chunk !== endChunk)) throw damaged("chunks", "not all of the range came");
-    if (last) return;
-    const end = chunk + bytes.length / BLOCK_BYTES;
+  for await (const run of runsOf(source, BLOCK_BYTES, RUN_CHUNKS)) {
+    if (run.last && (run.bytes.length > 0 || chunk !== endChunk)) throw damaged("chunks", "not all of the range came");
+    if (run.last) return;
+    const end = chunk + unitsOf(run, BLOCK_BYTES);
     if (end > endChunk) throw damaged("chunks", "more than the range came");
-    yield* openRun(keys, bytes, chunk, join);
+    yield* openRun(keys, run, chunk, join);
     chunk = end;
   }
 }
@@ -88,13 +92,21 @@ export async function* decryptMessageStream(
 
 async function* openRun(
   keys: MessageKeys,
-  bytes: Uint8Array,
+  { head, bytes }: Run,
   firstChunk: number,
   join: Joiner,
 ): AsyncGenerator<Uint8Array, void, void> {
-  const { complete, pieces } = await keys.decryptPieces(bytes, firstChunk);
-  if (complete || pieces.length > 0) yield join(pieces);
-  if (!complete) throw damaged("chunks", "a chunk does not authenticate");
+  const first = head === null ? NONE : await keys.decryptPieces(head, firstChunk);
+  const rest = first.complete ? await keys.decryptPieces(bytes, firstChunk + (head === null ? 0 : 1)) : first;
+  const pieces = head === null || !first.complete ? rest.pieces : [...first.pieces, ...rest.pieces];
+  if (rest.complete || pieces.length > 0) yield join(pieces);
+  if (!rest.complete) throw damaged("chunks", "a chunk does not authenticate");
+}
+
+const NONE: OpenedChunks = { pieces: [], complete: true };
+
+function runChunks(reuseBuffer: boolean): number {
+  return reuseBuffer ? REUSED_RUN_CHUNKS : RUN_CHUNKS;
 }
 
 type Joiner = (pieces: readonly Uint8Array[]) => Uint8Array;
@@ -107,7 +119,8 @@ function joiner(reuseBuffer: boolean): Joiner {
       pieces.forEach(release);
       return run;
     };
-  let [current, other] = [new Uint8Array(RUN_CHUNKS * BLOCK_BYTES), new Uint8Array(RUN_CHUNKS * BLOCK_BYTES)];
+  const room = REUSED_RUN_CHUNKS * BLOCK_BYTES;
+  let [current, other] = [new Uint8Array(room), new Uint8Array(room)];
   return (pieces) => {
     [current, other] = [other, current];
     let length = 0;
@@ -129,38 +142,43 @@ function release({ buffer, byteLength }: Uint8Array): void {
 }
 
 interface Run {
+  /** A whole unit that comes before `bytes`, of which two pieces of the source held a part each. */
+  readonly head: Uint8Array | null;
   readonly bytes: Uint8Array;
   /** The rest of the source: less than a unit, perhaps nothing. */
   readonly last: boolean;
 }
 
+function unitsOf({ head, bytes }: Run, unit: number): number {
+  return (head === null ? 0 : 1) + bytes.length / unit;
+}
+
 /**
  * Cuts a source into runs of whole units, as soon as there are some, and a last run of what is left over. A run's bytes are valid until
- * the next is asked for: they are the source's own piece, or a buffer that is filled again.
+ * the next is asked for: they are the source's own piece, or a buffer that is filled again. Where a unit lies in two pieces, it is the head
+ * of a run and not one by itself: each run is given, and written, for itself. `most`: units of a run.
  */
-async function* runsOf(source: ByteSource, unit: number): AsyncGenerator<Run, void, void> {
+async function* runsOf(source: ByteSource, unit: number, most: number): AsyncGenerator<Run, void, void> {
   const carry = new Uint8Array(unit);
   let carried = 0;
   for await (const piece of readPieces(source)) {
     let at = 0;
+    let head: Uint8Array | null = null;
     if (carried > 0) {
       at = Math.min(unit - carried, piece.length);
       carry.set(piece.subarray(0, at), carried);
       carried += at;
       if (carried < unit) continue;
-      yield { bytes: carry, last: false };
+      head = carry;
     }
-    for (let whole = wholeUnits(piece, at, unit); whole > at; whole = wholeUnits(piece, at, unit)) {
-      yield { bytes: piece.subarray(at, whole), last: false };
-      at = whole;
+    while (head !== null || piece.length - at >= unit) {
+      const end = at + Math.min(most - (head === null ? 0 : 1), Math.floor((piece.length - at) / unit)) * unit;
+      yield { head, bytes: piece.subarray(at, end), last: false };
+      head = null;
+      at = end;
     }
     carried = piece.length - at;
     carry.set(piece.subarray(at));
   }
-  yield { bytes: carry.subarray(0, carried), last: true };
-}
-
-/** Where the next run ends: as many whole units as are there, at most a full run. */
-function wholeUnits(piece: Uint8Array, at: number, unit: number): number {
-  return at + Math.min(RUN_CHUNKS, Math.floor((piece.length - at) / unit)) * unit;
+  yield { head: null, bytes: carry.subarray(0, carried), last: true };
 }

@@ -17,7 +17,7 @@ afterAll(() => rm(directory, { recursive: true }));
 
 it("file-format §5: a file on disk, whole and in parts; one that became shorter is source_changed", async () => {
   const path = join(directory, "content");
-  const content = contentOf(700_000);
+  const content = contentOf(2_300_000);
   await writeFile(path, content);
   await using file = await open(path);
   const read = readContentOf(file);
@@ -27,14 +27,14 @@ it("file-format §5: a file on disk, whole and in parts; one that became shorter
   const plan = await reopened(planned);
   const part = await encryptPart(nodePlatform, plan, read, 20, chunkCount(plan));
   expect(part.bytes).toEqual(whole.subarray(part.fileOffset));
-  await truncate(path, 699_999);
+  await truncate(path, 2_299_999);
   const shorter = encryptPart(nodePlatform, plan, read, 20, chunkCount(plan));
   await expect(shorter).rejects.toMatchObject({ code: "source_changed" });
 });
 
 describe("from disk to disk", () => {
   it("both ways, with one write under way", async () => {
-    const content = contentOf(1_500_000);
+    const content = contentOf(3_500_000);
     const [clear, stored, back] = ["clear", "stored", "back"].map((name) => join(directory, name)) as [
       string,
       string,

@@ -1,7 +1,8 @@
 import type { FileHandle } from "node:fs/promises";
 import type { ReadContent } from "../file-part.ts";
 
-const PIECE_BYTES = 256 * 1024;
+/** Each piece is a trip to another thread, and two are in memory. */
+const PIECE_BYTES = 1024 * 1024;
 
 /**
  * The content of an open file, for `encryptPart`, or from 0 to its size for `encryptFile`. The next piece is read while the last is worked
@@ -34,6 +35,10 @@ export function readContentOf(file: FileHandle): ReadContent {
   };
 }
 
+async function writeAll(file: FileHandle, piece: Uint8Array): Promise<void> {
+  for (let at = 0; at < piece.length;) at += (await file.write(piece, at, piece.length - at, null)).bytesWritten;
+}
+
 /**
  * Writes pieces one after the other from where the file stands; the next piece is made while the last is written, which is what
  * `reuseBuffer` allows. Answers how many bytes were written. What was written stays when it fails.
@@ -45,7 +50,7 @@ export async function writePieces(file: FileHandle, pieces: AsyncIterable<Uint8A
     for await (const piece of pieces) {
       await writing;
       written += piece.length;
-      writing = file.writeFile(piece);
+      writing = writeAll(file, piece);
       writing.catch(() => undefined);
     }
     await writing;

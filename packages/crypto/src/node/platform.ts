@@ -82,9 +82,11 @@ function decrypt(key: KeyObject, baseNonce: Uint8Array, ciphertext: Uint8Array, 
   return { pieces, complete: true };
 }
 
+const WHOLE_TAGS = { authTagLength: TAG_BYTES };
+
 /** Null when it does not authenticate: what `update` gave before `final` agreed is dropped. */
 function openBlock(key: KeyObject, nonce: Uint8Array, block: Uint8Array): Uint8Array | null {
-  const decipher = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES });
+  const decipher = createDecipheriv("aes-256-gcm", key, nonce, WHOLE_TAGS);
   decipher.setAuthTag(block.subarray(block.length - TAG_BYTES));
   const chunk = decipher.update(block.subarray(0, block.length - TAG_BYTES));
   try {

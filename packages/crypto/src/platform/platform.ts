@@ -55,9 +55,8 @@ export const BLOCK_BYTES = CHUNK_BYTES + TAG_BYTES;
 /** Base nonce XOR chunk number as a 12-byte big-endian integer (c2sp.org/chunked-encryption, "AEAD usage"). */
 export function chunkNonce(baseNonce: Uint8Array, chunk: number): Uint8Array {
   const nonce = copyBytes(baseNonce);
-  const view = new DataView(nonce.buffer);
-  view.setUint32(8, view.getUint32(8) ^ (chunk % 2 ** 32));
-  // Numbers stay below 2^38: what 32 bits do not hold is in the byte before.
-  view.setUint8(7, view.getUint8(7) ^ Math.floor(chunk / 2 ** 32));
+  // Numbers stay below 2^38: five bytes hold them.
+  for (let [at, rest] = [11, chunk]; rest > 0; at -= 1, rest = Math.floor(rest / 256))
+    nonce[at] = (nonce[at] ?? 0) ^ (rest & 0xff);
   return nonce;
 }
