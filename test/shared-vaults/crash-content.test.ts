@@ -1,0 +1,241 @@
+/** Acts on files, folders and whole vaults, cut off at their calls: the same call again ends where one without a cut would have. */
+import { randomBytes } from "node:crypto";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Vault } from "@coffer/sdk";
+import { exportVault, uploadFile } from "@coffer/sdk/node";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Act, cutEverywhere, readObject, readRows } from "../kit/crash-points.ts";
+import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+
+const PART = 64 * 1024;
+const LARGE = randomBytes(PART * 2 + 500);
+
+let stack: SharedStack;
+let owner: SharedPerson;
+let reader: SharedPerson;
+let vault: Vault;
+let keptId: string;
+let directory: string;
+let made = 0;
+
+beforeAll(async () => {
+  stack = await openSharedStack({
+    environment: { SERVICE_RATE_GENERAL: "100000", SERVICE_RATE_GENERAL_BURST: "10000" },
+    localnet: { keyServers: { independent: { threshold: 1, servers: 1 } } },
+  });
+  owner = stack.owner;
+  reader = await stack.invite("reader");
+  directory = await mkdtemp(join(tmpdir(), "coffer-crash-content-"));
+  vault = await newVault();
+  keptId = await put("kept.txt");
+}, 60_000);
+afterAll(async () => {
+  await rm(directory, { recursive: true, force: true });
+  await stack[Symbol.asyncDispose]();
+});
+
+const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
+const named = (name: string): string => `${name} ${String((made += 1))}`;
+
+async function newVault(): Promise<Vault> {
+  const created = await owner.client.vaults.create({ name: named("vault"), type: "shared" });
+  await owner.client.vaults.members.add(created.id, reader.signer.chainAddress);
+  return created;
+}
+
+async function put(name: string, vaultId = vault.id, folderId?: string): Promise<string> {
+  const place = folderId === undefined ? {} : { folderId };
+  return (await owner.client.files.upload({ vaultId, name, body: encode(`content of ${name}`), ...place })).file.id;
+}
+
+async function raiseGeneration(vaultId: string): Promise<void> {
+  const address = `0x${randomBytes(32).toString("hex")}`;
+  await owner.client.vaults.members.add(vaultId, address);
+  await owner.client.vaults.members.remove(vaultId, address);
+}
+
+async function read(fileId: string, person: SharedPerson = owner): Promise<Uint8Array> {
+  return (await person.client.files.download(fileId)).bytes();
+}
+
+/** Whoever reads goes on reading. */
+async function probe(): Promise<void> {
+  for (const person of [owner, reader]) expect(await read(keptId, person)).toEqual(encode("content of kept.txt"));
+}
+
+/** The names of a place, and the contents of those among them that are wanted. */
+async function listed(vaultId: string, folderId: string | null, wanted: (name: string) => boolean) {
+  const found: string[] = [];
+  const place = folderId ?? "root";
+  for await (const { id, name } of owner.client.files.list({ vaultId, folderId: place })) {
+    if (!wanted(name)) continue;
+    const content = Buffer.from(await read(id))
+      .toString("latin1")
+      .slice(0, 40);
+    found.push(`${unnumbered(name)}: ${content}`);
+  }
+  for await (const { name } of owner.client.folders.list({ vaultId, parentId: place }))
+    if (wanted(name)) found.push(`${name}/`);
+  return found.sort();
+}
+
+const unnumbered = (name: string): string => name.replace(/ \d+$/, "");
+
+/** What the service has begun in the vault and not finished. */
+function halfWritten(vaultId: string) {
+  const uploads = "select count(*) from uploads where vault_id = ? and finished_file_id is null";
+  const staged = "select count(*) from staged_names where vault_id = ?";
+  const keys = "select count(*) from vault_keys where vault_id = ? and replaced_at is not null";
+  return [uploads, staged, keys].map((query) => readRows(stack, query, vaultId)[0]);
+}
+
+const inVault = { actor: () => owner, probe };
+const ifMatchOf = (sha256: string): string => `"sha256-${Buffer.from(sha256, "hex").toString("base64url")}"`;
+
+async function expectNoFaults<Scene>(act: Act<Scene>, most: number): Promise<void> {
+  const { faults, calls, cuts } = await cutEverywhere(stack, act, most);
+  expect(faults, `${String(cuts)} cuts of ${calls.join(", ")}`).toEqual([]);
+  expect(cuts).toBeGreaterThan(1);
+}
+
+interface Named {
+  readonly name: string;
+}
+
+describe("an act on content that is cut off at any call", () => {
+  test("the first write of a vault publishes one key and makes one file", async () => {
+    const first: Act<{ readonly written: Vault }> = {
+      prepare: async () => ({ written: await newVault() }),
+      actor: () => owner,
+      run: (client, { written }) =>
+        client.files.upload({ vaultId: written.id, name: "first.txt", body: encode("content of first.txt") }),
+      state: async ({ written }) => [
+        await listed(written.id, null, () => true),
+        readRows(stack, "select generation from vault_keys where vault_id = ?", written.id),
+        halfWritten(written.id),
+      ],
+      already: ["name_exists"],
+    };
+    await expectNoFaults(first, 4);
+  });
+
+  test("an upload makes one file, small or in parts", async () => {
+    const small: Act<Named> = {
+      ...inVault,
+      prepare: async () => ({ name: named("small") }),
+      run: (client, { name }) => client.files.upload({ vaultId: vault.id, name, body: encode("small") }),
+      state: async ({ name }) => [await listed(vault.id, null, (each) => each === name), halfWritten(vault.id)],
+      already: ["name_exists"],
+    };
+    await expectNoFaults(small, 3);
+    const large: Act<Named & { readonly path: string }> = {
+      ...small,
+      prepare: async () => {
+        const name = named("large");
+        await writeFile(join(directory, name), LARGE);
+        return { name, path: join(directory, name) };
+      },
+      run: (client, { path }, home) =>
+        uploadFile(client, path, {
+          vaultId: vault.id,
+          partBytes: PART,
+          journalDirectory: join(home, "uploads"),
+          retries: 0,
+        }),
+      state: async ({ name }, home) => [
+        await listed(vault.id, null, (each) => each === name),
+        halfWritten(vault.id),
+        await readdir(join(home, "uploads")),
+      ],
+      already: [],
+    };
+    await expectNoFaults(large, 4);
+  });
+
+  test("a replacement makes one version, and a new name is given once, also where the folder's names are outdated", async () => {
+    interface Old extends Named {
+      readonly fileId: string;
+      readonly ifMatch: string;
+      readonly folderId: string | null;
+    }
+    const replace: Act<Old> = {
+      ...inVault,
+      prepare: async () => {
+        const name = named("old");
+        const fileId = await put(name);
+        const { sha256 } = await owner.client.files.get(fileId);
+        return { name, fileId, ifMatch: ifMatchOf(sha256), folderId: null };
+      },
+      run: (client, { fileId, ifMatch }) => client.files.replace(fileId, { body: encode("new"), ifMatch }),
+      state: async ({ name, fileId }) => [
+        await listed(vault.id, null, (each) => each === name),
+        readRows(stack, "select count(*) from file_versions where file_id = ?", fileId),
+        halfWritten(vault.id),
+      ],
+      already: ["precondition_failed"],
+    };
+    await expectNoFaults(replace, 3);
+    const rename: Act<Old> = {
+      ...replace,
+      prepare: async () => {
+        const folder = await owner.client.folders.create({ vaultId: vault.id, name: named("folder") });
+        const fileId = await put("old.txt", vault.id, folder.id);
+        await put("beside.txt", vault.id, folder.id);
+        await raiseGeneration(vault.id);
+        return { name: "new.txt", fileId, ifMatch: "", folderId: folder.id };
+      },
+      run: (client, { fileId, name }) => client.files.update(fileId, { name }),
+      state: async ({ folderId }) => [await listed(vault.id, folderId, () => true), halfWritten(vault.id)],
+      already: [],
+    };
+    await expectNoFaults(rename, 3);
+    const create: Act<Old> = {
+      ...rename,
+      run: (client, { folderId }) => client.folders.create({ vaultId: vault.id, name: "sub", parentId: folderId }),
+      already: ["name_exists"],
+    };
+    await expectNoFaults(create, 3);
+  });
+
+  test("a rotation leaves nothing of before, raises the floor once, and everything stays readable", async () => {
+    interface Rotated {
+      readonly rotated: Vault;
+      readonly files: readonly string[];
+    }
+    const rotate: Act<Rotated> = {
+      prepare: async () => {
+        const rotated = await newVault();
+        const folder = await owner.client.folders.create({ vaultId: rotated.id, name: "folder" });
+        const files = [await put("top.txt", rotated.id), await put("in.txt", rotated.id, folder.id)];
+        await raiseGeneration(rotated.id);
+        return { rotated, files };
+      },
+      actor: () => owner,
+      run: (client, { rotated }) => client.vaults.rotate(rotated.id),
+      state: async ({ rotated, files }) => {
+        const { generation, floor } = await readObject(stack, rotated.chainObjectId);
+        const kept = files.map((id) => readRows(stack, "select count(*) from file_versions where file_id = ?", id)[0]);
+        return [generation, floor, kept, await listed(rotated.id, null, () => true), halfWritten(rotated.id)];
+      },
+      probe: async ({ files: [top = "", inner = ""] }) => {
+        for (const person of [owner, reader]) {
+          expect(await read(top, person)).toEqual(encode("content of top.txt"));
+          expect(await read(inner, person)).toEqual(encode("content of in.txt"));
+        }
+      },
+    };
+    await expectNoFaults(rotate, 4);
+  });
+
+  test("an export holds everything once, and nothing half written", async () => {
+    const out: Act<{ readonly path: string }> = {
+      ...inVault,
+      prepare: async () => ({ path: join(directory, named("export")) }),
+      run: (client, { path }) => exportVault(client, vault.id, path),
+      state: async ({ path }) => (await readdir(path, { recursive: true })).sort(),
+    };
+    await expectNoFaults(out, 3);
+  });
+});
