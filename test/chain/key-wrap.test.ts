@@ -13,7 +13,10 @@ import {
 import { sealVaultKeyWrapInWorker } from "@coffer/chain/node";
 import type { KeyPlace } from "@coffer/crypto";
 import { openLocalnet, type Localnet } from "@coffer/localnet";
+import { parseSerializedSignature } from "@mysten/sui/cryptography";
+import { MultiSigPublicKey } from "@mysten/sui/multisig";
 import { fromHex, toHex } from "@mysten/sui/utils";
+import { publicKeyFromRawBytes } from "@mysten/sui/verify";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { keypairOf } from "../kit/key-wrap-bench.ts";
 import { zkloginUserOf } from "../kit/zklogin-user.ts";
@@ -103,6 +106,24 @@ describe("a zkLogin user", () => {
     await expect(wrapOf(user).unwrap([first])).rejects.toMatchObject(ended);
     // Its session would last; key servers check the signature each time.
     await expect(wrap.unwrap([first])).rejects.toMatchObject(ended);
+  });
+});
+
+it("a multisig that zkLogin signs for is told that nothing here can check it", async () => {
+  const user = zkloginUserOf("multi", 9);
+  const parsed = parseSerializedSignature(await user.signPersonalMessage(new Uint8Array([1])));
+  if (parsed.signatureScheme !== "ZkLogin") throw new Error("not a zkLogin signature");
+  const publicKey = publicKeyFromRawBytes("ZkLogin", parsed.publicKey);
+  const multisig = MultiSigPublicKey.fromPublicKeys({ threshold: 1, publicKeys: [{ publicKey, weight: 1 }] });
+  const signer = {
+    ...user,
+    chainAddress: multisig.toSuiAddress(),
+    signPersonalMessage: async (message: Uint8Array) =>
+      multisig.combinePartialSignatures([await user.signPersonalMessage(message)]),
+  };
+  await expect(wrapOf(signer).unwrap([first])).rejects.toMatchObject({
+    code: "wrong_chain_key",
+    message: expect.stringMatching(/multisig/) as unknown,
   });
 });
 

@@ -97,6 +97,26 @@ describe("an agent who signs with zkLogin", () => {
   });
 });
 
+test("somebody with an account links a zkLogin address by its signature, and binds a key to another one", async () => {
+  const { apiKey } = await anyone.development.signup({ email: "linked@example.com" });
+  const me = createClient({ baseUrl: stack.baseUrl, credentials: { apiKey } });
+  const [own, agent] = [zkloginUserOf("linked", 9), zkloginUserOf("bound", 9)];
+  const account = await me.account.linkChain(own);
+  expect(account).toMatchObject({ chainAddress: own.chainAddress, chainAddressSource: "external" });
+  const bound = await me.apiKeys.create({ name: "bound", signer: agent });
+  expect(bound.chainAddress).toBe(agent.chainAddress);
+  const { credential } = await createClient({
+    baseUrl: stack.baseUrl,
+    credentials: { apiKey: bound.key },
+  }).account.get();
+  expect(credential.chainAddress).toBe(agent.chainAddress);
+  // A sign-in of somebody else vouches for nobody but them.
+  const thief = { ...zkloginUserOf("thief", 9), chainAddress: own.chainAddress };
+  await expect(me.apiKeys.create({ name: "stolen", signer: thief })).rejects.toMatchObject({
+    code: "signature_invalid",
+  });
+});
+
 /** In the place of the invites of a list. */
 async function replaceInvites(response: Response, request: Request, invite: object): Promise<Response> {
   if (request.method !== "GET" || !new URL(request.url).pathname.endsWith("/invites")) return response;

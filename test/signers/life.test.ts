@@ -46,7 +46,7 @@ async function read(client: Client, fileId: string, options = {}): Promise<strin
 }
 
 /** What differs between schemes is in the first tests of a life; the rest is done by the two that differ most, and by all in full counts. */
-const BRIEF = new Set(process.env["COFFER_TEST_COUNTS"] === "full" ? [] : ["secp256k1", "secp256r1"]);
+const BRIEF = new Set(process.env["COFFER_TEST_COUNTS"] === "full" ? [] : ["secp256k1", "secp256r1", "a passkey"]);
 
 describe.each(WALLETS)("somebody with %s", (name, open) => {
   let wallet: Wallet;

@@ -12,12 +12,14 @@ import {
 import type { Signer as SuiSigner } from "@mysten/sui/cryptography";
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import { PasskeyKeypair } from "@mysten/sui/keypairs/passkey";
 import { Secp256k1Keypair } from "@mysten/sui/keypairs/secp256k1";
 import { Secp256r1Keypair } from "@mysten/sui/keypairs/secp256r1";
 import { MultiSigPublicKey, MultiSigSigner } from "@mysten/sui/multisig";
 import { makeAccessCode } from "../acceptance/kit/identity.ts";
 import type { LocalProvider } from "../kit/identity-provider.ts";
 import type { SharedStack } from "../kit/shared-stack.ts";
+import { virtualPasskey } from "../kit/virtual-passkey.ts";
 import { sessionOf, signInWithZklogin } from "../kit/zklogin-sign-in.ts";
 
 export interface Wallet {
@@ -40,6 +42,10 @@ export const WALLETS: readonly (readonly [string, (place: WalletPlace) => Promis
   ["zkLogin", openZklogin],
   ["secp256k1", (place) => openLinked(place, "k1", new Secp256k1Keypair())],
   ["secp256r1", (place) => openLinked(place, "r1", new Secp256r1Keypair())],
+  [
+    "a passkey",
+    async (place) => openLinked(place, "passkey", await PasskeyKeypair.getPasskeyInstance(virtualPasskey())),
+  ],
   ["a multisig of two of three", (place) => openLinked(place, "multisig", twoOfThree())],
 ];
 

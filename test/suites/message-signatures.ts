@@ -1,13 +1,14 @@
 /** What every driver of the port for signatures must do. */
 import type { TransactionSigner } from "@coffer/chain";
 import type { MessageSignatures } from "@coffer/server/ports/message-signatures";
-import type { Signer } from "@mysten/sui/cryptography";
+import { parseSerializedSignature, type Signer } from "@mysten/sui/cryptography";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { PasskeyKeypair } from "@mysten/sui/keypairs/passkey";
 import { Secp256k1Keypair } from "@mysten/sui/keypairs/secp256k1";
 import { Secp256r1Keypair } from "@mysten/sui/keypairs/secp256r1";
 import { MultiSigPublicKey, MultiSigSigner } from "@mysten/sui/multisig";
 import { fromBase64 } from "@mysten/sui/utils";
+import { publicKeyFromRawBytes } from "@mysten/sui/verify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { virtualPasskey } from "../kit/virtual-passkey.ts";
 
@@ -111,6 +112,26 @@ export function describeMessageSignatures(name: string, open: () => Promise<Sign
 
     it("holds a multisig to its threshold", async () => {
       expect(await medium.signatures.verify({ message: MESSAGE, ...(await tooFew()) })).toBe("invalid");
+    });
+
+    it("does not take zkLogin inside a multisig, and takes the multisig where its other keys sign", async () => {
+      const user = medium.zklogin("ada", 2);
+      const message = MESSAGE;
+      const partial = await user.signPersonalMessage(message);
+      const parsed = parseSerializedSignature(partial);
+      if (parsed.signatureScheme !== "ZkLogin") throw new Error("not a zkLogin signature");
+      const wallet = new Secp256k1Keypair();
+      const keys = [publicKeyFromRawBytes("ZkLogin", parsed.publicKey), wallet.getPublicKey()];
+      const key = MultiSigPublicKey.fromPublicKeys({
+        threshold: 1,
+        publicKeys: keys.map((publicKey) => ({ publicKey, weight: 1 })),
+      });
+      const verdictOf = (own: string) => {
+        const signature = fromBase64(key.combinePartialSignatures([own]));
+        return medium.signatures.verify({ chainAddress: key.toSuiAddress(), message, signature });
+      };
+      expect(await verdictOf(partial)).toBe("unsupported");
+      expect(await verdictOf((await wallet.signPersonalMessage(message)).signature)).toBe("valid");
     });
 
     it("takes no multisig with a key of small order, for which one signature fits every text", async () => {

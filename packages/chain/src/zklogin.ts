@@ -7,10 +7,18 @@ import { REQUEST_MS } from "./node.ts";
 
 /** Whether a serialised signature is by an ephemeral key and its proof. */
 export function isZklogin(signature: string): boolean {
+  return flagOf(signature) === SIGNATURE_SCHEME_TO_FLAG.ZkLogin;
+}
+
+export function isMultisig(signature: string): boolean {
+  return flagOf(signature) === SIGNATURE_SCHEME_TO_FLAG.MultiSig;
+}
+
+function flagOf(signature: string): number | undefined {
   try {
-    return fromBase64(signature)[0] === SIGNATURE_SCHEME_TO_FLAG.ZkLogin;
+    return fromBase64(signature)[0];
   } catch {
-    return false;
+    return undefined;
   }
 }
 

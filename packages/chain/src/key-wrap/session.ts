@@ -5,7 +5,7 @@ import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { isValidPersonalMessageSignature } from "@mysten/sui/verify";
 import { ChainError } from "../errors.ts";
 import type { TransactionSigner } from "../signer.ts";
-import { findEndedSignIn, isZklogin } from "../zklogin.ts";
+import { findEndedSignIn, isMultisig, isZklogin } from "../zklogin.ts";
 
 const MINUTES = 10;
 const LIFETIME = MINUTES * 60_000;
@@ -89,11 +89,14 @@ async function explainSignature(
   } catch (cause) {
     // A zkLogin signature is checked by the chain node, which may not answer; every other is checked here.
     if (isZklogin(signature)) return new ChainError("chain_unavailable", { cause });
+    if (isMultisig(signature)) return new ChainError("wrong_chain_key", { message: NOT_CHECKED, cause });
   }
   const ended = await findEndedSignIn(client, signature);
   return ended ?? new ChainError("wrong_chain_key", isZklogin(signature) ? { message: NOT_PROVEN } : {});
 }
 
+const NOT_CHECKED =
+  "The signature of this multisig cannot be checked here, as of one that zkLogin signed for. Let its other keys sign, or use another address.";
 const NOT_PROVEN = "The zkLogin proof is not this address's, or not this key's. Sign in again.";
 
 /** Nothing is signed but this text, whatever the library makes of it one day. */
