@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { startStack } from "@coffer/devstack";
-import { chainKeySigner, createClient, generateChainKey, SdkError } from "@coffer/sdk";
+import { chainKeySigner, createClient, generateChainKey, memoryPins, SdkError } from "@coffer/sdk";
 
 await using stack = await startStack();
 const { baseUrl, apiKey, sharedVaults } = stack;
@@ -24,9 +24,12 @@ const invite = await owner.invites.create({
 const { privateKey } = await generateChainKey();
 const signer = await chainKeySigner(privateKey);
 const visitor = createClient({ baseUrl });
-const redeemed = await visitor.invites.redeem(invite.text, signer);
+// What the invite tells of the vault is kept there: the service cannot show another one in its place. `filePins()` keeps it in a file.
+const pins = memoryPins();
+const redeemed = await visitor.invites.redeem(invite.text, signer, { pins });
 const { network } = sharedVaults;
-const agent = createClient({ baseUrl, credentials: { apiKey: redeemed.key }, sharedVaults: { signer, network } });
+const agent = createClient({ baseUrl, credentials: { apiKey: redeemed.key }, sharedVaults: { signer, network, pins } });
+claim("it knows the vault before it meets it", redeemed.vaults[0]?.chainObjectId === vault.chainObjectId);
 
 const { account, credential } = await agent.account.get();
 claim("the key is an agent's, bound to its address", account.accessLevel === "agent");

@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { startStack } from "@coffer/devstack";
-import { chainKeySigner, createClient, generateChainKey, SdkError } from "@coffer/sdk";
+import { chainKeySigner, createClient, generateChainKey, memoryPins, SdkError } from "@coffer/sdk";
 import { openSharedVaults, resolveSettings } from "@coffer/sdk/node";
 
 await using stack = process.env["SERVICE_CONFIG_FILE"] === undefined ? await startStack() : null;
@@ -48,9 +48,14 @@ claim("and holds no word of the content", stored.length > text.length && !stored
 const { privateKey } = await generateChainKey();
 const signer = await chainKeySigner(privateKey);
 const invite = await owner.invites.create({ name: "analyst", vaultIds: [vault.id] });
-const redeemed = await createClient({ baseUrl }).invites.redeem(invite.text, signer);
+const pins = memoryPins();
+const redeemed = await createClient({ baseUrl }).invites.redeem(invite.text, signer, { pins });
 const { network } = sharedVaults;
-const analyst = createClient({ baseUrl, credentials: { apiKey: redeemed.key }, sharedVaults: { signer, network } });
+const analyst = createClient({
+  baseUrl,
+  credentials: { apiKey: redeemed.key },
+  sharedVaults: { signer, network, pins },
+});
 claim("who is no member reads nothing", (await failureOf(analyst.files.download(file.id))) === "not_a_member");
 const check = await analyst.vaults.checkAccess(vault.id);
 claim("and is told which layer is missing", check.chain.cause === "not_a_member" && check.api.cause === "not_a_member");

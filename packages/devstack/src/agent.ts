@@ -34,12 +34,13 @@ export async function inviteAgent(stack: AgentStack, owner: Client, vaultId: str
   const isNew = known === null || !(await isGoodFor(known, { baseUrl, vaultId, chainAddress: signer.chainAddress }));
   // The chain key is kept before anything is bound to it.
   await keep(isNew ? null : known);
+  const sharedVaults = await openClientSide(stack, "agent", chainPrivateKey);
   if (isNew) {
     const invite = await owner.invites.create({ name: "npm start's agent", vaultIds: [vaultId], expiresInHours: 1 });
-    await keep(new Secret((await createClient({ baseUrl }).invites.redeem(invite.text, signer)).key));
+    const { key } = await createClient({ baseUrl, sharedVaults }).invites.redeem(invite.text, signer);
+    await keep(new Secret(key));
   }
   const apiKey = (await readConfig(credentialsFile))?.profiles[PROFILE]?.apiKey ?? null;
-  const sharedVaults = await openClientSide(stack, "agent", chainPrivateKey);
   const client = createClient({ baseUrl, credentials: apiKey, sharedVaults });
   return { chainAddress: signer.chainAddress, client, credentialsFile, isNew };
 }

@@ -70,7 +70,7 @@ export type {
   BillingResource,
   DevelopmentResource,
 } from "./resources/account.ts";
-export type { InviteResource, NewInvite } from "./resources/invites.ts";
+export type { InviteResource, NewInvite, RedeemedAgent, RedeemOptions } from "./resources/invites.ts";
 export type { AuthResource, IdentityProviderResource, SessionResource } from "./resources/sign-in.ts";
 export type {
   AgentResource,
@@ -102,6 +102,7 @@ export type { ActResult } from "./vaults/owner-acts.ts";
 export { memoryPins, type PinStore, type VaultPin } from "./vaults/pins.ts";
 export { type SeenKind, type SeenMemory, type SeenStore } from "./vaults/seen.ts";
 export type { RevokedAgent, RevokedMembership } from "./vaults/revoke-agent.ts";
+export type { ToldOfVault } from "./vaults/trusting.ts";
 export type { NotRotated, RotationOptions, RotationProgress, RotationResult } from "./vaults/rotate.ts";
 export type { KeptUpload, SourceIdentity, UploadJournals } from "./vaults/upload-journal.ts";
 export type { VaultErrorCode } from "./vaults/vault-error.ts";

@@ -2,7 +2,6 @@
 import { clientApi as api, type Account, type CreatedApiKey, type Invite, type RedeemedInvite } from "@coffer/contract";
 import { apiKeysGroup } from "@coffer/contract/api-keys";
 import { invitesGroup } from "@coffer/contract/invites";
-import { isInviteCode } from "@coffer/contract/key-text";
 import { renderKeyAddressText, renderLinkText, renderRedeemText } from "@coffer/contract/proof-texts";
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
@@ -10,6 +9,7 @@ import type { CallOptions } from "../call.ts";
 import { fromBase64, toBase64, toHex } from "../digest.ts";
 import { ContractError } from "../errors.ts";
 import type { Body, Calling } from "../resources/calling.ts";
+import { parseInviteText, type InviteText } from "./invite-text.ts";
 import type { Place, Signer } from "./signer.ts";
 
 /** Signs a text that this client made. */
@@ -56,26 +56,6 @@ async function accountIdOf(call: Calling, known: string | undefined, options: Ca
   return known ?? (await call(api.account.get, {}, options)).account.id;
 }
 
-const SECRET_BYTES = 32;
-
-/** The code with a fresh secret behind it: 256 bits in base64url. */
-export function renderInviteText(code: string): string {
-  const secret = toBase64(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)));
-  return `${code}.${secret.replaceAll("+", "-").replaceAll("/", "_").replace("=", "")}`;
-}
-
-/** A code without a secret is taken too: then nobody can check later whose address it is. */
-function parseInviteText(text: string): { readonly code: string; readonly secret: Uint8Array | null } {
-  const [, code = "", secret] = /^([^.]*)(?:\.([\w-]{43}))?$/.exec(text.trim()) ?? [];
-  if (!isInviteCode(code)) throw new ContractError("request", invitesGroup.redeem.id, ["text: is not an invite"]);
-  return { code, secret: secret === undefined ? null : bytesOfBase64url(secret) };
-}
-
-function bytesOfBase64url(text: string): Uint8Array {
-  const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
-  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
-}
-
 /** Sends the code and two proofs: that the signer holds the address, and that who redeems holds the secret. */
 export async function redeem(
   call: Calling,
@@ -84,14 +64,15 @@ export async function redeem(
   signer: Signer,
   options?: CallOptions,
 ): Promise<RedeemedInvite> {
-  const { code, secret } = parseInviteText(text);
+  const invite = parseInviteText(text);
+  const { code } = invite;
   const { chainAddress } = signer;
   const signingKey = await signingKeyOf(signer);
   const signedAt = Date.now();
   const codeHash = toHex(sha256(new TextEncoder().encode(code)));
   const signature = await signText(signer, renderRedeemText({ ...place, chainAddress, codeHash, signedAt }));
-  const proof =
-    secret === null ? {} : { addressProof: proveAddress(secret, code, place.origin, chainAddress, signingKey) };
+  const addressProof = proveAddress(invite, place.origin, chainAddress, signingKey);
+  const proof = addressProof === null ? {} : { addressProof };
   const key = signingKey === undefined ? {} : { signingKey: toBase64(signingKey) };
   return call(invitesGroup.redeem, { body: { code, chainAddress, signature, signedAt, ...proof, ...key } }, options);
 }
@@ -113,36 +94,33 @@ export function checkAddressProof(
   { chainAddress, addressProof, signingKey: told = null }: ProvenInvite,
   signingKey = told === null ? undefined : (fromBase64(told) ?? new Uint8Array()),
 ): boolean {
-  const { code, secret } = parseInviteText(text);
-  if (secret === null || chainAddress === null || addressProof === null) return false;
+  const invite = parseInviteText(text);
+  if (chainAddress === null || addressProof === null) return false;
   if (signingKey !== undefined && signingKey.length !== KEY_BYTES) return false;
   // No secret is compared here: who calls holds the key of the HMAC, so a difference in time tells nobody anything.
-  return proveAddress(secret, code, origin, chainAddress, signingKey) === addressProof;
+  return proveAddress(invite, origin, chainAddress, signingKey) === addressProof;
 }
 
 const KEY_BYTES = 32;
 
 /**
- * HMAC-SHA-256(secret, "coffer/invite/v1" ‖ 00 ‖ address ‖ signing key ‖ SHA-256(code) ‖ origin) in hex (encryption design §2). An
- * Ed25519 chain key is its own signing key and the address is its hash: zeros stand for it then.
+ * HMAC-SHA-256(secret, "coffer/invite/v1" ‖ 00 ‖ address ‖ signing key ‖ SHA-256(code) ‖ origin) in hex (file-format §13); where the invite
+ * tells of vaults, 00 ‖ SHA-256(what it tells) follows, so that its maker learns of a text that was cut or changed on its way. null: the
+ * text has no secret. An Ed25519 chain key is its own signing key and the address is its hash: zeros stand for it then.
  */
 function proveAddress(
-  secret: Uint8Array,
-  code: string,
+  { code, secret, toldBytes }: InviteText,
   origin: string,
   chainAddress: string,
   signingKey: Uint8Array = new Uint8Array(KEY_BYTES),
-): string {
+): string | null {
+  if (secret === null) return null;
   if (signingKey.length !== KEY_BYTES) throw new RangeError("a signing key is 32 bytes");
   const text = (value: string): Uint8Array => new TextEncoder().encode(value);
-  const mac = hmac
-    .create(sha256, secret)
-    .update(text("coffer/invite/v1\0"))
-    .update(bytesOfHex(chainAddress.slice(2)));
-  mac
-    .update(signingKey)
-    .update(sha256(text(code)))
-    .update(text(origin));
+  const mac = hmac.create(sha256, secret).update(text("coffer/invite/v1\0"));
+  for (const part of [bytesOfHex(chainAddress.slice(2)), signingKey, sha256(text(code)), text(origin)])
+    mac.update(part);
+  if (toldBytes !== null) mac.update(text("\0")).update(sha256(toldBytes));
   return toHex(mac.digest());
 }
 

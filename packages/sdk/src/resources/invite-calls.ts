@@ -1,14 +1,13 @@
 /** The calls behind {@link InviteResource} that sign nothing. */
 import { invitesGroup } from "@coffer/contract/invites";
 import type { CallOptions } from "../call.ts";
-import type { Body, Calling, Query } from "./calling.ts";
+import type { Calling, Query } from "./calling.ts";
 
 type Invites = typeof invitesGroup;
 
 export function inviteCalls(call: Calling) {
-  const { create, list, revoke } = invitesGroup;
+  const { list, revoke } = invitesGroup;
   return {
-    create: (body: Body<Invites["create"]>, options?: CallOptions) => call(create, { body }, options),
     list: (query: Query<Invites["list"]>, options?: CallOptions) => call(list, { query }, options),
     revoke: (inviteId: string, options?: CallOptions) => call(revoke, { params: { inviteId } }, options),
   };

@@ -6,16 +6,28 @@ import type { ProvenInvite } from "../chain/proving.ts";
 import type { Signer } from "../chain/signer.ts";
 import type { Connection } from "../options.ts";
 import { PagePromise } from "../pages.ts";
+import type { PinStore, VaultPin } from "../vaults/pins.ts";
 import { callingOn, onDemand, withCursor, type Body, type Query } from "./calling.ts";
 
 type Invites = typeof invitesGroup;
 
 export interface NewInvite extends CreatedInvite {
   /**
-   * `<code>.<secret>`: what to hand to the agent. The secret was made here and never reaches the service; keep the text until the invite
-   * is used, to check with {@link InviteResource.checkAddressProof} that the address is the agent's own.
+   * `<code>.<secret>`, and behind it which objects on the chain the shared vaults in `vaultIds` are, where this client was opened with
+   * `sharedVaults`: what to hand to the agent, over another way than the service. The secret was made here and never reaches the service; keep
+   * the text until the invite is used: `vaults.members.add(vaultId, { invite: text })` takes the agent's address by it.
    */
   readonly text: string;
+}
+
+export interface RedeemOptions extends CallOptions {
+  /** Where what the invite tells of shared vaults is kept; the client's own (`sharedVaults.pins`) unless one is given. */
+  readonly pins?: PinStore | undefined;
+}
+
+export interface RedeemedAgent extends RedeemedInvite {
+  /** What the invite told of shared vaults. Without a place to keep it, give it to the client that will use the vaults, with `vaults.trust`. */
+  readonly vaults: readonly VaultPin[];
 }
 
 export interface InviteResource {
@@ -30,10 +42,13 @@ export interface InviteResource {
    * @example
    * ```ts
    * const signer = await chainKeySigner((await generateChainKey()).privateKey);
-   * const { key, chainAddress } = await client.invites.redeem(text, signer);
+   * const { key, chainAddress } = await client.invites.redeem(text, signer, { pins: filePins() });
    * ```
+   *
+   * @throws VaultError `vault_changed` before anything is sent, where the invite names another object, owner or network of a vault than this
+   * client knows.
    */
-  redeem(text: string, signer: Signer, options?: CallOptions): Promise<RedeemedInvite>;
+  redeem(text: string, signer: Signer, options?: RedeemOptions): Promise<RedeemedAgent>;
   /**
    * Whether who redeemed the invite held its secret and gave this address: the service could not have put in one of its own. `text`: what
    * {@link InviteResource.create} gave; `signingKey`: the one to look for, in the place of the one that the invite names.
@@ -45,10 +60,7 @@ export interface InviteResource {
 export function inviteResource(connection: Connection): InviteResource {
   const calls = async () => (await import("./invite-calls.ts")).inviteCalls(callingOn(connection));
   return {
-    create: async (body, options) => {
-      const invite = await (await calls()).create(body, options);
-      return { ...invite, text: (await proving()).renderInviteText(invite.code) };
-    },
+    create: async (body, options) => (await inviting()).createInvite(connection, body, options),
     list: (query = {}, options) =>
       new PagePromise(
         "invites",
@@ -56,11 +68,10 @@ export function inviteResource(connection: Connection): InviteResource {
         query.cursor,
       ),
     ...onDemand(calls, "revoke"),
-    redeem: async (text, signer, options) =>
-      (await proving()).redeem(callingOn(connection), connection.place, text, signer, options),
+    redeem: async (text, signer, options) => (await inviting()).redeemInvite(connection, text, signer, options),
     checkAddressProof: async (text, invite, signingKey) =>
-      (await proving()).checkAddressProof(connection.place.origin, text, invite, signingKey),
+      (await import("../chain/proving.ts")).checkAddressProof(connection.place.origin, text, invite, signingKey),
   };
 }
 
-const proving = () => import("../chain/proving.ts");
+const inviting = () => import("../vaults/inviting.ts");

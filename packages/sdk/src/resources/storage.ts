@@ -12,6 +12,7 @@ import type { AddedMember, AddMemberOptions, RemovedMember } from "../vaults/mem
 import type { AcceptOptions, ActResult } from "../vaults/owner-acts.ts";
 import type { RevokedAgent } from "../vaults/revoke-agent.ts";
 import type { RotationOptions, RotationResult } from "../vaults/rotate.ts";
+import type { ToldOfVault } from "../vaults/trusting.ts";
 import { onDemand, withCursor, type Body, type Query } from "./calling.ts";
 
 type Vaults = typeof api.vaults;
@@ -55,6 +56,12 @@ export interface VaultResource {
    * the chain then, and the same call finishes once there is room.
    */
   acceptOwnership(vaultId: string, options?: AcceptOptions): Promise<ActResult>;
+  /**
+   * Holds a shared vault to what its owner said of it over another way than the service: which object on the chain it is, and whose. For the
+   * first meeting with a vault, or in the place of what was pinned at one. Invites with `vaultIds` do it by themselves.
+   * @throws VaultError `vault_changed` unless the chain names that owner; `address_invalid`, `vault_not_found`.
+   */
+  trust(vaultId: string, told: ToldOfVault, options?: CallOptions): Promise<void>;
   /**
    * Takes a vault's new owner for the true one, after `vault_changed` named another than the one this client met. Only for an address that
    * the new owner told over another way than the service.
@@ -123,6 +130,7 @@ export function vaultResource(connection: Connection): VaultResource {
       "setSigningKey",
       "offerOwnership",
       "acceptOwnership",
+      "trust",
       "trustOwner",
       "rotate",
       "forgetSeen",

@@ -89,27 +89,6 @@ function acceptOnChain(connection: Connection, vaultId: string, options: CallOpt
   });
 }
 
-/**
- * Holds the vault to another owner than the one it was pinned to: what a user decides who has heard from the new owner, over another way
- * than the service, that the vault was handed on.
- * @throws VaultError `vault_changed` unless the chain names that address as the owner; `address_invalid`.
- */
-export async function trustOwner(
-  connection: Connection,
-  vaultId: string,
-  chainAddress: string,
-  options?: CallOptions,
-): Promise<void> {
-  bytesOf(chainAddress);
-  const session = vaultSession(connection);
-  const pin = await session.pin(vaultId, options);
-  const { owner } = await inVaultTerms(() => session.chain.readVault(pin.chainObjectId ?? "", { maxAge: 0 }));
-  if (owner.chainAddress !== chainAddress)
-    throw new VaultError("vault_changed", `The chain names ${owner.chainAddress} as the owner, not ${chainAddress}`);
-  await session.pins.save({ ...pin, ownerAddress: chainAddress });
-  session.forget();
-}
-
 async function act(
   connection: Connection,
   vaultId: string,

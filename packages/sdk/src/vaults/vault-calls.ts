@@ -7,16 +7,10 @@ import type { ExportStore } from "./export-layout.ts";
 import { forgetSeen, type ForgetSeenOptions } from "./forget-seen.ts";
 import { createSharedVault, type NewSharedVault } from "./create.ts";
 import { addVaultMember, listMembers, removeVaultMember, type AddMemberOptions } from "./members.ts";
-import {
-  type AcceptOptions,
-  acceptVault,
-  leaveVault,
-  offerVault,
-  setVaultSigningKey,
-  trustOwner,
-} from "./owner-acts.ts";
+import { type AcceptOptions, acceptVault, leaveVault, offerVault, setVaultSigningKey } from "./owner-acts.ts";
 import { revokeAgent } from "./revoke-agent.ts";
 import { rotateVault, type RotationOptions } from "./rotate.ts";
+import { trustOwner, trustVault, type ToldOfVault } from "./trusting.ts";
 
 export function vaultCalls(connection: Connection) {
   return {
@@ -28,6 +22,8 @@ export function vaultCalls(connection: Connection) {
     offerOwnership: (vaultId: string, chainAddress: string | null, options?: CallOptions) =>
       offerVault(connection, vaultId, chainAddress, options),
     acceptOwnership: (vaultId: string, options?: AcceptOptions) => acceptVault(connection, vaultId, options),
+    trust: (vaultId: string, told: ToldOfVault, options?: CallOptions) =>
+      trustVault(connection, vaultId, told, options),
     trustOwner: (vaultId: string, chainAddress: string, options?: CallOptions) =>
       trustOwner(connection, vaultId, chainAddress, options),
     list: (vaultId: string, options?: CallOptions) => listMembers(connection, vaultId, options),

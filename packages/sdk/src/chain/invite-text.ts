@@ -1,0 +1,120 @@
+/** The text of an invite: what the inviter's client makes and the agent is handed over another way than the service (file-format §13). */
+import { invitesGroup } from "@coffer/contract/invites";
+import { isInviteCode } from "@coffer/contract/key-text";
+import { fromBase64, toBase64, toHex } from "../digest.ts";
+import { ContractError } from "../errors.ts";
+
+/** A shared vault as its owner's client knows it. */
+export interface ToldVault {
+  readonly vaultId: string;
+  /** 0x and 64 hex digits, like the address. */
+  readonly chainObjectId: string;
+  readonly ownerAddress: string;
+}
+
+/** Which shared vaults an invite is for, so that its reader need not take that from the service. */
+export interface ToldVaults {
+  /** Of the network that all of them are on. */
+  readonly chainId: string;
+  /** 1 to {@link MAX_TOLD}. */
+  readonly vaults: readonly ToldVault[];
+}
+
+export interface InviteText {
+  readonly code: string;
+  /** 32 bytes; null: a code alone, and then nobody can check later whose address it is. */
+  readonly secret: Uint8Array | null;
+  readonly told: ToldVaults | null;
+  /** What `told` was parsed from. */
+  readonly toldBytes: Uint8Array | null;
+}
+
+/** Shared vaults that one invite can tell of: the text stays below 7,000 characters. */
+export const MAX_TOLD = 64;
+
+const SECRET_BYTES = 32;
+
+/** The code with a fresh secret behind it, 256 bits in base64url, and what is told of vaults. */
+export function renderInviteText(code: string, told: ToldVaults | null = null): string {
+  const parts = [code, toBase64url(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))];
+  return (told === null ? parts : [...parts, toBase64url(encodeTold(told))]).join(".");
+}
+
+/** @throws ContractError `invalid_request` for what is no invite: nothing was sent. */
+export function parseInviteText(text: string): InviteText {
+  const [, code = "", secret, rest] = /^([^.]{0,256})(?:\.([\w-]{43})(?:\.([\w-]{1,7000}))?)?$/.exec(text.trim()) ?? [];
+  const toldBytes = rest === undefined ? null : fromBase64url(rest);
+  const told = toldBytes === null ? null : decodeTold(toldBytes);
+  if (!isInviteCode(code) || (rest !== undefined && told === null)) throw notAnInvite();
+  // The last of 43 characters holds two bits that belong to no byte: they are not looked at, as before.
+  return { code, secret: secret === undefined ? null : bytesOfBase64url(secret), told, toldBytes };
+}
+
+function notAnInvite(): ContractError {
+  return new ContractError("request", invitesGroup.redeem.id, ["text: is not an invite"]);
+}
+
+const VERSION = 1;
+const VAULT_BYTES = 16 + 32 + 32;
+/** As a network configuration names it: a digest in base58. */
+const CHAIN_ID = /^[1-9A-HJ-NP-Za-km-z]{32,64}$/;
+
+/** 01 ‖ length of the chain id (1) ‖ chain id ‖ (uuid(16) ‖ object id(32) ‖ owner(32)) for each vault, in the order of their uuids. */
+function encodeTold({ chainId, vaults }: ToldVaults): Uint8Array {
+  const sorted = vaults
+    .map(({ vaultId, chainObjectId, ownerAddress }) => ({ vaultId, chainObjectId, ownerAddress }))
+    .sort((a, b) => (a.vaultId < b.vaultId ? -1 : 1));
+  const text = new TextEncoder().encode(chainId);
+  const hex = sorted.map(
+    (vault) => vault.vaultId.replaceAll("-", "") + hexOf(vault.chainObjectId) + hexOf(vault.ownerAddress),
+  );
+  const bytes = Uint8Array.of(VERSION, text.length, ...text, ...bytesOfHex(hex.join("")));
+  if (JSON.stringify(decodeTold(bytes)) !== JSON.stringify({ chainId, vaults: sorted }))
+    throw new RangeError("an invite cannot tell of these vaults");
+  return bytes;
+}
+
+/** null for anything but the one encoding of 1 to {@link MAX_TOLD} vaults. */
+function decodeTold(bytes: Uint8Array): ToldVaults | null {
+  const [version, length = 0] = bytes;
+  const chainId = String.fromCharCode(...bytes.subarray(2, 2 + length));
+  const rest = bytes.subarray(2 + length);
+  const count = rest.length / VAULT_BYTES;
+  if (version !== VERSION || !CHAIN_ID.test(chainId) || !Number.isInteger(count) || count < 1 || count > MAX_TOLD)
+    return null;
+  const vaults = Array.from({ length: count }, (_, at) => decodeVault(rest.subarray(at * VAULT_BYTES)));
+  const inOrder = vaults.every(({ vaultId }, at) => at === 0 || vaultId > (vaults[at - 1]?.vaultId ?? ""));
+  return inOrder ? { chainId, vaults } : null;
+}
+
+function decodeVault(bytes: Uint8Array): ToldVault {
+  const uuid = toHex(bytes.subarray(0, 16));
+  return {
+    vaultId: uuid.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5"),
+    chainObjectId: `0x${toHex(bytes.subarray(16, 48))}`,
+    ownerAddress: `0x${toHex(bytes.subarray(48, VAULT_BYTES))}`,
+  };
+}
+
+function toBase64url(bytes: Uint8Array): string {
+  return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+/** Without padding, in the one form that its bytes have (RFC 4648 §5). */
+function fromBase64url(text: string): Uint8Array | null {
+  const padding = "=".repeat((4 - (text.length % 4)) % 4);
+  return fromBase64(text.replaceAll("-", "+").replaceAll("_", "/") + padding);
+}
+
+function bytesOfBase64url(text: string): Uint8Array {
+  const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+}
+
+function hexOf(address: string): string {
+  return address.slice(2);
+}
+
+function bytesOfHex(hex: string): Uint8Array {
+  return Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+}

@@ -1,0 +1,64 @@
+/** What a user was told of a vault over another way than the service, and holds it to from then on (encryption design §2, pins). */
+import type { CallOptions } from "../call.ts";
+import type { Connection } from "../options.ts";
+import { bytesOf } from "./addresses.ts";
+import { inVaultTerms, VaultError } from "./vault-error.ts";
+import { vaultSession } from "./vault-session.ts";
+
+/** A shared vault, as its owner tells it. */
+export interface ToldOfVault {
+  /** The chain object that the vault is: 0x and 64 hex digits. */
+  readonly chainObjectId: string;
+  readonly ownerAddress: string;
+}
+
+/**
+ * Pins a vault to what its owner said, before the service was asked or in the place of what it said: from then on neither another chain object
+ * nor "it is public" is taken from it.
+ * @throws VaultError `address_invalid`; `vault_changed` unless the chain names that address as the object's owner; `vault_not_found`.
+ */
+export async function trustVault(
+  connection: Connection,
+  vaultId: string,
+  { chainObjectId, ownerAddress }: ToldOfVault,
+  options?: CallOptions,
+): Promise<void> {
+  bytesOf(chainObjectId);
+  const session = vaultSession(connection);
+  await requireOwner(connection, chainObjectId, ownerAddress, options);
+  await session.adopt({ id: vaultId, type: "shared", chainObjectId }, ownerAddress);
+  session.forget();
+}
+
+/**
+ * Holds the vault to another owner than the one it was pinned to: what a user decides who has heard from the new owner, over another way
+ * than the service, that the vault was handed on.
+ * @throws VaultError `vault_changed` unless the chain names that address as the owner; `address_invalid`.
+ */
+export async function trustOwner(
+  connection: Connection,
+  vaultId: string,
+  chainAddress: string,
+  options?: CallOptions,
+): Promise<void> {
+  bytesOf(chainAddress);
+  const session = vaultSession(connection);
+  const pin = await session.pin(vaultId, options);
+  await requireOwner(connection, pin.chainObjectId ?? "", chainAddress, options);
+  await session.pins.save({ ...pin, ownerAddress: chainAddress });
+  session.forget();
+}
+
+async function requireOwner(
+  connection: Connection,
+  objectId: string,
+  chainAddress: string,
+  options?: CallOptions,
+): Promise<void> {
+  bytesOf(chainAddress);
+  options?.signal?.throwIfAborted();
+  const { chain } = vaultSession(connection);
+  const { owner } = await inVaultTerms(() => chain.readVault(objectId, { maxAge: 0 }));
+  if (owner.chainAddress !== chainAddress)
+    throw new VaultError("vault_changed", `The chain names ${owner.chainAddress} as the owner, not ${chainAddress}`);
+}

@@ -1,0 +1,157 @@
+/** The first meeting of an agent with a shared vault: what its invite told it is not the service's to say any more. */
+import {
+  chainKeySigner,
+  createClient,
+  generateChainKey,
+  memoryPins,
+  type Client,
+  type Middleware,
+  type PinStore,
+  type Vault,
+} from "@coffer/sdk";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+
+let stack: SharedStack;
+let owner: SharedPerson;
+let vault: Vault;
+let other: Vault;
+let fileId: string;
+
+beforeAll(async () => {
+  stack = await openSharedStack();
+  owner = stack.owner;
+  vault = await owner.client.vaults.create({ name: "told", type: "shared" });
+  other = await owner.client.vaults.create({ name: "another", type: "shared" });
+  const body = Buffer.from("for members alone");
+  fileId = (await owner.client.files.upload({ vaultId: vault.id, name: "a.txt", body })).file.id;
+}, 60_000);
+afterAll(() => stack[Symbol.asyncDispose]());
+
+const newSigner = async () => chainKeySigner((await generateChainKey()).privateKey);
+
+/** Somebody new, who redeems an invite for both vaults and keeps its pins there; a member of both. */
+async function arrive(pins: PinStore, text: string) {
+  const signer = await newSigner();
+  const { baseUrl, network } = stack;
+  const { key } = await createClient({ baseUrl }).invites.redeem(text, signer, { pins });
+  for (const { id } of [vault, other]) await owner.client.vaults.members.add(id, signer.chainAddress);
+  return (...middleware: Middleware[]): Client =>
+    createClient({ baseUrl, credentials: { apiKey: key }, sharedVaults: { signer, network, pins }, middleware });
+}
+
+async function invite(vaultIds?: string[]): Promise<string> {
+  return (await owner.client.invites.create({ name: "agent", ...(vaultIds === undefined ? {} : { vaultIds }) })).text;
+}
+
+/** Says something else of the vault, and remembers what was sent to it. */
+function lying(change: Partial<Vault>, sent: string[] = []): Middleware {
+  return async (request, next, { endpointId }) => {
+    if (request.body !== null) sent.push(Buffer.from(await request.clone().arrayBuffer()).toString("latin1"));
+    sent.push(request.url, JSON.stringify([...request.headers]));
+    const answer = await next(request);
+    if (endpointId !== "vaults.get" || !answer.ok) return answer;
+    const { vault: told } = (await answer.json()) as { vault: Vault };
+    return Response.json({ vault: { ...told, ...change } });
+  };
+}
+
+const read = async (client: Client): Promise<string> =>
+  Buffer.from(await (await client.files.download(fileId)).bytes()).toString();
+
+describe("an invite with shared vaults", () => {
+  test("pins them before the service is asked: another object under the vault's id is not even looked at", async () => {
+    const pins = memoryPins();
+    const open = await arrive(pins, await invite([vault.id, other.id]));
+    const { origin } = new URL(stack.baseUrl);
+    expect(await pins.load(origin, vault.id)).toEqual({
+      ...{ origin, vaultId: vault.id, shared: true, chainObjectId: vault.chainObjectId },
+      ...{ ownerAddress: owner.signer.chainAddress, chainId: stack.network.chainId },
+    });
+    const lied = open(lying({ chainObjectId: other.chainObjectId }));
+    expect(await read(lied)).toBe("for members alone");
+    const { file } = await lied.files.upload({ vaultId: vault.id, name: "b.txt", body: Buffer.from("mine") });
+    expect(Buffer.from(await (await owner.client.files.download(file.id)).bytes()).toString()).toBe("mine");
+  }, 30_000);
+
+  test("nothing is written there in plaintext when the service shows it as public at the first meeting", async () => {
+    const told = await arrive(memoryPins(), await invite([vault.id, other.id]));
+    const untold = await arrive(memoryPins(), await invite());
+    const input = { vaultId: vault.id, name: "plans.txt", body: Buffer.from("the plans of this quarter") };
+    const sent: Record<"told" | "untold", string[]> = { told: [], untold: [] };
+    const asPublic = { type: "public", chainObjectId: null } as const;
+    await told(lying(asPublic, sent.told)).files.upload(input);
+    expect(sent.told.join("\n")).not.toMatch(/the plans of this quarter|plans\.txt/);
+    // Without what the invite tells, the same lie works: that is what it is for.
+    const meeting = untold(lying(asPublic, sent.untold)).files.upload(input);
+    await expect(meeting).rejects.toMatchObject({ code: "not_encrypted" });
+    expect(sent.untold.join("\n")).toMatch(/the plans of this quarter/);
+  }, 30_000);
+
+  test("is refused, unused, where it says something else than this machine knows", async () => {
+    const pins = memoryPins();
+    const { origin } = new URL(stack.baseUrl);
+    const known = { origin, vaultId: vault.id, shared: true, ownerAddress: owner.signer.chainAddress };
+    await pins.save({ ...known, chainObjectId: other.chainObjectId, chainId: stack.network.chainId });
+    const text = await invite([vault.id]);
+    const signer = await newSigner();
+    const redeeming = createClient({ baseUrl: stack.baseUrl }).invites.redeem(text, signer, { pins });
+    await expect(redeeming).rejects.toMatchObject({ code: "vault_changed" });
+    await expect(redeeming).rejects.toThrow(new RegExp(`${other.chainObjectId ?? "-"}.*${vault.chainObjectId ?? "-"}`));
+    const network = { ...stack.network, chainId: "4vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi" };
+    const elsewhere = createClient({ baseUrl: stack.baseUrl, sharedVaults: { signer, network } });
+    await expect(elsewhere.invites.redeem(text, signer)).rejects.toMatchObject({ code: "vault_changed" });
+    const again = await createClient({ baseUrl: stack.baseUrl }).invites.redeem(text, signer);
+    expect(again.vaults.map(({ chainObjectId }) => chainObjectId)).toEqual([vault.chainObjectId]);
+  }, 30_000);
+
+  test("that lost what it told on its way is noticed by who made it", async () => {
+    const text = await invite([vault.id]);
+    const cut = text.split(".").slice(0, 2).join(".");
+    await createClient({ baseUrl: stack.baseUrl }).invites.redeem(cut, await newSigner());
+    const [used] = (await owner.client.invites.list({ limit: 1 })).invites;
+    if (used === undefined) throw new Error("no invite");
+    expect(await owner.client.invites.checkAddressProof(text, used)).toBe(false);
+    expect(await owner.client.invites.checkAddressProof(cut, used)).toBe(true);
+  });
+
+  test("tells nothing where it names no shared vault, or its maker's client has none", async () => {
+    const form = /^cofi_\w{49}\.[\w-]{43}$/;
+    const open = await owner.client.vaults.create({ name: "open", type: "public" });
+    const plain = createClient({ baseUrl: stack.baseUrl, credentials: { apiKey: owner.apiKey } });
+    expect(await invite()).toMatch(form);
+    expect(await invite([open.id])).toMatch(form);
+    expect((await plain.invites.create({ name: "agent", vaultIds: [vault.id] })).text).toMatch(form);
+  });
+});
+
+describe("vaults.trust", () => {
+  test("pins what the owner said over another way, and takes the place of what the service said", async () => {
+    const agent = await stack.invite("trusting");
+    await owner.client.vaults.members.add(vault.id, agent.signer.chainAddress);
+    const { chainObjectId } = vault;
+    if (chainObjectId === null) throw new Error("no object");
+    const { chainAddress: ownerAddress } = owner.signer;
+    const client = agent.another({ middleware: [lying({ type: "public", chainObjectId: null })] });
+    await expect(client.files.list({ vaultId: vault.id })).rejects.toMatchObject({ code: "vault_changed" });
+    await expect(read(client)).rejects.toMatchObject({ code: "vault_changed" });
+    await client.vaults.trust(vault.id, { chainObjectId, ownerAddress });
+    expect(await read(client)).toBe("for members alone");
+  });
+
+  test("refuses an owner whom the chain does not name, and what is no address", async () => {
+    const agent = await stack.signUp("refused");
+    const trust = (...told: Parameters<Client["vaults"]["trust"]>) => agent.client.vaults.trust(...told);
+    const chainObjectId = vault.chainObjectId ?? "";
+    const told = { chainObjectId, ownerAddress: owner.signer.chainAddress };
+    const { chainAddress } = agent.signer;
+    await expect(trust(vault.id, { ...told, ownerAddress: chainAddress })).rejects.toMatchObject({
+      code: "vault_changed",
+    });
+    await expect(trust(vault.id, { ...told, ownerAddress: "0x1" })).rejects.toMatchObject({ code: "address_invalid" });
+    await expect(trust(vault.id, { ...told, chainObjectId: "" })).rejects.toMatchObject({ code: "address_invalid" });
+    await expect(trust(vault.id, { ...told, chainObjectId: chainAddress })).rejects.toMatchObject({
+      code: "vault_not_found",
+    });
+  });
+});
