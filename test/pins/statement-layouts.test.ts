@@ -2,6 +2,7 @@
 import {
   ENTRY_KINDS,
   ENTRY_STATEMENT,
+  EXPORT_STATEMENT,
   itemName,
   KEY_RECORD,
   SIGNATURE_BYTES,
@@ -15,6 +16,7 @@ import {
   MAX_SEALED_KEY_BYTES,
   newFilePlan,
   signEntryStatement,
+  signExportStatement,
   signRecord,
   signVersionStatement,
   verifyStatement,
@@ -86,6 +88,15 @@ it("file-format §8: an entry statement", async () => {
   });
   await expectTitle(ENTRY_STATEMENT.title, statement);
   expect(CRYPTO_KINDS).toEqual(ENTRY_KINDS);
+});
+
+it("file-format §12: a statement about an export", async () => {
+  const bytes32 = { vault: field("v"), manifestDigest: field("m"), signer: field("a") };
+  const statement = await signExportStatement({ ...bytes32, generation: 3n, time: 5 }, member.signer);
+  expect(statement.bytes.length).toBe(EXPORT_STATEMENT.bytes);
+  const numbers = { generation: u64(3n), time: u64(5n) };
+  expect(cut(EXPORT_STATEMENT, statement.bytes)).toEqual({ ...bytes32, ...numbers, signature: statement.signature });
+  await expectTitle(EXPORT_STATEMENT.title, statement);
 });
 
 it("file-format §7: a vault key's record", async () => {

@@ -1,8 +1,10 @@
 /** Exports of shared vaults: they open without the service, and whoever changes one is found out. */
-import { cp, mkdtemp, readdir, readFile, rm, unlink, writeFile } from "node:fs/promises";
+import { createHash, randomUUID } from "node:crypto";
+import { appendFile, cp, mkdtemp, readdir, readFile, rm, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { exportVault, openExport, type OpenedExport } from "@coffer/sdk/node";
+import { parseExportStatement, signExportStatement } from "@coffer/crypto";
+import { exportVault, openExport, type ExportResult, type OpenedExport } from "@coffer/sdk/node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
 
@@ -12,6 +14,7 @@ let place: string;
 let bundle: string;
 let vaultId: string;
 let fileIds: string[];
+let exported: ExportResult;
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 const bytes = (words: string): Uint8Array => new TextEncoder().encode(words);
@@ -33,7 +36,7 @@ beforeAll(async () => {
   fileIds = [await put("one.txt"), await put("..passwd", folder.id), await put("trashed.txt")];
   await client.files.delete(fileIds[2] ?? "");
   await member.client.files.upload({ vaultId, name: "by-member.bin", body: new Uint8Array(3_000_000).fill(7) });
-  await exportVault(client, vaultId, bundle);
+  exported = await exportVault(client, vaultId, bundle);
 }, 60_000);
 afterAll(async () => {
   await stack[Symbol.asyncDispose]();
@@ -64,6 +67,31 @@ async function tampered(change: (directory: string) => Promise<void>): Promise<s
   return directory;
 }
 
+async function edit(path: string, change: (json: Record<string, unknown>) => void): Promise<void> {
+  const json = JSON.parse(await readFile(path, "utf8")) as Record<string, unknown>;
+  change(json);
+  await writeFile(path, JSON.stringify(json));
+}
+
+/** What whoever can write to the export, and sign nothing, makes of it after a change: a manifest that fits, and no signature. */
+async function unsigned(directory: string): Promise<string> {
+  const hash = createHash("sha256");
+  const counts: Record<string, number> = {};
+  for (const folder of ["files", "folders", "records"]) {
+    const names = (await readdir(join(directory, folder))).sort();
+    counts[folder] = names.length;
+    for (const name of names) {
+      const content = await readFile(join(directory, folder, name));
+      hash.update(`${folder}/${name} ${createHash("sha256").update(content).digest("hex")}\n`);
+    }
+  }
+  await edit(join(directory, "manifest.json"), (json) => Object.assign(json, counts, { items: hash.digest("hex") }));
+  await unlink(join(directory, "manifest.statement"));
+  return directory;
+}
+
+const SIGNED_FILES = ["manifest.json", "manifest.statement"] as const;
+
 describe("an export", () => {
   test("opens with chain and key servers alone, names and trash included, and verifies whole", async () => {
     const opened = await openAs(member);
@@ -78,9 +106,47 @@ describe("an export", () => {
     await expect(stack.owner.client.files.upload({ vaultId, name: NAME, body: bytes("x") })).rejects.toThrow();
   });
 
+  test("says who exported it and when, signed by a key that the vault names", async () => {
+    expect(exported).toMatchObject({ files: 4, folders: 1, records: 1, signedBy: stack.owner.signer.chainAddress });
+    const opened = await openAs(member);
+    expect(opened.exportedBy).toBe(stack.owner.signer.chainAddress);
+    const manifest = JSON.parse(await readFile(join(bundle, "manifest.json"), "utf8")) as { createdAt: number };
+    expect(opened.createdAt).toBe(manifest.createdAt);
+    const statement = parseExportStatement(await readFile(join(bundle, "manifest.statement")));
+    expect(statement).toMatchObject({ generation: 1n, time: manifest.createdAt });
+    expect(Buffer.from(statement.manifestDigest)).toEqual(
+      createHash("sha256")
+        .update(await readFile(join(bundle, "manifest.json")))
+        .digest(),
+    );
+  });
+
+  test("of a member without a signing key is unsigned, says so, and opens when its reader takes that", async () => {
+    const reader = await stack.signUp("keyless");
+    await stack.owner.client.vaults.members.add(vaultId, reader.signer.chainAddress);
+    const directory = await mkdtemp(join(place, "keyless-"));
+    expect(await exportVault(reader.client, vaultId, directory)).toMatchObject({ signedBy: null, skipped: 1 });
+    const failure: unknown = await openAs(reader, directory).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: "export_unsigned" });
+    expect((failure as { nextStep: string }).nextStep).toContain("allowUnsigned");
+    const opened = await openAs(reader, directory, { allowUnsigned: true });
+    expect([opened.exportedBy, await opened.verify()]).toEqual([null, []]);
+    // The same member is told how to become able to sign.
+    const write: unknown = await reader.client.files
+      .upload({ vaultId, name: "mine", body: bytes("x") })
+      .catch((error: unknown) => error);
+    expect(write).toMatchObject({ code: "signing_key_missing" });
+    expect((write as { nextStep: string }).nextStep).toContain(`vaults.setSigningKey("${vaultId}")`);
+    await reader.client.vaults.setSigningKey(vaultId);
+    expect((await exportVault(reader.client, vaultId, directory)).signedBy).toBe(reader.signer.chainAddress);
+    expect((await openAs(reader, directory)).exportedBy).toBe(reader.signer.chainAddress);
+  }, 60_000);
+
   test("holds ids and ciphertext alone: no name, no content, no credential", async () => {
     for (const entry of await readdir(bundle, { recursive: true, withFileTypes: true })) {
-      expect(entry.name).toMatch(/^(records|folders|files|content|manifest\.json|[0-9a-f-]+\.(record|json|file))$/);
+      expect(entry.name).toMatch(
+        /^(records|folders|files|content|manifest\.(json|statement)|[0-9a-f-]+\.(record|json|file))$/,
+      );
       if (!entry.isFile()) continue;
       const content = await readFile(join(entry.parentPath, entry.name));
       for (const secret of ["one.txt", "passwd", "reports", "content of", stack.owner.apiKey, stack.owner.privateKey])
@@ -120,20 +186,29 @@ describe("an export", () => {
     expect(text(await readAll(opened, added[0] ?? ""))).toBe("new-1");
     await client.files.replace(added[0] ?? "", { body: bytes("changed") });
     await client.files.delete(added[1] ?? "", { permanent: true });
+    const older = await mkdtemp(join(place, "older-"));
+    await cp(directory, older, { recursive: true });
     expect(await exportVault(client, vaultId, directory)).toMatchObject({ files: 5 });
     expect(text(await readAll(await openAs(member, directory), added[0] ?? ""))).toBe("changed");
+    expect((await readdir(join(directory, "content"))).sort()).toEqual(
+      (await readdir(join(directory, "files"))).map((name) => name.replace(".json", ".file")).sort(),
+    );
+    // An older manifest over newer files, and an older file in a newer export.
+    const mixed = await mkdtemp(join(place, "mixed-"));
+    await cp(directory, mixed, { recursive: true });
+    for (const name of SIGNED_FILES) await cp(join(older, name), join(mixed, name));
+    await expect(openAs(member, mixed)).rejects.toMatchObject({ code: "damaged" });
+    for (const name of SIGNED_FILES) await cp(join(directory, name), join(mixed, name));
+    await openAs(member, mixed);
+    for (const name of [`files/${added[0] ?? ""}.json`, `content/${added[0] ?? ""}.file`])
+      await cp(join(older, name), join(mixed, name));
+    await expect(openAs(member, mixed)).rejects.toMatchObject({ code: "damaged" });
   }, 60_000);
 });
 
 describe("a changed export is refused", () => {
-  const edit = async (path: string, change: (json: Record<string, unknown>) => void): Promise<void> => {
-    const json = JSON.parse(await readFile(path, "utf8")) as Record<string, unknown>;
-    change(json);
-    await writeFile(path, JSON.stringify(json));
-  };
   const fileOf = (directory: string, at = 0): string => join(directory, "files", `${fileIds[at] ?? ""}.json`);
-  const versionOf = async (directory: string): Promise<string> =>
-    (JSON.parse(await readFile(fileOf(directory), "utf8")) as { versionId: string }).versionId;
+  const contentOf = (directory: string, at = 0): string => join(directory, "content", `${fileIds[at] ?? ""}.file`);
   const flipped = (base64: string, at: number): string => {
     const raw = Buffer.from(base64, "base64");
     raw[at] = (raw[at] ?? 0) ^ 1;
@@ -144,6 +219,11 @@ describe("a changed export is refused", () => {
     ["without a manifest", (d: string) => unlink(join(d, "manifest.json"))],
     ["with a file taken away", async (d: string) => unlink(fileOf(d))],
     ["with a file added", (d: string) => cp(fileOf(d), join(d, "files", "00000000-0000-4000-8000-000000000000.json"))],
+    ["with a content taken away", (d: string) => unlink(contentOf(d))],
+    ["with a content added", (d: string) => cp(contentOf(d), join(d, "content", `${randomUUID()}.file`))],
+    ["with something else added", (d: string) => cp(fileOf(d), join(d, "files", "notes.txt"))],
+    ["with a longer manifest", (d: string) => appendFile(join(d, "manifest.json"), "\n")],
+    ["with a longer statement", (d: string) => appendFile(join(d, "manifest.statement"), "\n")],
   ])("%s", async (_, change) => {
     await expect(openAs(member, await tampered(change))).rejects.toMatchObject({ code: "damaged" });
   });
@@ -159,6 +239,45 @@ describe("a changed export is refused", () => {
     );
     await expect(openAs(member, directory, more)).rejects.toMatchObject({ code: "vault_changed" });
   });
+
+  test("by whoever cannot sign: a file left out, another time, another vault's manifest, a stripped signature", async () => {
+    const left = await tampered(async (d) => {
+      for (const path of [fileOf(d), contentOf(d)]) await unlink(path);
+    });
+    const statement = await readFile(join(left, "manifest.statement"));
+    await unsigned(left);
+    await expect(openAs(member, left)).rejects.toMatchObject({ code: "export_unsigned" });
+    await writeFile(join(left, "manifest.statement"), statement);
+    await expect(openAs(member, left)).rejects.toMatchObject({ code: "damaged", step: "export" });
+    const flippedAt = (at: number) =>
+      tampered((d) =>
+        writeFile(
+          join(d, "manifest.statement"),
+          statement.map((byte, i) => (i === at ? byte ^ 1 : byte)),
+        ),
+      );
+    for (const time of [111, 175])
+      // of the time, of the signature
+      await expect(openAs(member, await flippedAt(time))).rejects.toMatchObject({ code: "damaged", step: "export" });
+    const later = await tampered((d) =>
+      edit(join(d, "manifest.json"), (json) => Object.assign(json, { createdAt: 1 })),
+    );
+    await expect(openAs(member, later)).rejects.toMatchObject({ code: "damaged", step: "export" });
+    const { client } = stack.owner;
+    const other = await client.vaults.create({ name: "another", type: "shared" });
+    const others = await mkdtemp(join(place, "other-"));
+    await exportVault(client, other.id, others);
+    const swapped = await tampered(async (d) => {
+      for (const name of SIGNED_FILES) await cp(join(others, name), join(d, name));
+    });
+    await expect(openAs(stack.owner, swapped)).rejects.toMatchObject({ code: "damaged" });
+    const ours = (await client.vaults.get(vaultId)).chainObjectId;
+    await expect(openAs(stack.owner, swapped, { vaultObjectId: ours })).rejects.toMatchObject({
+      code: "vault_changed",
+    });
+    const borrowed = await tampered((d) => cp(join(others, "manifest.statement"), join(d, "manifest.statement")));
+    await expect(openAs(member, borrowed)).rejects.toMatchObject({ code: "vault_changed", step: "pins" });
+  }, 60_000);
 
   test("made to look newer than the chain", async () => {
     const directory = await tampered((d) =>
@@ -192,7 +311,7 @@ describe("a changed export is refused", () => {
       "a byte of the content": [
         "digest",
         async (d) => {
-          const path = join(d, "content", `${await versionOf(d)}.file`);
+          const path = contentOf(d);
           const raw = await readFile(path);
           raw[raw.length - 20] = (raw.at(-20) ?? 0) ^ 1;
           await writeFile(path, raw);
@@ -201,7 +320,7 @@ describe("a changed export is refused", () => {
       "a byte of the header": [
         "start",
         async (d) => {
-          const path = join(d, "content", `${await versionOf(d)}.file`);
+          const path = contentOf(d);
           const raw = await readFile(path);
           raw[60] = (raw[60] ?? 0) ^ 1;
           await writeFile(path, raw);
@@ -210,7 +329,7 @@ describe("a changed export is refused", () => {
       "a shorter content": [
         "length",
         async (d) => {
-          const path = join(d, "content", `${await versionOf(d)}.file`);
+          const path = contentOf(d);
           await writeFile(path, (await readFile(path)).subarray(0, -3));
         },
       ],
@@ -225,7 +344,14 @@ describe("a changed export is refused", () => {
       ],
     };
     for (const [what, [step, change]] of Object.entries(changes)) {
-      const opened = await openAs(member, await tampered(change));
+      const directory = await tampered(change);
+      const isOpened = await openAs(member, directory).then(
+        () => true,
+        (error: unknown) => (expect(error, what).toMatchObject({ code: "damaged" }), false),
+      );
+      // Contents are looked at when they are read, everything else at once.
+      expect(isOpened, what).toBe(/byte of|shorter/.test(what));
+      const opened = await openAs(member, await unsigned(directory), { allowUnsigned: true });
       const problems = await opened.verify();
       expect(
         problems.find(({ id }) => id === fileIds[0]),
@@ -240,9 +366,24 @@ describe("a changed export is refused", () => {
     const { client } = stack.owner;
     await client.vaults.members.add(vaultId, leaving.signer.chainAddress);
     await client.vaults.members.remove(vaultId, leaving.signer.chainAddress);
-    expect(await client.vaults.rotate(vaultId)).toMatchObject({ floor: 2n, failed: [] });
-    const opened = await openAs(member, old);
-    expect(new Set((await opened.verify()).map(({ code }) => code))).toEqual(new Set(["rolled_back"]));
+    const { generation, floor, failed } = await client.vaults.rotate(vaultId);
+    expect([floor, failed]).toEqual([generation, []]);
+    const refusal: unknown = await openAs(member, old).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ code: "rolled_back", step: "export" });
+    expect((refusal as { nextStep: string }).nextStep).toContain("acceptBelowFloor");
     expect(await (await openAs(member, old, { acceptBelowFloor: true })).verify()).toEqual([]);
+    await unsigned(old);
+    const opened = await openAs(member, old, { allowUnsigned: true });
+    expect(new Set((await opened.verify()).map(({ code }) => code))).toEqual(new Set(["rolled_back"]));
+    // Whoever was removed signs for no later generation.
+    const fresh = await mkdtemp(join(place, "fresh-"));
+    await exportVault(client, vaultId, fresh);
+    const path = join(fresh, "manifest.statement");
+    const { statements, chainAddress } = leaving.signer;
+    if (statements === undefined) throw new TypeError("a chain key signs statements");
+    const signer = Buffer.from(chainAddress.slice(2), "hex");
+    const forged = await signExportStatement({ ...parseExportStatement(await readFile(path)), signer }, statements);
+    await writeFile(path, forged.bytes);
+    await expect(openAs(member, fresh)).rejects.toMatchObject({ code: "damaged", step: "export" });
   }, 60_000);
 });

@@ -15,6 +15,7 @@ import {
   type VaultView,
 } from "@coffer/crypto";
 import { base64, FILE_ID, FOLDER_ID, KEYS, PEOPLE, VIEWS, bytesOf, type Person } from "./statement-fixture.ts";
+import { makeExportCases, type ExportCase } from "./export-cases.ts";
 import { makeEntryCases, makeVersionCases } from "./statement-cases.ts";
 import { forgedSignatures } from "./forged-signatures.ts";
 
@@ -31,6 +32,7 @@ export interface StatementVectors {
   readonly views: Readonly<Record<string, unknown>>;
   readonly versions: readonly VersionCase[];
   readonly entries: readonly EntryCase[];
+  readonly exports: readonly ExportCase[];
 }
 
 export interface PersonVector {
@@ -126,7 +128,7 @@ export interface EntryCase {
 export async function makeStatementVectors(): Promise<StatementVectors> {
   return {
     about: [
-      "Vectors for sections 6 to 10 of docs/spec/file-format.md. Bytes are base64; integers of 64 bits are decimal texts.",
+      "Vectors for sections 6 to 10 and 12 of docs/spec/file-format.md. Bytes are base64; integers of 64 bits are decimal texts.",
       "Sealed keys in the records are placeholders: unwrapping one is given by the case's vaultKey.",
       "A case's view is what the chain says; vault, ids and seen are what the reader knows; the rest is the service's answer.",
     ],
@@ -163,6 +165,7 @@ export async function makeStatementVectors(): Promise<StatementVectors> {
     views: Object.fromEntries(Object.entries(VIEWS).map(([name, view]) => [name, viewVector(view)])),
     versions: await makeVersionCases(),
     entries: await makeEntryCases(),
+    exports: await makeExportCases(),
   };
 }
 
@@ -178,6 +181,7 @@ const SIGNED: readonly (readonly [SignedTitle, Uint8Array])[] = [
   ["coffer/version/v1", bytesOf("a short one", 109)],
   ["coffer/version/v1", bytesOf("a longer one", 110)],
   ["coffer/entry/v1", bytesOf("an entry", 217)],
+  ["coffer/export/v1", bytesOf("an export", 112)],
 ];
 
 async function signatureVector([title, body]: (typeof SIGNED)[number]): Promise<SignatureVector> {

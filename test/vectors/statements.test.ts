@@ -15,6 +15,7 @@ import {
   ed25519StatementSigner,
   VaultKey,
   verifyEd25519,
+  verifyExportStatement,
   verifyStatement,
   verifyVersion,
   webPlatform,
@@ -111,6 +112,18 @@ describe("file-format §10: the reading order", () => {
       for (const entry of vectors.entries)
         expect([entry.name, await outcomeOf(() => readEntry(platform, entry))]).toEqual([entry.name, entry.expect]);
   });
+});
+
+it("file-format §12: an export's statement is taken or refused at the step that the vectors name", async () => {
+  expect(vectors.exports.length).toBeGreaterThan(12);
+  for (const { expect: wanted, manifest, name, statement, vault, view } of vectors.exports) {
+    const outcome = await outcomeOf(async () => {
+      const place = { vault: bytes(vault), view: VIEWS[view as ViewName] };
+      const { generation, signer, time } = await verifyExportStatement(place, bytes(manifest), bytes(statement));
+      return { signer: Buffer.from(signer).toString("base64"), generation: String(generation), time };
+    });
+    expect([name, outcome]).toEqual([name, wanted]);
+  }
 });
 
 async function readVersion(platform: CryptoPlatform, version: VersionCase): Promise<VersionCase["expect"]> {

@@ -51,6 +51,7 @@ export {
   type VaultMember,
   ENTRY_KINDS,
   ENTRY_STATEMENT,
+  EXPORT_STATEMENT,
   KEY_RECORD,
   MAX_MEMBERS,
   MAX_STAGED,

@@ -47,6 +47,18 @@ export const ENTRY_STATEMENT = {
   signature: [217, 64],
 } as const satisfies StatementLayout;
 
+/** What a member signs of an export (file-format §12). The service never sees one. */
+export const EXPORT_STATEMENT = {
+  title: "coffer/export/v1",
+  bytes: 176,
+  vault: [0, 32],
+  generation: [32, 8],
+  manifestDigest: [40, 32],
+  signer: [72, 32],
+  time: [104, 8],
+  signature: [112, 64],
+} as const satisfies StatementLayout;
+
 /** A vault key's record; `sealedKey` follows the length, the signature is what comes last. */
 export const KEY_RECORD = {
   title: "coffer/vault-key/v1",

@@ -1,6 +1,6 @@
 /**
  * The steps of reading, in the order they are taken (file-format §5, §10). `source` is the one step of writing that fails by
- * itself: the content is not what it was.
+ * itself: the content is not what it was. `export` is of what holds a vault's files together outside the service (file-format §12).
  */
 export const CRYPTO_STEPS = [
   "pins",
@@ -18,6 +18,7 @@ export const CRYPTO_STEPS = [
   "entry",
   "metadata",
   "source",
+  "export",
 ] as const;
 
 export type CryptoStep = (typeof CRYPTO_STEPS)[number];

@@ -11,6 +11,15 @@ export {
 } from "./entry-statement.ts";
 export { encodeEnvelope, parseEnvelope, WRAPPED_KEY_BYTES, type Envelope } from "./envelope.ts";
 export { CRYPTO_STEPS, CryptoError, type CryptoErrorCode, type CryptoStep } from "./errors.ts";
+export {
+  EXPORT_STATEMENT_BYTES,
+  makeExportStatement,
+  parseExportStatement,
+  signExportStatement,
+  verifyExportStatement,
+  type ExportFields,
+  type ExportStatement,
+} from "./export-statement.ts";
 export type { KeyPlace, SealedVaultKey, VaultKeyWrap } from "./key-wrap.ts";
 export { findSigner, isMemberIn, type FormerEntry, type MemberEntry, type VaultView } from "./membership.ts";
 export {

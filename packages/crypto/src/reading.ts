@@ -160,9 +160,19 @@ export async function verifyEntryStatement(
   return statement;
 }
 
-async function requireSigned(
+/** What every statement names of where and by whom it was signed; `bytes` ends with the signature. */
+export interface SignedStatement {
+  readonly vault: Uint8Array;
+  readonly generation: bigint;
+  readonly signer: Uint8Array;
+  readonly signature: Uint8Array;
+  readonly bytes: Uint8Array;
+}
+
+/** Throws CryptoError: `vault_changed` at step `pins`; at `step` `damaged` for whoever could not sign, `rolled_back` below the floor. */
+export async function requireSigned(
   { vault, view }: ReadingPlace,
-  statement: VersionStatement | EntryStatement,
+  statement: SignedStatement,
   title: SignedTitle,
   step: CryptoStep,
 ): Promise<void> {

@@ -66,7 +66,7 @@ const OPENING = {
   signing_key_missing: entry(
     false,
     "The vault names no key with which this server could sign what it writes",
-    "Reading works. To write, ask the vault's owner to remove and add this server's chain address again.",
+    "Reading works. To write, ask the user to call vaults.setSigningKey of the SDK once with this server's chain key; of an agent of the owner's account the owner can remove and add the chain address instead.",
   ),
 } as const satisfies Partial<Record<VaultErrorCode, FailureEntry>>;
 
@@ -74,6 +74,7 @@ const OPENING = {
 const READING = {
   damaged: entry(false, "The stored bytes are not what a member wrote; nothing was kept", DO_NOT_USE),
   wrong_key: entry(false, "The file's key or signature is not the vault's; nothing was kept", DO_NOT_USE),
+  export_unsigned: entry(false, "Nobody has signed that the export is whole", "Ask the user for a signed export."),
   unsupported_version: entry(
     false,
     "The file's format is newer than this server",

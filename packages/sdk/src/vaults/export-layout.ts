@@ -4,10 +4,11 @@
  *
  * ```
  * manifest.json               written last: an export without it is not finished
+ * manifest.statement          who exported it, signed (file-format §12); absent where the exporter has no signing key
  * records/<key id>.record     vault keys' records (file-format §7)
  * folders/<folder id>.json    signed entry, metadata
  * files/<file id>.json        signed version and entry, metadata
- * content/<version id>.file   the stored file (file-format §2)
+ * content/<file id>.file      the stored file (file-format §1)
  * ```
  */
 import { clientApi as api } from "@coffer/contract";
@@ -30,10 +31,13 @@ export interface ExportStore {
 }
 
 export const MANIFEST = "manifest.json";
+export const STATEMENT = "manifest.statement";
+/** What the manifest's digest is over, in the order of their names. Contents are bound by their files, which name size and SHA-256. */
+export const ITEM_FOLDERS = ["files", "folders", "records"] as const;
 export const recordPath = (keyId: string): string => `records/${keyId}.record`;
 export const folderPath = (id: string): string => `folders/${id}.json`;
 export const filePath = (id: string): string => `files/${id}.json`;
-export const contentPath = (versionId: string): string => `content/${versionId}.file`;
+export const contentPath = (fileId: string): string => `content/${fileId}.file`;
 
 /** In bytes: what is read at once. */
 export const MAX_MANIFEST = 4 * 1024 * 1024;
@@ -50,8 +54,8 @@ const keyServerFacts = z.object({
 
 export const manifest = z.object({
   format: z.enum(["coffer-export"]),
-  version: z.enum(["1"]),
-  /** Milliseconds since 1970. */
+  version: z.enum(["2"]),
+  /** Milliseconds since 1970; the statement's time. */
   createdAt: z.int(),
   origin: z.string(),
   vaultId: api.vaults.get.params.shape.vaultId,
@@ -68,19 +72,26 @@ export const manifest = z.object({
     former: z.array(z.object({ ...member.shape, until: generation })),
   }),
   ...{ files: z.int(), folders: z.int(), records: z.int() },
-  /** SHA-256 over the lines `<path>\n` of all files of the export but this one, sorted: nothing was taken away or added. */
-  paths: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
+  /** `digestItems` of all files, folders and records: nothing was taken away, added, or brought in from an older export. */
+  items: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
 });
 
 export type Manifest = z.infer<typeof manifest>;
+
+/** How many there are of each. */
+export type ItemCounts = Readonly<Record<(typeof ITEM_FOLDERS)[number], number>>;
 
 const { id, versionId, size, sha256, folderId, shared, createdAt, updatedAt, trashedAt } =
   api.files.get.output.shape.file.shape;
 const { parentId, shared: sharedFolder } = api.folders.get.output.shape.folder.shape;
 const times = { createdAt, updatedAt, trashedAt };
 
-export const exportedFile = z.object({ id, versionId, size, sha256, folderId, shared, ...times });
-export const exportedFolder = z.object({ id, parentId, shared: sharedFolder, ...times });
+/** Which call wrote it: what an earlier one left is told from it. */
+const run = { run: api.files.get.params.shape.fileId };
+
+export const exportedFile = z.object({ ...run, id, versionId, size, sha256, folderId, shared, ...times });
+export const exportedFolder = z.object({ ...run, id, parentId, shared: sharedFolder, ...times });
+export const exportedItem = z.object(run);
 
 export type ExportedFileFacts = z.infer<typeof exportedFile>;
 export type ExportedFolderFacts = z.infer<typeof exportedFolder>;
@@ -92,12 +103,26 @@ export async function readDocument<Value>(
   schema: z.core.$ZodType<Value>,
   most: number,
 ): Promise<Value> {
-  const bytes = await store.read(path, most);
+  const bytes = await readWhole(store, path, most);
   if (bytes === null) throw damagedExport(`${path} is missing`);
+  return parseDocument(bytes, path, schema);
+}
+
+/** @throws VaultError `damaged` for bytes of another form. */
+export function parseDocument<Value>(bytes: Uint8Array, path: string, schema: z.core.$ZodType<Value>): Value {
   try {
     return z.parse(schema, JSON.parse(new TextDecoder().decode(bytes)));
   } catch (cause) {
     throw damagedExport(`${path} is not what an export holds`, cause);
+  }
+}
+
+/** null: it is missing. @throws VaultError `damaged` for more than `most` bytes. */
+export async function readWhole(store: ExportStore, path: string, most: number): Promise<Uint8Array | null> {
+  try {
+    return await store.read(path, most);
+  } catch (error) {
+    throw error instanceof RangeError ? damagedExport(`${path} is longer than it may be`, error) : error;
   }
 }
 

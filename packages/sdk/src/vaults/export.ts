@@ -1,29 +1,46 @@
 /** Copying a shared vault out of the service, so that it opens without it: with the chain, the key servers and a member's key alone. */
 import { clientApi as api } from "@coffer/contract";
 import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
-import type { NetworkConfiguration, VaultObject } from "@coffer/chain";
+import { toVaultView, type NetworkConfiguration, type VaultObject } from "@coffer/chain";
+import {
+  findSigner,
+  HEADER_BYTES,
+  makeExportStatement,
+  parseHeader,
+  type Author,
+  type VaultView,
+} from "@coffer/crypto";
 import * as z from "zod/mini";
 import { iterate } from "../byte-body.ts";
 import { callOn } from "../call.ts";
-import { createHasher, digestOf, fromBase64, toHex } from "../digest.ts";
+import { digestOf, fromBase64, toHex } from "../digest.ts";
 import { openDownload } from "../download/download.ts";
 import { ApiError } from "../errors.ts";
 import type { File } from "../file.ts";
 import type { Connection } from "../options.ts";
+import { bytesOf } from "./addresses.ts";
+import { digestItems } from "./export-items.ts";
 import {
   contentPath,
   damagedExport,
   exportedFile,
   exportedFolder,
+  exportedItem,
   filePath,
   folderPath,
   MANIFEST,
+  MAX_ITEM,
+  readDocument,
   recordPath,
   renderDocument,
+  STATEMENT,
   type ExportStore,
+  type ItemCounts,
   type Manifest,
 } from "./export-layout.ts";
-import { inVaultTerms } from "./vault-error.ts";
+import type { OpenVault } from "./open-vault.ts";
+import type { VaultSession } from "./session.ts";
+import { inVaultTerms, VaultError } from "./vault-error.ts";
 import { requireOpenVault, vaultSession } from "./vault-session.ts";
 
 export interface ExportProgress {
@@ -37,6 +54,8 @@ export interface ExportResult extends ExportProgress {
   readonly records: number;
   /** Files in the trash, which only the owner reaches. */
   readonly skipped: number;
+  /** The address that signed the export; null: unsigned, because the vault names no signing key of this client's. */
+  readonly signedBy: string | null;
 }
 
 export interface ExportOptions {
@@ -47,7 +66,8 @@ export interface ExportOptions {
 /**
  * Writes everything that the service has of the vault into `store`: key records, signed statements, encrypted names and contents, the trash
  * too, and what the chain said of the vault. Nothing is decrypted, so nothing in it is more readable than at the service; `openExport`
- * verifies and decrypts. A call that was cut off is taken up by the next one: contents that are there are not fetched again. The manifest
+ * verifies and decrypts. A member with a signing key signs it, so that nobody can leave a file out of it later. A call that was cut off is
+ * taken up by the next one: contents that are there are not fetched again. The manifest
  * comes last: an export without one is not finished, and one that is repeated has none until it is finished again.
  * @throws ApiError, IntegrityError for bytes that are not those the service announced, VaultError `damaged` for ids that are not.
  */
@@ -58,9 +78,8 @@ export async function exportVault(
   { signal, onProgress }: ExportOptions = {},
 ): Promise<ExportResult> {
   const vault = await requireOpenVault(connection, vaultId, { signal });
-  const { chain, clock } = vaultSession(connection);
-  await store.remove(MANIFEST);
-  const writing: Writing = { connection, vaultId, store, signal, paths: new Set() };
+  for (const path of [MANIFEST, STATEMENT]) await store.remove(path);
+  const writing: Writing = { connection, vaultId, store, signal, run: crypto.randomUUID(), records: new Set() };
   let progress: ExportProgress = { files: 0, folders: 0, bytes: 0 };
   const note = (change: Partial<ExportProgress>): void => {
     progress = { ...progress, ...change };
@@ -73,14 +92,10 @@ export async function exportVault(
     else note({ files: progress.files + 1, bytes: progress.bytes + fetched });
   }
   // After the files: a file that came last names a key that was there by then.
-  const records = await exportRecords(writing);
-  const object = await inVaultTerms(() => chain.readVault(vault.pin.chainObjectId ?? "", { maxAge: 0 }));
+  await exportRecords(writing);
   await removeOthers(writing);
-  const facts = { createdAt: clock(), origin: connection.place.origin, vaultId };
-  const counts = { files: progress.files, folders: progress.folders, records, paths: await digestPaths(writing.paths) };
-  const { network } = chain;
-  await store.write(MANIFEST, renderDocument(renderManifest({ ...facts, ...counts }, network, object)));
-  return { ...progress, records, skipped };
+  const { records, signedBy } = await finish(writing, vault, progress);
+  return { ...progress, records, skipped, signedBy };
 }
 
 interface Writing {
@@ -88,21 +103,51 @@ interface Writing {
   readonly vaultId: string;
   readonly store: ExportStore;
   readonly signal: AbortSignal | undefined;
-  /** Of everything that belongs to the export. */
-  readonly paths: Set<string>;
+  /** Names this call in what it writes. */
+  readonly run: string;
+  /** Key ids: some for each generation. */
+  readonly records: Set<string>;
+}
+
+/** What the chain says, what there is, and who says so. The manifest last. */
+async function finish(
+  { connection, vaultId, store, records }: Writing,
+  { pin }: OpenVault,
+  { files, folders }: ExportProgress,
+): Promise<{ readonly records: number; readonly signedBy: string | null }> {
+  const { chain, clock, signer } = vaultSession(connection);
+  const object = await inVaultTerms(() => chain.readVault(pin.chainObjectId ?? "", { maxAge: 0 }));
+  const digest = await digestItems(store, { files, folders, records: records.size });
+  const createdAt = clock();
+  const facts = { createdAt, origin: connection.place.origin, vaultId, ...digest };
+  const manifest = renderDocument(renderManifest(facts, chain.network, object));
+  const view = toVaultView(object);
+  const author = authorOf(view, signer);
+  if (author !== null) {
+    const { bytes } = await inVaultTerms(() => makeExportStatement(view, author, manifest, createdAt));
+    await store.write(STATEMENT, bytes);
+  }
+  await store.write(MANIFEST, manifest);
+  return { records: digest.records, signedBy: author === null ? null : signer.chainAddress };
+}
+
+/** null for whom the vault names no key, or another one than this client has. */
+function authorOf(view: VaultView, { chainAddress, statements }: VaultSession["signer"]): Author | null {
+  if (statements === undefined) return null;
+  const address = bytesOf(chainAddress);
+  const named = findSigner(view, address, view.generation);
+  return named !== null && toHex(named) === toHex(statements.publicKey) ? { address, signer: statements } : null;
 }
 
 const PAGE = 100;
 
-async function* exportFolders({ connection, vaultId, store, signal, paths }: Writing) {
+async function* exportFolders({ connection, vaultId, store, signal, run }: Writing) {
   for (const trashed of [false, true])
     for (let cursor: string | null | undefined; cursor !== null;) {
       const query = { vaultId, trashed, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
       const page = await callOn(connection, api.folders.list, { query }, { signal });
       for (const folder of page.folders) {
-        const path = folderPath(folder.id);
-        await store.write(path, renderDocument(z.parse(exportedFolder, folder)));
-        paths.add(path);
+        await store.write(folderPath(folder.id), renderDocument(z.parse(exportedFolder, { ...folder, run })));
         yield;
       }
       cursor = page.nextCursor;
@@ -144,24 +189,37 @@ async function exportFile(writing: Writing, listed: File): Promise<number | "clo
   }
 }
 
-async function exportVersion({ connection, store, signal, paths }: Writing, file: File): Promise<number> {
-  const content = contentPath(file.versionId);
+async function exportVersion({ connection, store, signal, run }: Writing, file: File): Promise<number> {
   let fetched = 0;
-  // A version never changes, and only whole ones get their name.
-  if ((await store.size(content)) !== file.size) {
+  if (!(await isThere(store, file))) {
     const { stream } = await openDownload(connection, file.id, { signal }, file.versionId);
     const pieces = iterate(stream);
-    await store.write(content, { [Symbol.asyncIterator]: () => pieces });
+    await store.write(contentPath(file.id), { [Symbol.asyncIterator]: () => pieces });
     fetched = file.size;
   }
-  const path = filePath(file.id);
-  await store.write(path, renderDocument(z.parse(exportedFile, file)));
-  for (const written of [path, content]) paths.add(written);
+  await store.write(filePath(file.id), renderDocument(z.parse(exportedFile, { ...file, run })));
   return fetched;
 }
 
-async function exportRecords({ connection, vaultId, store, signal, paths }: Writing): Promise<number> {
-  let count = 0;
+/** A version never changes, and only whole ones get their name: length and version id tell it. What somebody changed shows when it is read. */
+async function isThere(store: ExportStore, { id, size, versionId }: File): Promise<boolean> {
+  if ((await store.size(contentPath(id))) !== size || size < HEADER_BYTES) return false;
+  const header = new Uint8Array(HEADER_BYTES);
+  let filled = 0;
+  for await (const piece of (await store.open(contentPath(id))) ?? []) {
+    const part = piece.subarray(0, HEADER_BYTES - filled);
+    header.set(part, filled);
+    filled += part.length;
+    if (filled === HEADER_BYTES) break;
+  }
+  try {
+    return parseHeader(header).versionId === versionId;
+  } catch {
+    return false;
+  }
+}
+
+async function exportRecords({ connection, vaultId, store, signal, records }: Writing): Promise<void> {
   for (let cursor: string | null | undefined; cursor !== null;) {
     const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
     const page = await callOn(connection, vaultKeysGroup.list, { params: { vaultId }, query }, { signal });
@@ -170,37 +228,43 @@ async function exportRecords({ connection, vaultId, store, signal, paths }: Writ
       if (bytes === null || toHex(await digestOf(bytes)) !== keyId)
         throw damagedExport(`the service shows another record as ${keyId}`);
       await store.write(recordPath(keyId), bytes);
-      paths.add(recordPath(keyId));
-      count += 1;
+      records.add(`${keyId}.record`);
     }
     cursor = page.nextCursor;
   }
-  return count;
 }
 
-/** What an earlier, unfinished call left of versions that are current no more. */
-async function removeOthers({ store, paths }: Writing): Promise<void> {
-  for (const folder of ["records", "folders", "files", "content"])
+/** What an earlier call left of files that are gone. Nothing is kept in memory for it: a vault may hold a million files. */
+async function removeOthers({ store, run, records, signal }: Writing): Promise<void> {
+  for await (const name of store.list("records")) if (!records.has(name)) await store.remove(`records/${name}`);
+  for (const folder of ["files", "folders"] as const)
     for await (const name of store.list(folder)) {
-      const path = `${folder}/${name}`;
-      if (!paths.has(path)) await store.remove(path);
+      signal?.throwIfAborted();
+      if ((await runOf(store, `${folder}/${name}`)) !== run) await store.remove(`${folder}/${name}`);
     }
+  for await (const name of store.list("content")) {
+    const file = `files/${name.replace(/\.file$/, ".json")}`;
+    if ((await store.size(file)) === null) await store.remove(`content/${name}`);
+  }
 }
 
-export async function digestPaths(paths: Iterable<string>): Promise<string> {
-  const hasher = await createHasher();
-  for (const path of [...paths].sort()) hasher.update(new TextEncoder().encode(`${path}\n`));
-  return toHex(hasher.digest());
+async function runOf(store: ExportStore, path: string): Promise<string | null> {
+  try {
+    return (await readDocument(store, path, exportedItem, MAX_ITEM)).run;
+  } catch (error) {
+    if (error instanceof VaultError) return null;
+    throw error;
+  }
 }
 
 function renderManifest(
-  facts: Pick<Manifest, "createdAt" | "origin" | "vaultId" | "files" | "folders" | "records" | "paths">,
+  facts: Pick<Manifest, "createdAt" | "origin" | "vaultId" | "items" | keyof ItemCounts>,
   configured: NetworkConfiguration,
   { objectId, generation, floor, plainNames, owner, members, former }: VaultObject,
 ): Manifest {
   const { network, chainId, originalPackageId, latestPackageId, packageDigest, keyServerSets } = configured;
   return {
-    ...{ format: "coffer-export", version: "1", ...facts },
+    ...{ format: "coffer-export", version: "2", ...facts },
     network: {
       ...{ network, chainId, originalPackageId, latestPackageId, packageDigest },
       // API keys of key servers stay here.

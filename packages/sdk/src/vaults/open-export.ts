@@ -1,25 +1,23 @@
 /** Opening an export of a shared vault: with the chain, the key servers and a member's key, and without the service. */
-import { openChain, sealVaultKeyWrap, toVaultView, type Chain, type VaultObject } from "@coffer/chain";
+import { openChain, toVaultView, type Chain, type VaultObject } from "@coffer/chain";
 import {
-  CryptoError,
   decryptFile,
-  openVaultKeys,
-  parseRecord,
+  EXPORT_STATEMENT_BYTES,
   parseVersionStatement,
-  verifyRecord,
+  verifyExportStatement,
   verifyVersion,
   webPlatform,
   type CryptoPlatform,
   type EntryKind,
-  type VaultKey,
-  type VaultKeyRecord,
+  type RunningDigest,
   type VaultView,
 } from "@coffer/crypto";
 import { fromBase64, toHex } from "../digest.ts";
 import type { SharedVaultOptions } from "../options.ts";
 import { bytesOf } from "./addresses.ts";
 import { openItem, placeOf } from "./entries.ts";
-import { digestPaths } from "./export.ts";
+import { digestItems } from "./export-items.ts";
+import { ExportKeys } from "./export-keys.ts";
 import {
   contentPath,
   damagedExport,
@@ -31,8 +29,10 @@ import {
   MANIFEST,
   MAX_ITEM,
   MAX_MANIFEST,
+  parseDocument,
   readDocument,
-  recordPath,
+  readWhole,
+  STATEMENT,
   type ExportedFileFacts,
   type ExportedFolderFacts,
   type ExportStore,
@@ -43,7 +43,7 @@ import type { OpenVault } from "./open-vault.ts";
 import { rememberSeen, seenBy } from "./seen.ts";
 import { inVaultTerms, toVaultError, VaultError } from "./vault-error.ts";
 
-export interface OpenExportOptions extends Omit<SharedVaultOptions, "pins"> {
+export interface OpenExportOptions extends Omit<SharedVaultOptions, "pins" | "seen"> {
   /** The vault's chain object, where the caller knows it: an export of another vault is refused. */
   readonly vaultObjectId?: string | undefined;
   /**
@@ -51,6 +51,11 @@ export interface OpenExportOptions extends Omit<SharedVaultOptions, "pins"> {
    * signed such files, if they could write to the export.
    */
   readonly acceptBelowFloor?: boolean | undefined;
+  /**
+   * Take an export that nobody signed: its exporter had no signing key, or somebody took the signature away. Each of its files is still what a
+   * member signed, but whoever could write to the export may have left files out, or put older ones in.
+   */
+  readonly allowUnsigned?: boolean | undefined;
 }
 
 /** A file of an export, its name verified and decrypted. Foreign text: never use it as a path. */
@@ -78,8 +83,10 @@ export interface ExportedFolder {
 export interface OpenedExport {
   readonly vaultId: string;
   readonly vaultObjectId: string;
-  /** Milliseconds since 1970, as the export says. */
+  /** Milliseconds since 1970, by the clock of who exported it. */
   readonly createdAt: number;
+  /** The address whose signature says that these are all files there were, then; null: nobody says so (`allowUnsigned`). */
+  readonly exportedBy: string | null;
   /** In no order. @throws VaultError for an entry that is not true. */
   files(): AsyncGenerator<ExportedFile, void, undefined>;
   folders(): AsyncGenerator<ExportedFolder, void, undefined>;
@@ -101,24 +108,57 @@ export interface ExportProblem {
 }
 
 /**
- * Reads the vault object on the chain of `network`, never behind the generation that the export was made in, and holds every statement to
- * it. Whoever can write to an export can take it away as a whole, and put an older one in its place; anything else is refused.
- * @throws VaultError `damaged` for an export that is not finished or not whole, `vault_changed` for another network or vault, and what
- * reading the chain throws.
+ * Reads the vault object on the chain of `network`, never behind the generation that the export was made in, and holds the export's statement
+ * and every statement in it to that. Whoever can write to an export can take it away as a whole, and put an older one in its place; anything
+ * else is refused. Who exported it is believed about what there was: `exportedBy` and `createdAt` say whom and when.
+ * @throws VaultError `export_unsigned`; `damaged` for an export that is not finished or not whole, `vault_changed` for another network or
+ * vault, `rolled_back` for one of before the last rotation, and what reading the chain throws.
  */
 export async function openExport(store: ExportStore, options: OpenExportOptions): Promise<OpenedExport> {
   return inVaultTerms(async () => {
-    const facts = await readDocument(store, MANIFEST, manifestShape, MAX_MANIFEST);
+    const manifest = await readWhole(store, MANIFEST, MAX_MANIFEST);
+    if (manifest === null) throw damagedExport(`${MANIFEST} is missing`);
+    const facts = parseDocument(manifest, MANIFEST, manifestShape);
     requirePlace(facts, options);
-    await requireWhole(store, facts);
+    const statement = await readStatement(store, options);
     const { network, fetch, clock = Date.now, platform = webPlatform } = options;
     const chain = openChain(network, { fetch, clock });
     const read = (maxAge?: number) => readVault(chain, facts, options, maxAge);
-    await read();
+    const exportedBy = statement === null ? null : await verifyStatement(await read(), facts, manifest, statement);
+    await requireWhole(store, facts);
     const keys = new ExportKeys(store, chain, options, read);
     const vault = openOffline(facts, platform, read, keys);
-    return new StoredExport(store, facts, vault);
-  });
+    return new StoredExport(store, facts, exportedBy, vault);
+  }, NEXT_STEPS);
+}
+
+const NEXT_STEPS = {
+  rolled_back:
+    "The export is of before the vault's last rotation, or the chain node is behind. Take a newer export, or open it with acceptBelowFloor.",
+};
+
+/** null: there is none, and the caller takes that. */
+async function readStatement(
+  store: ExportStore,
+  { allowUnsigned = false }: OpenExportOptions,
+): Promise<Uint8Array | null> {
+  const statement = await readWhole(store, STATEMENT, EXPORT_STATEMENT_BYTES);
+  if (statement === null && !allowUnsigned)
+    throw new VaultError("export_unsigned", "Nobody has signed that the export is whole");
+  return statement;
+}
+
+/** Answers the address of who exported it. */
+async function verifyStatement(
+  view: VaultView,
+  { createdAt, vault: { objectId, generation } }: Manifest,
+  manifest: Uint8Array,
+  bytes: Uint8Array,
+): Promise<string> {
+  const statement = await verifyExportStatement({ vault: bytesOf(objectId), view }, manifest, bytes);
+  if (statement.time !== createdAt || String(statement.generation) !== generation)
+    throw damagedExport("its statement is of another time or generation than its manifest");
+  return `0x${toHex(statement.signer)}`;
 }
 
 function requirePlace(facts: Manifest, { network, vaultObjectId }: OpenExportOptions): void {
@@ -132,12 +172,15 @@ function requirePlace(facts: Manifest, { network, vaultObjectId }: OpenExportOpt
     throw new VaultError("vault_changed", `The export is of vault ${facts.vault.objectId}, not of ${vaultObjectId}`);
 }
 
-async function requireWhole(store: ExportStore, facts: Manifest): Promise<void> {
-  const paths: string[] = [];
-  for (const folder of ["records", "folders", "files", "content"])
-    for await (const name of store.list(folder)) paths.push(`${folder}/${name}`);
-  if ((await digestPaths(paths)) !== facts.paths)
-    throw damagedExport("it has not the files that its manifest says: one was taken away, or added");
+async function requireWhole(store: ExportStore, { files, folders, records, items }: Manifest): Promise<void> {
+  const found = await digestItems(store, { files, folders, records });
+  let contents = 0;
+  for await (const name of store.list("content")) {
+    const id = /^([0-9a-f-]{36})\.file$/.exec(name)?.[1];
+    contents += id !== undefined && (await store.size(filePath(id))) !== null ? 1 : Number.NaN;
+  }
+  if (found.items !== items || contents !== files)
+    throw damagedExport("it has not the files that its manifest says: one was taken away, added, or exchanged");
 }
 
 async function readVault(
@@ -179,94 +222,24 @@ function openOffline(
   };
 }
 
-/** The export's records and their keys, in memory only. */
-class ExportKeys {
-  readonly #store: ExportStore;
-  readonly #wrap: ReturnType<typeof sealVaultKeyWrap>;
-  readonly #view: () => Promise<VaultView>;
-  readonly #keys = new Map<string, VaultKey>();
-  #all: Promise<void> | null = null;
-
-  constructor(store: ExportStore, chain: Chain, options: OpenExportOptions, view: () => Promise<VaultView>) {
-    const { signer, network, fetch, clock } = options;
-    this.#store = store;
-    this.#view = view;
-    this.#wrap = sealVaultKeyWrap({
-      client: chain.client,
-      ...{ network, fetch, clock },
-      signer: {
-        chainAddress: signer.chainAddress,
-        signPersonalMessage: (bytes) => signer.signPersonalMessage(bytes),
-        signTransaction: () => Promise.reject(new TypeError("a key wrap sends nothing")),
-      },
-      vaultObjects: {
-        initialSharedVersion: async (vault) => (await chain.readVault(`0x${toHex(vault)}`)).initialSharedVersion,
-      },
-    });
-  }
-
-  async record(keyId: Uint8Array): Promise<VaultKeyRecord> {
-    const bytes = await this.#store.read(recordPath(toHex(keyId)), MAX_ITEM);
-    if (bytes === null) throw new CryptoError("damaged", "record", "the export lacks the vault key that was signed");
-    const record = parseRecord(bytes);
-    if (toHex(record.keyId) !== toHex(keyId))
-      throw new CryptoError("damaged", "record", "the export holds another record under that key's id");
-    return record;
-  }
-
-  /** All of the export with one request per key server; what is wrong with one of them shows when it is asked for. */
-  async find(record: VaultKeyRecord): Promise<VaultKey> {
-    this.#all ??= this.#openAll();
-    await this.#all.catch(() => undefined);
-    const known = this.#keys.get(toHex(record.keyId));
-    if (known !== undefined) return known;
-    await this.open([record]);
-    const opened = this.#keys.get(toHex(record.keyId));
-    if (opened === undefined) throw new TypeError("the key was opened a moment ago");
-    return opened;
-  }
-
-  async open(records: readonly VaultKeyRecord[]): Promise<void> {
-    const missing = records.filter(({ keyId }) => !this.#keys.has(toHex(keyId)));
-    if (missing.length === 0) return;
-    for (const { record, key } of await openVaultKeys(await this.#view(), missing, this.#wrap))
-      this.#keys.set(toHex(record.keyId), key);
-  }
-
-  async #openAll(): Promise<void> {
-    const view = await this.#view();
-    const records: VaultKeyRecord[] = [];
-    for await (const name of this.#store.list("records")) {
-      const keyId = /^([0-9a-f]{64})\.record$/.exec(name)?.[1];
-      const record = keyId === undefined ? null : await this.#readable(view, keyId);
-      if (record !== null) records.push(record);
-    }
-    await this.open(records);
-  }
-
-  async #readable(view: VaultView, keyId: string): Promise<VaultKeyRecord | null> {
-    try {
-      const record = await this.record(bytesOf(`0x${keyId}`));
-      await verifyRecord(view, record);
-      return record;
-    } catch (error) {
-      if (error instanceof CryptoError) return null;
-      throw error;
-    }
-  }
-}
-
 class StoredExport implements OpenedExport {
   readonly vaultId: string;
   readonly vaultObjectId: string;
   readonly createdAt: number;
+  readonly exportedBy: string | null;
   readonly #store: ExportStore;
   readonly #vault: OpenVault;
 
-  constructor(store: ExportStore, { vaultId, vault, createdAt }: Manifest, opened: OpenVault) {
+  constructor(
+    store: ExportStore,
+    { vaultId, vault, createdAt }: Manifest,
+    exportedBy: string | null,
+    opened: OpenVault,
+  ) {
     this.vaultId = vaultId;
     this.vaultObjectId = vault.objectId;
     this.createdAt = createdAt;
+    this.exportedBy = exportedBy;
     this.#store = store;
     this.#vault = opened;
   }
@@ -352,16 +325,30 @@ class StoredExport implements OpenedExport {
     return inVaultTerms(() => openItem(this.#vault, kind, item, shown));
   }
 
-  async *#content({ id, versionId, size, shared }: ExportedFileFacts): AsyncGenerator<Uint8Array, void, void> {
+  async *#content({ id, versionId, size, sha256, shared }: ExportedFileFacts): AsyncGenerator<Uint8Array, void, void> {
     const statement = fromBase64(shared?.version ?? "");
     if (statement === null) throw damagedExport(`file ${id} has no version statement`);
     const vault = this.#vault;
-    const stored = await this.#store.open(contentPath(versionId));
-    if (stored === null) throw damagedExport(`${contentPath(versionId)} is missing`);
+    const stored = await this.#store.open(contentPath(id));
+    if (stored === null) throw damagedExport(`${contentPath(id)} is missing`);
     const view = await viewNaming((wanted) => vault.view(wanted), [parseVersionStatement(statement)]);
     const question = { vault: vault.objectId, view, fileId: id, versionId, seen: null };
-    yield* decryptFile(vault.platform, stored, {
+    const digest = vault.platform.createSha256();
+    yield* decryptFile(vault.platform, digesting(stored, digest), {
       unlock: (start) => verifyVersion(vault.platform, question, { statement, start, fileSize: size }, vault.findKey),
     });
+    // The exporter's signature is over this digest too: it holds also where the version's statement has none (above 64 MiB).
+    if (toHex(digest.digest()) !== sha256)
+      throw new VaultError("damaged", "The content is not the one that was exported", { step: "digest" });
+  }
+}
+
+async function* digesting(
+  stored: AsyncIterable<Uint8Array>,
+  digest: RunningDigest,
+): AsyncGenerator<Uint8Array, void, void> {
+  for await (const piece of stored) {
+    digest.update(piece);
+    yield piece;
   }
 }

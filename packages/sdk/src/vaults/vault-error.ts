@@ -14,6 +14,10 @@ export type VaultErrorCode =
   | "generation_moved"
   /** The signer has no key that signs statements, or the vault names another one. */
   | "signing_key_missing"
+  /** Nobody has signed that an export is whole. */
+  | "export_unsigned"
+  /** No address that the service shows is proven by the invite's secret. */
+  | "invite_unproven"
   /** The address is malformed, or its public key is another address's. */
   | "address_invalid";
 
@@ -48,11 +52,14 @@ export function toVaultError(error: unknown, nextSteps: Partial<Record<VaultErro
     const nextStep = nextSteps[error.code] ?? NEXT_STEPS[error.code];
     return new VaultError(error.code, error.message, { cause: error, ...(nextStep === undefined ? {} : { nextStep }) });
   }
-  if (error instanceof CryptoError)
-    return new VaultError(error.code, `The file cannot be trusted: ${error.message}`, {
-      step: error.step,
-      cause: error,
+  if (error instanceof CryptoError) {
+    const nextStep = error.code === "source_changed" ? undefined : nextSteps[error.code];
+    const what = error.step === "export" ? "export" : "file";
+    return new VaultError(error.code, `The ${what} cannot be trusted: ${error.message}`, {
+      ...{ step: error.step, cause: error },
+      ...(nextStep === undefined ? {} : { nextStep }),
     });
+  }
   return error;
 }
 
@@ -102,6 +109,10 @@ const NEXT_STEPS: Partial<Record<VaultErrorCode | "source_changed", string>> = {
   shared_vault: "Open the client with sharedVaults: a chain key and the network configuration.",
   signing_key_missing:
     "Set a signing key in the vault with vaults.setSigningKey, or use the signer that holds the one it names.",
+  export_unsigned:
+    "Ask who exported it whether it was signed. If it was, take another copy. If not, export it again as a member with a signing key (vaults.setSigningKey), or open it with allowUnsigned: files may be missing then.",
+  invite_unproven:
+    "If the agent has not redeemed the invite yet, wait for it. If it has, ask it for its address over another way than the service: the service may show another one.",
   address_invalid: "Give an address of 0x and 64 lower-case hex digits.",
   transaction_unknown: "Read the vault on the chain, then decide whether to repeat it.",
 };

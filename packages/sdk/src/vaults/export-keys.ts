@@ -1,0 +1,92 @@
+/** The vault keys of an export: its records, opened through the key servers. */
+import { sealVaultKeyWrap, type Chain } from "@coffer/chain";
+import {
+  CryptoError,
+  openVaultKeys,
+  parseRecord,
+  verifyRecord,
+  type VaultKey,
+  type VaultKeyRecord,
+  type VaultView,
+} from "@coffer/crypto";
+import { toHex } from "../digest.ts";
+import type { SharedVaultOptions } from "../options.ts";
+import { bytesOf } from "./addresses.ts";
+import { MAX_ITEM, readWhole, recordPath, type ExportStore } from "./export-layout.ts";
+
+/** The export's records and their keys, in memory only. */
+export class ExportKeys {
+  readonly #store: ExportStore;
+  readonly #wrap: ReturnType<typeof sealVaultKeyWrap>;
+  readonly #view: () => Promise<VaultView>;
+  readonly #keys = new Map<string, VaultKey>();
+  #all: Promise<void> | null = null;
+
+  constructor(store: ExportStore, chain: Chain, options: SharedVaultOptions, view: () => Promise<VaultView>) {
+    const { signer, network, fetch, clock } = options;
+    this.#store = store;
+    this.#view = view;
+    this.#wrap = sealVaultKeyWrap({
+      client: chain.client,
+      ...{ network, fetch, clock },
+      signer: {
+        chainAddress: signer.chainAddress,
+        signPersonalMessage: (bytes) => signer.signPersonalMessage(bytes),
+        signTransaction: () => Promise.reject(new TypeError("a key wrap sends nothing")),
+      },
+      vaultObjects: {
+        initialSharedVersion: async (vault) => (await chain.readVault(`0x${toHex(vault)}`)).initialSharedVersion,
+      },
+    });
+  }
+
+  async record(keyId: Uint8Array): Promise<VaultKeyRecord> {
+    const bytes = await readWhole(this.#store, recordPath(toHex(keyId)), MAX_ITEM);
+    if (bytes === null) throw new CryptoError("damaged", "record", "the export lacks the vault key that was signed");
+    const record = parseRecord(bytes);
+    if (toHex(record.keyId) !== toHex(keyId))
+      throw new CryptoError("damaged", "record", "the export holds another record under that key's id");
+    return record;
+  }
+
+  /** All of the export with one request per key server; what is wrong with one of them shows when it is asked for. */
+  async find(record: VaultKeyRecord): Promise<VaultKey> {
+    this.#all ??= this.#openAll();
+    await this.#all.catch(() => undefined);
+    const known = this.#keys.get(toHex(record.keyId));
+    if (known !== undefined) return known;
+    await this.open([record]);
+    const opened = this.#keys.get(toHex(record.keyId));
+    if (opened === undefined) throw new TypeError("the key was opened a moment ago");
+    return opened;
+  }
+
+  async open(records: readonly VaultKeyRecord[]): Promise<void> {
+    const missing = records.filter(({ keyId }) => !this.#keys.has(toHex(keyId)));
+    if (missing.length === 0) return;
+    for (const { record, key } of await openVaultKeys(await this.#view(), missing, this.#wrap))
+      this.#keys.set(toHex(record.keyId), key);
+  }
+
+  async #openAll(): Promise<void> {
+    const view = await this.#view();
+    const records: VaultKeyRecord[] = [];
+    for await (const name of this.#store.list("records")) {
+      const keyId = /^([0-9a-f]{64})\.record$/.exec(name)?.[1];
+      const record = keyId === undefined ? null : await this.#readable(view, keyId);
+      if (record !== null) records.push(record);
+    }
+    await this.open(records);
+  }
+
+  async #readable(view: VaultView, keyId: string): Promise<VaultKeyRecord | null> {
+    try {
+      const record = await this.record(bytesOf(`0x${keyId}`));
+      await verifyRecord(view, record);
+      return record;
+    } catch (error) {
+      if (error instanceof CryptoError) return null;
+      throw error;
+    }
+  }
+}
