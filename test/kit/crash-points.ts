@@ -63,7 +63,7 @@ async function tryOut<Scene>(
 ): Promise<{ readonly lives: readonly Life<unknown>[]; readonly state: string }> {
   const scene = await act.prepare();
   await using machine = await openMachine(stack);
-  const before = await heightOf(stack);
+  const before = await readHeight(stack);
   const lives: Life<unknown>[] = [];
   const death: Death | undefined = cut === null ? undefined : { ...cut, isAt: ({ at }) => at === cut.at };
   const live = async (of: Death | undefined): Promise<void> => {
@@ -72,7 +72,7 @@ async function tryOut<Scene>(
   };
   await live(death);
   if (death !== undefined) await live(undefined).catch((error: unknown) => requireAlready(act.already, error));
-  const transactions = (await heightOf(stack)) - before;
+  const transactions = (await readHeight(stack)) - before;
   const state = { ...{ transactions }, state: await act.state(scene, machine.home) };
   await act.probe?.(scene);
   return {
@@ -120,7 +120,7 @@ function chainOf(stack: SharedStack): Chain {
 }
 
 /** Grows by one with each transaction that is executed. */
-async function heightOf(stack: SharedStack): Promise<bigint> {
+export async function readHeight(stack: SharedStack): Promise<bigint> {
   const { response } = await chainOf(stack).client.ledgerService.getServiceInfo({});
   return response.checkpointHeight ?? 0n;
 }

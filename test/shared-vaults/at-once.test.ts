@@ -1,0 +1,105 @@
+/** Two processes of one machine that do the same at once, as a double click does: one effect, and both are told how it ended. */
+import { randomBytes } from "node:crypto";
+import { readFile, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Client, Vault } from "@coffer/sdk";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { readHeight, readObject, readRows } from "../kit/crash-points.ts";
+import { type Machine, openMachine } from "../kit/mortal-process.ts";
+import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+
+let stack: SharedStack;
+let owner: SharedPerson;
+let vault: Vault;
+let machine: Machine;
+
+beforeAll(async () => {
+  stack = await openSharedStack({
+    environment: { SERVICE_RATE_GENERAL: "100000", SERVICE_RATE_GENERAL_BURST: "10000" },
+    localnet: { keyServers: { independent: { threshold: 1, servers: 1 } } },
+  });
+  owner = stack.owner;
+  vault = await owner.client.vaults.create({ name: "at once", type: "shared" });
+}, 60_000);
+afterAll(() => stack[Symbol.asyncDispose]());
+beforeEach(async () => {
+  machine = await openMachine(stack);
+  return () => machine[Symbol.asyncDispose]();
+});
+
+/** What both say. */
+async function twice<Result>(act: (client: Client) => Promise<Result>, person = owner): Promise<Result[]> {
+  const lives = await Promise.all([machine.live(person, act), machine.live(person, act)]);
+  return lives.flatMap(({ result }) => (result === null ? [] : [result.value]));
+}
+
+const object = (of = vault) => readObject(stack, of.chainObjectId);
+
+describe("twice at once", () => {
+  test("create makes one object and one vault, which both are given", async () => {
+    const before = await readHeight(stack);
+    const made = await twice((client) => client.vaults.create({ name: "twice", type: "shared" }));
+    expect([made.length, (await readHeight(stack)) - before]).toEqual([2, 1n]);
+    expect(made[0]).toEqual(made[1]);
+    const { vaults } = await owner.client.vaults.list({ type: "shared" });
+    expect(vaults.filter(({ name }) => name === "twice").map(({ id }) => id)).toEqual([made[0]?.id]);
+    const kept = JSON.parse(await readFile(join(machine.home, "vault-creations.json"), "utf8"));
+    expect(kept.creations).toEqual({});
+  });
+
+  test("add adds once, remove raises the generation once, revoke ends everything once", async () => {
+    const agent = await stack.invite("clicked");
+    const address = agent.signer.chainAddress;
+    const before = (await object()).generation;
+    expect(await twice((client) => client.vaults.members.add(vault.id, address, { label: "one" }))).toHaveLength(2);
+    const added = await object();
+    expect([added.generation, added.members.map(({ chainAddress }) => chainAddress)]).toEqual([before, [address]]);
+    expect(await twice((client) => client.vaults.members.remove(vault.id, address))).toHaveLength(2);
+    const removed = await object();
+    expect([removed.generation, removed.members, removed.former.length]).toEqual([before + 1n, [], 1]);
+    await owner.client.vaults.members.add(vault.id, address);
+    const revoked = await twice((client) => client.agents.revoke(agent.keyId ?? ""));
+    expect(revoked.map(({ chainAddress }) => chainAddress)).toEqual([address, address]);
+    const after = await object();
+    expect([after.generation, after.members, after.former.length]).toEqual([before + 2n, [], 2]);
+    expect(await owner.client.vaults.members.list(vault.id)).toHaveLength(1);
+    expect((await owner.client.apiKeys.get(agent.keyId ?? "")).revokedAt).not.toBeNull();
+  });
+
+  test("setSigningKey, offerOwnership and acceptOwnership happen once", async () => {
+    const heir = await stack.signUp("clicking-heir");
+    const { chainAddress } = heir.signer;
+    const handed = await owner.client.vaults.create({ name: "handed at once", type: "shared" });
+    await owner.client.vaults.members.add(handed.id, chainAddress);
+    const key = new Uint8Array(randomBytes(32));
+    expect(await twice((client) => client.vaults.setSigningKey(handed.id, key), heir)).toHaveLength(2);
+    expect(await twice((client) => client.vaults.offerOwnership(handed.id, chainAddress))).toHaveLength(2);
+    const { generation } = await object(handed);
+    expect(await twice((client) => client.vaults.acceptOwnership(handed.id), heir)).toHaveLength(2);
+    const after = await object(handed);
+    expect([after.owner.chainAddress, after.generation, after.offered]).toEqual([chainAddress, generation + 1n, null]);
+  });
+
+  test("rotate encrypts every file once and raises the floor once", async () => {
+    const rotated = await owner.client.vaults.create({ name: "rotated at once", type: "shared" });
+    const put = async (name: string, body: Uint8Array) =>
+      (await owner.client.files.upload({ vaultId: rotated.id, name, body })).file.id;
+    const large = randomBytes(200_000);
+    const files = [
+      await put("one.txt", new Uint8Array([1])),
+      await put("two.txt", new Uint8Array([2])),
+      await put("large", large),
+    ];
+    const address = `0x${randomBytes(32).toString("hex")}`;
+    await owner.client.vaults.members.add(rotated.id, address);
+    await owner.client.vaults.members.remove(rotated.id, address);
+    const results = await twice((client) => client.vaults.rotate(rotated.id, { partBytes: 65_536 }));
+    expect(results).toEqual([0, 1].map(() => expect.objectContaining({ generation: 2n, floor: 2n, failed: [] })));
+    for (const id of files)
+      expect(readRows(stack, "select count(*) from file_versions where file_id = ?", id)).toEqual([1]);
+    expect(Buffer.compare(await (await owner.client.files.download(files[2] ?? "")).bytes(), large)).toBe(0);
+    const unfinished = "select count(*) from uploads where vault_id = ? and finished_file_id is null";
+    expect(readRows(stack, unfinished, rotated.id)).toEqual([0]);
+    expect(await readdir(machine.uploads).catch(() => [])).toEqual([]);
+  });
+});
