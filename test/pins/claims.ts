@@ -1,23 +1,29 @@
-/** Reads the claims of a page of documentation, and the titles of the tests that it names for them. */
+/** Reads the claims of a page of documentation, the table over them, and the tests that they name. */
 import ts from "typescript";
 
 /** A test by file and title, or an observable of a journey. */
-type NamedTest = { readonly file: string; readonly title: string } | { readonly observable: string };
+export type NamedTest = { readonly file: string; readonly title: string } | { readonly observable: string };
 
 export interface Claim {
+  /** `S1`, by which the table refers to it; null outside the sections of parties. */
+  readonly id: string | null;
   readonly text: string;
   readonly tests: readonly NamedTest[];
 }
 
-/** Sections whose items say what does not hold. */
-const DISCLAIMING = /^## What is not /;
-const NAMED_TEST = /`([^`]+\.test\.ts)` › "([^"]+)"|`(J\d+-[\w-]+)`/g;
+export interface TableRow {
+  /** The text of the first cell. */
+  readonly party: string;
+  /** For each other cell what it says and the claims that it names. */
+  readonly cells: readonly { readonly text: string; readonly claims: readonly string[] }[];
+}
 
-/** Every item and paragraph below a second-level heading, but in sections of what is not. */
+const NAMED_TEST = /`([^`]+\.test\.ts)` › "([^"]+)"|`(J\d+-[\w-]+)`/g;
+const CLAIM_ID = /^([A-Z]\d+) (.*)$/s;
+
+/** Every item and paragraph of the page: nothing but headings and tables says something without naming a test. */
 export function claimsIn(page: string): Claim[] {
-  const sections = page.split(/^(?=## )/m).slice(1);
-  const claiming = sections.filter((section) => !DISCLAIMING.test(section));
-  return claiming.flatMap((section) => blocksOf(section.split("\n").slice(1)).map(toClaim));
+  return blocksOf(page.split("\n").filter((line) => !/^#|^\|/.test(line))).map(toClaim);
 }
 
 /** A line that begins an item or follows an empty line begins a block. */
@@ -34,29 +40,62 @@ function blocksOf(lines: readonly string[]): string[] {
 }
 
 function toClaim(block: string): Claim {
-  const [text = "", named = ""] = block.split(/ Test: (.*)/s);
+  const [said = "", named = ""] = block.split(/ Test: (.*)/s);
   const tests = [...named.matchAll(NAMED_TEST)].map(([, file, title, observable]): NamedTest =>
     file === undefined || title === undefined ? { observable: observable ?? "" } : { file, title },
   );
-  return { text, tests };
+  const [, id, text] = CLAIM_ID.exec(said) ?? [];
+  return id === undefined || text === undefined ? { id: null, text: said, tests } : { id, text, tests };
 }
 
-/** The literal titles of `it`, `test` and `describe`, also behind `.each(…)`. */
-export function titlesIn(text: string): Set<string> {
+/** How many sentences a claim has: a full stop or colon within one does not end it. */
+export function sentencesIn(text: string): number {
+  return text.replaceAll(/`[^`]*`/g, "x").match(/[.!?](?=\s+[A-Z*]|$)/g)?.length ?? 1;
+}
+
+/** The rows below the head of every table; what is in the cells ends with the claims that it rests on: `no: S1, S2`. */
+export function tableRowsIn(page: string): TableRow[] {
+  const lines = page.split("\n").filter((line) => line.startsWith("|"));
+  const rows = lines.filter((_, at) => at > 1).map((line) => line.split("|").slice(1, -1));
+  return rows.map(([party = "", ...cells]) => ({
+    party: party.trim(),
+    cells: cells.map((cell) => {
+      const at = cell.lastIndexOf(":");
+      const claims = at < 0 ? "" : cell.slice(at);
+      return { text: cell.slice(0, at < 0 ? undefined : at).trim(), claims: claims.match(/[A-Z]\d+/g) ?? [] };
+    }),
+  }));
+}
+
+/** Whether a title is a test's that runs without conditions, or one that something skips, in itself or around it. */
+export type Standing = "runs" | "conditional";
+
+/** The literal titles of `it` and `test`, also behind `.each(…)`; a group has no title here, since it proves nothing by itself. */
+export function testsIn(text: string): Map<string, Standing> {
   const source = ts.createSourceFile("a.test.ts", text, ts.ScriptTarget.Latest, true);
-  const found = new Set<string>();
-  const visit = (node: ts.Node): void => {
+  const found = new Map<string, Standing>();
+  const visit = (node: ts.Node, standing: Standing): void => {
+    const call = ts.isCallExpression(node) ? wordsOf(node.expression) : [];
+    const inner = call.some((word) => CONDITIONS.has(word)) ? "conditional" : standing;
     const [title] = ts.isCallExpression(node) ? node.arguments : [];
-    if (ts.isCallExpression(node) && title !== undefined && isTest(node.expression) && ts.isStringLiteralLike(title))
-      found.add(title.text);
-    ts.forEachChild(node, visit);
+    if (title !== undefined && ts.isStringLiteralLike(title) && (call[0] === "it" || call[0] === "test"))
+      found.set(title.text, inner);
+    ts.forEachChild(node, (child) => {
+      visit(child, inner);
+    });
   };
-  visit(source);
+  visit(source, "runs");
   return found;
 }
 
-function isTest(callee: ts.Expression): boolean {
-  if (ts.isIdentifier(callee)) return ["it", "test", "describe"].includes(callee.text);
-  if (ts.isPropertyAccessExpression(callee) || ts.isCallExpression(callee)) return isTest(callee.expression);
-  return false;
+/** What makes vitest leave a test out, now or somewhere. */
+const CONDITIONS: ReadonlySet<string> = new Set(["skip", "todo", "skipIf", "runIf", "fails"]);
+
+/** `test.runIf(x).each(y)` is test, runIf, each; nothing that does not begin with a function of vitest. */
+function wordsOf(callee: ts.Expression): string[] {
+  if (ts.isIdentifier(callee)) return ["it", "test", "describe"].includes(callee.text) ? [callee.text] : [];
+  if (ts.isCallExpression(callee)) return wordsOf(callee.expression);
+  if (!ts.isPropertyAccessExpression(callee)) return [];
+  const before = wordsOf(callee.expression);
+  return before.length === 0 ? [] : [...before, callee.name.text];
 }

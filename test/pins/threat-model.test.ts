@@ -1,51 +1,138 @@
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, matchesGlob } from "node:path";
 import { describe, expect, it } from "vitest";
+import configuration from "../../vitest.config.ts";
 import { OBSERVABLES } from "../acceptance/journeys/observable-requirements.ts";
-import { claimsIn, titlesIn, type Claim } from "./claims.ts";
+import { claimsIn, sentencesIn, tableRowsIn, testsIn, type NamedTest } from "./claims.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const claims = claimsIn(readFileSync(join(ROOT, "docs/threat-model.md"), "utf8"));
+const page = readFileSync(join(ROOT, "docs/threat-model.md"), "utf8");
+/** What runs the observables of the journeys. */
+const JOURNEY_TESTS = ["test/acceptance/journeys.test.ts", "test/acceptance/journeys-shared.test.ts"];
 const built = new Set(OBSERVABLES.filter(({ status }) => status === "built").map(({ id }) => id));
 
 describe("docs/threat-model.md", () => {
   it("claims nothing without naming a test", () => {
-    expect(claims.length).toBeGreaterThan(30);
-    expect(claims.filter(({ tests }) => tests.length === 0).map(({ text }) => text)).toEqual([]);
+    expect(claimsIn(page).length).toBeGreaterThan(100);
+    expect(problemsOf(page).filter((problem) => problem.startsWith("no test"))).toEqual([]);
   });
 
-  it("names tests that exist", () => {
-    expect(claims.flatMap(missingTests)).toEqual([]);
+  it("names tests that exist, and that run whenever the tests run", () => {
+    expect(problemsOf(page).filter((problem) => !problem.startsWith("no test"))).toEqual([]);
+    for (const file of JOURNEY_TESTS) expect(runsByDefault(file)).toBe(true);
+  });
+
+  it("rests each cell of its table on claims about the party of its row", () => {
+    expect(tableRowsIn(page).length).toBeGreaterThan(8);
+    expect(tableProblemsOf(page)).toEqual([]);
   });
 });
 
-describe("the reading of claims", () => {
-  const page = (...lines: string[]): Claim[] => claimsIn(["# T", "Intro.", "## A", ...lines].join("\n"));
+describe("the rules bite", () => {
+  const good = 'Test: `test/pins/threat-model.test.ts` › "claims nothing without naming a test"';
 
-  it("takes each item with all the tests it names, over several lines", () => {
-    expect(page('- One. Test: `a.test.ts` › "b: c",', "  `J1-signup`", "- Two.")).toEqual([
-      { text: "One.", tests: [{ file: "a.test.ts", title: "b: c" }, { observable: "J1-signup" }] },
-      { text: "Two.", tests: [] },
+  it("on an item, a paragraph and an introduction without a test, also of what is not protected", () => {
+    const bad = ["# T", "Intro.", "", "## What is not protected", "- **Sizes.** Seen.", "", `One. ${good}`, "", "Two."];
+    expect(problemsOf(bad.join("\n"))).toEqual(["no test: Intro.", "no test: **Sizes.** Seen.", "no test: Two."]);
+  });
+
+  it("on many sentences with one test", () => {
+    expect(problemsOf(`One. Two, e.g. \`a. B\`. ${good}`)).toEqual([]);
+    expect(problemsOf(`One. Two. Three. Four. ${good}`)).toEqual(["too long for its tests: One. Two. Three. Four."]);
+  });
+
+  it("on a test that is not there, that is a group, that is skipped, or that the default run leaves out", () => {
+    const cite = (file: string, title: string) => `A. Test: \`${file}\` › "${title}"`;
+    const of = (line: string) => problemsOf(line).join();
+    expect(of(cite("test/pins/threat-model.test.ts", "no such test"))).toMatch(/^not there/);
+    expect(of(cite("test/pins/nowhere.test.ts", "x"))).toMatch(/^not there/);
+    expect(of(cite("test/pins/threat-model.test.ts", "the rules bite"))).toMatch(/^not there/);
+    expect(of(cite("test/acceptance/no-such.test.ts", "x"))).toMatch(/^not there/);
+    expect(of("A. Test: `J99-made-up`")).toMatch(/^not built/);
+    expect(runsByDefault("scripts/made-up.test.ts")).toBe(false);
+    expect(runsByDefault("packages/sdk/dist/made-up.test.ts")).toBe(false);
+  });
+
+  it("on tests behind a condition, of their own or of a group around them", () => {
+    const text = `it("a", f); test.each([1])("b", f); describe("c", () => { it("d", f); }); log("e"); // it("f")
+      it.skip("g", f); test.todo("h"); it.runIf(FULL)("i", f); describe.skipIf(x).each([1])("j", () => { it("k", f); });`;
+    expect([...testsIn(text)]).toEqual([
+      ["a", "runs"],
+      ["b", "runs"],
+      ["d", "runs"],
+      ["g", "conditional"],
+      ["h", "conditional"],
+      ["i", "conditional"],
+      ["k", "conditional"],
     ]);
   });
 
-  it("takes a paragraph among claims for one, and leaves out what says that nothing is protected", () => {
-    expect(page("It is safe.").map(({ text }) => text)).toEqual(["It is safe."]);
-    expect(page("## What is not protected", "- Sizes.", "All.")).toEqual([]);
+  it("on a cell that names no claim, one that is not there, or one of another party, and on ids that are there twice", () => {
+    const table = "| who | a | b |\n| - | - | - |\n| a thief | no: T1 | yes |\n| a ghost | no: T1, X9 | no: T1 |\n";
+    const sections = `## A thief\n- T1 One. ${good}\n- T1 Two. ${good}\n## A ghost\n- G1 Three. ${good}\n`;
+    expect(tableProblemsOf(`${table}\n${sections}`)).toEqual([
+      "T1 is there twice",
+      "a thief: yes names no claim",
+      "a ghost: no names T1, X9 of other parties",
+      "a ghost: no names T1 of other parties",
+    ]);
+    expect(tableProblemsOf("| who | a |\n| - | - |\n| nobody | no: T1 |\n")).toEqual(["nobody has no section"]);
   });
 
-  it("finds the titles of tests, and of nothing else", () => {
-    const text = 'it("a", () => {}); test.each([1])("b", () => {}); describe("c", () => {}); log("d"); // it("e")';
-    expect([...titlesIn(text)]).toEqual(["a", "b", "c"]);
+  it("takes each item with all the tests it names, over several lines", () => {
+    expect(claimsIn('- A1 One. Test: `a.test.ts` › "b: c",\n  `J1-signup`\n- Two.')).toEqual([
+      { id: "A1", text: "One.", tests: [{ file: "a.test.ts", title: "b: c" }, { observable: "J1-signup" }] },
+      { id: null, text: "Two.", tests: [] },
+    ]);
   });
 });
 
-/** The tests of a claim that are not there, as the page names them. */
-function missingTests({ tests }: Claim): string[] {
-  return tests.flatMap((named) => {
-    if ("observable" in named) return built.has(named.observable) ? [] : [named.observable];
-    const path = join(ROOT, named.file);
-    const isThere = existsSync(path) && titlesIn(readFileSync(path, "utf8")).has(named.title);
-    return isThere ? [] : [`${named.file} › ${named.title}`];
+/** Of claims and of the tests that they name. */
+function problemsOf(text: string): string[] {
+  return claimsIn(text).flatMap((claim) => {
+    if (claim.tests.length === 0) return [`no test: ${claim.text}`];
+    const long = sentencesIn(claim.text) > claim.tests.length + 1 ? [`too long for its tests: ${claim.text}`] : [];
+    return [...long, ...claim.tests.flatMap(problemsOfTest)];
   });
+}
+
+const standings = new Map<string, ReturnType<typeof testsIn>>();
+
+function problemsOfTest(named: NamedTest): string[] {
+  if ("observable" in named) return built.has(named.observable) ? [] : [`not built: ${named.observable}`];
+  const { file, title } = named;
+  const path = join(ROOT, file);
+  if (!existsSync(path)) return [`not there: ${file}`];
+  const tests = standings.get(file) ?? testsIn(readFileSync(path, "utf8"));
+  standings.set(file, tests);
+  const standing = tests.get(title);
+  if (standing === undefined) return [`not there: ${file} › ${title}`];
+  if (standing === "conditional") return [`does not always run: ${file} › ${title}`];
+  return runsByDefault(file) ? [] : [`not in the default run: ${file}`];
+}
+
+function runsByDefault(file: string): boolean {
+  const { include = [], exclude = [] } = configuration.test ?? {};
+  const matches = (patterns: readonly string[]) => patterns.some((pattern) => matchesGlob(file, pattern));
+  return matches(include) && !matches(exclude);
+}
+
+/** A party's section is the one whose heading begins with its name, whatever comes after it. */
+function tableProblemsOf(text: string): string[] {
+  const ids = claimsIn(text).flatMap(({ id }) => (id === null ? [] : [id]));
+  const twice = [...new Set(ids.filter((id, at) => ids.indexOf(id) !== at))].map((id) => `${id} is there twice`);
+  const sections = text.split(/^## /m).slice(1);
+  return [
+    ...twice,
+    ...tableRowsIn(text).flatMap(({ party, cells }) => {
+      const own = sections.filter((section) => section.toLowerCase().startsWith(party.toLowerCase()));
+      if (own.length === 0) return [`${party} has no section`];
+      const known = new Set(own.flatMap((section) => claimsIn(section).map(({ id }) => id)));
+      return cells.flatMap(({ text: said, claims }) => {
+        if (claims.length === 0) return [`${party}: ${said} names no claim`];
+        const others = claims.filter((id) => !known.has(id));
+        return others.length === 0 ? [] : [`${party}: ${said} names ${others.join(", ")} of other parties`];
+      });
+    }),
+  ];
 }

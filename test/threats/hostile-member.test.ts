@@ -1,0 +1,94 @@
+/** What a member who turns hostile can do, to others and to the allowlist, and what the owner gets back (docs/threat-model.md). */
+import { addMember, openChain, raiseFloor, removeMember } from "@coffer/chain";
+import type { Client, Vault } from "@coffer/sdk";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openSharedStack, type ChainSigner, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+
+let stack: SharedStack;
+let owner: Client;
+let hostile: SharedPerson;
+let victim: SharedPerson;
+let vault: Vault;
+let fileIds: string[];
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+beforeAll(async () => {
+  stack = await openSharedStack();
+  owner = stack.owner.client;
+  vault = await owner.vaults.create({ name: "team", type: "shared" });
+  [hostile, victim] = [await stack.invite("hostile"), await stack.invite("victim")];
+  for (const { signer } of [hostile, victim]) await owner.vaults.members.add(vault.id, signer.chainAddress);
+  fileIds = [];
+  for (const name of ["a", "b", "c"]) fileIds.push(await put(victim.client, `${name}.txt`));
+}, 60_000);
+afterAll(() => stack[Symbol.asyncDispose]());
+
+async function put(client: Client, name: string): Promise<string> {
+  return (await client.files.upload({ vaultId: vault.id, name, body: bytes(`content of ${name}`) })).file.id;
+}
+
+async function read(client: Client, id: string): Promise<string> {
+  return new TextDecoder().decode(await (await client.files.download(id)).bytes());
+}
+
+describe("a hostile member", () => {
+  test("trashes everything, and the owner restores everything", async () => {
+    for (const id of fileIds) await hostile.client.files.delete(id);
+    expect((await owner.files.list({ vaultId: vault.id })).files).toEqual([]);
+    expect((await owner.trash.list({ vaultId: vault.id })).files).toHaveLength(3);
+    for (const id of fileIds) await owner.files.restore(id);
+    expect(await read(victim.client, fileIds[0] ?? "")).toBe("content of a.txt");
+  });
+
+  test("overwrites and renames what others wrote, under its own name; what was replaced is served by its version id", async () => {
+    const [id = ""] = fileIds;
+    const { versionId } = await victim.client.files.get(id);
+    await hostile.client.files.replace(id, { body: bytes("spoiled") });
+    await hostile.client.files.update(id, { name: "spoiled.txt" });
+    expect(await read(victim.client, id)).toBe("spoiled");
+    expect((await victim.client.files.get(id)).name).toBe("spoiled.txt");
+    const headers = { authorization: `Bearer ${stack.owner.apiKey}` };
+    const old = await fetch(`${stack.baseUrl}/api/files/${id}/content?versionId=${versionId}`, { headers });
+    expect(old.status).toBe(200);
+    const address = hostile.signer.chainAddress.slice(2);
+    const statement = Buffer.from((await owner.files.get(id)).shared?.version ?? "", "base64").toString("hex");
+    expect(statement).toContain(address);
+  });
+
+  test("changes the allowlist in no way: the chain takes neither adding, nor removing, nor the floor from it", async () => {
+    const chain = openChain(stack.network);
+    const objectId = vault.chainObjectId ?? "";
+    const { signer } = hostile;
+    if (!canSend(signer)) throw new Error("a chain key signs transactions");
+    const passing = `0x${"66".repeat(32)}`;
+    await owner.vaults.members.add(vault.id, passing);
+    await owner.vaults.members.remove(vault.id, passing);
+    const before = await chain.readVault(objectId, { maxAge: 0 });
+    const thief = `0x${"77".repeat(32)}`;
+    for (const attempt of [
+      () => addMember(chain, signer, { objectId, chainAddress: thief }),
+      () => removeMember(chain, signer, { objectId, chainAddress: victim.signer.chainAddress }),
+      () => raiseFloor(chain, signer, { objectId, floor: before.generation }),
+    ])
+      await expect(attempt()).rejects.toMatchObject({ code: "not_owner" });
+    expect((await chain.readVault(objectId, { maxAge: 0 })).version).toBe(before.version);
+  });
+
+  test("is named in the member list and on the chain, for everybody who asks the chain, before and after its removal", async () => {
+    const anyone = openChain(stack.network);
+    const objectId = vault.chainObjectId ?? "";
+    const of = async () => anyone.readVault(objectId, { maxAge: 0 });
+    expect((await of()).members.map(({ chainAddress }) => chainAddress)).toContain(hostile.signer.chainAddress);
+    await owner.vaults.members.remove(vault.id, hostile.signer.chainAddress);
+    const { members, former } = await of();
+    expect(members.map(({ chainAddress }) => chainAddress)).not.toContain(hostile.signer.chainAddress);
+    expect(former.map(({ chainAddress }) => chainAddress)).toContain(hostile.signer.chainAddress);
+  });
+});
+
+function canSend(
+  signer: ChainSigner,
+): signer is ChainSigner & { signTransaction: NonNullable<ChainSigner["signTransaction"]> } {
+  return signer.signTransaction !== undefined;
+}

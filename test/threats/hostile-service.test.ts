@@ -1,0 +1,200 @@
+/** What a hostile service sees and can achieve, against clients that do all they can (docs/threat-model.md). */
+import { readFile } from "node:fs/promises";
+import {
+  ciphertextSize,
+  ENCRYPTED_METADATA_SIZES,
+  paddedSize,
+  parseEntryStatement,
+  parseVersionStatement,
+} from "@coffer/crypto";
+import { memoryPins, type Client, type File, type Middleware, type Vault } from "@coffer/sdk";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { filesBelow } from "../acceptance/kit/data-directory.ts";
+import { keepVersion, lyingAt, servingVersion } from "../kit/lying-service.ts";
+import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+
+/** Header, and the length of the envelope at byte 44 (file-format §1). */
+const HEADER = 48;
+
+let stack: SharedStack;
+let owner: Client;
+let vault: Vault;
+let member: SharedPerson;
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+beforeAll(async () => {
+  stack = await openSharedStack();
+  owner = stack.owner.client;
+  vault = await owner.vaults.create({ name: "watched", type: "shared" });
+  member = await stack.invite("member");
+  await owner.vaults.members.add(vault.id, member.signer.chainAddress);
+}, 60_000);
+afterAll(() => stack[Symbol.asyncDispose]());
+
+async function put(name: string, content: string, more: { padded?: boolean; folderId?: string } = {}): Promise<string> {
+  const { padded = false, ...place } = more;
+  const input = { vaultId: vault.id, name, body: bytes(content), ...place };
+  return (await owner.files.upload(input, { padded })).file.id;
+}
+
+async function read(client: Client, id: string): Promise<string> {
+  return new TextDecoder().decode(await (await client.files.download(id)).bytes());
+}
+
+/** What the service has of a file. */
+const stored = (fileId: string) => keepVersion(stack.baseUrl, stack.owner.apiKey, fileId);
+
+async function indexOf(fileId: string): Promise<string> {
+  return (await stored(fileId)).file.shared?.nameIndex ?? "";
+}
+
+/** Says what the honest service says until it is told to lie. */
+function switched(lie: () => Middleware | null): Middleware {
+  return (request, next, context) => (lie() ?? ((asked, go) => go(asked)))(request, next, context);
+}
+
+describe("the service sees", () => {
+  test("the exact size of a content, of one that asks for padding the padded size alone, and one of four sizes of metadata", async () => {
+    const messageOf = async (id: string) => {
+      const { bytes: raw } = await stored(id);
+      return raw.length - HEADER - Buffer.from(raw).readUInt32BE(44);
+    };
+    expect(await messageOf(await put("exact", "x".repeat(30_001)))).toBe(ciphertextSize(30_001));
+    const [one, other] = [
+      await put("p1", "x".repeat(30_001), { padded: true }),
+      await put("p2", "y".repeat(30_700), { padded: true }),
+    ];
+    expect(paddedSize(30_001)).toBe(paddedSize(30_700));
+    expect([await messageOf(one), await messageOf(other)]).toEqual(Array(2).fill(ciphertextSize(paddedSize(30_001))));
+    for (const name of ["a", "b".repeat(200)]) {
+      const { file } = await stored(await put(name, "x"));
+      expect(ENCRYPTED_METADATA_SIZES).toContain(Buffer.from(file.shared?.metadata ?? "", "base64").length);
+    }
+  });
+
+  test("who wrote and who read which file id and when, and in which folder it lies", async () => {
+    const folder = await owner.folders.create({ vaultId: vault.id, name: "inner" });
+    const id = await put("seen.txt", "seen", { folderId: folder.id });
+    await read(member.client, id);
+    const { file } = await stored(id);
+    const version = parseVersionStatement(Buffer.from(file.shared?.version ?? "", "base64"));
+    expect(`0x${Buffer.from(version.signer).toString("hex")}`).toBe(stack.owner.signer.chainAddress);
+    expect(Math.abs(version.time - Date.now())).toBeLessThan(600_000);
+    expect(file.folderId).toBe(folder.id);
+    const line = stack.log
+      .join("")
+      .split("\n")
+      .find((one) => one.includes('"endpoint":"files.content"') && one.includes(member.keyId ?? "?"));
+    expect(JSON.parse(line ?? "{}")).toMatchObject({ time: expect.anything() as unknown });
+  });
+
+  test("how often a name changed, and that two names in one folder are equal, over time; not in another folder, nor after a rotation", async () => {
+    const [one, two] = [
+      await owner.folders.create({ vaultId: vault.id, name: "one" }),
+      await owner.folders.create({ vaultId: vault.id, name: "two" }),
+    ];
+    const id = await put("plan.txt", "1", { folderId: one.id });
+    const first = await indexOf(id);
+    await owner.files.update(id, { name: "other.txt" });
+    expect(await indexOf(id)).not.toBe(first);
+    const again = await put("plan.txt", "2", { folderId: one.id });
+    expect(await indexOf(again)).toBe(first);
+    expect(await indexOf(await put("plan.txt", "3", { folderId: two.id }))).not.toBe(first);
+    const entry = (await stored(id)).file.shared?.entry ?? "";
+    expect(parseEntryStatement(Buffer.from(entry, "base64")).revision).toBe(2n);
+    const leaving = await stack.invite("leaving");
+    await owner.vaults.members.add(vault.id, leaving.signer.chainAddress);
+    await owner.vaults.members.remove(vault.id, leaving.signer.chainAddress);
+    await owner.vaults.rotate(vault.id);
+    expect(await indexOf(again)).not.toBe(first);
+  }, 60_000);
+
+  test("names where they are plain, and everything of a public vault; the disk holds both in the clear", async () => {
+    const plain = await owner.vaults.create({ name: "plain", type: "shared", plainNames: true });
+    await owner.files.upload({ vaultId: plain.id, name: "canary-name-71.txt", body: bytes("canary-hidden-72") });
+    const open = await owner.vaults.create({ name: "open", type: "public" });
+    await owner.files.upload({ vaultId: open.id, name: "o.txt", body: bytes("canary-content-73") });
+    const all = Buffer.concat(await Promise.all((await filesBelow(stack.dataDirectory)).map((path) => readFile(path))));
+    expect([all.includes("canary-name-71"), all.includes("canary-content-73")]).toEqual([true, true]);
+    expect(all.includes("canary-hidden-72")).toBe(false);
+    // So does every key of the account, a member's or not.
+    const { apiKey } = await stack.invite("no member");
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const listed = await fetch(`${stack.baseUrl}/api/files?vaultId=${plain.id}`, { headers });
+    expect(await listed.text()).toContain("canary-name-71");
+    expect((await (await fetch(`${stack.baseUrl}/api/vaults/${plain.id}`, bearer())).text()).includes('"plain"')).toBe(
+      true,
+    );
+  });
+});
+
+function bearer(): RequestInit {
+  return { headers: { authorization: `Bearer ${stack.owner.apiKey}` } };
+}
+
+describe("the service can", () => {
+  test("withhold: what it leaves out of a list is missed by nobody, and what it does not serve is gone", async () => {
+    const id = await put("withheld.txt", "withheld");
+    const leaveOut = lyingAt("files.list", (said: { files: File[] }) => ({
+      ...said,
+      files: said.files.filter((file) => file.id !== id),
+    }));
+    const { files } = await stack.owner.another({ middleware: [leaveOut] }).files.list({ vaultId: vault.id });
+    expect([files.length > 0, files.some((file) => file.id === id)]).toEqual([true, false]);
+    const refuse: Middleware = (request, next, { endpointId }) =>
+      endpointId === "files.content"
+        ? Promise.resolve(new Response('{"error":"gone"}', { status: 404 }))
+        : next(request);
+    await expect(read(stack.owner.another({ middleware: [refuse], retry: { limit: 0 } }), id)).rejects.toThrow();
+  });
+
+  test("show an older version to a client that remembers nothing, and different histories to two; who has seen the newer refuses", async () => {
+    const id = await put("forked.txt", "old");
+    const before = await stored(id);
+    await owner.files.replace(id, { body: bytes("new") });
+    let lying = false;
+    const lie = servingVersion(before);
+    const deceived = () =>
+      stack.owner.another({ retry: { limit: 0 }, middleware: [switched(() => (lying ? lie : null))] });
+    const warm = deceived();
+    expect(await read(warm, id)).toBe("new");
+    lying = true;
+    // Two clients of one owner: one is shown the old, one the new, and each takes it for the newest.
+    expect([await read(deceived(), id), await read(stack.owner.another(), id)]).toEqual(["old", "new"]);
+    await expect(read(warm, id)).rejects.toMatchObject({ code: "rolled_back" });
+  });
+
+  test("lead a client that meets a vault for the first time to another object, and read what it writes there; a pinned client it cannot", async () => {
+    const thief = await stack.signUp("thief");
+    const trap = await thief.client.vaults.create({ name: "trap", type: "shared" });
+    await thief.client.vaults.members.add(trap.id, stack.owner.signer.chainAddress, {
+      signingKey: stack.owner.signer.statements?.publicKey,
+    });
+    const trapped = redirected(vault.id, trap.id);
+    const pins = memoryPins();
+    const known = stack.owner.another({ shared: { pins } });
+    await known.files.list({ vaultId: vault.id });
+    const pinned = stack.owner.another({ middleware: [trapped], retry: { limit: 0 }, shared: { pins } });
+    await expect(pinned.files.upload({ vaultId: vault.id, name: "safe.txt", body: bytes("safe") })).rejects.toThrow();
+    expect((await thief.client.files.list({ vaultId: trap.id })).files).toEqual([]);
+
+    const fresh = stack.owner.another({ middleware: [trapped], retry: { limit: 0 } });
+    await fresh.files.upload({ vaultId: vault.id, name: "trapped.txt", body: bytes("for the members alone") });
+    const [caught] = (await thief.client.files.list({ vaultId: trap.id })).files;
+    expect(await read(thief.client, caught?.id ?? "")).toBe("for the members alone");
+  });
+});
+
+/** A service that answers for one vault with another one, in every request and every answer. */
+function redirected(from: string, to: string): Middleware {
+  const swap = (text: string, a: string, b: string): string => text.replaceAll(a, b);
+  return async (request, next) => {
+    const asked = new Request(swap(request.url, from, to), request.clone());
+    const answer = await next(asked);
+    if (!(answer.headers.get("content-type") ?? "").includes("json")) return answer;
+    const headers = new Headers(answer.headers);
+    headers.delete("content-length");
+    return new Response(swap(await answer.text(), to, from), { status: answer.status, headers });
+  };
+}

@@ -1,0 +1,205 @@
+/** What a removed member can still do, alone and with the service's help, and where it ends (docs/threat-model.md). */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  decryptFile,
+  encryptFile,
+  encodeFileStart,
+  makeEnvelope,
+  makeVersionStatement,
+  newFilePlan,
+  parseEnvelope,
+  parseFileStart,
+  parseVersionStatement,
+  reopenFilePlan,
+  unwrapDataKey,
+  type DataKey,
+} from "@coffer/crypto";
+import { nodePlatform as platform } from "@coffer/crypto/node";
+import type { Client, File, Vault } from "@coffer/sdk";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { keepVersion, servingVersion, type KeptVersion } from "../kit/lying-service.ts";
+import { openVaultOutside, type OpenedVault } from "../kit/opened-vault.ts";
+import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+
+const HONEST = "paid 100 to Anna";
+const FORGED = "paid 999 to Mara";
+/** Before the words that count: a source that is read once has no digest from this size on. */
+const LONG = " ".repeat(4 * 1024 * 1024);
+
+let stack: SharedStack;
+let owner: Client;
+let former: SharedPerson;
+let vault: Vault;
+/** Without a digest, since it is long and its source is read once; and with one. */
+let undigested: string;
+let digested: string;
+/** What the former member kept in memory, and what the service kept, before the removal. */
+let kept: { readonly vault: OpenedVault; readonly versions: Readonly<Record<string, KeptVersion>> };
+const effects: Record<string, string> = {};
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+beforeAll(async () => {
+  stack = await openSharedStack();
+  owner = stack.owner.client;
+  vault = await owner.vaults.create({ name: "left", type: "shared" });
+  former = await stack.invite("former");
+  effects["add"] = (await owner.vaults.members.add(vault.id, former.signer.chainAddress)).effect;
+  const once = { body: new Blob([LONG, HONEST]).stream(), size: LONG.length + HONEST.length };
+  undigested = (await owner.files.upload({ vaultId: vault.id, name: "once.txt", ...once })).file.id;
+  digested = (await owner.files.upload({ vaultId: vault.id, name: "whole.txt", body: bytes(HONEST) })).file.id;
+  const versions = { undigested: await keep(undigested), digested: await keep(digested) };
+  kept = { vault: await openVaultOutside(former, vault, stack.network), versions };
+  effects["revoke"] = (await owner.agents.revoke(former.keyId ?? "")).effect;
+}, 60_000);
+afterAll(() => stack[Symbol.asyncDispose]());
+
+const keep = (fileId: string): Promise<KeptVersion> => keepVersion(stack.baseUrl, stack.owner.apiKey, fileId);
+
+function versionOf(name: "undigested" | "digested"): KeptVersion {
+  const version = kept.versions[name];
+  if (version === undefined) throw new Error(`${name} was kept`);
+  return version;
+}
+
+/** A client that has met nothing, of a service that shows this version. */
+function deceived(version: KeptVersion): Client {
+  return stack.owner.another({ retry: { limit: 0 }, middleware: [servingVersion(version)] });
+}
+
+async function read(client: Client, id: string): Promise<string> {
+  return new TextDecoder().decode(await (await client.files.download(id)).bytes()).trimStart();
+}
+
+/** With the vault key in memory and the bytes from anywhere. */
+async function openData({ bytes: stored }: KeptVersion): Promise<{ dataKey: DataKey; start: FileParts }> {
+  const start = parseFileStart(stored);
+  const { record, wrapped } = parseEnvelope(start.envelope);
+  const place = { commitment: start.commitment, headerPrefix: start.headerPrefix };
+  return { dataKey: await unwrapDataKey(platform, record, kept.vault.key, wrapped, place), start };
+}
+
+type FileParts = ReturnType<typeof parseFileStart>;
+
+async function decrypted(version: KeptVersion): Promise<string> {
+  const { dataKey } = await openData(version);
+  const pieces: Uint8Array[] = [];
+  for await (const piece of decryptFile(platform, version.bytes, { unlock: () => ({ dataKey }) }))
+    pieces.push(piece.slice());
+  return Buffer.concat(pieces).toString().trimStart();
+}
+
+/** Another content of the same length under the same key, salt and commitment: all that a statement without a digest says still fits. */
+async function forge(version: KeptVersion, content: string): Promise<KeptVersion> {
+  const { dataKey, start } = await openData(version);
+  const { headerBytes: header, envelope, commitment, payloadOffset } = start;
+  const salt = version.bytes.slice(payloadOffset, payloadOffset + 24);
+  const saved = { header, envelope, salt, commitment, padded: false, contentSize: content.length };
+  const plan = await reopenFilePlan(platform, saved, dataKey);
+  const chunks = await plan.keys.encrypt(bytes(content), 0, true);
+  return { file: version.file, bytes: Buffer.concat([encodeFileStart(plan), chunks]) };
+}
+
+/** A new version that the former member signs, in the last generation that was its own. */
+async function backDate(version: KeptVersion, content: string): Promise<KeptVersion> {
+  const { view, author, record, key } = kept.vault;
+  const versionId = crypto.randomUUID();
+  const plan = await newFilePlan(platform, {
+    ...{ fileId: version.file.id, versionId, contentSize: content.length, padded: false },
+    envelopeOf: (request) => makeEnvelope(platform, record, key, request),
+  });
+  const pieces: Uint8Array[] = [];
+  for await (const piece of encryptFile(plan, bytes(content))) pieces.push(piece.slice());
+  const { header, envelope, messageSize } = plan;
+  const statement = await makeVersionStatement(view, author, {
+    ...{ record, header, envelope, commitment: plan.keys.commitment, messageLength: messageSize ?? 0, digest: null },
+    previous: parseVersionStatement(Buffer.from(version.file.shared?.version ?? "", "base64")),
+    time: Date.now() - 86_400_000,
+  });
+  const shared = { ...version.file.shared, version: Buffer.from(statement.bytes).toString("base64") };
+  return { file: { ...version.file, versionId, shared } as File, bytes: Buffer.concat(pieces) };
+}
+
+describe("before the vault is rotated, a removed member", () => {
+  test("opens a file of its time that it had never fetched, with the vault key in memory and the bytes from anybody", async () => {
+    expect(await decrypted(await keep(digested))).toBe(HONEST);
+  });
+
+  test("rewrites content without a digest, with the service's help, and nobody notices; content with one is refused where it is read whole", async () => {
+    const forged = await forge(versionOf("undigested"), `${LONG}${FORGED}`);
+    expect(await read(deceived(forged), undigested)).toBe(FORGED);
+    const other = await forge(versionOf("digested"), FORGED);
+    await expect(read(deceived(other), digested)).rejects.toMatchObject({ code: "damaged", step: "digest" });
+    // A range is held to its chunks alone: nobody has read the rest.
+    const range = await deceived(other).files.download(digested, { range: { offset: 0, length: FORGED.length } });
+    expect(new TextDecoder().decode(await range.bytes())).toBe(FORGED);
+  });
+
+  test("back-dates a version into its generation, with the service's help: an honest service and a reader who saw a newer one refuse", async () => {
+    const dated = await backDate(versionOf("digested"), FORGED);
+    expect(await read(deceived(dated), digested)).toBe(FORGED);
+    const headers = {
+      authorization: `Bearer ${stack.owner.apiKey}`,
+      "content-type": "application/octet-stream",
+      "coffer-version": dated.file.shared?.version ?? "",
+    };
+    const sent = { method: "PUT", headers, body: Uint8Array.from(dated.bytes) };
+    const answer = await fetch(`${stack.baseUrl}/api/files/${digested}/content`, sent);
+    expect(answer.headers.get("x-error-code")).toBe("generation_moved");
+    const cut = { lying: false };
+    const lie = servingVersion(dated);
+    const warm = stack.owner.another({
+      retry: { limit: 0 },
+      middleware: [(request, next, context) => (cut.lying ? lie(request, next, context) : next(request))],
+    });
+    await owner.files.replace(digested, { body: bytes("newer") });
+    expect(await read(warm, digested)).toBe("newer");
+    cut.lying = true;
+    await expect(read(warm, digested)).rejects.toMatchObject({ code: "rolled_back" });
+  });
+
+  test("is refused by the service with its old key, and finds key servers closed when it comes without the vault key", async () => {
+    await expect(read(former.another(), digested)).rejects.toMatchObject({ code: "invalid_credential" });
+    const cold = stack.owner.another({ shared: { signer: former.signer } });
+    await expect(read(cold, undigested)).rejects.toMatchObject({ code: "not_a_member" });
+  });
+});
+
+describe("after the vault was rotated, a removed member", () => {
+  beforeAll(async () => {
+    const { effect, ...result } = await owner.vaults.rotate(vault.id);
+    expect(result).toMatchObject({ generation: 2n, floor: 2n, failed: [] });
+    effects["rotate"] = effect;
+  }, 60_000);
+
+  test("rewrites and back-dates nothing any more: a client that remembers nothing refuses both", async () => {
+    const forged = await forge(versionOf("undigested"), `${LONG}${FORGED}`);
+    await expect(read(deceived(forged), undigested)).rejects.toMatchObject({ code: "rolled_back" });
+    const dated = await backDate(versionOf("digested"), FORGED);
+    await expect(read(deceived(dated), digested)).rejects.toMatchObject({ code: "rolled_back" });
+  });
+
+  test("opens what it copied, and nothing that the service serves now", async () => {
+    expect(await decrypted(versionOf("undigested"))).toBe(HONEST);
+    await expect(decrypted(await keep(undigested))).rejects.toThrow();
+    expect(await read(stack.owner.another(), undigested)).toBe(HONEST);
+  });
+
+  test("whom the owner adds again reads everything again", async () => {
+    const { text } = await owner.invites.create({ name: "again" });
+    const { key } = await stack.owner.another({ credentials: undefined }).invites.redeem(text, former.signer);
+    effects["add again"] = (await owner.vaults.members.add(vault.id, former.signer.chainAddress)).effect;
+    const back = former.another({ credentials: { apiKey: key } });
+    expect(await read(back, undigested)).toBe(HONEST);
+    const { effect } = await owner.vaults.members.remove(vault.id, former.signer.chainAddress);
+    effects["remove"] = effect;
+  });
+});
+
+test("what adding, removing, revoking and rotating do and do not do is said in their results, and on the page in the same words", async () => {
+  const page = await readFile(join(import.meta.dirname, "../../docs/threat-model.md"), "utf8");
+  const words = page.replaceAll(/\s+/g, " ");
+  expect(Object.keys(effects).sort()).toEqual(["add", "add again", "remove", "revoke", "rotate"]);
+  for (const [act, effect] of Object.entries(effects)) expect([act, words.includes(effect)]).toEqual([act, true]);
+});
