@@ -15,6 +15,8 @@ export interface ZkloginSignIn {
   readonly tokens: SessionTokens;
   /** As the service derives it. */
   readonly chainAddress: string;
+  /** As the service keeps it. */
+  readonly salt: string;
   readonly signer: ZkLoginSigner;
 }
 
@@ -32,13 +34,13 @@ export async function signInWithZklogin(
   const returned = await provider.signIn(url, user);
   const ephemeralPublicKey = ephemeralSigner.getPublicKey().toSuiPublicKey();
   const signedIn = await identityProvider.zkloginAuth({ ...returned, ephemeralPublicKey, maxEpoch, randomness });
-  const { proof: inputs, chainAddress, ...tokens } = signedIn;
+  const { proof: inputs, chainAddress, salt, ...tokens } = signedIn;
   if (inputs === null) throw new Error("the service has no prover");
   // With an address, it holds the proof to it.
   const signer = new ZkLoginSigner({
     ...{ ephemeralSigner, inputs, maxEpoch, client, address: chainAddress, legacyAddress: false },
   });
-  return { tokens, chainAddress, signer };
+  return { tokens, chainAddress, salt, signer };
 }
 
 export function sessionOf({ accessToken, refreshToken, expiresIn }: SessionTokens) {

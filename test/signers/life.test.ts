@@ -17,6 +17,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openLocalProvider, type LocalProvider } from "../kit/identity-provider.ts";
 import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
 import { sessionOf, signInWithZklogin } from "../kit/zklogin-sign-in.ts";
+import { signInForItself } from "./hostile-sign-in.ts";
 import { MAX_EPOCH, nodeClient, WALLETS, walletOf, ZKLOGIN_USER, type Wallet } from "./wallets.ts";
 
 const APP_URL = "http://localhost:3000";
@@ -154,6 +155,20 @@ describe.each(WALLETS)("somebody with %s", (name, open) => {
   });
 
   if (name !== "zkLogin") return;
+
+  test("trusts service and identity provider together: who has a sign-in and the salt is the user, for a key of its own", async () => {
+    const place = { baseUrl: stack.baseUrl, provider, client: nodeClient(stack) };
+    const { salt } = await signInWithZklogin(place, ZKLOGIN_USER, { maxEpoch: MAX_EPOCH });
+    const taken = { user: ZKLOGIN_USER, salt, maxEpoch: MAX_EPOCH };
+    const service = fromSuiSigner(await signInForItself(provider, place.client, taken));
+    expect(service.chainAddress).toBe(wallet.signer.chainAddress);
+    expect(await read(wallet.open(service), fileId)).toBe("signed anew");
+    // Another salt is another address: the identity provider alone is a stranger.
+    const guessed = { ...taken, salt: "1" };
+    const stranger = fromSuiSigner(await signInForItself(provider, place.client, guessed));
+    expect(stranger.chainAddress).not.toBe(wallet.signer.chainAddress);
+    await expect(read(wallet.open(stranger), fileId)).rejects.toMatchObject({ code: "not_a_member" });
+  });
 
   test("whose sign-in has ended is told to sign in again, and then everything is as it was", async () => {
     const { client, signer } = wallet;
