@@ -3,7 +3,7 @@ import { concatBytes, encodeText, encodeU64, equalBytes } from "./bytes.ts";
 import { exactly, sourceChanged } from "./encrypt-file.ts";
 import { chunksOffset, claimForParts, encodeFileStart, type FilePlan } from "./file-plan.ts";
 import { MAX_FILE_START_BYTES } from "./file-start.ts";
-import { encryptChunks } from "./message-stream.ts";
+import { encryptChunksInto } from "./message-stream.ts";
 import { paddingBetween } from "./padding.ts";
 import { BLOCK_BYTES, CHUNK_BYTES, TAG_BYTES, type CryptoPlatform } from "./platform/platform.ts";
 import { plaintextSize } from "./sizes.ts";
@@ -79,13 +79,9 @@ export async function encryptPart(
   const bytes = (buffer ?? new Uint8Array(length)).subarray(0, length);
   const start = firstChunk === 0 ? encodeFileStart(plan) : new Uint8Array(0);
   bytes.set(start);
-  let filled = start.length;
   const plaintext = partPlaintext(plan, readContent, firstChunk, endChunk, signal);
   const unfinished = endChunk < chunkCount(plan);
-  for await (const blocks of encryptChunks(plan.keys, plaintext, { firstChunk, unfinished, reuseBuffer: true })) {
-    bytes.set(blocks, filled);
-    filled += blocks.length;
-  }
+  await encryptChunksInto(bytes.subarray(start.length), plan.keys, plaintext, { firstChunk, unfinished });
   const tagDigest = digestTags(platform, plan, bytes.subarray(start.length), firstChunk, endChunk);
   const record = { firstChunk, endChunk, tagDigest };
   holdToEarlier(plan, record);

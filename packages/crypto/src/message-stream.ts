@@ -10,11 +10,15 @@ const RUN_CHUNKS = 16;
 /** With buffers that are filled again they may be larger: fewer results to wait for, and to write. */
 const REUSED_RUN_CHUNKS = 32;
 
-export interface EncryptChunksOptions {
-  /** Number of the chunk that `source` begins with. */
+/** Where in a message the chunks are. */
+export interface EncryptedPlace {
+  /** Number of the chunk that the source begins with. */
   readonly firstChunk?: number;
-  /** `source` ends with whole chunks, behind which the message goes on. */
+  /** The source ends with whole chunks, behind which the message goes on. */
   readonly unfinished?: boolean;
+}
+
+export interface EncryptChunksOptions extends EncryptedPlace {
   /** A piece is valid until the one after the next is asked for. */
   readonly reuseBuffer?: boolean;
 }
@@ -23,15 +27,41 @@ export interface EncryptChunksOptions {
 export async function* encryptChunks(
   keys: MessageKeys,
   source: ByteSource,
-  { firstChunk = 0, reuseBuffer = false, unfinished = false }: EncryptChunksOptions = {},
+  { reuseBuffer = false, ...place }: EncryptChunksOptions = {},
 ): AsyncGenerator<Uint8Array, void, void> {
   const join = joiner(reuseBuffer);
+  for await (const pieces of encryptRuns(keys, source, runChunks(reuseBuffer), place)) yield join(pieces);
+}
+
+/** The same into `target`, which must hold them; answers how many bytes were put there. Leaves nothing for the garbage collector. */
+export async function encryptChunksInto(
+  target: Uint8Array,
+  keys: MessageKeys,
+  source: ByteSource,
+  place: EncryptedPlace,
+): Promise<number> {
+  let filled = 0;
+  for await (const pieces of encryptRuns(keys, source, RUN_CHUNKS, place))
+    for (const piece of pieces) {
+      target.set(piece, filled);
+      filled += piece.length;
+      release(piece);
+    }
+  return filled;
+}
+
+async function* encryptRuns(
+  keys: MessageKeys,
+  source: ByteSource,
+  most: number,
+  { firstChunk = 0, unfinished = false }: EncryptedPlace,
+): AsyncGenerator<readonly Uint8Array[], void, void> {
   let chunk = firstChunk;
-  for await (const { head, bytes, last } of runsOf(source, CHUNK_BYTES, runChunks(reuseBuffer))) {
+  for await (const { head, bytes, last } of runsOf(source, CHUNK_BYTES, most)) {
     if (last && unfinished && bytes.length === 0) return;
     const first = head === null ? [] : await keys.encryptPieces(head, chunk, false);
     chunk += head === null ? 0 : 1;
-    yield join([...first, ...(await keys.encryptPieces(bytes, chunk, last && !unfinished))]);
+    yield [...first, ...(await keys.encryptPieces(bytes, chunk, last && !unfinished))];
     chunk += bytes.length / CHUNK_BYTES;
   }
 }

@@ -64,13 +64,21 @@ function hashed(source: Source, platform: CryptoPlatform): HashedSource {
 
 const READ_BYTES = 1024 * 1024;
 
-/** Bytes `from` to `to` (exclusive). A piece is valid until the next is asked for. Too little is told by who counts: the plan says how much there must be. */
+/** Memory for one reading after the other of so much content. */
+export function readingBuffer(length: number): Uint8Array {
+  return new Uint8Array(Math.min(READ_BYTES, length));
+}
+
+/**
+ * Bytes `from` to `to` (exclusive). A piece is valid until the next is asked for: all lie in `buffer`. Too little is told by who counts: the
+ * plan says how much there must be.
+ */
 export async function* readContent(
   source: Source,
   from: number,
   to: number,
+  buffer = readingBuffer(to - from),
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const buffer = new Uint8Array(Math.min(READ_BYTES, to - from));
   for (let offset = from; offset < to;) {
     const filled = await source.read(offset, buffer.subarray(0, Math.min(buffer.length, to - offset)));
     if (filled === 0) return;

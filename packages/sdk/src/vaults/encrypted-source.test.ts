@@ -42,6 +42,25 @@ describe("an encrypted source", () => {
     expect(Buffer.concat(pieces).equals(content)).toBe(true);
   });
 
+  it("reads the content of all its parts into one buffer: each new one would wait for the garbage collector", async () => {
+    const content = contentOf(CHUNK * 9 + 5);
+    const { plan } = await planFor(content.length);
+    const [memory, buffers] = [openSource(content, undefined), new Set<ArrayBufferLike>()];
+    const watched: Source = {
+      ...memory,
+      read: (offset, target) => {
+        buffers.add(target.buffer);
+        return memory.read(offset, target);
+      },
+    };
+    const source = encryptedSource(webPlatform, plan, watched, { partChunks: PART_CHUNKS });
+    // The last part first: what it takes is enough for the others.
+    await source.read(CHUNK * 9, new Uint8Array(10));
+    await readAll(source, 10_000);
+    expect(buffers.size).toBe(1);
+    expect([...buffers][0]?.byteLength).toBe(CHUNK * PART_CHUNKS);
+  });
+
   it("reads again from the beginning, and from any place in the part it holds", async () => {
     const content = contentOf(CHUNK * 9);
     const { plan } = await planFor(content.length);

@@ -1,5 +1,6 @@
 /** The bytes of an encrypted file as an upload reads them, made part by part from the plaintext. */
 import {
+  CHUNK_BYTES,
   chunkCount,
   CryptoError,
   encryptPart,
@@ -12,7 +13,7 @@ import {
 } from "@coffer/crypto";
 import { toHex } from "../digest.ts";
 import type { Source } from "../upload/source.ts";
-import { readContent } from "./content.ts";
+import { readContent, readingBuffer } from "./content.ts";
 
 /** Chunks of one part: 8 MiB of content. */
 export const PART_CHUNKS = 512;
@@ -68,7 +69,10 @@ export function encryptedSource(
 
 type OpenPart = EncryptedPart & { readonly index: number };
 
-/** All parts are made in one buffer: memory stays at a part's size. */
+/**
+ * All parts are read and made in the same two buffers: memory stays at a part's size. A buffer for each part would wait for the garbage
+ * collector, which lets tens of MiB of them be.
+ */
 function partOpener(
   platform: CryptoPlatform,
   plan: FilePlan,
@@ -77,7 +81,11 @@ function partOpener(
 ): (index: number) => Promise<OpenPart> {
   const chunks = chunkCount(plan);
   const check = digestChecker(platform, plan, digest ?? null);
-  const read = (from: number, to: number) => readContent(content, from, to);
+  let reading: Uint8Array | null = null;
+  const read = (from: number, to: number) => {
+    reading ??= readingBuffer(Math.min(partChunks * CHUNK_BYTES, content.size ?? Infinity));
+    return readContent(content, from, to, reading);
+  };
   let buffer: Uint8Array | null = null;
   return async (index) => {
     buffer ??= new Uint8Array(Math.min(partCapacity(partChunks), plan.fileSize ?? 0));
