@@ -40,7 +40,8 @@ claim("it holds what the invite gave", credential.scopes?.join() === "files:read
 const body = new TextEncoder().encode("built");
 const input = { vaultId: vault.id, name: "build.log", contentType: "text/plain", body };
 claim("an invited agent is no member yet", (await failureOf(agent.files.upload(input))) === "not_a_member");
-await owner.vaults.members.add(vault.id, signer.chainAddress, { label: "build agent" });
+// By the invite: the address is the one that its secret proves, so that the service cannot put in one of its own.
+await owner.vaults.members.add(vault.id, { invite: invite.text }, { label: "build agent" });
 const { file } = await agent.files.upload(input);
 claim("the member stores a file where it was invited", file.vaultId === vault.id && file.encrypted);
 claim("and not elsewhere", (await failureOf(agent.files.upload({ name: "elsewhere", body }))) !== null);

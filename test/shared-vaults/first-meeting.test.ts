@@ -125,6 +125,60 @@ describe("an invite with shared vaults", () => {
   });
 });
 
+/** Shows other addresses than those that redeemed. */
+function showingAddress(chainAddress: string): Middleware {
+  return async (request, next, { endpointId }) => {
+    const answer = await next(request);
+    if (endpointId !== "invites.list") return answer;
+    const { invites } = (await answer.json()) as { invites: object[] };
+    return Response.json({ invites: invites.map((each) => ({ ...each, chainAddress })), nextCursor: null });
+  };
+}
+
+describe("members.add with an invite", () => {
+  test("adds who redeemed it, and nobody whom the service puts in that place", async () => {
+    const text = await invite([vault.id]);
+    const { members } = owner.client.vaults;
+    await expect(members.add(vault.id, { invite: text })).rejects.toMatchObject({ code: "invite_unproven" });
+    const signer = await newSigner();
+    const { key } = await createClient({ baseUrl: stack.baseUrl }).invites.redeem(text, signer);
+    const stranger = await newSigner();
+    const lied = owner.another({ middleware: [showingAddress(stranger.chainAddress)] });
+    await expect(lied.vaults.members.add(vault.id, { invite: text })).rejects.toMatchObject({
+      code: "invite_unproven",
+      nextStep: expect.stringContaining("another way than the service") as unknown,
+    });
+    const added = await members.add(vault.id, { invite: text }, { label: "by invite" });
+    expect(added).toMatchObject({
+      chainAddress: signer.chainAddress,
+      label: "by invite",
+      effect: expect.any(String) as unknown,
+    });
+    expect((await members.add(vault.id, { invite: text })).chainAddress).toBe(signer.chainAddress);
+    const listed = (await members.list(vault.id)).map(({ chainAddress }) => chainAddress);
+    expect(listed).toContain(signer.chainAddress);
+    expect(listed).not.toContain(stranger.chainAddress);
+    const { network, baseUrl } = stack;
+    const agent = createClient({ baseUrl, credentials: { apiKey: key }, sharedVaults: { signer, network } });
+    expect((await agent.files.upload({ vaultId: vault.id, name: "c.txt", body: Buffer.from("c") })).file.name).toBe(
+      "c.txt",
+    );
+  }, 30_000);
+
+  test("takes no text without a secret, or of another invite", async () => {
+    const text = await invite();
+    await createClient({ baseUrl: stack.baseUrl }).invites.redeem(text, await newSigner());
+    const code = text.split(".")[0] ?? "";
+    for (const other of [code, await invite()])
+      await expect(owner.client.vaults.members.add(vault.id, { invite: other })).rejects.toMatchObject({
+        code: "invite_unproven",
+      });
+    await expect(owner.client.vaults.members.add(vault.id, { invite: "?" })).rejects.toMatchObject({
+      code: "invalid_request",
+    });
+  });
+});
+
 describe("vaults.trust", () => {
   test("pins what the owner said over another way, and takes the place of what the service said", async () => {
     const agent = await stack.invite("trusting");

@@ -99,6 +99,7 @@ const CHANGING = {
   not_offered: entry(false, "The vault was not offered to this address", OWNER_ACT),
   floor_invalid: entry(false, "The floor cannot be set like this", OWNER_ACT),
   address_invalid: entry(false, "The chain address is malformed", OWNER_ACT),
+  invite_unproven: entry(false, "No address is proven by the invite", OWNER_ACT),
   transaction_refused: entry(
     false,
     "The chain node built something else; nothing was signed",

@@ -97,7 +97,7 @@ export type { AccessCheck, LayerCheck } from "./vaults/check-access.ts";
 export type { CreationJournal, NewSharedVault } from "./vaults/create.ts";
 export type { ExportOptions, ExportProgress, ExportResult } from "./vaults/export.ts";
 export type { ExportStore } from "./vaults/export-layout.ts";
-export type { AddedMember, AddMemberOptions, RemovedMember } from "./vaults/members.ts";
+export type { AddedMember, AddMemberOptions, AgentOfInvite, RemovedMember } from "./vaults/members.ts";
 export type { ActResult } from "./vaults/owner-acts.ts";
 export { memoryPins, type PinStore, type VaultPin } from "./vaults/pins.ts";
 export { type SeenKind, type SeenMemory, type SeenStore } from "./vaults/seen.ts";

@@ -8,7 +8,7 @@ import type { NewSharedVault } from "../vaults/create.ts";
 import type { ExportOptions, ExportResult } from "../vaults/export.ts";
 import type { ExportStore } from "../vaults/export-layout.ts";
 import type { ForgetSeenOptions } from "../vaults/forget-seen.ts";
-import type { AddedMember, AddMemberOptions, RemovedMember } from "../vaults/members.ts";
+import type { AddedMember, AddMemberOptions, AgentOfInvite, RemovedMember } from "../vaults/members.ts";
 import type { AcceptOptions, ActResult } from "../vaults/owner-acts.ts";
 import type { RevokedAgent } from "../vaults/revoke-agent.ts";
 import type { RotationOptions, RotationResult } from "../vaults/rotate.ts";
@@ -90,10 +90,12 @@ export interface MemberResource {
   /** As the service and the chain see them, the owner first. */
   list(vaultId: string, options?: CallOptions): Promise<VaultMember[]>;
   /**
-   * Adds an address, on the chain and then at the service: all that was ever written in the vault opens to it. Safe to repeat.
-   * @throws VaultError `address_invalid` before anything is signed, `not_owner`, `no_gas`, …
+   * Adds an address, on the chain and then at the service: all that was ever written in the vault opens to it. Safe to repeat. `who`: the
+   * address as the agent told it over another way than the service, or `{ invite }` with the text of the invite that it redeemed: then address
+   * and signing key are what the invite's secret proves, so that the service cannot put in one of its own.
+   * @throws VaultError `address_invalid` or `invite_unproven` before anything is signed, `not_owner`, `no_gas`, …
    */
-  add(vaultId: string, chainAddress: string, options?: AddMemberOptions): Promise<AddedMember>;
+  add(vaultId: string, who: string | AgentOfInvite, options?: AddMemberOptions): Promise<AddedMember>;
   /**
    * Removes an address, on the chain and then at the service: what is written afterwards is closed to it. What it could read it can read
    * wherever it gets the bytes, until the vault has been rotated. Safe to repeat.

@@ -11,7 +11,7 @@ import { sending } from "./create.ts";
 import { ADDED, REMOVED } from "./effects.ts";
 import { inVaultTerms } from "./vault-error.ts";
 import { bytesOf } from "./addresses.ts";
-import { findInvitedKey } from "./invited-key.ts";
+import { findInvited, findInvitedKey, type InvitedAgent } from "./invited-key.ts";
 import { untilSeen } from "./service-view.ts";
 import { requireOpenVault, vaultSession } from "./vault-session.ts";
 
@@ -52,28 +52,45 @@ export async function listMembers(
   return (await callOn(connection, membersGroup.list, { params: { vaultId } }, options)).members;
 }
 
+/** An agent by the invite that it redeemed: its address and signing key are what the invite's secret proves, whatever the service shows. */
+export interface AgentOfInvite {
+  /** The text as `invites.create` gave it. */
+  readonly invite: string;
+}
+
 /**
  * Adds an address: everything that was ever written in the vault opens to it. Safe to repeat after a failure at any point: what is done
  * already is not done again.
- * @throws VaultError `address_invalid` before anything is signed, `not_owner`, `no_gas`, `members_full`, …
+ * @throws VaultError `address_invalid` or `invite_unproven` before anything is signed, `not_owner`, `no_gas`, `members_full`, …
  */
 export async function addVaultMember(
   connection: Connection,
   vaultId: string,
-  chainAddress: string,
+  who: string | AgentOfInvite,
   { label, signingKey, invite, ...options }: AddMemberOptions = {},
 ): Promise<AddedMember> {
-  bytesOf(chainAddress);
+  if (typeof who === "string") bytesOf(who);
   const session = vaultSession(connection);
   const vault = await requireOpenVault(connection, vaultId, options);
-  const invited = invite === undefined ? null : await findInvitedKey(connection, invite, chainAddress, options);
-  const key = signingKey ?? invited ?? (await findPublicKey(connection, chainAddress, options));
+  const { chainAddress, signingKey: proven } = await findAgent(connection, who, invite, options);
+  const key = signingKey ?? proven ?? (await findPublicKey(connection, chainAddress, options));
   const act = { objectId: vault.pin.chainObjectId ?? "", chainAddress, ...(key === null ? {} : { signingKey: key }) };
   await inVaultTerms(() => addMember(session.chain, sending(session.signer), act));
   const body = { chainAddress, ...(label === undefined ? {} : { label }) };
   const record = () => callOn(connection, membersGroup.add, { params: { vaultId }, body }, options);
   const { member } = await untilSeen(connection, "not_on_allowlist", options, record);
   return { ...member, effect: ADDED };
+}
+
+async function findAgent(
+  connection: Connection,
+  who: string | AgentOfInvite,
+  invite: string | undefined,
+  options: CallOptions,
+): Promise<InvitedAgent> {
+  if (typeof who !== "string") return findInvited(connection, who.invite, options);
+  const signingKey = invite === undefined ? null : await findInvitedKey(connection, invite, who, options);
+  return { chainAddress: who, signingKey };
 }
 
 /**

@@ -6,7 +6,13 @@ import { exportVault, type ExportOptions } from "./export.ts";
 import type { ExportStore } from "./export-layout.ts";
 import { forgetSeen, type ForgetSeenOptions } from "./forget-seen.ts";
 import { createSharedVault, type NewSharedVault } from "./create.ts";
-import { addVaultMember, listMembers, removeVaultMember, type AddMemberOptions } from "./members.ts";
+import {
+  addVaultMember,
+  listMembers,
+  removeVaultMember,
+  type AddMemberOptions,
+  type AgentOfInvite,
+} from "./members.ts";
 import { type AcceptOptions, acceptVault, leaveVault, offerVault, setVaultSigningKey } from "./owner-acts.ts";
 import { revokeAgent } from "./revoke-agent.ts";
 import { rotateVault, type RotationOptions } from "./rotate.ts";
@@ -27,8 +33,8 @@ export function vaultCalls(connection: Connection) {
     trustOwner: (vaultId: string, chainAddress: string, options?: CallOptions) =>
       trustOwner(connection, vaultId, chainAddress, options),
     list: (vaultId: string, options?: CallOptions) => listMembers(connection, vaultId, options),
-    add: (vaultId: string, chainAddress: string, options?: AddMemberOptions) =>
-      addVaultMember(connection, vaultId, chainAddress, options),
+    add: (vaultId: string, who: string | AgentOfInvite, options?: AddMemberOptions) =>
+      addVaultMember(connection, vaultId, who, options),
     remove: (vaultId: string, chainAddress: string, options?: CallOptions) =>
       removeVaultMember(connection, vaultId, chainAddress, options),
     export: (vaultId: string, store: ExportStore, options?: ExportOptions) =>
