@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseNetworkConfiguration, type NetworkConfiguration } from "@coffer/chain";
 import { nodePlatform } from "@coffer/crypto/node";
-import { openLocalnet, type Localnet, type LocalnetOptions } from "@coffer/localnet";
+import { openLocalnet, type LateNode, type Localnet, type LocalnetOptions } from "@coffer/localnet";
 import { chainKeySigner, createClient, generateChainKey, type Client, type ClientOptions } from "@coffer/sdk";
 import { parseConfig, startServer, type RunningServer } from "@coffer/server";
 
@@ -29,6 +29,8 @@ export interface SharedStack extends AsyncDisposable {
   readonly localnet: Localnet;
   readonly network: NetworkConfiguration;
   readonly server: RunningServer;
+  /** Null unless the service has a node of its own; that one is on time until a test makes it late. */
+  readonly serviceNode: LateNode | null;
   readonly baseUrl: string;
   /** Of the server. */
   readonly dataDirectory: string;
@@ -47,6 +49,8 @@ export interface SharedStackOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly localnet?: LocalnetOptions;
 }
+  /** The service reads the chain through another node than the clients: `serviceNode`. */
+  readonly ownNode?: boolean;
 
 /** Everything on loopback and free ports; gone when it is disposed of. */
 export async function openSharedStack(options: SharedStackOptions = {}): Promise<SharedStack> {
@@ -57,15 +61,20 @@ export async function openSharedStack(options: SharedStackOptions = {}): Promise
     const localnet = stack.use(await openLocalnet(options.localnet));
     const { url } = await localnet.listen();
     const network = parseNetworkConfiguration(localnet.network());
+    const serviceNode = options.ownNode === true ? await localnet.openNode() : null;
     const log: string[] = [];
-    const server = await startServer(parseConfig(environmentOf(url, network, dataDirectory, options)), {
-      logSink: { write: (lines) => void log.push(Buffer.from(lines).toString()) },
-    });
+    const server = await startServer(
+      parseConfig(environmentOf(serviceNode?.url ?? url, network, dataDirectory, options)),
+      {
+        logSink: { write: (lines) => void log.push(Buffer.from(lines).toString()) },
+      },
+    );
+    stack.defer(() => requireClean(dataDirectory, log.join("")));
     stack.defer(() => server.close());
     const place = { baseUrl: server.baseUrl, network };
     const owner = await signUp(place, "owner");
     return {
-      ...{ localnet, network, server, baseUrl: server.baseUrl, dataDirectory, log, owner },
+      ...{ localnet, network, serviceNode, server, baseUrl: server.baseUrl, dataDirectory, log, owner },
       signUp: (name) => signUp(place, name),
       invite: (name) => invite(place, owner, name),
       [Symbol.asyncDispose]: () => stack.disposeAsync(),

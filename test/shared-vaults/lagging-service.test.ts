@@ -5,10 +5,12 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { addMember, fromSuiSigner, openChain } from "@coffer/chain";
 import { openLocalnet } from "@coffer/localnet";
 import type { ApiError } from "@coffer/sdk";
+import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
+import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
 
 const READ = "/sui.rpc.v2.LedgerService/BatchGetObjects";
 
@@ -69,6 +71,76 @@ describe("a service whose node lags behind the owner's", () => {
     expect(error).toMatchObject({ code: "not_on_allowlist" });
   }, 60_000);
 });
+
+describe("a service whose node is two seconds behind", () => {
+  /** Pauses of the client's are over at once, and take their time of the chain's clock. */
+  let skew = 0;
+  const chainClock = () => Date.now() + skew;
+  const clock = {
+    now: () => performance.now() + skew,
+    after: (milliseconds: number, action: () => void) => {
+      if (milliseconds > 5_000) return () => undefined;
+      skew += milliseconds;
+      // The service remembers for a quarter of a second whom it refused.
+      const timer = setTimeout(action, 260);
+      return () => clearTimeout(timer);
+    },
+    random: () => 0.5,
+  };
+  let late: SharedStack;
+  beforeAll(async () => {
+    late = await openSharedStack({ ownNode: true, localnet: { clock: chainClock } });
+    if (late.serviceNode !== null) late.serviceNode.lag = 2_000;
+  }, 60_000);
+  afterAll(() => late[Symbol.asyncDispose]());
+
+  test("is waited for by the owner's acts, and by the first upload and download of a member just added", async () => {
+    const agent = await late.invite("agent");
+    const stranger = await late.invite("stranger");
+    skew += 3_000;
+    const owner = late.owner.another({ clock });
+    const { id: vaultId } = await owner.vaults.create({ name: "Late", type: "shared" });
+    const { file } = await owner.files.upload({ vaultId, name: "a.txt", body: new TextEncoder().encode("a") });
+    const reads = agent.another({ clock });
+    const { chainAddress } = agent.signer;
+    expect(await addOnChain(late, vaultId, agent)).toBe("done");
+    const before = skew;
+    expect(await textOf(await reads.files.download(file.id))).toBe("a");
+    expect(skew - before).toBeGreaterThan(1_000);
+    const added = await owner.vaults.members.add(vaultId, chainAddress);
+    expect(added.layers).toEqual({ service: "active", chain: "active" });
+
+    const refusedAt = skew;
+    await expect(stranger.another({ clock }).files.download(file.id)).rejects.toMatchObject({ code: "not_a_member" });
+    expect(skew).toBe(refusedAt);
+
+    await owner.vaults.members.remove(vaultId, chainAddress);
+    await addOnChain(late, vaultId, agent);
+    const body = new TextEncoder().encode("b");
+    await agent.another({ clock }).files.upload({ vaultId, name: "b.txt", body });
+    await owner.vaults.members.add(vaultId, chainAddress);
+    const { memberships } = await owner.agents.revoke(agent.keyId ?? "");
+    expect(memberships).toMatchObject([{ vaultId, outcome: "removed" }]);
+  }, 60_000);
+});
+
+/** The half of `members.add` that the service has no part in. */
+async function addOnChain(
+  { network, owner, localnet }: SharedStack,
+  vaultId: string,
+  { signer }: SharedPerson,
+): Promise<string> {
+  const { chainObjectId } = await owner.client.vaults.get(vaultId);
+  const { chainAddress, statements } = signer;
+  const chain = openChain(network, { fetch: localnet.fetch });
+  const key = statements === undefined ? {} : { signingKey: statements.publicKey };
+  const act = { objectId: chainObjectId ?? "", chainAddress, ...key };
+  return (await addMember(chain, fromSuiSigner(Ed25519Keypair.fromSecretKey(owner.privateKey)), act)).outcome;
+}
+
+async function textOf({ stream }: { readonly stream: ReadableStream<Uint8Array> }): Promise<string> {
+  return new Response(stream).text();
+}
 
 interface SlowNode {
   readonly url: string;

@@ -12,8 +12,8 @@ describe("a failure of npm start", () => {
     );
     expect(said).toMatch(/start afresh on another directory with --data\.$/);
     expect(said).not.toContain("\n");
-    const refused = new ApiError("unauthorized", "No", { status: 401, requestId: null, retryAfterMs: null });
-    expect(failureSentence(refused, "/data")).toMatch(/^No \(unauthorized\)\. .*--data/);
+    const refused = new ApiError("invalid_credential", "No", { status: 401, requestId: null, retryAfterMs: null });
+    expect(failureSentence(refused, "/data")).toMatch(/^No \(invalid_credential\)\. .*--data/);
   });
 
   it("of the start is its own sentence, and what nobody foresaw keeps its stack", () => {

@@ -7,6 +7,7 @@ export type { ChainAccess, ChainObject, ChainView, ObjectOwner, PutObject, Simul
 export type { FaucetGift } from "./faucet.ts";
 export type { KeyServerFaults, KeyServerOptions, KeyServerRequests, KeyServerSet } from "./key-servers/index.ts";
 export {
+  type LateNode,
   type LocalNetworkConfiguration,
   type Localnet,
   type LocalnetOptions,

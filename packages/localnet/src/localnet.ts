@@ -5,6 +5,7 @@ import { PACKAGE_DIGEST } from "@coffer/chain/package";
 import type { ChainAccess } from "./chain-access.ts";
 import { accessTo } from "./chain/access.ts";
 import { PACKAGE_ID } from "./chain/genesis.ts";
+import { LateView } from "./chain/late-view.ts";
 import { Ledger, type LedgerView } from "./chain/ledger.ts";
 import { type FaucetGift, openFaucet } from "./faucet.ts";
 import { listen, type HttpServer } from "./http-server.ts";
@@ -40,6 +41,14 @@ export interface NodeFaults {
   stale: boolean;
 }
 
+/** Another node of the chain, for programs that do not use the same one. */
+export interface LateNode {
+  /** On this machine, for reading and sending as the first one; key servers are not there. */
+  readonly url: string;
+  /** Milliseconds that it is behind the chain, up to a minute. What is sent through it is executed at once. */
+  lag: number;
+}
+
 /** The shape of a network configuration; `@coffer/chain` parses it. A copy: whoever asked may change it. */
 export interface LocalNetworkConfiguration {
   network: "localnet";
@@ -58,6 +67,8 @@ export interface Localnet {
   readonly chain: ChainAccess;
   /** Binds 127.0.0.1; port 0, the default, is any free one. From then on `network()` names the URL. */
   listen(options?: { readonly port?: number }): Promise<{ readonly url: string }>;
+  /** Opens another node, on a port of its own, that sees everything `lag` milliseconds later. It ends with the network. */
+  openNode(options?: { readonly lag?: number }): Promise<LateNode>;
   network(): LocalNetworkConfiguration;
   /** Gives coins to an address: 10 SUI by default. `amount` is in MIST. */
   faucet(address: string, amount?: bigint): Promise<FaucetGift>;
@@ -91,7 +102,7 @@ export async function openLocalnet(options: LocalnetOptions = {}): Promise<Local
     const directory = options.directory === undefined ? {} : { directory: options.directory };
     const keyServers = await startKeyServers(chain, { ...directory, ...options.keyServers });
     await keyServers.announce(IN_PROCESS_ORIGIN);
-    return new OpenLocalnet(ledger, chain, keyServers, options.autoFund ?? true);
+    return new OpenLocalnet(ledger, chain, keyServers, { clock, autoFund: options.autoFund ?? true });
   } catch (error) {
     ledger.close();
     throw error;
@@ -107,11 +118,20 @@ class OpenLocalnet implements Localnet {
   readonly #keyServers: KeyServers;
   readonly #node: NodeFaults & { readonly view: LedgerView };
   readonly #answer: (request: Request) => Promise<Response>;
+  readonly #fund: (address: string) => Promise<void>;
+  readonly #clock: () => number;
+  readonly #lateNodes: HttpServer[] = [];
   #http: HttpServer | null = null;
   #isClosed = false;
 
-  constructor(ledger: Ledger, chain: ChainAccess, keyServers: KeyServers, autoFund: boolean) {
+  constructor(
+    ledger: Ledger,
+    chain: ChainAccess,
+    keyServers: KeyServers,
+    { clock, autoFund }: { readonly clock: () => number; readonly autoFund: boolean },
+  ) {
     const faucet = openFaucet(ledger);
+    this.#clock = clock;
     this.#ledger = ledger;
     this.#keyServers = keyServers;
     this.#node = nodeFaults(ledger);
@@ -119,6 +139,7 @@ class OpenLocalnet implements Localnet {
     this.faucet = (address, amount) => faucet.give(address, amount);
     this.faults = { node: this.#node, keyServer: (index) => keyServers.faults(index) };
     const fund = autoFund ? (address: string) => faucet.giveIfPoor(address) : async () => {};
+    this.#fund = fund;
     this.#answer = async (request) => {
       const { pathname } = new URL(request.url);
       if (pathname.startsWith("/key-servers/")) return keyServers.handle(request);
@@ -140,6 +161,23 @@ class OpenLocalnet implements Localnet {
     this.#http = await listen(this.#answer, port);
     await this.#keyServers.announce(this.#http.url);
     return { url: this.#http.url };
+  }
+
+  async openNode({ lag = 0 }: { readonly lag?: number } = {}): Promise<LateNode> {
+    const late = new LateView(this.#ledger, this.#clock, lag);
+    const context = () => ({ view: late.view(), ledger: this.#ledger, fund: this.#fund });
+    const http = await listen(
+      async (request) => (await answerRpc(context(), request)) ?? new Response(null, { status: 404 }),
+      0,
+    );
+    this.#lateNodes.push({
+      url: http.url,
+      close: () => {
+        late.stop();
+        return http.close();
+      },
+    });
+    return Object.assign(late, { url: http.url });
   }
 
   network(): LocalNetworkConfiguration {
@@ -165,6 +203,7 @@ class OpenLocalnet implements Localnet {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    for (const node of this.#lateNodes) await node.close();
     await this.#http?.close();
     await this.#keyServers.close();
     this.#ledger.close();

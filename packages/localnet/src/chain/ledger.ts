@@ -36,6 +36,7 @@ export class Ledger implements LedgerView {
   readonly #store: ChainStore;
   readonly #clock: () => number;
   readonly #objects: Map<string, StoredObject>;
+  readonly #watchers = new Set<() => void>();
   #facts: ChainFacts;
 
   /** Opens the chain of a directory, or makes it. */
@@ -108,6 +109,12 @@ export class Ledger implements LedgerView {
     };
   }
 
+  /** Calls `watcher` before each change; the function that comes back ends that. */
+  beforeChange(watcher: () => void): () => void {
+    this.#watchers.add(watcher);
+    return () => void this.#watchers.delete(watcher);
+  }
+
   close(): void {
     this.#store.close();
   }
@@ -118,6 +125,7 @@ export class Ledger implements LedgerView {
     removed: readonly string[],
     transaction: { readonly digest: string; readonly record: Uint8Array } | null,
   ): void {
+    for (const watcher of this.#watchers) watcher();
     const time = this.checkpointTime();
     const clock = clockObject(time, (this.#objects.get(CLOCK_ID)?.version ?? 0n) + 1n);
     const before = this.#facts;

@@ -3,6 +3,7 @@ import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
 import type { VaultKeyRecord as ListedRecord } from "@coffer/contract";
 import {
   CryptoError,
+  isMemberIn,
   isRecordForWriting,
   newVaultKeyRecord,
   openVaultKeys,
@@ -19,7 +20,9 @@ import { fromBase64, toBase64, toHex } from "../digest.ts";
 import { isApiError } from "../errors.ts";
 import { viewNaming } from "./naming-view.ts";
 import type { WritingKey } from "./open-vault.ts";
+import { bytesOf } from "./addresses.ts";
 import type { VaultPin } from "./pins.ts";
+import { untilServed } from "./service-view.ts";
 import type { VaultSession } from "./session.ts";
 
 /** How many keys one request to a key server may ask for. */
@@ -183,12 +186,19 @@ export class KeyRing {
     const listed: ListedRecord[] = [];
     for (let cursor: string | null | undefined; cursor !== null;) {
       const query = { ...filter, limit: 100, ...(cursor === undefined ? {} : { cursor }) };
-      const page = await callOn(connection, vaultKeysGroup.list, { params, query });
+      // What a member does in the vault begins here: whom the service's node does not know yet is waited for.
+      const list = () => callOn(connection, vaultKeysGroup.list, { params, query });
+      const page = await untilServed(connection, () => this.#isNamed(), list);
       listed.push(...page.keys);
       cursor = page.nextCursor;
     }
     for (const each of listed) this.#note(each);
     return listed;
+  }
+
+  async #isNamed(): Promise<boolean> {
+    const view = await this.#view();
+    return isMemberIn(view, bytesOf(this.#session.signer.chainAddress), view.generation);
   }
 
   /** A record that is not one, or not the one its id says, is passed over: who needs it learns that it is missing. */

@@ -14,18 +14,40 @@ const LONGEST_PAUSE = 4_000;
  * Runs `call`, which tells the service of a change that stands on the chain, again while the service answers `unseen`: its node has not
  * seen the change yet. Afterwards the service's answer is thrown as it is.
  */
-export async function untilSeen<Result>(
-  { clock }: Connection,
+export function untilSeen<Result>(
+  connection: Connection,
   unseen: ErrorCode,
+  options: CallOptions | undefined,
+  call: () => Promise<Result>,
+): Promise<Result> {
+  return repeat(connection, options, call, (error) => isApiError(error) && error.code === unseen);
+}
+
+/**
+ * Runs `call` again while the service refuses as `not_a_member` whom the client's own node names (`isNamed`): it was added a moment ago.
+ * Nobody else waits.
+ */
+export function untilServed<Result>(
+  connection: Connection,
+  isNamed: () => Promise<boolean>,
+  call: () => Promise<Result>,
+): Promise<Result> {
+  const isLate = async (error: unknown) => isApiError(error) && error.code === "not_a_member" && (await isNamed());
+  return repeat(connection, undefined, call, isLate);
+}
+
+async function repeat<Result>(
+  { clock }: Connection,
   { signal }: CallOptions = {},
   call: () => Promise<Result>,
+  isLate: (error: unknown) => boolean | Promise<boolean>,
 ): Promise<Result> {
   const deadline = clock.now() + PATIENCE;
   for (let wait = FIRST_PAUSE; ; wait = Math.min(2 * wait, LONGEST_PAUSE)) {
     try {
       return await call();
     } catch (error) {
-      if (!isApiError(error) || error.code !== unseen || clock.now() + wait > deadline) throw error;
+      if (clock.now() + wait > deadline || !(await isLate(error))) throw error;
     }
     await pause(clock, wait, signal);
   }

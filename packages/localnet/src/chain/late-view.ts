@@ -1,0 +1,43 @@
+/** A node of the same chain that hears of everything some time later than the others do. */
+import type { Ledger, LedgerView } from "./ledger.ts";
+
+/** Milliseconds: what was longer ago is forgotten, so no node can be later. */
+export const MAX_LAG = 60_000;
+
+interface Past {
+  /** When it ended, in milliseconds since 1970. */
+  readonly until: number;
+  readonly view: LedgerView;
+}
+
+/** The chain as it was `lag` milliseconds ago; `lag` may be changed at any time, up to a minute. */
+export class LateView {
+  lag: number;
+  readonly #ledger: Ledger;
+  readonly #clock: () => number;
+  #past: Past[] = [];
+  readonly stop: () => void;
+
+  constructor(ledger: Ledger, clock: () => number, lag: number) {
+    this.lag = lag;
+    this.#ledger = ledger;
+    this.#clock = clock;
+    this.stop = ledger.beforeChange(() => this.#keep());
+  }
+
+  view(): LedgerView {
+    if (!(this.lag >= 0 && this.lag <= MAX_LAG)) throw new RangeError(`a node is 0 to ${MAX_LAG} ms late`);
+    if (this.lag === 0) return this.#ledger;
+    const at = this.#clock() - this.lag;
+    const past = this.#past.find(({ until }) => until > at);
+    return { ...(past?.view ?? this.#ledger.freeze()), checkpointTime: () => at };
+  }
+
+  #keep(): void {
+    const now = this.#clock();
+    this.#past = [
+      ...this.#past.filter(({ until }) => until > now - MAX_LAG),
+      { until: now, view: this.#ledger.freeze() },
+    ];
+  }
+}
