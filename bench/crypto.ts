@@ -8,7 +8,7 @@ import { nodePlatform } from "@coffer/crypto/node";
 import { generateX25519Identity } from "age-encryption";
 import { build } from "esbuild";
 import { findProgram, writeSample } from "./machine.ts";
-import { measured, median, medianRatio, type Benchmark } from "./outcome.ts";
+import { measured, median, medianRatio, renderRatios, type Benchmark } from "./outcome.ts";
 import { openScratch } from "./service.ts";
 
 const run = promisify(execFile);
@@ -37,7 +37,7 @@ export const cryptoCodec: Benchmark = async () => {
     "node decrypt": () => decryptChunks(key, theirs),
   };
   for (let round = 0; round <= ROUNDS; round += 1)
-    for (const [name, work] of Object.entries(contenders)) {
+    for (const [name, work] of inTurns(Object.entries(contenders), round)) {
       const speed = await speedOf(work);
       // The first round warms up.
       if (round > 0) series[name]?.push(speed);
@@ -51,7 +51,10 @@ export const cryptoCodec: Benchmark = async () => {
     unit: "x",
     limit: { at: "least", value: 0.8 },
     series,
-    facts: { ratios: `encrypt ${ratioText(ratios[0])}, decrypt ${ratioText(ratios[1])}`, unit: "MiB/s" },
+    facts: {
+      ...ratioFacts((direction) => [series[direction] ?? [], series[`node ${direction}`] ?? []]),
+      unit: "MiB/s",
+    },
   });
 };
 
@@ -66,7 +69,7 @@ const cryptoFiles =
     const files = await prepare(scratch.directory, FILE_MEBIBYTES);
     const series: Record<string, number[]> = {};
     for (let round = 0; round <= ROUNDS; round += 1)
-      for (const codec of ["coffer", peer])
+      for (const codec of inTurns(["coffer", peer], round))
         for (const direction of ["encrypt", "decrypt"] as const) {
           const seconds = await secondsOf(() => files.run(codec, direction));
           // The first round reads the sample and the programs into the page cache.
@@ -83,7 +86,10 @@ const cryptoFiles =
       unit: "x",
       limit: { at: "least", value: least },
       series,
-      facts: { ratios: `encrypt ${ratioText(ratios[0])}, decrypt ${ratioText(ratios[1])}` },
+      facts: ratioFacts((direction) => [
+        series[`${peer} ${direction}, s`] ?? [],
+        series[`coffer ${direction}, s`] ?? [],
+      ]),
     });
   };
 
@@ -111,6 +117,15 @@ export const cryptoMemory: Benchmark = async () => {
     facts,
   });
 };
+
+/** Nobody is always the one behind the other. */
+function inTurns<Contender>(contenders: readonly Contender[], round: number): readonly Contender[] {
+  return round % 2 === 0 ? contenders : [...contenders].reverse();
+}
+
+function ratioFacts(of: (direction: string) => readonly [readonly number[], readonly number[]]) {
+  return Object.fromEntries(["encrypt", "decrypt"].map((direction) => [direction, renderRatios(...of(direction))]));
+}
 
 /** A sample, the bundled program, keys; runs one codec in one direction in a process and answers its peak memory in MiB. */
 async function prepare(directory: string, mebibytes: number) {
@@ -197,8 +212,4 @@ async function secondsOf(work: () => Promise<unknown>): Promise<number> {
   const began = performance.now();
   await work();
   return (performance.now() - began) / 1000;
-}
-
-function ratioText(ratio: number | undefined): string {
-  return `${(ratio ?? Number.NaN).toFixed(2)}x`;
 }

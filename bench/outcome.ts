@@ -40,7 +40,18 @@ export function median(values: readonly number[]): number {
 
 /** Pairs of one round share what else the machine was doing: their ratios vary less than the numbers. */
 export function medianRatio(numerators: readonly number[], denominators: readonly number[]): number {
-  return median(numerators.map((value, at) => value / (denominators[at] ?? Number.NaN)));
+  return median(ratiosOf(numerators, denominators));
+}
+
+/** The median of {@link medianRatio}, and how far single rounds are from it. */
+export function renderRatios(numerators: readonly number[], denominators: readonly number[]): string {
+  const ratios = ratiosOf(numerators, denominators);
+  const [least, most] = [Math.min(...ratios), Math.max(...ratios)];
+  return `${short(median(ratios))} (from ${short(least)} to ${short(most)} over ${String(ratios.length)})`;
+}
+
+function ratiosOf(numerators: readonly number[], denominators: readonly number[]): number[] {
+  return numerators.map((value, at) => value / (denominators[at] ?? Number.NaN));
 }
 
 export function renderOutcome(outcome: Outcome): string {

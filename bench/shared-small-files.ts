@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Client } from "@coffer/sdk";
-import { measured, medianRatio, type Benchmark } from "./outcome.ts";
+import { processorSeconds } from "./machine.ts";
+import { measured, median, medianRatio, renderRatios, type Benchmark } from "./outcome.ts";
 import { openScratch } from "./service.ts";
 import { openSharedVaults } from "./shared-vaults.ts";
 
@@ -22,21 +23,29 @@ export const sharedSmallFiles: Benchmark = async () => {
   const series: Record<"publicUp" | "sharedUp" | "publicDown" | "sharedDown", number[]> = {
     ...{ publicUp: [], sharedUp: [], publicDown: [], sharedDown: [] },
   };
+  // Beside the rates, which a busy machine changes: what client and server worked for a file, there and back.
+  const work: Record<"public" | "shared", { client: number[]; server: number[] }> = {
+    public: { client: [], server: [] },
+    shared: { client: [], server: [] },
+  };
   for (let round = 0; round < ROUNDS; round += 1) {
     const vaults = [
-      { by: plain, vault: publicVault, up: series.publicUp, down: series.publicDown },
-      { by: client, vault: sharedVault, up: series.sharedUp, down: series.sharedDown },
+      { by: plain, vault: publicVault, up: series.publicUp, down: series.publicDown, worked: work.public },
+      { by: client, vault: sharedVault, up: series.sharedUp, down: series.sharedDown, worked: work.shared },
     ];
     // In turns, so that what else the machine does falls on both.
-    for (const { by, vault, up, down } of round % 2 === 0 ? vaults : vaults.reverse()) {
+    for (const { by, vault, up, down, worked } of round % 2 === 0 ? vaults : vaults.reverse()) {
+      const [ours, theirs] = [process.cpuUsage(), processorSeconds(stack.service.pid)];
       const rates = await transfer(by, vault, FILES / ROUNDS);
       up.push(rates.up);
       down.push(rates.down);
+      const { user, system } = process.cpuUsage(ours);
+      worked.client.push((user + system) / 1000 / (FILES / ROUNDS));
+      worked.server.push(((processorSeconds(stack.service.pid) - theirs) * 1000) / (FILES / ROUNDS));
     }
   }
   const after = stack.keyRequests();
   const cold = await openAfresh(stack);
-  const [up, down] = [medianRatio(series.sharedUp, series.publicUp), medianRatio(series.sharedDown, series.publicDown)];
   const both = (ups: readonly number[], downs: readonly number[]): number[] =>
     ups.map((rate, at) => 1 / (1 / rate + 1 / (downs[at] ?? Number.NaN)));
   const [shared, plainly] = [both(series.sharedUp, series.sharedDown), both(series.publicUp, series.publicDown)];
@@ -53,8 +62,13 @@ export const sharedSmallFiles: Benchmark = async () => {
       "public, downloads/s": series.publicDown,
     },
     facts: {
-      "up, shared/public": up.toFixed(2),
-      "down, shared/public": down.toFixed(2),
+      "both, shared/public": renderRatios(shared, plainly),
+      "up, shared/public": renderRatios(series.sharedUp, series.publicUp),
+      "down, shared/public": renderRatios(series.sharedDown, series.publicDown),
+      "processor time for a file there and back, ms": Object.entries(work)
+        .map(([vault, { client, server }]) => `${vault} ${median(client).toFixed(2)} + ${median(server).toFixed(2)}`)
+        .join(", ")
+        .concat(" (client + server)"),
       "requests to each key server, meanwhile": after.map((count, at) => count - (before[at] ?? 0)).join(", "),
       "requests to each key server, of a fresh client that lists and reads 100 files": cold.join(", "),
       "files at once": String(AT_ONCE),
