@@ -49,7 +49,7 @@ it("refuses a node that stands still, and one that shows what was before its own
   });
 });
 
-it("refuses a node that has not seen a removal, to who has", async () => {
+it("reads again what it remembers, when somebody tells of a later generation", async () => {
   const [owner, anna] = [person(), person()];
   const warm = open();
   const { objectId } = (await createVault(warm, owner, {})).vault;
