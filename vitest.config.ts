@@ -14,7 +14,9 @@ export default defineConfig({
     // The machines this runs on have two cores, and some tests start servers of their own.
     maxWorkers: 2,
     sequence: { sequencer: SlowestFirst },
-    execArgv: ["--conditions=coffer-source"],
+    // Tapped before the first import, and scanned after the last test, with all that the file starts (CONTRIBUTING, "The scan").
+    execArgv: ["--conditions=coffer-source", `--import=${new URL("test/kit/scan/preload.mjs", import.meta.url).href}`],
+    setupFiles: ["test/kit/scan/vitest-setup.ts"],
     testTimeout: FULL ? 900_000 : 60_000,
     hookTimeout: 60_000,
   },

@@ -6,6 +6,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { stripVTControlCharacters } from "node:util";
+import { scanUnit } from "../test/kit/scan/scan-unit.ts";
+import { addOutcomes, TALLY_VARIABLE, writeOutcome } from "../test/kit/scan/tally.ts";
+import { UNIT_VARIABLE } from "../test/kit/scan/unit.ts";
 import type { VitestResults } from "./vitest-results.ts";
 
 const ROOT = path.dirname(import.meta.dirname);
@@ -23,6 +26,11 @@ interface Outcome {
   readonly output: string;
 }
 
+/** What the scan of each test file and each example came to (CONTRIBUTING, "The scan"). */
+const tallies = mkdtempSync(path.join(tmpdir(), "coffer-tally-"));
+/** Test files and examples that ran: each is scanned. */
+let scanned = 0;
+
 const total = { passed: 0, failed: 0, skipped: 0 };
 
 // Two at a time, no more: the machines this runs on have two cores. The tests use both by themselves.
@@ -32,6 +40,8 @@ await inLanes(
 );
 await inLanes([{ name: "tests", run: runVitest }]);
 await inLanes(examples());
+await inLanes([{ name: "scan", run: addScans }]);
+rmSync(tallies, { recursive: true, force: true });
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exitCode = total.failed === 0 ? 0 : 1;
 
@@ -73,7 +83,7 @@ function examples(): Stage[] {
   if (files.length === 0) return [{ name: "examples", run: () => Promise.reject(new Error("there are no examples")) }];
   return files.sort().map((file) => ({
     name: `examples/${file}`,
-    run: () => runOne(["--conditions=coffer-source", path.join("examples", file)]),
+    run: () => runScanned(path.join("examples", file)),
   }));
 }
 
@@ -82,15 +92,41 @@ async function runOne(args: readonly string[]): Promise<Outcome> {
   return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: [], output };
 }
 
+/** Everything that the program sends and stores is searched for what only its own users may know. */
+async function runScanned(program: string): Promise<Outcome> {
+  const unit = mkdtempSync(path.join(tmpdir(), "coffer-scan-"));
+  try {
+    scanned += 1;
+    const preload = `--import=${new URL("../test/kit/scan/preload.mjs", import.meta.url).href}`;
+    const { code, output } = await runNode(["--conditions=coffer-source", preload, program], { [UNIT_VARIABLE]: unit });
+    const outcome = scanUnit(unit);
+    writeOutcome(tallies, program, outcome);
+    const failed = code !== 0 || outcome.problems.length > 0;
+    const found = outcome.problems.map((problem) => `the scan found ${problem}\n`).join("");
+    return { passed: failed ? 0 : 1, failed: failed ? 1 : 0, skipped: [], output: output + found };
+  } finally {
+    rmSync(unit, { recursive: true, force: true });
+  }
+}
+
+/** One check of its own: it fails also when it saw less than there is to see. */
+async function addScans(): Promise<Outcome> {
+  const { line, problems } = addOutcomes(tallies, scanned);
+  console.log(line);
+  const failed = problems.length > 0;
+  return { passed: failed ? 0 : 1, failed: failed ? 1 : 0, skipped: [], output: problems.slice(0, 40).join("\n") };
+}
+
 async function runVitest(): Promise<Outcome> {
   const scratch = mkdtempSync(path.join(tmpdir(), "coffer-test-"));
   try {
     const file = path.join(scratch, "results.json");
     const reporters = ["--reporter=default", `--reporter=${path.join(ROOT, "scripts/vitest-results.ts")}`];
     const args = [path.join("node_modules", "vitest", "vitest.mjs"), "run", ...reporters];
-    const { code, output } = await runNode(args, { COFFER_TEST_RESULTS: file });
+    const { code, output } = await runNode(args, { COFFER_TEST_RESULTS: file, [TALLY_VARIABLE]: tallies });
     if (!existsSync(file)) return { passed: 0, failed: 1, skipped: [], output: `vitest wrote no results\n${output}` };
     const results = JSON.parse(readFileSync(file, "utf8")) as VitestResults;
+    scanned += results.files;
     // Nothing collected, or an error that no test owns: vitest says so with its exit code alone.
     const unseen = results.failed === 0 && (code !== 0 || results.passed === 0) ? 1 : 0;
     return { ...results, failed: results.failed + unseen, output };

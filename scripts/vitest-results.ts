@@ -8,6 +8,8 @@ export interface VitestResults {
   /** Failed tests, files and suites that could not be set up, and errors outside of any test. */
   readonly failed: number;
   readonly skipped: readonly { readonly title: string; readonly reason: string }[];
+  /** Files of which a test ran. */
+  readonly files: number;
 }
 
 /** A vitest reporter that writes {@link VitestResults} as JSON to the file that `COFFER_TEST_RESULTS` names. */
@@ -24,6 +26,9 @@ function resultsOf(modules: readonly TestModule[], unhandled: number): VitestRes
   const states = tests.map(({ test }) => test.result().state);
   const broken = modules.flatMap((module): (TestModule | TestSuite)[] => [module, ...module.children.allSuites()]);
   return {
+    files: new Set(
+      tests.filter(({ test }) => /^(passed|failed)$/.test(test.result().state)).map(({ module }) => module),
+    ).size,
     passed: states.filter((state) => state === "passed").length,
     failed:
       states.filter((state) => state === "failed").length +

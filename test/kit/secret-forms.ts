@@ -13,12 +13,26 @@ const FEWEST = 6;
 /** All forms of the text that differ, none of them short. */
 export function formsOf(text: string): SecretForm[] {
   const plain = Buffer.from(text);
-  const forms = [
+  return usable([
     { name: "raw", bytes: plain },
     ...textForms(text),
     ...binaryForms("", plain),
     ...decoded(text).flatMap(({ name, bytes }) => [{ name, bytes }, ...binaryForms(`${name}, as `, bytes)]),
-  ];
+  ]);
+}
+
+/** All forms of bytes that are no text: a key, a piece of a file. */
+export function formsOfBytes(given: Uint8Array): SecretForm[] {
+  const bytes = Buffer.from(given);
+  return usable([
+    { name: "raw", bytes },
+    ...binaryForms("", bytes),
+    { name: "a list of numbers", bytes: Buffer.from([...bytes].join(",")) },
+    { name: "a spaced list of numbers", bytes: Buffer.from([...bytes].join(", ")) },
+  ]);
+}
+
+function usable(forms: readonly SecretForm[]): SecretForm[] {
   const seen = new Set<string>();
   return forms.filter(({ bytes }) => {
     const key = bytes.toString("latin1");

@@ -2,6 +2,7 @@
  * Remembers every secret that went through a test's requests, answers and mails, so that what a server leaves behind can
  * be searched for them. One list per test process: a secret of one server has no business in another one either.
  */
+import { currentUnit } from "./scan/unit.ts";
 import { isDatabaseFile, readPlaces, requireNoSecrets, type Secret } from "./secret-scan.ts";
 
 const recorded = new Map<string, Secret>();
@@ -26,8 +27,10 @@ export function recordedSecrets(): Iterable<Secret> {
 /**
  * Rejects when anything remembered stands in the log or in the database of a server that has ended. `directory`: its data;
  * null: there is none to look at. The outbox is left out: in development it is where mailed tokens are read (decisions §1).
+ * What members keep to themselves is looked for at the end of the test file, there too (`scan/`).
  */
 export async function requireClean(directory: string | null, log: string | Uint8Array): Promise<void> {
+  currentUnit()?.noteLog("server", Buffer.from(log));
   const places = directory === null ? [] : await readPlaces(directory, isDatabaseFile);
   requireNoSecrets(recordedSecrets(), [...places, { name: "log", bytes: Buffer.from(log) }]);
 }

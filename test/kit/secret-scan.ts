@@ -4,12 +4,18 @@
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { formsOf } from "./secret-forms.ts";
+import { formsOf, formsOfBytes } from "./secret-forms.ts";
 
 export interface Secret {
   /** What it is, such as "refreshToken". */
   readonly kind: string;
   readonly text: string;
+}
+
+/** A secret that is no text: a key, a piece of a file. */
+export interface SecretBytes {
+  readonly kind: string;
+  readonly bytes: Uint8Array;
 }
 
 /** Says what was found and where; never the secret. */
@@ -33,8 +39,27 @@ interface Needle {
 
 /** Every occurrence of any form of any secret. */
 export function findSecrets(secrets: Iterable<Secret>, places: Iterable<Place>): Finding[] {
-  const index = buildIndex(secrets);
-  return [...places].flatMap(({ name, bytes }) => scan(index, name, bytes));
+  const { scan } = openScanner(secrets);
+  return [...places].flatMap(({ name, bytes }) => scan(name, bytes));
+}
+
+/** For many places, or one that is read in pieces. */
+export interface Scanner {
+  /** Bytes of the longest form: pieces of one place overlap by one less. */
+  readonly longest: number;
+  /** How many forms it looks for. */
+  readonly forms: number;
+  readonly scan: (place: string, bytes: Uint8Array) => Finding[];
+}
+
+export function openScanner(secrets: Iterable<Secret | SecretBytes>): Scanner {
+  const needles = [...secrets].flatMap((secret) => {
+    const forms = "text" in secret ? formsOf(secret.text) : formsOfBytes(secret.bytes);
+    return forms.map(({ name, bytes }): Needle => ({ kind: secret.kind, form: name, bytes }));
+  });
+  const index = buildIndex(needles);
+  const longest = needles.reduce((most, { bytes }) => Math.max(most, bytes.length), 0);
+  return { longest, forms: needles.length, scan: (place, bytes) => scan(index, place, bytes) };
 }
 
 /** Rejects with what was found in these places. */
@@ -72,44 +97,50 @@ export function isDatabaseFile(path: string): boolean {
 }
 
 const FILTER_BITS = 22;
+/** The bytes are looked at in words of four: whatever stands among them has a word that begins in one of its first four bytes. */
+const WORD = 4;
 
 interface Index {
-  /** By the hash of their first four bytes. */
-  readonly byStart: ReadonlyMap<number, readonly Needle[]>;
+  /** By each of those words. */
+  readonly byWord: ReadonlyMap<number, readonly (readonly [needle: Needle, before: number])[]>;
   /** Which hashes there are, for a look without a map. */
   readonly filter: Uint8Array;
 }
 
-function buildIndex(secrets: Iterable<Secret>): Index {
-  const byStart = new Map<number, Needle[]>();
+function buildIndex(needles: readonly Needle[]): Index {
+  const byWord = new Map<number, [Needle, number][]>();
   const filter = new Uint8Array(1 << FILTER_BITS);
-  for (const { kind, text } of secrets) {
-    for (const { name, bytes } of formsOf(text)) {
-      const start = bytes.readUInt32LE(0);
-      const needles = byStart.get(start) ?? [];
-      needles.push({ kind, form: name, bytes });
-      byStart.set(start, needles);
-      filter[slotOf(start)] = 1;
+  for (const needle of needles) {
+    for (let before = 0; before < WORD; before += 1) {
+      const word = needle.bytes.readInt32LE(before);
+      const found = byWord.get(word);
+      if (found === undefined) byWord.set(word, [[needle, before]]);
+      else found.push([needle, before]);
+      filter[slotOf(word)] = 1;
     }
   }
-  return { byStart, filter };
+  return { byWord, filter };
 }
 
 /** Fibonacci hashing (Knuth, TAOCP 3 §6.4). */
-function slotOf(start: number): number {
-  return Math.imul(start, 0x9e3779b1) >>> (32 - FILTER_BITS);
+function slotOf(word: number): number {
+  return Math.imul(word, 0x9e3779b1) >>> (32 - FILTER_BITS);
 }
 
-function scan({ byStart, filter }: Index, place: string, given: Uint8Array): Finding[] {
+function scan({ byWord, filter }: Index, place: string, given: Uint8Array): Finding[] {
   const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
+  // Words of memory begin at multiples of four, wherever these bytes begin.
+  const skipped = -given.byteOffset & (WORD - 1);
+  const length = Math.max(0, Math.floor((bytes.length - skipped) / WORD));
+  const words = length === 0 ? new Int32Array(0) : new Int32Array(bytes.buffer, bytes.byteOffset + skipped, length);
   const findings: Finding[] = [];
-  let window = 0;
-  for (let at = 0; at < bytes.length; at += 1) {
-    window = (window >>> 8) | ((bytes[at] ?? 0) << 24);
-    if (at < 3 || filter[slotOf(window)] === 0) continue;
-    const offset = at - 3;
-    for (const needle of byStart.get(window >>> 0) ?? []) {
-      if (needle.bytes.compare(bytes, offset, Math.min(offset + needle.bytes.length, bytes.length)) !== 0) continue;
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? 0;
+    if (filter[slotOf(word)] === 0) continue;
+    for (const [needle, before] of byWord.get(word) ?? []) {
+      const offset = skipped + at * WORD - before;
+      if (offset < 0 || offset + needle.bytes.length > bytes.length) continue;
+      if (needle.bytes.compare(bytes, offset, offset + needle.bytes.length) !== 0) continue;
       findings.push({ kind: needle.kind, form: needle.form, place, offset });
     }
   }

@@ -7,6 +7,7 @@ import { nodePlatform } from "@coffer/crypto/node";
 import { openLocalnet, type LateNode, type Localnet, type LocalnetOptions } from "@coffer/localnet";
 import { chainKeySigner, createClient, generateChainKey, type Client, type ClientOptions } from "@coffer/sdk";
 import { parseConfig, startServer, type RunningServer } from "@coffer/server";
+import { requireClean } from "./secret-recorder.ts";
 
 export type ChainSigner = Awaited<ReturnType<typeof chainKeySigner>>;
 
@@ -28,9 +29,9 @@ type SharedOptions = { readonly shared?: Partial<NonNullable<ClientOptions["shar
 export interface SharedStack extends AsyncDisposable {
   readonly localnet: Localnet;
   readonly network: NetworkConfiguration;
-  readonly server: RunningServer;
   /** Null unless the service has a node of its own; that one is on time until a test makes it late. */
   readonly serviceNode: LateNode | null;
+  readonly server: RunningServer;
   readonly baseUrl: string;
   /** Of the server. */
   readonly dataDirectory: string;
@@ -48,9 +49,9 @@ export interface SharedStackOptions {
   /** `SERVICE_…` settings. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly localnet?: LocalnetOptions;
-}
   /** The service reads the chain through another node than the clients: `serviceNode`. */
   readonly ownNode?: boolean;
+}
 
 /** Everything on loopback and free ports; gone when it is disposed of. */
 export async function openSharedStack(options: SharedStackOptions = {}): Promise<SharedStack> {
@@ -60,8 +61,8 @@ export async function openSharedStack(options: SharedStackOptions = {}): Promise
     stack.defer(() => rm(dataDirectory, { recursive: true, force: true }));
     const localnet = stack.use(await openLocalnet(options.localnet));
     const { url } = await localnet.listen();
-    const network = parseNetworkConfiguration(localnet.network());
     const serviceNode = options.ownNode === true ? await localnet.openNode() : null;
+    const network = parseNetworkConfiguration(localnet.network());
     const log: string[] = [];
     const server = await startServer(
       parseConfig(environmentOf(serviceNode?.url ?? url, network, dataDirectory, options)),
@@ -98,9 +99,9 @@ function environmentOf(
     SERVICE_DATA_DIR: dataDirectory,
     SERVICE_CHAIN_URL: chainUrl,
     SERVICE_CHAIN_PACKAGE: originalPackageId,
+    SERVICE_CHAIN_ID: chainId,
     SERVICE_LOG_LEVEL: "info",
     ...environment,
-    SERVICE_CHAIN_ID: chainId,
   };
 }
 

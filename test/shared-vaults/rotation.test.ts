@@ -28,26 +28,27 @@ async function openOld(name: string, plainNames = false) {
   const vaultId = vault.id;
   const folder = await client.folders.create({ name: "reports", vaultId });
   const inner = await client.folders.create({ name: "inner", vaultId, parentId: folder.id });
-  const put = async (fileName: string, folderId?: string) =>
-    (
-      await client.files.upload({
-        vaultId,
-        name: fileName,
-        body: bytes(`content of ${fileName}`),
-        ...(folderId && { folderId }),
-      })
-    ).file;
-  const files = [await put("top.txt"), await put("in.txt", folder.id), await put("deep.txt", inner.id)];
+  // Names of their own where the service may see them: those of other vaults must be nowhere in the clear.
+  const ending = plainNames ? "text" : "txt";
+  const put = async (title: string, folderId?: string) => {
+    const body = bytes(`content of ${title}.${ending}`);
+    return (await client.files.upload({ vaultId, name: `${title}.${ending}`, body, ...(folderId && { folderId }) }))
+      .file;
+  };
+  const files = [await put("top"), await put("in", folder.id), await put("deep", inner.id)];
   const big = (
     await member.client.files.upload({ vaultId, name: "big.bin", body: pattern(3 * 1024 * 1024), folderId: folder.id })
   ).file;
   const padded = (
-    await client.files.upload({ vaultId, name: "padded.txt", body: bytes("content of padded.txt") }, { padded: true })
+    await client.files.upload(
+      { vaultId, name: `padded.${ending}`, body: bytes(`content of padded.${ending}`) },
+      { padded: true },
+    )
   ).file;
   const trashedFolder = await client.folders.create({ name: "old", vaultId });
-  const below = await put("below.txt", trashedFolder.id);
+  const below = await put("below", trashedFolder.id);
   await client.folders.delete(trashedFolder.id);
-  const trashed = await put("trashed.txt");
+  const trashed = await put("trashed");
   await client.files.delete(trashed.id);
   await client.vaults.members.remove(vault.id, member.signer.chainAddress);
   return { vault, folder, inner, files: [...files, padded], big, trashed, trashedFolder, below };
@@ -119,9 +120,9 @@ describe("vaults.rotate", () => {
       expect([kept.status, (await kept.arrayBuffer()).byteLength]).toEqual([200, before.storedSize]);
       // The trash comes back as it was.
       expect((await owner.client.files.restore(old.trashed.id)).trashedAt).toBeNull();
-      expect(await read(owner, old.trashed.id)).toBe("content of trashed.txt");
+      expect(await read(owner, old.trashed.id)).toBe(`content of ${old.trashed.name}`);
       expect(await owner.client.folders.restore(old.trashedFolder.id)).toMatchObject({ name: "old", trashedAt: null });
-      expect(await read(owner, old.below.id)).toBe("content of below.txt");
+      expect(await read(owner, old.below.id)).toBe(`content of ${old.below.name}`);
       const again = await owner.client.vaults.rotate(vaultId);
       expect(again).toEqual({ files: 0, folders: 0, generation: 2n, floor: 2n, failed: [] });
     },

@@ -1,0 +1,27 @@
+/** Set up before each test file: scans what it and its processes sent, logged and stored, when all of its tests are over. */
+import { rmSync } from "node:fs";
+import { relative } from "node:path";
+import { afterAll, expect } from "vitest";
+import { scanUnit } from "./scan-unit.ts";
+import { TALLY_VARIABLE, writeOutcome } from "./tally.ts";
+import { currentUnit } from "./unit.ts";
+
+/** Some files move a gigabyte. */
+const SCAN_LIMIT = 120_000;
+
+const unit = currentUnit();
+if (unit === null) throw new Error("this process is not tapped: vitest.config.ts preloads test/kit/scan/preload.mjs");
+const { testPath = "" } = expect.getState();
+
+// Registered before all others, so it runs after them: what they stop and remove has then ended.
+afterAll(() => {
+  const outcome = scanUnit(unit.directory);
+  // It holds every secret of these tests.
+  rmSync(unit.directory, { recursive: true, force: true });
+  const tallies = process.env[TALLY_VARIABLE];
+  if (tallies !== undefined) writeOutcome(tallies, relative(process.cwd(), testPath), outcome);
+  const { problems } = outcome;
+  if (problems.length === 0) return;
+  const shown = problems.slice(0, 20).join("\n");
+  throw new Error(`the scan found ${problems.length} (seed ${unit.seed}):\n${shown}`);
+}, SCAN_LIMIT);
