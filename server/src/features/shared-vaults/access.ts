@@ -92,6 +92,14 @@ export interface Writer {
   readonly member: ChainMember;
 }
 
+interface WantedWriter {
+  readonly generation: number;
+  /** In milliseconds. */
+  readonly maxAge?: number;
+  /** An earlier generation than the vault's is taken too; who signed in it is for the caller to look at. */
+  readonly orEarlier?: boolean;
+}
+
 /**
  * Who the caller signs as, for the statements of a change. `generation` is what the statements name: a read from memory that does not
  * fit is repeated. Never inside a transaction: it waits for the chain.
@@ -102,14 +110,14 @@ export async function requireWriter(
   deps: ChainDeps,
   principal: Principal,
   vault: SeenVault,
-  { generation, maxAge = AUTHORISING_AGE }: { readonly generation: number; readonly maxAge?: number },
+  { generation, maxAge = AUTHORISING_AGE, orEarlier = false }: WantedWriter,
 ): Promise<Writer> {
   const address = await findActingAddress(deps.database, principal);
   const remembered = await readChainVault(deps, vault, { maxAge });
   const again = rereadAge(remembered, address, generation);
   const chain = again === null ? remembered : await readChainVault(deps, vault, { maxAge: again });
   const member = requireNamed(chain, address);
-  if (chain.generation > generation) throw new ServiceError("generation_moved");
+  if (chain.generation > generation && !orEarlier) throw new ServiceError("generation_moved");
   if (chain.generation < generation) {
     throw new ServiceError("chain_unavailable", "The service's chain node has not seen that generation yet");
   }

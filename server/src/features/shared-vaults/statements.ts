@@ -57,6 +57,8 @@ export interface KeyRecord {
   readonly vault: string;
   readonly generation: number;
   readonly creator: string;
+  /** In hex: which key the record holds. */
+  readonly check: string;
   /** SHA-256 of the record. */
   readonly keyId: string;
   readonly bytes: Uint8Array;
@@ -110,6 +112,7 @@ export function parseKeyRecord(text: string): KeyRecord {
     vault: addressAt(bytes, KEY_RECORD.vault),
     generation: countAt(bytes, KEY_RECORD.generation),
     creator: addressAt(bytes, KEY_RECORD.creator),
+    check: hexAt(bytes, KEY_RECORD.check),
     keyId: hash("sha256", bytes, "hex"),
     bytes,
   };
@@ -147,6 +150,15 @@ export function requireEntry(writer: Writer, statement: EntryStatement, { keyId,
 export function requireRecord(writer: Writer, record: KeyRecord): void {
   requirePlace(writer, { ...record, signer: record.creator }, "record");
   requireSigned(writer, KEY_RECORD.title, record.bytes, "record");
+}
+
+/** The same for a key that was sealed again, also of an earlier generation: its creator signs for that with the key it has had since. */
+export function requireSealedAgain({ chain, member }: Writer, record: KeyRecord): void {
+  if (member.since > record.generation)
+    throw invalid("record: the caller's signing key is younger than its generation");
+  const { generation } = record;
+  requirePlace({ member, chain: { ...chain, generation } }, { ...record, signer: record.creator }, "record");
+  requireSigned({ chain, member }, KEY_RECORD.title, record.bytes, "record");
 }
 
 function requirePlace(

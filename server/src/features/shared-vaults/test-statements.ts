@@ -10,12 +10,15 @@ export interface RecordToSign {
   readonly generation: number;
   readonly creator?: string;
   readonly sealedKey?: Uint8Array;
+  /** 32 bytes; which key it is of. */
+  readonly check?: Uint8Array;
 }
+
+const CHECK = Buffer.alloc(32, 7);
 
 /** Base64. Without a sealed key every record is another one. */
 export function signRecord(signer: Signer, record: RecordToSign): string {
-  const { vault, generation, creator = signer.chainAddress, sealedKey = randomBytes(300) } = record;
-  const check = Buffer.alloc(32, 7);
+  const { vault, generation, creator = signer.chainAddress, sealedKey = randomBytes(300), check = CHECK } = record;
   return signed(signer, "coffer/vault-key/v1", [
     ...[hex(vault), integer(generation), hex(creator), check, integer(sealedKey.length, 2), sealedKey],
   ]);

@@ -8,8 +8,8 @@ import type { VaultKeyRow } from "../../ports/tables.ts";
 import { toTimestamp } from "../acting.ts";
 import { recordChange } from "../changes/store.ts";
 import { readVaultFor, requireWriter, type SeenVault } from "../shared-vaults/access.ts";
-import { type KeyRecord, requireRecord } from "../shared-vaults/statements.ts";
-import { countKeys, findCurrentKey, insertKey, replaceKey } from "./store.ts";
+import { type KeyRecord, parseKeyRecord, requireRecord, requireSealedAgain } from "../shared-vaults/statements.ts";
+import { countKeys, findCurrentKey, findKey, insertKey, replaceKey } from "./store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "chain">;
 
@@ -28,7 +28,8 @@ export interface WantedKey {
 }
 
 /**
- * Repeating what stands answers it again.
+ * Repeating what stands answers it again. A record of the same key as the one it names, sealed for other key servers, may be of any
+ * generation so far: nobody new opens it, and nothing new is written with it.
  * @throws ServiceError what `requireWriter` and `requireRecord` refuse with, `key_exists` with the id of the record that stands,
  * `statement_invalid` when there is nothing to replace, `limit_reached`.
  */
@@ -40,12 +41,18 @@ export async function publishKey(
 ): Promise<Recorded<{ key: VaultKeyRecord }>> {
   const { principal } = context;
   const { generation } = wanted.record;
-  requireRecord(await requireWriter(deps, principal, vault, { generation, maxAge: PUBLISHING_AGE }), wanted.record);
+  const isAgain = await isSealedAgain(deps.database, vault.id, wanted);
+  const writer = await requireWriter(deps, principal, vault, {
+    generation,
+    maxAge: PUBLISHING_AGE,
+    orEarlier: isAgain,
+  });
+  (isAgain ? requireSealedAgain : requireRecord)(writer, wanted.record);
   try {
     return await deps.database.transaction(async (transaction) => {
       const seen = await readVaultFor(transaction, principal, vault.id);
-      if ((seen.chain_generation ?? 0) > generation) throw new ServiceError("generation_moved");
-      const row = await setCurrent(deps, transaction, principal, { vault: seen, wanted });
+      if ((seen.chain_generation ?? 0) > generation && !isAgain) throw new ServiceError("generation_moved");
+      const row = await store(deps, transaction, principal, { vault: seen, wanted, isAgain });
       return context.record(transaction, { key: toVaultKey(row) });
     });
   } catch (error) {
@@ -54,6 +61,16 @@ export async function publishKey(
     const current = await findCurrentKey(deps.database, { vaultId: vault.id, generation });
     throw current === null ? error : keyExists(current.key_id);
   }
+}
+
+/** Whether the record that it names is of the same key; rows are never changed in that, so it holds in the transaction too. */
+async function isSealedAgain(session: Session, vaultId: string, { record, replaces }: WantedKey): Promise<boolean> {
+  const named = replaces === null ? null : await findKey(session, { vaultId, keyId: replaces });
+  return named !== null && named.generation === record.generation && checkOf(named) === record.check;
+}
+
+function checkOf({ record }: VaultKeyRow): string {
+  return parseKeyRecord(record).check;
 }
 
 export function toVaultKey(row: VaultKeyRow): VaultKeyRecord {
@@ -66,28 +83,39 @@ export function toVaultKey(row: VaultKeyRow): VaultKeyRecord {
   };
 }
 
-async function setCurrent(
+interface Publication {
+  readonly vault: SeenVault;
+  readonly wanted: WantedKey;
+  readonly isAgain: boolean;
+}
+
+/** As the generation's current record; behind it when it seals again a key whose place another key has taken: files still name that. */
+async function store(
   deps: Needs,
   transaction: Session,
   principal: Principal,
-  { vault, wanted }: { readonly vault: SeenVault; readonly wanted: WantedKey },
+  { vault, wanted, isAgain }: Publication,
 ): Promise<VaultKeyRow> {
   const { record, replaces } = wanted;
   const place = { vaultId: vault.id, generation: record.generation };
   const current = await findCurrentKey(transaction, place);
   if (current?.key_id === record.keyId) return current;
-  if (current !== null && current.key_id !== replaces) throw keyExists(current.key_id);
+  const isBehind = isAgain && current !== null && current.key_id !== replaces && checkOf(current) !== record.check;
+  if (current !== null && current.key_id !== replaces && !isBehind) throw keyExists(current.key_id);
   if (current === null && replaces !== null) {
     throw new ServiceError("statement_invalid", "body.replaces: the generation has no record yet");
   }
+  const known = isBehind ? await findKey(transaction, { vaultId: vault.id, keyId: record.keyId }) : null;
+  if (known !== null) return known;
   if ((await countKeys(transaction, place)) >= MAX_RECORDS) {
     throw new ServiceError("limit_reached", `A generation has at most ${MAX_RECORDS} records`);
   }
   const now = deps.clock.now();
-  if (current !== null) await transaction.run(replaceKey(transaction, { ...place, keyId: current.key_id, now }));
+  if (current !== null && !isBehind)
+    await transaction.run(replaceKey(transaction, { ...place, keyId: current.key_id, now }));
   const row: VaultKeyRow = {
     ...{ vault_id: vault.id, key_id: record.keyId, generation: record.generation, record: wanted.text },
-    ...{ creator: record.creator, created_at: now, replaced_at: null },
+    ...{ creator: record.creator, created_at: now, replaced_at: isBehind ? now : null },
   };
   await insertKey(transaction, row);
   await notePublished(deps, transaction, principal, row, vault.account_id);

@@ -20,6 +20,14 @@ export function findCurrentKey(
   return session.first(current(session, value));
 }
 
+const named = prepared((build, value: { vaultId: string; keyId: string }) =>
+  build.selectFrom("vault_keys").selectAll().where("vault_id", "=", value.vaultId).where("key_id", "=", value.keyId),
+);
+
+export function findKey(session: Session, value: { vaultId: string; keyId: string }): Promise<VaultKeyRow | null> {
+  return session.first(named(session, value));
+}
+
 const counting = prepared((build, value: { vaultId: string; generation: number }) =>
   build
     .selectFrom("vault_keys")

@@ -156,6 +156,76 @@ describe("publishing a vault key", () => {
   });
 });
 
+describe("a key that is sealed again for other key servers", () => {
+  const OTHER = Buffer.alloc(32, 8);
+
+  test("takes its record's place, also in a generation that is over, by whoever could sign in that", async () => {
+    await using service = await openTestService();
+    const shared = await openSharedVault(service);
+    const { owner } = shared;
+    const [leaving, late] = [await addPerson(service), await addPerson(service)];
+    await addMember(service, shared, leaving);
+    const first = await publishKey(service, shared, owner);
+    service.chain.remove(shared.objectId, leaving.chainAddress);
+    service.clock.advance(10_000);
+    await addMember(service, shared, late);
+    await publishKey(service, shared, owner, 2);
+    const again = { record: recordOf(shared), replaces: first };
+    const made = await publish(service, shared, owner, again);
+    expect(made).toMatchObject({ generation: 1, current: true });
+    expect(await publish(service, shared, owner, again)).toEqual(made);
+    // The loser of a race is told what stands.
+    expect(await standing(publish(service, shared, owner, { ...again, record: recordOf(shared) }))).toBe(made.keyId);
+    const { keys } = await list(service, shared, owner.principal, { generation: "1" });
+    expect(keys.map(({ keyId, current }) => [keyId, current]).sort()).toEqual(
+      [
+        [first, false],
+        [made.keyId, true],
+      ].sort(),
+    );
+    const replaces = made.keyId;
+    expect(await codeOf(publish(service, shared, late, { record: recordOf(shared, {}, late), replaces }))).toBe(
+      "statement_invalid",
+    );
+    const removed = publish(service, shared, leaving, { record: recordOf(shared, {}, leaving), replaces });
+    expect(await codeOf(removed)).toBe("not_a_member");
+  });
+
+  test("is no way to put another key into a generation that is over, or to bring one back as the current one", async () => {
+    await using service = await openTestService();
+    const shared = await openSharedVault(service);
+    const { owner } = shared;
+    const first = await publishKey(service, shared, owner);
+    const other = await publish(service, shared, owner, {
+      record: recordOf(shared, { check: OTHER }),
+      replaces: first,
+    });
+    // Files still name the key that was replaced: it is stored behind the current one.
+    const behind = { record: recordOf(shared), replaces: first };
+    const stored = await publish(service, shared, owner, behind);
+    expect(stored.current).toBe(false);
+    expect(await publish(service, shared, owner, behind)).toEqual(stored);
+    const member = await addPerson(service);
+    await addMember(service, shared, member);
+    service.chain.remove(shared.objectId, member.chainAddress);
+    service.clock.advance(10_000);
+    await publishKey(service, shared, owner, 2);
+    for (const body of [
+      { record: recordOf(shared, { check: randomBytes(32) }), replaces: other.keyId },
+      { record: recordOf(shared, { check: OTHER }), replaces: first },
+      { record: recordOf(shared), replaces: "ab".repeat(32) },
+      { record: recordOf(shared) },
+    ])
+      expect(await codeOf(publish(service, shared, owner, body))).toBe("generation_moved");
+    const { keys } = await list(service, shared, owner.principal, { generation: "1" });
+    expect(keys.filter(({ current }) => current).map(({ keyId }) => keyId)).toEqual([other.keyId]);
+    const forged = recordOf(shared, { creator: owner.chainAddress }, member);
+    expect(await codeOf(publish(service, shared, owner, { record: forged, replaces: stored.keyId }))).toBe(
+      "statement_invalid",
+    );
+  });
+});
+
 describe("a record is refused", () => {
   test("when it is of another vault, another creator, or signed by another key", async () => {
     await using service = await openTestService();
