@@ -1,6 +1,7 @@
 /** Why keys are not given: told by the chain and by what each key server said, never by SealClient's one error. */
 import type { SealKeyWrap } from "@coffer/chain";
 import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import type { OtherAnswer } from "@coffer/localnet/key-servers";
 import { keypairOf, openKeyWrapBench, placeOf, type KeyWrapBench } from "../kit/key-wrap-bench.ts";
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
@@ -56,6 +57,34 @@ describe("a refusal says why", () => {
     await expect(failure).rejects.toMatchObject({ code: "key_servers_unavailable" });
     await expect(failure).rejects.toThrow(/1 of 3 .* answers, with a key that may not fit/);
     warned.mockRestore();
+  });
+
+  it.each<[OtherAnswer, RegExp, "later" | "lasts"]>([
+    [
+      "Failure",
+      /2 of 3 \(\S+\) answers that it failed, as it also does while its chain node is more than two minutes/,
+      "later",
+    ],
+    ["InvalidMVRName", /2 of 3 \(\S+\) does not know the package by the name/, "lasts"],
+    ["UnsupportedPackageId", /2 of 3 \(\S+\) does not serve the package/, "lasts"],
+    ["DeprecatedSDKVersion", /2 of 3 \(\S+\) does not serve this version of the Seal client/, "lasts"],
+    ["no_version", /2 of 3 \(\S+\) answers as no key server does/, "lasts"],
+    ["old_version", /2 of 3 \(\S+\) runs a version that is too old/, "lasts"],
+    ["not_json", /2 of 3 \(\S+\) answers as no key server does/, "lasts"],
+    ["no_keys", /2 of 3 \(\S+\) answers as no key server does/, "lasts"],
+    ["redirect", /2 of 3 \(\S+\) sends its callers to another address, which is not asked/, "lasts"],
+    ["hang", /2 of 3 \(\S+\) takes too long to answer/, "later"],
+  ])("key_servers_unavailable, with the matter in words: %s", async (otherAnswer, words, cure) => {
+    for (const index of [1, 2]) bench.servers.faults(index).otherAnswer = otherAnswer;
+    const failure = await open(bench.wrapOf(owner, { timeout: 400 })).catch((reason: unknown) => reason as Error);
+    expect(failure).toMatchObject({ name: "ChainError", code: "key_servers_unavailable" });
+    const { message } = failure as Error;
+    expect(message).toMatch(words);
+    expect(message).toMatch(cure === "later" ? /Try again later\.$/ : /Waiting does not cure that: .* this program\.$/);
+    await expect(open(bench.wrapOf(stranger, { timeout: 400 }))).rejects.toMatchObject({ code: "not_a_member" });
+    if (otherAnswer !== "hang") return;
+    bench.servers.faults(2).otherAnswer = null;
+    expect(await open(bench.wrapOf(owner))).toEqual([key]);
   });
 
   it("clock_skew, and a new session once the clock is right", async () => {
@@ -226,6 +255,17 @@ describe("checkKeyServers", () => {
     });
     const network = { ...bench.network, keyServerSets: [bench.network.keyServerSets[1]!] };
     expect(await bench.wrapOf(owner, { network }).checkKeyServers()).toMatchObject([{ state: "ok" }]);
+  });
+
+  it("says of one that is too old, and of what is none, that it is", async () => {
+    for (const [index, otherAnswer] of (["old_version", "no_version", "redirect"] as const).entries())
+      bench.servers.faults(index).otherAnswer = otherAnswer;
+    const states = await bench.wrapOf(owner).checkKeyServers();
+    expect(states.map(({ state, detail }) => [state, detail])).toEqual([
+      ["failed", "It runs a version that is too old for this client."],
+      ["failed", "What answers is not a key server."],
+      ["failed", "It sends its callers to another address, which is not asked."],
+    ]);
   });
 
   it("does not know without a chain, and says when a key server is not the pinned one", async () => {

@@ -97,7 +97,15 @@ function openWrap(
 }
 
 function reset(chain: AllowlistChain, servers: KeyServers, signed: string[]): void {
-  const healthy = { down: false, slow: 0, stale: false, wrongKey: false, clockSkew: 0, addressAlias: false };
+  const healthy = {
+    down: false,
+    slow: 0,
+    stale: false,
+    wrongKey: false,
+    clockSkew: 0,
+    addressAlias: false,
+    otherAnswer: null,
+  };
   for (let index = 0; index < 9; index += 1) {
     Object.assign(servers.faults(index), healthy);
     Object.assign(servers.requests(index), { service: 0, fetchKey: 0 });

@@ -6,7 +6,7 @@ import { ChainError } from "../errors.ts";
 import type { KeyServerSet } from "../network.ts";
 import type { ApprovalVerdict } from "./approval.ts";
 import { nameKeyServer } from "./key-server-group.ts";
-import type { Outcome } from "./outcomes.ts";
+import type { Outcome, Refusal } from "./outcomes.ts";
 
 export interface Denial {
   readonly set: KeyServerSet;
@@ -84,14 +84,42 @@ function reasonOf(outcome: Outcome): Reason | null {
 
 /** "Too few key servers give keys; 2 of 3 shares are needed. Key server 1 of 3 (0x12ab…cdef) cannot be reached; …". */
 function describeServers({ set, outcomes }: Denial): string {
+  const outcomeOf = (objectId: string): Outcome | null => outcomes.get(objectId) ?? null;
   const told = set.servers.flatMap((server) => {
-    const said = describeOutcome(outcomes.get(server.objectId) ?? null);
+    const said = describeOutcome(outcomeOf(server.objectId));
     return said === null ? [] : [`${nameKeyServer(set, server)} ${said}`];
   });
-  const shares = set.servers.reduce((sum, { weight }) => sum + weight, 0);
-  const needed = `${set.threshold} of ${shares} shares are needed`;
-  return `Too few key servers give keys; ${needed}. ${told.join("; ")}. Try again later.`;
+  const weigh = (servers: readonly { readonly weight: number }[]): number =>
+    servers.reduce((sum, { weight }) => sum + weight, 0);
+  const needed = `${set.threshold} of ${weigh(set.servers)} shares are needed`;
+  const curable = set.servers.filter(({ objectId }) => !lasts(outcomeOf(objectId)));
+  const advice = weigh(curable) >= set.threshold ? "Try again later." : LASTING_ADVICE;
+  return `Too few key servers give keys; ${needed}. ${told.join("; ")}. ${advice}`;
 }
+
+const LASTING_ADVICE =
+  "Waiting does not cure that: compare the key servers and the package of the network configuration with what their operators say, and the version of this program.";
+
+/** What a key server's operator, or this client's user, has to change. */
+function lasts(outcome: Outcome | null): boolean {
+  if (outcome?.kind === "refused") return REFUSED[outcome.error] !== undefined && outcome.error !== "Failure";
+  return outcome?.kind === "foreign" || outcome?.kind === "outdated" || outcome?.kind === "redirected";
+}
+
+const OTHER_CLIENT = "does not serve this version of the Seal client";
+
+/** What a refusal means, where its name does not say it. */
+const REFUSED: Partial<Record<Refusal, string>> = {
+  Failure: "answers that it failed, as it also does while its chain node is more than two minutes behind",
+  InvalidMVRName: "does not know the package by the name that it was asked with",
+  InvalidPackage: "does not know the package on its chain",
+  UnsupportedPackageId: "does not serve the package",
+  InvalidServiceId: "is another key server than the one of that id",
+  InvalidSDKType: OTHER_CLIENT,
+  InvalidSDKVersion: OTHER_CLIENT,
+  MissingRequiredHeader: OTHER_CLIENT,
+  DeprecatedSDKVersion: OTHER_CLIENT,
+};
 
 function describeOutcome(outcome: Outcome | null): string | null {
   switch (outcome?.kind) {
@@ -102,9 +130,15 @@ function describeOutcome(outcome: Outcome | null): string | null {
       // SealClient drops keys that do not fit the public key, and does not say of whom.
       return "answers, with a key that may not fit";
     case "refused":
-      return `answers ${outcome.error}`;
+      return REFUSED[outcome.error] ?? `answers ${outcome.error}`;
     case "http":
       return `answers with HTTP status ${outcome.status}`;
+    case "foreign":
+      return "answers as no key server does";
+    case "outdated":
+      return "runs a version that is too old for this client";
+    case "redirected":
+      return "sends its callers to another address, which is not asked";
     case "timeout":
       return "takes too long to answer";
     case "unreachable":

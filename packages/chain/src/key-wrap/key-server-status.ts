@@ -2,6 +2,7 @@
 import { ChainError, type ChainErrorCode } from "../errors.ts";
 import { openKeyServers, nameKeyServer, type KeyServerGroup } from "./key-server-group.ts";
 import type { KeyServer } from "../network.ts";
+import { isRedirect, versionOf } from "./outcomes.ts";
 import type { KeyWrapParts } from "./key-wrap-parts.ts";
 
 export interface KeyServerStatus {
@@ -73,10 +74,13 @@ async function askService(
         ...(apiKeyName === undefined || apiKey === undefined ? {} : { [apiKeyName]: apiKey }),
       },
       signal: AbortSignal.timeout(PATIENCE),
-      redirect: "error",
+      redirect: "manual",
     });
     await response.body?.cancel();
-    if (!response.headers.has("X-KeyServer-Version")) return failed("What answers is not a key server.");
+    if (isRedirect(response)) return failed("It sends its callers to another address, which is not asked.");
+    const version = versionOf(response.headers);
+    if (version === "foreign") return failed("What answers is not a key server.");
+    if (version === "outdated") return failed("It runs a version that is too old for this client.");
     // An aggregator has no key of its own to describe: any answer shows that it is there.
     if (response.ok || aggregatorUrl !== undefined) return { state: "ok" };
     return failed(`It answers with HTTP status ${response.status}.`);

@@ -27,5 +27,28 @@ it("carries certificate and API key to no other address", async () => {
     return new Response("{}");
   }, 1);
   await recorder.fetch(URL, { method: "POST" });
-  expect(asked).toEqual(["error"]);
+  expect(asked).toEqual(["manual"]);
+});
+
+it("follows nothing that points elsewhere, and says so", async () => {
+  const elsewhere = { status: 307, headers: { location: "https://elsewhere.example/v1/fetch_key" } };
+  const recorder = new OutcomeRecorder(async () => new Response(null, elsewhere), 1);
+  expect((await recorder.fetch(URL)).ok).toBe(false);
+  expect(recorder.of("https://key-server.example")).toEqual({ kind: "redirected" });
+});
+
+it.each([
+  [null, "foreign"],
+  ["", "foreign"],
+  ["new", "foreign"],
+  ["0.4.0", "outdated"],
+  ["0.3.99", "outdated"],
+  ["0.4.1", "answered"],
+  ["0.10.0", "answered"],
+  ["1.0.0-rc.1", "answered"],
+])("of a server that calls its version %j: %s", async (version, kind) => {
+  const headers = version === null ? {} : { "x-keyserver-version": version };
+  const recorder = new OutcomeRecorder(async () => new Response(answerOf(1), { headers }), 1);
+  await recorder.fetch(URL);
+  expect(recorder.of("https://key-server.example")).toEqual({ kind });
 });

@@ -10,15 +10,28 @@ const REFUSALS = [
   "InvalidPTB",
   "InvalidPackage",
   "UnsupportedPackageId",
+  "InvalidMVRName",
+  "InvalidServiceId",
+  "MissingRequiredHeader",
+  "InvalidSDKVersion",
+  "InvalidSDKType",
   "DeprecatedSDKVersion",
   "Failure",
 ] as const;
 
+export type Refusal = (typeof REFUSALS)[number];
+
 export type Outcome =
   | { readonly kind: "answered" }
-  | { readonly kind: "refused"; readonly error: (typeof REFUSALS)[number] }
-  /** An answer that is none of a key server's. */
+  | { readonly kind: "refused"; readonly error: Refusal }
+  /** A failure that is none of a key server's. */
   | { readonly kind: "http"; readonly status: number }
+  /** A success that is none of a key server's: no keys in it, or no version beside it. */
+  | { readonly kind: "foreign" }
+  /** Of a version that SealClient takes no keys from. */
+  | { readonly kind: "outdated" }
+  /** It names another address, which is not followed: certificate and API key are for this one alone. */
+  | { readonly kind: "redirected" }
   | { readonly kind: "timeout" }
   | { readonly kind: "unreachable" }
   /** Not waited for: others had decided already. */
@@ -45,8 +58,9 @@ export class OutcomeRecorder {
     const url = input instanceof Request ? input.url : String(input);
     try {
       // Certificate and API key are for this address alone.
-      const response = await this.#fetch(input, { ...init, redirect: "error" });
-      const body = await readBounded(response, this.#mostBytes);
+      const response = await this.#fetch(input, { ...init, redirect: "manual" });
+      if (isRedirect(response)) return await this.#refuseRedirect(url, response);
+      const body = await readBounded(response, this.#mostBytes, init?.signal ?? null);
       this.#byUrl.set(serverOf(url), outcomeOf(response, body));
       const { status, statusText, headers } = response;
       return new Response(body.length === 0 ? null : body, { status, statusText, headers });
@@ -55,6 +69,13 @@ export class OutcomeRecorder {
       throw error;
     }
   };
+
+  async #refuseRedirect(url: string, response: Response): Promise<Response> {
+    this.#byUrl.set(serverOf(url), { kind: "redirected" });
+    await response.body?.cancel();
+    // What SealClient makes of a failure that it does not know.
+    return new Response(null, { status: 502, statusText: "Redirected" });
+  }
 
   /** Null for a server that was not asked. */
   of(serverUrl: string): Outcome | null {
@@ -70,13 +91,38 @@ function serverOf(url: string): string {
   return url.replace(/\/v1\/[a-z_]+(\?.*)?$/, "");
 }
 
-async function readBounded(response: Response, most: number): Promise<Uint8Array<ArrayBuffer>> {
+/** Also where the transport does not look at the signal: a body that begins and never ends. */
+async function readBounded(
+  response: Response,
+  most: number,
+  signal: AbortSignal | null,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return new Uint8Array();
+  const stop = (): void => void reader.cancel().catch(() => undefined);
+  signal?.addEventListener("abort", stop);
+  try {
+    return await readPieces(reader, most, () => signal?.throwIfAborted());
+  } finally {
+    signal?.removeEventListener("abort", stop);
+    stop();
+  }
+}
+
+async function readPieces(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  most: number,
+  proceed: () => void,
+): Promise<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array[] = [];
   let size = 0;
-  for await (const piece of response.body ?? []) {
-    size += piece.length;
+  proceed();
+  for (let next = await reader.read(); ; next = await reader.read()) {
+    proceed();
+    if (next.done) break;
+    size += next.value.length;
     if (size > most) throw new TypeError("an answer that is longer than a key server's can be");
-    pieces.push(piece);
+    pieces.push(next.value);
   }
   const body = new Uint8Array(size);
   let at = 0;
@@ -87,17 +133,51 @@ async function readBounded(response: Response, most: number): Promise<Uint8Array
   return body;
 }
 
+/** Browsers show no more of one than that it is one (Fetch, "opaque-redirect filtered response"). */
+export function isRedirect({ type, status }: Response): boolean {
+  return type === "opaqueredirect" || (status >= 300 && status < 400);
+}
+
+/** SealClient takes no keys from older ones. */
+const OLDEST_VERSION = [0, 4, 1] as const;
+
+/** Whether what answers calls itself a key server, and one of a version whose keys are taken. */
+export function versionOf(headers: Headers): "usable" | "outdated" | "foreign" {
+  const parts = /^(\d{1,6})\.(\d{1,6})\.(\d{1,6})(?![\d.])/.exec(headers.get("X-KeyServer-Version") ?? "");
+  if (parts === null) return "foreign";
+  for (const [at, oldest] of OLDEST_VERSION.entries()) {
+    const part = Number(parts[at + 1]);
+    if (part !== oldest) return part > oldest ? "usable" : "outdated";
+  }
+  return "usable";
+}
+
 function outcomeOf(response: Response, body: Uint8Array): Outcome {
-  if (response.ok) return { kind: "answered" };
-  const error = parseErrorName(new TextDecoder().decode(body));
+  const text = new TextDecoder().decode(body);
+  if (response.ok) {
+    const version = versionOf(response.headers);
+    if (version !== "usable") return { kind: version };
+    return { kind: holdsKeys(text) ? "answered" : "foreign" };
+  }
+  const error = parseErrorName(text);
   const known = REFUSALS.find((name) => name === error);
   return known === undefined ? { kind: "http", status: response.status } : { kind: "refused", error: known };
 }
 
+function holdsKeys(text: string): boolean {
+  const body = parseObject(text);
+  return body !== null && "decryption_keys" in body && Array.isArray(body.decryption_keys);
+}
+
 function parseErrorName(text: string): unknown {
+  const body = parseObject(text);
+  return body !== null && "error" in body ? body.error : null;
+}
+
+function parseObject(text: string): object | null {
   try {
     const body: unknown = JSON.parse(text);
-    return typeof body === "object" && body !== null && "error" in body ? body.error : null;
+    return typeof body === "object" ? body : null;
   } catch {
     return null;
   }

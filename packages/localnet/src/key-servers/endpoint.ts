@@ -4,6 +4,7 @@ import type { ChainAccess } from "../chain-access.ts";
 import { FaultyChainView, type KeyServerRequests } from "./faults.ts";
 import { parseFetchRequest, type FetchRequest } from "./fetch-request.ts";
 import { answerRequest, checkClient, readBody } from "./http-answer.ts";
+import { renderOther } from "./other-answer.ts";
 import { encodeEncryptedKey, type EncryptedKey } from "./encrypted-key.ts";
 
 /** The answer to one identity. */
@@ -50,10 +51,12 @@ export class Endpoint {
 
   async #answer(request: Request, call: keyof KeyServerRequests, answer: () => Promise<Response>): Promise<Response> {
     await this.#reach(call, request.signal);
-    return await answerRequest(async () => {
+    const own = await answerRequest(async () => {
       checkClient(request.headers);
       return await answer();
     });
+    const { otherAnswer } = this.faults;
+    return otherAnswer === null ? own : renderOther(otherAnswer, own);
   }
 
   async #fetchKey(request: Request): Promise<Response> {

@@ -1,5 +1,20 @@
 import type { ChainAccess, ChainView } from "../chain-access.ts";
 
+/** What stands in the place of a key server's answer: refusals by name, then what is none of a key server's. */
+export type OtherAnswer =
+  | "InvalidMVRName"
+  | "UnsupportedPackageId"
+  | "DeprecatedSDKVersion"
+  | "Failure"
+  /** The right keys, without `X-KeyServer-Version`, or with one that SealClient refuses. */
+  | "no_version"
+  | "old_version"
+  | "not_json"
+  | "no_keys"
+  | "redirect"
+  /** The beginning of an answer, and never its end. */
+  | "hang";
+
 /** How one key server misbehaves. Everything can be set and taken back at any time. */
 export interface KeyServerFaults {
   /** Answers nothing: the connection is reset. */
@@ -14,6 +29,8 @@ export interface KeyServerFaults {
   clockSkew: number;
   /** Refuses every user as real key servers refuse those who set up address aliases. */
   addressAlias: boolean;
+  /** Null: its own answer. */
+  otherAnswer: OtherAnswer | null;
 }
 
 /** What came in since the start or the last time the counters were set to zero, whatever was answered. */
@@ -29,6 +46,7 @@ export class FaultyChainView implements KeyServerFaults {
   wrongKey = false;
   clockSkew = 0;
   addressAlias = false;
+  otherAnswer: OtherAnswer | null = null;
   readonly #chain: ChainAccess;
   #frozen: ChainView | null = null;
 

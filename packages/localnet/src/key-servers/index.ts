@@ -9,7 +9,7 @@ import { committeeObjects, independentObjects, keyServerObjectId } from "./objec
 import { openSeed } from "./seed.ts";
 
 export type { ChainAccess, ChainObject, ChainView, Simulation } from "../chain-access.ts";
-export type { KeyServerFaults, KeyServerRequests } from "./faults.ts";
+export type { KeyServerFaults, KeyServerRequests, OtherAnswer } from "./faults.ts";
 
 export interface KeyServerEntry {
   readonly objectId: string;

@@ -11,6 +11,7 @@ const STATUSES = {
   InvalidMVRName: 403,
   InvalidSDKVersion: 400,
   InvalidServiceId: 400,
+  UnsupportedPackageId: 400,
   MissingRequiredHeader: 400,
   DeprecatedSDKVersion: 426,
   Failure: 503,
