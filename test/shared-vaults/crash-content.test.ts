@@ -118,7 +118,7 @@ describe("an act on content that is cut off at any call", () => {
       ],
       already: ["name_exists"],
     };
-    await expectNoFaults(first, 4);
+    await expectNoFaults(first, 3);
   });
 
   test("an upload makes one file, small or in parts", async () => {
@@ -129,7 +129,7 @@ describe("an act on content that is cut off at any call", () => {
       state: async ({ name }) => [await listed(vault.id, null, (each) => each === name), halfWritten(vault.id)],
       already: ["name_exists"],
     };
-    await expectNoFaults(small, 3);
+    await expectNoFaults(small, 2);
     const large: Act<Named & { readonly path: string }> = {
       ...small,
       prepare: async () => {
@@ -151,7 +151,7 @@ describe("an act on content that is cut off at any call", () => {
       ],
       already: [],
     };
-    await expectNoFaults(large, 4);
+    await expectNoFaults(large, 3);
   });
 
   test("a replacement makes one version, and a new name is given once, also where the folder's names are outdated", async () => {
@@ -176,7 +176,7 @@ describe("an act on content that is cut off at any call", () => {
       ],
       already: ["precondition_failed"],
     };
-    await expectNoFaults(replace, 3);
+    await expectNoFaults(replace, 2);
     const rename: Act<Old> = {
       ...replace,
       prepare: async () => {
@@ -190,13 +190,13 @@ describe("an act on content that is cut off at any call", () => {
       state: async ({ folderId }) => [await listed(vault.id, folderId, () => true), halfWritten(vault.id)],
       already: [],
     };
-    await expectNoFaults(rename, 3);
+    await expectNoFaults(rename, 2);
     const create: Act<Old> = {
       ...rename,
       run: (client, { folderId }) => client.folders.create({ vaultId: vault.id, name: "sub", parentId: folderId }),
       already: ["name_exists"],
     };
-    await expectNoFaults(create, 3);
+    await expectNoFaults(create, 2);
   });
 
   test("a rotation leaves nothing of before, raises the floor once, and everything stays readable", async () => {
@@ -226,7 +226,7 @@ describe("an act on content that is cut off at any call", () => {
         }
       },
     };
-    await expectNoFaults(rotate, 4);
+    await expectNoFaults(rotate, 3);
   });
 
   test("an export holds everything once, and nothing half written", async () => {
@@ -236,6 +236,6 @@ describe("an act on content that is cut off at any call", () => {
       run: (client, { path }) => exportVault(client, vault.id, path),
       state: async ({ path }) => (await readdir(path, { recursive: true })).sort(),
     };
-    await expectNoFaults(out, 3);
+    await expectNoFaults(out, 2);
   });
 });
