@@ -15,6 +15,7 @@ export interface WrapOptions {
   readonly clock?: () => number;
   readonly sleep?: (milliseconds: number) => Promise<void>;
   readonly timeout?: number;
+  readonly batch?: number;
 }
 
 export interface KeyWrapBench {
@@ -93,6 +94,7 @@ function openWrap(
     clock: options.clock,
     sleep: options.sleep,
     timeout: options.timeout,
+    batch: options.batch,
   });
 }
 

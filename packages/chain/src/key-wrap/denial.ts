@@ -103,7 +103,12 @@ const LASTING_ADVICE =
 /** What a key server's operator, or this client's user, has to change. */
 function lasts(outcome: Outcome | null): boolean {
   if (outcome?.kind === "refused") return REFUSED[outcome.error] !== undefined && outcome.error !== "Failure";
+  if (outcome?.kind === "http") return isForCallers(outcome);
   return outcome?.kind === "foreign" || outcome?.kind === "outdated" || outcome?.kind === "redirected";
+}
+
+function isForCallers({ status }: { readonly status: number }): boolean {
+  return status === 401 || status === 403;
 }
 
 const OTHER_CLIENT = "does not serve this version of the Seal client";
@@ -132,7 +137,9 @@ function describeOutcome(outcome: Outcome | null): string | null {
     case "refused":
       return REFUSED[outcome.error] ?? `answers ${outcome.error}`;
     case "http":
-      return `answers with HTTP status ${outcome.status}`;
+      return isForCallers(outcome)
+        ? `refuses its callers with HTTP status ${outcome.status}, as one does that wants an API key, or another one`
+        : `answers with HTTP status ${outcome.status}`;
     case "foreign":
       return "answers as no key server does";
     case "outdated":

@@ -24,7 +24,7 @@ interface Batch {
 }
 
 /**
- * One request per key server for each 100 identities. The function that comes back decrypts without asking anybody.
+ * One request per key server for each batch of identities. The function that comes back decrypts without asking anybody.
  *
  * @throws ChainError when the keys are not given.
  */
@@ -35,8 +35,8 @@ export async function fetchUserKeys(
 ): Promise<(key: CheckedKey) => Promise<Uint8Array>> {
   const different = [...new Map(keys.map((key) => [toHex(key.identity), key])).values()];
   const batchOf = new Map<string, Batch>();
-  for (let start = 0; start < different.length; start += MAX_BATCH) {
-    const batch = await openBatch(parts, different.slice(start, start + MAX_BATCH));
+  for (let start = 0; start < different.length; start += parts.batch) {
+    const batch = await openBatch(parts, different.slice(start, start + parts.batch));
     await fetchBatch(parts, group, batch);
     for (const id of batch.ids) batchOf.set(id, batch);
   }

@@ -78,6 +78,10 @@ async function askService(
     });
     await response.body?.cancel();
     if (isRedirect(response)) return failed("It sends its callers to another address, which is not asked.");
+    if (response.status === 401 || response.status === 403)
+      return failed(
+        `It refuses its callers with HTTP status ${response.status}: it may want an API key, or another one.`,
+      );
     const version = versionOf(response.headers);
     if (version === "foreign") return failed("What answers is not a key server.");
     if (version === "outdated") return failed("It runs a version that is too old for this client.");

@@ -15,6 +15,8 @@ export interface KeyWrapParts {
   readonly clock: () => number;
   readonly sleep: (milliseconds: number) => Promise<void>;
   readonly timeout: number;
+  /** Identities in one request to a key server. */
+  readonly batch: number;
   readonly reads: RememberedReads;
   readonly sessions: Sessions;
 }

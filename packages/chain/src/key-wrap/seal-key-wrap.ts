@@ -29,6 +29,8 @@ export interface SealKeyWrapOptions {
   readonly sleep?: ((milliseconds: number) => Promise<void>) | undefined;
   /** Milliseconds one request to a key server may take, and 200 more for each key in it; 10,000 by default. */
   readonly timeout?: number | undefined;
+  /** Keys in one request to a key server: 100, the most that it accepts, by default. */
+  readonly batch?: number | undefined;
 }
 
 /**
@@ -84,6 +86,7 @@ function partsOf(options: SealKeyWrapOptions): KeyWrapParts {
     clock,
     sleep: options.sleep ?? ((milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds))),
     timeout: options.timeout ?? 10_000,
+    batch: options.batch ?? MAX_BATCH,
     reads: rememberReads(client),
     sessions: new Sessions({ client, signer, packageId: network.originalPackageId, clock }),
   };
@@ -158,7 +161,7 @@ function refuseSealedKey(cause: unknown): never {
 async function openGroup(parts: KeyWrapParts, set: KeyServerSet, keys: number): Promise<KeyServerGroup> {
   const { fetch, reads, network } = parts;
   // A key server computes for each key; a slow one that serves a development machine takes 50 ms.
-  const atOnce = Math.min(keys, MAX_BATCH);
+  const atOnce = Math.min(keys, parts.batch);
   const timeout = parts.timeout + atOnce * 200;
   return await openKeyServers(set, { client: reads.client, fetch, timeout, keys: atOnce, network: network.network });
 }

@@ -21,13 +21,21 @@ export interface KeySource {
   describe(objectId: string | null): Response;
 }
 
+/** A header without which nothing is answered, as gateways in front of key servers want one. */
+export interface ApiKeyHeader {
+  readonly name: string;
+  readonly value: string;
+}
+
 export class Endpoint {
   readonly faults: FaultyChainView;
   readonly requests: KeyServerRequests = { service: 0, fetchKey: 0 };
   readonly #source: KeySource;
+  readonly #apiKey: ApiKeyHeader | null;
 
-  constructor(chain: ChainAccess, source: KeySource) {
+  constructor(chain: ChainAccess, source: KeySource, apiKey: ApiKeyHeader | null = null) {
     this.faults = new FaultyChainView(chain);
+    this.#apiKey = apiKey;
     this.#source = source;
   }
 
@@ -51,6 +59,9 @@ export class Endpoint {
 
   async #answer(request: Request, call: keyof KeyServerRequests, answer: () => Promise<Response>): Promise<Response> {
     await this.#reach(call, request.signal);
+    const wanted = this.#apiKey;
+    if (wanted !== null && request.headers.get(wanted.name) !== wanted.value)
+      return new Response("Unauthorized", { status: 401, headers: { "Access-Control-Allow-Origin": "*" } });
     const own = await answerRequest(async () => {
       checkClient(request.headers);
       return await answer();

@@ -1,7 +1,7 @@
 /** Seal's key servers over the local chain, served by the localnet's own HTTP server under `/key-servers/`. */
 import type { ChainAccess, PutObject } from "../chain-access.ts";
 import { aggregatorSource, type CommitteeMember } from "./committee.ts";
-import { Endpoint } from "./endpoint.ts";
+import { type ApiKeyHeader, Endpoint } from "./endpoint.ts";
 import type { KeyServerFaults, KeyServerRequests } from "./faults.ts";
 import { keyServerSource } from "./key-server.ts";
 import { deriveMasterKey, publicKeyOf, shareMasterKey, type G2Point } from "./master-key.ts";
@@ -30,6 +30,8 @@ export interface KeyServerOptions {
   readonly independent?: { readonly threshold: number; readonly servers: number };
   /** Where the seed of the master keys is kept, beside the chain; without it the keys are new each time. */
   readonly directory?: string;
+  /** The header that the committee's aggregator wants with each request; it refuses others with 401. */
+  readonly aggregatorKey?: ApiKeyHeader;
 }
 
 export interface KeyServers {
@@ -57,7 +59,7 @@ export async function startKeyServers(chain: ChainAccess, options: KeyServerOpti
   const seed = await openSeed(options.directory);
   const { threshold, servers } = options.independent ?? { threshold: 2, servers: 3 };
   const independent = Array.from({ length: servers }, (_, index) => openIndependent(chain, seed, index));
-  const committee = openCommittee(chain, seed);
+  const committee = openCommittee(chain, seed, options.aggregatorKey);
   const endpoints = [...independent, committee, ...committee.members];
   const byPath = new Map(endpoints.map((server) => [server.path, server.endpoint]));
   let announced = "";
@@ -123,7 +125,11 @@ function openIndependent(chain: ChainAccess, seed: Uint8Array, index: number): A
   };
 }
 
-function openCommittee(chain: ChainAccess, seed: Uint8Array): AnnouncedServer & { members: OpenServer[] } {
+function openCommittee(
+  chain: ChainAccess,
+  seed: Uint8Array,
+  aggregatorKey: ApiKeyHeader | undefined,
+): AnnouncedServer & { members: OpenServer[] } {
   const coefficients = Array.from({ length: COMMITTEE.threshold }, (_, i) => deriveMasterKey(seed, COMMITTEE_KEYS + i));
   const publicKey = publicKeyOf(deriveMasterKey(seed, COMMITTEE_KEYS));
   const objectId = keyServerObjectId(publicKey.toBytes());
@@ -145,7 +151,7 @@ function openCommittee(chain: ChainAccess, seed: Uint8Array): AnnouncedServer & 
     }));
   return {
     path,
-    endpoint: new Endpoint(chain, aggregatorSource({ threshold: COMMITTEE.threshold, members })),
+    endpoint: new Endpoint(chain, aggregatorSource({ threshold: COMMITTEE.threshold, members }), aggregatorKey),
     publicKey,
     objectId,
     members,
