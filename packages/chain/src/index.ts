@@ -5,6 +5,7 @@
 export { type Chain, type ChainOptions, openChain } from "./chain.ts";
 export { CHAIN_ERRORS, ChainError, type ChainErrorCode } from "./errors.ts";
 export {
+  isSealedForWriting,
   type KeyServerStatus,
   sealVaultKeyWrap,
   type SealKeyWrap,

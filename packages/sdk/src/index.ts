@@ -101,6 +101,7 @@ export type { AddedMember, AddMemberOptions, AgentOfInvite, RemovedMember } from
 export type { ActResult } from "./vaults/owner-acts.ts";
 export { memoryPins, type PinStore, type VaultPin } from "./vaults/pins.ts";
 export { type SeenKind, type SeenMemory, type SeenStore } from "./vaults/seen.ts";
+export type { NotResealed, ResealResult } from "./vaults/reseal.ts";
 export type { RevokedAgent, RevokedMembership } from "./vaults/revoke-agent.ts";
 export type { ToldOfVault } from "./vaults/trusting.ts";
 export type { NotRotated, RotationOptions, RotationProgress, RotationResult } from "./vaults/rotate.ts";

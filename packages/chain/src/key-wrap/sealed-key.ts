@@ -20,6 +20,16 @@ export interface CheckedKey {
   readonly set: KeyServerSet;
 }
 
+/** Whether it is as it must be, and for the key servers that keys are sealed for now. That it opens is not said. */
+export function isSealedForWriting(item: SealedVaultKey, network: Accepted): boolean {
+  try {
+    return parseSealedKey(item, network).set === network.keyServerSets[0];
+  } catch (error) {
+    if (error instanceof CryptoError) return false;
+    throw error;
+  }
+}
+
 type SealedObject = ReturnType<typeof EncryptedObject.parse>;
 type Accepted = Pick<NetworkConfiguration, "originalPackageId" | "keyServerSets">;
 

@@ -10,6 +10,7 @@ import type { ExportStore } from "../vaults/export-layout.ts";
 import type { ForgetSeenOptions } from "../vaults/forget-seen.ts";
 import type { AddedMember, AddMemberOptions, AgentOfInvite, RemovedMember } from "../vaults/members.ts";
 import type { AcceptOptions, ActResult } from "../vaults/owner-acts.ts";
+import type { ResealResult } from "../vaults/reseal.ts";
 import type { RevokedAgent } from "../vaults/revoke-agent.ts";
 import type { RotationOptions, RotationResult } from "../vaults/rotate.ts";
 import type { ToldOfVault } from "../vaults/trusting.ts";
@@ -74,6 +75,11 @@ export interface VaultResource {
    */
   rotate(vaultId: string, options?: RotationOptions): Promise<RotationResult>;
   /**
+   * Seals the keys of a shared vault again for the key servers that the network configuration names first, so that others can be given up:
+   * files and names stay as they are. What was sealed before stays open to the key servers of before. Safe to repeat.
+   */
+  reseal(vaultId: string, options?: CallOptions): Promise<ResealResult>;
+  /**
    * Forgets which statements this client has seen of a shared vault, or of one file or folder (`id`): what the service shows counts as the
    * newest again. For when the service was restored from a backup and its operator says so; without that, `rolled_back` is an alarm.
    * Everyone who has seen the newer state has to do it.
@@ -135,6 +141,7 @@ export function vaultResource(connection: Connection): VaultResource {
       "trust",
       "trustOwner",
       "rotate",
+      "reseal",
       "forgetSeen",
       "export",
     ),

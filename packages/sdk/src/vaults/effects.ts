@@ -19,3 +19,7 @@ export const ROTATED =
 
 export const NOT_ROTATED =
   "Not everything is stored under new keys: the floor stays where it was, and what was signed before is still accepted.";
+
+export const RESEALED =
+  "Every vault key that is not in `failed` is sealed for the key servers that are configured first. Nothing is taken back by it: copies " +
+  "of what was sealed before stay open to the key servers of before, for the members whom the chain names to them.";

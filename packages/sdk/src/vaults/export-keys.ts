@@ -21,6 +21,8 @@ export class ExportKeys {
   readonly #view: () => Promise<VaultView>;
   readonly #keys = new Map<string, VaultKey>();
   #all: Promise<void> | null = null;
+  /** All that are in order, once they were looked for. */
+  #records: VaultKeyRecord[] = [];
 
   constructor(store: ExportStore, chain: Chain, options: SharedVaultOptions, view: () => Promise<VaultView>) {
     const { signer, network, fetch, clock } = options;
@@ -49,16 +51,33 @@ export class ExportKeys {
     return record;
   }
 
-  /** All of the export with one request per key server; what is wrong with one of them shows when it is asked for. */
+  /**
+   * All of the export with one request per key server; what is wrong with one of them shows when it is asked for. A key that was sealed again
+   * for other key servers is opened with any of its records.
+   */
   async find(record: VaultKeyRecord): Promise<VaultKey> {
     this.#all ??= this.#openAll();
     await this.#all.catch(() => undefined);
     const known = this.#keys.get(toHex(record.keyId));
     if (known !== undefined) return known;
-    await this.open([record]);
-    const opened = this.#keys.get(toHex(record.keyId));
-    if (opened === undefined) throw new TypeError("the key was opened a moment ago");
-    return opened;
+    let failure: unknown;
+    for (const candidate of [record, ...this.#sealedAgain(record)])
+      try {
+        await this.open([candidate]);
+        const opened = this.#keys.get(toHex(candidate.keyId));
+        if (opened !== undefined) return opened;
+      } catch (error) {
+        failure ??= error;
+      }
+    throw failure;
+  }
+
+  /** Records of the same generation with the same `check`; each was verified. */
+  #sealedAgain({ generation, check, keyId }: VaultKeyRecord): VaultKeyRecord[] {
+    const [wanted, own] = [toHex(check), toHex(keyId)];
+    return this.#records.filter(
+      (other) => toHex(other.keyId) !== own && other.generation === generation && toHex(other.check) === wanted,
+    );
   }
 
   async open(records: readonly VaultKeyRecord[]): Promise<void> {
@@ -70,13 +89,13 @@ export class ExportKeys {
 
   async #openAll(): Promise<void> {
     const view = await this.#view();
-    const records: VaultKeyRecord[] = [];
+    this.#records = [];
     for await (const name of this.#store.list("records")) {
       const keyId = /^([0-9a-f]{64})\.record$/.exec(name)?.[1];
       const record = keyId === undefined ? null : await this.#readable(view, keyId);
-      if (record !== null) records.push(record);
+      if (record !== null) this.#records.push(record);
     }
-    await this.open(records);
+    await this.open(this.#records);
   }
 
   async #readable(view: VaultView, keyId: string): Promise<VaultKeyRecord | null> {

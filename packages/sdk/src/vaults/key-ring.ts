@@ -14,7 +14,7 @@ import {
   type VaultKeyRecord,
   type VaultView,
 } from "@coffer/crypto";
-import type { ReadOptions } from "@coffer/chain";
+import { ChainError, type ReadOptions } from "@coffer/chain";
 import { callOn } from "../call.ts";
 import { fromBase64, toBase64, toHex } from "../digest.ts";
 import { isApiError } from "../errors.ts";
@@ -29,6 +29,9 @@ import type { VaultSession } from "./session.ts";
 const MOST_AT_ONCE = 100;
 
 type Opened = { readonly key: VaultKey } | { readonly refused: CryptoError };
+interface Away {
+  readonly refused: ChainError;
+}
 
 export class KeyRing {
   readonly #session: VaultSession;
@@ -57,9 +60,19 @@ export class KeyRing {
 
   /**
    * Opens what is not open yet, with one request per key server for up to 100 keys. A record that does not open is told to whoever needs
-   * its key, and keeps nobody from the others; rejects when the caller gets no keys at all.
+   * its key, and keeps nobody from the others; rejects when the caller gets no keys at all. Where too few key servers of one set answer, each
+   * key is looked for by itself, because it may have been sealed again for others.
    */
   async open(records: readonly VaultKeyRecord[]): Promise<void> {
+    try {
+      await this.#openOnce(records);
+    } catch (error) {
+      if (!areAway(error)) throw error;
+      for (const record of records) await this.#findQuietly(record);
+    }
+  }
+
+  async #openOnce(records: readonly VaultKeyRecord[]): Promise<void> {
     const unique = new Map(records.map((record) => [toHex(record.keyId), record]));
     const missing = [...unique].filter(([keyId]) => !this.#keys.has(keyId));
     for (let from = 0; from < missing.length; from += MOST_AT_ONCE) {
@@ -110,12 +123,26 @@ export class KeyRing {
     this.#writing.clear();
   }
 
-  async #find(record: VaultKeyRecord): Promise<Opened> {
-    const keyId = toHex(record.keyId);
-    await this.open([record]);
-    const opened = await this.#keys.get(keyId);
-    if (opened === undefined) throw new TypeError("the key was opened a moment ago");
-    return opened;
+  /** Key servers that are away refuse as a record does that does not open; that is not remembered. */
+  async #find(record: VaultKeyRecord): Promise<Opened | Away> {
+    try {
+      await this.#openOnce([record]);
+      const opened = await this.#keys.get(toHex(record.keyId));
+      if (opened === undefined) throw new TypeError("the key was opened a moment ago");
+      return opened;
+    } catch (error) {
+      if (!areAway(error)) throw error;
+      return { refused: error };
+    }
+  }
+
+  /** What is wrong with the record's bytes is told to whoever needs its key. */
+  async #findQuietly(record: VaultKeyRecord): Promise<void> {
+    try {
+      await this.find(record);
+    } catch (error) {
+      if (!(error instanceof CryptoError)) throw error;
+    }
   }
 
   /** Records of the same generation with the same `check`; each is verified before it is opened. */
@@ -236,6 +263,10 @@ export class KeyRing {
     this.#keys.set(keyId, key);
     key.catch(() => this.#keys.delete(keyId));
   }
+}
+
+function areAway(error: unknown): error is ChainError {
+  return error instanceof ChainError && error.code === "key_servers_unavailable";
 }
 
 function isRefusal(error: unknown): boolean {

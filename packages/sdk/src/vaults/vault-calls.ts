@@ -14,6 +14,7 @@ import {
   type AgentOfInvite,
 } from "./members.ts";
 import { type AcceptOptions, acceptVault, leaveVault, offerVault, setVaultSigningKey } from "./owner-acts.ts";
+import { resealVault } from "./reseal.ts";
 import { revokeAgent } from "./revoke-agent.ts";
 import { rotateVault, type RotationOptions } from "./rotate.ts";
 import { trustOwner, trustVault, type ToldOfVault } from "./trusting.ts";
@@ -40,6 +41,7 @@ export function vaultCalls(connection: Connection) {
     export: (vaultId: string, store: ExportStore, options?: ExportOptions) =>
       exportVault(connection, vaultId, store, options),
     forgetSeen: (vaultId: string, options?: ForgetSeenOptions) => forgetSeen(connection, vaultId, options),
+    reseal: (vaultId: string, options?: CallOptions) => resealVault(connection, vaultId, options),
     rotate: (vaultId: string, options?: RotationOptions) => rotateVault(connection, vaultId, options),
     revoke: (keyId: string, options?: CallOptions) => revokeAgent(connection, keyId, options),
   };
