@@ -93,7 +93,7 @@ function fakeNode() {
       getServiceInfo: async () => {
         if (state.down) throw new TypeError("fetch failed");
         const timestamp = { seconds: BigInt(Math.floor(state.nodeTime / 1000)), nanos: (state.nodeTime % 1000) * 1e6 };
-        return { response: { chainId: state.chainId, timestamp } };
+        return { response: { chainId: state.chainId, epoch: 0n, timestamp } };
       },
     },
     core: {

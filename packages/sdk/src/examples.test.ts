@@ -31,6 +31,7 @@ declare const event: import("@coffer/sdk/webhooks").ReceivedEvent;
 declare const secret: string;
 declare const fileId: string;
 declare const vaultId: string;
+declare const vault: import("@coffer/sdk").Vault;
 declare const agentAddress: string;
 declare const keyId: string;
 declare const body: Uint8Array;
@@ -45,6 +46,7 @@ const IMPORTABLE = {
   "@coffer/sdk/node": [
     "downloadFile",
     "exportVault",
+    "filePins",
     "openExport",
     "openSharedVaults",
     "resolveSettings",
