@@ -7,14 +7,9 @@ import type { Deps } from "../deps.ts";
 import { ServiceError } from "../http/errors.ts";
 import type { Principal } from "../http/handlers.ts";
 import { requireMember, requireWriter, type SeenVault, type Writer } from "./shared-vaults/access.ts";
+import { FRESHNESS } from "./shared-vaults/freshness.ts";
 
 type ChainDeps = Pick<Deps, "database" | "chain">;
-
-/**
- * How old a read of the chain may be when a signed change is committed, in milliseconds: a generation that moved must stop the commit,
- * and a thousand small files must not be a thousand reads.
- */
-export const COMMITTING_AGE = 1000;
 
 /** What one request has been allowed so far. */
 export interface Permits {
@@ -96,7 +91,7 @@ class HeldPermits implements Permits {
       this.#usable = vault.id;
       return;
     }
-    const writer = await requireWriter(deps, principal, vault, { generation, maxAge: COMMITTING_AGE });
+    const writer = await requireWriter(deps, principal, vault, { generation, maxAge: FRESHNESS.committing });
     this.#writer = { vaultId: vault.id, writer };
     // Whoever may write may use.
     this.#usable = vault.id;

@@ -3,12 +3,7 @@ import type { Deps } from "../deps.ts";
 import type { Principal, RequestContext } from "../http/handlers.ts";
 import { readVaultFor, requireMember, type SeenVault } from "./shared-vaults/access.ts";
 import { readChainVault } from "./shared-vaults/chain-vaults.ts";
-
-/**
- * How old a read of the chain may be when a running stream is checked, in milliseconds: with the pause between two checks a removed
- * member is cut off within ten seconds.
- */
-const WATCHING_AGE = 5000;
+import { FRESHNESS } from "./shared-vaults/freshness.ts";
 
 /** Nothing is asked for a public vault and for the owner of the vault's account. */
 export function watchMembership(
@@ -20,7 +15,7 @@ export function watchMembership(
   const { principal } = context;
   context.watch(async () => {
     const current = await readVaultFor(deps.database, principal, vault.id);
-    await readChainVault(deps, current, { maxAge: WATCHING_AGE });
+    await readChainVault(deps, current, { maxAge: FRESHNESS.watching });
     await requireMember(deps, principal, current);
   });
 }

@@ -9,15 +9,13 @@ import { noteChange, notFound, vaultTarget } from "../acting.ts";
 import { recordChange } from "../changes/store.ts";
 import { findNamed, readVaultFor, requireOwner, requireShared, type SeenVault } from "../shared-vaults/access.ts";
 import { readChainVault } from "../shared-vaults/chain-vaults.ts";
+import { FRESHNESS } from "../shared-vaults/freshness.ts";
 import { findAccountAddress } from "../shared-vaults/store.ts";
 import { endUploadsOfMember } from "../uploads/ending.ts";
 import { mergeMembers, type MemberView, toMember } from "./rules.ts";
 import { endMember, findMember, listLiveMembers, putMember, setLabel } from "./store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "chain">;
-
-/** How old the allowlist is in a list of members, in milliseconds. */
-const LISTING_AGE = 1_000;
 
 export const membersHandlers = (deps: Needs): GroupHandlers<typeof api.members> => ({
   list: async ({ params }, { principal }) => {
@@ -63,7 +61,7 @@ async function readOwned(session: Session, principal: Principal, vaultId: string
 
 async function readIfAnswered(deps: Needs, vault: SeenVault): Promise<ChainVault | null> {
   try {
-    return await readChainVault(deps, vault, { maxAge: LISTING_AGE });
+    return await readChainVault(deps, vault, { maxAge: FRESHNESS.listing });
   } catch (error) {
     if (error instanceof ServiceError && error.code === "chain_unavailable") return null;
     throw error;

@@ -10,6 +10,7 @@ import type { Session } from "../../ports/database.ts";
 import { notFound, reaches } from "../acting.ts";
 import { findVault, type OwnedVault } from "../vaults/store.ts";
 import { readChainVault } from "./chain-vaults.ts";
+import { FRESHNESS } from "./freshness.ts";
 import { findAccountAddress, findVaultOfMember } from "./store.ts";
 
 /**
@@ -22,12 +23,6 @@ export type Standing = "owner" | "agent" | "member";
 export interface SeenVault extends OwnedVault {
   readonly standing: Standing;
 }
-
-/** How old a read of the chain may be when a request is authorised by it, in milliseconds (decisions §5). */
-export const AUTHORISING_AGE = 10_000;
-
-/** Who is refused may have been added since: older reads than this are repeated first. A stranger costs four reads a second at most. */
-const REFUSING_AGE = 250;
 
 /** What asking the chain about a vault needs. */
 export type ChainDeps = Pick<Deps, "database" | "chain">;
@@ -63,16 +58,16 @@ export function requireShared<Row extends SeenVault>(vault: Row): asserts vault 
 
 /**
  * Whether the caller may use the content of the vault and change what is not signed (trash, restore). Nothing is asked for a public vault
- * and for the owner of the vault's account; everybody else must be named by the vault object, at most {@link AUTHORISING_AGE} old. Never
+ * and for the owner of the vault's account; everybody else must be named by the vault object, as fresh as {@link FRESHNESS} wants it. Never
  * inside a transaction: it waits for the chain.
  * @throws ServiceError `not_a_member`, or `chain_unavailable`.
  */
 export async function requireMember(deps: ChainDeps, principal: Principal, vault: SeenVault): Promise<void> {
   if (vault.type !== "shared" || vault.standing === "owner") return;
   const address = await findActingAddress(deps.database, principal);
-  const remembered = await readChainVault(deps, vault, { maxAge: AUTHORISING_AGE });
+  const remembered = await readChainVault(deps, vault, { maxAge: FRESHNESS.authorising });
   if (isNamed(remembered, address)) return;
-  requireNamed(await readChainVault(deps, vault, { maxAge: REFUSING_AGE }), address);
+  requireNamed(await readChainVault(deps, vault, { maxAge: FRESHNESS.refusing }), address);
 }
 
 /**
@@ -110,7 +105,7 @@ export async function requireWriter(
   deps: ChainDeps,
   principal: Principal,
   vault: SeenVault,
-  { generation, maxAge = AUTHORISING_AGE, orEarlier = false }: WantedWriter,
+  { generation, maxAge = FRESHNESS.authorising, orEarlier = false }: WantedWriter,
 ): Promise<Writer> {
   const address = await findActingAddress(deps.database, principal);
   const remembered = await readChainVault(deps, vault, { maxAge });
@@ -129,7 +124,7 @@ export async function requireWriter(
 
 /** How old the read may be that decides in the place of a remembered one, in milliseconds; null: what is remembered decides. */
 function rereadAge(remembered: ChainVault, address: string | null, generation: number): number | null {
-  if (!isNamed(remembered, address)) return REFUSING_AGE;
+  if (!isNamed(remembered, address)) return FRESHNESS.refusing;
   // Generations only rise: what was signed for an older one stays refused.
   if (remembered.generation > generation) return null;
   return remembered.generation === generation && isNamed(remembered, address, { signing: true }) ? null : 0;
