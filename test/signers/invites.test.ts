@@ -1,4 +1,5 @@
 /** Agents whose chain addresses are no Ed25519 keys: what they prove when they redeem, and what the owner's client makes of it. */
+import { readFile } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
 import { createClient, type Client, type Vault } from "@coffer/sdk";
 import { Secp256k1Keypair } from "@mysten/sui/keypairs/secp256k1";
@@ -65,12 +66,16 @@ describe("an agent with a wallet", () => {
   test("whose key nobody vouches for reads, and writes when it has named the key itself", async () => {
     const signer = await withStatements(new Secp256k1Keypair());
     const { wallet } = await redeem(signer);
-    await owner.vaults.members.add(vault.id, signer.chainAddress);
+    const { effect } = await owner.vaults.members.add(vault.id, signer.chainAddress);
+    expect(effect).toContain("It has no signing key in the vault: it writes and renames nothing until");
+    expect(await readFile("docs/threat-model.md", "utf8")).toContain(effect);
     const body = Buffer.from("later");
     const upload = () => wallet.client.files.upload({ vaultId: vault.id, name: "later.txt", body });
     await expect(upload()).rejects.toMatchObject({ code: "signing_key_missing" });
     await wallet.client.vaults.setSigningKey(vault.id);
     await upload();
+    const again = await owner.vaults.members.add(vault.id, signer.chainAddress);
+    expect(again.effect).toMatch(/and can write, rename and trash\.$/);
   });
 });
 

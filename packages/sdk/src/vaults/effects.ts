@@ -6,6 +6,11 @@
 export const ADDED =
   "The address can read everything in the vault, also what was written before it came, and can write, rename and trash.";
 
+/** Of an address for which the vault names no key. */
+export const ADDED_TO_READ =
+  "The address can read everything in the vault, also what was written before it came, and can trash. It has no signing key in the " +
+  "vault: it writes and renames nothing until it calls vaults.setSigningKey.";
+
 export const REMOVED =
   "What is written from now on is closed to the address, and the service stops serving it within ten seconds. What was written before " +
   "stays open to whoever kept the vault keys of that time, wherever the stored bytes are obtained, until vaults.rotate has finished " +

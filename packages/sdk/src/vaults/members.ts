@@ -2,13 +2,13 @@
 import { apiKeysGroup } from "@coffer/contract/api-keys";
 import { membersGroup } from "@coffer/contract/shared-vaults";
 import type { VaultMember } from "@coffer/contract";
-import { addMember, removeMember } from "@coffer/chain";
+import { addMember, findMember, removeMember } from "@coffer/chain";
 import { callOn, type CallOptions } from "../call.ts";
 import { fromBase64 } from "../digest.ts";
 import { isApiError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { sending } from "./create.ts";
-import { ADDED, REMOVED } from "./effects.ts";
+import { ADDED, ADDED_TO_READ, REMOVED } from "./effects.ts";
 import { inVaultTerms } from "./vault-error.ts";
 import { bytesOf } from "./addresses.ts";
 import { findInvited, findInvitedKey, type InvitedAgent } from "./invited-key.ts";
@@ -75,11 +75,12 @@ export async function addVaultMember(
   const { chainAddress, signingKey: proven } = await findAgent(connection, who, invite, options);
   const key = signingKey ?? proven ?? (await findPublicKey(connection, chainAddress, options));
   const act = { objectId: vault.pin.chainObjectId ?? "", chainAddress, ...(key === null ? {} : { signingKey: key }) };
-  await inVaultTerms(() => addMember(session.chain, sending(session.signer), act));
+  const { vault: changed } = await inVaultTerms(() => addMember(session.chain, sending(session.signer), act));
+  const writes = findMember(changed, chainAddress)?.signingKey.length === 32;
   const body = { chainAddress, ...(label === undefined ? {} : { label }) };
   const record = () => callOn(connection, membersGroup.add, { params: { vaultId }, body }, options);
   const { member } = await untilSeen(connection, "not_on_allowlist", options, record);
-  return { ...member, effect: ADDED };
+  return { ...member, effect: writes ? ADDED : ADDED_TO_READ };
 }
 
 async function findAgent(
