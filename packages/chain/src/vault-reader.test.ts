@@ -41,6 +41,8 @@ const vaultBcs = bcs.struct("Vault", {
 function fakeNode() {
   const state = {
     now: NOW,
+    /** Milliseconds of a clock that nobody sets. */
+    elapsed: 0,
     nodeTime: NOW,
     chainId: network.chainId,
     generation: 1n,
@@ -112,7 +114,7 @@ function fakeNode() {
       state.onWait();
     },
   };
-  return { state, node, read: openVaultReader(node, openPins(node)) };
+  return { state, node, read: openVaultReader(node, openPins(node), () => state.elapsed) };
 }
 
 /** The package as the chain stores it: its own id where the compiled module has zeros. */
@@ -173,6 +175,20 @@ it("believes no memory from the future when the clock is set back", async () => 
   const { state, read } = fakeNode();
   await read(VAULT);
   state.now -= 3_600_000;
+  await read(VAULT);
+  expect(state.reads).toBe(2);
+});
+
+it("keeps nothing for longer when the clock is set back a little each time", async () => {
+  const { state, read } = fakeNode();
+  await read(VAULT);
+  // Three seconds pass, and the clock is set back by two of them: by its own account one has passed.
+  state.now += 1000;
+  state.elapsed += 3000;
+  await read(VAULT);
+  expect(state.reads).toBe(1);
+  state.now += 1000;
+  state.elapsed += 2000;
   await read(VAULT);
   expect(state.reads).toBe(2);
 });

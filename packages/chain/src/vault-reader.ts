@@ -24,19 +24,23 @@ export interface ReadOptions {
 
 interface Memory {
   readonly vault: VaultObject;
+  /** When the read began, by the clock of the machine and by one that nobody sets. */
   readonly readAt: number;
+  readonly readAtElapsed: number;
 }
 
-export function openVaultReader(node: Node, pins: Pins) {
+/** `elapsed`: milliseconds by a clock that is never set; of two clocks the one by which more time has passed is believed. */
+export function openVaultReader(node: Node, pins: Pins, elapsed: () => number = () => performance.now()) {
   const memory = new Map<string, Memory>();
   const underway = new Map<string, Promise<VaultObject>>();
 
   const readNow = async (objectId: string): Promise<VaultObject> => {
     await pins.verify();
-    const { vault, readAt } = await readObject(node, pins, objectId);
+    const [readAt, readAtElapsed] = [node.clock(), elapsed()];
+    const vault = await readObject(node, pins, objectId);
     const seen = memory.get(objectId);
     if (seen !== undefined && isOlder(vault, seen.vault)) return vault;
-    memory.set(objectId, { vault, readAt });
+    memory.set(objectId, { vault, readAt, readAtElapsed });
     return vault;
   };
 
@@ -51,9 +55,10 @@ export function openVaultReader(node: Node, pins: Pins) {
   const findRemembered = (objectId: string, options: ReadOptions): VaultObject | null => {
     const seen = memory.get(objectId);
     if (seen === undefined || !isEnough(seen.vault, options)) return null;
-    const age = node.clock() - seen.readAt;
-    // A clock that was set back would keep what was read before it for as long.
-    return age >= 0 && age < Math.min(options.maxAge ?? MEMORY_MS, MEMORY_MS) ? seen.vault : null;
+    const byClock = node.clock() - seen.readAt;
+    // A clock that is set back would keep what was read for longer; the other one stands still while some machines sleep.
+    const age = byClock < 0 ? Infinity : Math.max(byClock, elapsed() - seen.readAtElapsed);
+    return age < Math.min(options.maxAge ?? MEMORY_MS, MEMORY_MS) ? seen.vault : null;
   };
 
   return async (objectId: string, options: ReadOptions = {}): Promise<VaultObject> => {
@@ -72,8 +77,7 @@ export function openVaultReader(node: Node, pins: Pins) {
   };
 }
 
-async function readObject(node: Node, pins: Pins, objectId: string): Promise<Memory> {
-  const readAt = node.clock();
+async function readObject(node: Node, pins: Pins, objectId: string): Promise<VaultObject> {
   const [state, object] = await Promise.all([readNodeState(node), findObject(node, objectId, "content")]);
   pins.checkChain(state.chainId);
   checkLag(state.timestamp, node.clock());
@@ -86,7 +90,7 @@ async function readObject(node: Node, pins: Pins, objectId: string): Promise<Mem
     throw new ChainError("vault_changed", {
       message: `The chain node was asked for vault ${objectId} and answered with ${vault.objectId}. Nothing was signed; name another node.`,
     });
-  return { vault, readAt };
+  return vault;
 }
 
 const NOTHING = new Uint8Array();
