@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { SlowestFirst } from "./scripts/test-order.ts";
+import { SlowestFirst } from "./scripts/slowest-first.ts";
 
 /** `npm run test:full`: randomised tests run the counts that are promised, instead of a few. */
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";

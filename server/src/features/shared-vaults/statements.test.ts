@@ -201,7 +201,13 @@ it("a record ends where it says, and what it says fits", () => {
   const text = signRecord(signer, { vault, generation: 3, sealedKey: new Uint8Array(200) });
   const { bytes, ...fields } = parseKeyRecord(text);
   expect(bytes).toHaveLength(106 + 200 + 64);
-  expect(fields).toEqual({ vault, generation: 3, creator: signer.chainAddress, keyId: digestOfBase64(text) });
+  expect(fields).toEqual({
+    vault,
+    check: "07".repeat(32),
+    generation: 3,
+    creator: signer.chainAddress,
+    keyId: digestOfBase64(text),
+  });
   for (const length of [0, 199, 201, 65_535]) {
     const changed = Buffer.from(bytes);
     changed.writeUInt16BE(length, 104);
