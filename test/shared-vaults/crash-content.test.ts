@@ -104,7 +104,10 @@ interface Named {
   readonly name: string;
 }
 
-describe("an act on content that is cut off at any call", () => {
+/** Every cut of an act in full counts. Milliseconds. */
+const LONG = process.env["COFFER_TEST_COUNTS"] === "full" ? 3_600_000 : 60_000;
+
+describe("an act on content that is cut off at any call", { timeout: LONG }, () => {
   test("the first write of a vault publishes one key and makes one file", async () => {
     const first: Act<{ readonly written: Vault }> = {
       prepare: async () => ({ written: await newVault() }),

@@ -91,7 +91,10 @@ async function expectNoFaults<Scene>(act: Act<Scene>, most: number): Promise<voi
   expect(cuts).toBeGreaterThan(1);
 }
 
-describe("an act on rights that is cut off at any call", () => {
+/** Every cut of an act in full counts. Milliseconds. */
+const LONG = process.env["COFFER_TEST_COUNTS"] === "full" ? 3_600_000 : 60_000;
+
+describe("an act on rights that is cut off at any call", { timeout: LONG }, () => {
   test("create makes one object and one vault, and leaves nothing unfinished", async () => {
     const act: Act<{ readonly name: string }> = {
       prepare: async () => ({ name: named("new") }),
