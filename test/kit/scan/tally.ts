@@ -54,9 +54,9 @@ const FEWEST = {
   "wire bytes": 50_000_000,
   "disk bytes": 20_000_000,
   "log bytes": 500_000,
-  processes: 300,
+  processes: 200,
   "pieces of content": 2_000,
-  names: 100,
+  names: 50,
   keys: 1_000,
   "chain keys": 100,
 };
