@@ -72,6 +72,28 @@ describe("a service whose node lags behind the owner's", () => {
   }, 60_000);
 });
 
+describe("a service whose node serves another chain", () => {
+  test("takes nothing from it, and names both chains, though the package has the same id there", async () => {
+    await using other = await openLocalnet();
+    const { url } = await other.listen();
+    const [here, there] = [stack.network, other.network()];
+    expect(there.originalPackageId).toBe(here.originalPackageId);
+    const client = stack.owner.another({ retry: { limit: 0 } });
+    node.follow(url);
+    try {
+      await expect(client.vaults.create({ name: "Elsewhere", type: "shared" })).rejects.toMatchObject({
+        ...{ code: "chain_unavailable", status: 503 },
+        message: expect.stringMatching(
+          new RegExp(`serves the chain ${there.chainId}, and this service uses the chain ${here.chainId}`),
+        ) as unknown,
+      });
+    } finally {
+      node.follow(here.grpcUrl);
+    }
+    expect(await client.vaults.create({ name: "Here", type: "shared" })).toMatchObject({ name: "Here" });
+  }, 60_000);
+});
+
 describe("a service whose node is two seconds behind", () => {
   /** Pauses of the client's are over at once, and take their time of the chain's clock. */
   let skew = 0;
