@@ -8,6 +8,9 @@ import { exportVault, openExport, type ExportResult, type OpenedExport } from "@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
 
+/** Of the owner's network configuration. */
+const AGGREGATOR_KEY = "enoki_private_fedcba9876543210";
+
 let stack: SharedStack;
 let member: SharedPerson;
 let place: string;
@@ -36,7 +39,10 @@ beforeAll(async () => {
   fileIds = [await put("one.txt"), await put("..passwd", folder.id), await put("trashed.txt")];
   await client.files.delete(fileIds[2] ?? "");
   await member.client.files.upload({ vaultId, name: "by-member.bin", body: new Uint8Array(3_000_000).fill(7) });
-  exported = await exportVault(client, vaultId, bundle);
+  const [independent, committee] = stack.network.keyServerSets;
+  const named = committee!.servers.map((server) => ({ ...server, apiKeyName: "X-API-Key", apiKey: AGGREGATOR_KEY }));
+  const network = { ...stack.network, keyServerSets: [independent!, { ...committee!, servers: named }] };
+  exported = await exportVault(stack.owner.another({ shared: { network } }), vaultId, bundle);
 }, 60_000);
 afterAll(async () => {
   await stack[Symbol.asyncDispose]();
@@ -149,7 +155,8 @@ describe("an export", () => {
       );
       if (!entry.isFile()) continue;
       const content = await readFile(join(entry.parentPath, entry.name));
-      for (const secret of ["one.txt", "passwd", "reports", "content of", stack.owner.apiKey, stack.owner.privateKey])
+      const { apiKey, privateKey } = stack.owner;
+      for (const secret of ["one.txt", "passwd", "reports", "content of", apiKey, privateKey, AGGREGATOR_KEY])
         expect(content.includes(secret), `${entry.name}: ${secret}`).toBe(false);
     }
   });
