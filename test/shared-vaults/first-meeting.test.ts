@@ -1,4 +1,7 @@
 /** The first meeting of an agent with a shared vault: what its invite told it is not the service's to say any more. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import {
   chainKeySigner,
   createClient,
@@ -9,6 +12,7 @@ import {
   type PinStore,
   type Vault,
 } from "@coffer/sdk";
+import { uploadFile } from "@coffer/sdk/node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
 
@@ -17,8 +21,10 @@ let owner: SharedPerson;
 let vault: Vault;
 let other: Vault;
 let fileId: string;
+let directory: string;
 
 beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "coffer-meeting-"));
   stack = await openSharedStack();
   owner = stack.owner;
   vault = await owner.client.vaults.create({ name: "told", type: "shared" });
@@ -26,7 +32,10 @@ beforeAll(async () => {
   const body = Buffer.from("for members alone");
   fileId = (await owner.client.files.upload({ vaultId: vault.id, name: "a.txt", body })).file.id;
 }, 60_000);
-afterAll(() => stack[Symbol.asyncDispose]());
+afterAll(async () => {
+  await stack[Symbol.asyncDispose]();
+  await rm(directory, { recursive: true, force: true });
+});
 
 const newSigner = async () => chainKeySigner((await generateChainKey()).privateKey);
 
@@ -77,15 +86,16 @@ describe("an invite with shared vaults", () => {
   test("nothing is written there in plaintext when the service shows it as public at the first meeting", async () => {
     const told = await arrive(memoryPins(), await invite([vault.id, other.id]));
     const untold = await arrive(memoryPins(), await invite());
-    const input = { vaultId: vault.id, name: "plans.txt", body: Buffer.from("the plans of this quarter") };
     const sent: Record<"told" | "untold", string[]> = { told: [], untold: [] };
     const asPublic = { type: "public", chainObjectId: null } as const;
-    await told(lying(asPublic, sent.told)).files.upload(input);
+    const secret = { vaultId: vault.id, name: "plans.txt", body: Buffer.from("the plans of this quarter") };
+    await told(lying(asPublic, sent.told)).files.upload(secret);
     expect(sent.told.join("\n")).not.toMatch(/the plans of this quarter|plans\.txt/);
     // Without what the invite tells, the same lie works: that is what it is for.
-    const meeting = untold(lying(asPublic, sent.untold)).files.upload(input);
+    const lost = { vaultId: vault.id, name: "lost.txt", body: Buffer.from("what nobody had told") };
+    const meeting = untold(lying(asPublic, sent.untold)).files.upload(lost);
     await expect(meeting).rejects.toMatchObject({ code: "not_encrypted" });
-    expect(sent.untold.join("\n")).toMatch(/the plans of this quarter/);
+    expect(sent.untold.join("\n")).toMatch(/what nobody had told/);
   }, 30_000);
 
   test("is refused, unused, where it says something else than this machine knows", async () => {
@@ -208,4 +218,44 @@ describe("vaults.trust", () => {
       code: "vault_not_found",
     });
   });
+});
+
+describe("a file that is named with its vault", () => {
+  /** Shows every file in another vault. */
+  const elsewhere: Middleware = async (request, next, { endpointId }) => {
+    const answer = await next(request);
+    if (endpointId !== "files.get") return answer;
+    const { file } = (await answer.json()) as { file: object };
+    return Response.json({ file: { ...file, vaultId: other.id } });
+  };
+
+  test("is changed there and nowhere else, by a process that has met neither", async () => {
+    const sent: string[] = [];
+    const lied = () => owner.another({ middleware: [lying({}, sent), elsewhere] });
+    const place = { vaultId: vault.id };
+    const body = Buffer.from("the words of its next version");
+    const path = join(directory, "next.txt");
+    await writeFile(path, body);
+    const acts = [
+      () => lied().files.replace(fileId, { ...place, body }),
+      () => lied().files.update(fileId, { name: "renamed here" }, place),
+      () => uploadFile(lied(), path, { fileId, ...place }),
+    ];
+    for (const act of acts) await expect(act()).rejects.toMatchObject({ code: "vault_changed" });
+    expect(sent.join("\n")).not.toMatch(/the words of its next version|renamed here/);
+    const { file } = await owner.another().files.replace(fileId, { ...place, body });
+    expect(file.name).toBe("a.txt");
+    expect((await owner.another().files.update(fileId, { name: "moved.txt" }, place)).name).toBe("moved.txt");
+    expect((await uploadFile(owner.another(), path, { fileId, ...place })).file.id).toBe(fileId);
+  }, 30_000);
+});
+
+test("a name is looked for in a vault that is named, so that none of a shared vault is told to the service", async () => {
+  const sent: string[] = [];
+  const client = owner.another({ middleware: [lying({}, sent)] });
+  for (const query of [{ name: "b.txt" }, { name: "b.txt", folderId: "root" }])
+    await expect(client.files.list(query)).rejects.toMatchObject({ code: "invalid_request" });
+  expect(sent).toEqual([]);
+  const plain = createClient({ baseUrl: stack.baseUrl, credentials: { apiKey: owner.apiKey } });
+  expect((await plain.files.list({ name: "b.txt" })).files).toEqual([]);
 });

@@ -13,6 +13,13 @@ export interface FileChanges {
   readonly folderId?: string | null | undefined;
 }
 
+export interface UpdateOptions extends CallOptions {
+  /** Entity tag that the file must still have. */
+  readonly ifMatch?: string | undefined;
+  /** The vault that the file is in: clients with `sharedVaults` change nothing where the service shows it in another one (`vault_changed`). */
+  readonly vaultId?: string | undefined;
+}
+
 export interface FileResource {
   /** Newest first. `folderId: "root"` for those at the top; `name` finds the exact name. */
   list(query?: Query<typeof api.files.list>, options?: CallOptions): PagePromise<"files", File>;
@@ -41,12 +48,8 @@ export interface FileResource {
    * ```
    */
   download(fileId: string, options?: DownloadOptions): Promise<Download>;
-  /** Renames or moves. `ifMatch` takes the entity tag that the file must still have. */
-  update(
-    fileId: string,
-    changes: FileChanges,
-    options?: CallOptions & { readonly ifMatch?: string | undefined },
-  ): Promise<File>;
+  /** Renames or moves. */
+  update(fileId: string, changes: FileChanges, options?: UpdateOptions): Promise<File>;
   /** To the trash; with `permanent` for good, which answers null. */
   delete(fileId: string, options?: CallOptions & { readonly permanent?: boolean | undefined }): Promise<File | null>;
   restore(fileId: string, changes?: { readonly name?: string }, options?: CallOptions): Promise<File>;

@@ -13,6 +13,7 @@ import { openJournal, openWherePossible } from "./journal.ts";
 import { uploadDirectory } from "./upload-journals.ts";
 
 export interface UploadFileOptions extends UploadOptions {
+  /** With `fileId`: the vault that the file is in, as in `files.replace`. */
   readonly vaultId?: string | undefined;
   readonly folderId?: string | undefined;
   /** The file's own name when absent. */
@@ -82,6 +83,6 @@ async function openSafely(
 
 function targetOf(path: string, options: UploadFileOptions): Target {
   const { fileId, ifMatch, vaultId, folderId, contentType, ifAbsent } = options;
-  if (fileId !== undefined) return { kind: "version", fileId, contentType, ifMatch };
+  if (fileId !== undefined) return { kind: "version", fileId, vaultId, contentType, ifMatch };
   return { kind: "file", name: options.name ?? basename(path), vaultId, folderId, contentType, ifAbsent };
 }

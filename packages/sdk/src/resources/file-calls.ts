@@ -2,7 +2,7 @@
 import { clientApi as api } from "@coffer/contract";
 import { callOn, settleRepeat, type CallOptions } from "../call.ts";
 import type { File } from "../file.ts";
-import type { FileChanges } from "../files.ts";
+import type { FileChanges, UpdateOptions } from "../files.ts";
 import type { Connection } from "../options.ts";
 import type { Query } from "./calling.ts";
 import { isRestored, sharedChanges, toKnownNames } from "./known-names.ts";
@@ -22,12 +22,8 @@ export function fileCalls(connection: Connection) {
     },
     get: async (fileId: string, options?: CallOptions) =>
       one((await callOn(connection, get, { params: { fileId } }, options)).file, options),
-    update: async (
-      fileId: string,
-      change: FileChanges,
-      { ifMatch, ...options }: CallOptions & { readonly ifMatch?: string | undefined } = {},
-    ) => {
-      const shared = await (await changes())?.updateFile(connection, fileId, change, { ifMatch, ...options });
+    update: async (fileId: string, change: FileChanges, { ifMatch, vaultId, ...options }: UpdateOptions = {}) => {
+      const shared = await (await changes())?.updateFile(connection, fileId, change, { ifMatch, vaultId, ...options });
       if (shared != null) return shared;
       const headers = ifMatch === undefined ? {} : { "if-match": ifMatch };
       return (await callOn(connection, update, { params: { fileId }, headers, body: definedOnly(change) }, options))

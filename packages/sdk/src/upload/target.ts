@@ -28,6 +28,8 @@ export type Target =
   | {
       readonly kind: "version";
       readonly fileId: string;
+      /** The vault that the caller knows the file to be in. */
+      readonly vaultId?: string | undefined;
       readonly contentType?: string | undefined;
       readonly ifMatch?: string | undefined;
       readonly shared?: SharedFile | undefined;

@@ -30,6 +30,8 @@ export interface UploadInput extends Content {
 }
 
 export interface ReplaceInput extends Content {
+  /** The vault that the file is in: clients with `sharedVaults` send nothing where the service shows it in another one (`vault_changed`). */
+  readonly vaultId?: string | undefined;
   /** Entity tag of the version to replace: `"sha256-<base64url>"`. */
   readonly ifMatch?: string | undefined;
 }

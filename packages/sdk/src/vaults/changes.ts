@@ -4,6 +4,7 @@ import type { EntryKind, Metadata } from "@coffer/crypto";
 import { callOn, type CallOptions } from "../call.ts";
 import { ApiError } from "../errors.ts";
 import type { File } from "../file.ts";
+import type { UpdateOptions } from "../files.ts";
 import type { Connection } from "../options.ts";
 import { makeEntry, openItem, placeOf } from "./entries.ts";
 import { nameOneFile, nameOneFolder } from "./listing.ts";
@@ -23,11 +24,11 @@ export async function updateFile(
   connection: Connection,
   fileId: string,
   { name, folderId }: { readonly name?: string | undefined; readonly folderId?: string | null | undefined },
-  { ifMatch, ...options }: CallOptions & { readonly ifMatch?: string | undefined } = {},
+  { ifMatch, vaultId, ...options }: UpdateOptions = {},
 ): Promise<File | null> {
   const params = { fileId };
   const { file } = await callOn(connection, api.files.get, { params }, options);
-  const vault = await findVaultOf(connection, file, options);
+  const vault = await findVaultOf(connection, file, options, vaultId);
   if (vault === null) return null;
   const headers = ifMatch === undefined ? {} : { "if-match": ifMatch };
   const updated = await withEntry(connection, vault, "file", file, { name, parentId: folderId }, async (entry) => {

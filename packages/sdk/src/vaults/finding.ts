@@ -27,6 +27,9 @@ export async function toIndexQuery<Query extends NameQuery>(
 ): Promise<(Omit<Query, "name"> & { nameIndex?: string }) | Query | null> {
   const { name, ...rest } = query;
   if (name === undefined) return query;
+  // It may be a name of a shared vault, which the service is not told.
+  if (query.vaultId === undefined && (folder === undefined || folder === "root"))
+    throw new ContractError("request", "files.list", ["vaultId: needed beside name, where vaults may be shared"]);
   // A folder without its vault: the folder says which, so that no name goes to the service in the clear.
   const place = { vaultId: query.vaultId, folderId: folder === "root" ? undefined : folder };
   const vault = await findVaultOfPlace(connection, place, options);

@@ -10,14 +10,21 @@ import { findOpenVault, vaultSession } from "./vault-session.ts";
 /**
  * The vault that the service shows the item in, opened; null for a public one. Nothing ever moves to another vault, so an item that was
  * read in a shared one stays there, whatever the service says later: else its next version or name would go to where the service wants it.
+ * `wanted`: the vault that the caller knows it to be in, also in a process that has not met it before.
  * @throws VaultError `vault_changed`.
  */
 export async function findVaultOf(
   connection: Connection,
   item: Pick<File | Folder, "id" | "vaultId" | "shared">,
   options?: CallOptions,
+  wanted: string = item.vaultId,
 ): Promise<OpenVault | null> {
   if (connection.sharedVaults === null) return null;
+  if (wanted !== item.vaultId)
+    throw new VaultError(
+      "vault_changed",
+      `${item.id} was named in vault ${wanted}, and the service shows it in vault ${item.vaultId}`,
+    );
   const session = vaultSession(connection);
   const home = session.homeOf(item.id);
   if (home !== null && home !== item.vaultId)
