@@ -106,7 +106,7 @@ describe("vaults.rotate", () => {
       stopped.now = true;
       await reading;
       expect(reads).toBeGreaterThan(0);
-      expect(result).toEqual({ files: 7, folders: 3, generation: 2n, floor: 2n, failed: [] });
+      expect(result).toMatchObject({ files: 7, folders: 3, generation: 2n, floor: 2n, failed: [] });
       expect(seen.at(0)).toBe("0/10");
       expect(seen.at(-1)).toBe("10/10");
       expect(await generationsOf(owner, vaultId)).toEqual(new Set([2]));
@@ -124,7 +124,7 @@ describe("vaults.rotate", () => {
       expect(await owner.client.folders.restore(old.trashedFolder.id)).toMatchObject({ name: "old", trashedAt: null });
       expect(await read(owner, old.below.id)).toBe(`content of ${old.below.name}`);
       const again = await owner.client.vaults.rotate(vaultId);
-      expect(again).toEqual({ files: 0, folders: 0, generation: 2n, floor: 2n, failed: [] });
+      expect(again).toMatchObject({ files: 0, folders: 0, generation: 2n, floor: 2n, failed: [] });
     },
     60_000,
   );
