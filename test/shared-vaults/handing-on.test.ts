@@ -16,7 +16,11 @@ async function openOffered(name: string) {
   const { owner } = stack;
   const vault = await owner.client.vaults.create({ name, type: "shared" });
   await owner.client.vaults.members.add(vault.id, heir.signer.chainAddress);
-  const { file } = await owner.client.files.upload({ vaultId: vault.id, name: "old.txt", body: encode(`${name}: before`) });
+  const { file } = await owner.client.files.upload({
+    vaultId: vault.id,
+    name: "old.txt",
+    body: encode(`${name}: before`),
+  });
   await owner.client.vaults.offerOwnership(vault.id, heir.signer.chainAddress);
   return { vault, file };
 }
