@@ -76,6 +76,14 @@ async function generationsOf(person: SharedPerson, vaultId: string): Promise<Set
   return found;
 }
 
+/** What the service answers now, to be answered again later. */
+async function stored(path: string): Promise<() => Response> {
+  const answer = await fetch(`${stack.baseUrl}${path}`, { headers: { authorization: `Bearer ${owner.apiKey}` } });
+  const { status, headers } = answer;
+  const body = await answer.arrayBuffer();
+  return () => new Response(body, { status, headers });
+}
+
 function generationAt(statement: string | undefined, offset: number): number {
   return Number(Buffer.from(statement ?? "", "base64").readBigUInt64BE(offset));
 }
@@ -158,6 +166,64 @@ describe("vaults.rotate", () => {
     }
     expect(await generationsOf(owner, vaultId)).toEqual(new Set([2]));
   }, 60_000);
+
+  test("is not undermined by an upload that began before it: nothing lands below the floor, and no reader takes it", async () => {
+    const vault = await owner.client.vaults.create({ name: "late upload", type: "shared" });
+    const leaving = await stack.invite("leaving-late");
+    await owner.client.vaults.members.add(vault.id, leaving.signer.chainAddress);
+    const { file } = await owner.client.files.upload({ vaultId: vault.id, name: "old", body: bytes("of before") });
+    const [shown, content] = await Promise.all([
+      stored(`/api/files/${file.id}`),
+      stored(`/api/files/${file.id}/content`),
+    ]);
+    const refused: (string | null)[] = [];
+    const late = owner.another({
+      middleware: [
+        async (request, next, { endpointId }) => {
+          const isLast =
+            endpointId === "uploads.append" && refused.length === 0 && Number(request.headers.get("upload-offset")) > 0;
+          if (isLast) {
+            await owner.client.vaults.members.remove(vault.id, leaving.signer.chainAddress);
+            expect(await owner.client.vaults.rotate(vault.id)).toMatchObject({ floor: 2n, failed: [] });
+          }
+          const answer = await next(request);
+          if (isLast) refused.push(answer.headers.get("x-error-code"));
+          return answer;
+        },
+      ],
+    });
+    const body = pattern(300 * 1024);
+    const done = await late.files.upload({ vaultId: vault.id, name: "late", body }, { partBytes: 256 * 1024 });
+    expect(refused).toEqual(["generation_moved"]);
+    expect(await generationsOf(owner, vault.id)).toEqual(new Set([2]));
+    expect(Buffer.compare(await (await owner.another().files.download(done.file.id)).bytes(), body)).toBe(0);
+    // A service that shows what it had: refused by who remembers nothing, too.
+    const lied = owner.another({
+      middleware: [
+        (request, next, { endpointId }) =>
+          endpointId === "files.get"
+            ? Promise.resolve(shown())
+            : endpointId === "files.content"
+              ? Promise.resolve(content())
+              : next(request),
+      ],
+    });
+    const reading = lied.files.download(file.id).then((download) => download.bytes());
+    await expect(reading).rejects.toMatchObject({ name: "VaultError", code: "rolled_back" });
+  }, 60_000);
+
+  test("covers what the service lists: what it withholds is below the floor afterwards, and nobody takes it", async () => {
+    const vault = await owner.client.vaults.create({ name: "withheld", type: "shared" });
+    const leaving = await stack.invite("leaving-withheld");
+    await owner.client.vaults.members.add(vault.id, leaving.signer.chainAddress);
+    const { file } = await owner.client.files.upload({ vaultId: vault.id, name: "hidden", body: bytes("hidden") });
+    await owner.client.vaults.members.remove(vault.id, leaving.signer.chainAddress);
+    const hiding: Middleware = async (request, next, { endpointId }) =>
+      endpointId === "files.list" ? Response.json({ files: [], nextCursor: null }) : next(request);
+    const result = await owner.another({ middleware: [hiding] }).vaults.rotate(vault.id);
+    expect(result).toMatchObject({ files: 0, floor: 2n, failed: [] });
+    await expect(owner.another().files.download(file.id)).rejects.toMatchObject({ code: "rolled_back" });
+  }, 30_000);
 
   test("is done by members as far as they reach, and only the owner raises the floor", async () => {
     const old = await openOld("by-member");

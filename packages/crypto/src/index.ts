@@ -57,7 +57,7 @@ export {
   type VaultKeyRecord,
 } from "./records.ts";
 export { signStatement, statementDigest, verifyStatement, type SignedTitle } from "./signatures.ts";
-export { statementHash, type SeenStatement } from "./statement-chain.ts";
+export { nextNumber, statementHash, type SeenStatement } from "./statement-chain.ts";
 export { requireNextEntry, requireNextVersion } from "./statement-history.ts";
 export type { Author, StatementSigner } from "./statement-signer.ts";
 export { randomVaultKey, VAULT_KEY_BYTES, VaultKey, type SubkeyUse } from "./vault-key.ts";

@@ -11,7 +11,7 @@ import { nodePlatform as platform } from "./node/platform.ts";
 import { openEntry, verifyVersion, type EntryQuestion, type FindVaultKey, type VersionQuestion } from "./reading.ts";
 import { parseRecord, signRecord, type VaultKeyRecord } from "./records.ts";
 import { DataKey } from "./secret-key.ts";
-import { statementHash } from "./statement-chain.ts";
+import { nextNumber, statementHash } from "./statement-chain.ts";
 import {
   bitFlips,
   entryOf,
@@ -361,6 +361,14 @@ describe("writing", () => {
       signer: OWNER.address,
     });
     expect(next.digest).toEqual(new Uint8Array(32));
+  });
+
+  it("ends in words, not in a range error, after the last number that a member can have signed", async () => {
+    const sequence = (1n << 64n) - 1n;
+    const last = { ...newVersion(), previous: { ...written.statement, sequence } };
+    expect(await failureOf(() => makeVersionStatement(VIEW, OWNER, last))).toBe("statement damaged");
+    expect(nextNumber(sequence - 1n, "entry")).toBe(sequence);
+    expect(await failureOf(() => Promise.resolve().then(() => nextNumber(sequence, "entry")))).toBe("entry damaged");
   });
 
   it("stops when the generation has moved, or the author may not sign", async () => {

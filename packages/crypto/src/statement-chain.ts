@@ -54,6 +54,17 @@ export function requireNotOlder(statement: LinkedStatement, seen: SeenStatement 
     refuse("the statement does not follow the one that was seen");
 }
 
+const LAST_NUMBER = (1n << 64n) - 1n;
+
+/**
+ * The number of the statement after `previous`; null: of the first. Throws CryptoError `damaged` after the last one there is: no client gets
+ * there by counting, but a member may have signed it, and then only a new item in the place of this one can be written.
+ */
+export function nextNumber(previous: bigint | null, step: CryptoStep): bigint {
+  if (previous === LAST_NUMBER) throw damaged(step, "no statement can follow: its number is the last of 64 bits");
+  return (previous ?? 0n) + 1n;
+}
+
 /** Milliseconds and lengths: a u64 that JavaScript counts exactly. */
 export function takeSafe(reader: FieldReader, step: CryptoStep): number {
   const value = reader.takeU64();

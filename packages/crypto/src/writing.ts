@@ -7,7 +7,7 @@ import type { VaultView } from "./membership.ts";
 import { isRecordForWriting, type VaultKeyRecord } from "./records.ts";
 import { sha256 } from "./sha256.ts";
 import type { Author } from "./statement-signer.ts";
-import { NO_PREVIOUS, statementHash, type SeenStatement } from "./statement-chain.ts";
+import { nextNumber, NO_PREVIOUS, statementHash, type SeenStatement } from "./statement-chain.ts";
 import { requireOwnKey } from "./vault-keys.ts";
 import { signVersionStatement, type VersionStatement } from "./version-statement.ts";
 
@@ -44,7 +44,7 @@ export async function makeVersionStatement(
     vault: view.vault,
     headerPrefix: version.header.subarray(0, HEADER_PREFIX_BYTES),
     startDigest: sha256(concatBytes(version.header, version.envelope)),
-    sequence: (previous?.sequence ?? 0n) + 1n,
+    sequence: nextNumber(previous?.sequence ?? null, "statement"),
     previous: previous === null ? NO_PREVIOUS : statementHash(previous.bytes),
     generation: view.generation,
     keyId: record.keyId,
@@ -83,7 +83,7 @@ export async function makeEntryStatement(view: VaultView, author: Author, entry:
     vault: view.vault,
     kind,
     id,
-    revision: (previous?.revision ?? 0n) + 1n,
+    revision: nextNumber(previous?.revision ?? null, "entry"),
     previous: previous === null ? NO_PREVIOUS : statementHash(previous.bytes),
     generation: view.generation,
     keyId: record?.keyId ?? new Uint8Array(32),

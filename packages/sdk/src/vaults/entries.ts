@@ -6,6 +6,7 @@ import {
   encryptMetadata,
   findSigner,
   makeEntryStatement,
+  nextNumber,
   nameIndex,
   openEntry,
   parseEntryStatement,
@@ -41,7 +42,7 @@ export async function makeEntry(
   wanted: WantedEntry,
 ): Promise<SharedEntry> {
   const { kind, id, folderId, previous } = wanted;
-  const place = { kind, id, revision: (previous?.revision ?? 0n) + 1n, keyId: record.keyId };
+  const place = { kind, id, revision: nextNumber(previous?.revision ?? null, "entry"), keyId: record.keyId };
   const metadata = view.plainNames
     ? encodeMetadata(kind, wanted.metadata)
     : await encryptMetadata(vault.platform, key, place, wanted.metadata);

@@ -71,8 +71,8 @@ const ROUNDS = 4;
 /**
  * Reads every version and every name that is below the vault's current generation, in the trash too, verifies it, and stores it again under
  * new keys, each on the condition that it is still current. Readers and writers go on meanwhile; what was replaced stays readable by its
- * version id for an hour. After a crash at any point everything is readable, and the next call does what is left; a file of several parts
- * goes on with the parts that the service has, where the client keeps unfinished uploads, and else begins again. At the end the owner
+ * version id for an hour, except beyond eight versions of a file, and beyond as many bytes as the account's plan stores (decision 0017).
+ * After a crash at any point everything is readable, and the next call does what is left; a file of several parts goes on with the parts that the service has, where the client keeps unfinished uploads, and else begins again. At the end the owner
  * raises the vault's floor, so that no reader takes anything older.
  *
  * What it does: whoever was removed, and kept the vault keys of their time, cannot open what the service serves from then on, and nothing

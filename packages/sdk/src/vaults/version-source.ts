@@ -8,7 +8,8 @@ import type { OpenVault } from "./open-vault.ts";
 
 /**
  * Every byte of it has passed the reading order. What is read again is fetched and verified again: a version never changes, and it stays
- * readable by its id for an hour after it was replaced. `size`: bytes of the content.
+ * readable by its id for an hour after it was replaced, unless eight more have replaced it by then, or the account's kept versions have filled
+ * its plan (decision 0017): then reading it fails, and the next round of a rotation reads what is current. `size`: bytes of the content.
  */
 export function versionSource(
   connection: Connection,
