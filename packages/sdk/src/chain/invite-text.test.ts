@@ -96,6 +96,12 @@ describe("the proof of an address", () => {
     expect(checkAddressProof(origin, text, { ...other, signingKey: null })).toBe(false);
   });
 
+  it("takes no zeros for a key: the proof of an Ed25519 chain key would give a member one that nothing verifies under", () => {
+    const own = { chainAddress, addressProof: proof(Buffer.alloc(32)) };
+    expect(checkAddressProof(origin, text, { ...own, signingKey: Buffer.alloc(32).toString("base64") })).toBe(false);
+    expect(checkAddressProof(origin, text, own, new Uint8Array(32))).toBe(false);
+  });
+
   it("covers what the invite tells: one that was cut or changed on its way proves nothing", () => {
     const whole = { chainAddress, addressProof: proof(Buffer.alloc(32), Buffer.of(0), hash("sha256", told, "buffer")) };
     expect(checkAddressProof(origin, telling, whole)).toBe(true);

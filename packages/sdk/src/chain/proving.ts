@@ -96,7 +96,9 @@ export function checkAddressProof(
 ): boolean {
   const invite = parseInviteText(text);
   if (chainAddress === null || addressProof === null) return false;
-  if (signingKey !== undefined && signingKey.length !== KEY_BYTES) return false;
+  // Zeros stand for the chain key in the proof, and as a key they would be a point of small order, which signs nothing.
+  if (signingKey !== undefined && (signingKey.length !== KEY_BYTES || signingKey.every((byte) => byte === 0)))
+    return false;
   // No secret is compared here: who calls holds the key of the HMAC, so a difference in time tells nobody anything.
   return proveAddress(invite, origin, chainAddress, signingKey) === addressProof;
 }
