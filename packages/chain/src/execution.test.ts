@@ -168,6 +168,22 @@ it("finds what was executed though the answer was lost", async () => {
   expect(state.sent).toHaveLength(1);
 });
 
+it("builds nothing anew when what it sent before may have been executed: its own coin and object are the cause then", async () => {
+  for (const shown of [true, false]) {
+    const { state, executor, signer } = fakeNode();
+    state.onSend = (count) => {
+      if (count === 1) throw coded("UNAVAILABLE");
+      // The node shows it late.
+      state.known = shown;
+      throw coded("INVALID_ARGUMENT");
+    };
+    const executing = execute(executor, signer, add);
+    if (shown) await executing;
+    else await expect(executing).rejects.toEqual(refusal("transaction_unknown"));
+    expect([state.sent.length, state.signed]).toEqual([2, 1]);
+  }
+});
+
 it("says that it does not know when nothing is heard", async () => {
   const { state, executor, signer } = fakeNode();
   state.onSend = () => {

@@ -147,7 +147,10 @@ async function namePoverty(chain: Executor, owner: string, error: ChainError): P
 /** How often the same bytes are sent: they execute once, whoever receives them however often. */
 const ATTEMPTS = 3;
 
-/** A refusal is returned: the transaction was not executed, and never will be. */
+/**
+ * A refusal is returned: the transaction was not executed, and never will be.
+ * @throws ChainError `transaction_unknown` when nothing was heard of it, or it was refused after an answer was lost, and no node shows it.
+ */
 export async function send(
   chain: Executor,
   { bytes, signature }: SignedTransaction,
@@ -165,7 +168,8 @@ export async function send(
       await awaitEffects(chain, digest);
       return { ...(result.Transaction ?? result.FailedTransaction), digest };
     } catch (cause) {
-      if (!isUnreachable(cause)) return toChainError(cause, chain.network);
+      if (!isUnreachable(cause))
+        return last === undefined ? toChainError(cause, chain.network) : settle(chain, digest, cause);
       last = cause;
     }
     const executed = await findShown(chain, digest).catch(() => null);
@@ -173,6 +177,13 @@ export async function send(
     await chain.wait(500 * attempt);
   }
   throw new ChainError("transaction_unknown", { cause: last });
+}
+
+/** What was sent before may be the reason of the refusal: its coin and object are used up. Another transaction would do the act twice. */
+async function settle(chain: Executor, digest: string, refusal: unknown): Promise<Executed> {
+  const executed = await findExecuted(chain, digest).catch(() => null);
+  if (executed !== null) return executed;
+  throw new ChainError("transaction_unknown", { cause: refusal });
 }
 
 /** Executed is executed; that the node does not show it yet is for the reader of the vault to wait for. */
