@@ -72,6 +72,23 @@ describe("an encrypted source", () => {
     expect(again).toEqual(once);
   });
 
+  it("gives nothing of a part that it could not keep in the place of the one before, whose memory it took", async () => {
+    const content = contentOf(CHUNK * 9);
+    const { plan } = await planFor(content.length);
+    let left = 1;
+    const journal = {
+      find: () => null,
+      note: () => (left-- > 0 ? Promise.resolve() : Promise.reject(new Error("disk full"))),
+    };
+    const source = open(plan, content, { journal });
+    const [once, again] = [new Uint8Array(500), new Uint8Array(500)];
+    await source.read(CHUNK, once);
+    await expect(source.read(CHUNK * 6, new Uint8Array(10))).rejects.toThrow("disk full");
+    left = 1;
+    await source.read(CHUNK, again);
+    expect(again).toEqual(once);
+  });
+
   it("keeps the record of a part before it gives a byte of it, and gives nothing that differs from one", async () => {
     const content = contentOf(CHUNK * 9);
     const { plan } = await planFor(content.length);

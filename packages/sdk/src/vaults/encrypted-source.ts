@@ -49,14 +49,19 @@ export function encryptedSource(
 ): Source {
   const openPart = partOpener(platform, plan, content, options);
   let part: OpenPart | null = null;
+  const turnTo = async (index: number): Promise<OpenPart> => {
+    // All parts lie in one memory: where the next one fails, there is none of the one before any more.
+    part = null;
+    return (part = await openPart(index));
+  };
   return {
     size: plan.fileSize,
     read: async (offset, target) => {
       let filled = 0;
       while (filled < target.length && offset + filled < (plan.fileSize ?? 0)) {
         const at = offset + filled;
-        if (part === null || at < part.fileOffset) part = await openPart(0);
-        while (at >= part.fileOffset + part.bytes.length) part = await openPart(part.index + 1);
+        if (part === null || at < part.fileOffset) part = await turnTo(0);
+        while (at >= part.fileOffset + part.bytes.length) part = await turnTo(part.index + 1);
         const slice = part.bytes.subarray(at - part.fileOffset, at - part.fileOffset + target.length - filled);
         target.set(slice, filled);
         filled += slice.length;
