@@ -46,9 +46,13 @@ export const membersHandlers = (deps: Needs): GroupHandlers<typeof api.members> 
     const chain = await readChainVault(deps, vault, { maxAge: 0 });
     if (findNamed(chain, chainAddress) !== null) throw new ServiceError("still_on_allowlist");
     if (row === null) throw notFound("Member");
-    await deps.database.transaction((transaction) => removeMember(deps, transaction, principal, vault, chainAddress), {
-      freesSpace: true,
-    });
+    await deps.database.transaction(
+      async (transaction) => {
+        const now = await readOwned(transaction, principal, vault.id);
+        await removeMember(deps, transaction, principal, now, chainAddress);
+      },
+      { freesSpace: true },
+    );
   },
 });
 

@@ -30,10 +30,11 @@ export const ownershipHandlers = (deps: Needs): GroupHandlers<typeof api.ownersh
     const vault = await deps.database.transaction(async (transaction) => {
       const account = await transaction.first(holdAccount(transaction, { id: principal.accountId }));
       if (account === null || account.chain_address === null) throw new ServiceError("address_required");
-      if (owner.address !== account.chain_address) {
+      const now = await readVaultFor(transaction, principal, params.vaultId);
+      // The row says who owned it in the latest read: the caller may have handed it on after this one.
+      if (owner.address !== account.chain_address || owner.address !== now.owner_address) {
         throw new ServiceError("chain_object_invalid", "The vault belongs to another address than the account's");
       }
-      const now = await readVaultFor(transaction, principal, params.vaultId);
       return now.account_id === principal.accountId
         ? now
         : takeOver(transaction, deps, principal, {

@@ -2,6 +2,9 @@ import { describe, expect, test } from "vitest";
 import { newTestVault } from "../../drivers/chain/test-chain.ts";
 import { newUpload, openWriting, put, send } from "../files/test-shared-files.ts";
 import { addMember, addPerson, openSharedVault, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
+import { between } from "../../test-between.ts";
+import { membersHandlers } from "../members/handlers.ts";
+import { ownershipHandlers } from "./handlers.ts";
 import { answerOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
 
 /** A vault with a file and one in the trash, which its owner has handed on to a member of another account. */
@@ -153,5 +156,33 @@ describe("a claim is refused", () => {
     expect(await codeOf(claim(service, { principal: service.owner }, vaults[0]?.id ?? ""))).toBe("public_vault");
     const { vaultId } = await openSharedVault(service);
     expect(await codeOf(claim(service, { principal: service.owner }, vaultId))).toBe("not_found");
+  });
+});
+
+describe("a claim between looking and deciding", () => {
+  test("takes nothing from a later owner, who was faster", async () => {
+    await using service = await openTestService();
+    const { shared, heir, third } = await openHandedOn(service);
+    const { address, signingKey } = { address: third.chainAddress, signingKey: third.publicKey };
+    const database = between(service.database, async () => {
+      service.chain.set(shared.objectId, { ...newTestVault({ address, signingKey }), generation: 3 });
+      expect(await codeOf(claim(service, third, shared.vaultId))).toBe("ok");
+    });
+    const input = { params: { vaultId: shared.vaultId }, body: {} };
+    const late = ownershipHandlers({ ...service, database }).claim(input, contextOf(heir.principal));
+    expect(await codeOf(late)).toBe("chain_object_invalid");
+    expect(answerOf(await get(service, third, shared.vaultId)).vault.role).toBe("owner");
+    expect((await actionsOf(service, third)).filter((action) => action === "vault.deleted")).toEqual([]);
+  });
+
+  test("leaves the account before no say over members", async () => {
+    await using service = await openTestService();
+    const { shared, former, heir, third } = await openHandedOn(service);
+    service.chain.remove(shared.objectId, third.chainAddress);
+    const database = between(service.database, () => claim(service, heir, shared.vaultId));
+    const input = { params: { vaultId: shared.vaultId, chainAddress: third.chainAddress } };
+    const removal = membersHandlers({ ...service, database }).remove(input, contextOf(former.principal));
+    expect(await codeOf(removal)).toBe("not_found");
+    expect((await actionsOf(service, former)).filter((action) => action === "vault.member_removed")).toEqual([]);
   });
 });
