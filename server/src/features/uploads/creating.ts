@@ -16,7 +16,7 @@ import { advance } from "./advancing.ts";
 import { parseChecksum } from "./checksum.ts";
 import type { Locks } from "./locks.ts";
 import { parseMetadata, type UploadMetadata } from "./metadata.ts";
-import { planSharedFile, planSharedVersion } from "./signed-resumable.ts";
+import { planSharedFile, planSharedVersion, requireStanding } from "./signed-resumable.ts";
 import { creationHeaders, KEPT_AFTER_EXPIRY_MS, locationOf, uploadHeaders } from "./rules.ts";
 import { insertUpload, sumHeldBytes } from "./store.ts";
 
@@ -31,7 +31,7 @@ export async function createUpload(
   const checksum = parseChecksum(headers["upload-checksum"]);
   const metadata = parseMetadata(headers["upload-metadata"]);
   const upload = await planUpload(deps, context.principal, headers, metadata);
-  const recorded = await beginUpload(deps, upload, context);
+  const recorded = await beginUpload(deps, context, upload);
   // Bytes that come along have a media type (tus 1.0.0, "Creation With Upload").
   const bringsBytes = body.contentType !== null && body.length !== 0;
   if (!bringsBytes && upload.length > 0) {
@@ -155,12 +155,13 @@ async function planVersion(
 /** The empty partial first: a row promises that its bytes have a place. */
 async function beginUpload(
   deps: StoringDeps,
-  upload: UploadRow,
   context: CreationContext<Principal>,
+  upload: UploadRow,
 ): Promise<Recorded<void>> {
   await deps.blobs.begin(upload.blob_key);
   try {
     return await deps.database.transaction(async (transaction) => {
+      if (upload.shared_json !== null) await requireStanding(transaction, context.principal, upload);
       await requireUnheldRoom(transaction, deps, upload);
       await insertUpload(transaction, upload);
       return context.record(transaction, new Reply<void>(undefined, { headers: creationHeaders(upload) }));

@@ -10,8 +10,11 @@ import {
   type Upload,
   type Writing,
 } from "../files/test-shared-files.ts";
-import { agentOf, addPerson, type TestPerson } from "../shared-vaults/test-vaults.ts";
+import { newTestVault } from "../../drivers/chain/test-chain.ts";
+import { between } from "../../test-between.ts";
+import { addMember, agentOf, addPerson, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
 import { bodyOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";
+import { uploadsHandlers } from "./handlers.ts";
 import { sumHeldBytes } from "./store.ts";
 
 const SPOKEN = { "tus-resumable": TUS_VERSION } as const;
@@ -186,5 +189,42 @@ describe("a resumable upload to a shared vault", () => {
     expect(queued).toHaveLength(1);
     expect((await head(service, rest.by, whole))["File-Id"]).toBe(done.file.fileId);
     expect((await head(service, rest.by, own))["Upload-Offset"]).toBe("0");
+  });
+
+  test("holds nothing when its signer's record ends while it is begun, nor in an account that the vault has left", async () => {
+    await using service = await openTestService();
+    const { member, ...rest } = await openWriting(service);
+    const { vaultId, objectId } = rest.shared;
+    const [heir, removed] = [await addPerson(service), { ...rest, by: member }];
+    await addMember(service, rest.shared, heir);
+    const begin = (
+      by: TestPerson,
+      metadata: Record<string, string>,
+      length: number,
+      happens: () => Promise<unknown>,
+    ) => {
+      const handlers = uploadsHandlers({ ...service, database: between(service.database, happens) });
+      const headers = { ...SPOKEN, "upload-length": length, "upload-metadata": metadataOf(metadata) };
+      return codeOf(handlers.create({ headers, body: bodyOf("", { length: 0 }) }, contextOf(by.principal)));
+    };
+    const end = async () => {
+      service.chain.remove(objectId, member.chainAddress);
+      const input = { params: { vaultId, chainAddress: member.chainAddress } };
+      await service.handlers.members.remove(input, contextOf(rest.by.principal));
+    };
+    const late = newUpload(removed, "late");
+    expect(await begin(member, newMetadata(removed, late), late.file.bytes.length, end)).toBe("not_found");
+    const keyId = await publishKey(service, rest.shared, rest.by, 2);
+    const staying = { ...rest, by: heir, keyId, generation: 2 };
+    const move = async () => {
+      const owner = { address: heir.chainAddress, signingKey: heir.publicKey };
+      service.chain.set(objectId, { ...newTestVault(owner), generation: 3 });
+      await service.handlers.ownership.claim({ params: { vaultId }, body: {} }, contextOf(heir.principal));
+    };
+    const moved = newUpload(staying, "moved");
+    service.clock.advance(1001);
+    expect(await begin(heir, newMetadata(staying, moved), moved.file.bytes.length, move)).toBe("generation_moved");
+    const uploads = await service.database.all(service.database.build.selectFrom("uploads").select("id"));
+    expect(uploads).toEqual([]);
   });
 });

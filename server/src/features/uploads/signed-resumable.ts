@@ -98,6 +98,17 @@ export async function requireContinuable(
   watchMembership(deps, context, vault);
 }
 
+/**
+ * What ended a vault's uploads after this one was looked at would not end it: throws `not_found` when the caller's record has ended, and
+ * `generation_moved` when the generation has, as with a vault that went to another account.
+ */
+export async function requireStanding(transaction: Session, principal: Principal, upload: UploadRow): Promise<void> {
+  const vault = await readVaultFor(transaction, principal, upload.vault_id);
+  const { generation } = requireStatements(upload).version;
+  if (vault.account_id !== upload.account_id || (vault.chain_generation ?? 0) > generation)
+    throw new ServiceError("generation_moved");
+}
+
 /** What the transaction would refuse. Resolves with the bytes that the finished upload gives back. */
 export async function refuseSharedEarly(deps: StoringDeps, principal: Principal, upload: UploadRow): Promise<number> {
   const { database } = deps;
