@@ -16,7 +16,10 @@ type Needs = Pick<Deps, "database" | "clock" | "random" | "chain">;
 /** How old the allowlist is that says who may publish, in milliseconds (encryption design §2: one read, at most 5 s old). */
 const PUBLISHING_AGE = 5_000;
 
-/** Records of one generation, replaced ones too: a member that publishes without end fills no disk. */
+/**
+ * Records of one generation by one creator, replaced ones too: a member that publishes without end fills no disk, and keeps nobody else
+ * from sealing a key again.
+ */
 const MAX_RECORDS = 100;
 
 export interface WantedKey {
@@ -107,8 +110,8 @@ async function store(
   }
   const known = isBehind ? await findKey(transaction, { vaultId: vault.id, keyId: record.keyId }) : null;
   if (known !== null) return known;
-  if ((await countKeys(transaction, place)) >= MAX_RECORDS) {
-    throw new ServiceError("limit_reached", `A generation has at most ${MAX_RECORDS} records`);
+  if ((await countKeys(transaction, { ...place, creator: record.creator })) >= MAX_RECORDS) {
+    throw new ServiceError("limit_reached", `A generation has at most ${MAX_RECORDS} records of one creator`);
   }
   const now = deps.clock.now();
   if (current !== null && !isBehind)

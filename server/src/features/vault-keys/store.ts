@@ -28,16 +28,20 @@ export function findKey(session: Session, value: { vaultId: string; keyId: strin
   return session.first(named(session, value));
 }
 
-const counting = prepared((build, value: { vaultId: string; generation: number }) =>
+const counting = prepared((build, value: { vaultId: string; generation: number; creator: string }) =>
   build
     .selectFrom("vault_keys")
     .select((row) => row.fn.countAll<number | string>().as("count"))
     .where("vault_id", "=", value.vaultId)
-    .where("generation", "=", value.generation),
+    .where("generation", "=", value.generation)
+    .where("creator", "=", value.creator),
 );
 
 /** Replaced ones too. */
-export async function countKeys(session: Session, value: { vaultId: string; generation: number }): Promise<number> {
+export async function countKeys(
+  session: Session,
+  value: { vaultId: string; generation: number; creator: string },
+): Promise<number> {
   return Number((await session.first(counting(session, value)))?.count ?? 0);
 }
 

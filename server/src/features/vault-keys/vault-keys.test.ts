@@ -140,19 +140,23 @@ describe("publishing a vault key", () => {
     expect(await standing(handlers.publish(input, contextOf(owner.principal)))).toBe(won);
   });
 
-  test("ends after a hundred records of a generation", async () => {
+  test("ends after a hundred records of one creator in a generation, which keep nobody else from it", async () => {
     await using service = await openTestService();
     const shared = await openSharedVault(service);
     const { database } = service;
-    await publishKey(service, shared, shared.owner);
-    const rows = Array.from({ length: 99 }, (_, at) => ({
-      ...{ vault_id: shared.vaultId, key_id: String(at).padStart(64, "0"), generation: 1, record: "", creator: "" },
-      ...{ created_at: 1, replaced_at: 1 },
+    const member = await addPerson(service);
+    await addMember(service, shared, member);
+    const first = await publishKey(service, shared, shared.owner);
+    const rows = Array.from({ length: 100 }, (_, at) => ({
+      ...{ vault_id: shared.vaultId, key_id: String(at).padStart(64, "0"), generation: 1, record: "" },
+      ...{ creator: member.chainAddress, created_at: 1, replaced_at: 1 },
     }));
     await database.run(database.build.insertInto("vault_keys").values(rows));
-    const { keys } = await list(service, shared, shared.owner.principal, { limit: 1 });
-    const next = publish(service, shared, shared.owner, { record: recordOf(shared), replaces: keys[0]?.keyId ?? "" });
+    const next = publish(service, shared, member, { record: recordOf(shared, {}, member), replaces: first });
     expect(await codeOf(next)).toBe("limit_reached");
+    expect(await codeOf(publish(service, shared, shared.owner, { record: recordOf(shared), replaces: first }))).toBe(
+      "ok",
+    );
   });
 });
 
