@@ -98,8 +98,9 @@ function keyOf(sui: Sui, { signatureScheme, publicKey }: { signatureScheme: stri
 type Multisig = Extract<ReturnType<Sui["parseSerializedSignature"]>, { signatureScheme: "MultiSig" }>["multisig"];
 
 /**
- * The library counts no bits of the bitmap for which there is no signature, and cannot verify zkLogin inside a multisig. For Ed25519 keys of small order one signature fits every text, so that anybody holds
- * the address of a multisig with such a key (Chalkias, Garillot, Nikolaenko, "Taming the many EdDSAs", SSR 2020).
+ * The library counts no bits of the bitmap for which there is no signature, reads a key as the kind that its signature claims, and cannot
+ * verify zkLogin inside a multisig. For Ed25519 keys of small order one signature fits every text, so that anybody holds the address of a
+ * multisig with such a key (Chalkias, Garillot, Nikolaenko, "Taming the many EdDSAs", SSR 2020).
  */
 function parseMultisig(sui: Sui, multisig: Multisig): Parsed | "invalid" | "unsupported" {
   if (multisig.sigs.some((signature) => "ZkLogin" in signature)) return "unsupported";
@@ -107,10 +108,17 @@ function parseMultisig(sui: Sui, multisig: Multisig): Parsed | "invalid" | "unsu
   const key = new sui.MultiSigPublicKey(multisig_pk);
   const signers = bitmap.toString(2).replaceAll("0", "").length;
   if (signers !== sigs.length || bitmap >= 2 ** multisig_pk.pk_map.length) return "invalid";
+  const keys = multisig_pk.pk_map.filter((_, at) => (bitmap >> at) & 1);
+  if (sigs.some((signature, at) => kindOf(signature) !== kindOf(keys[at]?.pubKey ?? {}))) return "invalid";
   const isWeak = multisig_pk.pk_map.some(
     ({ pubKey }) => "ED25519" in pubKey && sui.Point.fromBytes(Uint8Array.from(pubKey.ED25519), true).isSmallOrder(),
   );
   return isWeak ? "invalid" : { key, until: null };
+}
+
+/** The scheme that a key or signature of the library's says it is of. */
+function kindOf(one: object): string | undefined {
+  return Object.keys(one).find((name) => name !== "$kind");
 }
 
 async function askNode(
