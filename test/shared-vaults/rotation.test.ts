@@ -212,6 +212,26 @@ describe("vaults.rotate", () => {
     await expect(reading).rejects.toMatchObject({ name: "VaultError", code: "rolled_back" });
   }, 60_000);
 
+  test("takes back nobody's newer version: what it has read follows that version alone, whatever the service answers", async () => {
+    const vault = await owner.client.vaults.create({ name: "newer", type: "shared" });
+    const leaving = await stack.invite("leaving-newer");
+    await owner.client.vaults.members.add(vault.id, leaving.signer.chainAddress);
+    const { file } = await owner.client.files.upload({ vaultId: vault.id, name: "note", body: bytes("old") });
+    await owner.client.vaults.members.remove(vault.id, leaving.signer.chainAddress);
+    let written = false;
+    // It lets the rotation go on with the older version, and forgets its condition.
+    const hostile: Middleware = async (request, next, { endpointId }) => {
+      if (endpointId !== "files.replace") return next(request);
+      if (!written) await owner.client.files.replace(file.id, { body: bytes("newer") });
+      written = true;
+      request.headers.delete("if-match");
+      return next(request);
+    };
+    await owner.another({ middleware: [hostile] }).vaults.rotate(vault.id);
+    expect(written).toBe(true);
+    expect(await read(owner, file.id)).toBe("newer");
+  }, 30_000);
+
   test("covers what the service lists: what it withholds is below the floor afterwards, and nobody takes it", async () => {
     const vault = await owner.client.vaults.create({ name: "withheld", type: "shared" });
     const leaving = await stack.invite("leaving-withheld");

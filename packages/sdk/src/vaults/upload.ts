@@ -137,10 +137,14 @@ async function giveUp({ connection, options: { journal } }: Upload): Promise<voi
   if (uploadId != null) await endUpload(connection, uploadId);
 }
 
+/** A condition was of the version that was there before: a newer one does not meet it, also where the service would let that pass. */
 async function readAgain({ connection, options }: Upload, target: SharedUploadTarget): Promise<SharedUploadTarget> {
   if (target.kind === "file") return target;
-  const params = { fileId: target.file.id };
+  const { file: before, ifMatch = "*" } = target;
+  const params = { fileId: before.id };
   const { file } = await callOn(connection, api.files.get, { params }, { signal: options.signal });
+  if (ifMatch !== "*" && file.shared?.version !== before.shared?.version)
+    throw refused("precondition_failed", 412, "The file has a newer version");
   return { ...target, file };
 }
 
@@ -301,11 +305,12 @@ async function readBefore(vault: OpenVault, file: File): Promise<Before> {
 async function requireGeneration(vault: OpenVault, view: VaultView, options: ReadOptions): Promise<void> {
   const now = await vault.view(options);
   if (now.generation === view.generation) return;
-  throw new ApiError("generation_moved", "The vault has a newer generation", {
-    status: 409,
-    requestId: null,
-    retryAfterMs: null,
-  });
+  throw refused("generation_moved", 409, "The vault has a newer generation");
+}
+
+/** As the service would say it. */
+function refused(code: "generation_moved" | "precondition_failed", status: number, message: string): ApiError {
+  return new ApiError(code, message, { status, requestId: null, retryAfterMs: null });
 }
 
 /** The name is told only where names are plain. */
