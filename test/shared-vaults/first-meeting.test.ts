@@ -221,15 +221,17 @@ describe("vaults.trust", () => {
 });
 
 describe("a file that is named with its vault", () => {
-  /** Shows every file in another vault. */
+  /** Shows every file in a public vault, in the clear. */
+  let open: Vault;
   const elsewhere: Middleware = async (request, next, { endpointId }) => {
     const answer = await next(request);
     if (endpointId !== "files.get") return answer;
     const { file } = (await answer.json()) as { file: object };
-    return Response.json({ file: { ...file, vaultId: other.id } });
+    return Response.json({ file: { ...file, vaultId: open.id, shared: null, encrypted: false } });
   };
 
   test("is changed there and nowhere else, by a process that has met neither", async () => {
+    open = await owner.client.vaults.create({ name: "for everyone", type: "public" });
     const sent: string[] = [];
     const lied = () => owner.another({ middleware: [lying({}, sent), elsewhere] });
     const place = { vaultId: vault.id };
