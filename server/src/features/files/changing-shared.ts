@@ -38,7 +38,11 @@ export async function changeSharedFile(
   const moves = wanted !== old.folder_id;
   const renames = change.name !== undefined && change.name !== old.name;
   const same = change.shared === undefined ? !renames : change.shared.entry === shared.entry;
-  if (same && !moves) return { row: old, changes: false };
+  if (same && !moves) {
+    // The answer shows the file all the same.
+    permits.use(vault);
+    return { row: old, changes: false };
+  }
   const signed = requireEntryOf(change.shared);
   if (old.trashed_at !== null && moves) throw new ServiceError("trashed", "The file is in the trash");
   if (moves) await findPlace(transaction, principal, { vaultId: old.vault_id, folderId: wanted });

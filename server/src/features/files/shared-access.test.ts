@@ -2,7 +2,17 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { addPerson, agentOf, openSharedVault, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
 import { answerOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";
-import { contentOf, countBlobs, entryOf, headersOf, newUpload, openWriting, put } from "./test-shared-files.ts";
+import {
+  contentOf,
+  countBlobs,
+  entryOf,
+  headersOf,
+  newUpload,
+  openWriting,
+  put,
+  replace,
+  send,
+} from "./test-shared-files.ts";
 
 async function listOf(service: TestService, person: TestPerson, vaultId: string) {
   return answerOf(await service.handlers.files.list({ query: { vaultId } }, contextOf(person.principal))).files;
@@ -75,35 +85,44 @@ describe("who may write", () => {
       const { vaultId, objectId } = writing.shared;
       const keyId = plainNames ? "0".repeat(64) : writing.keyId;
       const context = contextOf(member.principal);
-      const folder = answerOf(
-        await service.handlers.folders.create(
-          {
-            body: {
-              vaultId,
-              ...(plainNames ? { name: "plans" } : {}),
-              shared: entryOf({ ...writing, keyId }, "plans", { kind: "folder", id: randomUUID() }),
-            },
-          },
-          contextOf(writing.by.principal),
-        ),
-      ).folder;
       const { files, folders, trash } = service.handlers;
+      const body = {
+        vaultId,
+        ...(plainNames ? { name: "plans" } : {}),
+        shared: entryOf({ ...writing, keyId }, "plans", { kind: "folder", id: randomUUID() }),
+      };
+      const folder = answerOf(await folders.create({ body }, contextOf(writing.by.principal))).folder;
+      const params = { folderId: folder.id };
       const ways: Record<string, () => Promise<unknown>> = {
         "the list": () => listOf(service, member, vaultId),
         "a folder's list": () => Promise.resolve(files.list({ query: { folderId: folder.id } }, context)),
         "the folders": () => Promise.resolve(folders.list({ query: { vaultId } }, context)),
         "a folder's folders": () => Promise.resolve(folders.list({ query: { parentId: folder.id } }, context)),
-        "the folder": () => Promise.resolve(folders.get({ params: { folderId: folder.id } }, context)),
+        "the folder": () => Promise.resolve(folders.get({ params }, context)),
+        "a change of the folder to what it is": () => Promise.resolve(folders.update({ params, body: {} }, context)),
+        "the folder made again": () => Promise.resolve(folders.create({ body }, context)),
         "the trash": () => Promise.resolve(trash.list({ query: { vaultId } }, context)),
       };
       if (!plainNames) {
-        const file = await put(service, writing, "name");
-        ways["the file"] = () => Promise.resolve(files.get({ params: { fileId: file.id } }, context));
+        const upload = newUpload(writing, "name");
+        const file = await send(service, writing, upload);
+        const params = { fileId: file.id };
+        ways["the file"] = () => Promise.resolve(files.get({ params }, context));
+        ways["a change of the file to what it is"] = () =>
+          Promise.resolve(files.update({ params, headers: {}, body: {} }, context));
+        ways["its upload again"] = () => send(service, { ...writing, by: member }, upload);
+        ways["its version again"] = () => replace(service, { ...writing, by: member }, upload);
       }
-      for (const [way, see] of Object.entries(ways)) expect([way, await codeOf(see())]).toEqual([way, "ok"]);
+      const outcomesOf = async () => {
+        const told: [way: string, code: string][] = [];
+        for (const [way, see] of Object.entries(ways)) told.push([way, await codeOf(see())]);
+        return told;
+      };
+      const all = (code: string) => Object.keys(ways).map((way) => [way, code]);
+      expect(await outcomesOf()).toEqual(all("ok"));
       service.chain.remove(objectId, member.chainAddress);
       service.clock.advance(10_001);
-      for (const [way, see] of Object.entries(ways)) expect([way, await codeOf(see())]).toEqual([way, "not_a_member"]);
+      expect(await outcomesOf()).toEqual(all("not_a_member"));
       // An agent of the account itself goes on seeing that there is something.
       expect(await listOf(service, agentOf(writing.by), vaultId)).toHaveLength(plainNames ? 0 : 1);
     },

@@ -10,7 +10,7 @@ import { findFolderVault } from "../folders/store.ts";
 import type { Permits } from "../permits.ts";
 import { findPlace, type FoundPlace, type WantedPlace } from "../placing.ts";
 import { type SeenFile, readFileFor } from "../reaching.ts";
-import type { SeenVault } from "../shared-vaults/access.ts";
+import { requireSight, type SeenVault } from "../shared-vaults/access.ts";
 import { isKeptVersion, keepVersion } from "./kept-versions-store.ts";
 import { DEFAULT_CONTENT_TYPE, sharedOf } from "./rules.ts";
 import { mergeShared, requireFittingUpload, type SignedUpload } from "./signed-uploads.ts";
@@ -151,15 +151,17 @@ function isMade({ row }: SeenFile, signed: SignedUpload): boolean {
   return sharedOf(row)?.version === signed.text;
 }
 
-/** The file, if its current version is the one that is sent again. Throws `not_found`. */
+/** The file, if its current version is the one that is sent again. Throws `not_found`, and what {@link requireSight} does. */
 export async function findMadeVersion(
-  { database }: Pick<StoringDeps, "database">,
+  deps: Pick<StoringDeps, "database" | "chain">,
   principal: Principal,
   fileId: string,
   signed: SignedUpload,
 ): Promise<FileRow | null> {
-  const seen = await readFileFor(database, principal, fileId);
-  return isMade(seen, signed) ? seen.row : null;
+  const seen = await readFileFor(deps.database, principal, fileId);
+  if (!isMade(seen, signed)) return null;
+  await requireSight(deps, principal, seen.vault);
+  return seen.row;
 }
 
 export function requireSameFile(old: FileRow, signed: SignedUpload): void {

@@ -6,7 +6,7 @@ import { nameColumn, refuseOutdatedName } from "../folder-names/entries.ts";
 import type { ExpectedWrite } from "../permits.ts";
 import type { FoundPlace } from "../placing.ts";
 import type { SeenFile } from "../reaching.ts";
-import { requireWriter, type SeenVault } from "../shared-vaults/access.ts";
+import { readVaultFor, requireSight, requireWriter, type SeenVault } from "../shared-vaults/access.ts";
 import { watchMembership } from "../watching.ts";
 import { holdingToVersion, requireSignedSize } from "./beginnings.ts";
 import type { ExpectedDigest } from "./digests.ts";
@@ -35,7 +35,11 @@ export async function uploadShared(
 ): Promise<Recorded<{ file: ReturnType<typeof toFile> }>> {
   const { principal } = context;
   const made = await findMade(deps.database, principal, signed);
-  if (made !== null) return recordMade(deps, context, made);
+  if (made !== null) {
+    // Of the vault that it lies in, which is not for certain the one that is named.
+    await requireSight(deps, principal, await readVaultFor(deps.database, principal, made.vault_id, "File"));
+    return recordMade(deps, context, made);
+  }
   const named = nameColumn(place.vault, mergeShared(signed, null), { name });
   await requireEarly(deps, principal, place.vault, { signed, wanted: { folderId: place.folderId, old: null } });
   await refuseTakenName(deps.database, place, { name: named, ifNoneMatch });

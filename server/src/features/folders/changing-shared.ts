@@ -16,7 +16,7 @@ import {
 import { alignFolderKey } from "../folder-names/aligning.ts";
 import type { Permits } from "../permits.ts";
 import type { FoundPlace } from "../placing.ts";
-import { readFolderFor } from "../reaching.ts";
+import { readFolderFor, type SeenFolder } from "../reaching.ts";
 import type { SeenVault } from "../shared-vaults/access.ts";
 import { sharedEntryOf } from "./rules.ts";
 import { findFolderVault, listRestored } from "./store.ts";
@@ -46,7 +46,10 @@ export async function createSharedFolder(
   const signed = requireEntryOf(folder.shared);
   const name = nameColumn(vault, signed.shared, { name: folder.name });
   const made = await findMade(transaction, principal, signed);
-  if (made !== null) return { ...made, exists: true };
+  if (made !== null) {
+    permits.use(made.vault);
+    return { ...made.row, exists: true };
+  }
   const writer = permits.write(vault, signed.statement.generation);
   const wanted = { kind: "folder", id: signed.statement.id, folderId: place.folderId, old: null } as const;
   await requireFittingEntry(transaction, vault, writer, { signed, wanted });
@@ -59,18 +62,18 @@ export async function createSharedFolder(
 }
 
 /** As for files: an id that is taken otherwise, also by a file, is refused in the same words, wherever it is taken. */
-async function findMade(session: Session, principal: Principal, signed: SignedEntry): Promise<FolderRow | null> {
+async function findMade(session: Session, principal: Principal, signed: SignedEntry): Promise<SeenFolder | null> {
   const { id } = signed.statement;
   const taken = new ServiceError("statement_invalid", "entry: the folder id cannot be used, choose another");
   if ((await findFolderVault(session, id)) === null) {
     if ((await findFileVault(session, id)) !== null) throw taken;
     return null;
   }
-  const { row } = await readFolderFor(session, principal, id).catch((cause: unknown) => {
+  const seen = await readFolderFor(session, principal, id).catch((cause: unknown) => {
     throw cause instanceof ServiceError && cause.code === "not_found" ? taken : cause;
   });
-  if (sharedEntryOf(row)?.entry !== signed.shared.entry) throw taken;
-  return row;
+  if (sharedEntryOf(seen.row)?.entry !== signed.shared.entry) throw taken;
+  return seen;
 }
 
 /** The row as it is to be, the old one when nothing changes. `moved`: the old one in its new place. */
@@ -94,7 +97,11 @@ export async function changeSharedFolder(
   const moves = moved.parent_id !== old.parent_id;
   const renames = change.name !== undefined && change.name !== old.name;
   const same = change.shared === undefined ? !renames : change.shared.entry === shared.entry;
-  if (same && !moves) return old;
+  if (same && !moves) {
+    // The answer shows the folder all the same.
+    permits.use(vault);
+    return old;
+  }
   const signed = requireEntryOf(change.shared);
   const writer = permits.write(vault, signed.statement.generation);
   const wanted = { kind: "folder", id: old.id, folderId: moved.parent_id, old: shared } as const;
