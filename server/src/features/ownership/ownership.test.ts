@@ -74,13 +74,16 @@ describe("a vault that was handed on", () => {
 
   test("is the new owner's to manage: members, name and end", async () => {
     await using service = await openTestService();
-    const { shared, former, heir, third } = await openHandedOn(service);
-    await claim(service, heir, shared.vaultId);
+    const { shared, former, heir, third } = await openHandedOn(service, { isAccepted: false });
     const params = { vaultId: shared.vaultId };
+    const noted = { chainAddress: third.chainAddress, label: "a note of the owner before" };
+    await service.handlers.members.add({ params, body: noted }, contextOf(former.principal));
+    handOn(service, shared.objectId, heir, third);
+    await claim(service, heir, shared.vaultId);
     const { members } = answerOf(await service.handlers.members.list({ params }, contextOf(heir.principal)));
-    expect(members.map(({ chainAddress, role }) => [chainAddress, role])).toEqual([
-      [heir.chainAddress, "owner"],
-      [third.chainAddress, "member"],
+    expect(members.map(({ chainAddress, role, label }) => [chainAddress, role, label])).toEqual([
+      [heir.chainAddress, "owner", ""],
+      [third.chainAddress, "member", ""],
     ]);
     service.chain.remove(shared.objectId, third.chainAddress);
     const removal = { params: { ...params, chainAddress: third.chainAddress } };

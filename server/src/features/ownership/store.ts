@@ -1,7 +1,7 @@
 /** The SQL of vaults that change their account. */
 import type { Session } from "../../ports/database.ts";
 
-/** The vault's row and all that lies in it. Rejects with ConstraintError when the account has a vault of that name. */
+/** The vault's row and all that lies in it; the labels of its members were the owner's notes, and end. Rejects with ConstraintError when the account has a vault of that name. */
 export async function moveVault(
   transaction: Session,
   { id, accountId, name, now }: { id: string; accountId: string; name: string; now: number },
@@ -11,6 +11,7 @@ export async function moveVault(
   await transaction.run(build.updateTable("vaults").set(row).where("id", "=", id));
   for (const table of ["files", "folders"] as const)
     await transaction.run(build.updateTable(table).set({ account_id: accountId }).where("vault_id", "=", id));
+  await transaction.run(build.updateTable("vault_members").set({ label: "" }).where("vault_id", "=", id));
 }
 
 /** Ends the vault's resumable uploads; the bytes of unfinished ones go to the deletion queue. */
