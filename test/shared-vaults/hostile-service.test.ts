@@ -147,6 +147,14 @@ describe("what a service says of a file is refused", () => {
     await expect(replaced).rejects.toMatchObject({ code: "damaged", step: "ids" });
   });
 
+  test("and of what was sent: no other file is taken for it, nor held to it from then on", async () => {
+    const { id } = honest.other;
+    const client = await meeting(lying((file) => ({ ...file, id })));
+    const sent = client.files.upload({ vaultId: otherVaultId, name: "sent.txt", body: bytes("sent") });
+    await expect(sent).rejects.toMatchObject({ code: "damaged", step: "ids" });
+    expect(await read(client, id)).toBe("content of other.txt");
+  });
+
   test("and in lists what cannot be trusted has no name, and hides no other", async () => {
     const client = await meeting(lying((file) => (file.id === honest.first.id ? edited(file, "metadata", 80) : file)));
     const { files } = await client.files.list({ vaultId });
@@ -268,6 +276,24 @@ describe("what was true once is refused", () => {
     await client.files.replace(id, { body: bytes("newer") });
     expect(await read(client, id)).toBe("newer");
     stale.now = true;
+    await expect(read(client, id)).rejects.toMatchObject({ code: "rolled_back" });
+  });
+
+  test("also after an act that opens its vaults afresh", async () => {
+    const id = await put(owner.client, vaultId, "kept-in-mind.txt");
+    const before = await show(id);
+    let stale = false;
+    const client = owner.another({
+      retry: { limit: 0 },
+      middleware: [
+        (request, next, context) =>
+          stale ? lying((file) => (file.id === id ? before : file))(request, next, context) : next(request),
+      ],
+    });
+    await client.files.replace(id, { body: bytes("newer") });
+    expect(await read(client, id)).toBe("newer");
+    await client.vaults.trustOwner(otherVaultId, owner.signer.chainAddress);
+    stale = true;
     await expect(read(client, id)).rejects.toMatchObject({ code: "rolled_back" });
   });
 

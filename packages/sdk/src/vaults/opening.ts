@@ -6,14 +6,14 @@ import { bytesOf } from "./addresses.ts";
 import { KeyRing } from "./key-ring.ts";
 import type { OpenVault } from "./open-vault.ts";
 import type { VaultPin } from "./pins.ts";
-import { rememberSeen, seenBy, type SeenMemory } from "./seen.ts";
+import { seenBy, type SeenMemory } from "./seen.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
 import type { VaultSession } from "./session.ts";
 
 export async function openVault(session: VaultSession, pin: VaultPin): Promise<OpenVault> {
   const chainObjectId = pin.chainObjectId ?? "";
   const objectId = bytesOf(chainObjectId);
-  const memory = (await session.connection.sharedVaults?.seen?.open(chainObjectId)) ?? rememberSeen();
+  const memory = await session.seen(chainObjectId);
   const viewer = openViewer(session, pin, chainObjectId, memory);
   const keys = new KeyRing(session, pin, viewer, (view) => requireAuthor(session, pin, view));
   await viewer();

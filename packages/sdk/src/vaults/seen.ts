@@ -57,6 +57,19 @@ function note(memory: Map<string, SeenStatement>, id: string, seen: SeenStatemen
   if (oldest !== undefined) memory.delete(oldest);
 }
 
+/** One memory for each vault, however often it is opened. A failure is not remembered. `store`: absent forgets with the process. */
+export function rememberMemories(store?: SeenStore): (chainObjectId: string) => Promise<SeenMemory> {
+  const memories = new Map<string, Promise<SeenMemory>>();
+  return (chainObjectId) => {
+    const known = memories.get(chainObjectId);
+    if (known !== undefined) return known;
+    const opening = store?.open(chainObjectId) ?? Promise.resolve(rememberSeen());
+    memories.set(chainObjectId, opening);
+    opening.catch(() => memories.delete(chainObjectId));
+    return opening;
+  };
+}
+
 /** As the modules of this directory ask for it. */
 export function seenBy(memory: SeenMemory): OpenVault["seen"] {
   return {

@@ -7,6 +7,7 @@ import type { Signer } from "../chain/signer.ts";
 import type { Connection } from "../options.ts";
 import type { OpenVault } from "./open-vault.ts";
 import type { PinStore, VaultPin } from "./pins.ts";
+import type { SeenMemory } from "./seen.ts";
 
 export interface VaultSession {
   readonly connection: Connection;
@@ -18,13 +19,15 @@ export interface VaultSession {
   readonly clock: () => number;
   /** Asked anew each time: it is replaced when rights were taken away. */
   wrap(): SealKeyWrap;
-  /** Forgets session keys and open vaults; the next use begins afresh. */
+  /** What was seen of the vault that is this chain object: one memory for as long as the client lives. */
+  seen(chainObjectId: string): Promise<SeenMemory>;
+  /** Forgets session keys and open vaults, and nothing that was seen; the next use begins afresh. */
   forget(): void;
   /** What the client holds this vault to; pinned now when it is met for the first time. */
   pin(vaultId: string, options?: CallOptions): Promise<VaultPin>;
   /** Pins a vault that this client made or was invited to. */
   adopt(vault: Pick<Vault, "id" | "type" | "chainObjectId">, ownerAddress: string | null): Promise<VaultPin>;
-  /** The shared vault, of those that are open, in which this file or folder was read; null: in none. */
+  /** The shared vault, of those that this client has opened, in which this file or folder was read; null: in none. */
   homeOf(itemId: string): string | null;
   /** null: a public vault. */
   find(vaultId: string, options?: CallOptions): Promise<OpenVault | null>;

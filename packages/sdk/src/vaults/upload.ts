@@ -164,6 +164,10 @@ async function uploadOnce(upload: Upload, target: SharedUploadTarget): Promise<U
   const place = targetOf(vault, target, begun.shared, view.plainNames);
   const { journal, ...plain } = { ...options, idempotencyKey: undefined };
   const { file } = await uploadSource(connection, place, sending.source, plain, journal);
+  if (file.id !== parseHeader(begun.plan.header).fileId)
+    throw new VaultError("damaged", `The service answers with file ${file.id}, which is not the one that was sent`, {
+      step: "ids",
+    });
   vault.seen.noteVersion(file.id, seenVersion(begun.statement));
   return describe(file, begun, content);
 }

@@ -9,6 +9,7 @@ import { openVault } from "./opening.ts";
 import { hexOf } from "./addresses.ts";
 import type { OpenVault } from "./open-vault.ts";
 import { memoryPins, type VaultPin } from "./pins.ts";
+import { rememberMemories } from "./seen.ts";
 import type { VaultSession } from "./session.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
 
@@ -54,16 +55,17 @@ function openSession(connection: Connection, shared: SharedVaultOptions): VaultS
   const chain = openChain(network, { fetch, clock });
   const pins = shared.pins ?? memoryPins();
   const vaults = new Map<string, Promise<OpenVault | null>>();
-  const opened = new Map<string, OpenVault>();
+  /** Of every vault that was opened, so that no act makes the client forget what lies in it. */
+  const homes = new Map<string, OpenVault["seen"]>();
   let wrap: SealKeyWrap | null = null;
   const session: VaultSession = {
     ...{ connection, signer, chain, clock, pins, platform: shared.platform ?? webPlatform },
+    seen: rememberMemories(shared.seen),
     wrap: () => (wrap ??= openWrap(chain, shared)),
     forget: () => {
       wrap?.close();
       wrap = null;
       vaults.clear();
-      opened.clear();
     },
     pin: (vaultId, options) => findPin(session, vaultId, options),
     adopt: async (vault, ownerAddress) => {
@@ -72,14 +74,14 @@ function openSession(connection: Connection, shared: SharedVaultOptions): VaultS
       return pin;
     },
     homeOf: (itemId) => {
-      for (const { id, seen } of opened.values()) if (seen.entry(itemId) !== null) return id;
+      for (const [id, seen] of homes) if (seen.entry(itemId) !== null) return id;
       return null;
     },
     find: (vaultId, options) => {
       const known = vaults.get(vaultId);
       if (known !== undefined) return known;
       const opening = findVault(session, vaultId, options).then((vault) => {
-        if (vault !== null) opened.set(vaultId, vault);
+        if (vault !== null) homes.set(vaultId, vault.seen);
         return vault;
       });
       vaults.set(vaultId, opening);
