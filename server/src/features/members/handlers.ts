@@ -53,6 +53,7 @@ export const membersHandlers = (deps: Needs): GroupHandlers<typeof api.members> 
       },
       { freesSpace: true },
     );
+    await endUploadsOfMember(deps, { accountId: vault.account_id, vaultId: vault.id, chainAddress });
   },
 });
 
@@ -116,7 +117,6 @@ async function removeMember(
   const key = { vaultId: vault.id, chainAddress };
   const ended = await transaction.run(endMember(transaction, { ...key, now: deps.clock.now() }));
   if (ended === 0) return;
-  await endUploadsOfMember(transaction, deps, key);
   await recordMember(deps, transaction, principal, { ...key, vault, action: "vault.member_removed" });
 }
 

@@ -18,15 +18,27 @@ export async function endUpload(
   await queueBlobDeletion(transaction, { blobKey, notBefore: clock.now() + BLOB_GRACE_MS });
 }
 
+/** How many one transaction looks at: other writers wait for it, and a member may have begun any number. */
+const BATCH = 200;
+
 /**
- * Ends what a removed member has begun in a vault: nobody can finish it, and it would go on holding storage of the vault's account
- * (docs/decisions/0008-uploads-hold-storage.md).
+ * Ends what a removed member has begun in a vault, in batches: nobody can finish it, and it would go on holding storage of the vault's
+ * account (docs/decisions/0008-uploads-hold-storage.md). Called once its record has ended, so that nothing new begins meanwhile; what is
+ * left where the process ends on the way expires.
  */
 export async function endUploadsOfMember(
-  transaction: Session,
-  deps: Pick<Deps, "clock">,
-  { vaultId, chainAddress }: { readonly vaultId: string; readonly chainAddress: string },
+  deps: Pick<Deps, "database" | "clock">,
+  { chainAddress, ...vault }: { readonly accountId: string; readonly vaultId: string; readonly chainAddress: string },
 ): Promise<void> {
-  for (const upload of await listUnfinished(transaction, vaultId))
-    if (readSigned(upload)?.version.signer === chainAddress) await endUpload(transaction, deps, upload);
+  const { database } = deps;
+  for (let after: UploadRow | null = null; ;) {
+    const page = await listUnfinished(database, vault, { after, limit: BATCH });
+    const signed = page.filter((upload) => readSigned(upload)?.version.signer === chainAddress);
+    const endAll = async (transaction: Session): Promise<void> => {
+      for (const upload of signed) await endUpload(transaction, deps, upload);
+    };
+    if (signed.length > 0) await database.transaction(endAll, { freesSpace: true });
+    after = page.at(-1) ?? null;
+    if (page.length < BATCH) return;
+  }
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { TUS_PART_TYPE, TUS_VERSION } from "@coffer/contract";
 import { describe, expect, test } from "vitest";
 import {
@@ -14,6 +15,7 @@ import { newTestVault } from "../../drivers/chain/test-chain.ts";
 import { between } from "../../test-between.ts";
 import { addMember, agentOf, addPerson, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
 import { bodyOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";
+import { membersHandlers } from "../members/handlers.ts";
 import { uploadsHandlers } from "./handlers.ts";
 import { sumHeldBytes } from "./store.ts";
 
@@ -226,5 +228,34 @@ describe("a resumable upload to a shared vault", () => {
     expect(await begin(heir, newMetadata(staying, moved), moved.file.bytes.length, move)).toBe("generation_moved");
     const uploads = await service.database.all(service.database.build.selectFrom("uploads").select("id"));
     expect(uploads).toEqual([]);
+  });
+
+  test("of a member that began very many ends in small steps, and no other's with it", async () => {
+    await using service = await openTestService();
+    const { member, ...rest } = await openWriting(service);
+    const { vaultId, objectId } = rest.shared;
+    const writings = [{ ...rest, by: member }, rest];
+    for (const writing of writings) {
+      const upload = newUpload(writing, "name");
+      await create(service, writing.by, newMetadata(writing, upload), upload.file.bytes.length);
+    }
+    const { database } = service;
+    const { build } = database;
+    const rows = await database.all(build.selectFrom("uploads").selectAll());
+    for (let index = 0; index < 260; index += 1) {
+      const copies = rows.map((row) => ({ ...row, id: randomUUID(), blob_key: randomUUID() }));
+      await database.run(build.insertInto("uploads").values(copies));
+    }
+    service.chain.remove(objectId, member.chainAddress);
+    let steps = 0;
+    const handlers = membersHandlers({ ...service, database: between(database, () => void (steps += 1)) });
+    const input = { params: { vaultId, chainAddress: member.chainAddress } };
+    await handlers.remove(input, contextOf(rest.by.principal));
+    const left = await database.all(build.selectFrom("uploads").select("shared_json"));
+    const own = rows.find(({ shared_json }) => shared_json === left[0]?.shared_json);
+    expect(left.map(({ shared_json }) => shared_json === own?.shared_json)).toEqual(Array<boolean>(261).fill(true));
+    expect(JSON.parse(own?.shared_json ?? "{}")).toMatchObject({ version: expect.any(String) as string });
+    expect(await database.all(build.selectFrom("blob_deletions").select("blob_key"))).toHaveLength(261);
+    expect(steps).toBeGreaterThan(3);
   });
 });

@@ -28,13 +28,30 @@ export function findUploadOfMember(
   return session.first(ofMember(session, value));
 }
 
-const unfinishedOf = prepared((build, value: { vaultId: string }) =>
-  build.selectFrom("uploads").selectAll().where("vault_id", "=", value.vaultId).where("finished_file_id", "is", null),
+type PlaceByExpiry = Pick<UploadRow, "expires_at" | "id">;
+
+const unfinishedAfter = prepared(
+  (build, value: { accountId: string; vaultId: string; expiresAt: number; id: string; limit: number }) =>
+    build
+      .selectFrom("uploads")
+      .selectAll()
+      .where("account_id", "=", value.accountId)
+      .where("vault_id", "=", value.vaultId)
+      .where("finished_file_id", "is", null)
+      .where((row) => row(row.refTuple("expires_at", "id"), ">", row.tuple(value.expiresAt, value.id)))
+      .orderBy("expires_at")
+      .orderBy("id")
+      .limit(value.limit),
 );
 
-/** The vault's uploads that have made no file. */
-export function listUnfinished(session: Session, vaultId: string): Promise<UploadRow[]> {
-  return session.all(unfinishedOf(session, { vaultId }));
+/** Some of the vault's uploads that have made no file, from the first that expires; `after` null: from the beginning. */
+export function listUnfinished(
+  session: Session,
+  vault: { readonly accountId: string; readonly vaultId: string },
+  { after, limit }: { readonly after: PlaceByExpiry | null; readonly limit: number },
+): Promise<UploadRow[]> {
+  const { expires_at: expiresAt, id } = after ?? { expires_at: 0, id: "" };
+  return session.all(unfinishedAfter(session, { ...vault, expiresAt, id, limit }));
 }
 
 export async function insertUpload(transaction: Session, row: UploadRow): Promise<void> {
