@@ -199,7 +199,9 @@ describe("what a service says of a vault", () => {
   test("nor anybody who has seen the file or folder: nothing of it is read or sent in the clear", async () => {
     const publicVault = (await owner.client.vaults.create({ name: "plain too", type: "public" })).id;
     const folder = await owner.client.folders.create({ vaultId, name: "theirs" });
-    const lie = { vaultId: publicVault, shared: null as never, encrypted: false };
+    const lie: { [field: string]: unknown } & Partial<Shown> = {
+      ...{ vaultId: publicVault, shared: null as never, encrypted: false },
+    };
     const lies: Middleware = async (request, next, context) => {
       const answer = await next(request);
       if (context.endpointId !== "folders.get")
@@ -227,6 +229,18 @@ describe("what a service says of a vault", () => {
       () => client.files.replace(honest.first.id, { body: bytes("clear content") }),
       () => client.files.update(honest.first.id, { name: "clear name" }),
       () => client.folders.get(folder.id),
+      () => client.folders.update(folder.id, { name: "clear name" }),
+      () => client.folders.create({ parentId: folder.id, name: "clear name" }),
+      () => client.files.upload({ folderId: folder.id, name: "clear name", body: bytes("clear content") }),
+      () => client.files.list({ folderId: folder.id, name: "clear name" }),
+    ])
+      await expect(attempt()).rejects.toMatchObject({ code: "vault_changed" });
+    // A file and a folder that nobody has seen, in the place of those that were asked for.
+    lie.id = crypto.randomUUID();
+    for (const attempt of [
+      () => read(client),
+      () => client.files.replace(honest.first.id, { body: bytes("clear content") }),
+      () => client.files.update(honest.first.id, { name: "clear name" }),
       () => client.folders.update(folder.id, { name: "clear name" }),
       () => client.folders.create({ parentId: folder.id, name: "clear name" }),
       () => client.files.upload({ folderId: folder.id, name: "clear name", body: bytes("clear content") }),

@@ -53,7 +53,7 @@ async function findShared(connection: Connection, target: Target, source: Source
       return vault === null || name === null ? null : { vault, target: { ...target, name } };
     }
     const { file } = await callOn(connection, api.files.get, { params: { fileId: target.fileId } }, { signal });
-    const vault = await findVaultOf(connection, file, { signal }, target.vaultId);
+    const vault = await findVaultOf(connection, target.fileId, file, { signal }, target.vaultId);
     return vault === null ? null : { vault, target: { ...target, file } };
   } catch (error) {
     await source.close();

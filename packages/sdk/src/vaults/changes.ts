@@ -28,7 +28,7 @@ export async function updateFile(
 ): Promise<File | null> {
   const params = { fileId };
   const { file } = await callOn(connection, api.files.get, { params }, options);
-  const vault = await findVaultOf(connection, file, options, vaultId);
+  const vault = await findVaultOf(connection, fileId, file, options, vaultId);
   if (vault === null) return null;
   const headers = ifMatch === undefined ? {} : { "if-match": ifMatch };
   const updated = await withEntry(connection, vault, "file", file, { name, parentId: folderId }, async (entry) => {
@@ -47,7 +47,7 @@ export async function updateFolder(
 ): Promise<Folder | null> {
   const params = { folderId };
   const { folder } = await callOn(connection, api.folders.get, { params }, options);
-  const vault = await findVaultOf(connection, folder, options);
+  const vault = await findVaultOf(connection, folderId, folder, options);
   if (vault === null) return null;
   const { parentId } = change;
   const updated = await withEntry(connection, vault, "folder", folder, change, async (entry) => {
@@ -91,7 +91,7 @@ export async function restoreFile(
 ): Promise<File | null> {
   const params = { fileId };
   const { file } = await callOn(connection, api.files.get, { params }, options);
-  const vault = await findVaultOf(connection, file, options);
+  const vault = await findVaultOf(connection, fileId, file, options);
   if (vault === null) return null;
   const restored = await restore(
     connection,
@@ -114,7 +114,7 @@ export async function restoreFolder(
 ): Promise<Folder | null> {
   const params = { folderId };
   const { folder } = await callOn(connection, api.folders.get, { params }, options);
-  const vault = await findVaultOf(connection, folder, options);
+  const vault = await findVaultOf(connection, folderId, folder, options);
   if (vault === null) return null;
   const restored = await restore(
     connection,

@@ -41,7 +41,7 @@ export async function openSharedDownload(
   try {
     const shown = parseShown(stored.shown, fileId);
     const file = shown ?? (await callOn(connection, api.files.get, { params: { fileId } }, options)).file;
-    const vault = await findVault(connection, file, options);
+    const vault = await findVault(connection, fileId, file, options);
     // Bytes of a shared vault that come without their statements are asked for again, by the version's id.
     if (vault !== null && shown === null) return await openKnown(connection, fileId, options);
     if (vault !== null) stored.keepTo(file.versionId);
@@ -95,17 +95,18 @@ function parseShown(shown: string | null, fileId: string): File | null {
 /** The vault that the service shows the file in; null for a public one. */
 async function findVault(
   connection: Connection,
+  fileId: string,
   file: File,
   { signal, vaultId }: DownloadOptions,
 ): Promise<OpenVault | null> {
   if (vaultId !== undefined && file.vaultId !== vaultId)
     throw new VaultError("vault_changed", `The service shows file ${file.id} in another vault than ${vaultId}`);
-  return findVaultOf(connection, file, { signal });
+  return findVaultOf(connection, fileId, file, { signal });
 }
 
 async function openKnown(connection: Connection, fileId: string, options: SharedDownloadOptions): Promise<Download> {
   const { file } = await callOn(connection, api.files.get, { params: { fileId } }, { signal: options.signal });
-  const vault = await findVault(connection, file, options);
+  const vault = await findVault(connection, fileId, file, options);
   if (vault === null) return openDownload(connection, fileId, options);
   try {
     return await openShared(connection, vault, file, options);

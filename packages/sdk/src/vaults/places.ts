@@ -10,16 +10,20 @@ import { findOpenVault, vaultSession } from "./vault-session.ts";
 /**
  * The vault that the service shows the item in, opened; null for a public one. Nothing ever moves to another vault, so an item that was
  * read in a shared one stays there, whatever the service says later: else its next version or name would go to where the service wants it.
- * `wanted`: the vault that the caller knows it to be in, also in a process that has not met it before.
+ * `itemId`: the one that was asked for. `wanted`: the vault that the caller knows it to be in, also in a process that has not met it before.
  * @throws VaultError `vault_changed`.
  */
 export async function findVaultOf(
   connection: Connection,
+  itemId: string,
   item: Pick<File | Folder, "id" | "vaultId" | "shared">,
   options?: CallOptions,
   wanted: string = item.vaultId,
 ): Promise<OpenVault | null> {
   if (connection.sharedVaults === null) return null;
+  // Nothing is known of the one that it shows instead, and what is meant for the other would go there.
+  if (item.id !== itemId.toLowerCase())
+    throw new VaultError("vault_changed", `${itemId} was asked for, and the service shows ${item.id} in its place`);
   if (wanted !== item.vaultId)
     throw new VaultError(
       "vault_changed",
@@ -54,7 +58,7 @@ export async function findVaultOfPlace(
   if (vaultId !== undefined) return findOpenVault(connection, vaultId, options);
   if (connection.sharedVaults === null || folderId === undefined) return null;
   const { folder } = await callOn(connection, api.folders.get, { params: { folderId } }, options);
-  const vault = await findVaultOf(connection, folder, options);
+  const vault = await findVaultOf(connection, folderId, folder, options);
   if (vault !== null) await openItem(vault, "folder", folder, placeOf(folder));
   return vault;
 }
