@@ -9,30 +9,30 @@ import type { GroupHandlers, Principal } from "../../http/handlers.ts";
 import type { Session } from "../../ports/database.ts";
 import { limitsOf } from "../account/rules.ts";
 import { changeUsage, holdAccount } from "../account/store.ts";
-import { noteChange, vaultTarget } from "../acting.ts";
+import { notFound, noteChange, vaultTarget } from "../acting.ts";
 import { BLOB_GRACE_MS, readQuota } from "../files/store.ts";
 import { charge } from "../files/storing.ts";
 import { endMember } from "../members/store.ts";
 import { readVaultFor, requireShared } from "../shared-vaults/access.ts";
 import { readChainVault } from "../shared-vaults/chain-vaults.ts";
+import { FRESHNESS } from "../shared-vaults/freshness.ts";
+import { findAccountAddress } from "../shared-vaults/store.ts";
 import { nameOrConflict, refuseTakenName } from "../vaults/naming.ts";
 import { toVault } from "../vaults/rules.ts";
 import { countVaults, type OwnedVault, readVaultContents } from "../vaults/store.ts";
-import { endUploads, moveVault } from "./store.ts";
+import { endUploads, findVaultOfAny, moveVault } from "./store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "chain">;
 
 export const ownershipHandlers = (deps: Needs): GroupHandlers<typeof api.ownership> => ({
   claim: async ({ params, body }, { principal }) => {
-    const seen = await readVaultFor(deps.database, principal, params.vaultId);
-    requireShared(seen);
-    const { owner } = await readChainVault(deps, seen, { maxAge: 0 });
+    const owner = await readOwner(deps, principal, params.vaultId);
     const vault = await deps.database.transaction(async (transaction) => {
       const account = await transaction.first(holdAccount(transaction, { id: principal.accountId }));
       if (account === null || account.chain_address === null) throw new ServiceError("address_required");
-      const now = await readVaultFor(transaction, principal, params.vaultId);
+      const now = await findClaimed(transaction, params.vaultId);
       // The row says who owned it in the latest read: the caller may have handed it on after this one.
-      if (owner.address !== account.chain_address || owner.address !== now.owner_address) {
+      if (owner !== account.chain_address || owner !== now.owner_address) {
         throw new ServiceError("chain_object_invalid", "The vault belongs to another address than the account's");
       }
       return now.account_id === principal.accountId
@@ -40,17 +40,50 @@ export const ownershipHandlers = (deps: Needs): GroupHandlers<typeof api.ownersh
         : takeOver(transaction, deps, principal, {
             vault: now,
             name: body.name ?? now.name,
-            chainAddress: owner.address,
+            chainAddress: owner,
           });
     });
     return { vault: toVault(vault, "owner") };
   },
 });
 
+/**
+ * The address that owns the vault on the chain now. Whom the account before has not recorded finds the vault all the same, by owning it:
+ * everybody else, and everybody while the chain does not answer, gets `not_found` for what it does not see.
+ */
+async function readOwner(deps: Needs, principal: Principal, vaultId: string): Promise<string> {
+  const notSeen = await readVaultFor(deps.database, principal, vaultId).then(
+    (seen) => {
+      requireShared(seen);
+      return null;
+    },
+    (reason: unknown) => {
+      if (reason instanceof ServiceError && reason.code === "not_found") return reason;
+      throw reason;
+    },
+  );
+  const vault = await findClaimed(deps.database, vaultId);
+  if (notSeen === null) return (await readChainVault(deps, vault, { maxAge: 0 })).owner.address;
+  const address = await findAccountAddress(deps.database, principal.accountId);
+  if (vault.type !== "shared" || address === null) throw notSeen;
+  const { owner } = await readChainVault(deps, vault, { maxAge: FRESHNESS.refusing }).catch((cause: unknown) => {
+    throw cause instanceof ServiceError && cause.code === "chain_unavailable" ? notSeen : cause;
+  });
+  if (owner.address !== address) throw notSeen;
+  return owner.address;
+}
+
+/** Of whatever account. Throws `not_found`. */
+async function findClaimed(session: Session, id: string): Promise<OwnedVault> {
+  const vault = await findVaultOfAny(session, id);
+  if (vault === null) throw notFound("Vault");
+  return vault;
+}
+
 interface Transfer {
   readonly vault: OwnedVault;
   readonly name: string;
-  /** The new owner's, recorded as a member until now. */
+  /** The new owner's; if it is recorded as a member, that ends. */
   readonly chainAddress: string;
 }
 

@@ -123,6 +123,22 @@ describe("a vault that was handed on", () => {
   });
 });
 
+test("a vault that was handed on to somebody whom its account never recorded is no hostage of that", async () => {
+  await using service = await openTestService();
+  const { shared, third, former } = await openHandedOn(service, { isAccepted: false });
+  const [heir, stranger] = [await addPerson(service), await addPerson(service)];
+  expect(await codeOf(claim(service, heir, shared.vaultId))).toBe("not_found");
+  handOn(service, shared.objectId, heir, third);
+  service.clock.advance(250);
+  service.chain.down = true;
+  expect(await codeOf(claim(service, heir, shared.vaultId))).toBe("not_found");
+  service.chain.down = false;
+  expect(await codeOf(claim(service, stranger, shared.vaultId))).toBe("not_found");
+  expect(await codeOf(claim(service, { principal: service.owner }, shared.vaultId))).toBe("not_found");
+  expect(answerOf(await claim(service, heir, shared.vaultId)).vault).toMatchObject({ role: "owner" });
+  expect(await codeOf(get(service, former, shared.vaultId))).toBe("not_found");
+});
+
 describe("a claim is refused", () => {
   test("to everyone but the owner on the chain, who is asked for anew", async () => {
     await using service = await openTestService();

@@ -1,5 +1,20 @@
 /** The SQL of vaults that change their account. */
-import type { Session } from "../../ports/database.ts";
+import { prepared, type Session } from "../../ports/database.ts";
+import type { OwnedVault } from "../vaults/store.ts";
+
+const byId = prepared((build, value: { id: string }) =>
+  build
+    .selectFrom("vaults")
+    .innerJoin("accounts", "accounts.id", "vaults.account_id")
+    .selectAll("vaults")
+    .select("accounts.default_vault_id")
+    .where("vaults.id", "=", value.id),
+);
+
+/** Of whatever account: for nobody to see before the chain has said that it is the owner. */
+export function findVaultOfAny(session: Session, id: string): Promise<OwnedVault | null> {
+  return session.first(byId(session, { id }));
+}
 
 /** The vault's row and all that lies in it; the labels of its members were the owner's notes, and end. Rejects with ConstraintError when the account has a vault of that name. */
 export async function moveVault(
