@@ -124,8 +124,8 @@ async function strangerIn({ chainObjectId }: Vault) {
 }
 
 /** A member whose node lies, and whose key servers do not. */
-function deceived(middleware: Middleware[]): Client {
-  return member.another({ retry: { limit: 0 }, middleware, shared: { network: lying, fetch: honestKeyServers } });
+function deceived(middleware: Middleware[], network = lying): Client {
+  return member.another({ retry: { limit: 0 }, middleware, shared: { network, fetch: honestKeyServers } });
 }
 
 describe("key servers", () => {
@@ -221,6 +221,32 @@ describe("a chain node that lies about the allowlist", () => {
     });
     expect(await read(member.client, fileId)).toBe("secret");
   });
+});
+
+describe("a chain node that lies, beside one witness that does not", () => {
+  const witnessed = (): NetworkConfiguration => ({ ...lying, witnessUrls: [stack.network.grpcUrl] });
+  const disagreement = () => {
+    const [liar, witness] = [lying, stack.network].map(({ grpcUrl }) => new URL(grpcUrl).host);
+    const message = expect.stringContaining(`The chain nodes ${witness} and ${liar} show different states`) as string;
+    return expect.objectContaining({ code: "chain_disagrees", message });
+  };
+
+  test("has nobody believe what a stranger signed: the two disagree, and both are named", async () => {
+    const { view, wrap, author } = await strangerIn(vault);
+    const made = await newVaultKeyRecord(view, wrap, author);
+    const forged = await writeAs(author, view, made, await keepVersion(stack.baseUrl, stack.owner.apiKey, fileId));
+    await expect(read(deceived([servingVersion(forged)], witnessed()), fileId)).rejects.toEqual(disagreement());
+  }, 60_000);
+
+  test("has nobody encrypt for a key that a stranger made and knows: nothing is sent", async () => {
+    const { view, wrap, author } = await strangerIn(empty);
+    const made = await newVaultKeyRecord(view, wrap, author);
+    const caught: Uint8Array[] = [];
+    const client = deceived([offering(made), catching(caught)], witnessed());
+    const writing = client.files.upload({ vaultId: empty.id, name: "n.txt", body: bytes("for members") });
+    await expect(writing).rejects.toEqual(disagreement());
+    expect(caught).toEqual([]);
+  }, 60_000);
 });
 
 describe("the package", () => {

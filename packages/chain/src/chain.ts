@@ -1,6 +1,7 @@
 /** A connection to one configured network. */
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import type { NetworkConfiguration } from "./network.ts";
+import type { Node } from "./node.ts";
 import { boundedFetch } from "./node-fetch.ts";
 import { openPins } from "./pins.ts";
 import type { VaultObject } from "./vault-object.ts";
@@ -28,23 +29,28 @@ export interface Chain {
    */
   verifyNetwork(): Promise<void>;
   /**
-   * Reads a vault object, from memory when that is at most 5 s old.
-   * @throws ChainError `vault_not_found`, `vault_changed`, `chain_stale`, `rolled_back`, and what {@link Chain.verifyNetwork} throws.
+   * Reads a vault object, from memory when that is at most 5 s old; from the node and every witness that the network names otherwise.
+   * @throws ChainError `vault_not_found`, `vault_changed`, `chain_stale`, `chain_disagrees`, `rolled_back`, and what {@link Chain.verifyNetwork} throws.
    */
   readVault(objectId: string, options?: ReadOptions): Promise<VaultObject>;
 }
 
 /** Opens a connection. Nothing is sent before it is used. */
 export function openChain(network: NetworkConfiguration, options: ChainOptions = {}): Chain {
-  const client = new SuiGrpcClient({
-    network: network.network,
-    baseUrl: network.grpcUrl,
-    fetch: boundedFetch(options.fetch),
-  });
-  const node = { network, client, clock: options.clock ?? Date.now, wait: options.wait ?? sleep };
+  const node = connect(network, options);
   const pins = openPins(node);
-  const readVault = openVaultReader(node, pins);
+  const witnesses = (network.witnessUrls ?? []).map((grpcUrl) => {
+    const witness = connect({ ...network, grpcUrl }, options);
+    return { node: witness, pins: openPins(witness) };
+  });
+  const readVault = openVaultReader(node, pins, undefined, witnesses);
   return { ...node, verifyNetwork: () => pins.verify(), readVault };
+}
+
+function connect(network: NetworkConfiguration, options: ChainOptions): Node {
+  const fetch = boundedFetch(options.fetch);
+  const client = new SuiGrpcClient({ network: network.network, baseUrl: network.grpcUrl, fetch });
+  return { network, client, clock: options.clock ?? Date.now, wait: options.wait ?? sleep };
 }
 
 function sleep(milliseconds: number): Promise<void> {

@@ -12,6 +12,7 @@ export const CHAIN_ERRORS = {
   clock_skew: "The clock of this machine is wrong. Set it, then try again.",
   chain_stale: "The chain node is too far behind to be believed. Try again, or name another node.",
   chain_unavailable: "The chain node does not answer. Try again later, or name another node.",
+  chain_disagrees: "Two chain nodes show different states of the vault. Neither was believed; name another node.",
   network_changed: "The chain is not the one that was configured. Nothing was signed; check the network configuration.",
   vault_not_found: "There is no such vault object on this chain. Check its id and the network configuration.",
   vault_changed: "The vault is not the one that was pinned. Nothing was written; ask the owner what changed.",

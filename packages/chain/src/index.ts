@@ -23,7 +23,8 @@ export { KNOWN_NETWORKS, type KnownNetwork, type UnpinnedKeyServerSet } from "./
 export { type Published, publishPackage, type PublishTarget } from "./publish.ts";
 export { fromSuiSigner, type TransactionSigner } from "./signer.ts";
 export { findMember, toVaultView, type VaultObject } from "./vault-object.ts";
-export { LAG_MS, MEMORY_MS, type ReadOptions } from "./vault-reader.ts";
+export { LAG_MS } from "./vault-at-node.ts";
+export { MEMORY_MS, type ReadOptions } from "./vault-reader.ts";
 export { type ExecutionOptions, type SignedTransaction } from "./execution.ts";
 export { encodeUnfinished, resumeCreation, type WantedVault } from "./unfinished-creation.ts";
 export {

@@ -1,7 +1,7 @@
 /**
  * What is public about Sui's networks: their chain ids, a node, and the key-server committees that Seal's documentation lists as
  * verified (mystenlabs.github.io/seal, "Verified key servers"). Public keys are read from the chain when a configuration is written, and
- * pinned there; API keys belong to whoever runs the program.
+ * pinned there; API keys belong to whoever runs the program, and so does the choice of witnesses: nobody else knows whom it trusts.
  */
 import type { KeyServer, NetworkConfiguration } from "./network.ts";
 

@@ -28,6 +28,14 @@ it("knows the networks without anybody's API key", () => {
   expect(JSON.stringify(KNOWN_NETWORKS)).not.toContain('"apiKey"');
 });
 
+const witnesses = (count: number): string[] => Array.from({ length: count }, (_, at) => `https://w${at}.example`);
+
+it("takes up to four witnesses, and none that is not asked for", () => {
+  expect(parseNetworkConfiguration({ ...valid, witnessUrls: witnesses(4) }).witnessUrls).toEqual(witnesses(4));
+  expect(parseNetworkConfiguration({ ...valid, witnessUrls: ["http://127.0.0.1:9001"] }).witnessUrls).toHaveLength(1);
+  expect(parseNetworkConfiguration(valid)).not.toHaveProperty("witnessUrls");
+});
+
 const set = (threshold: number, servers: readonly unknown[]): unknown => ({
   ...valid,
   keyServerSets: [{ threshold, servers }],
@@ -39,6 +47,10 @@ it.each([
   ["a node without TLS", { ...valid, grpcUrl: "http://node.example" }],
   ["a node that only looks local", { ...valid, grpcUrl: "http://127.0.0.1.example" }],
   ["a node that is no address", { ...valid, grpcUrl: "file:///etc/passwd" }],
+  ["a witness without TLS", { ...valid, witnessUrls: ["http://node.example"] }],
+  ["the node as its own witness", { ...valid, witnessUrls: [`${valid.grpcUrl}/other-path`] }],
+  ["one witness twice", { ...valid, witnessUrls: ["https://w.example", "https://w.example:443/"] }],
+  ["five witnesses", { ...valid, witnessUrls: witnesses(5) }],
   ["a short package id", { ...valid, originalPackageId: "0x2" }],
   ["an upper-case package id", { ...valid, latestPackageId: id("AB") }],
   ["a digest that is none", { ...valid, packageDigest: "00" }],

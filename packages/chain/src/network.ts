@@ -45,20 +45,41 @@ const keyServerSet = z
     ),
   );
 
-export const networkConfiguration = z.strictObject({
-  network: z.enum(["localnet", "testnet", "mainnet"]),
-  /** Base58 digest of the chain's genesis checkpoint. */
-  chainId: z.string().check(z.regex(/^[1-9A-HJ-NP-Za-km-z]{32,64}$/, "Expected a digest in base58")),
-  grpcUrl: nodeUrl,
-  /** The namespace of keys and types: the id under which the package was first published. */
-  originalPackageId: objectId,
-  /** What is called; the same, because the package is immutable. */
-  latestPackageId: objectId,
-  /** BLAKE2b-256 over the package's modules, lower-case hex: `PACKAGE_DIGEST` of the package this program was built with. */
-  packageDigest: z.string().check(z.regex(/^[0-9a-f]{64}$/, "Expected 64 hex digits")),
-  /** The first is used for writing; the others are accepted for reading. */
-  keyServerSets: z.array(keyServerSet).check(z.minLength(1), z.maxLength(10)),
-});
+/** Other operators' nodes are few, and each is asked at every read. */
+const MOST_WITNESSES = 4;
+
+export const networkConfiguration = z
+  .strictObject({
+    network: z.enum(["localnet", "testnet", "mainnet"]),
+    /** Base58 digest of the chain's genesis checkpoint. */
+    chainId: z.string().check(z.regex(/^[1-9A-HJ-NP-Za-km-z]{32,64}$/, "Expected a digest in base58")),
+    grpcUrl: nodeUrl,
+    /**
+     * Further full nodes, of other operators: what `grpcUrl` shows of a vault is believed when each of them shows the same. One that does not
+     * answer stops reading. None is asked anything else.
+     */
+    witnessUrls: z.optional(z.array(nodeUrl).check(z.maxLength(MOST_WITNESSES))),
+    /** The namespace of keys and types: the id under which the package was first published. */
+    originalPackageId: objectId,
+    /** What is called; the same, because the package is immutable. */
+    latestPackageId: objectId,
+    /** BLAKE2b-256 over the package's modules, lower-case hex: `PACKAGE_DIGEST` of the package this program was built with. */
+    packageDigest: z.string().check(z.regex(/^[0-9a-f]{64}$/, "Expected 64 hex digits")),
+    /** The first is used for writing; the others are accepted for reading. */
+    keyServerSets: z.array(keyServerSet).check(z.minLength(1), z.maxLength(10)),
+  })
+  .check(
+    z.refine(
+      ({ grpcUrl, witnessUrls = [] }) => areDistinct([grpcUrl, ...witnessUrls]),
+      "A witness is named twice, or is the chain node itself",
+    ),
+  );
+
+/** By host and port: a path is a way to one operator's node, not another node. */
+function areDistinct(urls: readonly string[]): boolean {
+  const hosts = urls.map((url) => (URL.canParse(url) ? new URL(url).host : url));
+  return new Set(hosts).size === urls.length;
+}
 
 /** Everything in it as it was parsed, and read only. */
 type Frozen<T> = T extends readonly (infer Item)[]

@@ -1,13 +1,12 @@
 /** Reads vault objects: fresh, and never older than what was seen before (encryption design §2, generation). */
 import { ChainError } from "./errors.ts";
-import { findObject, type Node, readNodeState } from "./node.ts";
+import type { Node } from "./node.ts";
 import type { Pins } from "./pins.ts";
-import { parseVaultObject, type VaultObject } from "./vault-object.ts";
+import type { VaultObject } from "./vault-object.ts";
+import { readAgreed, type Source } from "./witnesses.ts";
 
 /** How old an answer from memory may be, in milliseconds. */
 export const MEMORY_MS = 5000;
-/** How far a node may lag, in milliseconds. */
-export const LAG_MS = 30_000;
 /** A node behind a load balancer may lack what another one has shown: ask again after these milliseconds. */
 const RETRIES = [300, 700, 1500];
 
@@ -29,15 +28,23 @@ interface Memory {
   readonly readAtElapsed: number;
 }
 
-/** `elapsed`: milliseconds by a clock that is never set; of two clocks the one by which more time has passed is believed. */
-export function openVaultReader(node: Node, pins: Pins, elapsed: () => number = () => performance.now()) {
+/**
+ * `elapsed`: milliseconds by a clock that is never set; of two clocks the one by which more time has passed is believed. Whatever the node
+ * shows is believed when each of the `witnesses` shows the same.
+ */
+export function openVaultReader(
+  node: Node,
+  pins: Pins,
+  elapsed: () => number = () => performance.now(),
+  witnesses: readonly Source[] = [],
+) {
   const memory = new Map<string, Memory>();
   const underway = new Map<string, Promise<VaultObject>>();
 
   const readNow = async (objectId: string): Promise<VaultObject> => {
     await pins.verify();
     const [readAt, readAtElapsed] = [node.clock(), elapsed()];
-    const vault = await readObject(node, pins, objectId);
+    const vault = await readAgreed({ node, pins }, witnesses, objectId);
     const seen = memory.get(objectId);
     if (seen !== undefined && isOlder(vault, seen.vault)) return vault;
     memory.set(objectId, { vault, readAt, readAtElapsed });
@@ -75,32 +82,6 @@ export function openVaultReader(node: Node, pins: Pins, elapsed: () => number = 
     }
     throw new ChainError("rolled_back");
   };
-}
-
-async function readObject(node: Node, pins: Pins, objectId: string): Promise<VaultObject> {
-  const [state, object] = await Promise.all([readNodeState(node), findObject(node, objectId, "content")]);
-  pins.checkChain(state.chainId);
-  checkLag(state.timestamp, node.clock());
-  if (object === null) throw new ChainError("vault_not_found");
-  const { originalPackageId } = node.network;
-  const content = object.content ?? NOTHING;
-  const vault = parseVaultObject({ ...object, content }, originalPackageId, state.timestamp);
-  // Acts name the vault that was read: a node that answers with another one would have the signer act on that.
-  if (vault.objectId !== objectId)
-    throw new ChainError("vault_changed", {
-      message: `The chain node was asked for vault ${objectId} and answered with ${vault.objectId}. Nothing was signed; name another node.`,
-    });
-  return vault;
-}
-
-const NOTHING = new Uint8Array();
-
-function checkLag(timestamp: number, now: number): void {
-  const behind = Math.round((now - timestamp) / 1000);
-  if (now - timestamp > LAG_MS)
-    throw new ChainError("chain_stale", {
-      message: `The chain node is ${behind} s behind this machine's clock. Check the clock, try again, or name another node.`,
-    });
 }
 
 /** Whether the answer in memory says all that the caller asks for. */

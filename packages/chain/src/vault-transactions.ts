@@ -195,7 +195,7 @@ async function run(
   const transact = () => toTransaction(call, chain.network.latestPackageId);
   try {
     const executed = await execute(chain, signer, transact, options);
-    return { outcome: "done", digest: executed.digest, vault: await readAfter(chain, objectId, executed) };
+    return { outcome: "done", digest: executed.digest, vault: await readAfter(chain, before, executed, act) };
   } catch (cause) {
     if (!(cause instanceof ChainError) || cause.code !== act.already) throw cause;
     const vault = await chain.readVault(objectId, { maxAge: 0 });
@@ -204,11 +204,17 @@ async function run(
   }
 }
 
-/** The vault as the transaction left it, or later: never an answer from before it. */
-async function readAfter(chain: Chain, objectId: string, executed: Executed): Promise<VaultObject> {
-  const change = executed.effects.changedObjects.find((changed) => changed.objectId === objectId);
-  const minVersion = BigInt(change?.outputVersion ?? 0);
-  return chain.readVault(objectId, { maxAge: 0, minVersion });
+/**
+ * The vault as the transaction left it, or later: never an answer from before it, also where the node names no version or too low a one.
+ * That the act happened is the node's word alone; where there are witnesses, it is what they show.
+ */
+async function readAfter(chain: Chain, before: VaultObject, executed: Executed, act: Act): Promise<VaultObject> {
+  const change = executed.effects.changedObjects.find((changed) => changed.objectId === before.objectId);
+  const [named, next] = [BigInt(change?.outputVersion ?? 0), before.version + 1n];
+  const vault = await chain.readVault(before.objectId, { maxAge: 0, minVersion: named > next ? named : next });
+  const hasWitnesses = (chain.network.witnessUrls ?? []).length > 0;
+  if (hasWitnesses && !act.isDone(vault)) throw new ChainError("transaction_unknown");
+  return vault;
 }
 
 /** @internal The vault that a transaction made. */

@@ -43,6 +43,11 @@ const OPENING = {
     "The chain node is too far behind to be believed",
     "Call again; if it repeats, tell the user.",
   ),
+  chain_disagrees: entry(
+    false,
+    "Two chain nodes show different states of the vault; neither was believed",
+    "Write nothing; tell the user that one of the nodes in the network file lies or is broken. vault_access_check names both.",
+  ),
   network_changed: entry(
     false,
     "The chain is not the one that this server is configured for",

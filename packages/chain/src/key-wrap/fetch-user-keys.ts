@@ -3,7 +3,7 @@ import type { Transaction } from "@mysten/sui/transactions";
 import { toHex } from "@mysten/sui/utils";
 import type { ChainError } from "../errors.ts";
 import { buildApproval, simulateApproval, type ApprovalVerdict } from "./approval.ts";
-import { LAG_MS } from "../vault-reader.ts";
+import { LAG_MS } from "../vault-at-node.ts";
 import { classifyDenial, type ChainOpinion } from "./denial.ts";
 import type { KeyServerGroup } from "./key-server-group.ts";
 import type { KeyWrapParts } from "./key-wrap-parts.ts";

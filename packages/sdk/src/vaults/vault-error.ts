@@ -94,6 +94,8 @@ const NEXT_STEPS: Partial<Record<VaultErrorCode | "source_changed", string>> = {
   clock_skew: "Set this machine's clock, then repeat it.",
   chain_stale: "Repeat it, or name another chain node.",
   chain_unavailable: "Repeat it, or name another chain node.",
+  chain_disagrees:
+    "Believe neither node: compare the vault at a node of somebody else, and name another one in place of the one that lies.",
   network_changed: "Compare the network configuration with the one the vault's owner uses.",
   vault_not_found: "Compare the network configuration with the one the vault's owner uses.",
   vault_changed: "Ask the vault's owner what changed; write nothing until it is clear.",
