@@ -1,6 +1,7 @@
 /** A service that lies: what it says of a shared vault is held to what the client knows, and each lie is refused by its own name. */
 import type { Client, Middleware } from "@coffer/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { lying, type Shown } from "../kit/lying-about-files.ts";
 import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
 
 let stack: SharedStack;
@@ -9,14 +10,6 @@ let vaultId: string;
 let otherVaultId: string;
 /** What the service said when everything was well: JSON of files and the stored bytes. */
 const honest = { first: {}, old: {}, other: {} } as Record<"first" | "old" | "other", Shown>;
-
-interface Shown {
-  id: string;
-  versionId: string;
-  vaultId: string;
-  shared: { version: string; entry: string; metadata: string; nameIndex: string };
-  [field: string]: unknown;
-}
 
 const bytes = (words: string): Uint8Array => new TextEncoder().encode(words);
 
@@ -41,26 +34,6 @@ async function show(id: string): Promise<Shown> {
   const headers = { authorization: `Bearer ${owner.apiKey}` };
   const answer = await fetch(`${stack.baseUrl}/api/files/${id}`, { headers });
   return ((await answer.json()) as { file: Shown }).file;
-}
-
-/** Rewrites what the service says of files, in their own answer, in lists and beside the bytes. */
-function lying(change: (file: Shown) => Shown): Middleware {
-  return async (request, next, { endpointId }) => {
-    const answer = await next(request);
-    if (!endpointId.startsWith("files.") || !answer.ok) return answer;
-    const headers = new Headers(answer.headers);
-    const beside = headers.get("coffer-file");
-    if (beside !== null) {
-      const file = change(JSON.parse(Buffer.from(beside, "base64").toString()) as Shown);
-      headers.set("coffer-file", Buffer.from(JSON.stringify(file)).toString("base64"));
-    }
-    if (endpointId === "files.content") return new Response(answer.body, { status: answer.status, headers });
-    headers.delete("content-length");
-    const said = (await answer.json()) as { file?: Shown; files?: Shown[] };
-    const lie =
-      said.file === undefined ? { ...said, files: said.files?.map(change) } : { ...said, file: change(said.file) };
-    return new Response(JSON.stringify(lie), { status: answer.status, headers });
-  };
 }
 
 interface Said {
@@ -153,6 +126,35 @@ describe("what a service says of a file is refused", () => {
     const sent = client.files.upload({ vaultId: otherVaultId, name: "sent.txt", body: bytes("sent") });
     await expect(sent).rejects.toMatchObject({ code: "damaged", step: "ids" });
     expect(await read(client, id)).toBe("content of other.txt");
+  });
+
+  test("and when it is asked again: no other file is read, renamed or followed in the place of the one that was meant", async () => {
+    const id = await put(owner.client, otherVaultId, "meant.txt");
+    const before = await show(id);
+    await owner.client.files.replace(id, { body: bytes("newer") });
+    // In its first answer about the file it says what the attack needs; then another file of the vault, which is true of that.
+    const open = async (first: (file: Shown) => Shown) => {
+      const state = { isLying: false, asked: 0 };
+      const lies = lying((file) => (file.id !== id ? file : state.asked < 2 ? first(file) : honest.other));
+      const client = owner.another({
+        retry: { limit: 0 },
+        middleware: [
+          (request, next, context) => {
+            if (context.endpointId === "files.get") state.asked += 1;
+            return state.isLying ? lies(request, next, context) : next(request);
+          },
+        ],
+      });
+      expect(await read(client, id)).toBe("newer");
+      Object.assign(state, { isLying: true, asked: 0 });
+      return client;
+    };
+    const renaming = await open((file) => file);
+    await expect(renaming.files.update(id, { name: "renamed" })).rejects.toMatchObject({ name: "VaultError" });
+    const looking = await open(() => honest.other);
+    await expect(looking.files.get(id)).rejects.toMatchObject({ name: "VaultError" });
+    const reading = await open(() => before);
+    await expect(read(reading, id)).rejects.toMatchObject({ name: "VaultError" });
   });
 
   test("and in lists what cannot be trusted has no name, and hides no other", async () => {

@@ -20,8 +20,9 @@ export function fileCalls(connection: Connection) {
       const page = await callOn(connection, list, { query: wanted }, options);
       return { ...page, files: (await (await opened?.())?.nameFiles(connection, page.files, options)) ?? page.files };
     },
+    // Under the id that was asked for: another file's signed name is refused then.
     get: async (fileId: string, options?: CallOptions) =>
-      one((await callOn(connection, get, { params: { fileId } }, options)).file, options),
+      one({ ...(await callOn(connection, get, { params: { fileId } }, options)).file, id: fileId }, options),
     update: async (fileId: string, change: FileChanges, { ifMatch, vaultId, ...options }: UpdateOptions = {}) => {
       const shared = await (await changes())?.updateFile(connection, fileId, change, { ifMatch, vaultId, ...options });
       if (shared != null) return shared;

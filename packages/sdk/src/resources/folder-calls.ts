@@ -24,8 +24,9 @@ export function folderCalls(connection: Connection) {
       const folders = (await (await opened?.())?.nameFolders(connection, page.folders, options)) ?? page.folders;
       return { ...page, folders };
     },
+    // Under the id that was asked for: another folder's signed name is refused then.
     get: async (folderId: string, options?: CallOptions) =>
-      one((await callOn(connection, get, { params: { folderId } }, options)).folder, options),
+      one({ ...(await callOn(connection, get, { params: { folderId } }, options)).folder, id: folderId }, options),
     update: async (folderId: string, body: Body<Folders["update"]>, options?: CallOptions) =>
       (await (await changes())?.updateFolder(connection, folderId, body, options)) ??
       (await callOn(connection, update, { params: { folderId }, body }, options)).folder,

@@ -189,10 +189,11 @@ async function withEntry<Item extends File | Folder>(
   );
 }
 
+/** Under the id that was asked for, to which its entry is held: another item's is refused then. */
 async function readAgain(connection: Connection, kind: EntryKind, { id }: File | Folder): Promise<File | Folder> {
   return kind === "file"
-    ? (await callOn(connection, api.files.get, { params: { fileId: id } })).file
-    : (await callOn(connection, api.folders.get, { params: { folderId: id } })).folder;
+    ? { ...(await callOn(connection, api.files.get, { params: { fileId: id } })).file, id }
+    : { ...(await callOn(connection, api.folders.get, { params: { folderId: id } })).folder, id };
 }
 
 const ATTEMPTS = 5;

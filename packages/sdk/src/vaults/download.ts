@@ -113,7 +113,9 @@ async function openKnown(connection: Connection, fileId: string, options: Shared
   } catch (error) {
     // What was shown a moment ago may be void by now, because a rotation has ended: then there is a newer version.
     if (!(error instanceof VaultError) || error.code !== "rolled_back") throw error;
-    const { file: again } = await callOn(connection, api.files.get, { params: { fileId } }, { signal: options.signal });
+    const { file: shown } = await callOn(connection, api.files.get, { params: { fileId } }, { signal: options.signal });
+    // Under the id that was asked for, to which all of it is held: another file's content is refused then.
+    const again = { ...shown, id: file.id };
     if (again.versionId === file.versionId && again.shared?.entry === file.shared?.entry) throw error;
     return openShared(connection, vault, again, options);
   }

@@ -72,9 +72,11 @@ async function openNewest<Item extends File | Folder>(
   } catch (error) {
     const failure = toVaultError(error);
     if (!(failure instanceof VaultError) || failure.code !== "rolled_back") throw error;
-    const item = await again(shown.id).catch((reason: unknown) => {
+    const newest = await again(shown.id).catch((reason: unknown) => {
       throw reason instanceof ApiError ? error : reason;
     });
+    // Under the id that was asked for: another item's entry is refused then.
+    const item = { ...newest, id: shown.id };
     return { item, metadata: (await openItem(vault, kind, item, placeOf(item))).metadata };
   }
 }

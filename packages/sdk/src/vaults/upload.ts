@@ -145,7 +145,8 @@ async function readAgain({ connection, options }: Upload, target: SharedUploadTa
   const { file } = await callOn(connection, api.files.get, { params }, { signal: options.signal });
   if (ifMatch !== "*" && file.shared?.version !== before.shared?.version)
     throw refused("precondition_failed", 412, "The file has a newer version");
-  return { ...target, file };
+  // Under the id that was asked for, to which both statements are held: another file's are refused then.
+  return { ...target, file: { ...file, id: before.id } };
 }
 
 function folderOf(target: SharedUploadTarget): string | null {
