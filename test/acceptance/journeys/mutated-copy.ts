@@ -21,6 +21,17 @@ export async function copyWorkspace(directory: string): Promise<void> {
     const nested = join(REPOSITORY, member, "node_modules");
     if (existsSync(nested)) await linkEntries(nested, join(directory, member, "node_modules"));
   }
+  await leaveScanToCaller(directory);
+}
+
+/**
+ * The suites of the copy belong to the test that runs them: they are tapped with it, as all that it starts, and it is scanned at its own
+ * end. A scan of their own would take away what it has noted so far (CONTRIBUTING, "The scan").
+ */
+async function leaveScanToCaller(directory: string): Promise<void> {
+  const config = join(directory, "vitest.config.ts");
+  await changeOnce(config, '    setupFiles: ["test/kit/scan/vitest-setup.ts"],\n', "");
+  await changeOnce(config, ', `--import=${new URL("test/kit/scan/preload.mjs", import.meta.url).href}`', "");
 }
 
 /** Links every package of one node_modules into another, but not the workspace's own. */
