@@ -165,6 +165,41 @@ describe("the service can", () => {
     await expect(read(warm, id)).rejects.toMatchObject({ code: "rolled_back" });
   });
 
+  test("have the wrong member removed, or a vault left out, of an owner who revokes an agent on its word; not of one who says what it knows", async () => {
+    const [agent, other] = [await stack.invite("revoked"), await stack.invite("framed")];
+    const [one, hidden] = [
+      await owner.vaults.create({ name: "one", type: "shared" }),
+      await owner.vaults.create({ name: "hidden", type: "shared" }),
+    ];
+    for (const { id } of [one, hidden])
+      for (const { signer } of [agent, other]) await owner.vaults.members.add(id, signer.chainAddress);
+    const namesOther = lyingAt("apiKeys.get", (said: { apiKey: object }) => ({
+      apiKey: { ...said.apiKey, chainAddress: other.signer.chainAddress },
+    }));
+    const leavesOut = lyingAt("vaults.list", (said: { vaults: Vault[] }) => ({
+      ...said,
+      vaults: said.vaults.filter(({ id }) => id !== hidden.id),
+    }));
+    const known = { chainAddress: agent.signer.chainAddress, vaultIds: [hidden.id] };
+    const keyId = agent.keyId ?? "";
+    const membersOf = async (vaultId: string) =>
+      (await owner.vaults.members.list(vaultId)).flatMap(({ chainAddress, role }) =>
+        role === "owner" ? [] : [chainAddress],
+      );
+
+    const refused = stack.owner.another({ middleware: [namesOther] }).agents.revoke(keyId, known);
+    await expect(refused).rejects.toMatchObject({ code: "vault_changed" });
+    expect((await owner.apiKeys.get(keyId)).revokedAt).toBeNull();
+    await stack.owner.another({ middleware: [leavesOut] }).agents.revoke(keyId, known);
+    for (const { id } of [one, hidden]) expect(await membersOf(id)).toEqual([other.signer.chainAddress]);
+
+    // On its word alone: the framed member is gone, and where a vault is left out it stays.
+    const deceived = stack.owner.another({ middleware: [namesOther, leavesOut] });
+    const { memberships } = await deceived.agents.revoke(keyId);
+    expect(memberships.some(({ vaultId }) => vaultId === hidden.id)).toBe(false);
+    expect([await membersOf(one.id), await membersOf(hidden.id)]).toEqual([[], [other.signer.chainAddress]]);
+  });
+
   test("lead a client that meets a vault for the first time to another object, and read what it writes there; a pinned client it cannot", async () => {
     const thief = await stack.signUp("thief");
     const trap = await thief.client.vaults.create({ name: "trap", type: "shared" });

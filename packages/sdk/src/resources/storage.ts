@@ -11,7 +11,7 @@ import type { ForgetSeenOptions } from "../vaults/forget-seen.ts";
 import type { AddedMember, AddMemberOptions, AgentOfInvite, RemovedMember } from "../vaults/members.ts";
 import type { AcceptOptions, ActResult } from "../vaults/owner-acts.ts";
 import type { ResealResult } from "../vaults/reseal.ts";
-import type { RevokedAgent } from "../vaults/revoke-agent.ts";
+import type { RevokedAgent, RevokeOptions } from "../vaults/revoke-agent.ts";
 import type { RotationOptions, RotationResult } from "../vaults/rotate.ts";
 import type { ToldOfVault } from "../vaults/trusting.ts";
 import { onDemand, withCursor, type Body, type Query } from "./calling.ts";
@@ -112,9 +112,10 @@ export interface MemberResource {
 export interface AgentResource {
   /**
    * Ends an agent: revokes its key, then takes its address off every shared vault of the account. Repeat it after a failure: what is done is
-   * not done again. The report says what became of each layer.
+   * not done again. The report says what became of each layer. `chainAddress` and `vaultIds` of the options hold the service to what the
+   * owner knows of the agent.
    */
-  revoke(keyId: string, options?: CallOptions): Promise<RevokedAgent>;
+  revoke(keyId: string, options?: RevokeOptions): Promise<RevokedAgent>;
 }
 
 export function agentResource(connection: Connection): AgentResource {

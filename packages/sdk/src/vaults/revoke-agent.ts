@@ -1,6 +1,6 @@
 /** Ending an agent: its key, its memberships, and what it could read of what comes later. One act over three layers, safe to repeat. */
 import { apiKeysGroup } from "@coffer/contract/api-keys";
-import { clientApi as api, type Vault } from "@coffer/contract";
+import { clientApi as api } from "@coffer/contract";
 import { findMember } from "@coffer/chain";
 import { callOn, type CallOptions } from "../call.ts";
 import type { Connection } from "../options.ts";
@@ -22,20 +22,43 @@ export interface RevokedAgent {
   readonly keyId: string;
   /** null: the key was bound to no address, so it was a member of nothing. */
   readonly chainAddress: string | null;
-  /** One for each shared vault of the account. */
+  /** One for each shared vault of the account that the service lists, and for those that were given. */
   readonly memberships: readonly RevokedMembership[];
   /** In words, for people: what is closed to the agent now, and what is not. */
   readonly effect: string;
 }
 
+/** Of {@link revokeAgent}: what the owner knows, where the service is not to be believed about it. */
+export interface RevokeOptions extends CallOptions {
+  /** The agent's address: if the service binds the key to another one, nothing is done. */
+  readonly chainAddress?: string | undefined;
+  /** Vaults that it is taken off also when the service does not list them. */
+  readonly vaultIds?: readonly string[] | undefined;
+}
+
 /**
  * The key first, so that the agent is cut off at once; then its address from every shared vault of the account, each on the chain and at
- * the service. After a failure at any point the same call goes on: what is done is not done again.
+ * the service. After a failure at any point the same call goes on: what is done is not done again. Which address the key has, and which
+ * vaults there are, is the service's word unless the options say it.
+ * @throws VaultError `vault_changed` for a key that the service binds to another address than the given one; `is_owner`.
  */
-export async function revokeAgent(connection: Connection, keyId: string, options?: CallOptions): Promise<RevokedAgent> {
+export async function revokeAgent(
+  connection: Connection,
+  keyId: string,
+  { chainAddress: expected, vaultIds = [], ...options }: RevokeOptions = {},
+): Promise<RevokedAgent> {
   const session = vaultSession(connection);
   const { apiKey } = await callOn(connection, apiKeysGroup.get, { params: { keyId } }, options);
   const { chainAddress } = apiKey;
+  if (expected !== undefined && chainAddress !== expected)
+    throw new VaultError(
+      "vault_changed",
+      `The service binds the key to ${chainAddress ?? "no address"}, not to ${expected}`,
+      {
+        nextStep:
+          "Revoke the key with apiKeys.revoke, and remove the address that you know with vaults.members.remove.",
+      },
+    );
   if (chainAddress === session.signer.chainAddress)
     throw new VaultError("is_owner", "The key is bound to the owner's own address", {
       nextStep: "Revoke it with apiKeys.revoke.",
@@ -43,28 +66,28 @@ export async function revokeAgent(connection: Connection, keyId: string, options
   await callOn(connection, apiKeysGroup.revoke, { params: { keyId } }, options);
   const memberships: RevokedMembership[] = [];
   if (chainAddress !== null)
-    for (const vault of await listSharedVaults(connection, options))
-      memberships.push(await endMembership(connection, vault, chainAddress, options));
+    for (const vaultId of new Set([...(await listSharedVaults(connection, options)), ...vaultIds]))
+      memberships.push(await endMembership(connection, vaultId, chainAddress, options));
   return { keyId, chainAddress, memberships, effect: REVOKED };
 }
 
-async function listSharedVaults(connection: Connection, options?: CallOptions): Promise<Vault[]> {
-  const vaults: Vault[] = [];
+async function listSharedVaults(connection: Connection, options: CallOptions): Promise<string[]> {
+  const vaultIds: string[] = [];
   for (let cursor: string | null | undefined; cursor !== null;) {
     const query = { type: "shared", limit: 1000, ...(cursor === undefined ? {} : { cursor }) } as const;
     const page = await callOn(connection, api.vaults.list, { query }, options);
-    vaults.push(...page.vaults);
+    vaultIds.push(...page.vaults.map(({ id }) => id));
     cursor = page.nextCursor;
   }
-  return vaults;
+  return vaultIds;
 }
 
 /** The service is told even where the chain has nothing to remove: an earlier run may have ended between the two. */
 async function endMembership(
   connection: Connection,
-  { id: vaultId }: Vault,
+  vaultId: string,
   chainAddress: string,
-  options?: CallOptions,
+  options: CallOptions,
 ): Promise<RevokedMembership> {
   const session = vaultSession(connection);
   const pin = await session.pin(vaultId, options);

@@ -15,7 +15,7 @@ import {
 } from "./members.ts";
 import { type AcceptOptions, acceptVault, leaveVault, offerVault, setVaultSigningKey } from "./owner-acts.ts";
 import { resealVault } from "./reseal.ts";
-import { revokeAgent } from "./revoke-agent.ts";
+import { revokeAgent, type RevokeOptions } from "./revoke-agent.ts";
 import { rotateVault, type RotationOptions } from "./rotate.ts";
 import { trustOwner, trustVault, type ToldOfVault } from "./trusting.ts";
 
@@ -43,6 +43,6 @@ export function vaultCalls(connection: Connection) {
     forgetSeen: (vaultId: string, options?: ForgetSeenOptions) => forgetSeen(connection, vaultId, options),
     reseal: (vaultId: string, options?: CallOptions) => resealVault(connection, vaultId, options),
     rotate: (vaultId: string, options?: RotationOptions) => rotateVault(connection, vaultId, options),
-    revoke: (keyId: string, options?: CallOptions) => revokeAgent(connection, keyId, options),
+    revoke: (keyId: string, options?: RevokeOptions) => revokeAgent(connection, keyId, options),
   };
 }
