@@ -1,7 +1,7 @@
 /** A service that lies: what it says of a shared vault is held to what the client knows, and each lie is refused by its own name. */
 import type { Client, Middleware } from "@coffer/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { lying, type Shown } from "../kit/lying-about-files.ts";
+import { lyingOfFiles, type Shown } from "../kit/lying-service.ts";
 import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
 
 let stack: SharedStack;
@@ -109,20 +109,20 @@ describe("what a service says of a file is refused", () => {
   };
 
   test.each(Object.entries(lies))("%s", async (_, [expected, lie]) => {
-    const client = await meeting(lying((file) => (file.id === honest.first.id ? lie(file) : file)));
+    const client = await meeting(lyingOfFiles<Shown>((file) => (file.id === honest.first.id ? lie(file) : file)));
     await expect(read(client)).rejects.toMatchObject(expected);
   });
 
   test("also by whoever replaces its content: no version follows another file's", async () => {
     const { version } = honest.old.shared;
-    const client = await meeting(lying((file) => ({ ...file, shared: { ...file.shared, version } })));
+    const client = await meeting(lyingOfFiles<Shown>((file) => ({ ...file, shared: { ...file.shared, version } })));
     const replaced = client.files.replace(honest.first.id, { body: bytes("after another file's") });
     await expect(replaced).rejects.toMatchObject({ code: "damaged", step: "ids" });
   });
 
   test("and of what was sent: no other file is taken for it, nor held to it from then on", async () => {
     const { id } = honest.other;
-    const client = await meeting(lying((file) => ({ ...file, id })));
+    const client = await meeting(lyingOfFiles<Shown>((file) => ({ ...file, id })));
     const sent = client.files.upload({ vaultId: otherVaultId, name: "sent.txt", body: bytes("sent") });
     await expect(sent).rejects.toMatchObject({ code: "damaged", step: "ids" });
     expect(await read(client, id)).toBe("content of other.txt");
@@ -135,7 +135,9 @@ describe("what a service says of a file is refused", () => {
     // In its first answer about the file it says what the attack needs; then another file of the vault, which is true of that.
     const open = async (first: (file: Shown) => Shown) => {
       const state = { isLying: false, asked: 0 };
-      const lies = lying((file) => (file.id !== id ? file : state.asked < 2 ? first(file) : honest.other));
+      const lies = lyingOfFiles<Shown>((file) =>
+        file.id !== id ? file : state.asked < 2 ? first(file) : honest.other,
+      );
       const client = owner.another({
         retry: { limit: 0 },
         middleware: [
@@ -158,7 +160,9 @@ describe("what a service says of a file is refused", () => {
   });
 
   test("and in lists what cannot be trusted has no name, and hides no other", async () => {
-    const client = await meeting(lying((file) => (file.id === honest.first.id ? edited(file, "metadata", 80) : file)));
+    const client = await meeting(
+      lyingOfFiles<Shown>((file) => (file.id === honest.first.id ? edited(file, "metadata", 80) : file)),
+    );
     const { files } = await client.files.list({ vaultId });
     expect(files.map(({ name }) => name).sort()).toEqual(["", "old.txt"]);
   });
@@ -193,7 +197,7 @@ describe("what a service says of a vault", () => {
 
   test("and its lie that a shared vault's file lies in a public one reaches nobody who names the vault", async () => {
     const publicVault = (await owner.client.vaults.create({ name: "plain", type: "public" })).id;
-    const client = await meeting(lying((file) => ({ ...file, vaultId: publicVault })));
+    const client = await meeting(lyingOfFiles<Shown>((file) => ({ ...file, vaultId: publicVault })));
     await expect(client.files.download(honest.first.id, { vaultId })).rejects.toMatchObject({ code: "vault_changed" });
     await expect(read(client)).rejects.toMatchObject({ code: "vault_changed" });
   });
@@ -207,7 +211,7 @@ describe("what a service says of a vault", () => {
     const lies: Middleware = async (request, next, context) => {
       const answer = await next(request);
       if (context.endpointId !== "folders.get")
-        return lying((file) => ({ ...file, ...lie }))(request, () => Promise.resolve(answer), context);
+        return lyingOfFiles<Shown>((file) => ({ ...file, ...lie }))(request, () => Promise.resolve(answer), context);
       const { folder: shown } = (await answer.json()) as { folder: object };
       return Response.json({ folder: { ...shown, ...lie } });
     };
@@ -286,7 +290,9 @@ describe("what was true once is refused", () => {
       retry: { limit: 0 },
       middleware: [
         async (request, next, context) =>
-          stale.now ? lying((file) => (file.id === id ? before : file))(request, next, context) : next(request),
+          stale.now
+            ? lyingOfFiles<Shown>((file) => (file.id === id ? before : file))(request, next, context)
+            : next(request),
       ],
     });
     await client.files.replace(id, { body: bytes("newer") });
@@ -303,7 +309,9 @@ describe("what was true once is refused", () => {
       retry: { limit: 0 },
       middleware: [
         (request, next, context) =>
-          stale ? lying((file) => (file.id === id ? before : file))(request, next, context) : next(request),
+          stale
+            ? lyingOfFiles<Shown>((file) => (file.id === id ? before : file))(request, next, context)
+            : next(request),
       ],
     });
     await client.files.replace(id, { body: bytes("newer") });
@@ -322,7 +330,7 @@ describe("what was true once is refused", () => {
       ...{ versionId, size, sha256 },
       shared: { ...file.shared, version: shared.version },
     });
-    const client = await meeting(lying((file) => (file.id === id ? older(file) : file)));
+    const client = await meeting(lyingOfFiles<Shown>((file) => (file.id === id ? older(file) : file)));
     await expect(read(client, id)).rejects.toMatchObject({ code: "damaged" });
     const part = client.files.download(id, { range: { offset: 2, length: 3 } });
     await expect(part.then((download) => download.bytes())).rejects.toMatchObject({
@@ -342,7 +350,7 @@ describe("what was true once is refused", () => {
     await owner.client.vaults.rotate(vault);
     const replaying = owner.another({
       retry: { limit: 0 },
-      middleware: [lying((file) => (file.id === id ? before : file))],
+      middleware: [lyingOfFiles<Shown>((file) => (file.id === id ? before : file))],
     });
     await expect(read(replaying, id)).rejects.toMatchObject({ code: "rolled_back" });
   });
