@@ -250,6 +250,12 @@ const ATTEMPTS: [keyof typeof STEPS, Wish][][] = [
     ["create", { ...PLAIN, maker: 1 }],
     ["rotate", { ...PLAIN, maker: 1, target: 0 }],
   ],
+  [
+    ["create", PLAIN],
+    ["invite", { ...PLAIN, maker: 1 }],
+    ["revoke", { ...PLAIN, target: 1 }],
+    ["redeem", PLAIN],
+  ],
 ];
 
 it("no sequence of create, rotate, invite, redeem and link makes a key wider than its maker, or widens one that is there", async () => {
