@@ -1,0 +1,92 @@
+/** One page in a Chromium: opened on a site, told to run its program, and listened to. */
+import { findChromium, startChromium, type Chromium } from "./chromium.ts";
+import type { DevtoolsEvent } from "./devtools.ts";
+import { openRelay, type Relay } from "./relay.ts";
+import { openSite, type Site } from "./site.ts";
+
+export interface OpenPage extends AsyncDisposable {
+  readonly site: Site;
+  readonly relay: Relay;
+  readonly chromium: Chromium;
+  /** What the browser complained about, and what the page did not catch: its policy, requests without leave, exceptions. */
+  readonly complaints: readonly string[];
+  /**
+   * Calls `globalThis.run(input)` of the page's program; its answer, as JSON. Both go through the browser's pipe, not over a connection.
+   * Rejects with what the program threw.
+   */
+  run<Answer>(input: object): Promise<Answer>;
+}
+
+/** `servers`: the origins that the page asks. */
+export async function openPage(program: string, servers: readonly string[] = []): Promise<OpenPage> {
+  const stack = new AsyncDisposableStack();
+  try {
+    const site = stack.use(await openSite(program, servers));
+    const relay = stack.use(await openRelay([site.origin, ...servers]));
+    const found = findChromium();
+    if (found === null) throw new Error("there is no Chromium");
+    const chromium = stack.use(await startChromium(found, relay.url));
+    const { session, complaints } = await openTab(chromium, site.origin);
+    return {
+      ...{ site, relay, chromium, complaints },
+      run: async <Answer>(input: object) => (await evaluate(chromium, session, input)) as Answer,
+      [Symbol.asyncDispose]: () => stack.disposeAsync(),
+    };
+  } catch (error) {
+    await stack.disposeAsync();
+    throw error;
+  }
+}
+
+async function openTab(
+  { devtools }: Chromium,
+  url: string,
+): Promise<{ session: string; complaints: readonly string[] }> {
+  const { targetId } = await devtools.call("Target.createTarget", { url: "about:blank" });
+  const { sessionId } = await devtools.call("Target.attachToTarget", { targetId, flatten: true });
+  const session = String(sessionId);
+  const complaints: string[] = [];
+  const loaded = new Promise<void>((resolve) => {
+    devtools.onEvent((event) => {
+      if (event.method === "Page.loadEventFired") resolve();
+      const complaint = complaintOf(event);
+      if (complaint !== null) complaints.push(complaint);
+    });
+  });
+  for (const domain of ["Page", "Runtime", "Log"]) await devtools.call(`${domain}.enable`, {}, session);
+  await devtools.call("Page.navigate", { url }, session);
+  await loaded;
+  return { session, complaints };
+}
+
+function complaintOf({ method, params }: DevtoolsEvent): string | null {
+  if (method === "Log.entryAdded") return textOf(params["entry"], "text");
+  if (method === "Runtime.exceptionThrown") return describe(params["exceptionDetails"]);
+  return method === "Runtime.consoleAPICalled" ? JSON.stringify(params["args"]) : null;
+}
+
+async function evaluate({ devtools }: Chromium, session: string, input: object): Promise<unknown> {
+  const { result, exceptionDetails } = await devtools.call(
+    "Runtime.evaluate",
+    {
+      expression: `run(${JSON.stringify(input)})`,
+      awaitPromise: true,
+      returnByValue: true,
+      // Else whatever the program does before its first wait may evaluate text, whatever the page's policy.
+      allowUnsafeEvalBlockedByCSP: false,
+    },
+    session,
+  );
+  if (exceptionDetails !== undefined) throw new Error(`in the page: ${describe(exceptionDetails)}`);
+  return (result as { readonly value?: unknown }).value;
+}
+
+function describe(details: unknown): string {
+  const { exception } = details as { readonly exception?: unknown };
+  return textOf(exception, "description") ?? textOf(details, "text") ?? "an exception";
+}
+
+function textOf(value: unknown, name: string): string | null {
+  const field = (value as Readonly<Record<string, unknown>> | null | undefined)?.[name];
+  return typeof field === "string" ? field : null;
+}

@@ -1,0 +1,173 @@
+/** What the root entry of @coffer/crypto makes of the vectors of statements, keys and names (file-format §6 to §12). */
+import {
+  CryptoError,
+  decryptFile,
+  ed25519StatementSigner,
+  encodeMetadata,
+  encodePaddedMetadata,
+  nameIndex,
+  openEntry,
+  parseFileStart,
+  parseMetadata,
+  parsePaddedMetadata,
+  plainNameIndex,
+  signStatement,
+  statementDigest,
+  VaultKey,
+  verifyEd25519,
+  verifyExportStatement,
+  verifyStatement,
+  verifyVersion,
+  webPlatform,
+  type VaultView,
+} from "@coffer/crypto";
+import type { EntryCase, SeenVector, StatementVectors, VersionCase } from "../../vectors/statement-vectors.ts";
+import { base64, bytesOf } from "./base64.ts";
+
+export type { StatementVectors };
+
+/** Each in the order of the vectors. */
+export interface StatementsRead {
+  /** Digest and signature as made here; whether the vector's signature is taken. */
+  readonly signatures: readonly (readonly [digest: string, signature: string, taken: boolean])[];
+  /** Whether it is taken. */
+  readonly forged: readonly boolean[];
+  readonly subkeys: readonly (readonly string[])[];
+  readonly metadata: readonly (readonly [encoded: string, padded: string, parsed: unknown, parsedPadded: unknown])[];
+  readonly refusedMetadata: readonly unknown[];
+  readonly names: readonly (readonly [index: string, plain: string])[];
+  readonly versions: readonly unknown[];
+  readonly entries: readonly unknown[];
+  readonly exports: readonly unknown[];
+}
+
+interface ViewVector extends Omit<VaultView, "vault" | "generation" | "floor" | "owner" | "members" | "former"> {
+  readonly vault: string;
+  readonly generation: string;
+  readonly floor: string;
+  readonly owner: MemberVector;
+  readonly members: readonly MemberVector[];
+  readonly former: readonly (MemberVector & { readonly until: string })[];
+}
+
+interface MemberVector {
+  readonly address: string;
+  readonly signingKey: string;
+  readonly since: string;
+}
+
+export async function readStatements(vectors: StatementVectors): Promise<StatementsRead> {
+  const known = readPlace(vectors);
+  const each = <Item, Result>(items: readonly Item[], read: (item: Item) => Promise<Result>) =>
+    Promise.all(items.map(read));
+  return {
+    signatures: await readSignatures(vectors),
+    forged: await each(vectors.forgedSignatures, ({ message, publicKey, signature }) =>
+      verifyEd25519(bytesOf(publicKey), bytesOf(message), bytesOf(signature)),
+    ),
+    subkeys: vectors.vaultKeys.map(({ name }) =>
+      (["wrap", "metadata", "name-index", "check"] as const).map((use) => base64(known.key(name).subkey(use))),
+    ),
+    metadata: vectors.metadata.map(({ encoded, kind, metadata, padded }) => [
+      base64(encodeMetadata(kind, metadata)),
+      base64(encodePaddedMetadata(kind, metadata)),
+      parseMetadata(kind, bytesOf(encoded)),
+      parsePaddedMetadata(kind, bytesOf(padded)),
+    ]),
+    refusedMetadata: await each(vectors.refusedMetadata, ({ encoded, kind }) =>
+      outcomeOf(async () => parseMetadata(kind, bytesOf(encoded))),
+    ),
+    names: vectors.nameIndexes.map(({ folderId, name, vaultKey }) => [
+      base64(nameIndex(known.key(vaultKey), folderId, name)),
+      base64(plainNameIndex(folderId, name)),
+    ]),
+    versions: await each(vectors.versions, (version) => outcomeOf(() => readVersion(known, version))),
+    entries: await each(vectors.entries, (entry) => outcomeOf(() => readEntry(known, entry))),
+    exports: await each(vectors.exports, ({ manifest, statement, vault, view }) =>
+      outcomeOf(async () => {
+        const place = { vault: bytesOf(vault), view: known.view(view) };
+        const { generation, signer, time } = await verifyExportStatement(place, bytesOf(manifest), bytesOf(statement));
+        return { signer: base64(signer), generation: String(generation), time };
+      }),
+    ),
+  };
+}
+
+interface Known {
+  key(name: string): VaultKey;
+  view(name: string): VaultView;
+}
+
+function readPlace({ vaultKeys, views }: StatementVectors): Known {
+  const view = (name: string): VaultView => viewOf(views[name] as ViewVector);
+  const keys = new Map(
+    vaultKeys.map(({ name, generation, key }) => {
+      const { vault } = view(name === "another vault's" ? "another vault" : "now");
+      return [name, new VaultKey(vault, BigInt(generation), bytesOf(key))];
+    }),
+  );
+  return { view, key: (name) => keys.get(name)! };
+}
+
+function viewOf({ vault, generation, floor, owner, members, former, ...rest }: ViewVector): VaultView {
+  const member = ({ address, signingKey, since }: MemberVector) => ({
+    address: bytesOf(address),
+    signingKey: bytesOf(signingKey),
+    since: BigInt(since),
+  });
+  return {
+    ...rest,
+    ...{ vault: bytesOf(vault), generation: BigInt(generation), floor: BigInt(floor), owner: member(owner) },
+    members: members.map(member),
+    former: former.map((one) => ({ ...member(one), until: BigInt(one.until) })),
+  };
+}
+
+function readSignatures({ people, signatures }: StatementVectors): Promise<StatementsRead["signatures"]> {
+  return Promise.all(
+    signatures.map(async ({ body, person, signature, title }) => {
+      const { publicKey, seed } = people.find(({ name }) => name === person)!;
+      const signed = await signStatement(title, bytesOf(body), ed25519StatementSigner(bytesOf(seed)));
+      const taken = await verifyStatement(title, bytesOf(body), bytesOf(publicKey), bytesOf(signature));
+      return [base64(statementDigest(title, bytesOf(body))), base64(signed), taken] as const;
+    }),
+  );
+}
+
+async function readVersion(known: Known, version: VersionCase): Promise<unknown> {
+  const { fileId, versionId } = version;
+  const place = { vault: bytesOf(version.vault), view: known.view(version.view) };
+  const file = bytesOf(version.file);
+  const answer = { statement: bytesOf(version.statement), start: parseFileStart(file), fileSize: file.length };
+  const question = { ...place, fileId, versionId, seen: seenOf(version.seen) };
+  const verified = await verifyVersion(webPlatform, question, answer, () => known.key(version.vaultKey));
+  let content = "";
+  const decoder = new TextDecoder();
+  for await (const piece of decryptFile(webPlatform, new Blob([file]).stream(), { unlock: () => verified }))
+    content += decoder.decode(piece, { stream: true });
+  return { dataKey: base64(verified.dataKey.reveal()), content };
+}
+
+async function readEntry(known: Known, entry: EntryCase): Promise<unknown> {
+  const { id, kind } = entry;
+  const place = { vault: bytesOf(entry.vault), view: known.view(entry.view) };
+  const record = entry.record === null ? null : bytesOf(entry.record);
+  const answer = { statement: bytesOf(entry.statement), metadata: bytesOf(entry.metadata), record };
+  const question = { ...place, kind, id, seen: seenOf(entry.seen) };
+  const opened = await openEntry(webPlatform, question, answer, () => known.key(entry.vaultKey));
+  return { metadata: opened.metadata, folderId: opened.statement.folderId };
+}
+
+async function outcomeOf(read: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await read();
+  } catch (error) {
+    return error instanceof CryptoError ? { code: error.code, step: error.step } : { thrown: String(error) };
+  }
+}
+
+function seenOf(seen: SeenVector | null) {
+  return seen === null
+    ? null
+    : { number: BigInt(seen.number), generation: BigInt(seen.generation), hash: bytesOf(seen.hash) };
+}
