@@ -143,6 +143,41 @@ describe("content of a shared vault", () => {
     expect(names).not.toContain("aborted");
   });
 
+  test("may be text, and nothing of what is no bytes is sent or left", async () => {
+    const text = "größer als 😀\n".repeat(1000);
+    const { middleware, sent } = recorder();
+    const { files } = stack.owner.another({ middleware: [middleware] });
+    const { file, bytes } = await files.upload({ vaultId: vault.id, name: "text.txt", body: text });
+    expect([bytes, file.size]).toEqual([Buffer.byteLength(text), Buffer.byteLength(text)]);
+    expect(sha256(await read(file.id))).toBe(sha256(Buffer.from(text)));
+    await files.replace(file.id, { body: "short" });
+    expect(String(await read(file.id))).toBe("short");
+    sent.length = 0;
+    const used = new Blob(["x"]).stream();
+    await new Response(used).text();
+    for (const body of [5, null, { text }, new Response(text), new DataView(new ArrayBuffer(5)), used]) {
+      const wrong = { body: body as Uint8Array };
+      await expect(files.upload({ vaultId: vault.id, name: "wrong", ...wrong })).rejects.toMatchObject({
+        ...{ name: "ContractError", code: "invalid_request", issues: [expect.stringMatching(/^body: /)] },
+      });
+      await expect(files.replace(file.id, wrong)).rejects.toMatchObject({ code: "invalid_request" });
+    }
+    expect(sent).toEqual([]);
+    // A stream that turns out to be of text, before and after a part of it was sent.
+    for (const before of [0, 5 * MIB]) {
+      const body = (async function* () {
+        yield await Promise.resolve(randomBytes(before));
+        yield "text" as unknown as Uint8Array;
+      })();
+      const upload = files.upload({ vaultId: vault.id, name: "wrong", body, size: before + 4 }, { partBytes: MIB });
+      await expect(upload).rejects.toMatchObject({ code: "invalid_request" });
+    }
+    const names: string[] = [];
+    for await (const { name } of files.list({ vaultId: vault.id })) names.push(name);
+    expect(names).not.toContain("wrong");
+    expect(String(await read(file.id))).toBe("short");
+  });
+
   test("never leaves this machine in the clear, not even from a client that cannot encrypt", async () => {
     const body = randomBytes(50_000);
     const { middleware, sent } = recorder();

@@ -1,7 +1,17 @@
+import { ContractError, SdkError } from "./errors.ts";
 import { nodeVersion } from "./runtime.ts";
 
-/** What the SDK accepts where the contract says bytes. */
-export type ByteBody = Uint8Array | Blob | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
+/**
+ * What the SDK accepts where the contract says bytes. A string stands for its UTF-8, in which half a surrogate pair becomes U+FFFD, as with
+ * `fetch`. A `Buffer` and a stream of Node are a Uint8Array and an AsyncIterable. A stream that was read from is refused.
+ */
+export type ByteBody = string | BinaryBody;
+
+/** Bytes as they are sent. */
+export type BinaryBody = Uint8Array | Blob | Chunked;
+
+/** Bytes that come one chunk after the other, once. */
+type Chunked = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
 
 /**
  * Bytes in slices of this size keep a transport's memory small. Measured, an upload of 2 GiB peaks at 116 MiB resident
@@ -17,23 +27,35 @@ export interface WireBody {
   readonly streamed: boolean;
 }
 
+/** What is told while a body is on its way. */
+export interface Sending {
+  /** For errors: who asked for the bytes. */
+  readonly endpointId: string;
+  readonly moved: (bytes: number) => void;
+  /** Why the rest of the bytes cannot be had; the transport only sees that its stream broke. */
+  readonly failed: (error: SdkError) => void;
+}
+
 /**
  * Renders bytes for `fetch`. Where request streams work (Node), they go as a stream of slices, which tells when
  * bytes move and keeps memory flat; in browsers, which refuse or mangle streams over HTTP/1.1, as one Blob.
  */
-export function renderBytes(source: ByteBody, moved: (bytes: number) => void): WireBody {
+export function renderBytes(source: BinaryBody, sending: Sending): WireBody {
   const streams = canStreamRequests();
   if (source instanceof Uint8Array) {
     if (!streams || source.length === 0) return { body: new Blob([copyable(source)]), length: null, streamed: false };
-    return { body: sliceStream(source, moved), length: source.length, streamed: true };
+    return { body: sliceStream(source, sending.moved), length: source.length, streamed: true };
   }
   if (source instanceof Blob) {
     if (!streams || source.size === 0) return { body: source, length: null, streamed: false };
-    return { body: countingStream(source.stream(), moved), length: source.size, streamed: true };
+    return { body: countingStream(source.stream(), sending), length: source.size, streamed: true };
   }
-  if (!streams)
-    throw new TypeError("This runtime cannot send a stream: pass a Uint8Array or a Blob, or upload with a known size");
-  return { body: countingStream(source, moved), length: null, streamed: true };
+  if (!streams) {
+    const issue =
+      "body: this runtime cannot send a stream: pass a string, a Uint8Array or a Blob, or upload with a known size";
+    throw new ContractError("request", sending.endpointId, [issue]);
+  }
+  return { body: countingStream(source, sending), length: null, streamed: true };
 }
 
 /** Whether request bodies may be streams: Node, Bun and Deno; not browsers. */
@@ -41,8 +63,40 @@ export function canStreamRequests(): boolean {
   return nodeVersion() !== null;
 }
 
+/**
+ * {@link iterate} for what a caller has passed: a stream that was read already, which would look like an empty one, and chunks that are no
+ * bytes are a ContractError of this endpoint.
+ */
+export function openChunks(source: Chunked, endpointId: string): AsyncIterator<Uint8Array> {
+  if (isConsumed(source))
+    throw new ContractError("request", endpointId, ["body: the stream was read already, or something else reads it"]);
+  const chunks = iterate(source);
+  return {
+    next: async () => {
+      const next = await chunks.next();
+      if (next.done === true || (next.value as unknown) instanceof Uint8Array) return next;
+      const got = typeof next.value === "string" ? "text: pass it through a TextEncoderStream" : "something else";
+      throw new ContractError("request", endpointId, [`body: expected chunks of Uint8Array, got ${got}`]);
+    },
+    return: async () => (await chunks.return?.()) ?? { done: true, value: undefined },
+  };
+}
+
+/** Web streams tell nobody that they were read, except an answer that is made of them (Fetch §5.2, "extract a body"). Streams of Node do. */
+function isConsumed(source: Chunked): boolean {
+  if (!(source instanceof ReadableStream)) {
+    const { destroyed, readableEnded } = source as { readonly destroyed?: unknown; readonly readableEnded?: unknown };
+    return destroyed === true || readableEnded === true;
+  }
+  try {
+    return new Response(source).bodyUsed;
+  } catch {
+    return true;
+  }
+}
+
 /** Reads what is left of a source of chunks, one by one, and gives it back when the reader stops early. */
-export function iterate(source: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>): AsyncIterator<Uint8Array> {
+export function iterate(source: Chunked): AsyncIterator<Uint8Array> {
   if (!(source instanceof ReadableStream)) return source[Symbol.asyncIterator]();
   const reader = source.getReader();
   return {
@@ -73,21 +127,23 @@ function sliceStream(source: Uint8Array, moved: (bytes: number) => void): Readab
   );
 }
 
-function countingStream(
-  source: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,
-  moved: (bytes: number) => void,
-): ReadableStream<Uint8Array> {
-  const chunks = iterate(source);
+function countingStream(source: Chunked, { endpointId, moved, failed }: Sending): ReadableStream<Uint8Array> {
+  const chunks = openChunks(source, endpointId);
   return new ReadableStream(
     {
       async pull(controller) {
-        const next = await chunks.next();
-        if (next.done === true) {
-          controller.close();
-          return;
+        try {
+          const next = await chunks.next();
+          if (next.done === true) {
+            controller.close();
+            return;
+          }
+          controller.enqueue(next.value);
+          moved(next.value.length);
+        } catch (error) {
+          if (error instanceof SdkError) failed(error);
+          throw error;
         }
-        controller.enqueue(next.value);
-        moved(next.value.length);
       },
       async cancel() {
         await chunks.return?.();

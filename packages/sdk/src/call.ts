@@ -7,17 +7,15 @@ import {
   type ErrorCode,
   type Output,
 } from "@coffer/contract";
-import { renderBytes, type ByteBody, type WireBody } from "./byte-body.ts";
-import { decodeError, decodeJson, isSuccess, requestIdOf } from "./decode-response.ts";
-import { encodeRequest, type EncodedRequest } from "./encode-request.ts";
-import { ApiError, ConnectionError, ContractError, SdkError } from "./errors.ts";
-import { guardStream } from "./guarded-stream.ts";
-import type { Bearer, Connection } from "./options.ts";
-import { errorCode, sanitizeCause } from "./redaction.ts";
+import { attemptOnce, limitAttempt, type ByteAnswer, type Call, type RawAnswer } from "./attempt.ts";
+import type { ByteBody } from "./byte-body.ts";
+import { encodeRequest } from "./encode-request.ts";
+import { ApiError, ContractError } from "./errors.ts";
+import type { Connection } from "./options.ts";
 import { isWorthRepeating, mayHaveBeenDone, retryDelay } from "./retry.ts";
-import type { Secret } from "./secret.ts";
-import { throughMiddleware } from "./transports.ts";
 import { pause, Watch } from "./watch.ts";
+
+export type { ByteAnswer } from "./attempt.ts";
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
@@ -32,13 +30,6 @@ export interface CallOptions {
   readonly onSent?: ((bytes: number) => void) | undefined;
 }
 
-/** A byte answer. Read `body` to its end or cancel it; until then the connection is in use. */
-export interface ByteAnswer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: ReadableStream<Uint8Array>;
-}
-
 /** What a call gives: the contract's output; `undefined` where the endpoint may answer without a body. */
 export type CallOutput<E extends EndpointDefinition> =
   | Output<E, ByteAnswer>
@@ -50,26 +41,6 @@ export interface Answer<E extends EndpointDefinition> {
   readonly headers: Headers;
   readonly requestId: string | null;
   readonly output: CallOutput<E>;
-}
-
-/** One call with all that its attempts share. */
-interface Call {
-  readonly connection: Connection;
-  readonly endpoint: EndpointDefinition;
-  readonly request: EncodedRequest;
-  readonly options: CallOptions;
-  /** By the connection's clock, in milliseconds. */
-  readonly deadline: number;
-  /** Sent with the last attempt; a call has it renewed once. */
-  bearer: Bearer | null;
-  renewed: boolean;
-}
-
-interface RawAnswer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly requestId: string | null;
-  readonly output: unknown;
 }
 
 /**
@@ -101,6 +72,17 @@ export async function callOn<E extends EndpointDefinition>(
   options?: CallOptions,
 ): Promise<CallOutput<E>> {
   return (await send(connection, endpoint, input, options)).output;
+}
+
+/** Calls of one connection: what modules that are loaded on demand get, so that they bring nothing of the core with them. */
+export type Calling = <E extends EndpointDefinition>(
+  endpoint: E,
+  input: CallInput<E, ByteBody>,
+  options?: CallOptions,
+) => Promise<CallOutput<E>>;
+
+export function callingOn(connection: Connection): Calling {
+  return (endpoint, input, options) => callOn(connection, endpoint, input, options);
 }
 
 async function sendRepeatedly(call: Call): Promise<RawAnswer> {
@@ -143,100 +125,6 @@ async function renewCredential(call: Call, error: unknown): Promise<boolean> {
   } finally {
     watch.release();
   }
-}
-
-async function attemptOnce(call: Call, attempt: number): Promise<RawAnswer> {
-  const { connection, endpoint, options } = call;
-  const watch = new Watch(connection.clock, options.signal);
-  let kept = false;
-  try {
-    limitAttempt(call, watch);
-    const response = await exchange(call, watch, attempt);
-    if (!isSuccess(endpoint, response.status)) throw await watch.race(decodeError(response, Date.now()));
-    const answer = { status: response.status, headers: response.headers, requestId: requestIdOf(response) };
-    if (isBytes(endpoint.output)) {
-      kept = true;
-      return { ...answer, output: openBytes(connection, response, watch) };
-    }
-    return { ...answer, output: await watch.race(readOutput(connection, endpoint, response)) };
-  } catch (error) {
-    throw watch.failure ?? asSdkError(error, connection.baseUrl);
-  } finally {
-    if (!kept) watch.release();
-  }
-}
-
-async function exchange(call: Call, watch: Watch, attempt: number): Promise<Response> {
-  const { connection, endpoint } = call;
-  call.bearer = endpoint.auth === "credential" ? await watch.race(connection.credential()) : null;
-  const secret = call.bearer?.secret ?? null;
-  const context = { endpointId: endpoint.id, attempt };
-  const transport = throughMiddleware(connection.transport, connection.middleware, context);
-  return watch.race(transport(buildRequest(call, watch, attempt, secret)));
-}
-
-/** Throws ContractError for what cannot be sent: a value no header can carry, a stream where only bytes go. */
-function buildRequest(call: Call, watch: Watch, attempt: number, secret: Secret | null): Request {
-  const { connection, endpoint, request } = call;
-  // `redirect: "error"`: the credential stays with this origin, and undici does not keep a copy of the body.
-  const init: RequestInit & { duplex?: "half" } = { method: request.method, signal: watch.signal, redirect: "error" };
-  try {
-    const headers = new Headers({ accept: "application/json", ...connection.identification, ...request.headers });
-    if (attempt > 1) headers.set(HEADERS.retryCount, String(attempt - 1));
-    if (secret !== null) headers.set("authorization", `Bearer ${secret.reveal()}`);
-    const body = renderBody(call, watch);
-    if (body.length !== null) headers.set("content-length", String(body.length));
-    if (body.streamed) init.duplex = "half";
-    return new Request(`${connection.baseUrl}${request.target}`, { ...init, headers, body: body.body });
-  } catch (error) {
-    throw new ContractError("request", endpoint.id, [error instanceof Error ? error.message : "cannot be sent"]);
-  }
-}
-
-function renderBody({ connection, request, options }: Call, watch: Watch): WireBody {
-  const { body } = request;
-  if (body === null || typeof body === "string") return { body, length: null, streamed: false };
-  let sent = 0;
-  options.onSent?.(0);
-  const wire = renderBytes(body, (bytes) => {
-    watch.moved();
-    options.onSent?.((sent += bytes));
-  });
-  // A browser takes a body whole and does not tell how it moves: no limit then, rather than one on the clock.
-  watch.watchStall(wire.streamed ? connection.timeouts.stallMs : null);
-  return wire;
-}
-
-/** JSON by the clock; bytes by their movement, see {@link renderBody}. */
-function limitAttempt({ connection, endpoint, request, options, deadline }: Call, watch: Watch): void {
-  if (request.body !== null && isBytes(endpoint.body) && !isEmpty(request.body)) return;
-  const attemptMs = options.attemptMs ?? connection.timeouts.attemptMs;
-  const left = deadline - connection.clock.now();
-  if (left < attemptMs) watch.limit(Math.max(0, left), "total");
-  else watch.limit(attemptMs);
-}
-
-function isEmpty(body: string | ByteBody): boolean {
-  return body instanceof Uint8Array ? body.length === 0 : body instanceof Blob && body.size === 0;
-}
-
-function openBytes(connection: Connection, response: Response, watch: Watch): ByteAnswer {
-  watch.limit(null);
-  const source = response.body ?? new Blob([]).stream();
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: guardStream(source, watch, connection.timeouts.stallMs, (error) => asSdkError(error, connection.baseUrl)),
-  };
-}
-
-async function readOutput(connection: Connection, endpoint: EndpointDefinition, response: Response): Promise<unknown> {
-  const { output } = endpoint;
-  if (output === undefined || isBytes(output) || response.status === 204) {
-    response.body?.cancel().catch(() => undefined); // Nothing is wanted of it.
-    return undefined;
-  }
-  return decodeJson(endpoint, output, response, connection.contractBroken);
 }
 
 function idempotencyHeader(endpoint: EndpointDefinition, options: CallOptions): Record<string, string> {
@@ -302,11 +190,4 @@ export async function settleRepeat<Value>(
     if (found === null) throw error;
     return found;
   }
-}
-
-function asSdkError(error: unknown, baseUrl: string): SdkError {
-  if (error instanceof SdkError) return error;
-  const code = errorCode(error);
-  const { origin } = new URL(baseUrl);
-  return new ConnectionError(`No answer from ${origin}${code === null ? "" : ` (${code})`}`, sanitizeCause(error));
 }

@@ -1,6 +1,7 @@
 import { isBytes, type CallInput, type EndpointDefinition } from "@coffer/contract";
 import * as z from "zod/mini";
-import type { ByteBody } from "./byte-body.ts";
+import { ACCEPTED_BYTES, acceptBytes } from "./accepted-bytes.ts";
+import type { BinaryBody, ByteBody } from "./byte-body.ts";
 import { ContractError } from "./errors.ts";
 
 /** A request as the contract describes it: everything but credential, signal and the body's bytes. */
@@ -10,7 +11,7 @@ export interface EncodedRequest {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   /** JSON text, bytes, or nothing. */
-  readonly body: string | ByteBody | null;
+  readonly body: string | BinaryBody | null;
 }
 
 type SectionName = "params" | "query" | "headers" | "body";
@@ -65,13 +66,9 @@ function encodeBody(endpoint: EndpointDefinition, value: unknown): EncodedReques
   const { body } = endpoint;
   if (body === undefined || (value === undefined && endpoint.bodyOptional === true)) return null;
   if (!isBytes(body)) return JSON.stringify(encode(endpoint, "body", body, withoutUndefined(value)));
-  if (isByteBody(value)) return value;
-  throw new ContractError("request", endpoint.id, ["body: expected bytes"]);
-}
-
-function isByteBody(value: unknown): value is ByteBody {
-  if (value instanceof Uint8Array || value instanceof Blob || value instanceof ReadableStream) return true;
-  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+  const bytes = acceptBytes(value);
+  if (bytes === null) throw new ContractError("request", endpoint.id, [`body: expected ${ACCEPTED_BYTES}`]);
+  return bytes;
 }
 
 function encode<Schema extends z.core.$ZodType>(

@@ -27,16 +27,19 @@ export interface FileResource {
   /**
    * Stores bytes as a new file: in one request up to a part's size (8 MiB), above in resumable parts. The digest is computed
    * here and compared with the server's; an abort frees what the server holds of it.
+   * @throws ContractError `invalid_request` for a body that is no bytes, before anything is sent; ApiError `name_exists` (with `ifAbsent`
+   * `precondition_failed`), `storage_quota`, `file_too_large`, …; IntegrityError when the server holds other bytes; SdkError `source_changed`,
+   * `not_resumable`.
    *
    * @example
    * ```ts
-   * const body = new TextEncoder().encode("hello");
+   * const body = "hello"; // or a Uint8Array, a Blob, a stream; an object as JSON.stringify(object)
    * const { file, sha256 } = await client.files.upload({ vaultId, name: "hello.txt", contentType: "text/plain", body });
    * console.log(file.id, sha256);
    * ```
    */
   upload(input: UploadInput, options?: UploadOptions): Promise<UploadResult>;
-  /** Stores bytes as the file's new version. */
+  /** Stores bytes as the file's new version; fails like `upload`, and with `precondition_failed` when `ifMatch` names another version. */
   replace(fileId: string, input: ReplaceInput, options?: UploadOptions): Promise<UploadResult>;
   /**
    * Opens the content. A whole read fails at its end with IntegrityError when digest or length are not the server's.

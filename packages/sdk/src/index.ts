@@ -100,7 +100,7 @@ export type { ExportStore } from "./vaults/export-layout.ts";
 export type { AddedMember, AddMemberOptions, AgentOfInvite, RemovedMember } from "./vaults/members.ts";
 export type { AcceptOptions, ActResult } from "./vaults/owner-acts.ts";
 export { memoryPins, type PinStore, type VaultPin } from "./vaults/pins.ts";
-export { type SeenKind, type SeenMemory, type SeenStore } from "./vaults/seen.ts";
+export type { SeenKind, SeenMemory, SeenStore } from "./vaults/seen.ts";
 export type { NotResealed, ResealResult } from "./vaults/reseal.ts";
 export type { RevokedAgent, RevokedMembership, RevokeOptions } from "./vaults/revoke-agent.ts";
 export type { ToldOfVault } from "./vaults/trusting.ts";

@@ -6,7 +6,9 @@ import type { ClientOptions } from "./options.ts";
 
 // What a call loads when it first needs it: reading a file takes more turns than the clock waits for, on a busy machine.
 import "@coffer/contract/error-texts";
+import "./byte-body.ts";
 import "./download/download.ts";
+import "./guarded-stream.ts";
 import "./session/renewal.ts";
 import "./upload/upload.ts";
 

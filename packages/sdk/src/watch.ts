@@ -11,7 +11,7 @@ export class Watch {
   #caller: AbortSignal | null = null;
   readonly #controller = new AbortController();
   readonly #onAbort = (): void => {
-    this.#end(new AbortError());
+    this.end(new AbortError());
   };
   #cancelLimit: (() => void) | null = null;
   #cancelStall: (() => void) | null = null;
@@ -20,7 +20,7 @@ export class Watch {
 
   constructor(clock: Clock, caller: AbortSignal | undefined) {
     this.#clock = clock;
-    if (caller?.aborted === true) this.#end(new AbortError());
+    if (caller?.aborted === true) this.end(new AbortError());
     else if (caller !== undefined) {
       this.#caller = caller;
       caller.addEventListener("abort", this.#onAbort);
@@ -43,7 +43,7 @@ export class Watch {
       ms === null
         ? null
         : this.#clock.after(ms, () => {
-            this.#end(new TimeoutError(limit, ms));
+            this.end(new TimeoutError(limit, ms));
           });
   }
 
@@ -59,6 +59,14 @@ export class Watch {
   /** A byte moved. */
   moved(): void {
     this.#movedAt = this.#clock.now();
+  }
+
+  /** Ends the attempt with a failure of its own, unless it has one. */
+  end(failure: SdkError): void {
+    if (this.#failure !== null) return;
+    this.#failure = failure;
+    this.release();
+    this.#controller.abort(failure);
   }
 
   /** The value, or the watch's failure as soon as it ends, also when what is waited for ignores the signal. */
@@ -87,16 +95,9 @@ export class Watch {
   #armStall(wait: number, ms: number): void {
     this.#cancelStall = this.#clock.after(wait, () => {
       const quiet = this.#clock.now() - this.#movedAt;
-      if (quiet >= ms) this.#end(new TimeoutError("stall", ms));
+      if (quiet >= ms) this.end(new TimeoutError("stall", ms));
       else this.#armStall(ms - quiet, ms);
     });
-  }
-
-  #end(failure: SdkError): void {
-    if (this.#failure !== null) return;
-    this.#failure = failure;
-    this.release();
-    this.#controller.abort(failure);
   }
 }
 

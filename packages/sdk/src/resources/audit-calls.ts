@@ -1,7 +1,7 @@
 /** The calls behind {@link AuditResource}. */
 import { auditGroup } from "@coffer/contract/audit";
-import type { CallOptions } from "../call.ts";
-import type { Calling, Query } from "./calling.ts";
+import type { Calling, CallOptions } from "../call.ts";
+import type { Query } from "./calling.ts";
 
 export function auditCalls(call: Calling) {
   const { list } = auditGroup;

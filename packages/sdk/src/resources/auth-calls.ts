@@ -1,8 +1,8 @@
 /** The calls behind {@link AuthResource}. */
 import { authGroup } from "@coffer/contract/auth";
-import type { CallOptions } from "../call.ts";
+import type { Calling, CallOptions } from "../call.ts";
 import type { Secret } from "../secret.ts";
-import type { Body, Calling } from "./calling.ts";
+import type { Body } from "./calling.ts";
 
 type Auth = typeof authGroup;
 

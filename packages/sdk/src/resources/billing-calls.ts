@@ -1,7 +1,7 @@
 /** The calls behind {@link BillingResource}. */
 import { billingGroup } from "@coffer/contract/billing";
-import type { CallOptions } from "../call.ts";
-import type { Body, Calling } from "./calling.ts";
+import type { Calling, CallOptions } from "../call.ts";
+import type { Body } from "./calling.ts";
 
 type Billing = typeof billingGroup;
 

@@ -1,8 +1,8 @@
 /** The calls behind {@link IdentityProviderResource}. */
 import { identityProviderGroup } from "@coffer/contract/identity-provider";
-import type { CallOptions } from "../call.ts";
+import type { Calling, CallOptions } from "../call.ts";
 import { ContractError } from "../errors.ts";
-import type { Body, Calling, Query } from "./calling.ts";
+import type { Body, Query } from "./calling.ts";
 
 type Provider = typeof identityProviderGroup;
 

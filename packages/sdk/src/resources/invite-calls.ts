@@ -1,7 +1,7 @@
 /** The calls behind {@link InviteResource} that sign nothing. */
 import { invitesGroup } from "@coffer/contract/invites";
-import type { CallOptions } from "../call.ts";
-import type { Calling, Query } from "./calling.ts";
+import type { Calling, CallOptions } from "../call.ts";
+import type { Query } from "./calling.ts";
 
 type Invites = typeof invitesGroup;
 

@@ -1,13 +1,13 @@
 /** Invites: how an owner hands out keys to agents without ever seeing their chain keys (specification §5.8). */
 import type { CreatedInvite, Invite, RedeemedInvite } from "@coffer/contract";
 import type { invitesGroup } from "@coffer/contract/invites";
-import type { CallOptions } from "../call.ts";
+import { callingOn, type CallOptions } from "../call.ts";
 import type { ProvenInvite } from "../chain/proving.ts";
 import type { Signer } from "../chain/signer.ts";
 import type { Connection } from "../options.ts";
 import { PagePromise } from "../pages.ts";
 import type { PinStore, VaultPin } from "../vaults/pins.ts";
-import { callingOn, onDemand, withCursor, type Body, type Query } from "./calling.ts";
+import { onDemand, withCursor, type Body, type Query } from "./calling.ts";
 
 type Invites = typeof invitesGroup;
 

@@ -1,7 +1,7 @@
 /** The calls behind {@link ApiKeyResource}. */
 import { apiKeysGroup } from "@coffer/contract/api-keys";
-import type { CallOptions } from "../call.ts";
-import type { Body, Calling, Query } from "./calling.ts";
+import type { Calling, CallOptions } from "../call.ts";
+import type { Body, Query } from "./calling.ts";
 
 type Keys = typeof apiKeysGroup;
 

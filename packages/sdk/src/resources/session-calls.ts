@@ -1,7 +1,7 @@
 /** The calls behind {@link SessionResource}. */
 import { sessionsGroup } from "@coffer/contract/sessions";
-import type { CallOptions } from "../call.ts";
-import type { Calling, Query } from "./calling.ts";
+import type { Calling, CallOptions } from "../call.ts";
+import type { Query } from "./calling.ts";
 
 export function sessionCalls(call: Calling) {
   const { list, end } = sessionsGroup;

@@ -3,12 +3,12 @@ import type { Session, SessionTokens, SignedIn, ZkloginProof } from "@coffer/con
 import type { authGroup } from "@coffer/contract/auth";
 import type { identityProviderGroup } from "@coffer/contract/identity-provider";
 import type { sessionsGroup } from "@coffer/contract/sessions";
-import type { CallOptions } from "../call.ts";
+import { callingOn, type CallOptions } from "../call.ts";
 import { configurationError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { PagePromise } from "../pages.ts";
 import type { Secret } from "../secret.ts";
-import { callingOn, onDemand, withCursor, type Body, type Query } from "./calling.ts";
+import { onDemand, withCursor, type Body, type Query } from "./calling.ts";
 
 type Auth = typeof authGroup;
 type Provider = typeof identityProviderGroup;

@@ -22,7 +22,12 @@ export async function replaceFile(
   { body, size, ...input }: ReplaceInput,
   options: UploadOptions = {},
 ): Promise<UploadResult> {
-  return sendSource(connection, { kind: "version", fileId, ...input }, openSource(body, size), options);
+  return sendSource(
+    connection,
+    { kind: "version", fileId, ...input },
+    openSource(body, size, api.files.replace.id),
+    options,
+  );
 }
 
 /** Closes the source. */

@@ -1,5 +1,7 @@
-import { iterate, type ByteBody } from "../byte-body.ts";
-import { SdkError } from "../errors.ts";
+import { acceptBytes } from "../accepted-bytes.ts";
+import { openChunks, type ByteBody } from "../byte-body.ts";
+import { ContractError, SdkError } from "../errors.ts";
+import { describeRefused } from "./refused-body.ts";
 
 /** Where an upload's bytes come from. */
 export interface Source {
@@ -13,11 +15,18 @@ export interface Source {
   readonly rereadable?: boolean;
 }
 
-/** Opens what the caller gave. `size` counts only where the body does not know it. */
-export function openSource(body: ByteBody, size: number | undefined): Source {
-  if (body instanceof Uint8Array) return memorySource(body);
-  if (body instanceof Blob) return blobSource(body);
-  return oneWaySource(body, size ?? null);
+/**
+ * Opens what the caller gave. `size` counts only where the body does not know it.
+ * @throws ContractError for what is not bytes.
+ */
+export function openSource(body: ByteBody, size?: number, endpointId = "files.upload"): Source {
+  const bytes = acceptBytes(body);
+  if (bytes === null) throw new ContractError("request", endpointId, [describeRefused(body)]);
+  if (bytes instanceof Uint8Array) return memorySource(bytes);
+  if (bytes instanceof Blob) return blobSource(bytes);
+  if (size !== undefined && !(Number.isSafeInteger(size) && size >= 0))
+    throw new ContractError("request", endpointId, ["size: expected a whole number of bytes"]);
+  return oneWaySource(openChunks(bytes, endpointId), size ?? null);
 }
 
 export function sourceChanged(message: string): SdkError {
@@ -54,8 +63,7 @@ function blobSource(blob: Blob): Source {
   };
 }
 
-function oneWaySource(stream: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>, size: number | null): Source {
-  const chunks = iterate(stream);
+function oneWaySource(chunks: AsyncIterator<Uint8Array>, size: number | null): Source {
   let rest: Uint8Array = new Uint8Array(0);
   let position = 0;
   return {

@@ -14,8 +14,9 @@ export type { Target, UploadResult } from "./target.ts";
 export const PART_BYTES = 8 * 1024 * 1024;
 
 interface Content {
+  /** The bytes; a string stands for its UTF-8. Anything else is refused with `invalid_request` before anything is sent. */
   readonly body: ByteBody;
-  /** Of a stream, in bytes: needed above 8 MiB to resume after a failure. */
+  /** Of a stream, in bytes: needed above 8 MiB to resume after a failure. What knows its own size goes by that. */
   readonly size?: number | undefined;
   readonly contentType?: string | undefined;
 }

@@ -39,7 +39,7 @@ export async function openContent(source: Source, platform: CryptoPlatform, jour
     throw new ContractError("request", "files.upload", ["size: needed for a stream above 8 MiB in a shared vault"]);
   if (source.size !== null && filled !== source.size)
     throw new VaultError("source_changed", `The source has not the ${String(source.size)} bytes that were said`);
-  const memory = openSource(buffer.subarray(0, filled), undefined);
+  const memory = openSource(buffer.subarray(0, filled));
   return { source: hashed(memory, platform), size: filled, rereadable: true, inMemory: true };
 }
 

@@ -25,7 +25,7 @@ async function readAll(source: Source, step: number): Promise<Uint8Array> {
 }
 
 function open(plan: FilePlan, content: Uint8Array, options: EncryptedSourceOptions = {}): Source {
-  return encryptedSource(webPlatform, plan, openSource(content, undefined), { partChunks: PART_CHUNKS, ...options });
+  return encryptedSource(webPlatform, plan, openSource(content), { partChunks: PART_CHUNKS, ...options });
 }
 
 const contentOf = (length: number) => Uint8Array.from({ length }, (_, index) => (index * 7) & 0xff);
@@ -45,7 +45,7 @@ describe("an encrypted source", () => {
   it("reads the content of all its parts into one buffer: each new one would wait for the garbage collector", async () => {
     const content = contentOf(CHUNK * 9 + 5);
     const { plan } = await planFor(content.length);
-    const [memory, buffers] = [openSource(content, undefined), new Set<ArrayBufferLike>()];
+    const [memory, buffers] = [openSource(content), new Set<ArrayBufferLike>()];
     const watched: Source = {
       ...memory,
       read: (offset, target) => {

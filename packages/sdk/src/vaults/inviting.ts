@@ -1,12 +1,12 @@
 /** Invites that tell which shared vaults they are for, so that an agent's first meeting with one is not at the service's mercy. */
 import { invitesGroup } from "@coffer/contract/invites";
-import { callOn, type CallOptions } from "../call.ts";
+import { callingOn, callOn, type CallOptions } from "../call.ts";
 import { MAX_TOLD, parseInviteText, renderInviteText, type ToldVault, type ToldVaults } from "../chain/invite-text.ts";
 import { redeem } from "../chain/proving.ts";
 import type { Signer } from "../chain/signer.ts";
 import { ContractError } from "../errors.ts";
 import type { Connection } from "../options.ts";
-import { callingOn, type Body } from "../resources/calling.ts";
+import type { Body } from "../resources/calling.ts";
 import type { NewInvite, RedeemedAgent, RedeemOptions } from "../resources/invites.ts";
 import type { PinStore, VaultPin } from "./pins.ts";
 

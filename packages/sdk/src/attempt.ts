@@ -1,0 +1,151 @@
+/** One attempt of a call: a request under its time limits, and what its answer says. */
+import { HEADERS, isBytes, type EndpointDefinition } from "@coffer/contract";
+import type { BinaryBody, WireBody } from "./byte-body.ts";
+import type { CallOptions } from "./call.ts";
+import { decodeError, decodeJson, isSuccess, requestIdOf } from "./decode-response.ts";
+import type { EncodedRequest } from "./encode-request.ts";
+import { ConnectionError, ContractError, SdkError } from "./errors.ts";
+import type { Bearer, Connection } from "./options.ts";
+import { errorCode, sanitizeCause } from "./redaction.ts";
+import { throughMiddleware } from "./transports.ts";
+import { Watch } from "./watch.ts";
+
+/** One call with all that its attempts share. */
+export interface Call {
+  readonly connection: Connection;
+  readonly endpoint: EndpointDefinition;
+  readonly request: EncodedRequest;
+  readonly options: CallOptions;
+  /** By the connection's clock, in milliseconds. */
+  readonly deadline: number;
+  /** Sent with the last attempt; a call has it renewed once. */
+  bearer: Bearer | null;
+  renewed: boolean;
+}
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly requestId: string | null;
+  readonly output: unknown;
+}
+
+/** A byte answer. Read `body` to its end or cancel it; until then the connection is in use. */
+export interface ByteAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: ReadableStream<Uint8Array>;
+}
+
+/** Rejects with an SdkError. `attempt` counts from 1. */
+export async function attemptOnce(call: Call, attempt: number): Promise<RawAnswer> {
+  const { connection, endpoint, options } = call;
+  const watch = new Watch(connection.clock, options.signal);
+  let kept = false;
+  try {
+    limitAttempt(call, watch);
+    const response = await exchange(call, watch, attempt);
+    if (!isSuccess(endpoint, response.status)) throw await watch.race(decodeError(response, Date.now()));
+    const answer = { status: response.status, headers: response.headers, requestId: requestIdOf(response) };
+    if (isBytes(endpoint.output)) {
+      const output = await openBytes(connection, response, watch);
+      kept = true;
+      return { ...answer, output };
+    }
+    return { ...answer, output: await watch.race(readOutput(connection, endpoint, response)) };
+  } catch (error) {
+    throw watch.failure ?? asSdkError(error, connection.baseUrl);
+  } finally {
+    if (!kept) watch.release();
+  }
+}
+
+async function exchange(call: Call, watch: Watch, attempt: number): Promise<Response> {
+  const { connection, endpoint } = call;
+  call.bearer = endpoint.auth === "credential" ? await watch.race(connection.credential()) : null;
+  const context = { endpointId: endpoint.id, attempt };
+  const transport = throughMiddleware(connection.transport, connection.middleware, context);
+  const { body } = call.request;
+  const wire =
+    body === null || typeof body === "string"
+      ? { body, length: null, streamed: false }
+      : await watch.race(renderBody(call, body, watch));
+  return watch.race(transport(buildRequest(call, watch, attempt, wire)));
+}
+
+/** Throws ContractError for what cannot be sent: a value no header can carry. */
+function buildRequest(call: Call, watch: Watch, attempt: number, wire: WireBody): Request {
+  const { connection, endpoint, request, bearer } = call;
+  // `redirect: "error"`: the credential stays with this origin, and undici does not keep a copy of the body.
+  const init: RequestInit & { duplex?: "half" } = { method: request.method, signal: watch.signal, redirect: "error" };
+  try {
+    const headers = new Headers({ accept: "application/json", ...connection.identification, ...request.headers });
+    if (attempt > 1) headers.set(HEADERS.retryCount, String(attempt - 1));
+    if (bearer !== null) headers.set("authorization", `Bearer ${bearer.secret.reveal()}`);
+    if (wire.length !== null) headers.set("content-length", String(wire.length));
+    if (wire.streamed) init.duplex = "half";
+    return new Request(`${connection.baseUrl}${request.target}`, { ...init, headers, body: wire.body });
+  } catch (error) {
+    throw new ContractError("request", endpoint.id, [error instanceof Error ? error.message : "cannot be sent"]);
+  }
+}
+
+/** What moves bytes is loaded with the first that are to be moved. Throws ContractError for a stream where only bytes go. */
+async function renderBody({ connection, endpoint, options }: Call, body: BinaryBody, watch: Watch): Promise<WireBody> {
+  const { renderBytes } = await import("./byte-body.ts");
+  let sent = 0;
+  options.onSent?.(0);
+  const wire = renderBytes(body, {
+    endpointId: endpoint.id,
+    moved: (bytes) => {
+      watch.moved();
+      options.onSent?.((sent += bytes));
+    },
+    failed: (error) => {
+      watch.end(error);
+    },
+  });
+  // A browser takes a body whole and does not tell how it moves: no limit then, rather than one on the clock.
+  watch.watchStall(wire.streamed ? connection.timeouts.stallMs : null);
+  return wire;
+}
+
+/** JSON by the clock; bytes by their movement, see {@link renderBody}. */
+export function limitAttempt({ connection, endpoint, request, options, deadline }: Call, watch: Watch): void {
+  if (request.body !== null && isBytes(endpoint.body) && !isEmpty(request.body)) return;
+  const attemptMs = options.attemptMs ?? connection.timeouts.attemptMs;
+  const left = deadline - connection.clock.now();
+  if (left < attemptMs) watch.limit(Math.max(0, left), "total");
+  else watch.limit(attemptMs);
+}
+
+function isEmpty(body: string | BinaryBody): boolean {
+  return body instanceof Uint8Array ? body.length === 0 : body instanceof Blob && body.size === 0;
+}
+
+async function openBytes(connection: Connection, response: Response, watch: Watch): Promise<ByteAnswer> {
+  const { guardStream } = await watch.race(import("./guarded-stream.ts"));
+  watch.limit(null);
+  const source = response.body ?? new Blob([]).stream();
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: guardStream(source, watch, connection.timeouts.stallMs, (error) => asSdkError(error, connection.baseUrl)),
+  };
+}
+
+async function readOutput(connection: Connection, endpoint: EndpointDefinition, response: Response): Promise<unknown> {
+  const { output } = endpoint;
+  if (output === undefined || isBytes(output) || response.status === 204) {
+    response.body?.cancel().catch(() => undefined); // Nothing is wanted of it.
+    return undefined;
+  }
+  return decodeJson(endpoint, output, response, connection.contractBroken);
+}
+
+function asSdkError(error: unknown, baseUrl: string): SdkError {
+  if (error instanceof SdkError) return error;
+  const code = errorCode(error);
+  const { origin } = new URL(baseUrl);
+  return new ConnectionError(`No answer from ${origin}${code === null ? "" : ` (${code})`}`, sanitizeCause(error));
+}
