@@ -8,6 +8,7 @@ import { createHandlers } from "./features/index.ts";
 import type { Readiness } from "./features/system/handlers.ts";
 import { createAuthenticator } from "./http/authentication.ts";
 import { Call } from "./http/call.ts";
+import { type CrossOrigin, openCrossOrigin, PREFLIGHT_HEADERS } from "./http/cross-origin.ts";
 import { ServiceError } from "./http/errors.ts";
 import { codeOfClientError, renderRawFailure } from "./http/failures.ts";
 import { createGuards } from "./http/guards.ts";
@@ -17,7 +18,7 @@ import { implement, type Pipeline } from "./http/implement.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { type Log, logFault } from "./http/log.ts";
 import { logRequest } from "./http/request-log.ts";
-import { answerFailure } from "./http/responses.ts";
+import { answerFailure, sendText } from "./http/responses.ts";
 import { createLimits } from "./limits/limits.ts";
 import { Transfers } from "./http/transfers.ts";
 import { createUnmatched } from "./http/unmatched.ts";
@@ -48,7 +49,8 @@ declare module "fastify" {
 
 /** Builds the app over `deps`. Closing it writes down what it collected, and leaves `deps` open. */
 export function buildApp(deps: Deps, options: AppOptions): App {
-  const app = createServer(deps, options.log);
+  const crossOrigin = openCrossOrigin(deps.settings.corsOrigins);
+  const app = createServer(deps, options.log, crossOrigin);
   const transfers = new Transfers(deps.settings.timing.recheck);
   const metrics = createMetrics(api, transfers, deps);
   const authenticator = createAuthenticator(deps);
@@ -68,7 +70,7 @@ export function buildApp(deps: Deps, options: AppOptions): App {
   app.decorate("noteFault", (error: unknown, request: FastifyRequest) => {
     logFault(log, error, { requestId: request.id, endpoint: request.call.endpointId });
   });
-  observeRequests(app, log, metrics);
+  observeRequests(app, log, metrics, crossOrigin);
   answerFailures(app);
   const feeds = openFeeds(app);
   implement(app, api, createHandlers({ ...deps, readiness: options.readiness, metrics, limits, feeds }), pipeline);
@@ -90,7 +92,7 @@ function openFeeds(app: FastifyInstance): OpenFeeds {
   return feeds;
 }
 
-function createServer(deps: Deps, log: Log): FastifyInstance {
+function createServer(deps: Deps, log: Log, crossOrigin: CrossOrigin): FastifyInstance {
   // Blocks only: a hop count cannot tell the proxy from a client that calls directly (GHSA-3m5p-2c4r-xxw2).
   const { trustedProxies } = deps.settings;
   const app = Fastify({
@@ -107,7 +109,7 @@ function createServer(deps: Deps, log: Log): FastifyInstance {
     forceCloseConnections: "idle",
     genReqId: (raw) => requestIdOf(raw.headers["x-request-id"]) ?? deps.random.uuid(),
     frameworkErrors: (error, request, reply) => {
-      begin(request);
+      begin(request, crossOrigin);
       answerFailure(error, request, reply);
     },
     clientErrorHandler: (error, socket) => {
@@ -122,18 +124,26 @@ function createServer(deps: Deps, log: Log): FastifyInstance {
   return app;
 }
 
-function begin(request: FastifyRequest): void {
+function begin(request: FastifyRequest, crossOrigin: CrossOrigin): void {
   request.call = new Call(performance.now());
+  request.call.crossOriginHeaders = crossOrigin.headersFor(request.headers);
 }
 
-function observeRequests(app: FastifyInstance, log: Log, metrics: ReturnType<typeof createMetrics>): void {
+function observeRequests(
+  app: FastifyInstance,
+  log: Log,
+  metrics: ReturnType<typeof createMetrics>,
+  crossOrigin: CrossOrigin,
+): void {
   // Declared so that every request object has the same shape; `begin` fills it in.
   app.decorateRequest("call");
-  app.addHook("onRequest", (request, _reply, done) => {
-    begin(request);
+  app.addHook("onRequest", (request, reply, done) => {
+    begin(request, crossOrigin);
     // RFC 9112 §3.2: an HTTP/1.1 request without Host is answered with 400.
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
       done(new ServiceError("malformed_request", "The Host header is missing"));
+    } else if (crossOrigin.isPreflight(request.method, request.headers)) {
+      sendText(request, reply, { status: 204, headers: PREFLIGHT_HEADERS, body: null });
     } else done();
   });
   app.addHook("onResponse", (request, reply, done) => {

@@ -2,7 +2,7 @@
 import type { ChainNetwork } from "@coffer/contract";
 import { crossProblems } from "./config/problems.ts";
 import { type JwtKey, readJwtKeys, readMasterKey } from "./config/secrets.ts";
-import { type Environment, readValues, splitBlocks, type Values } from "./config/values.ts";
+import { type Environment, readValues, splitList, type Values } from "./config/values.ts";
 
 export type { JwtKey } from "./config/secrets.ts";
 export { type Environment, renderUsage } from "./config/values.ts";
@@ -69,6 +69,8 @@ export interface Settings {
   readonly publicUrl: string | null;
   /** The web application's address, without a trailing slash. */
   readonly appUrl: string;
+  /** Origins of pages that may call from a browser, as browsers send them. */
+  readonly corsOrigins: readonly string[];
   /** CIDR blocks whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
   readonly timing: {
@@ -232,7 +234,7 @@ function assembleSettings(values: Values): Settings {
     },
     webhooks: {
       allowHttp: values.mode === "development",
-      allowedNetworks: splitBlocks(values.webhookNetworks),
+      allowedNetworks: splitList(values.webhookNetworks),
       proxyUrl: values.webhookProxy === "" ? null : values.webhookProxy,
       timeout: 15_000,
       connectTimeout: 5_000,
@@ -255,7 +257,8 @@ function assembleSettings(values: Values): Settings {
     allowUnsignedRedeem: values.allowUnsignedRedeem === "1",
     publicUrl: values.publicUrl === "" ? null : values.publicUrl,
     appUrl: values.appUrl === "" ? DEVELOPMENT_APP_URL : values.appUrl,
-    trustedProxies: splitBlocks(values.trustedProxies),
+    corsOrigins: splitList(values.corsOrigins),
+    trustedProxies: splitList(values.trustedProxies),
     timing: {
       idleBody: values.idleSeconds * 1000,
       jsonBody: 30_000,

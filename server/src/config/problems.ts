@@ -3,7 +3,7 @@ import ipaddr from "ipaddr.js";
 import { isLoopbackHost } from "./loopback.ts";
 import { readSmtpUrl, SMTP_URL_EXPECTED } from "./smtp-url.ts";
 import { decodeMasterKey, readJwtKeys } from "./secrets.ts";
-import { splitBlocks, type Values } from "./values.ts";
+import { splitList, type Values } from "./values.ts";
 import { VARIABLES } from "./variables.ts";
 
 const MIN_JWT_SECRET_BYTES = 32;
@@ -14,6 +14,7 @@ export function crossProblems(values: Partial<Values>): string[] {
     ...secretProblems(values),
     ...exposureProblems(values),
     ...inviteProblems(values),
+    ...corsProblems(values),
     ...trustedProxyProblems(values),
     ...webhookProblems(values),
     ...mailProblems(values),
@@ -79,9 +80,24 @@ function inviteProblems({ mode, allowUnsignedRedeem }: Partial<Values>): string[
   return ["SERVICE_ALLOW_UNSIGNED_REDEEM: production binds every agent's key to an address that signed; leave it out"];
 }
 
+/** As browsers send them, or none would ever match; by name, since whoever is named can do what its visitors' keys can. */
+function corsProblems({ mode, corsOrigins }: Partial<Values>): string[] {
+  return splitList(corsOrigins ?? "").flatMap((origin, index) => {
+    const entry = `SERVICE_CORS_ORIGINS: entry ${index + 1}`;
+    const url = URL.parse(origin);
+    if (url === null || !/^https?:$/.test(url.protocol) || url.origin !== origin)
+      return [
+        `${entry} is no origin; write scheme, host and port as in https://console.example.com, with no path and no *`,
+      ];
+    // What comes over plain http can be another's page on the way.
+    const inTheClear = mode === "production" && isInTheClear(origin);
+    return inTheClear ? [`${entry} is not https; production takes http from this machine only`] : [];
+  });
+}
+
 /** Everybody as a proxy would let every caller choose its own address (GHSA-3m5p-2c4r-xxw2). */
 function trustedProxyProblems({ trustedProxies }: Partial<Values>): string[] {
-  return splitBlocks(trustedProxies ?? "").flatMap((block, index) => {
+  return splitList(trustedProxies ?? "").flatMap((block, index) => {
     const range = parseBlock(block);
     const entry = `SERVICE_TRUSTED_PROXIES: entry ${index + 1}`;
     if (range === null) return [`${entry} is neither an address nor a CIDR block`];
@@ -91,7 +107,7 @@ function trustedProxyProblems({ trustedProxies }: Partial<Values>): string[] {
 
 /** The proxy's address may hold a password and is not repeated. */
 function webhookProblems({ mode, webhookNetworks, webhookProxy }: Partial<Values>): string[] {
-  const problems = splitBlocks(webhookNetworks ?? "").flatMap((block, index) => {
+  const problems = splitList(webhookNetworks ?? "").flatMap((block, index) => {
     const range = parseBlock(block);
     const entry = `SERVICE_WEBHOOK_NETWORKS: entry ${index + 1}`;
     if (range === null) return [`${entry} is neither an address nor a CIDR block`];

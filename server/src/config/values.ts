@@ -35,7 +35,7 @@ function renderDefaults({ fallback, inDevelopment }: Variable): string {
   return said === "" ? "" : ` [${said}]`;
 }
 
-/** CIDR blocks in one variable, by commas or blanks. */
-export function splitBlocks(text: string): string[] {
-  return text.split(/[, ]+/).filter((block) => block !== "");
+/** Several values in one variable, by commas or blanks. */
+export function splitList(text: string): string[] {
+  return text.split(/[, ]+/).filter((entry) => entry !== "");
 }

@@ -181,6 +181,13 @@ export const VARIABLES = {
     "a digest in base58, as the network configuration has it in chainId",
     "that chain's id: a node of another chain is not believed; without it the chain that the node names first is the only one until the server stops",
   ),
+  corsOrigins: text(
+    "SERVICE_CORS_ORIGINS",
+    "",
+    z.string().check(z.maxLength(8192)),
+    "origins such as https://console.example.com, separated by commas",
+    "web pages of other origins that may call this service from a browser",
+  ),
   trustedProxies: text(
     "SERVICE_TRUSTED_PROXIES",
     "",

@@ -5,6 +5,7 @@ import type { Quota } from "../limits/limits.ts";
 import type { Session } from "../ports/database.ts";
 import type { Authenticator } from "./authentication.ts";
 import { type CreationContext, type Principal, Recorded, Reply, type RequestOrigin } from "./handlers.ts";
+import { NO_CROSS_ORIGIN_HEADERS } from "./cross-origin.ts";
 import { originOf, serviceOriginOf } from "./origin.ts";
 import type { Reservation } from "./idempotency.ts";
 import { renderAnswer } from "./output.ts";
@@ -24,6 +25,8 @@ export class Call {
   /** Of the limit that the request has met: its answer says so. */
   quota: Quota | null = null;
   errorCode: string | null = null;
+  /** For the browser of a page of another origin; {@link NO_CROSS_ORIGIN_HEADERS} where there is nothing to say. */
+  crossOriginHeaders = NO_CROSS_ORIGIN_HEADERS;
   /** What else than the credential may end the request's streams. */
   readonly watches: (() => Promise<void>)[] = [];
   bytesIn = 0;

@@ -2,6 +2,7 @@
 import { HEADERS, TUS_VERSION } from "@coffer/contract";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { headersOf } from "../limits/limits.ts";
+import { NO_CROSS_ORIGIN_HEADERS } from "./cross-origin.ts";
 import { describeFailure, JSON_TYPE, renderFailureBody } from "./failures.ts";
 import { requestHeadersOf, SECURITY_HEADERS } from "./headers.ts";
 import { leaveTogether } from "./leaving.ts";
@@ -15,9 +16,10 @@ export function allHeadersOf(
 ): Record<string, string> {
   const all: Record<string, string> = {};
   const place = new Map<string, string>();
-  const { quota } = request.call;
+  const { quota, crossOriginHeaders } = request.call;
   const own = requestHeadersOf(request.id, request.headers["api-version"]);
-  for (const part of [SECURITY_HEADERS, own, quota === null ? NO_HEADERS : headersOf(quota), headers]) {
+  const limit = quota === null ? NO_HEADERS : headersOf(quota);
+  for (const part of [SECURITY_HEADERS, crossOriginHeaders, own, limit, headers]) {
     for (const [name, value] of Object.entries(part)) {
       const known = place.get(name.toLowerCase()) ?? name;
       place.set(name.toLowerCase(), known);
@@ -45,10 +47,11 @@ export function sendText(
     return;
   }
   const length = Buffer.byteLength(body);
+  const { quota, crossOriginHeaders } = request.call;
   request.call.bytesOut += length;
-  if (headers === JSON_HEADERS && request.headers["api-version"] === undefined) {
+  const isPlain = request.headers["api-version"] === undefined && crossOriginHeaders === NO_CROSS_ORIGIN_HEADERS;
+  if (headers === JSON_HEADERS && isPlain) {
     const own = [HEADERS.requestId, request.id, "Content-Length", String(length)];
-    const { quota } = request.call;
     if (quota !== null) own.push("RateLimit-Policy", quota.policy, "RateLimit", quota.state);
     raw.writeHead(status, FIXED_JSON_HEADERS.concat(own));
   } else {
