@@ -18,7 +18,8 @@ export function fileCalls(connection: Connection) {
       const wanted = await toKnownNames(connection, query, query.folderId, options);
       if (wanted === null) return { files: [], nextCursor: null };
       const page = await callOn(connection, list, { query: wanted }, options);
-      return { ...page, files: (await (await opened?.())?.nameFiles(connection, page.files, options)) ?? page.files };
+      const files = (await (await opened?.())?.nameFiles(connection, page.files, query, options)) ?? page.files;
+      return { ...page, files };
     },
     // Under the id that was asked for: another file's signed name is refused then.
     get: async (fileId: string, options?: CallOptions) =>
@@ -36,7 +37,7 @@ export function fileCalls(connection: Connection) {
     ) => {
       const query = permanent === undefined ? {} : { permanent };
       const deleted = await callOn(connection, api.files.delete, { params: { fileId }, query }, options);
-      return deleted === undefined ? null : one(deleted.file, options);
+      return deleted === undefined ? null : one({ ...deleted.file, id: fileId }, options);
     },
     restore: async (fileId: string, body: { readonly name?: string } = {}, options?: CallOptions) => {
       const shared = await (await changes())?.restoreFile(connection, fileId, body.name, options);

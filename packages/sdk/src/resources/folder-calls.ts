@@ -21,7 +21,8 @@ export function folderCalls(connection: Connection) {
       const wanted = await toKnownNames(connection, query, query.parentId, options);
       if (wanted === null) return { folders: [], nextCursor: null };
       const page = await callOn(connection, list, { query: wanted }, options);
-      const folders = (await (await opened?.())?.nameFolders(connection, page.folders, options)) ?? page.folders;
+      const asked = { ...query, folderId: query.parentId };
+      const folders = (await (await opened?.())?.nameFolders(connection, page.folders, asked, options)) ?? page.folders;
       return { ...page, folders };
     },
     // Under the id that was asked for: another folder's signed name is refused then.
@@ -31,7 +32,10 @@ export function folderCalls(connection: Connection) {
       (await (await changes())?.updateFolder(connection, folderId, body, options)) ??
       (await callOn(connection, update, { params: { folderId }, body }, options)).folder,
     delete: async (folderId: string, options?: CallOptions) =>
-      one((await callOn(connection, api.folders.delete, { params: { folderId } }, options)).folder, options),
+      one(
+        { ...(await callOn(connection, api.folders.delete, { params: { folderId } }, options)).folder, id: folderId },
+        options,
+      ),
     restore: async (folderId: string, body: Body<Folders["restore"]> = {}, options?: CallOptions) => {
       const shared = await (await changes())?.restoreFolder(connection, folderId, body.name, options);
       if (shared != null) return shared;
@@ -51,7 +55,7 @@ export function trashCalls(connection: Connection) {
       const page = await callOn(connection, list, { query }, options);
       if (connection.sharedVaults === null) return page;
       const { nameFiles } = await import("../vaults/listing.ts");
-      return { ...page, files: await nameFiles(connection, page.files, options) };
+      return { ...page, files: await nameFiles(connection, page.files, { ...query, trashed: true }, options) };
     },
     empty: (query: Query<typeof empty> = {}, options?: CallOptions) => callOn(connection, empty, { query }, options),
   };

@@ -6,7 +6,7 @@ import { ApiError } from "../errors.ts";
 import type { File } from "../file.ts";
 import type { UpdateOptions } from "../files.ts";
 import type { Connection } from "../options.ts";
-import { makeEntry, openItem, placeOf } from "./entries.ts";
+import { makeEntry, noteOwnEntry, openItem, placeOf } from "./entries.ts";
 import { nameOneFile, nameOneFolder } from "./listing.ts";
 import type { OpenVault } from "./open-vault.ts";
 import { findVaultOf, findVaultOfPlace } from "./places.ts";
@@ -35,7 +35,7 @@ export async function updateFile(
     const body = { ...entry, ...(folderId === undefined ? {} : { folderId }) };
     return (await callOn(connection, api.files.update, { params, headers, body }, options)).file;
   });
-  return nameOneFile(connection, updated, options);
+  return nameOneFile(connection, { ...updated, id: file.id }, options);
 }
 
 /** null: the folder lies in a public vault. */
@@ -54,7 +54,7 @@ export async function updateFolder(
     const body = { ...entry, ...(parentId === undefined ? {} : { parentId }) };
     return (await callOn(connection, api.folders.update, { params, body }, options)).folder;
   });
-  return nameOneFolder(connection, updated, options);
+  return nameOneFolder(connection, { ...updated, id: folder.id }, options);
 }
 
 /** null: no vault is named, or a public one. */
@@ -71,15 +71,22 @@ export async function createFolder(
   const vault = await findVaultOfPlace(connection, place, options);
   if (vault === null || name === undefined) return null;
   const id = crypto.randomUUID();
-  const folder = await asOften(connection, vault, parentId, async () => {
-    const view = await vault.view();
-    const metadata = { name, contentType: "", size: 0 };
-    const wanted = { kind: "folder", id, folderId: parentId, metadata, previous: null } as const;
-    const shared = await makeEntry(vault, view, await vault.writingKey(view), wanted);
-    const body = { vaultId: vault.id, parentId, shared, ...(view.plainNames ? { name } : {}) };
-    return (await callOn(connection, api.folders.create, { body }, options)).folder;
-  });
-  return nameOneFolder(connection, folder, options);
+  const folder = await asOften(
+    connection,
+    vault,
+    () => parentId,
+    async () => {
+      const view = await vault.view();
+      const metadata = { name, contentType: "", size: 0 };
+      const wanted = { kind: "folder", id, folderId: parentId, metadata, previous: null } as const;
+      const shared = await makeEntry(vault, view, await vault.writingKey(view), wanted);
+      const body = { vaultId: vault.id, parentId, shared, ...(view.plainNames ? { name } : {}) };
+      const created = await callOn(connection, api.folders.create, { body }, options);
+      noteOwnEntry(vault, id, shared);
+      return created.folder;
+    },
+  );
+  return nameOneFolder(connection, { ...folder, id }, options);
 }
 
 /** null: the file lies in a public vault. */
@@ -98,11 +105,10 @@ export async function restoreFile(
     vault,
     "file",
     file,
-    file.folderId,
     name,
     async (body) => (await callOn(connection, api.files.restore, { params, body }, options)).file,
   );
-  return nameOneFile(connection, restored, options);
+  return nameOneFile(connection, { ...restored, id: file.id }, options);
 }
 
 /** null: the folder lies in a public vault. */
@@ -121,11 +127,10 @@ export async function restoreFolder(
     vault,
     "folder",
     folder,
-    folder.parentId,
     name,
     async (body) => (await callOn(connection, api.folders.restore, { params, body }, options)).folder,
   );
-  return nameOneFolder(connection, restored, options);
+  return nameOneFolder(connection, { ...restored, id: folder.id }, options);
 }
 
 /** As it was, where its entry still fits; else under a new one, in the folder it was in or at the top when that is gone. */
@@ -134,7 +139,6 @@ async function restore<Item extends File | Folder>(
   vault: OpenVault,
   kind: EntryKind,
   item: Item,
-  parentId: string | null,
   name: string | undefined,
   send: (body: EntryBody) => Promise<Item>,
 ): Promise<Item> {
@@ -145,8 +149,9 @@ async function restore<Item extends File | Folder>(
       if (!(error instanceof ApiError) || error.code !== "names_outdated") throw error;
     }
   }
-  const target = (await isLive(connection, parentId)) ? parentId : null;
-  return withEntry(connection, vault, kind, item, { name, parentId: target }, send);
+  const { folderId } = (await inVaultTerms(() => openItem(vault, kind, item, placeOf(item)))).statement;
+  const parentId = (await isLive(connection, folderId)) ? folderId : null;
+  return withEntry(connection, vault, kind, item, { name, parentId }, send);
 }
 
 async function isLive(connection: Connection, folderId: string | null): Promise<boolean> {
@@ -165,32 +170,34 @@ interface EntryBody {
   readonly name?: string;
 }
 
+/** What does not change stays as it was signed: by what the service says of the place elsewhere, it would have the item moved. */
 async function withEntry<Item extends File | Folder>(
   connection: Connection,
   vault: OpenVault,
   kind: EntryKind,
-  item: Item,
-  change: EntryChange,
+  { id }: Item,
+  { name, parentId }: EntryChange,
   send: (body: EntryBody) => Promise<Item>,
 ): Promise<Item> {
-  const from = "folderId" in item ? item.folderId : item.parentId;
-  const target = change.parentId === undefined ? from : change.parentId;
-  return inVaultTerms(() =>
-    asOften(connection, vault, target, async () => {
-      // The entry that stands may be another one by now: it is the one that the new statement names.
-      const current = await readAgain(connection, kind, item);
-      const opened = await openItem(vault, kind, current, placeOf(current));
-      const view = await vault.view();
-      const metadata: Metadata = { ...opened.metadata, name: change.name ?? opened.metadata.name };
-      const wanted = { kind, id: item.id, folderId: target, metadata, previous: opened.statement };
-      const shared = await makeEntry(vault, view, await vault.writingKey(view), wanted);
-      return send({ shared, ...(view.plainNames ? { name: metadata.name } : {}) });
-    }),
-  );
+  let folderId = parentId ?? null;
+  const attempt = async (): Promise<Item> => {
+    // The entry that stands may be another one by now: it is the one that the new statement names.
+    const current = await readAgain(connection, kind, id);
+    const opened = await openItem(vault, kind, current, placeOf(current));
+    if (parentId === undefined) ({ folderId } = opened.statement);
+    const view = await vault.view();
+    const metadata: Metadata = { ...opened.metadata, name: name ?? opened.metadata.name };
+    const wanted = { kind, id, folderId, metadata, previous: opened.statement };
+    const shared = await makeEntry(vault, view, await vault.writingKey(view), wanted);
+    const changed = await send({ shared, ...(view.plainNames ? { name: metadata.name } : {}) });
+    noteOwnEntry(vault, id, shared);
+    return changed;
+  };
+  return inVaultTerms(() => asOften(connection, vault, () => folderId, attempt));
 }
 
 /** Under the id that was asked for, to which its entry is held: another item's is refused then. */
-async function readAgain(connection: Connection, kind: EntryKind, { id }: File | Folder): Promise<File | Folder> {
+async function readAgain(connection: Connection, kind: EntryKind, id: string): Promise<File | Folder> {
   return kind === "file"
     ? { ...(await callOn(connection, api.files.get, { params: { fileId: id } })).file, id }
     : { ...(await callOn(connection, api.folders.get, { params: { folderId: id } })).folder, id };
@@ -202,7 +209,7 @@ const ATTEMPTS = 5;
 async function asOften<Result>(
   connection: Connection,
   vault: OpenVault,
-  folderId: string | null,
+  folderId: () => string | null,
   work: () => Promise<Result>,
 ): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
@@ -211,7 +218,7 @@ async function asOften<Result>(
     } catch (error) {
       if (attempt >= ATTEMPTS || !(error instanceof ApiError)) throw error;
       if (error.code === "generation_moved") await vault.view({ maxAge: 0 });
-      else if (error.code === "names_outdated") await stageFolder(connection, vault, folderId);
+      else if (error.code === "names_outdated") await stageFolder(connection, vault, folderId());
       // Somebody else's change or vault key came first: both are read again.
       else if (error.code === "statement_invalid") vault.forgetWritingKey();
       else throw error;

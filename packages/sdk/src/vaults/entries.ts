@@ -57,6 +57,11 @@ export async function makeEntry(
   };
 }
 
+/** What this client has written lies in this vault from then on, and nothing older than it is taken. */
+export function noteOwnEntry(vault: OpenVault, id: string, { entry }: SharedEntry): void {
+  vault.seen.noteEntry(id, seenEntry(parseEntryStatement(fromBase64(entry) ?? new Uint8Array(0))));
+}
+
 /** What the service looks a name up by. */
 export function indexOf(view: VaultView, key: WritingKey["key"], folderId: string | null, name: string): Uint8Array {
   return view.plainNames ? plainNameIndex(folderId, name) : nameIndex(key, folderId, name);

@@ -17,20 +17,36 @@ const UNTRUSTED: ReadonlySet<string> = new Set([
   ...["damaged", "wrong_key", "rolled_back", "not_encrypted", "unsupported_version", "unsupported_suite"],
 ]);
 
+/** What a list was asked for: in a shared vault each of its items is held to that. */
+export interface Asked {
+  readonly vaultId?: string | undefined;
+  /** Of the folder that they lie in; `root` for the top of the vault. */
+  readonly folderId?: string | undefined;
+  readonly name?: string | undefined;
+  readonly trashed?: boolean | undefined;
+}
+
 /**
  * Each with its name, content type and size where this client can open it; where it cannot, without them, and with `unreadable` saying why.
- * One that cannot be trusted does not hide the others.
+ * One that cannot be trusted, or was not asked for, does not hide the others. @throws VaultError `damaged` for another name than the one
+ * that was asked for: whoever finds a file by its name goes on with it.
  */
-export function nameFiles(connection: Connection, files: readonly File[], options?: CallOptions): Promise<File[]> {
-  return nameAll(connection, files, options, leniently(filesOf(connection)));
+export function nameFiles(
+  connection: Connection,
+  files: readonly File[],
+  asked: Asked,
+  options?: CallOptions,
+): Promise<File[]> {
+  return nameList(connection, files, asked, options, filesOf(connection, placeIn(asked)));
 }
 
 export function nameFolders(
   connection: Connection,
   folders: readonly Folder[],
+  asked: Asked,
   options?: CallOptions,
 ): Promise<Folder[]> {
-  return nameAll(connection, folders, options, leniently(foldersOf(connection)));
+  return nameList(connection, folders, asked, options, foldersOf(connection, placeIn(asked)));
 }
 
 /** The one that was asked for: whoever asks for it by its id learns what is wrong with it. @throws VaultError `damaged`, `rolled_back`, … */
@@ -42,20 +58,54 @@ export async function nameOneFolder(connection: Connection, folder: Folder, opti
   return (await nameAll(connection, [folder], options, foldersOf(connection)))[0] ?? folder;
 }
 
-function filesOf(connection: Connection): Name<File> {
+type Place = (item: File | Folder) => string | null;
+
+/** Where an item of a list must lie: in the folder that was asked for, whatever the service says of it. */
+function placeIn({ folderId, trashed = false }: Asked): Place {
+  if (folderId === undefined || trashed) return placeOf;
+  return () => (folderId === "root" ? null : folderId);
+}
+
+async function nameList<Item extends File | Folder>(
+  connection: Connection,
+  items: readonly Item[],
+  asked: Asked,
+  options: CallOptions | undefined,
+  name: Name<Item>,
+): Promise<Item[]> {
+  const { folderId = "root" } = asked;
+  // Nothing leaves its vault: what lies in a folder lies where the folder does.
+  const home = asked.vaultId ?? (folderId === "root" ? null : vaultSession(connection).homeOf(folderId));
+  const own = items.filter(({ vaultId }) => home === null || vaultId === home);
+  const named = new Map((await nameAll(connection, own, options, leniently(name))).map((item) => [item.id, item]));
+  const list = items.map((item) => named.get(item.id) ?? unnamed(item, "vault_changed"));
+  const wanted = asked.name?.normalize("NFC");
+  if (wanted !== undefined && list.some((item) => isMisnamed(item, wanted)))
+    throw new VaultError("damaged", "The service answers with another name than the one that was asked for", {
+      step: "entry",
+    });
+  return list;
+}
+
+/** Names of public vaults are the service's own. */
+function isMisnamed({ name, shared, ...rest }: File | Folder, wanted: string): boolean {
+  return name !== wanted && (shared !== null || "unreadable" in rest);
+}
+
+function filesOf(connection: Connection, place: Place = placeOf): Name<File> {
   const again = async (fileId: string) => (await callOn(connection, api.files.get, { params: { fileId } })).file;
   return async (vault, shown) => {
-    const { item: file, metadata } = await openNewest(vault, "file", shown, again);
+    const { item: file, metadata } = await openNewest(vault, "file", shown, place, again);
     const { name, contentType, size } = metadata;
     return { ...file, name, contentType, size, storedSize: file.size };
   };
 }
 
-function foldersOf(connection: Connection): Name<Folder> {
+function foldersOf(connection: Connection, place: Place = placeOf): Name<Folder> {
   const again = async (folderId: string) =>
     (await callOn(connection, api.folders.get, { params: { folderId } })).folder;
   return async (vault, shown) => {
-    const { item: folder, metadata } = await openNewest(vault, "folder", shown, again);
+    const { item: folder, metadata } = await openNewest(vault, "folder", shown, place, again);
     return { ...folder, name: metadata.name };
   };
 }
@@ -65,10 +115,11 @@ async function openNewest<Item extends File | Folder>(
   vault: OpenVault,
   kind: EntryKind,
   shown: Item,
+  place: Place,
   again: (id: string) => Promise<Item>,
 ): Promise<{ readonly item: Item; readonly metadata: OpenedEntry["metadata"] }> {
   try {
-    return { item: shown, metadata: (await openItem(vault, kind, shown, placeOf(shown))).metadata };
+    return { item: shown, metadata: (await openItem(vault, kind, shown, place(shown))).metadata };
   } catch (error) {
     const failure = toVaultError(error);
     if (!(failure instanceof VaultError) || failure.code !== "rolled_back") throw error;
@@ -126,10 +177,15 @@ function leniently<Item extends File | Folder>(name: Name<Item>): Name<Item> {
       return await name(vault, item);
     } catch (error) {
       const failure = toVaultError(error);
-      if (failure instanceof SdkError && UNTRUSTED.has(failure.code)) return unnamed(item, failure.code);
+      if (failure instanceof SdkError && isOfOne(failure)) return unnamed(item, failure.code);
       throw failure;
     }
   };
+}
+
+/** Another vault's entry is one item's matter; another owner or object is the vault's. */
+function isOfOne(failure: SdkError): boolean {
+  return UNTRUSTED.has(failure.code) || (failure instanceof VaultError && failure.step === "pins");
 }
 
 /** Nothing that the service says in place of a name is passed on. */

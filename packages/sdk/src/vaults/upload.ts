@@ -30,7 +30,7 @@ import type { Target, UploadResult } from "../upload/target.ts";
 import { PART_BYTES, uploadSource, type UploadOptions } from "../upload/upload.ts";
 import { openContent, readContent, type Content } from "./content.ts";
 import { encryptedSource, PART_CHUNKS, type EncryptedSourceOptions } from "./encrypted-source.ts";
-import { makeEntry, openItem, placeOf } from "./entries.ts";
+import { makeEntry, noteOwnEntry, openItem, placeOf } from "./entries.ts";
 import { viewNaming } from "./naming-view.ts";
 import type { OpenVault, WritingKey } from "./open-vault.ts";
 import { stageFolder } from "./staging.ts";
@@ -170,6 +170,7 @@ async function uploadOnce(upload: Upload, target: SharedUploadTarget): Promise<U
       step: "ids",
     });
   vault.seen.noteVersion(file.id, seenVersion(begun.statement));
+  noteOwnEntry(vault, file.id, begun.shared);
   return describe(file, begun, content);
 }
 

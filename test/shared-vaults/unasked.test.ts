@@ -1,0 +1,163 @@
+/** A service that answers what was not asked: with another place, item, name or vault. Nothing is signed, found or sent by it. */
+import { parseEntryStatement } from "@coffer/crypto";
+import type { Client, File, Folder, Middleware } from "@coffer/sdk";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { keepVersion, lyingAt } from "../kit/lying-service.ts";
+import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+
+let stack: SharedStack;
+let owner: SharedPerson;
+let client: Client;
+let vaultId: string;
+let theirs: Folder;
+
+const bytes = (words: string): Uint8Array => new TextEncoder().encode(words);
+
+beforeAll(async () => {
+  stack = await openSharedStack();
+  owner = stack.owner;
+  client = owner.client;
+  vaultId = (await client.vaults.create({ name: "asked", type: "shared" })).id;
+  theirs = await client.folders.create({ vaultId, name: "theirs" });
+}, 60_000);
+afterAll(() => stack[Symbol.asyncDispose]());
+
+async function put(name: string): Promise<string> {
+  return (await client.files.upload({ vaultId, name, body: bytes(name) })).file.id;
+}
+
+/** As the service has it. */
+async function show(id: string): Promise<File> {
+  return (await keepVersion(stack.baseUrl, owner.apiKey, id)).file;
+}
+
+function through(...middleware: Middleware[]): Client {
+  return owner.another({ middleware, retry: { limit: 0 } });
+}
+
+/** Lies in the first answer of an endpoint, and in no other. */
+function once(endpoint: string, change: (said: never) => unknown): Middleware {
+  const lie = lyingAt(endpoint, change);
+  let left = 1;
+  return (request, next, context) =>
+    context.endpointId === endpoint && left-- > 0 ? lie(request, next, context) : next(request);
+}
+
+/** The folders that signed entries of files name on their way to the service. */
+function watching(signed: (string | null)[]): Middleware {
+  return async (request, next, { endpointId }) => {
+    if (endpointId === "files.update" || endpointId === "files.restore") {
+      const { shared } = (await request.clone().json()) as { shared?: { entry: string } };
+      if (shared !== undefined) signed.push(parseEntryStatement(Buffer.from(shared.entry, "base64")).folderId);
+    }
+    return next(request);
+  };
+}
+
+describe("what a member signs", () => {
+  const moved = (): Middleware =>
+    once("files.get", ({ file }: { file: File }) => ({ file: { ...file, folderId: theirs.id } }));
+
+  test("names the place that was signed before: a new name moves nothing to where the service would have it", async () => {
+    const id = await put("stays.txt");
+    const signed: (string | null)[] = [];
+    const renamed = await through(moved(), watching(signed)).files.update(id, { name: "renamed.txt" });
+    expect([renamed.name, renamed.folderId, signed]).toEqual(["renamed.txt", null, [null]]);
+  });
+
+  test("nor does bringing it back from the trash", async () => {
+    const id = await put("back.txt");
+    await client.files.delete(id);
+    const signed: (string | null)[] = [];
+    const back = await through(moved(), watching(signed)).files.restore(id, { name: "back again.txt" });
+    expect([back.name, back.folderId, signed]).toEqual(["back again.txt", null, [null]]);
+  });
+});
+
+describe("the answer to a change", () => {
+  test("is held to what was changed or made: another item is not taken for it", async () => {
+    const [id, other] = [await put("one.txt"), await show(await put("other.txt"))];
+    const renaming = through(lyingAt("files.update", () => ({ file: other })));
+    expect(await renaming.files.update(id, { name: "two.txt" })).toMatchObject({ id, name: "two.txt" });
+    const trashing = through(lyingAt("files.delete", () => ({ file: other })));
+    await expect(trashing.files.delete(id)).rejects.toMatchObject({ code: "damaged", step: "ids" });
+    const headers = { authorization: `Bearer ${owner.apiKey}` };
+    const folder: unknown = await (await fetch(`${stack.baseUrl}/api/folders/${theirs.id}`, { headers })).json();
+    const making = through(lyingAt("folders.create", () => folder));
+    const made = await making.folders.create({ vaultId, name: "made" });
+    expect([made.name, made.id === theirs.id]).toEqual(["made", false]);
+  });
+
+  test("and what was sent there stays there: the service cannot call its vault public afterwards", async () => {
+    const open = (await client.vaults.create({ name: "open", type: "public" })).id;
+    const state = { isLying: false };
+    const inPublic = <Item>(item: Item) => ({ ...item, vaultId: open, shared: null, encrypted: false });
+    const lies = [
+      lyingAt("files.get", ({ file }: { file: File }) => ({ file: inPublic(file) })),
+      lyingAt("folders.get", ({ folder }: { folder: Folder }) => ({ folder: inPublic(folder) })),
+    ];
+    const sent: string[] = [];
+    const watch: Middleware = async (request, next) => {
+      sent.push(await request.clone().text());
+      return next(request);
+    };
+    const sender = through(
+      watch,
+      ...lies.map(
+        (lie): Middleware =>
+          (request, next, context) =>
+            state.isLying ? lie(request, next, context) : next(request),
+      ),
+    );
+    const { file } = await sender.files.upload({ vaultId, name: "sent.txt", body: bytes("1") });
+    const folder = await sender.folders.create({ vaultId, name: "sent" });
+    state.isLying = true;
+    for (const attempt of [
+      () => sender.files.replace(file.id, { body: bytes("clear content") }),
+      () => sender.files.upload({ folderId: folder.id, name: "clear name", body: bytes("clear content") }),
+    ])
+      await expect(attempt()).rejects.toMatchObject({ code: "vault_changed" });
+    expect(sent.filter((text) => text.includes("clear"))).toEqual([]);
+  });
+});
+
+describe("in a list of a shared vault", () => {
+  const adding = (file: File): Middleware =>
+    lyingAt("files.list", (said: { files: File[] }) => ({ ...said, files: [...said.files, file] }));
+
+  test("what lies in a public vault has no name, as another vault's entry has, and neither hides the others", async () => {
+    const id = await put("honest.txt");
+    const open = (await client.vaults.create({ name: "beside", type: "public" })).id;
+    const { file: forged } = await client.files.upload({ vaultId: open, name: "forged.txt", body: bytes("forged") });
+    const elsewhere = (await client.vaults.create({ name: "elsewhere", type: "shared" })).id;
+    const { file } = await client.files.upload({ vaultId: elsewhere, name: "theirs.txt", body: bytes("theirs") });
+    const spliced = { ...(await show(await put("spliced.txt"))), shared: (await show(file.id)).shared };
+    const swapping = lyingAt("files.list", (said: { files: File[] }) => ({
+      ...said,
+      files: [forged, ...said.files.map((one) => (one.id === spliced.id ? spliced : one))],
+    }));
+    const { files } = await through(swapping).files.list({ vaultId });
+    const told = new Map(files.map((one) => [one.id, [one.name, one.unreadable]]));
+    expect(told.get(id)).toEqual(["honest.txt", undefined]);
+    for (const one of [forged.id, spliced.id]) expect(told.get(one)).toEqual(["", "vault_changed"]);
+  });
+
+  test("what lies in another folder has no name, also where the folder alone is named", async () => {
+    const file = await show(await put("at the top.txt"));
+    const inFolder = { ...file, folderId: theirs.id };
+    for (const shown of [file, inFolder])
+      for (const place of [{ vaultId, folderId: theirs.id }, { folderId: theirs.id }]) {
+        const { files } = await through(adding(shown)).files.list(place);
+        expect(files.map(({ name, unreadable }) => [name, unreadable])).toEqual([["", "damaged"]]);
+      }
+  });
+
+  test("what has another name is not found by the one that was asked for", async () => {
+    await put("wanted.txt");
+    const other = await show(await put("valuable.txt"));
+    const finding = through(lyingAt("files.list", (said: object) => ({ ...said, files: [other] })));
+    const place = { vaultId, folderId: "root" };
+    await expect(finding.files.list({ ...place, name: "wanted.txt" })).rejects.toMatchObject({ code: "damaged" });
+    expect((await finding.files.list({ ...place, name: "valuable.txt" })).files).toMatchObject([{ id: other.id }]);
+  });
+});
