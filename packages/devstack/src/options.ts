@@ -61,6 +61,19 @@ export function parseStart(args: readonly string[], { workingDirectory, reposito
   };
 }
 
+const LIMITS =
+  /^SERVICE_(LOG_LEVEL|SIGN_IN_FAILURES|IDLE_TIMEOUT_SECONDS|SHUTDOWN_SECONDS|UPLOAD_HOURS|(FREE|PRO|MAX|RATE|WEBHOOK)_.+)$/;
+
+/**
+ * What of the shell's environment counts for a stack: limits, log level, webhooks. What says who a service is and whom it talks to (its
+ * address, its mail, its provider) is another service's: with it this one would refuse its own owner, or send mail.
+ */
+export function limitsIn(
+  environment: Readonly<Record<string, string | undefined>>,
+): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => LIMITS.test(name)));
+}
+
 export const HELP = `npm start [-- OPTIONS]: starts the whole stack (service, local chain, key servers) and runs the
 main job once on a shared vault and a real folder: an agent is refused, let in, stores the folder encrypted,
 reads it back, and is removed. Shows the webhook deliveries of it on a page

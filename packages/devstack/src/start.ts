@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { ApiError, createClient } from "@coffer/sdk";
 import { failureSentence, StartError } from "./failure-sentence.ts";
 import { runMainJob, type JobReport } from "./main-job.ts";
-import { HELP, parseStart, type StartOptions } from "./options.ts";
+import { HELP, limitsIn, parseStart, type StartOptions } from "./options.ts";
 import { renderDocument, renderTable, shown, type StartReport } from "./report.ts";
 import { startStack, type Stack } from "./stack.ts";
 import { Arrivals, type ArrivalReport } from "./webhook-sink/arrivals.ts";
@@ -95,7 +95,7 @@ async function openFolder(given: string): Promise<string> {
 async function startOnPort({ port, dataDirectory }: StartOptions): Promise<Stack> {
   for (let candidate = port ?? DEFAULT_PORT; ; candidate += 1) {
     try {
-      return await startStack({ dataDirectory, port: candidate, environment: process.env });
+      return await startStack({ dataDirectory, port: candidate, environment: limitsIn(process.env) });
     } catch (error) {
       if (!(error instanceof Error) || !("code" in error) || error.code !== "EADDRINUSE") throw error;
       if (port !== null)
