@@ -1,6 +1,7 @@
 /** The account of a development stack: signed up once, its keys kept in a file of config.json format. */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ApiError, chainKeySigner, createClient, generateChainKey, Secret } from "@coffer/sdk";
 import { readConfig, writeConfig } from "@coffer/sdk/node";
 
@@ -16,18 +17,29 @@ export interface AccountPlace {
   readonly baseUrl: string;
   readonly dataDirectory: string;
   readonly networkFile: string;
+  /** Another stack has the chain of this data: it makes the account, if there is none yet. */
+  readonly borrowed: boolean;
 }
 
 export const PROFILE = "default";
+
+/** How long a stack waits for the account that another one is making, in milliseconds. */
+const PATIENCE = 10_000;
+const BETWEEN_LOOKS = 100;
 
 /**
  * Takes the key kept in the data directory when the service still knows it, else signs up anew; the account is linked to the chain address of
  * the chain key kept there. The file names this base URL; where another stack on the same data still answers under its own, this one writes a
  * file of its own beside it.
  */
-export async function ensureAccount({ baseUrl, dataDirectory, networkFile }: AccountPlace): Promise<StackAccount> {
+export async function ensureAccount({
+  baseUrl,
+  dataDirectory,
+  networkFile,
+  borrowed,
+}: AccountPlace): Promise<StackAccount> {
   const usual = join(dataDirectory, "credentials.json");
-  const profile = (await readConfig(usual))?.profiles[PROFILE] ?? null;
+  const profile = await readProfile(usual, borrowed ? PATIENCE : 0);
   const kept = profile?.apiKey ?? null;
   const isNew = kept === null || !(await isLive(baseUrl, kept));
   const apiKey = isNew ? await signUp(baseUrl) : kept;
@@ -38,6 +50,15 @@ export async function ensureAccount({ baseUrl, dataDirectory, networkFile }: Acc
   await writeConfig({ defaultProfile: PROFILE, profiles: { [PROFILE]: written } }, credentialsFile);
   await linkAddress(baseUrl, apiKey, chainPrivateKey);
   return { apiKey, chainPrivateKey, credentialsFile, isNew };
+}
+
+type Profiles = NonNullable<Awaited<ReturnType<typeof readConfig>>>["profiles"];
+
+async function readProfile(file: string, patience: number): Promise<Profiles[string] | null> {
+  for (const began = performance.now(); ; await sleep(BETWEEN_LOOKS)) {
+    const profile = (await readConfig(file))?.profiles[PROFILE] ?? null;
+    if (profile !== null || performance.now() - began >= patience) return profile;
+  }
 }
 
 export async function newChainKey(): Promise<Secret> {

@@ -2,6 +2,7 @@
 import { SdkError } from "@coffer/sdk";
 import { LocalNetworkError } from "./local-network.ts";
 import { shown } from "./report.ts";
+import { DataDirectoryError } from "./stack.ts";
 
 /** A sentence for the user instead of a stack trace. */
 export class StartError extends Error {
@@ -11,6 +12,7 @@ export class StartError extends Error {
 /** Where chain, key servers and service are kept together, the loss of one part shows as an error of the client that uses them. */
 export function failureSentence(error: unknown, dataDirectory: string): string {
   if (error instanceof StartError || error instanceof LocalNetworkError) return error.message;
+  if (error instanceof DataDirectoryError) return shown(error.message);
   if (error instanceof SdkError) {
     const { message, nextStep, code } = error;
     return `${shown(message)} (${code}). ${shown(nextStep)} ${adviceFor(dataDirectory)}`;

@@ -1,7 +1,8 @@
 /** The chain and the key servers of a stack, kept in its data directory. */
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openLocalnet } from "@coffer/localnet";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ChainInUseError, openLocalnet } from "@coffer/localnet";
 
 export interface LocalNetwork {
   /** Chain node, faucet and key servers: all at one address of this machine. */
@@ -22,21 +23,31 @@ export class LocalNetworkError extends Error {
   override readonly name = "LocalNetworkError";
 }
 
+/** How long a stack waits for one that has the chain and does not serve it: it is just starting, or ending. Milliseconds. */
+const PATIENCE = 10_000;
+const BETWEEN_LOOKS = 100;
+
 /**
  * Opens the local network of a data directory: the same chain, with the same vaults, after every restart. Where another stack has it open
- * already, that one is used.
+ * already, or is about to, that one is used.
  * @throws LocalNetworkError when what is kept there cannot be opened.
  */
-export async function openLocalNetwork(dataDirectory: string): Promise<LocalNetwork> {
+export async function openLocalNetwork(dataDirectory: string, { patience = PATIENCE } = {}): Promise<LocalNetwork> {
   const file = join(dataDirectory, "network.json");
-  let localnet;
-  try {
-    localnet = await openLocalnet({ directory: join(dataDirectory, "localnet") });
-  } catch (error) {
-    const running = await findRunning(file);
-    if (running === null) throw unopened(dataDirectory, error);
-    return { ...running, file, borrowed: true, close: () => Promise.resolve() };
+  for (const began = performance.now(); ; await sleep(BETWEEN_LOOKS)) {
+    try {
+      return await openOwn(dataDirectory, file);
+    } catch (error) {
+      const running = await findRunning(file);
+      if (running !== null) return { ...running, file, borrowed: true, close: () => Promise.resolve() };
+      const mayCome = error instanceof ChainInUseError && performance.now() - began < patience;
+      if (!mayCome) throw unopened(dataDirectory, error);
+    }
   }
+}
+
+async function openOwn(dataDirectory: string, file: string): Promise<LocalNetwork> {
+  const localnet = await openLocalnet({ directory: join(dataDirectory, "localnet") });
   try {
     const { url } = await localnet.listen();
     const network = localnet.network();

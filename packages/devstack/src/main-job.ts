@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { createClient, type Client, type Vault } from "@coffer/sdk";
+import { ApiError, createClient, type Client, type Vault } from "@coffer/sdk";
 import { inviteAgent, type StackAgent } from "./agent.ts";
 import { scanDisk, windowsOf, type Needle } from "./disk-scan.ts";
 import {
@@ -100,12 +100,22 @@ export async function runMainJob(options: JobOptions): Promise<JobResult> {
 }
 
 async function findOrMakeVault(owner: Client): Promise<{ value: Vault; said: string }> {
-  for await (const value of owner.vaults.list({ type: "shared" })) {
-    if (value.name === VAULT_NAME)
-      return { value, said: `the owner's shared vault of an earlier run is there: ${value.id}` };
+  const known = await findVault(owner);
+  if (known !== null) return { value: known, said: `the owner's shared vault of an earlier run is there: ${known.id}` };
+  try {
+    const value = await owner.vaults.create({ name: VAULT_NAME, type: "shared" });
+    return { value, said: `the owner made a shared vault: ${value.id}` };
+  } catch (error) {
+    // Another stack on the same data was faster.
+    const made = error instanceof ApiError && error.code === "name_exists" ? await findVault(owner) : null;
+    if (made === null) throw error;
+    return { value: made, said: `the owner's shared vault of another run is there: ${made.id}` };
   }
-  const value = await owner.vaults.create({ name: VAULT_NAME, type: "shared" });
-  return { value, said: `the owner made a shared vault: ${value.id}` };
+}
+
+async function findVault(owner: Client): Promise<Vault | null> {
+  for await (const vault of owner.vaults.list({ type: "shared" })) if (vault.name === VAULT_NAME) return vault;
+  return null;
 }
 
 async function letIn(stack: Stack, owner: Client, { id }: Vault): Promise<{ value: StackAgent; said: string }> {

@@ -4,9 +4,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openLocalnet } from "@coffer/localnet";
 import { createClient, type Client } from "@coffer/sdk";
 import { expect, it } from "vitest";
-import { LocalNetworkError } from "./local-network.ts";
+import { failureSentence } from "./failure-sentence.ts";
+import { LocalNetworkError, openLocalNetwork } from "./local-network.ts";
 import { startStack, type Stack } from "./stack.ts";
 
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o7777;
@@ -57,6 +59,52 @@ it(
     }
   },
 );
+
+it("lets stacks that start at the same moment share one chain and one account", { timeout: 60_000 }, async () => {
+  const dataDirectory = await mkdtemp(join(tmpdir(), "coffer-stack-test-"));
+  try {
+    const started = await Promise.allSettled([1, 2, 3].map(() => startStack({ dataDirectory })));
+    const stacks = started.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+    try {
+      expect(started.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "fulfilled"]);
+      expect(stacks.map(({ newAccount }) => newAccount).sort()).toEqual([false, false, true]);
+      expect(new Set(stacks.map(({ apiKey }) => apiKey)).size).toBe(1);
+      expect(new Set(stacks.map(({ credentialsFile }) => credentialsFile)).size).toBe(3);
+    } finally {
+      for (const stack of stacks) await stack.close();
+    }
+  } finally {
+    await rm(dataDirectory, { recursive: true, force: true });
+  }
+});
+
+it("waits no longer than it should for a chain that is held and not served", async () => {
+  const dataDirectory = await mkdtemp(join(tmpdir(), "coffer-stack-test-"));
+  try {
+    await using _held = await openLocalnet({ directory: join(dataDirectory, "localnet") });
+    const failure = await openLocalNetwork(dataDirectory, { patience: 0 }).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(LocalNetworkError);
+    expect((failure as Error).message).toMatch(/in use by another process.*--data/);
+  } finally {
+    await rm(dataDirectory, { recursive: true, force: true });
+  }
+});
+
+it("says in a sentence that its data directory cannot be made", async () => {
+  const parent = await mkdtemp(join(tmpdir(), "coffer-stack-test-"));
+  try {
+    const file = join(parent, "a\nfile");
+    await writeFile(file, "");
+    for (const dataDirectory of [file, join(file, "below")]) {
+      const failure: unknown = await startStack({ dataDirectory }).catch((error: unknown) => error);
+      const said = failureSentence(failure, dataDirectory);
+      expect(said).toMatch(/^The data directory cannot be made: E(EXIST|NOTDIR).*\. Name another with --data$/);
+      expect(said).not.toContain("\n");
+    }
+  } finally {
+    await rm(parent, { recursive: true, force: true });
+  }
+});
 
 it("says in a sentence that a local chain cannot be opened, and takes nothing else for one that runs", async () => {
   const dataDirectory = await mkdtemp(join(tmpdir(), "coffer-stack-test-"));

@@ -51,22 +51,36 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     if (temporary) await rm(dataDirectory, { recursive: true, force: true });
   };
   try {
-    // One that was there keeps its mode: it may be a directory that others use, such as /tmp.
-    const made = await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
-    if (made !== undefined) await chmod(dataDirectory, 0o700);
+    await makeDirectory(dataDirectory);
     const began = performance.now();
     const network = await openLocalNetwork(dataDirectory);
     opened.push(network);
     const networkSeconds = (performance.now() - began) / 1000;
     const server = await startServer(parseConfig(serverEnvironment(dataDirectory, network, options)));
     opened.push(server);
-    return await describeStack(
-      { baseUrl: server.baseUrl, dataDirectory, networkFile: network.file, networkSeconds },
-      close,
-    );
+    const { baseUrl } = server;
+    const { file: networkFile, borrowed } = network;
+    const account = await ensureAccount({ baseUrl, dataDirectory, networkFile, borrowed });
+    return await describeStack({ baseUrl, dataDirectory, networkFile, networkSeconds }, account, close);
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** The data directory cannot be made; the message says what to do. */
+export class DataDirectoryError extends Error {
+  override readonly name = "DataDirectoryError";
+}
+
+/** One that was there keeps its mode: it may be a directory that others use, such as /tmp. */
+async function makeDirectory(path: string): Promise<void> {
+  try {
+    const made = await mkdir(path, { recursive: true, mode: 0o700 });
+    if (made !== undefined) await chmod(path, 0o700);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : "unknown error";
+    throw new DataDirectoryError(`The data directory cannot be made: ${why}. Name another with --data`, { cause });
   }
 }
 
@@ -92,8 +106,11 @@ function serverEnvironment(
 
 type Started = Pick<Stack, "baseUrl" | "dataDirectory" | "networkFile" | "networkSeconds">;
 
-async function describeStack(started: Started, stop: () => Promise<void>): Promise<Stack> {
-  const account = await ensureAccount(started);
+async function describeStack(
+  started: Started,
+  account: Awaited<ReturnType<typeof ensureAccount>>,
+  stop: () => Promise<void>,
+): Promise<Stack> {
   const { chainPrivateKey } = account;
   const sharedVaults = await openClientSide(started, "owner", chainPrivateKey);
   let closed: Promise<void> | undefined;

@@ -4,6 +4,7 @@
  * @packageDocumentation
  */
 export type { ChainAccess, ChainObject, ChainView, ObjectOwner, PutObject, Simulation } from "./chain-access.ts";
+export { ChainInUseError } from "./chain/store.ts";
 export type { FaucetGift } from "./faucet.ts";
 export type { KeyServerFaults, KeyServerOptions, KeyServerRequests, KeyServerSet } from "./key-servers/index.ts";
 export {

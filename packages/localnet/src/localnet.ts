@@ -91,7 +91,7 @@ const IN_PROCESS_ORIGIN = "http://localnet.invalid";
 /**
  * Opens the local network: FOR DEVELOPMENT AND TESTS ONLY, its coins and its keys are worth nothing. Everything that was
  * acknowledged is there again after a restart on the same directory.
- * @throws Error when another process uses the directory.
+ * @throws ChainInUseError when another process uses the directory.
  */
 export async function openLocalnet(options: LocalnetOptions = {}): Promise<Localnet> {
   const clock = options.clock ?? Date.now;

@@ -43,7 +43,12 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS transactions (digest TEXT PRIMARY KEY, record BLOB NOT NULL) STRICT;
 `;
 
-/** @throws Error when another process has the chain open, or the file is not a chain's. */
+/** Another process, or another chain of this one, holds the file. */
+export class ChainInUseError extends Error {
+  override readonly name = "ChainInUseError";
+}
+
+/** @throws ChainInUseError when another process has the chain open; Error when the file is not a chain's. */
 export function openChainStore(directory: string | null): ChainStore {
   if (directory !== null) mkdirSync(directory, { recursive: true, mode: 0o700 });
   const database = new DatabaseSync(directory === null ? ":memory:" : join(directory, FILE));
@@ -53,11 +58,16 @@ export function openChainStore(directory: string | null): ChainStore {
     database.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT;`);
   } catch (error) {
     database.close();
-    throw new Error(`The local chain in ${directory ?? "memory"} cannot be opened; does another process use it?`, {
-      cause: error,
-    });
+    const place = `The local chain in ${directory ?? "memory"}`;
+    if (isBusy(error)) throw new ChainInUseError(`${place} is in use by another process`, { cause: error });
+    throw new Error(`${place} cannot be opened; is it the file of a chain?`, { cause: error });
   }
   return new SqliteChainStore(database);
+}
+
+/** `SQLITE_BUSY`, the low byte of its extended codes as well (https://sqlite.org/rescode.html). */
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && "errcode" in error && (Number(error.errcode) & 0xff) === 5;
 }
 
 class SqliteChainStore implements ChainStore {
