@@ -202,6 +202,16 @@ describe("an upload that is not what its statements say", () => {
   );
 });
 
+async function makeFolder(
+  service: TestService,
+  writing: Writing,
+  { id = randomUUID(), folderId = null }: { readonly id?: string; readonly folderId?: string | null } = {},
+): Promise<string> {
+  const shared = entryOf(writing, id, { kind: "folder", id, folderId });
+  const body = { vaultId: writing.shared.vaultId, shared };
+  return answerOf(await service.handlers.folders.create({ body }, contextOf(writing.by.principal))).folder.id;
+}
+
 describe("what an upload to a shared vault must not bring, or must", () => {
   async function refusal(
     service: TestService,
@@ -240,9 +250,10 @@ describe("what an upload to a shared vault must not bring, or must", () => {
   test("with plain names the name is required, shown, and one of its kind", async () => {
     await using service = await openTestService();
     const { member: _member, ...writing } = await openWriting(service, { plainNames: true });
-    const named = (name: string) => {
+    const named = (name: string, nameIndex?: string) => {
       const file = encryptedFile();
-      const entry = entryOf(writing, name, { kind: "file", id: file.fileId, keyId: "0".repeat(64) });
+      const own = entryOf(writing, name, { kind: "file", id: file.fileId, keyId: "0".repeat(64) });
+      const entry = nameIndex === undefined ? own : { ...own, nameIndex };
       const headers = headersOf(versionOf(writing, file), entry);
       const body = bodyOf(file.bytes, { contentType: "text/plain" });
       const query = { vaultId: writing.shared.vaultId, ...(name === "" ? {} : { name }) };
@@ -255,6 +266,9 @@ describe("what an upload to a shared vault must not bring, or must", () => {
     });
     expect(await codeOf(named("plan.txt"))).toBe("name_exists");
     expect(await codeOf(named(""))).toBe("validation_failed");
+    // It would be taken for the index of a name, and shown as none.
+    const index = "5".repeat(32);
+    expect([await codeOf(named(index, index)), await codeOf(named(index))]).toEqual(["validation_failed", "ok"]);
   });
 
   test("an id that is taken is refused in the same words, whether the caller may see what has it or not", async () => {
@@ -272,5 +286,20 @@ describe("what an upload to a shared vault must not bring, or must", () => {
     const refused = await again(taken.id);
     expect(refused).toContain("choose another");
     expect(await again(own.id)).toBe(refused);
+  });
+
+  test("an id that is no UUID is refused: nothing could be asked for by it", async () => {
+    await using service = await openTestService();
+    const { member: _member, ...writing } = await openWriting(service);
+    const id = "00000000-0000-0000-0000-000000000001";
+    for (const ids of [{ fileId: id }, { versionId: id }]) {
+      const file = encryptedFile(ids);
+      const entry = entryOf(writing, "name", { kind: "file", id: file.fileId });
+      expect(await send(service, writing, { file, version: versionOf(writing, file), entry }).catch(String)).toContain(
+        "an id is no UUID",
+      );
+    }
+    expect(await makeFolder(service, writing, { id }).catch(String)).toContain("an id is no UUID");
+    expect(await makeFolder(service, writing, { folderId: id }).catch(String)).toContain("an id is no UUID");
   });
 });

@@ -1,11 +1,13 @@
+import { TUS_VERSION } from "@coffer/contract";
 import { describe, expect, test } from "vitest";
 import { newTestVault } from "../../drivers/chain/test-chain.ts";
-import { newUpload, openWriting, put, send } from "../files/test-shared-files.ts";
+import { newUpload, openWriting, put, send, type Upload, type Writing } from "../files/test-shared-files.ts";
 import { addMember, addPerson, openSharedVault, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
 import { between } from "../../test-between.ts";
 import { membersHandlers } from "../members/handlers.ts";
 import { ownershipHandlers } from "./handlers.ts";
-import { answerOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
+import { sumHeldBytes } from "../uploads/store.ts";
+import { answerOf, bodyOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
 
 /** A vault with a file and one in the trash, which its owner has handed on to a member of another account. */
 async function openHandedOn(service: TestService, { isAccepted = true } = {}) {
@@ -115,13 +117,30 @@ describe("a vault that was handed on", () => {
   test("ends the uploads that had begun, and nothing of the account before is charged for them", async () => {
     await using service = await openTestService();
     const { shared, former, heir, third, writing } = await openHandedOn(service, { isAccepted: false });
-    const late = newUpload(writing, "late");
+    const [late, begun] = [newUpload(writing, "late"), newUpload(writing, "begun")];
+    await beginUpload(service, writing, begun);
+    const { accountId } = former.principal;
+    const held = () => sumHeldBytes(service.database, { accountId, rowsAfter: service.clock.now() });
+    expect(await held()).toBe(begun.file.bytes.length);
     handOn(service, shared.objectId, heir, third);
     await claim(service, heir, shared.vaultId);
     expect(await codeOf(send(service, writing, late))).toBe("not_found");
-    expect(await usageOf(service, former)).toEqual({ bytes: 0, files: 0 });
+    expect([await usageOf(service, former), await held()]).toEqual([{ bytes: 0, files: 0 }, 0]);
+    const { build } = service.database;
+    expect(await service.database.all(build.selectFrom("uploads").select("id"))).toEqual([]);
+    expect(await service.database.all(build.selectFrom("blob_deletions").select("blob_key"))).toHaveLength(1);
   });
 });
+
+/** A resumable one, without any of its bytes yet. */
+async function beginUpload(service: TestService, { shared, by }: Writing, { version, entry, file }: Upload) {
+  const values = { vaultId: shared.vaultId, version, ...entry };
+  const metadata = Object.entries(values).map(([key, value]) => `${key} ${Buffer.from(value).toString("base64")}`);
+  const headers = {
+    ...{ "tus-resumable": TUS_VERSION, "upload-length": file.bytes.length, "upload-metadata": metadata.join(",") },
+  };
+  await service.handlers.uploads.create({ headers, body: bodyOf("", { length: 0 }) }, contextOf(by.principal));
+}
 
 test("a vault that was handed on to somebody whom its account never recorded is no hostage of that", async () => {
   await using service = await openTestService();
