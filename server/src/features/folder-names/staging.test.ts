@@ -12,7 +12,7 @@ import {
   versionOf,
   type Writing,
 } from "../files/test-shared-files.ts";
-import { publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
+import { addMember, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
 import { answerOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
 
 /** A vault whose member was removed, with the files that were written before. */
@@ -135,6 +135,24 @@ describe("a folder's names", () => {
     expect(await codeOf(stage(service, now, [forged]))).toBe("statement_invalid");
     expect(await codeOf(stage(service, now, [entry], { as: member }))).toBe("not_a_member");
     expect(await codeOf(stage(service, now, [entry], { folderId: randomUUID() }))).toBe("not_found");
+  });
+
+  test("are asked for and staged in their own vault, also by whom another one shows the folder to", async () => {
+    await using service = await openTestService();
+    const [{ member: _one, ...mine }, { member: _two, ...other }] = [
+      await openWriting(service),
+      await openWriting(service),
+    ];
+    await addMember(service, other.shared, mine.by);
+    const shared = entryOf(other, "folder", { kind: "folder", id: randomUUID() });
+    const body = { vaultId: other.shared.vaultId, shared };
+    const { folder } = answerOf(await service.handlers.folders.create({ body }, contextOf(other.by.principal)));
+    expect(await codeOf(stage(service, mine, [], { folderId: folder.id }))).toBe("not_found");
+    expect(await codeOf(keyOf(service, mine, folder.id))).toBe("not_found");
+    const { build } = service.database;
+    const keys = build.selectFrom("folder_keys").select("folder_id").where("vault_id", "=", mine.shared.vaultId);
+    expect(await service.database.all(keys)).toEqual([]);
+    expect(await keyOf(service, { ...other, by: mine.by }, folder.id)).toBeNull();
   });
 
   test("of folders are staged with those of files", async () => {
