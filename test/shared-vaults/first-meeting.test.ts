@@ -2,6 +2,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import {
   chainKeySigner,
   createClient,
@@ -13,7 +14,7 @@ import {
   type Vault,
 } from "@coffer/sdk";
 import { uploadFile } from "@coffer/sdk/node";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
 
 let stack: SharedStack;
@@ -203,6 +204,28 @@ describe("vaults.trust", () => {
     expect(await read(client)).toBe("for members alone");
   });
 
+  test("is not undone by a service that answers an earlier question late", async () => {
+    const agent = await stack.invite("kept waiting");
+    await owner.client.vaults.members.add(vault.id, agent.signer.chainAddress);
+    const pins = memoryPins();
+    const [asked, told] = [Promise.withResolvers<null>(), Promise.withResolvers<null>()];
+    const late: Middleware = async (request, next, context) => {
+      if (context.endpointId !== "vaults.get") return next(request);
+      asked.resolve(null);
+      await told.promise;
+      return lying({ chainObjectId: other.chainObjectId })(request, next, context);
+    };
+    const waiting = agent.another({ shared: { pins }, middleware: [late], retry: { limit: 0 } });
+    const reading = read(waiting);
+    await asked.promise;
+    // In another process, which shares the pins.
+    const trusted = { chainObjectId: vault.chainObjectId ?? "", ownerAddress: owner.signer.chainAddress };
+    await agent.another({ shared: { pins } }).vaults.trust(vault.id, trusted);
+    told.resolve(null);
+    expect(await reading).toBe("for members alone");
+    expect(await pins.load(stack.baseUrl, vault.id)).toMatchObject(trusted);
+  });
+
   test("refuses an owner whom the chain does not name, and what is no address", async () => {
     const agent = await stack.signUp("refused");
     const trust = (...told: Parameters<Client["vaults"]["trust"]>) => agent.client.vaults.trust(...told);
@@ -212,6 +235,9 @@ describe("vaults.trust", () => {
     await expect(trust(vault.id, { ...told, ownerAddress: chainAddress })).rejects.toMatchObject({
       code: "vault_changed",
     });
+    // It would be kept under a name that nobody looks up.
+    const shouted = agent.client.vaults.trust(vault.id.toUpperCase(), told);
+    await expect(shouted).rejects.toMatchObject({ code: "invalid_request" });
     await expect(trust(vault.id, { ...told, ownerAddress: "0x1" })).rejects.toMatchObject({ code: "address_invalid" });
     await expect(trust(vault.id, { ...told, chainObjectId: "" })).rejects.toMatchObject({ code: "address_invalid" });
     await expect(trust(vault.id, { ...told, chainObjectId: chainAddress })).rejects.toMatchObject({
@@ -250,6 +276,33 @@ describe("a file that is named with its vault", () => {
     expect((await owner.another().files.update(fileId, { name: "moved.txt" }, place)).name).toBe("moved.txt");
     expect((await uploadFile(owner.another(), path, { fileId, ...place })).file.id).toBe(fileId);
   }, 30_000);
+});
+
+test("a first caller who gives up takes nobody along who waits for the same vault", async () => {
+  const [asked, goOn] = [Promise.withResolvers<null>(), Promise.withResolvers<null>()];
+  let listed = 0;
+  const slow: Middleware = async (request, next, { endpointId }) => {
+    if (endpointId === "vaults.get") {
+      asked.resolve(null);
+      await goOn.promise;
+    }
+    const answer = await next(request);
+    if (endpointId === "files.list") listed += 1;
+    return answer;
+  };
+  const client = owner.another({ middleware: [slow], retry: { limit: 0 } });
+  const hasty = new AbortController();
+  const list = async (signal?: AbortSignal) => (await client.files.list({ vaultId: vault.id }, { signal })).files;
+  const given = list(hasty.signal);
+  await asked.promise;
+  const patient = list();
+  // Until it has its list, and waits for the vault.
+  await vi.waitUntil(() => listed === 2);
+  await setTimeout(50);
+  hasty.abort();
+  await expect(given).rejects.toMatchObject({ code: "aborted" });
+  goOn.resolve(null);
+  expect((await patient).map(({ id }) => id)).toContain(fileId);
 });
 
 test("a name is looked for in a vault that is named, so that none of a shared vault is told to the service", async () => {

@@ -1,5 +1,7 @@
 /** What a user was told of a vault over another way than the service, and holds it to from then on (encryption design §2, pins). */
+import { clientApi as api } from "@coffer/contract";
 import type { CallOptions } from "../call.ts";
+import { encodeRequest } from "../encode-request.ts";
 import type { Connection } from "../options.ts";
 import { bytesOf } from "./addresses.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
@@ -15,7 +17,8 @@ export interface ToldOfVault {
 /**
  * Pins a vault to what its owner said, before the service was asked or in the place of what it said: from then on neither another chain object
  * nor "it is public" is taken from it.
- * @throws VaultError `address_invalid`; `vault_changed` unless the chain names that address as the object's owner; `vault_not_found`.
+ * @throws VaultError `address_invalid`; `vault_changed` unless the chain names that address as the object's owner; `vault_not_found`;
+ * ContractError `invalid_request` for what is no vault's id.
  */
 export async function trustVault(
   connection: Connection,
@@ -24,6 +27,8 @@ export async function trustVault(
   options?: CallOptions,
 ): Promise<void> {
   bytesOf(chainObjectId);
+  // Under another spelling it would be kept, and never looked up.
+  encodeRequest(api.vaults.get, { params: { vaultId } });
   const session = vaultSession(connection);
   await requireOwner(connection, chainObjectId, ownerAddress, options);
   await session.adopt({ id: vaultId, type: "shared", chainObjectId }, ownerAddress);

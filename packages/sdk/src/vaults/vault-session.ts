@@ -4,6 +4,7 @@ import { openChain, sealVaultKeyWrap, type Chain, type SealKeyWrap, type VaultOb
 import { webPlatform } from "@coffer/crypto";
 import { callOn, type CallOptions } from "../call.ts";
 import type { Signer } from "../chain/signer.ts";
+import { AbortError } from "../errors.ts";
 import type { Connection, SharedVaultOptions } from "../options.ts";
 import { openVault } from "./opening.ts";
 import { hexOf } from "./addresses.ts";
@@ -79,22 +80,38 @@ function openSession(connection: Connection, shared: SharedVaultOptions): VaultS
     },
     find: (vaultId, options) => {
       const known = vaults.get(vaultId);
-      if (known !== undefined) return known;
-      const opening = findVault(session, vaultId, options).then((vault) => {
+      if (known !== undefined) return unlessAborted(known, options?.signal);
+      // Without the options of who comes first: others wait for the same.
+      const opening = findVault(session, vaultId).then((vault) => {
         if (vault !== null) homes.set(vaultId, vault.seen);
         return vault;
       });
       vaults.set(vaultId, opening);
       // A failure is not remembered: the next call tries again.
-      opening.catch(() => vaults.delete(vaultId));
-      return opening;
+      opening.catch(() => vaults.get(vaultId) === opening && vaults.delete(vaultId));
+      return unlessAborted(opening, options?.signal);
     },
   };
   return session;
 }
 
-async function findVault(session: VaultSession, vaultId: string, options?: CallOptions): Promise<OpenVault | null> {
-  const pin = await session.pin(vaultId, options);
+/** Who does not want it any more waits no longer; those who share it do. */
+function unlessAborted<Value>(shared: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
+  if (signal === undefined) return shared;
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      reject(new AbortError());
+    };
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    shared.then(resolve, reject).finally(() => {
+      signal.removeEventListener("abort", stop);
+    });
+  });
+}
+
+async function findVault(session: VaultSession, vaultId: string): Promise<OpenVault | null> {
+  const pin = await session.pin(vaultId);
   return pin.shared ? openVault(session, pin) : null;
 }
 
@@ -130,7 +147,11 @@ async function findPin(session: VaultSession, vaultId: string, options?: CallOpt
   }
   const { vault } = await callOn(connection, api.vaults.get, { params: { vaultId } }, options);
   const object = await inVaultTerms(() => readObject(session, vault));
-  return session.adopt(vault, object?.owner.chainAddress ?? null);
+  // A service that takes its time must not replace what its user, or an invite, has told meanwhile.
+  const told = await pins.load(connection.place.origin, vaultId);
+  if (told === null) return session.adopt(vault, object?.owner.chainAddress ?? null);
+  requireSameNetwork(session, told);
+  return told;
 }
 
 async function readObject({ chain }: VaultSession, vault: Vault): Promise<VaultObject | null> {
@@ -153,7 +174,8 @@ function pinOf(
   };
 }
 
-function requireSameNetwork({ chain }: VaultSession, pin: VaultPin): void {
+/** @throws VaultError `vault_changed`. */
+export function requireSameNetwork({ chain }: VaultSession, pin: VaultPin): void {
   if (!pin.shared || pin.chainId === chain.network.chainId) return;
   const message = `The vault was pinned on chain ${pin.chainId ?? "none"}, but chain ${chain.network.chainId} is configured`;
   throw new VaultError("vault_changed", message);
