@@ -92,6 +92,29 @@ describe("vaults.checkAccess tells five faults apart", () => {
     expect((await late.vaults.checkAccess(vault.id)).clock).toMatchObject({ state: "failed", cause: "clock_skew" });
   });
 
+  test("and a vault that is not what it was when it was met, or a chain that shows less than was seen", async () => {
+    const chainOf = async (change: object, generation = 0n) => {
+      const pins = memoryPins();
+      await member.another({ shared: { pins } }).files.get(fileId);
+      const pin = await pins.load(stack.baseUrl, vault.id);
+      if (pin === null) throw new Error("it was met");
+      await pins.save({ ...pin, ...change });
+      if (generation > 0n) await pins.saveGeneration(pin.chainObjectId ?? "", generation);
+      const client = member.another({ shared: { pins } });
+      const [api, chain, ...others] = statesOf(await client.vaults.checkAccess(vault.id));
+      const refused: unknown = await read(client).then(
+        () => "ok",
+        (error: unknown) => (error as { code: unknown }).code,
+      );
+      expect([api, refused, ...others]).toEqual(["ok", chain, "ok", "ok", "unknown"]);
+      return chain;
+    };
+    expect(await chainOf({ ownerAddress: member.signer.chainAddress.replace(/.$/, "0") })).toBe("vault_changed");
+    expect(await chainOf({ chainId: "4btiuiMPvEENsttpZC7CZ53DruC3MAgfznDbASZ7DR6S" })).toBe("vault_changed");
+    expect(await chainOf({ shared: false, chainObjectId: null, chainId: null })).toBe("vault_changed");
+    expect(await chainOf({}, 1_000n)).toBe("rolled_back");
+  });
+
   test("a signing key that is another one than the vault names", async () => {
     const statements = await statementSigner(new Uint8Array(32).fill(7));
     const other = member.another({ shared: { signer: { ...member.signer, statements } } });

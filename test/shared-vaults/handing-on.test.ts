@@ -1,5 +1,5 @@
 /** A shared vault that changes its owner: on the chain first, and then the service lets the new owner's account have it. */
-import type { Client } from "@coffer/sdk";
+import { memoryPins, type Client } from "@coffer/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
 
@@ -57,6 +57,25 @@ test("the new owner has the vault, its files and its management, and the old own
   });
   await owner.client.vaults.trustOwner(vault.id, heir.signer.chainAddress);
   expect(await read(owner.client, next.id)).toBe("after");
+}, 60_000);
+
+test("a process that runs on takes the owner whom its user has trusted in another one", async () => {
+  const { owner } = stack;
+  const { vault } = await openOffered("trusted");
+  const guest = await stack.signUp("guest");
+  await owner.client.vaults.members.add(vault.id, guest.signer.chainAddress);
+  const pins = memoryPins();
+  const [running, other] = [guest.another({ shared: { pins } }), guest.another({ shared: { pins } })];
+  await running.files.list({ vaultId: vault.id });
+  await heir.client.vaults.acceptOwnership(vault.id);
+  const { file } = await heir.client.files.upload({ vaultId: vault.id, name: "after.txt", body: encode("after") });
+  await expect(read(running, file.id)).rejects.toMatchObject({ code: "vault_changed" });
+  // Nor is it said to be well meanwhile.
+  const { chain, api } = await running.vaults.checkAccess(vault.id);
+  expect([api.state, chain.cause]).toEqual(["ok", "vault_changed"]);
+  await other.vaults.trustOwner(vault.id, heir.signer.chainAddress);
+  expect(await read(running, file.id)).toBe("after");
+  expect((await running.vaults.checkAccess(vault.id)).chain.state).toBe("ok");
 }, 60_000);
 
 test("a transfer that was cut off between chain and service is finished by the same call", async () => {

@@ -5,9 +5,10 @@ import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
 import { callOn, send, type CallOptions } from "../call.ts";
 import { SdkError } from "../errors.ts";
 import type { Connection } from "../options.ts";
-import { toVaultError } from "./vault-error.ts";
+import { requireHeld } from "./opening.ts";
+import { toVaultError, VaultError } from "./vault-error.ts";
 import type { VaultSession } from "./session.ts";
-import { vaultSession } from "./vault-session.ts";
+import { requireSameNetwork, vaultSession } from "./vault-session.ts";
 
 export interface LayerCheck {
   readonly state: "ok" | "failed" | "unknown";
@@ -87,17 +88,24 @@ async function checkServed(connection: Connection, vaultId: string, options?: Ca
   }
 }
 
-/** The object, or why it cannot be read. The pin comes first: the service may be away, or lie. */
+/** The object, or why it cannot be read, or is not believed. The pin comes first: the service may be away, or lie. */
 async function readObject(
-  { chain, pins, connection }: VaultSession,
+  session: VaultSession,
   vaultId: string,
   { vault }: ServiceAnswer,
 ): Promise<VaultObject | SdkError | null> {
-  const pin = await pins.load(connection.place.origin, vaultId);
-  const objectId = pin?.chainObjectId ?? vault?.chainObjectId ?? null;
-  if (objectId === null) return null;
+  const { chain, pins, connection } = session;
   try {
-    return await chain.readVault(objectId, { maxAge: 0 });
+    const pin = await pins.load(connection.place.origin, vaultId);
+    if (pin !== null) requireSameNetwork(session, pin);
+    if (pin?.shared === false && vault?.type === "shared")
+      throw new VaultError("vault_changed", "The vault was public when it was first met, and is shared now");
+    const objectId = pin?.chainObjectId ?? vault?.chainObjectId ?? null;
+    if (objectId === null) return null;
+    const minGeneration = (await pins.loadGeneration(objectId)) ?? 0n;
+    const object = await chain.readVault(objectId, { maxAge: 0, minGeneration });
+    if (pin !== null) await requireHeld(session, pin, object);
+    return object;
   } catch (error) {
     const named = toVaultError(error);
     if (named instanceof SdkError) return named;

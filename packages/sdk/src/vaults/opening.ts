@@ -34,13 +34,10 @@ export async function openVault(session: VaultSession, pin: VaultPin): Promise<O
 type Viewer = (options?: ReadOptions) => Promise<VaultView>;
 
 /** Never below the highest generation that any run of this client has seen, and of the owner that was pinned. */
-function openViewer(
-  { chain, pins, signer }: VaultSession,
-  pin: VaultPin,
-  chainObjectId: string,
-  memory: SeenMemory,
-): Viewer {
+function openViewer(session: VaultSession, pin: VaultPin, chainObjectId: string, memory: SeenMemory): Viewer {
+  const { chain, pins, signer } = session;
   let seen: bigint | null = null;
+  let held = pin;
   return (options = {}) =>
     inVaultTerms(async () => {
       // A view comes before everything that is verified: what other processes have seen counts from here on.
@@ -53,20 +50,30 @@ function openViewer(
       const vault = isNamed(remembered, signer)
         ? remembered
         : await chain.readVault(chainObjectId, { ...wanted, maxAge: 0 });
-      const owner = vault.owner.chainAddress;
-      // Nobody but this signer can have made it the owner: a process that did may have ended before it could pin that.
-      const isHeld = pin.ownerAddress === null || owner === pin.ownerAddress || owner === signer.chainAddress;
-      if (!isHeld)
-        throw new VaultError("vault_changed", `The vault's owner was ${pin.ownerAddress}, and is ${owner} now`, {
-          nextStep:
-            "Ask both owners, over another way than the service, whether the vault was handed on; if so, call vaults.trustOwner with the new address.",
-        });
+      held = await requireHeld(session, held, vault);
       if (vault.generation > seen) {
         seen = vault.generation;
         await pins.saveGeneration(chainObjectId, seen);
       }
       return viewOf(vault);
     });
+}
+
+/**
+ * The pin that the vault's owner is held to: the given one, or what a user has trusted in another process since.
+ * @throws VaultError `vault_changed`.
+ */
+export async function requireHeld(session: VaultSession, pin: VaultPin, vault: VaultObject): Promise<VaultPin> {
+  const owner = vault.owner.chainAddress;
+  const holds = ({ ownerAddress }: VaultPin) => ownerAddress === null || ownerAddress === owner;
+  // Nobody but this signer can have made it the owner: a process that did may have ended before it could pin that.
+  if (holds(pin) || owner === session.signer.chainAddress) return pin;
+  const now = await session.pins.load(pin.origin, pin.vaultId);
+  if (now !== null && now.chainObjectId === pin.chainObjectId && holds(now)) return now;
+  throw new VaultError("vault_changed", `The vault's owner was ${pin.ownerAddress}, and is ${owner} now`, {
+    nextStep:
+      "Ask both owners, over another way than the service, whether the vault was handed on; if so, call vaults.trustOwner with the new address.",
+  });
 }
 
 function isNamed(vault: VaultObject, { chainAddress, statements }: VaultSession["signer"]): boolean {
