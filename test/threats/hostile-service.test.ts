@@ -193,6 +193,16 @@ describe("the service can", () => {
     await stack.owner.another({ middleware: [leavesOut] }).agents.revoke(keyId, known);
     for (const { id } of [one, hidden]) expect(await membersOf(id)).toEqual([other.signer.chainAddress]);
 
+    // Nor do vaults that it makes up keep the agent in those that there are.
+    for (const { id } of [one, hidden]) await owner.vaults.members.add(id, agent.signer.chainAddress);
+    const makesUp = lyingAt("vaults.list", (said: { vaults: Vault[] }) => ({
+      ...said,
+      vaults: [{ ...vault, id: crypto.randomUUID() }, ...said.vaults],
+    }));
+    const kept = stack.owner.another({ middleware: [makesUp], retry: { limit: 0 } }).agents.revoke(keyId, known);
+    await expect(kept).rejects.toMatchObject({ code: "not_found" });
+    for (const { id } of [one, hidden]) expect(await membersOf(id)).toEqual([other.signer.chainAddress]);
+
     // On its word alone: the framed member is gone, and where a vault is left out it stays.
     const deceived = stack.owner.another({ middleware: [namesOther, leavesOut] });
     const { memberships } = await deceived.agents.revoke(keyId);

@@ -38,7 +38,8 @@ export interface RevokeOptions extends CallOptions {
 
 /**
  * The key first, so that the agent is cut off at once; then its address from every shared vault of the account, each on the chain and at
- * the service. After a failure at any point the same call goes on: what is done is not done again. Which address the key has, and which
+ * the service. After a failure at any point the same call goes on: what is done is not done again; where it fails in one vault, the others are
+ * done all the same, and then the failure is thrown. Which address the key has, and which
  * vaults there are, is the service's word unless the options say it.
  * @throws VaultError `vault_changed` for a key that the service binds to another address than the given one; `is_owner`.
  */
@@ -64,11 +65,33 @@ export async function revokeAgent(
       nextStep: "Revoke it with apiKeys.revoke.",
     });
   await callOn(connection, apiKeysGroup.revoke, { params: { keyId } }, options);
-  const memberships: RevokedMembership[] = [];
-  if (chainAddress !== null)
-    for (const vaultId of new Set([...(await listSharedVaults(connection, options)), ...vaultIds]))
-      memberships.push(await endMembership(connection, vaultId, chainAddress, options));
+  const memberships = chainAddress === null ? [] : await endAll(connection, chainAddress, vaultIds, options);
   return { keyId, chainAddress, memberships, effect: REVOKED };
+}
+
+/** A vault in which it fails keeps the agent in no other: the failure is told when all were gone through. */
+async function endAll(
+  connection: Connection,
+  chainAddress: string,
+  known: readonly string[],
+  options: CallOptions,
+): Promise<RevokedMembership[]> {
+  const memberships: RevokedMembership[] = [];
+  const failures: unknown[] = [];
+  const attempt = async (vaultId: string): Promise<void> => {
+    options.signal?.throwIfAborted();
+    try {
+      memberships.push(await endMembership(connection, vaultId, chainAddress, options));
+    } catch (error) {
+      failures.push(error);
+    }
+  };
+  // What the owner knows comes first: what the service lists may be endless, or fail.
+  for (const vaultId of new Set(known)) await attempt(vaultId);
+  for (const vaultId of await listSharedVaults(connection, options))
+    if (!known.includes(vaultId)) await attempt(vaultId);
+  if (failures.length > 0) throw failures[0];
+  return memberships;
 }
 
 async function listSharedVaults(connection: Connection, options: CallOptions): Promise<string[]> {
