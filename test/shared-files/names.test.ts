@@ -1,6 +1,7 @@
 /** Names, folders and the trash of shared vaults: the service sees none of it, its members all. */
 import type { Client, File, Middleware, Vault } from "@coffer/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readHeight } from "../kit/crash-points.ts";
 import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
 
 let stack: SharedStack;
@@ -173,3 +174,10 @@ function flip(base64: string): string {
   raw[40] = (raw[40] ?? 0) ^ 1;
   return raw.toString("base64");
 }
+
+test("a vault's own name is looked at before an object is paid for that no vault can have", async () => {
+  const before = await readHeight(stack);
+  for (const name of ["", " a", "a/b", "n".repeat(256)])
+    await expect(client.vaults.create({ name, type: "shared" })).rejects.toMatchObject({ code: "invalid_request" });
+  expect(await readHeight(stack)).toBe(before);
+});

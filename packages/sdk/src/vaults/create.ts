@@ -1,5 +1,5 @@
 /** Making a shared vault: an object on the chain, and a vault at the service that names it. */
-import { clientApi as api, type Vault } from "@coffer/contract";
+import { clientApi as api, nameProblem, type Vault } from "@coffer/contract";
 import {
   createVault,
   encodeUnfinished,
@@ -10,7 +10,7 @@ import {
 } from "@coffer/chain";
 import { callOn, type CallOptions } from "../call.ts";
 import type { Signer } from "../chain/signer.ts";
-import { ApiError } from "../errors.ts";
+import { ApiError, ContractError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
 import { untilSeen } from "./service-view.ts";
@@ -46,6 +46,9 @@ export async function createSharedVault(
   { name, plainNames = false, journal = connection.sharedVaults?.creations }: NewSharedVault,
   options?: CallOptions,
 ): Promise<Vault> {
+  const problem = nameProblem(name);
+  // Before an object is paid for that no vault could name.
+  if (problem !== null) throw new ContractError("request", api.vaults.create.id, [`name: ${problem}`]);
   const session = vaultSession(connection);
   await requireLinkedAddress(session, options);
   const creation = openCreation(session, name.normalize("NFC"), journal);
