@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { parseExportStatement, signExportStatement } from "@coffer/crypto";
 import { exportVault, openExport, type ExportResult, type OpenedExport } from "@coffer/sdk/node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { collect, edit, readAll, unsigned } from "../kit/changed-export.ts";
 import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
 
 /** Of the owner's network configuration. */
@@ -49,18 +50,6 @@ afterAll(async () => {
   await rm(place, { recursive: true, force: true });
 });
 
-async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  const all: Item[] = [];
-  for await (const item of items) all.push(item);
-  return all;
-}
-
-async function readAll(opened: OpenedExport, id: string): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of opened.read(id)) pieces.push(piece);
-  return Buffer.concat(pieces);
-}
-
 async function openAs(person: SharedPerson, directory = bundle, more = {}): Promise<OpenedExport> {
   return openExport(directory, { signer: person.signer, network: stack.network, ...more });
 }
@@ -70,29 +59,6 @@ async function tampered(change: (directory: string) => Promise<void>): Promise<s
   const directory = await mkdtemp(join(place, "tampered-"));
   await cp(bundle, directory, { recursive: true });
   await change(directory);
-  return directory;
-}
-
-async function edit(path: string, change: (json: Record<string, unknown>) => void): Promise<void> {
-  const json = JSON.parse(await readFile(path, "utf8")) as Record<string, unknown>;
-  change(json);
-  await writeFile(path, JSON.stringify(json));
-}
-
-/** What whoever can write to the export, and sign nothing, makes of it after a change: a manifest that fits, and no signature. */
-async function unsigned(directory: string): Promise<string> {
-  const hash = createHash("sha256");
-  const counts: Record<string, number> = {};
-  for (const folder of ["files", "folders", "records"]) {
-    const names = (await readdir(join(directory, folder))).sort();
-    counts[folder] = names.length;
-    for (const name of names) {
-      const content = await readFile(join(directory, folder, name));
-      hash.update(`${folder}/${name} ${createHash("sha256").update(content).digest("hex")}\n`);
-    }
-  }
-  await edit(join(directory, "manifest.json"), (json) => Object.assign(json, counts, { items: hash.digest("hex") }));
-  await unlink(join(directory, "manifest.statement"));
   return directory;
 }
 
@@ -365,6 +331,44 @@ describe("a changed export is refused", () => {
         what,
       ).toMatchObject({ code: "damaged", step });
     }
+  }, 60_000);
+
+  test("while it is open, too: what is read is what was checked", async () => {
+    const id = fileIds[0] ?? "";
+    const [folder = ""] = (await readdir(join(bundle, "folders"))).map((name) => name.replace(".json", ""));
+    const swap = (path: string, field: string, value: unknown) => (d: string) =>
+      edit(join(d, path), (json) => Object.assign(json, { [field]: value }));
+    const later = "2030-01-01T00:00:00.000Z";
+    const changes: Record<string, [kind: "file" | "folder", change: (directory: string) => Promise<void>]> = {
+      "a time of a file": ["file", swap(`files/${id}.json`, "updatedAt", later)],
+      "the digest of a content": ["file", swap(`files/${id}.json`, "sha256", "0".repeat(64))],
+      "white space": ["file", (d) => appendFile(fileOf(d), "\n")],
+      "another file under its id": ["file", (d) => cp(fileOf(d, 1), fileOf(d))],
+      "a file taken away": ["file", (d) => unlink(fileOf(d))],
+      "a folder put into the trash": ["folder", swap(`folders/${folder}.json`, "trashedAt", later)],
+      "a folder taken away": ["folder", (d) => unlink(join(d, "folders", `${folder}.json`))],
+    };
+    for (const [what, [kind, change]] of Object.entries(changes)) {
+      const directory = await tampered(() => Promise.resolve());
+      const opened = await openAs(member, directory);
+      if (kind === "file") expect(text(await readAll(opened, id)), what).toBe("content of one.txt");
+      await change(directory);
+      const items: AsyncIterable<unknown> = kind === "file" ? opened.files() : opened.folders();
+      await expect(collect(items), what).rejects.toMatchObject({ code: "damaged" });
+      if (kind === "file") await expect(readAll(opened, id), what).rejects.toMatchObject({ code: "damaged" });
+      const problem = { kind, id: kind === "file" ? id : folder, code: "damaged" };
+      expect(await opened.verify(), what).toEqual([expect.objectContaining(problem)]);
+    }
+    // What came afterwards is none of it.
+    const directory = await tampered(() => Promise.resolve());
+    const opened = await openAs(member, directory);
+    const added = randomUUID();
+    await cp(fileOf(directory), join(directory, "files", `${added}.json`));
+    await cp(contentOf(directory), join(directory, "content", `${added}.file`));
+    await writeFile(join(directory, "records", `${"ab".repeat(32)}.record`), "nothing");
+    expect((await collect(opened.files())).map((file) => file.id)).not.toContain(added);
+    await expect(readAll(opened, added)).rejects.toMatchObject({ code: "damaged" });
+    expect(await opened.verify()).toEqual([]);
   }, 60_000);
 
   test("once its generations are below the floor, unless the caller takes them", async () => {

@@ -1,12 +1,12 @@
 /** Exports of shared vaults as directories of this machine. */
 import { randomUUID } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { open, opendir, readFile, rename, rm, stat } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { open, opendir, rename, rm, stat, type FileHandle } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
 import { connectionOf, type Client } from "../client.ts";
 import type { ExportOptions, ExportResult } from "../vaults/export.ts";
 import type { ExportStore } from "../vaults/export-layout.ts";
-import type { OpenedExport, OpenExportOptions } from "../vaults/open-export.ts";
+import type { OpenExportOptions } from "../vaults/open-export.ts";
+import type { OpenedExport } from "../vaults/opened-export.ts";
 import { fileErrorCode, makePrivateDirectory, syncDirectory } from "./durable-file.ts";
 
 /**
@@ -53,17 +53,37 @@ function directoryStore(directory: string): ExportStore {
   };
   return {
     write: (path, content) => writeWhole(pathOf(path), content),
-    read: async (path, most) => {
-      const size = await sizeOf(pathOf(path));
-      if (size === null) return null;
-      if (size > most) throw new RangeError(`${path} has ${String(size)} bytes, and at most ${String(most)} are read`);
-      return new Uint8Array(await readFile(pathOf(path)));
-    },
-    open: async (path) => ((await sizeOf(pathOf(path))) === null ? null : createReadStream(pathOf(path))),
+    read: (path, most) => readAtMost(pathOf(path), most),
+    open: async (path) => (await openThere(pathOf(path)))?.createReadStream() ?? null,
     size: (path) => sizeOf(pathOf(path)),
     list: (folder) => namesIn(join(directory, folder)),
     remove: (path) => rm(pathOf(path), { force: true }),
   };
+}
+
+/** One byte more than there may be is asked for, so that a file which grows meanwhile is told, and never read whole. */
+async function readAtMost(path: string, most: number): Promise<Uint8Array | null> {
+  const file = await openThere(path);
+  if (file === null) return null;
+  try {
+    const bytes = new Uint8Array(Math.min((await file.stat()).size, most) + 1);
+    let filled = 0;
+    for (let count = -1; count !== 0 && filled < bytes.length; filled += count)
+      count = (await file.read(bytes, filled, bytes.length - filled)).bytesRead;
+    if (filled > most) throw new RangeError(`${basename(path)} has more than ${String(most)} bytes`);
+    return bytes.subarray(0, filled);
+  } finally {
+    await file.close();
+  }
+}
+
+async function openThere(path: string): Promise<FileHandle | null> {
+  try {
+    return await open(path, "r");
+  } catch (error) {
+    if (fileErrorCode(error) === "ENOENT") return null;
+    throw error;
+  }
 }
 
 async function writeWhole(path: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<void> {

@@ -12,11 +12,12 @@ import {
 import { toHex } from "../digest.ts";
 import type { SharedVaultOptions } from "../options.ts";
 import { bytesOf } from "./addresses.ts";
-import { MAX_ITEM, readWhole, recordPath, type ExportStore } from "./export-layout.ts";
+import type { CheckedItems } from "./checked-items.ts";
+import { VaultError } from "./vault-error.ts";
 
 /** The export's records and their keys, in memory only. */
 export class ExportKeys {
-  readonly #store: ExportStore;
+  readonly #items: CheckedItems;
   readonly #wrap: ReturnType<typeof sealVaultKeyWrap>;
   readonly #view: () => Promise<VaultView>;
   readonly #keys = new Map<string, VaultKey>();
@@ -24,9 +25,9 @@ export class ExportKeys {
   /** All that are in order, once they were looked for. */
   #records: VaultKeyRecord[] = [];
 
-  constructor(store: ExportStore, chain: Chain, options: SharedVaultOptions, view: () => Promise<VaultView>) {
+  constructor(items: CheckedItems, chain: Chain, options: SharedVaultOptions, view: () => Promise<VaultView>) {
     const { signer, network, fetch, clock } = options;
-    this.#store = store;
+    this.#items = items;
     this.#view = view;
     this.#wrap = sealVaultKeyWrap({
       client: chain.client,
@@ -43,10 +44,11 @@ export class ExportKeys {
   }
 
   async record(keyId: Uint8Array): Promise<VaultKeyRecord> {
-    const bytes = await readWhole(this.#store, recordPath(toHex(keyId)), MAX_ITEM);
-    if (bytes === null) throw new CryptoError("damaged", "record", "the export lacks the vault key that was signed");
-    const record = parseRecord(bytes);
-    if (toHex(record.keyId) !== toHex(keyId))
+    const id = toHex(keyId);
+    if (!this.#items.has("records", id))
+      throw new CryptoError("damaged", "record", "the export lacks the vault key that was signed");
+    const record = parseRecord(await this.#items.read("records", id));
+    if (toHex(record.keyId) !== id)
       throw new CryptoError("damaged", "record", "the export holds another record under that key's id");
     return record;
   }
@@ -90,9 +92,8 @@ export class ExportKeys {
   async #openAll(): Promise<void> {
     const view = await this.#view();
     this.#records = [];
-    for await (const name of this.#store.list("records")) {
-      const keyId = /^([0-9a-f]{64})\.record$/.exec(name)?.[1];
-      const record = keyId === undefined ? null : await this.#readable(view, keyId);
+    for (const keyId of this.#items.ids("records")) {
+      const record = await this.#readable(view, keyId);
       if (record !== null) this.#records.push(record);
     }
     await this.open(this.#records);
@@ -104,7 +105,7 @@ export class ExportKeys {
       await verifyRecord(view, record);
       return record;
     } catch (error) {
-      if (error instanceof CryptoError) return null;
+      if (error instanceof CryptoError || error instanceof VaultError) return null;
       throw error;
     }
   }

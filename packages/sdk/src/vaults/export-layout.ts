@@ -34,10 +34,27 @@ export const MANIFEST = "manifest.json";
 export const STATEMENT = "manifest.statement";
 /** What the manifest's digest is over, in the order of their names. Contents are bound by their files, which name size and SHA-256. */
 export const ITEM_FOLDERS = ["files", "folders", "records"] as const;
-export const recordPath = (keyId: string): string => `records/${keyId}.record`;
-export const folderPath = (id: string): string => `folders/${id}.json`;
-export const filePath = (id: string): string => `files/${id}.json`;
+export type ItemFolder = (typeof ITEM_FOLDERS)[number];
+export const recordPath = (keyId: string): string => itemPath("records", keyId);
+export const folderPath = (id: string): string => itemPath("folders", id);
+export const filePath = (id: string): string => itemPath("files", id);
 export const contentPath = (fileId: string): string => `content/${fileId}.file`;
+
+const JSON_NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.json$/;
+const NAMES: Readonly<Record<ItemFolder, RegExp>> = {
+  files: JSON_NAME,
+  folders: JSON_NAME,
+  records: /^([0-9a-f]{64})\.record$/,
+};
+
+export function itemPath(folder: ItemFolder, id: string): string {
+  return `${folder}/${id}.${folder === "records" ? "record" : "json"}`;
+}
+
+/** null: nothing that an export holds there has such a name. */
+export function itemIdOf(folder: ItemFolder, name: string): string | null {
+  return NAMES[folder].exec(name)?.[1] ?? null;
+}
 
 /** In bytes: what is read at once. */
 export const MAX_MANIFEST = 4 * 1024 * 1024;
@@ -79,7 +96,7 @@ export const manifest = z.object({
 export type Manifest = z.infer<typeof manifest>;
 
 /** How many there are of each. */
-export type ItemCounts = Readonly<Record<(typeof ITEM_FOLDERS)[number], number>>;
+export type ItemCounts = Readonly<Record<ItemFolder, number>>;
 
 const { id, versionId, size, sha256, folderId, shared, createdAt, updatedAt, trashedAt } =
   api.files.get.output.shape.file.shape;
