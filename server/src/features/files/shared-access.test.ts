@@ -173,5 +173,36 @@ describe("who may write", () => {
     await service.handlers.files.delete({ params: { fileId: file.id }, query: {} }, context);
     const trash = answerOf(await service.handlers.trash.list({ query: { vaultId } }, context));
     expect(trash.files).toMatchObject([{ id: file.id }]);
+    // Who has restored it reads it; until then its owner alone does, who rotates there.
+    expect(await codeOf(contentOf(service, member, file.id, file.versionId))).toBe("trashed");
+  });
+
+  test("who is no member changes nothing that goes unsigned either: the trash, and the way back from it", async () => {
+    await using service = await openTestService();
+    const { member, ...writing } = await openWriting(service);
+    const { files, folders } = service.handlers;
+    const owner = contextOf(writing.by.principal);
+    const file = await put(service, writing, "name");
+    const makeFolder = async (name: string) => {
+      const shared = entryOf(writing, name, { kind: "folder", id: randomUUID() });
+      const body = { vaultId: writing.shared.vaultId, shared };
+      return answerOf(await folders.create({ body }, owner)).folder.id;
+    };
+    const [folderId, gone] = [await makeFolder("folder"), await makeFolder("gone")];
+    await files.delete({ params: { fileId: file.id }, query: {} }, owner);
+    await folders.delete({ params: { folderId: gone } }, owner);
+    service.chain.remove(writing.shared.objectId, member.chainAddress);
+    service.clock.advance(10_001);
+    for (const { principal } of [member, agentOf(writing.by)]) {
+      const context = contextOf(principal);
+      const acts = [
+        files.restore({ params: { fileId: file.id }, body: undefined }, context),
+        folders.delete({ params: { folderId } }, context),
+        folders.restore({ params: { folderId: gone }, body: undefined }, context),
+      ];
+      expect(await Promise.all(acts.map(codeOf))).toEqual(["not_a_member", "not_a_member", "not_a_member"]);
+    }
+    const trash = await service.handlers.trash.list({ query: { vaultId: writing.shared.vaultId } }, owner);
+    expect(answerOf(trash).files).toMatchObject([{ id: file.id }]);
   });
 });
