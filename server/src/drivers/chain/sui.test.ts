@@ -105,6 +105,23 @@ describe("a Sui node", () => {
     }
   });
 
+  it("is read no further than the largest vault goes", async () => {
+    const { chain, node } = open();
+    let sent = 0;
+    const endless = () =>
+      new ReadableStream<Uint8Array>({
+        pull: (controller) => {
+          sent += 65_536;
+          controller.enqueue(new Uint8Array(65_536).fill(65));
+          if (sent > 64 * 1024 * 1024) controller.close();
+        },
+      });
+    const headers = { "content-type": "application/grpc-web-text" };
+    node.answer = () => Promise.resolve(new Response(endless(), { headers }));
+    expect(await failureOf(chain.readVault(VAULT, { maxAge: 0 }))).toBe("The chain could not be read");
+    expect(sent).toBeLessThan(4 * 1024 * 1024);
+  });
+
   it("is given up after a while, whether or not it looks at the signal", async () => {
     for (const heeds of [true, false]) {
       const { chain, node } = open({ timeout: 20 });
