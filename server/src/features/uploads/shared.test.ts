@@ -80,6 +80,22 @@ describe("a resumable upload to a shared vault", () => {
     expect((await head(service, member, id))["File-Id"]).toBe(fileId);
   });
 
+  test("is looked at again while a part of it comes: who is removed meanwhile is cut off", async () => {
+    await using service = await openTestService();
+    const { member, ...rest } = await openWriting(service);
+    const upload = newUpload({ ...rest, by: member }, "name");
+    const { bytes } = upload.file;
+    const uploadId = await create(service, member, newMetadata(rest, upload), bytes.length);
+    const context = contextOf(member.principal);
+    const body = bodyOf(bytes.subarray(0, 20), { contentType: TUS_PART_TYPE });
+    const headers = { ...SPOKEN, "upload-offset": 0 };
+    await service.handlers.uploads.append({ params: { uploadId }, headers, body }, context);
+    expect(await codeOf(context.recheck())).toBe("ok");
+    service.chain.remove(rest.shared.objectId, member.chainAddress);
+    service.clock.advance(5_001);
+    expect(await codeOf(context.recheck())).toBe("not_a_member");
+  });
+
   test("makes a new version, with the name's next entry", async () => {
     await using service = await openTestService();
     const { member: _member, ...writing } = await openWriting(service);
