@@ -1,5 +1,5 @@
-import { ConstraintError, type Database } from "@coffer/server/ports/database";
-import { setTimeout as sleep } from "node:timers/promises";
+import { ConstraintError, type Database, type Session } from "@coffer/server/ports/database";
+import { setImmediate as turnOfTheLoop, setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { accountRow, fileRow, insertAccount, vaultRow } from "../kit/rows.ts";
 import { onDatabase } from "./database-fixture.ts";
@@ -84,9 +84,79 @@ export function describeTransactions(openMedium: OpenMedium): void {
         expect(seen.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
       }),
     );
+    describeLongWork(openMedium);
     describeRaces(openMedium);
     describeConstraints(openMedium);
   });
+}
+
+/** Of many statements, or of many transactions behind each other: neither waits for anything that would let others have a turn. */
+function describeLongWork(openMedium: OpenMedium): void {
+  it(
+    "let others read meanwhile, however much one does",
+    onDatabase(openMedium, async (database) => {
+      const { accountId } = await insertAccount(database);
+      let reads = 0;
+      const seen = new Set<string | null>();
+      const readers = actInTurns(async () => {
+        seen.add(await readName(database, accountId));
+        reads += 1;
+      });
+      const duringWork = await database.transaction(async (transaction) => {
+        await renameOften(transaction, accountId, 3_000);
+        return reads;
+      });
+      await readers.end();
+      expect(duringWork).toBeGreaterThan(2);
+      expect([...seen].filter((name) => name !== "name 2999")).toEqual([null]);
+    }),
+  );
+
+  it(
+    "let others read and write meanwhile, however many come one behind the other",
+    onDatabase(openMedium, async (database) => {
+      const { accountId } = await insertAccount(database);
+      let writes = 0;
+      const writers = actInTurns(async () => {
+        await insertAccount(database);
+        writes += 1;
+      });
+      for (let round = 0; round < 40; round += 1)
+        await database.transaction((transaction) => renameOften(transaction, accountId, 100));
+      const duringWork = writes;
+      await writers.end();
+      expect(duringWork).toBeGreaterThan(2);
+    }),
+  );
+}
+
+/** Does something whenever the event loop has a turn for it, until it is ended. */
+function actInTurns(act: () => Promise<void>): { end(): Promise<void> } {
+  let isOver = false;
+  const acting = (async () => {
+    while (!isOver) {
+      await turnOfTheLoop();
+      await act();
+    }
+  })();
+  return {
+    end: () => {
+      isOver = true;
+      return acting;
+    },
+  };
+}
+
+async function renameOften(session: Session, accountId: string, times: number): Promise<void> {
+  for (let index = 0; index < times; index += 1) {
+    const name = `name ${index}`;
+    await session.run(session.build.updateTable("accounts").set({ name }).where("id", "=", accountId));
+  }
+}
+
+async function readName(database: Database, id: string): Promise<string | null> {
+  const query = database.build.selectFrom("accounts").select("name").where("id", "=", id);
+  return (await database.first(query))?.name ?? null;
 }
 
 function describeRaces(openMedium: OpenMedium): void {

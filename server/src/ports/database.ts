@@ -36,7 +36,9 @@ export interface TransactionOptions {
  * everything else is a defect and rejects with the driver's own error. `transaction` resolves only once the commit is
  * durable (it survives kill -9 and power loss), rolls back when `work` rejects, and is serialised against other writers.
  * `work` must not wait for anything but its own queries, and uses the session it is given: a write through the database
- * itself would wait for this very transaction, so it rejects at once. Reads outside the transaction see committed state.
+ * itself would wait for this very transaction, so it rejects at once. Reads outside the transaction see committed state, and
+ * are answered while a transaction of many statements is at work: between them a driver gives way. A statement itself may be as long as its
+ * rows are many, so what goes over any number of rows is written in pieces (features/in-pieces.ts).
  */
 export interface Database extends Session, AsyncDisposable {
   readonly capabilities: DatabaseCapabilities;

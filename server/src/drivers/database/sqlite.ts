@@ -17,6 +17,7 @@ import type { Tables } from "../../ports/tables.ts";
 import { compilerFor } from "./sqlite/compiler.ts";
 import { openConnection, type SqliteConnection } from "./sqlite/connection.ts";
 import { CommittedReads } from "./sqlite/committed-reads.ts";
+import { Pace } from "./sqlite/pace.ts";
 import { openReserve, type Reserve } from "./sqlite/reserve.ts";
 import { Turn } from "./sqlite/turn.ts";
 
@@ -67,6 +68,7 @@ class SqliteDatabase implements Database {
   readonly #reserve: Reserve;
   readonly #busyAttempts: number;
   readonly #turn = new Turn();
+  readonly #pace = new Pace();
   /** Whether the caller stands inside a transaction's work; see {@link Database}. */
   readonly #inside = new AsyncLocalStorage<{ open: boolean }>();
 
@@ -124,7 +126,7 @@ class SqliteDatabase implements Database {
     await this.#patiently(() => this.#writer.begin());
     const marker = { open: true };
     try {
-      const session = new SqliteTransaction(this.build, this.#writer, marker);
+      const session = new SqliteTransaction(this.build, this.#writer, { marker, pace: this.#pace });
       const result = await this.#inside.run(marker, () => work(session));
       this.#writer.commit();
       this.#committed.refresh();
@@ -141,6 +143,7 @@ class SqliteDatabase implements Database {
     using _turn = await this.#takeTurn();
     const result = await this.#patiently(statement);
     this.#committed.refresh();
+    this.#pace.count(0);
     return result;
   }
 
@@ -148,6 +151,7 @@ class SqliteDatabase implements Database {
     if (this.#inside.getStore()?.open === true) {
       throw new Error("A transaction's work must use the session it was given: this write would wait for itself");
     }
+    if (this.#pace.isSpent) await this.#pace.giveWay();
     return this.#turn.take();
   }
 
@@ -172,26 +176,40 @@ class SqliteTransaction implements Session {
   readonly build: Kysely<Tables>;
   readonly #connection: SqliteConnection;
   readonly #marker: { readonly open: boolean };
+  readonly #pace: Pace;
 
-  constructor(build: Kysely<Tables>, connection: SqliteConnection, marker: { readonly open: boolean }) {
+  constructor(
+    build: Kysely<Tables>,
+    connection: SqliteConnection,
+    { marker, pace }: { readonly marker: { readonly open: boolean }; readonly pace: Pace },
+  ) {
     this.build = build;
     this.#connection = connection;
     this.#marker = marker;
+    this.#pace = pace;
   }
 
   async all<Row>(query: Compilable<Row>): Promise<Row[]> {
-    return this.#live().all(query.compile());
+    const rows = (await this.#live()).all<Row>(query.compile());
+    this.#pace.count(rows.length);
+    return rows;
   }
 
   async first<Row>(query: Compilable<Row>): Promise<Row | null> {
-    return this.#live().first(query.compile());
+    const row = (await this.#live()).first<Row>(query.compile());
+    this.#pace.count(0);
+    return row;
   }
 
   async run(query: Compilable): Promise<number> {
-    return this.#live().run(query.compile());
+    const changed = (await this.#live()).run(query.compile());
+    this.#pace.count(changed);
+    return changed;
   }
 
-  #live(): SqliteConnection {
+  /** Others' reads see what is committed; their writes wait for this transaction, however long it takes. */
+  async #live(): Promise<SqliteConnection> {
+    if (this.#pace.isSpent) await this.#pace.giveWay();
     if (!this.#marker.open) throw new Error("The transaction is over");
     return this.#connection;
   }
