@@ -1,4 +1,5 @@
 /** The SQL of the jobs. Unlike a feature's, it goes over all accounts. */
+import { dropStagedOfFolder } from "../features/folder-names/staged-store.ts";
 import { prepared, type Session } from "../ports/database.ts";
 import type { BlobDeletionRow, FileRow, FileVersionRow, FolderRow, UploadRow } from "../ports/tables.ts";
 
@@ -197,10 +198,6 @@ const removeLostKeys = prepared((build, value: { vaultId: string; folderId: stri
   build.deleteFrom("folder_keys").where("vault_id", "=", value.vaultId).where("folder_id", "=", value.folderId),
 );
 
-const removeLostNames = prepared((build, value: { vaultId: string; folderId: string }) =>
-  build.deleteFrom("staged_names").where("vault_id", "=", value.vaultId).where("folder_id", "=", value.folderId),
-);
-
 /** What a shared vault keeps of a folder beside its row. */
 export async function deleteFolderNames(
   transaction: Session,
@@ -208,27 +205,33 @@ export async function deleteFolderNames(
 ): Promise<void> {
   const value = { vaultId: folder.vault_id, folderId: folder.id };
   await transaction.run(removeLostKeys(transaction, value));
-  await transaction.run(removeLostNames(transaction, value));
+  await dropStagedOfFolder(transaction, value);
 }
 
 const removeEmptyFolders = prepared((build, value: { cutoff: number }) =>
   build
     .deleteFrom("folders")
-    .where("trashed_at", "<=", value.cutoff)
-    .where((row) =>
-      row.not(row.exists(row.selectFrom("files").select("files.id").whereRef("files.folder_id", "=", "folders.id"))),
-    )
-    .where((row) =>
-      row.not(
-        row.exists(
-          row.selectFrom("folders as child").select("child.id").whereRef("child.parent_id", "=", "folders.id"),
-        ),
-      ),
+    .where("id", "in", (folders) =>
+      folders
+        .selectFrom("folders as empty")
+        .select("empty.id")
+        .where("empty.trashed_at", "<=", value.cutoff)
+        .where((row) =>
+          row.not(row.exists(row.selectFrom("files").select("files.id").whereRef("files.folder_id", "=", "empty.id"))),
+        )
+        .where((row) =>
+          row.not(
+            row.exists(
+              row.selectFrom("folders as child").select("child.id").whereRef("child.parent_id", "=", "empty.id"),
+            ),
+          ),
+        )
+        .limit(BATCH),
     )
     .returning(["id", "account_id", "vault_id", "parent_id", "shared_json"]),
 );
 
-/** The leaves among the folders trashed by then: what still holds something stays. */
+/** Some of the leaves among the folders trashed by then: what still holds something stays. */
 export function deleteEmptyFolders(
   transaction: Session,
   cutoff: number,

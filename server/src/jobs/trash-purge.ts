@@ -25,9 +25,14 @@ export async function purgeTrash(deps: Purging, signal: AbortSignal): Promise<{ 
       freesSpace: true,
     });
   }
-  const folders = signal.aborted
-    ? 0
-    : await deps.database.transaction((transaction) => purgeFolders(deps, transaction, cutoff), { freesSpace: true });
+  let folders = 0;
+  while (!signal.aborted) {
+    const purged = await deps.database.transaction((transaction) => purgeFolders(deps, transaction, cutoff), {
+      freesSpace: true,
+    });
+    if (purged === 0) break;
+    folders += purged;
+  }
   return { files, folders };
 }
 
@@ -51,17 +56,14 @@ async function purgeFiles(
 
 type PurgedFolder = Pick<FolderRow, "id" | "account_id" | "vault_id" | "parent_id" | "shared_json">;
 
-/** From the leaves up, a level at a time: what still holds something stays, and so does all above it. */
+/** Some of the leaves: what still holds something stays, and so does all above it, until a later round. */
 async function purgeFolders(deps: Purging, transaction: Session, cutoff: number): Promise<number> {
-  for (let count = 0; ;) {
-    const rows: PurgedFolder[] = await deleteEmptyFolders(transaction, cutoff);
-    if (rows.length === 0) return count;
-    for (const row of rows) {
-      if (row.shared_json !== null) await deleteFolderNames(transaction, row);
-      await recordDeletion(deps, transaction, row, { kind: "folder", object: folderObject(row) });
-    }
-    count += rows.length;
+  const rows: PurgedFolder[] = await deleteEmptyFolders(transaction, cutoff);
+  for (const row of rows) {
+    if (row.shared_json !== null) await deleteFolderNames(transaction, row);
+    await recordDeletion(deps, transaction, row, { kind: "folder", object: folderObject(row) });
   }
+  return rows.length;
 }
 
 async function recordDeletion(

@@ -7,14 +7,16 @@ import { openSqlite } from "../drivers/database/sqlite.ts";
 import { listEntries, listEntriesOf, listOldEntries } from "../features/audit/store.ts";
 import { listChangesAfter as listFeedChanges } from "../features/events/store.ts";
 import { listFiles, type FileFilter } from "../features/files/store.ts";
+import { countUnstaged } from "../features/folder-names/staged-store.ts";
 import { holdsOthers, liveEntries } from "../features/folder-names/store.ts";
+import { entriesToName } from "../features/folder-names/switching-store.ts";
 import { listSessions, rotateRefreshToken } from "../features/sessions/store.ts";
 import { deleteOldDeliveries, listDeliveries, listUnrecovered } from "../features/webhooks/deliveries-store.ts";
 import { listChangesAfter, listSubscribers } from "../features/webhooks/cursor-store.ts";
 import { claimDue, findNextDue, listLanes, listOverdue } from "../features/webhooks/queue-store.ts";
 import { listLiveMembers } from "../features/members/store.ts";
 import { findVaultOfMember } from "../features/shared-vaults/store.ts";
-import { findCurrentKey, listKeys } from "../features/vault-keys/store.ts";
+import { countKeys, findCurrentKey, listKeys } from "../features/vault-keys/store.ts";
 import { findVaultIdByChainObject, listVaultsOfMember } from "../features/vaults/store.ts";
 import { listWebhooks } from "../features/webhooks/store.ts";
 import { sumHeldBytes } from "../features/uploads/store.ts";
@@ -87,7 +89,10 @@ describe("shared vaults cost the same however many there are:", () => {
     expect(plan).toContain("USING INDEX vault_keys_newest (vault_id=?");
     expect(plan).not.toContain("TEMP B-TREE");
     const one = await planOf((session) => listKeys(session, { vaultId: "v", generation: 1 }, { after, limit: 100 }));
-    expect(one).not.toContain("SCAN");
+    expect(one).toContain("USING INDEX vault_keys_of_generation (vault_id=? AND generation=?");
+    expect(one).not.toContain("TEMP B-TREE");
+    const count = await planOf((session) => countKeys(session, { vaultId: "v", generation: 1, creator: "0x1" }));
+    expect(count).toContain("USING INDEX vault_keys_of_generation (vault_id=? AND generation=?)");
   });
 
   it("a folder's entries are read off the index of names, unsorted, and whether there are others is one look", async () => {
@@ -98,6 +103,31 @@ describe("shared vaults cost the same however many there are:", () => {
     const others = await planOf((session) => holdsOthers(session, folder, "i"));
     expect(others).toContain("INDEX files_live_name (vault_id=? AND <expr>=?)");
     expect(others).not.toContain("TEMP B-TREE");
+  });
+
+  it.each(["", "f"])(
+    "a folder's entries are named in the order in which they were made, unsorted, in %j",
+    async (folderId) => {
+      const plan = await planOf((session) =>
+        entriesToName(session, { accountId: "a", vaultId: "v", folderId }, "k").next(),
+      );
+      expect(plan).toContain("item USING INDEX files_folder_live (account_id=? AND vault_id=? AND folder_id=?)");
+      expect(plan).toContain(
+        "staged USING INDEX sqlite_autoindex_staged_names_1 (vault_id=? AND folder_id=? AND key_id=? AND item_id=?)",
+      );
+      expect(plan).not.toContain("TEMP B-TREE");
+    },
+  );
+
+  it("how many names are missing is counted on indexes", async () => {
+    const folder = { vaultId: "v", folderId: "f" };
+    const plans = [0, 1, 2].map((which) => planOf((session) => countUnstaged(session, folder, "k"), which));
+    const [files, folders, staged] = await Promise.all(plans);
+    expect(files).toContain("USING INDEX files_live_name (vault_id=? AND <expr>=?)");
+    expect(folders).toContain("USING INDEX folders_live_name (vault_id=? AND <expr>=?)");
+    expect(staged).toContain(
+      "USING COVERING INDEX sqlite_autoindex_staged_names_1 (vault_id=? AND folder_id=? AND key_id=?)",
+    );
   });
 
   it("a vault's members are read by its key", async () => {

@@ -8,6 +8,7 @@ import { webhooks } from "./0003-webhooks.ts";
 import { sharedVaults } from "./0004-shared-vaults.ts";
 import { webhookStatuses } from "./0005-webhook-statuses.ts";
 import { inviteSigningKeys } from "./0006-invite-signing-keys.ts";
+import { manyRows } from "./0007-many-rows.ts";
 
 /** A step of the schema: applied once, in its own transaction, never changed after a release. */
 export interface Migration {
@@ -23,6 +24,7 @@ const MIGRATIONS: readonly Migration[] = [
   sharedVaults,
   webhookStatuses,
   inviteSigningKeys,
+  manyRows,
 ];
 
 interface MigrationRow {

@@ -159,14 +159,24 @@ export async function deleteFileRow(transaction: Session, id: string): Promise<v
 }
 
 /** Hands a blob to the job that deletes what no row needs. */
-export async function queueBlobDeletion(
+export function queueBlobDeletion(
   transaction: Session,
-  value: { blobKey: string; notBefore: number },
+  { blobKey, notBefore }: { blobKey: string; notBefore: number },
 ): Promise<void> {
+  return queueBlobDeletions(transaction, [{ blob_key: blobKey }], notBefore);
+}
+
+/** The same for some hundreds at once. What is queued already stays as it is: a finished upload and its file name one blob. */
+export async function queueBlobDeletions(
+  transaction: Session,
+  rows: readonly Pick<FileRow, "blob_key">[],
+  notBefore: number,
+): Promise<void> {
+  if (rows.length === 0) return;
   await transaction.run(
     transaction.build
       .insertInto("blob_deletions")
-      .values({ blob_key: value.blobKey, not_before: value.notBefore })
+      .values(rows.map(({ blob_key }) => ({ blob_key, not_before: notBefore })))
       .onConflict((conflict) => conflict.column("blob_key").doNothing()),
   );
 }

@@ -3,7 +3,8 @@ import type { SharedEntry } from "@coffer/contract";
 import { ServiceError } from "../../http/errors.ts";
 import type { Session } from "../../ports/database.ts";
 import { parseEntryStatement } from "../shared-vaults/statements.ts";
-import { findFolderKey, type FolderOfVault, liveEntries, setFolderKey } from "./store.ts";
+import { findFolderKey, type FolderOfVault, liveEntries } from "./store.ts";
+import { resetFolderKey } from "./staged-store.ts";
 
 /**
  * Makes the key of a folder's entries the folder's: one by one they may have been rotated while they were in the trash.
@@ -22,5 +23,5 @@ export async function alignFolderKey(transaction: Session, folder: FolderOfVault
     found = keyId;
   }
   if (found !== null && found !== (await findFolderKey(transaction, folder)))
-    await setFolderKey(transaction, folder, found);
+    await resetFolderKey(transaction, folder, found);
 }

@@ -7,7 +7,8 @@ import type { Session } from "../../ports/database.ts";
 import type { SeenVault, Writer } from "../shared-vaults/access.ts";
 import { type EntryStatement, type Expected, parseEntryStatement, requireEntry } from "../shared-vaults/statements.ts";
 import { findCurrentKey } from "../vault-keys/store.ts";
-import { findFolderKey, holdFolderKey, holdsOthers, setFolderKey } from "./store.ts";
+import { findFolderKey, holdFolderKey, holdsOthers } from "./store.ts";
+import { resetFolderKey } from "./staged-store.ts";
 
 /** An entry as it was sent, with what its statement says. Nothing is verified yet. */
 export interface SignedEntry {
@@ -81,7 +82,7 @@ export async function requireFolderKey(transaction: Session, vault: SeenVault, e
   const folder = { vaultId: vault.id, folderId: entry.folderId ?? "" };
   if ((await holdFolderKey(transaction, folder)) === entry.keyId) return;
   if (await holdsOthers(transaction, folder, entry.id)) throw new ServiceError("names_outdated");
-  await setFolderKey(transaction, folder, entry.keyId);
+  await resetFolderKey(transaction, folder, entry.keyId);
 }
 
 type NamedEntry = Pick<EntryStatement, "id" | "folderId" | "keyId">;

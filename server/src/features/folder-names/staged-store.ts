@@ -2,17 +2,30 @@
 import { sql } from "kysely";
 import { prepared, type Session } from "../../ports/database.ts";
 import type { StagedNameRow } from "../../ports/tables.ts";
-import type { FolderOfVault } from "./store.ts";
+import { PIECE, untilNoneIsLeft } from "../in-pieces.ts";
+import { type FolderOfVault, setFolderKey } from "./store.ts";
 
 const folderOrNone = sql<string>`coalesce(folder_id, '')`;
 const parentOrNone = sql<string>`coalesce(parent_id, '')`;
 
-const dropOthers = prepared((build, value: { vaultId: string; folderId: string; keyId: string }) =>
+const before = prepared((build, value: { vaultId: string; folderId: string; keyId: string }) =>
   build
-    .deleteFrom("staged_names")
+    .selectFrom("staged_names")
+    .select("key_id")
     .where("vault_id", "=", value.vaultId)
     .where("folder_id", "=", value.folderId)
-    .where("key_id", "!=", value.keyId),
+    .where("key_id", "<", value.keyId)
+    .limit(1),
+);
+
+const behind = prepared((build, value: { vaultId: string; folderId: string; keyId: string }) =>
+  build
+    .selectFrom("staged_names")
+    .select("key_id")
+    .where("vault_id", "=", value.vaultId)
+    .where("folder_id", "=", value.folderId)
+    .where("key_id", ">", value.keyId)
+    .limit(1),
 );
 
 /** Forgets what waits under other keys than the one: a key that was replaced, or whose generation is over, does not come back. */
@@ -21,7 +34,67 @@ export async function dropStagedUnderOthers(
   { vaultId, folderId }: FolderOfVault,
   keyId: string,
 ): Promise<void> {
-  await transaction.run(dropOthers(transaction, { vaultId, folderId, keyId }));
+  for (const query of [before, behind]) {
+    for (;;) {
+      const other = await transaction.first(query(transaction, { vaultId, folderId, keyId }));
+      if (other === null) break;
+      await dropStagedUnder(transaction, { vaultId, folderId }, other.key_id);
+    }
+  }
+}
+
+/** Forgets all that waits for the folder. */
+export function dropStagedOfFolder(transaction: Session, folder: FolderOfVault): Promise<void> {
+  return dropStagedUnderOthers(transaction, folder, "");
+}
+
+/** Changes the folder's key where its names need not change with it: what was staged is for nothing. */
+export async function resetFolderKey(transaction: Session, folder: FolderOfVault, keyId: string): Promise<void> {
+  await setFolderKey(transaction, folder, keyId);
+  await dropStagedOfFolder(transaction, folder);
+}
+
+const anyOfVault = prepared((build, value: { vaultId: string }) =>
+  build.selectFrom("staged_names").select(["folder_id", "key_id"]).where("vault_id", "=", value.vaultId).limit(1),
+);
+
+/** For a vault that is deleted. */
+export async function dropStagedOfVault(transaction: Session, vaultId: string): Promise<void> {
+  for (;;) {
+    const some = await transaction.first(anyOfVault(transaction, { vaultId }));
+    if (some === null) return;
+    await dropStagedUnder(transaction, { vaultId, folderId: some.folder_id }, some.key_id);
+  }
+}
+
+const dropSome = prepared((build, value: { vaultId: string; folderId: string; keyId: string }) =>
+  build
+    .deleteFrom("staged_names")
+    .where("vault_id", "=", value.vaultId)
+    .where("folder_id", "=", value.folderId)
+    .where("key_id", "=", value.keyId)
+    .where("item_id", "in", (eb) =>
+      eb
+        .selectFrom("staged_names")
+        .select("item_id")
+        .where("vault_id", "=", value.vaultId)
+        .where("folder_id", "=", value.folderId)
+        .where("key_id", "=", value.keyId)
+        .limit(PIECE),
+    ),
+);
+
+/** Some of what waits under the key, at most {@link PIECE}; answers how many. */
+export function dropSomeStaged(
+  transaction: Session,
+  { vaultId, folderId }: FolderOfVault,
+  keyId: string,
+): Promise<number> {
+  return transaction.run(dropSome(transaction, { vaultId, folderId, keyId }));
+}
+
+async function dropStagedUnder(transaction: Session, folder: FolderOfVault, keyId: string): Promise<void> {
+  await untilNoneIsLeft(() => dropSomeStaged(transaction, folder, keyId));
 }
 
 /** Takes the place of what was staged of the same entry under the same key. */
@@ -35,79 +108,46 @@ export async function putStaged(transaction: Session, row: StagedNameRow): Promi
   );
 }
 
-const stagedOf = prepared((build, value: { vaultId: string; folderId: string; keyId: string }) =>
-  build
-    .selectFrom("staged_names")
-    .selectAll()
-    .where("vault_id", "=", value.vaultId)
-    .where("folder_id", "=", value.folderId)
-    .where("key_id", "=", value.keyId),
-);
-
-/** What is staged for the folder under the key, by the entry's id. */
-export async function readStaged(
-  session: Session,
-  { vaultId, folderId }: FolderOfVault,
-  keyId: string,
-): Promise<ReadonlyMap<string, StagedNameRow>> {
-  const rows = await session.all(stagedOf(session, { vaultId, folderId, keyId }));
-  return new Map(rows.map((row) => [row.item_id, row]));
-}
-
-const unstagedFiles = prepared((build, value: { vaultId: string; folderId: string; keyId: string }) =>
+const liveFiles = prepared((build, value: { vaultId: string; folderId: string }) =>
   build
     .selectFrom("files")
     .select((row) => row.fn.countAll<number | string>().as("count"))
     .where("vault_id", "=", value.vaultId)
     .where(folderOrNone, "=", value.folderId)
-    .where("trashed_at", "is", null)
-    .where((row) =>
-      row.not(
-        row.exists(
-          row
-            .selectFrom("staged_names")
-            .select("item_id")
-            .where("staged_names.vault_id", "=", value.vaultId)
-            .where("staged_names.folder_id", "=", value.folderId)
-            .where("staged_names.key_id", "=", value.keyId)
-            .whereRef("staged_names.item_id", "=", "files.id"),
-        ),
-      ),
-    ),
+    .where("trashed_at", "is", null),
 );
 
-const unstagedFolders = prepared((build, value: { vaultId: string; folderId: string; keyId: string }) =>
+const liveFolders = prepared((build, value: { vaultId: string; folderId: string }) =>
   build
     .selectFrom("folders")
     .select((row) => row.fn.countAll<number | string>().as("count"))
     .where("vault_id", "=", value.vaultId)
     .where(parentOrNone, "=", value.folderId)
-    .where("trashed_at", "is", null)
-    .where((row) =>
-      row.not(
-        row.exists(
-          row
-            .selectFrom("staged_names")
-            .select("item_id")
-            .where("staged_names.vault_id", "=", value.vaultId)
-            .where("staged_names.folder_id", "=", value.folderId)
-            .where("staged_names.key_id", "=", value.keyId)
-            .whereRef("staged_names.item_id", "=", "folders.id"),
-        ),
-      ),
-    ),
+    .where("trashed_at", "is", null),
 );
 
-/** Live entries without a staged name under the key. What is staged may be stale. */
+const stagedUnder = prepared((build, value: { vaultId: string; folderId: string; keyId: string }) =>
+  build
+    .selectFrom("staged_names")
+    .select((row) => row.fn.countAll<number | string>().as("count"))
+    .where("vault_id", "=", value.vaultId)
+    .where("folder_id", "=", value.folderId)
+    .where("key_id", "=", value.keyId),
+);
+
+/**
+ * How many live entries lack a staged name under the key, at least: names may be staged of what lies there no more, or has changed. Read
+ * off two indexes, for every call that stages some of the folder.
+ */
 export async function countUnstaged(
   session: Session,
   { vaultId, folderId }: FolderOfVault,
   keyId: string,
 ): Promise<number> {
-  let count = 0;
-  for (const query of [unstagedFiles, unstagedFolders])
-    count += Number((await session.first(query(session, { vaultId, folderId, keyId })))?.count ?? 0);
-  return count;
+  const live = [liveFiles, liveFolders].map((query) => session.first(query(session, { vaultId, folderId })));
+  const [files, folders] = await Promise.all(live);
+  const staged = await session.first(stagedUnder(session, { vaultId, folderId, keyId }));
+  return Number(files?.count ?? 0) + Number(folders?.count ?? 0) - Number(staged?.count ?? 0);
 }
 
 const dropOne = prepared((build, value: { vaultId: string; folderId: string; keyId: string; itemId: string }) =>
@@ -119,7 +159,7 @@ const dropOne = prepared((build, value: { vaultId: string; folderId: string; key
     .where("item_id", "=", value.itemId),
 );
 
-/** Forgets what was staged of an entry that has changed since. */
+/** Forgets what was staged of an entry that has changed since, or is there no more. */
 export async function dropStagedName(
   transaction: Session,
   { vaultId, folderId }: FolderOfVault,

@@ -118,6 +118,35 @@ describe("a folder's names", () => {
     expect(old.keyId).not.toBe(now.keyId);
   });
 
+  test("are no longer counted as staged of what went to the trash since: the entry that lacks one is missed", async () => {
+    await using service = await openTestService();
+    const { old, now, files } = await openRotating(service, ["a", "b", "c"]);
+    const [a, b, c] = files.map((file, index) => nextEntry(now, "abc"[index] ?? "", file));
+    expect(await stage(service, now, [a!, b!])).toMatchObject({ remaining: 1 });
+    const context = contextOf(now.by.principal);
+    await service.handlers.files.delete({ params: { fileId: files[1]!.id }, query: {} }, context);
+    // As many are staged as lie there.
+    expect(await stage(service, now, [])).toEqual({ folderId: null, keyId: old.keyId, remaining: 1 });
+    expect(await namesIn(service, now)).toEqual(indexes(old, ["a", "c"]));
+    expect(await stage(service, now, [c!])).toEqual({ folderId: null, keyId: now.keyId, remaining: 0 });
+    expect(await namesIn(service, now)).toEqual(indexes(now, ["a", "c"]));
+  });
+
+  test("that were used are cleared by a repeated call, where the first was cut off behind the change", async () => {
+    await using service = await openTestService();
+    const { now, files } = await openRotating(service, ["a"]);
+    const entry = nextEntry(now, "a", files[0]!);
+    await stage(service, now, [entry]);
+    const { build } = service.database;
+    const place = { vault_id: now.shared.vaultId, folder_id: "", key_id: now.keyId };
+    const used = { kind: "file", item_id: files[0]!.id, entry: entry.entry, metadata: entry.metadata };
+    await service.database.run(
+      build.insertInto("staged_names").values({ ...place, ...used, name_index: entry.nameIndex }),
+    );
+    expect(await stage(service, now, [])).toMatchObject({ keyId: now.keyId, remaining: 0 });
+    expect(await service.database.all(build.selectFrom("staged_names").selectAll())).toEqual([]);
+  });
+
   test("are refused when two are one, of another key, of another folder or generation, or of somebody else", async () => {
     await using service = await openTestService();
     const { old, now, files, member } = await openRotating(service, ["a", "b"]);

@@ -9,23 +9,24 @@ import type { Principal } from "../../http/handlers.ts";
 import { ConstraintError, type Session } from "../../ports/database.ts";
 import type { StagedNameRow } from "../../ports/tables.ts";
 import { recordChange } from "../changes/store.ts";
+import { untilNoneIsLeft } from "../in-pieces.ts";
 import { type Permits, withPermits } from "../permits.ts";
 import { readVaultFor, requireWriter, type SeenVault, type Writer } from "../shared-vaults/access.ts";
 import { parseEntryStatement } from "../shared-vaults/statements.ts";
 import { findCurrentKey } from "../vault-keys/store.ts";
 import { parseSignedEntry, requireFittingEntry, type SignedEntry } from "./entries.ts";
 import type { FolderNamesDeps } from "./handlers.ts";
-import { countUnstaged, dropStagedName, dropStagedUnderOthers, putStaged, readStaged } from "./staged-store.ts";
+import { countUnstaged, dropSomeStaged, dropStagedName, dropStagedUnderOthers, putStaged } from "./staged-store.ts";
 import {
   findEntry,
   findKeyGeneration,
   type FolderOfVault,
   holdFolderKey,
   type LiveEntry,
-  liveEntries,
   nameEntry,
   setFolderKey,
 } from "./store.ts";
+import { entriesToName, listLeft, type NamedEntry, type SwitchingFolder } from "./switching-store.ts";
 
 export interface Staging {
   /** null: the top of the vault. */
@@ -59,11 +60,11 @@ export async function stageNames(
   if (generation === null) throw new ServiceError("statement_invalid", "body.keyId: the vault has no such key");
   const writer = await requireWriter(deps, principal, vault, { generation });
   const rows = await checkEntries(deps.database, { vault, writer, staging, signed });
-  return withPermits(deps, principal, (permits) =>
-    deps.database.transaction((transaction) =>
-      stageAndSwitch(transaction, deps, principal, { vaultId: vault.id, generation, staging, rows, permits }),
-    ),
+  const staged = await withPermits(deps, principal, (permits) =>
+    stageOrForget(deps, principal, { vaultId: vault.id, generation, staging, rows, permits }),
   );
+  if (staged.remaining === 0) await clearUsed(deps, { vaultId: vault.id, folderId: staging.folderId ?? "" }, staging);
+  return staged;
 }
 
 function parseEntries({ folderId, keyId, entries }: Staging): SignedEntry[] {
@@ -117,24 +118,43 @@ interface Switching {
   readonly permits: Permits;
 }
 
+/** Where entries turn out to have changed since they were staged, what was staged of them is forgotten, and nothing is switched. */
+async function stageOrForget(deps: FolderNamesDeps, principal: Principal, switching: Switching): Promise<Staged> {
+  try {
+    return await deps.database.transaction((transaction) => stageAndSwitch(transaction, deps, principal, switching));
+  } catch (error) {
+    if (!(error instanceof OutdatedNames)) throw error;
+    const { ids } = error;
+    return await deps.database.transaction((transaction) =>
+      stageAndSwitch(transaction, deps, principal, switching, ids),
+    );
+  }
+}
+
 async function stageAndSwitch(
   transaction: Session,
   deps: FolderNamesDeps,
   principal: Principal,
   { vaultId, generation, staging, rows, permits }: Switching,
+  outdated: readonly string[] = [],
 ): Promise<Staged> {
   const { folderId, keyId } = staging;
   const vault = await readVaultFor(transaction, principal, vaultId);
   const writer = permits.write(vault, generation);
   await requireCurrentKey(transaction, vault, writer, keyId);
-  const folder = { vaultId, folderId: folderId ?? "" };
+  const folder = { accountId: vault.account_id, vaultId, folderId: folderId ?? "" };
   const held = await holdFolderKey(transaction, folder);
   if (held === keyId) return { folderId, keyId, remaining: 0 };
   await dropStagedUnderOthers(transaction, folder, keyId);
   for (const row of rows) await putStaged(transaction, row);
-  const remaining =
-    (await countUnstaged(transaction, folder, keyId)) || (await switchIfComplete(transaction, folder, keyId));
+  if (outdated.length > 0) {
+    for (const itemId of [...outdated, ...(await listLeft(transaction, folder, keyId))])
+      await dropStagedName(transaction, folder, { keyId, itemId });
+    return { folderId, keyId: held, remaining: outdated.length };
+  }
+  const remaining = await countUnstaged(transaction, folder, keyId);
   if (remaining > 0) return { folderId, keyId: held, remaining };
+  await nameAll(transaction, folder, keyId);
   await setFolderKey(transaction, folder, keyId);
   await recordChange(transaction, {
     ...{ id: deps.random.uuid(), accountId: vault.account_id, action: "vault.names_changed", actor: principal },
@@ -144,33 +164,49 @@ async function stageAndSwitch(
   return { folderId, keyId, remaining: 0 };
 }
 
-/** Names every live entry anew; when some have changed since they were staged, none, and says how many. */
-async function switchIfComplete(transaction: Session, folder: FolderOfVault, keyId: string): Promise<number> {
-  const staged = await readStaged(transaction, folder, keyId);
-  const fresh: { item: LiveEntry; row: StagedNameRow }[] = [];
-  let stale = 0;
-  for await (const item of liveEntries(transaction, folder)) {
-    const row = staged.get(item.id);
-    if (row !== undefined && row.kind === item.kind && follows(row.entry, item)) fresh.push({ item, row });
-    else {
-      stale += 1;
-      await dropStagedName(transaction, folder, { keyId, itemId: item.id });
-    }
+/** Ends the transaction that found them; never leaves {@link stageOrForget}. */
+class OutdatedNames extends Error {
+  override readonly name = "OutdatedNames";
+  /** Live entries of which nothing fitting is staged; at least one. */
+  readonly ids: readonly string[];
+  constructor(ids: readonly string[]) {
+    super("entries have changed since they were staged");
+    this.ids = ids;
   }
-  if (stale > 0) return stale;
-  for (const { item, row } of fresh) await rename(transaction, item, row);
-  return 0;
 }
 
-async function rename(transaction: Session, item: LiveEntry, row: StagedNameRow): Promise<void> {
-  const named = { entry: row.entry, metadata: row.metadata, nameIndex: row.name_index };
+/**
+ * Names every live entry anew: other writers wait for as long (decision 0024).
+ * @throws OutdatedNames when some have changed since they were staged, or were not.
+ */
+async function nameAll(transaction: Session, folder: SwitchingFolder, keyId: string): Promise<void> {
+  const outdated: string[] = [];
+  for await (const item of entriesToName(transaction, folder, keyId)) {
+    if (item.staged === null || !follows(item.staged.entry, item)) outdated.push(item.id);
+    else if (outdated.length === 0) await rename(transaction, item, item.staged);
+  }
+  if (outdated.length > 0) throw new OutdatedNames(outdated);
+}
+
+async function rename(transaction: Session, item: LiveEntry, staged: NonNullable<NamedEntry["staged"]>): Promise<void> {
+  const named = { entry: staged.entry, metadata: staged.metadata, nameIndex: staged.name_index };
   const sharedJson = JSON.stringify({ ...sharedOf(item), ...named });
   try {
-    await nameEntry(transaction, item.kind, { id: item.id, name: row.name_index, sharedJson });
+    await nameEntry(transaction, item.kind, { id: item.id, name: staged.name_index, sharedJson });
   } catch (cause) {
     if (!(cause instanceof ConstraintError)) throw cause;
     throw new ServiceError("name_exists", "Two entries of the folder have one name index under this key", { cause });
   }
+}
+
+/**
+ * What was staged has become the entries'. It is cleared behind the switch, in short transactions: where that is cut off, a repeated call
+ * goes on, and so does the next change of the folder's key.
+ */
+async function clearUsed({ database }: FolderNamesDeps, folder: FolderOfVault, { keyId }: Staging): Promise<void> {
+  await untilNoneIsLeft(() =>
+    database.transaction((transaction) => dropSomeStaged(transaction, folder, keyId), { freesSpace: true }),
+  );
 }
 
 /** Whether the entry is the successor of the one that the item has. */

@@ -62,18 +62,13 @@ const putKey = prepared((build, row: { [Column in keyof FolderKeyRow]: FolderKey
     .onConflict((conflict) => conflict.columns(["vault_id", "folder_id"]).doUpdateSet({ key_id: row.key_id })),
 );
 
-const dropStaged = prepared((build, value: { vaultId: string; folderId: string }) =>
-  build.deleteFrom("staged_names").where("vault_id", "=", value.vaultId).where("folder_id", "=", value.folderId),
-);
-
-/** Changes the folder's key; what was staged has been used, or is for nothing. */
+/** Changes the folder's key. What was staged under another is of no use then: see `resetFolderKey`. */
 export async function setFolderKey(
   transaction: Session,
   { vaultId, folderId }: FolderOfVault,
   keyId: string,
 ): Promise<void> {
   await transaction.run(putKey(transaction, { vault_id: vaultId, folder_id: folderId, key_id: keyId }));
-  await transaction.run(dropStaged(transaction, { vaultId, folderId }));
 }
 
 /** A live file or folder directly in a folder. */
@@ -114,7 +109,7 @@ const liveFolders = prepared((build, value: { vaultId: string; folderId: string;
 /** How many live entries one look takes. */
 const BATCH = 500;
 
-/** Whatever lies directly in the folder and is not in the trash. Who renames entries first reads them to the end. */
+/** Whatever lies directly in the folder and is not in the trash. */
 export async function* liveEntries(session: Session, { vaultId, folderId }: FolderOfVault): AsyncGenerator<LiveEntry> {
   for (const [kind, query] of [["file", liveFiles] as const, ["folder", liveFolders] as const]) {
     for (let after = ""; ;) {

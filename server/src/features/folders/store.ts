@@ -2,6 +2,7 @@
 import { sql, type Expression } from "kysely";
 import { prepared, type Session } from "../../ports/database.ts";
 import type { FolderRow } from "../../ports/tables.ts";
+import { inPieces } from "../in-pieces.ts";
 import type { Position } from "../paging.ts";
 
 const byId = prepared((build, value: { id: string; accountId: string }) =>
@@ -158,56 +159,60 @@ export async function readDeepest(session: Session, rootId: string, part: TreePa
 }
 
 /** The ids of a live folder and of all live ones below it. */
-export async function listRestored(session: Session, rootId: string): Promise<string[]> {
-  return (await session.all(tree(session, rootId, "live").selectFrom("tree").select("id"))).map((row) => row.id);
+export function listRestored(session: Session, rootId: string): Promise<string[]> {
+  return listFolderIds(session, rootId, "live");
 }
 
 /** Moves every folder below `rootId`, trashed ones too, up or down with it. */
 export async function shiftDepths(transaction: Session, rootId: string, by: number): Promise<void> {
   if (by === 0) return;
-  await transaction.run(
-    tree(transaction, rootId, "all")
-      .updateTable("folders")
-      .set((eb) => ({ depth: eb("depth", "+", by) }))
-      .where("id", "in", (eb) => eb.selectFrom("tree").select("tree.id"))
-      .where("id", "!=", rootId),
+  const below = (await listFolderIds(transaction, rootId, "all")).filter((id) => id !== rootId);
+  await inPieces(below, (ids) =>
+    transaction.run(
+      transaction.build
+        .updateTable("folders")
+        .set((eb) => ({ depth: eb("depth", "+", by) }))
+        .where("id", "in", ids),
+    ),
   );
 }
 
 /** Sends a folder and all that is live below it to the trash; each row remembers with whom it went. */
 export async function trashTree(transaction: Session, rootId: string, at: number): Promise<void> {
   const gone = { trashed_at: at, trashed_with: rootId };
-  // Files first: the walk to them goes over folders that are live until the second statement.
-  await transaction.run(
-    tree(transaction, rootId, "live")
-      .updateTable("files")
-      .set(gone)
-      .where("folder_id", "in", (eb) => eb.selectFrom("tree").select("tree.id"))
-      .where("trashed_at", "is", null),
-  );
-  await transaction.run(
-    tree(transaction, rootId, "live")
-      .updateTable("folders")
-      .set(gone)
-      .where("id", "in", (eb) => eb.selectFrom("tree").select("tree.id")),
-  );
+  const files = await listFileIds(transaction, rootId, "live");
+  const folders = await listFolderIds(transaction, rootId, "live");
+  await setTrashed(transaction, { files, folders }, gone);
 }
 
 /** Brings back what went to the trash through one deletion below `rootId`; the root itself may get another name and place. */
 export async function restoreTree(transaction: Session, rootId: string, trashedWith: string): Promise<void> {
   const back = { trashed_at: null, trashed_with: null };
-  await transaction.run(
-    tree(transaction, rootId, { trashedWith })
-      .updateTable("files")
-      .set(back)
-      .where("folder_id", "in", (eb) => eb.selectFrom("tree").select("tree.id"))
-      .where("trashed_with", "=", trashedWith),
-  );
-  await transaction.run(
-    tree(transaction, rootId, { trashedWith })
-      .updateTable("folders")
-      .set(back)
-      .where("id", "in", (eb) => eb.selectFrom("tree").select("tree.id"))
-      .where("id", "!=", rootId),
-  );
+  const files = await listFileIds(transaction, rootId, { trashedWith });
+  const folders = (await listFolderIds(transaction, rootId, { trashedWith })).filter((id) => id !== rootId);
+  await setTrashed(transaction, { files, folders }, back);
+}
+
+async function listFolderIds(session: Session, rootId: string, part: TreePart): Promise<string[]> {
+  return (await session.all(tree(session, rootId, part).selectFrom("tree").select("id"))).map((row) => row.id);
+}
+
+/** Of the files of the part in the folders of the part. */
+async function listFileIds(session: Session, rootId: string, part: TreePart): Promise<string[]> {
+  const query = tree(session, rootId, part)
+    .selectFrom("files")
+    .select("files.id")
+    .where("folder_id", "in", (eb) => eb.selectFrom("tree").select("tree.id"))
+    .where(inPart("files", part));
+  return (await session.all(query)).map((row) => row.id);
+}
+
+async function setTrashed(
+  transaction: Session,
+  { files, folders }: { readonly files: readonly string[]; readonly folders: readonly string[] },
+  state: Pick<FolderRow, "trashed_at" | "trashed_with">,
+): Promise<void> {
+  const { build } = transaction;
+  await inPieces(files, (ids) => transaction.run(build.updateTable("files").set(state).where("id", "in", ids)));
+  await inPieces(folders, (ids) => transaction.run(build.updateTable("folders").set(state).where("id", "in", ids)));
 }

@@ -1,5 +1,7 @@
 /** The SQL of vaults that change their account. */
 import { prepared, type Session } from "../../ports/database.ts";
+import { queueBlobDeletions } from "../files/store.ts";
+import { inPieces, PIECE, untilNoneIsLeft } from "../in-pieces.ts";
 import type { OwnedVault } from "../vaults/store.ts";
 
 const byId = prepared((build, value: { id: string }) =>
@@ -24,8 +26,13 @@ export async function moveVault(
   const { build } = transaction;
   const row = { account_id: accountId, name, updated_at: now };
   await transaction.run(build.updateTable("vaults").set(row).where("id", "=", id));
-  for (const table of ["files", "folders"] as const)
-    await transaction.run(build.updateTable(table).set({ account_id: accountId }).where("vault_id", "=", id));
+  for (const table of ["files", "folders"] as const) {
+    const rows = await transaction.all(build.selectFrom(table).select("id").where("vault_id", "=", id));
+    const ids = rows.map((found) => found.id);
+    await inPieces(ids, (piece) =>
+      transaction.run(build.updateTable(table).set({ account_id: accountId }).where("id", "in", piece)),
+    );
+  }
   await transaction.run(build.updateTable("vault_members").set({ label: "" }).where("vault_id", "=", id));
 }
 
@@ -35,17 +42,12 @@ export async function endUploads(
   { vaultId, notBefore }: { vaultId: string; notBefore: number },
 ): Promise<void> {
   const { build } = transaction;
-  const unfinished = build
-    .selectFrom("uploads")
-    .select((eb) => ["blob_key", eb.val(notBefore).as("not_before")])
-    .where("vault_id", "=", vaultId)
-    .where("finished_file_id", "is", null);
-  await transaction.run(
-    build
-      .insertInto("blob_deletions")
-      .columns(["blob_key", "not_before"])
-      .expression(unfinished)
-      .onConflict((conflict) => conflict.column("blob_key").doNothing()),
-  );
-  await transaction.run(build.deleteFrom("uploads").where("vault_id", "=", vaultId));
+  const some = build.selectFrom("uploads").select("id").where("vault_id", "=", vaultId).limit(PIECE);
+  const end = build.deleteFrom("uploads").where("id", "in", some).returning(["blob_key", "finished_file_id"]);
+  await untilNoneIsLeft(async () => {
+    const ended = await transaction.all(end);
+    const unfinished = ended.filter((upload) => upload.finished_file_id === null);
+    await queueBlobDeletions(transaction, unfinished, notBefore);
+    return ended.length;
+  });
 }

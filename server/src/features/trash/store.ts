@@ -1,6 +1,7 @@
 /** The SQL of emptying the trash. */
 import type { Session } from "../../ports/database.ts";
 import type { FileRow, FolderRow } from "../../ports/tables.ts";
+import { dropStagedOfFolder } from "../folder-names/staged-store.ts";
 
 export interface TrashScope {
   readonly accountId: string;
@@ -55,5 +56,5 @@ export async function deleteFolderRow(
   await transaction.run(build.deleteFrom("folders").where("id", "=", id));
   if (shared_json === null) return;
   await transaction.run(build.deleteFrom("folder_keys").where("vault_id", "=", vault_id).where("folder_id", "=", id));
-  await transaction.run(build.deleteFrom("staged_names").where("vault_id", "=", vault_id).where("folder_id", "=", id));
+  await dropStagedOfFolder(transaction, { vaultId: vault_id, folderId: id });
 }

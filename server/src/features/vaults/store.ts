@@ -2,6 +2,9 @@
 import { type SelectQueryBuilder, sql } from "kysely";
 import { prepared, type Session } from "../../ports/database.ts";
 import type { Tables, VaultRow } from "../../ports/tables.ts";
+import { queueBlobDeletions } from "../files/store.ts";
+import { dropStagedOfVault } from "../folder-names/staged-store.ts";
+import { inPieces, PIECE, untilNoneIsLeft } from "../in-pieces.ts";
 import type { PageRequest } from "../paging.ts";
 
 /** A vault's row with the account's default vault beside it. */
@@ -168,31 +171,48 @@ export async function readVaultContents(session: Session, vaultId: string): Prom
 
 /**
  * Deletes the vault and everything in it; all blobs, those of unfinished uploads and replaced versions too, go to the deletion queue.
- * Members, vault keys and names go with the vault's row (`on delete cascade`).
+ * Its members go with the vault's row (`on delete cascade`), and so would keys and names: of those there may be many.
  */
 export async function deleteVaultWithContents(
   transaction: Session,
-  value: { id: string; notBefore: number },
+  { id, notBefore }: { id: string; notBefore: number },
 ): Promise<void> {
   const { build } = transaction;
   for (const table of ["files", "uploads", "file_versions"] as const) {
-    await transaction.run(
-      build
-        .insertInto("blob_deletions")
-        .columns(["blob_key", "not_before"])
-        .expression(
-          build
-            .selectFrom(table)
-            .select((eb) => ["blob_key", eb.val(value.notBefore).as("not_before")])
-            .where("vault_id", "=", value.id),
-        )
-        // A finished upload and its file name the same blob.
-        .onConflict((conflict) => conflict.column("blob_key").doNothing()),
-    );
-    await transaction.run(build.deleteFrom(table).where("vault_id", "=", value.id));
+    const some = build.selectFrom(table).select("blob_key").where("vault_id", "=", id).limit(PIECE);
+    const deletion = build.deleteFrom(table).where("blob_key", "in", some).returning("blob_key");
+    await untilNoneIsLeft(async () => {
+      const deleted = await transaction.all(deletion);
+      await queueBlobDeletions(transaction, deleted, notBefore);
+      return deleted.length;
+    });
   }
-  await transaction.run(build.deleteFrom("folders").where("vault_id", "=", value.id));
-  await transaction.run(build.deleteFrom("vaults").where("id", "=", value.id));
+  await deleteFolders(transaction, id);
+  await deleteKeys(transaction, id);
+  await transaction.run(build.deleteFrom("vaults").where("id", "=", id));
+}
+
+/** A folder goes after all that lie in it: the deepest first. */
+async function deleteFolders(transaction: Session, vaultId: string): Promise<void> {
+  const { build } = transaction;
+  const deepestFirst = build
+    .selectFrom("folders")
+    .select("id")
+    .where("vault_id", "=", vaultId)
+    .orderBy("depth", "desc");
+  const ids = (await transaction.all(deepestFirst)).map((row) => row.id);
+  await inPieces(ids, (piece) => transaction.run(build.deleteFrom("folders").where("id", "in", piece)));
+}
+
+async function deleteKeys(transaction: Session, vaultId: string): Promise<void> {
+  const { build } = transaction;
+  await dropStagedOfVault(transaction, vaultId);
+  const folders = build.selectFrom("folder_keys").select("folder_id").where("vault_id", "=", vaultId).limit(PIECE);
+  const ofFolders = build.deleteFrom("folder_keys").where("vault_id", "=", vaultId).where("folder_id", "in", folders);
+  await untilNoneIsLeft(() => transaction.run(ofFolders));
+  const keys = build.selectFrom("vault_keys").select("key_id").where("vault_id", "=", vaultId).limit(PIECE);
+  const records = build.deleteFrom("vault_keys").where("vault_id", "=", vaultId).where("key_id", "in", keys);
+  await untilNoneIsLeft(() => transaction.run(records));
 }
 
 const idsOf = prepared((build, value: { accountId: string }) =>

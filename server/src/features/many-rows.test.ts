@@ -1,0 +1,151 @@
+/** Acts over more rows than one statement takes: the whole of each happens, or nothing of it, and nobody sees a part. */
+import { randomUUID } from "node:crypto";
+import { setImmediate as turnOfTheLoop } from "node:timers/promises";
+import type { File } from "@coffer/contract";
+import { expect, test } from "vitest";
+import { newTestVault } from "../drivers/chain/test-chain.ts";
+import type { FileRow } from "../ports/tables.ts";
+import {
+  encryptedFile,
+  entryOf,
+  indexOf,
+  nextEntry,
+  openWriting,
+  put,
+  type Writing,
+} from "./files/test-shared-files.ts";
+import { PIECE } from "./in-pieces.ts";
+import { publishKey } from "./shared-vaults/test-vaults.ts";
+import { answerOf, contextOf, openTestService, type TestService } from "./test-service.ts";
+
+const MANY = process.env["COFFER_TEST_COUNTS"] === "full" ? 5 * PIECE : PIECE + 20;
+
+type Named = Pick<File, "id" | "shared"> & { readonly name: string };
+
+/** That many files in a folder, or at the top. All but the first were never uploaded: their rows are copies of its row. */
+async function addMany(service: TestService, writing: Writing, folderId?: string): Promise<Named[]> {
+  const { build } = service.database;
+  const first = await put(service, writing, "0", folderId === undefined ? {} : { folderId });
+  const row = await service.database.first(build.selectFrom("files").selectAll().where("id", "=", first.id));
+  if (row === null || first.shared === null) throw new Error("the first file is not there");
+  const { shared } = first;
+  const files: Named[] = [{ ...first, name: "0" }];
+  const rows: FileRow[] = [];
+  for (let index = 1; index < MANY; index += 1) {
+    const { fileId: id, versionId } = encryptedFile();
+    const entry = entryOf(writing, `${index}`, { kind: "file", id, folderId: folderId ?? null });
+    const content = { id, version_id: versionId, blob_key: randomUUID() };
+    rows.push({ ...row, ...content, name: entry.nameIndex, shared_json: JSON.stringify({ ...shared, ...entry }) });
+    files.push({ id, name: `${index}`, shared: { ...shared, ...entry } });
+  }
+  const added = { usage_files: MANY, usage_bytes: MANY * row.size };
+  await service.database.transaction(async (transaction) => {
+    for (let at = 0; at < rows.length; at += PIECE)
+      await transaction.run(build.insertInto("files").values(rows.slice(at, at + PIECE)));
+    await transaction.run(build.updateTable("accounts").set(added).where("id", "=", row.account_id));
+  });
+  return files;
+}
+
+async function openFull(service: TestService) {
+  const { member, ...writing } = await openWriting(service);
+  const context = contextOf(writing.by.principal);
+  const shared = entryOf(writing, "folder", { kind: "folder", id: randomUUID() });
+  const body = { vaultId: writing.shared.vaultId, shared };
+  const { folder } = answerOf(await service.handlers.folders.create({ body }, context));
+  const files = await addMany(service, writing, folder.id);
+  return { member, writing, context, folder, files };
+}
+
+/** What others see of the files while `act` is at work: each state once, in the order of its coming. */
+async function statesDuring(service: TestService, stateOf: (row: FileRow) => string, act: () => Promise<unknown>) {
+  const states: string[] = [];
+  let looks = 0;
+  let isOver = false;
+  const looking = (async () => {
+    while (!isOver) {
+      await turnOfTheLoop();
+      const rows = await service.database.all(service.database.build.selectFrom("files").selectAll());
+      const state = [...new Set(rows.map(stateOf))].sort().join();
+      if (states.at(-1) !== state) states.push(state);
+      looks += 1;
+    }
+  })();
+  await act();
+  isOver = true;
+  await looking;
+  expect(looks).toBeGreaterThan(1);
+  return states;
+}
+
+async function usageOf({ database }: TestService, accountId: string) {
+  const { build } = database;
+  return database.first(
+    build.selectFrom("accounts").select(["usage_bytes", "usage_files"]).where("id", "=", accountId),
+  );
+}
+
+test("a folder's names change keys together, as others see them", async () => {
+  await using service = await openTestService();
+  const { member, writing, context, folder, files } = await openFull(service);
+  service.chain.remove(writing.shared.objectId, member.chainAddress);
+  service.clock.advance(10_001);
+  const keyId = await publishKey(service, writing.shared, writing.by, 2);
+  const now = { ...writing, keyId, generation: 2 };
+  const entries = files.map((file) => nextEntry(now, file.name, file as File, { folderId: folder.id }));
+  const params = { vaultId: writing.shared.vaultId };
+  const stage = async (some: typeof entries) =>
+    answerOf(
+      await service.handlers.folderNames.stage(
+        { params, body: { folderId: folder.id, keyId, entries: some } },
+        context,
+      ),
+    );
+  for (let at = 0; at < MANY - 1; at += 200) await stage(entries.slice(at, Math.min(at + 200, MANY - 1)));
+  const names = new Set(files.map(({ name }) => indexOf(keyId, name)));
+  const states = await statesDuring(
+    service,
+    ({ name, shared_json }) => {
+      const index = (JSON.parse(shared_json ?? "") as { nameIndex: string }).nameIndex;
+      return `${names.has(name) ? "new" : "old"}${index === name ? "" : ", not as it says"}`;
+    },
+    async () => expect(await stage(entries.slice(-1))).toMatchObject({ keyId, remaining: 0 }),
+  );
+  expect(states).toEqual(["old", "new"]);
+  expect(await service.database.all(service.database.build.selectFrom("staged_names").select("item_id"))).toEqual([]);
+});
+
+test("a folder goes to the trash and comes back with all that lies in it", async () => {
+  await using service = await openTestService();
+  const { context, folder } = await openFull(service);
+  const params = { folderId: folder.id };
+  const stateOf = ({ trashed_at, trashed_with }: FileRow) => (trashed_at === null ? "live" : `with ${trashed_with}`);
+  const trash = () => service.handlers.folders.delete({ params }, context);
+  expect(await statesDuring(service, stateOf, trash)).toEqual(["live", `with ${folder.id}`]);
+  const restore = () => service.handlers.folders.restore({ params, body: undefined }, context);
+  expect(await statesDuring(service, stateOf, restore)).toEqual([`with ${folder.id}`, "live"]);
+});
+
+test("a claimed vault changes its account with all that lies in it, and then goes with all of it", async () => {
+  await using service = await openTestService();
+  const { member, writing } = await openFull(service);
+  const { vaultId, objectId, owner } = writing.shared;
+  const before = await usageOf(service, owner.principal.accountId);
+  const heir = { address: member.chainAddress, signingKey: member.publicKey };
+  service.chain.set(objectId, { ...newTestVault(heir), generation: 2 });
+  const context = contextOf(member.principal);
+  const params = { vaultId };
+  const accounts = await statesDuring(
+    service,
+    (row) => row.account_id,
+    () => service.handlers.ownership.claim({ params, body: {} }, context),
+  );
+  expect(accounts).toEqual([owner.principal.accountId, member.principal.accountId]);
+  expect(await usageOf(service, member.principal.accountId)).toEqual(before);
+
+  const remove = () => service.handlers.vaults.delete({ params, query: { force: true } }, context);
+  expect(await statesDuring(service, (row) => row.vault_id, remove)).toEqual([vaultId, ""]);
+  expect(await usageOf(service, member.principal.accountId)).toEqual({ usage_bytes: 0, usage_files: 0 });
+  const queued = service.database.build.selectFrom("blob_deletions").select("blob_key");
+  expect(await service.database.all(queued)).toHaveLength(MANY);
+});

@@ -1,0 +1,13 @@
+/** What is deleted with its vault is found by it, and the records of a generation by that: there may be many of both. */
+import type { Migration } from "./migrate.ts";
+
+export const manyRows: Migration = {
+  version: 7,
+  name: "many rows",
+  async up(session) {
+    const { schema } = session.build;
+    await session.run(schema.createIndex("file_versions_in_vault").on("file_versions").column("vault_id"));
+    const ofGeneration = ["vault_id", "generation", "created_at", "key_id"];
+    await session.run(schema.createIndex("vault_keys_of_generation").on("vault_keys").columns(ofGeneration));
+  },
+};

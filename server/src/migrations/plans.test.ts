@@ -1,0 +1,199 @@
+/** No query of a shared vault's life reads a table from end to end: what others store costs nobody anything. */
+import { randomUUID } from "node:crypto";
+import { type CompiledQuery, sql } from "kysely";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { newTestVault } from "../drivers/chain/test-chain.ts";
+import {
+  entryOf,
+  indexOf,
+  newUpload,
+  nextEntry,
+  nextVersion,
+  openWriting,
+  put,
+  replace,
+} from "../features/files/test-shared-files.ts";
+import { publishKey } from "../features/shared-vaults/test-vaults.ts";
+import { answerOf, bodyOf, contextOf, openTestService, type TestService } from "../features/test-service.ts";
+import { expireUploads, expireVersions } from "../jobs/expiry.ts";
+import { purgeTrash } from "../jobs/trash-purge.ts";
+import type { Session } from "../ports/database.ts";
+
+let service: TestService;
+const asked = new Map<string, CompiledQuery>();
+
+beforeAll(async () => {
+  service = await openTestService();
+  noteQueries(service);
+  await liveOn(service);
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+/** Rows of the query's own making. */
+const OWN_ROWS = /^SCAN (tree|\d+ CONSTANT ROWS?)$/;
+
+/** The job that looks at all accounts sums up what each keeps. */
+const OF_ALL_ACCOUNTS = /sum\("size"\) as "bytes" from "file_versions"/;
+
+it("each is answered off an index", async () => {
+  const scans: string[] = [];
+  for (const query of [...asked.values()]) {
+    if (OF_ALL_ACCOUNTS.test(query.sql)) continue;
+    const found = (await planOf(query)).filter((line) => line.startsWith("SCAN") && !OWN_ROWS.test(line));
+    if (found.length > 0) scans.push(`${query.sql}: ${found.join(", ")}`);
+  }
+  expect(asked.size).toBeGreaterThan(80);
+  expect(scans).toEqual([]);
+});
+
+async function planOf({ sql: text, parameters }: CompiledQuery): Promise<string[]> {
+  const { database } = service;
+  const explain = sql`explain query plan ${sql.raw(text)}`.compile(database.build);
+  const rows = await database.all<{ detail: string }>({ compile: () => ({ ...explain, parameters }) });
+  return rows.map((row) => row.detail);
+}
+
+/** From now on every query that the service runs is kept, by its text. */
+function noteQueries({ database }: TestService): void {
+  const note = (query: { compile(): CompiledQuery }): void => {
+    const compiled = query.compile();
+    asked.set(compiled.sql, compiled);
+  };
+  const noting = (session: Session): Session => ({
+    build: session.build,
+    all: (query) => (note(query), session.all(query)),
+    first: (query) => (note(query), session.first(query)),
+    run: (query) => (note(query), session.run(query)),
+  });
+  const { all, first, run, transaction } = database;
+  const bare: Session = {
+    build: database.build,
+    all: all.bind(database) as Session["all"],
+    first: first.bind(database) as Session["first"],
+    run: run.bind(database),
+  };
+  Object.assign(database, noting(bare), {
+    transaction: ((work, options) =>
+      transaction.call(database, (session) => work(noting(session)), options)) as typeof transaction,
+  });
+}
+
+type Living = Awaited<ReturnType<typeof openWriting>>;
+
+/** Everything that is done with a shared vault, once. */
+async function liveOn(living: TestService): Promise<void> {
+  const writing = await openWriting(living);
+  const folderId = await fill(living, writing);
+  await look(living, writing, folderId);
+  await rename(living, writing, folderId);
+  await throwAway(living, writing, folderId);
+  await handOn(living, writing);
+}
+
+async function makeFolder({ handlers }: TestService, { shared, by, keyId }: Living, name: string): Promise<string> {
+  const entry = entryOf({ shared, by, keyId }, name, { kind: "folder", id: randomUUID() });
+  const body = { vaultId: shared.vaultId, shared: entry };
+  return answerOf(await handlers.folders.create({ body }, contextOf(by.principal))).folder.id;
+}
+
+async function fill(living: TestService, writing: Living): Promise<string> {
+  const folderId = await makeFolder(living, writing, "folder");
+  const first = await put(living, writing, "first", { folderId });
+  await replace(living, writing, nextVersion(writing, first));
+  await put(living, { ...writing, by: writing.member }, "top");
+  const { file, version, entry } = newUpload(writing, "begun");
+  const told = Object.entries({ vaultId: writing.shared.vaultId, version, ...entry });
+  const metadata = told.map(([key, value]) => `${key} ${Buffer.from(value).toString("base64")}`);
+  const headers = {
+    "tus-resumable": "1.0.0",
+    "upload-length": file.bytes.length,
+    "upload-metadata": metadata.join(","),
+  };
+  await living.handlers.uploads.create(
+    { headers, body: bodyOf("", { length: 0 }) } as never,
+    contextOf(writing.by.principal),
+  );
+  return folderId;
+}
+
+/** As the owner and as a member of another account, who are looked up differently. */
+async function look({ handlers }: TestService, { shared, by, member, keyId }: Living, folderId: string): Promise<void> {
+  const { vaultId } = shared;
+  const params = { vaultId };
+  const nameIndex = indexOf(keyId, "first");
+  for (const { principal } of [by, member]) {
+    const context = contextOf(principal);
+    for (const query of [{}, { shared: true }]) await handlers.vaults.list({ query }, context);
+    for (const query of [
+      { vaultId },
+      { vaultId, folderId },
+      { vaultId, folderId: "root" as const },
+      { vaultId, folderId, nameIndex },
+    ])
+      await handlers.files.list({ query }, context);
+    for (const query of [
+      { vaultId },
+      { vaultId, parentId: "root" as const },
+      { vaultId, parentId: folderId, nameIndex },
+    ])
+      await handlers.folders.list({ query }, context);
+    await handlers.members.list({ params }, context);
+    for (const query of [{}, { generation: "1" }, { limit: 1 }])
+      await handlers.vaultKeys.list({ params, query }, context);
+    for (const query of [{}, { folderId }]) await handlers.folderNames.get({ params, query }, context);
+  }
+  await handlers.trash.list({ query: { vaultId } }, contextOf(by.principal));
+}
+
+/** A member goes, and the folder's names come under the next key; of one the staged name is outdated first. */
+async function rename(living: TestService, { member, ...old }: Living, folderId: string): Promise<void> {
+  const { shared, by } = old;
+  const context = contextOf(by.principal);
+  const { files } = answerOf(
+    await living.handlers.files.list({ query: { vaultId: shared.vaultId, folderId } }, context),
+  );
+  living.chain.remove(shared.objectId, member.chainAddress);
+  const params = { vaultId: shared.vaultId };
+  await living.handlers.members.remove({ params: { ...params, chainAddress: member.chainAddress } }, context);
+  living.clock.advance(10_001);
+  const now = { ...old, keyId: await publishKey(living, shared, by, 2), generation: 2 };
+  const entries = files.map((file) => nextEntry(now, "first", file, { folderId }));
+  const stage = (keyId: string, some: typeof entries) =>
+    living.handlers.folderNames.stage({ params, body: { folderId, keyId, entries: some } }, context);
+  const { build } = living.database;
+  const staged = entries.map(({ nameIndex, ...entry }) => ({ ...entry, name_index: nameIndex, kind: "file" }));
+  const place = { vault_id: shared.vaultId, folder_id: folderId };
+  for (const row of staged)
+    for (const keyId of ["0".repeat(64), "f".repeat(64), now.keyId])
+      await living.database.run(
+        build.insertInto("staged_names").values({ ...row, ...place, key_id: keyId, item_id: randomUUID() }),
+      );
+  expect(answerOf(await stage(now.keyId, []))).toMatchObject({ remaining: 1 });
+  expect(answerOf(await stage(now.keyId, entries))).toMatchObject({ remaining: 0 });
+}
+
+async function throwAway(living: TestService, writing: Living, folderId: string): Promise<void> {
+  const { handlers } = living;
+  const context = contextOf(writing.by.principal);
+  const params = { folderId };
+  await handlers.folders.delete({ params }, context);
+  await handlers.folders.restore({ params, body: undefined }, context);
+  await handlers.folders.delete({ params }, context);
+  await handlers.trash.empty({ query: { vaultId: writing.shared.vaultId } }, context);
+  living.clock.advance(40 * 24 * 60 * 60_000);
+  const signal = new AbortController().signal;
+  await expireVersions(living, signal);
+  await expireUploads(living, signal);
+  await purgeTrash(living, signal);
+}
+
+async function handOn(living: TestService, { shared, by, member }: Living): Promise<void> {
+  const { chainAddress: address, publicKey: signingKey } = member;
+  living.chain.set(shared.objectId, { ...newTestVault({ address, signingKey }), generation: 3 });
+  const params = { vaultId: shared.vaultId };
+  expect(by.principal.accountId).not.toBe(member.principal.accountId);
+  await living.handlers.ownership.claim({ params, body: {} }, contextOf(member.principal));
+  await living.handlers.vaults.delete({ params, query: { force: true } }, contextOf(member.principal));
+}
