@@ -1,20 +1,25 @@
-// `npm run chain:publish -- --network testnet [--grpc-url <url>] [--key-servers <file>] [--out <file>]`: publishes the Move package,
-// immutable, with the key in SERVICE_CHAIN_PRIVATE_KEY, and prints the network configuration that clients pin, to a file as well if one
-// is named. `--key-servers` names a JSON file with sets of key servers, the one for writing first, in place of the network's own:
-// [{ "threshold": 2, "servers": [{ "objectId": "0x…", "weight": 1 }, …] }]; a network of one's own (`--network localnet`) needs it.
+// `npm run chain:publish -- --help`: publishes the Move package, immutable, and prints the network configuration that clients pin.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { fromSuiSigner, KNOWN_NETWORKS, publishPackage, type PublishTarget } from "@coffer/chain";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 
-const { values } = parseArgs({
-  options: {
-    network: { type: "string" },
-    "grpc-url": { type: "string" },
-    "key-servers": { type: "string" },
-    out: { type: "string" },
-  },
-});
+const HELP = `npm run chain:publish -- --network NAME [OPTIONS]: publishes the Move package, for good, with the key in
+SERVICE_CHAIN_PRIVATE_KEY (suiprivkey1… of an Ed25519 key; about 0.05 SUI), and prints the network configuration
+that clients pin
+
+  --network NAME      testnet, mainnet or localnet (a network of your own)
+  --grpc-url URL      the chain node, else the network's usual one; a localnet needs it
+  --key-servers FILE  JSON with sets of key servers, the one for writing first, else the network's own; a localnet
+                      needs it: [{ "threshold": 2, "servers": [{ "objectId": "0x…", "weight": 1 }, …] }]
+  --out FILE          writes the configuration to this new file as well
+  --help`;
+
+const values = parseOptions();
+if (values.help === true) {
+  console.log(HELP);
+  process.exit(0);
+}
 const target = parseTarget();
 const { out } = values;
 if (out !== undefined && existsSync(out)) fail(`${out} exists already; name another file`);
@@ -31,6 +36,22 @@ try {
   if (out !== undefined) writeFileSync(out, text, { flag: "wx" });
 } catch (error) {
   fail(error instanceof Error ? error.message : "The package was not published");
+}
+
+function parseOptions() {
+  const text = { type: "string" } as const;
+  const options = {
+    network: text,
+    "grpc-url": text,
+    "key-servers": text,
+    out: text,
+    help: { type: "boolean" },
+  } as const;
+  try {
+    return parseArgs({ options }).values;
+  } catch (error) {
+    return fail(`${error instanceof Error ? error.message : "Unknown option"}. --help names the options`);
+  }
 }
 
 function parseTarget(): PublishTarget {

@@ -37,13 +37,13 @@ interface Ended {
   readonly stderr: string;
 }
 
-function publish(args: readonly string[], key?: string): Promise<Ended> {
+const publish = (args: readonly string[], key?: string): Promise<Ended> => run("scripts/chain-publish.ts", args, key);
+
+function run(file: string, args: readonly string[], key?: string): Promise<Ended> {
   const { SERVICE_CHAIN_PRIVATE_KEY: _, ...env } = process.env;
-  const program = spawn(
-    process.execPath,
-    ["--conditions=coffer-source", path.join(ROOT, "scripts/chain-publish.ts"), ...args],
-    { env: { ...env, ...(key === undefined ? {} : { SERVICE_CHAIN_PRIVATE_KEY: key }) } },
-  );
+  const program = spawn(process.execPath, ["--conditions=coffer-source", path.join(ROOT, file), ...args], {
+    env: { ...env, ...(key === undefined ? {} : { SERVICE_CHAIN_PRIVATE_KEY: key }) },
+  });
   const texts = { stdout: "", stderr: "" };
   program.stdout.on("data", (chunk: Buffer) => (texts.stdout += chunk.toString()));
   program.stderr.on("data", (chunk: Buffer) => (texts.stderr += chunk.toString()));
@@ -96,4 +96,19 @@ it("publishes nothing on a chain that is not the named network", async () => {
   const ended = await publish(["--network", "testnet", "--grpc-url", url], keypair.getSecretKey());
   expect(ended).toMatchObject({ code: 1, stdout: "" });
   expect(ended.stderr).toContain("not the one that was configured");
+});
+
+it.each([
+  ["scripts/chain-publish.ts", "--key-servers FILE"],
+  ["packages/localnet/src/main.ts", "--directory DIR"],
+])("%s tells its options, and refuses others in a sentence", async (program, option) => {
+  expect(await run(program, ["--help"])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(option) as string,
+    stderr: "",
+  });
+  const refused = await run(program, ["--bogus"]);
+  expect(refused.stdout).toBe("");
+  expect(refused.stderr).toBe("Unknown option '--bogus'. --help names the options\n");
+  expect(refused.code).toBeGreaterThan(0);
 });

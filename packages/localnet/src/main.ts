@@ -1,21 +1,30 @@
-/** `npm run localnet -- [--directory <path>] [--port <number>] [--no-auto-fund]`: the local network as a program. */
+/** `npm run localnet -- --help`: the local network as a program. */
 import { setInterval } from "node:timers";
 import { parseArgs } from "node:util";
 import { openLocalnet } from "./localnet.ts";
 
-const { values } = parseArgs({
-  options: {
-    directory: { type: "string" },
-    port: { type: "string", default: "0" },
-    "no-auto-fund": { type: "boolean", default: false },
-  },
-});
+const HELP = `npm run localnet -- [OPTIONS]: a local chain with its faucet and key servers, on this machine only, FOR DEVELOPMENT ONLY.
+Prints the network configuration as JSON
+
+  --directory DIR   keeps the chain there over restarts (else in memory)
+  --port N          else any that is free
+  --no-auto-fund    whoever has no SUI gets none
+  --help`;
+
+const OPTIONS = {
+  directory: { type: "string" },
+  port: { type: "string", default: "0" },
+  "no-auto-fund": { type: "boolean", default: false },
+  help: { type: "boolean", default: false },
+} as const;
 
 await main();
 
 async function main(): Promise<void> {
+  const values = parseOptions();
+  if (values === null) return;
   const port = Number(values.port);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new RangeError("--port is a number up to 65535");
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) return refuse("--port is a number up to 65535");
   const directory = values.directory === undefined ? {} : { directory: values.directory };
   const localnet = await openLocalnet({ ...directory, autoFund: !values["no-auto-fund"] });
   const { url } = await localnet.listen({ port });
@@ -27,6 +36,23 @@ async function main(): Promise<void> {
   // The network configuration, for whoever started it.
   console.log(JSON.stringify(localnet.network()));
   stopWithParent(() => localnet.close());
+}
+
+/** null: it has been said what there is to say. */
+function parseOptions() {
+  try {
+    const { values } = parseArgs({ options: OPTIONS });
+    if (!values.help) return values;
+    console.log(HELP);
+  } catch (error) {
+    refuse(error instanceof Error ? error.message : "Unknown option");
+  }
+  return null;
+}
+
+function refuse(sentence: string): void {
+  console.error(`${sentence}. --help names the options`);
+  process.exitCode = 2;
 }
 
 /** On a signal, and when whoever started it is gone: a forgotten local network does not stay. */
