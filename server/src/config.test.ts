@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ConfigError, isLoopbackHost, parseConfig, renderUsage } from "./config.ts";
+import { ConfigError, isLoopbackHost, findUnread, parseConfig, renderUsage } from "./config.ts";
 
 function problemsOf(environment: Record<string, string>): readonly string[] {
   try {
@@ -93,4 +93,15 @@ describe("the configuration", () => {
       expect(renderUsage()).toContain(name);
     }
   });
+});
+
+it("names what is set and read by nobody, but for what clients read", () => {
+  const environment = {
+    SERVICE_ENV: "development",
+    SERVICE_DATA: "/data",
+    SERVICE_API_KEY: "x",
+    PATH: "/bin",
+    SERVICE_x: "",
+  };
+  expect(findUnread(environment)).toEqual(["SERVICE_DATA"]);
 });

@@ -5,7 +5,7 @@ import { type JwtKey, readJwtKeys, readMasterKey } from "./config/secrets.ts";
 import { type Environment, readValues, splitList, type Values } from "./config/values.ts";
 
 export type { JwtKey } from "./config/secrets.ts";
-export { type Environment, renderUsage } from "./config/values.ts";
+export { type Environment, findUnread, renderUsage } from "./config/values.ts";
 export { isLoopbackHost } from "./config/loopback.ts";
 
 /** What one plan may hold, in bytes. */

@@ -12,12 +12,21 @@ import { followUnused } from "./http/unused-connections.ts";
 import { openProviders } from "./providers.ts";
 import { startJobs } from "./jobs/start-jobs.ts";
 import { startWebhooks } from "./jobs/webhooks/start-webhooks.ts";
+import { requireMasterKey } from "./master-key.ts";
 import { migrate } from "./migrations/migrate.ts";
 import { systemClock } from "./ports/clock.ts";
 import { systemRandom } from "./ports/random.ts";
 
 export { type App, buildApp } from "./app.ts";
-export { type Config, ConfigError, type Environment, parseConfig, renderUsage, type Settings } from "./config.ts";
+export {
+  type Config,
+  ConfigError,
+  type Environment,
+  findUnread,
+  parseConfig,
+  renderUsage,
+  type Settings,
+} from "./config.ts";
 export type { Deps } from "./deps.ts";
 export { fetchHandler } from "./http/in-process.ts";
 export { VERSION };
@@ -70,6 +79,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       clock: systemClock,
       random: systemRandom,
     };
+    await requireMasterKey(deps);
     const stopping = new AbortController();
     const readiness: { state: Readiness["state"] } = { state: "starting" };
     const app = buildApp(deps, { log, readiness, stopping: stopping.signal });

@@ -1,5 +1,13 @@
 /** The process: environment → config → server or operator's command → exit status. */
-import { ConfigError, parseConfig, renderUsage, type RunningServer, startServer, VERSION } from "./index.ts";
+import {
+  ConfigError,
+  findUnread,
+  parseConfig,
+  renderUsage,
+  type RunningServer,
+  startServer,
+  VERSION,
+} from "./index.ts";
 import { findCommand, isCommandGroup, renderCommands, UsageError } from "./operator/commands.ts";
 
 /** BSD sysexits: the words on the command line are wrong; the configuration is wrong. */
@@ -26,7 +34,11 @@ async function main(words: readonly string[]): Promise<void> {
 }
 
 async function serve(): Promise<void> {
-  const server = await startServer(parseConfig(process.env));
+  const config = parseConfig(process.env);
+  const unread = findUnread(process.env);
+  if (unread.length > 0)
+    process.stderr.write(`coffer-server reads no ${unread.join(", ")}; --help names its settings\n`);
+  const server = await startServer(config);
   process.stderr.write(`coffer-server listens on ${server.baseUrl}\n`);
   stopOnSignals(server);
 }

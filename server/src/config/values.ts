@@ -21,6 +21,18 @@ export function readValues(environment: Environment): { values: Partial<Values>;
   return { values, problems };
 }
 
+/** What clients read: they may stand in the same environment. */
+const OF_CLIENTS = [
+  ...["BASE_URL", "API_KEY", "PROFILE", "CONFIG_FILE", "CONFIG_DIR"],
+  ...["CHAIN_PRIVATE_KEY", "NETWORK_FILE", "ALLOWED_DIRS", "ACCESS_CODE"],
+].map((name) => `SERVICE_${name}`);
+
+/** Set, and read by nobody: a slip, after which a default holds without a word. */
+export function findUnread(environment: Environment): string[] {
+  const read = new Set([...Object.values<Variable>(VARIABLES).map(({ name }) => name), ...OF_CLIENTS]);
+  return Object.keys(environment).filter((name) => /^SERVICE_[A-Z0-9_]+$/.test(name) && !read.has(name));
+}
+
 /** The variables, for `--help`. */
 export function renderUsage(): string {
   const lines = Object.values<Variable>(VARIABLES).map(

@@ -28,13 +28,23 @@ export async function saltOf(
   account: AccountRow,
 ): Promise<string> {
   const { id } = account;
-  if (account.zklogin_salt !== null) return deps.atRest.reveal(account.zklogin_salt, SALT_PURPOSE, id);
+  const known = saltKeptFor(deps.atRest, account);
+  if (known !== null) return known;
   const salt = BigInt(`0x${Buffer.from(deps.random.bytes(SALT_BYTES)).toString("hex")}`).toString();
   const made = deps.atRest.protect(salt, SALT_PURPOSE, id);
   if ((await transaction.first(keepSalt(transaction, { id, salt: made }))) !== null) return salt;
-  const kept = (await transaction.first(findAccount(transaction, { id })))?.zklogin_salt ?? null;
+  const now = await transaction.first(findAccount(transaction, { id }));
+  const kept = now === null ? null : saltKeptFor(deps.atRest, now);
   if (kept === null) throw new Error("the account of a sign-in does not exist");
-  return deps.atRest.reveal(kept, SALT_PURPOSE, id);
+  return kept;
+}
+
+/** null: the account has none. Throws under another master key than the one it was encrypted with. */
+export function saltKeptFor(
+  atRest: Deps["atRest"],
+  { id, zklogin_salt: salt }: Pick<AccountRow, "id" | "zklogin_salt">,
+): string | null {
+  return salt === null ? null : atRest.reveal(salt, SALT_PURPOSE, id);
 }
 
 /** Rejects with `provider_refused` for claims that zkLogin cannot take. */
