@@ -1,5 +1,7 @@
+import { inspect } from "node:util";
 import { api, errorsOf, type EndpointDefinition } from "@coffer/contract";
 import { expect, expectTypeOf, it } from "vitest";
+import { createClient } from "./client.ts";
 import { ApiError, ConnectionError, failureOf, type EndpointErrorCode } from "./errors.ts";
 
 const facts = { status: 409, requestId: null, retryAfterMs: null };
@@ -19,6 +21,25 @@ it("is null for what the endpoint does not declare, and for failures the service
   expect(failureOf(api.vaults.delete, new ApiError("unknown_error", "HTTP 502", facts))).toBeNull();
   expect(failureOf(api.vaults.delete, new ConnectionError("gone"))).toBeNull();
   expect(failureOf(api.vaults.delete, "text")).toBeNull();
+});
+
+it("says what to do about it wherever Node prints it: a program that ends with it has no other place", () => {
+  const error = new ApiError("vault_not_empty", "holds 1 file", { ...facts, nextStep: "Empty it first." });
+  const [told, nextStep, details] = inspect(error).split("\n");
+  expect([told, nextStep]).toEqual(["ApiError [vault_not_empty]: holds 1 file", "  Empty it first."]);
+  expect(details).toContain('"status":409');
+});
+
+it.each([
+  ["an unset variable", { apiKey: undefined }],
+  ["the key itself", "cof_key"],
+])("calls %s in the place of credentials a setting", (_, credentials) => {
+  expect(() => createClient({ baseUrl: "http://127.0.0.1:1", credentials: credentials as never })).toThrow(
+    expect.objectContaining({
+      code: "configuration",
+      message: "The API key is missing, or has characters that no key has",
+    }),
+  );
 });
 
 const EVERY = { internal: 1, unavailable: 1, rate_limited: 1 } as const;

@@ -58,6 +58,7 @@ export class SdkError extends Error implements ErrorFacts {
     const frames = (this.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
     return [
       `${this.name} [${this.code}]: ${this.message}`,
+      `  ${this.nextStep}`,
       `  ${JSON.stringify({ retryable: this.retryable, ...this.details() })}`,
       ...frames,
     ].join("\n");

@@ -169,8 +169,11 @@ async function askForCredential(ask: () => Credentials | Promise<Credentials>): 
 function wrapCredential(credentials: Credentials): Held {
   if (credentials === null || credentials instanceof Secret || credentials instanceof SessionCredentials)
     return credentials;
-  const secret = typeof credentials.apiKey === "string" ? new Secret(credentials.apiKey) : credentials.apiKey;
-  if (!/^[\x21-\x7e]+$/.test(secret.reveal())) throw configurationError("The API key has characters that no key has");
+  // An environment variable that is not set, and the key itself in the place of the object, come in spite of the type.
+  const { apiKey }: { readonly apiKey: unknown } = credentials;
+  const secret = typeof apiKey === "string" ? new Secret(apiKey) : apiKey;
+  if (!(secret instanceof Secret) || !/^[\x21-\x7e]+$/.test(secret.reveal()))
+    throw configurationError("The API key is missing, or has characters that no key has");
   return secret;
 }
 
