@@ -8,20 +8,26 @@ export interface OpenPage extends AsyncDisposable {
   readonly site: Site;
   readonly relay: Relay;
   readonly chromium: Chromium;
-  /** What the browser complained about, and what the page did not catch: its policy, requests without leave, exceptions. */
+  /** What the browser complained about, and what the page did not catch: requests without leave, exceptions. */
   readonly complaints: readonly string[];
   /**
    * Calls `globalThis.run(input)` of the page's program; its answer, as JSON. Both go through the browser's pipe, not over a connection.
    * Rejects with what the program threw.
    */
   run<Answer>(input: object): Promise<Answer>;
+  /** The same page under another name of the same server; answers with its `run`. */
+  openElsewhere(origin: string): Promise<OpenPage["run"]>;
 }
 
-/** `servers`: the origins that the page asks. */
-export async function openPage(program: string, servers: readonly string[] = []): Promise<OpenPage> {
+/** `openServers`: is told the page's origin, and answers with those of the servers that the page asks. */
+export async function openPage(
+  program: string,
+  openServers: (origin: string) => Promise<readonly string[]> = () => Promise.resolve([]),
+): Promise<OpenPage> {
   const stack = new AsyncDisposableStack();
   try {
-    const site = stack.use(await openSite(program, servers));
+    const site = stack.use(await openSite(program));
+    const servers = (site.mayAsk = await openServers(site.origin));
     const relay = stack.use(await openRelay([site.origin, ...servers]));
     const found = findChromium();
     if (found === null) throw new Error("there is no Chromium");
@@ -30,6 +36,10 @@ export async function openPage(program: string, servers: readonly string[] = [])
     return {
       ...{ site, relay, chromium, complaints },
       run: async <Answer>(input: object) => (await evaluate(chromium, session, input)) as Answer,
+      openElsewhere: async (origin: string) => {
+        const tab = await openTab(chromium, origin);
+        return async <Answer>(input: object) => (await evaluate(chromium, tab.session, input)) as Answer;
+      },
       [Symbol.asyncDispose]: () => stack.disposeAsync(),
     };
   } catch (error) {
@@ -48,6 +58,7 @@ async function openTab(
   const complaints: string[] = [];
   const loaded = new Promise<void>((resolve) => {
     devtools.onEvent((event) => {
+      if (event.sessionId !== session) return;
       if (event.method === "Page.loadEventFired") resolve();
       const complaint = complaintOf(event);
       if (complaint !== null) complaints.push(complaint);

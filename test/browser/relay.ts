@@ -12,6 +12,10 @@ export interface Relay extends AsyncDisposable {
   readonly refused: readonly string[];
   /** Connections that were made, by port. */
   readonly connections: ReadonlyMap<number, number>;
+  /** Breaks the connection, once, on which so many bytes have gone from now on: of the browser (`up`) or to it. */
+  cutAfter(direction: "up" | "down", bytes: number): void;
+  /** How often that has happened. */
+  readonly cuts: number;
 }
 
 /** `urls`: of the servers, all of them on loopback. */
@@ -20,6 +24,18 @@ export async function openRelay(urls: readonly string[]): Promise<Relay> {
   const refused: string[] = [];
   const connections = new Map<number, number>();
   const open = new Set<Socket>();
+  const left = { up: Infinity, down: Infinity };
+  let cuts = 0;
+  const count = (direction: keyof typeof left, socket: Socket): void => {
+    let passed = 0;
+    socket.on("data", (chunk: Buffer) => {
+      passed = left[direction] === Infinity ? 0 : passed + chunk.length;
+      if (passed < left[direction]) return;
+      left[direction] = Infinity;
+      cuts += 1;
+      socket.destroy();
+    });
+  };
   const keep = (socket: Socket): void => {
     open.add(socket);
     socket.on("error", () => socket.destroy()).on("close", () => open.delete(socket));
@@ -35,13 +51,23 @@ export async function openRelay(urls: readonly string[]): Promise<Relay> {
       const target = connect(port, "127.0.0.1");
       keep(target);
       return target;
-    }).catch(() => socket.destroy());
+    })
+      .then((target) => {
+        if (target === null) return;
+        count("up", socket);
+        count("down", target);
+      })
+      .catch(() => socket.destroy());
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   return {
     ...{ url: `socks5://127.0.0.1:${port}`, refused, connections },
+    cutAfter: (direction, bytes) => void (left[direction] = bytes),
+    get cuts() {
+      return cuts;
+    },
     async [Symbol.asyncDispose]() {
       const closed = once(server, "close");
       server.close();
@@ -60,7 +86,8 @@ const VERSION = 5;
 const [IPV4, NAME] = [1, 3];
 const [SUCCEEDED, NOT_ALLOWED] = [0, 2];
 
-async function serve(socket: Socket, dial: (destination: Destination) => Socket | null): Promise<void> {
+/** Resolves with the target as soon as bytes go both ways; null when it was refused. */
+async function serve(socket: Socket, dial: (destination: Destination) => Socket | null): Promise<Socket | null> {
   const read = reader(socket);
   const [, methods = 0] = await read(2);
   await read(methods);
@@ -69,13 +96,14 @@ async function serve(socket: Socket, dial: (destination: Destination) => Socket 
   const target = dial(destination);
   if (target === null) {
     socket.end(replyOf(NOT_ALLOWED));
-    return;
+    return null;
   }
   await once(target, "connect");
   socket.write(replyOf(SUCCEEDED));
   target.on("close", () => socket.destroy());
   socket.on("close", () => target.destroy());
   socket.pipe(target).pipe(socket);
+  return target;
 }
 
 async function readDestination(read: (length: number) => Promise<Buffer>): Promise<Destination> {

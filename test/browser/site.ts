@@ -6,6 +6,8 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 
 export interface Site extends AsyncDisposable {
+  /** Origins that its policy lets the page ask (`connect-src`); none from the start. */
+  mayAsk: readonly string[];
   /** `http://localhost:<port>`: another site than `127.0.0.1`, and a secure context as that is. */
   readonly origin: string;
   /** Built from the program and what it imports, none of it of Node. */
@@ -16,26 +18,20 @@ const TYPES = { js: "text/javascript; charset=utf-8", html: "text/html; charset=
 const PAGE = `<!doctype html><meta charset="utf-8"><title>test</title><script type="module" src="/program.js"></script>`;
 
 /**
- * Serves `pages/<program>.ts`. `mayAsk`: the origins of its `connect-src`.
+ * Serves `pages/<program>.ts`.
  * @throws Error when anything that the program reaches imports a module of Node, as it does where a root entry does so.
  */
-export async function openSite(program: string, mayAsk: readonly string[]): Promise<Site> {
+export async function openSite(program: string): Promise<Site> {
   const { files, modules } = await bundle(program);
-  // No 'unsafe-eval', no 'wasm-unsafe-eval', no inline code: what a careful site sends.
-  const connect = mayAsk.length === 0 ? "'none'" : mayAsk.join(" ");
-  const policy = `default-src 'none'; script-src 'self'; worker-src 'self'; connect-src ${connect}`;
   const server = createServer((request, response) => {
     const path = new URL(request.url ?? "/", "http://site").pathname;
     const content = path === "/" ? PAGE : files.get(path);
-    response.setHeader("Content-Security-Policy", policy);
+    response.setHeader("Content-Security-Policy", policyOf(site.mayAsk));
     response.setHeader("Content-Type", path === "/" ? TYPES.html : TYPES.js);
     response.writeHead(content === undefined ? 404 : 200).end(content);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  return {
-    ...{ origin: `http://localhost:${port}`, modules },
+  const site: Site = {
+    ...{ origin: "", modules, mayAsk: [] },
     async [Symbol.asyncDispose]() {
       const closed = once(server, "close");
       server.close();
@@ -43,6 +39,15 @@ export async function openSite(program: string, mayAsk: readonly string[]): Prom
       await closed;
     },
   };
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return Object.assign(site, { origin: `http://localhost:${(server.address() as AddressInfo).port}` });
+}
+
+/** No 'unsafe-eval', no 'wasm-unsafe-eval', no inline code: what a careful site sends. */
+function policyOf(mayAsk: readonly string[]): string {
+  const connect = mayAsk.length === 0 ? "'none'" : mayAsk.join(" ");
+  return `default-src 'none'; script-src 'self'; worker-src 'self'; connect-src ${connect}`;
 }
 
 async function bundle(program: string): Promise<{ files: Map<string, Uint8Array>; modules: readonly string[] }> {
