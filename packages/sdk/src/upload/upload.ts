@@ -3,10 +3,11 @@ import type { CallOptions } from "../call.ts";
 import { createHasher, toHex } from "../digest.ts";
 import { ContractError } from "../errors.ts";
 import type { Connection } from "../options.ts";
-import { uploadInParts, type Checkpoint } from "./resumable.ts";
+import { uploadInParts } from "./resumable.ts";
 import { sourceChanged, type Source } from "./source.ts";
 import { uploadStream } from "./stream.ts";
 import { storeWhole, verified, type Target, type UploadResult } from "./target.ts";
+import type { Checkpoint } from "./upload-session.ts";
 
 export type { Target, UploadResult } from "./target.ts";
 

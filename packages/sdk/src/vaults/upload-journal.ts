@@ -15,7 +15,7 @@ import {
 } from "@coffer/crypto";
 import type { SharedFile } from "@coffer/contract";
 import { fromBase64 } from "../digest.ts";
-import type { Checkpoint } from "../upload/resumable.ts";
+import type { Checkpoint } from "../upload/upload-session.ts";
 import type { OpenVault } from "./open-vault.ts";
 import type { PartJournal } from "./encrypted-source.ts";
 

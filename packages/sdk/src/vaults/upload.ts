@@ -1,61 +1,27 @@
 /** Uploads into shared vaults: encrypted and signed here, then sent as any other upload. */
 import { clientApi as api, nameProblem, type SharedFile } from "@coffer/contract";
-import {
-  CHUNK_BYTES,
-  CryptoError,
-  digestMessage,
-  encryptFile,
-  makeEnvelope,
-  makeVersionStatement,
-  newFilePlan,
-  parseHeader,
-  parseVersionStatement,
-  seenVersion,
-  verifyVersionStatement,
-  type EntryStatement,
-  type FilePlan,
-  type Metadata,
-  type VaultView,
-  type VersionStatement,
-} from "@coffer/crypto";
+import { CryptoError, parseHeader, seenVersion, type FilePlan, type VaultView } from "@coffer/crypto";
 import type { ReadOptions } from "@coffer/chain";
 import { callOn } from "../call.ts";
-import { fromBase64, toBase64, toHex } from "../digest.ts";
+import { toHex } from "../digest.ts";
 import { ApiError, ContractError, SdkError } from "../errors.ts";
 import type { File } from "../file.ts";
 import type { Connection } from "../options.ts";
-import { endUpload } from "../upload/resumable.ts";
-import { openSource, type Source } from "../upload/source.ts";
+import { endUpload } from "../upload/upload-session.ts";
+import type { Source } from "../upload/source.ts";
 import type { Target, UploadResult } from "../upload/target.ts";
-import { PART_BYTES, uploadSource, type UploadOptions } from "../upload/upload.ts";
-import { openContent, readContent, type Content } from "./content.ts";
-import { encryptedSource, PART_CHUNKS, type EncryptedSourceOptions } from "./encrypted-source.ts";
-import { makeEntry, noteOwnEntry, openItem, placeOf } from "./entries.ts";
-import { viewNaming } from "./naming-view.ts";
-import type { OpenVault, WritingKey } from "./open-vault.ts";
+import { uploadSource, type UploadOptions } from "../upload/upload.ts";
+import { openContent, type Content } from "./content.ts";
+import { encryptedSource } from "./encrypted-source.ts";
+import { noteOwnEntry } from "./entries.ts";
+import { beginVersion, folderOf, type Sending, type SharedUploadTarget } from "./new-version.ts";
+import type { OpenVault } from "./open-vault.ts";
 import { stageFolder } from "./staging.ts";
-import { keepVersion, partJournal, reopenVersion, type BegunVersion, type UploadJournal } from "./upload-journal.ts";
+import { partJournal, reopenVersion, type BegunVersion, type UploadJournal } from "./upload-journal.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
 
-/** Up to this size a first pass over the content makes the digest of the version statement (encryption design §1). Bytes. */
-const DIGEST_BYTES = 64 * 1024 * 1024;
 /** How often an upload begins anew with a new key, because the vault, the folder's names or the file changed under it. */
 const ATTEMPTS = 5;
-
-export type SharedUploadTarget =
-  | {
-      readonly kind: "file";
-      readonly name: string;
-      readonly folderId?: string | undefined;
-      readonly contentType?: string | undefined;
-      readonly ifAbsent?: boolean | undefined;
-    }
-  | {
-      readonly kind: "version";
-      readonly file: File;
-      readonly contentType?: string | undefined;
-      readonly ifMatch?: string | undefined;
-    };
 
 export type SharedUploadOptions = UploadOptions & {
   /** Keeps the upload over a crash. */
@@ -149,10 +115,6 @@ async function readAgain({ connection, options }: Upload, target: SharedUploadTa
   return { ...target, file: { ...file, id: before.id } };
 }
 
-function folderOf(target: SharedUploadTarget): string | null {
-  return target.kind === "file" ? (target.folderId ?? null) : target.file.folderId;
-}
-
 async function uploadOnce(upload: Upload, target: SharedUploadTarget): Promise<UploadResult> {
   const { connection, vault, content, options } = upload;
   // Much to send, or much that was sent: worth a question to the chain.
@@ -172,11 +134,6 @@ async function uploadOnce(upload: Upload, target: SharedUploadTarget): Promise<U
   vault.seen.noteVersion(file.id, seenVersion(begun.statement));
   noteOwnEntry(vault, file.id, begun.shared);
   return describe(file, begun, content);
-}
-
-interface Sending {
-  readonly begun: BegunVersion;
-  readonly source: Source;
 }
 
 /** What an earlier process began; null: nothing that can be gone on with, and what there was is given up. */
@@ -201,111 +158,14 @@ async function resume(upload: Upload, view: VaultView): Promise<Sending | null> 
   return { begun, source };
 }
 
-function isWanted({ contentSize, padded }: FilePlan, { content, options }: Upload): boolean {
-  return contentSize === content.size && padded === (options.padded ?? false);
-}
-
-async function begin(upload: Upload, view: VaultView, target: SharedUploadTarget): Promise<Sending> {
-  const { vault, content, options } = upload;
-  const { journal, signal } = options;
-  const writing = await vault.writingKey(view);
-  const fileId = target.kind === "file" ? crypto.randomUUID() : target.file.id;
-  const plan = await newFilePlan(vault.platform, {
-    ...{ fileId, versionId: crypto.randomUUID(), contentSize: content.size, padded: options.padded ?? false },
-    envelopeOf: (request) => makeEnvelope(vault.platform, writing.record, writing.key, request),
-  });
-  const partChunks = partChunksOf(options.partBytes);
-  const keep = journal === undefined ? undefined : partJournal(journal, []);
+function begin({ vault, content, options }: Upload, view: VaultView, target: SharedUploadTarget): Promise<Sending> {
   // Again before the end: what was written for hours is not whole anywhere under a key from before a removal.
   const beforeEnd = () => requireGeneration(vault, view, { maxAge: 0 });
-  const encrypted = await encrypt(vault, plan, content, { signal, partChunks, journal: keep, beforeEnd });
-  const begun = { ...(await sign(upload, view, target, { writing, plan, digest: encrypted.digest })), partChunks };
-  if (journal !== undefined) await keepVersion(journal, begun);
-  return { begun, source: encrypted.source };
+  return beginVersion(vault, view, content, target, { ...options, beforeEnd });
 }
 
-/** Parts of an upload of another size are made in that size, so that a part sent is a part kept. */
-function partChunksOf(partBytes: number | undefined): number {
-  return Math.min(Math.max(Math.floor((partBytes ?? PART_BYTES) / CHUNK_BYTES), 1), PART_CHUNKS);
-}
-
-interface Encrypted {
-  readonly source: Source;
-  /** null: not computed. */
-  readonly digest: Uint8Array | null;
-}
-
-async function encrypt(
-  { platform }: OpenVault,
-  plan: FilePlan,
-  content: Content,
-  options: EncryptedSourceOptions,
-): Promise<Encrypted> {
-  const { signal } = options;
-  const all = () => readContent(content.source, 0, content.size);
-  if (!content.inMemory) {
-    const digest =
-      content.rereadable && content.size <= DIGEST_BYTES ? await digestMessage(platform, plan, all(), signal) : null;
-    return { digest, source: encryptedSource(platform, plan, content.source, { ...options, digest }) };
-  }
-  const bytes = new Uint8Array(plan.fileSize ?? 0);
-  const digest = platform.createSha256();
-  let filled = 0;
-  for await (const piece of encryptFile(plan, all(), { digest, ...(signal === undefined ? {} : { signal }) })) {
-    bytes.set(piece, filled);
-    filled += piece.length;
-  }
-  return { digest: digest.digest(), source: openSource(bytes, undefined) };
-}
-
-interface ToSign {
-  readonly writing: WritingKey;
-  readonly plan: FilePlan;
-  readonly digest: Uint8Array | null;
-}
-
-/** Both statements: a new version carries a new entry too, because the metadata names the content's size. */
-async function sign(
-  { vault, content }: Upload,
-  view: VaultView,
-  target: SharedUploadTarget,
-  { writing, plan, digest }: ToSign,
-): Promise<Omit<BegunVersion, "partChunks">> {
-  const before = target.kind === "file" ? null : await readBefore(vault, target.file);
-  const statement = await makeVersionStatement(view, await vault.author(), {
-    ...{ record: writing.record, header: plan.header, envelope: plan.envelope, commitment: plan.keys.commitment },
-    ...{ messageLength: plan.messageSize ?? 0, digest, previous: before?.version ?? null, time: Date.now() },
-  });
-  const name = target.kind === "file" ? target.name.normalize("NFC") : (before?.metadata.name ?? "");
-  const contentType = target.contentType ?? before?.metadata.contentType ?? "application/octet-stream";
-  const id = parseHeader(plan.header).fileId;
-  const folderId = before === null ? folderOf(target) : before.entry.folderId;
-  const metadata = { name, contentType, size: content.size };
-  const wanted = { kind: "file", id, folderId, metadata, previous: before?.entry ?? null } as const;
-  const entry = await makeEntry(vault, view, writing, wanted);
-  return { plan, statement, name, contentType, shared: { version: toBase64(statement.bytes), ...entry } };
-}
-
-interface Before {
-  readonly version: VersionStatement;
-  readonly entry: EntryStatement;
-  readonly metadata: Metadata;
-}
-
-/** The version that is replaced, verified: the new statement names it. */
-async function readBefore(vault: OpenVault, file: File): Promise<Before> {
-  const bytes = fromBase64(file.shared?.version ?? "");
-  if (file.shared === null || bytes === null)
-    throw new VaultError("not_encrypted", `The service shows file ${file.id} of a shared vault without its statement`);
-  const view = await viewNaming((wanted) => vault.view(wanted), [parseVersionStatement(bytes)]);
-  const version = await verifyVersionStatement(
-    { vault: vault.objectId, view, seen: vault.seen.version(file.id) },
-    bytes,
-  );
-  if (version.fileId !== file.id)
-    throw new CryptoError("damaged", "ids", "the version statement is of another file than the one to be replaced");
-  const { statement, metadata } = await openItem(vault, "file", file, placeOf(file));
-  return { version, entry: statement, metadata };
+function isWanted({ contentSize, padded }: FilePlan, { content, options }: Upload): boolean {
+  return contentSize === content.size && padded === (options.padded ?? false);
 }
 
 async function requireGeneration(vault: OpenVault, view: VaultView, options: ReadOptions): Promise<void> {
