@@ -1,6 +1,12 @@
 /** The localnet over HTTP, on loopback only: node's server around a `fetch`-like function. */
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 
@@ -15,7 +21,6 @@ export interface HttpServer {
 const LOOPBACK = "127.0.0.1";
 /** Clients compute for seconds between requests; a connection that is closed meanwhile fails their next one. */
 const KEEP_ALIVE_MILLISECONDS = 120_000;
-/** What a page of another name may not ask: its name was pointed at this machine. */
 const LOOPBACK_HOSTS = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/;
 
 /** Port 0: any free one. */
@@ -37,8 +42,8 @@ async function closeServer(server: Server): Promise<void> {
 
 async function serve(handle: Handle, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   try {
-    if (!LOOPBACK_HOSTS.test(incoming.headers.host ?? "")) {
-      outgoing.writeHead(403).end("This is a development network: it answers on loopback only.\n");
+    if (!isOfThisMachine(incoming.headers)) {
+      outgoing.writeHead(403).end("This is a development network: it answers this machine and its own pages only.\n");
       return;
     }
     const response =
@@ -51,6 +56,15 @@ async function serve(handle: Handle, incoming: IncomingMessage, outgoing: Server
   }
 }
 
+/**
+ * What a page of another site may not ask, by a name that was pointed at this machine (DNS rebinding) or across origins: it could read
+ * whose vaults these are, and take all that the faucet has.
+ */
+function isOfThisMachine({ host = "", origin }: IncomingHttpHeaders): boolean {
+  if (!LOOPBACK_HOSTS.test(host)) return false;
+  return origin === undefined || LOOPBACK_HOSTS.test(origin.replace(/^https?:\/\//, ""));
+}
+
 function toRequest(incoming: IncomingMessage): Request {
   const { method = "GET", url = "/", headers } = incoming;
   const hasBody = method !== "GET" && method !== "HEAD";
@@ -61,7 +75,7 @@ function toRequest(incoming: IncomingMessage): Request {
   return new Request(new URL(url, `http://${LOOPBACK}`), { method, headers: list, ...body });
 }
 
-/** Any page may talk to a development network. */
+/** Any page of this machine may talk to a development network. */
 function headersOf(response: Response, incoming: IncomingMessage): Record<string, string> {
   return {
     ...Object.fromEntries(response.headers),

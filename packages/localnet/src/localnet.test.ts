@@ -377,7 +377,7 @@ describe("publishing", () => {
 });
 
 describe("a browser", () => {
-  it("may call it from any page of this machine, and from no name that points here", async () => {
+  it("may call it from any page of this machine, and from no name that points here and no page of another site", async () => {
     const preflight = await fetch(`${url}/sui.rpc.v2.LedgerService/GetServiceInfo`, {
       method: "OPTIONS",
       headers: { origin: "http://localhost:5173", "access-control-request-headers": "content-type,x-grpc-web" },
@@ -390,5 +390,21 @@ describe("a browser", () => {
     ];
     rebound.resume();
     expect(rebound.statusCode).toBe(403);
+    const recipient = new Ed25519Keypair().toSuiAddress();
+    const fund = (origin: string) =>
+      fetch(`${url}/v2/gas`, {
+        method: "POST",
+        headers: { origin, "content-type": "text/plain" },
+        body: JSON.stringify({ FixedAmountRequest: { recipient } }),
+      });
+    for (const other of [
+      "https://attacker.example",
+      "null",
+      "http://localhost.attacker.example",
+      "http://127.0.0.1.nip.io",
+    ])
+      expect((await fund(other)).status).toBe(403);
+    for (const own of ["http://localhost:5173", "https://127.0.0.1", "http://[::1]:8080"])
+      expect((await fund(own)).status).toBe(200);
   });
 });
