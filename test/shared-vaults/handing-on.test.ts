@@ -1,4 +1,6 @@
 /** A shared vault that changes its owner: on the chain first, and then the service lets the new owner's account have it. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { memoryPins, type Client } from "@coffer/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
@@ -35,8 +37,11 @@ test("the new owner has the vault, its files and its management, and the old own
   const { owner } = stack;
   const { vault, file } = await openOffered("handed on");
   const before = (await owner.client.account.get()).account.usage;
-  const { outcome, generation } = await heir.client.vaults.acceptOwnership(vault.id);
+  const { outcome, generation, effect } = await heir.client.vaults.acceptOwnership(vault.id);
   expect([outcome, generation]).toEqual(["done", 2n]);
+  const page = await readFile(join(import.meta.dirname, "../../docs/threat-model.md"), "utf8");
+  expect(effect).toContain("closed to the owner before");
+  expect(page.replaceAll(/\s+/g, " ")).toContain(effect);
   expect(await heir.client.vaults.get(vault.id)).toMatchObject({ role: "owner", name: "handed on" });
   expect(await read(heir.client, file.id)).toBe("handed on: before");
   const after = (await owner.client.account.get()).account.usage;
@@ -45,6 +50,8 @@ test("the new owner has the vault, its files and its management, and the old own
   const { file: next } = await heir.client.files.upload({ vaultId: vault.id, name: "new.txt", body: encode("after") });
   await expect(owner.client.files.download(next.id)).rejects.toMatchObject({ code: "not_found" });
   await expect(owner.client.vaults.get(vault.id)).rejects.toMatchObject({ code: "not_found" });
+  const { members } = owner.client.vaults;
+  await expect(members.add(vault.id, stack.owner.signer.chainAddress)).rejects.toMatchObject({ code: "not_owner" });
 
   // The new owner can add the old one again; a client that has pinned another owner asks its user first.
   await heir.client.vaults.members.add(vault.id, owner.signer.chainAddress);

@@ -186,12 +186,21 @@ describe("after the vault was rotated, a removed member", () => {
     expect(await read(stack.owner.another(), undigested)).toBe(HONEST);
   });
 
-  test("whom the owner adds again reads everything again", async () => {
+  test("whom the owner adds again reads everything again, and by leaving is where it was", async () => {
     const { text } = await owner.invites.create({ name: "again" });
     const { key } = await stack.owner.another({ credentials: undefined }).invites.redeem(text, former.signer);
     effects["add again"] = (await owner.vaults.members.add(vault.id, former.signer.chainAddress)).effect;
     const back = former.another({ credentials: { apiKey: key } });
     expect(await read(back, undigested)).toBe(HONEST);
+    const left = await back.vaults.leave(vault.id);
+    effects["leave"] = left.effect;
+    expect(left).toMatchObject({ outcome: "done", generation: 3n });
+    // Who leaves is a removed member, by its own act: nothing of what comes after, nor a way back.
+    const { file } = await owner.files.upload({ vaultId: vault.id, name: "after.txt", body: "after" });
+    const cold = stack.owner.another({ shared: { signer: former.signer } });
+    await expect(read(cold, file.id)).rejects.toMatchObject({ code: "not_a_member" });
+    const adding = former.another({ credentials: { apiKey: stack.owner.apiKey } }).vaults.members;
+    await expect(adding.add(vault.id, former.signer.chainAddress)).rejects.toMatchObject({ code: "not_owner" });
     const { effect } = await owner.vaults.members.remove(vault.id, former.signer.chainAddress);
     effects["remove"] = effect;
   });
@@ -200,6 +209,6 @@ describe("after the vault was rotated, a removed member", () => {
 test("what adding, removing, revoking and rotating do and do not do is said in their results, and on the page in the same words", async () => {
   const page = await readFile(join(import.meta.dirname, "../../docs/threat-model.md"), "utf8");
   const words = page.replaceAll(/\s+/g, " ");
-  expect(Object.keys(effects).sort()).toEqual(["add", "add again", "remove", "revoke", "rotate"]);
+  expect(Object.keys(effects).sort()).toEqual(["add", "add again", "leave", "remove", "revoke", "rotate"]);
   for (const [act, effect] of Object.entries(effects)) expect([act, words.includes(effect)]).toEqual([act, true]);
 });

@@ -98,7 +98,7 @@ export type { CreationJournal, NewSharedVault } from "./vaults/create.ts";
 export type { ExportOptions, ExportProgress, ExportResult } from "./vaults/export.ts";
 export type { ExportStore } from "./vaults/export-layout.ts";
 export type { AddedMember, AddMemberOptions, AgentOfInvite, RemovedMember } from "./vaults/members.ts";
-export type { AcceptOptions, ActResult } from "./vaults/owner-acts.ts";
+export type { AcceptOptions, ActResult, ClosingActResult } from "./vaults/owner-acts.ts";
 export { memoryPins, type PinStore, type VaultPin } from "./vaults/pins.ts";
 export type { SeenKind, SeenMemory, SeenStore } from "./vaults/seen.ts";
 export type { NotResealed, ResealResult } from "./vaults/reseal.ts";

@@ -9,7 +9,7 @@ import type { ExportOptions, ExportResult } from "../vaults/export.ts";
 import type { ExportStore } from "../vaults/export-layout.ts";
 import type { ForgetSeenOptions } from "../vaults/forget-seen.ts";
 import type { AddedMember, AddMemberOptions, AgentOfInvite, RemovedMember } from "../vaults/members.ts";
-import type { AcceptOptions, ActResult } from "../vaults/owner-acts.ts";
+import type { AcceptOptions, ActResult, ClosingActResult } from "../vaults/owner-acts.ts";
 import type { ResealResult } from "../vaults/reseal.ts";
 import type { RevokedAgent, RevokeOptions } from "../vaults/revoke-agent.ts";
 import type { RotationOptions, RotationResult } from "../vaults/rotate.ts";
@@ -44,8 +44,11 @@ export interface VaultResource {
   readonly members: MemberResource;
   /** Why a shared vault does not open, layer by layer, each with its next step. Decide nothing from it: it is for people. */
   checkAccess(vaultId: string, options?: CallOptions): Promise<AccessCheck>;
-  /** Takes the signer off the vault's allowlist. */
-  leave(vaultId: string, options?: CallOptions): Promise<ActResult>;
+  /**
+   * Takes the signer off the vault's allowlist; `effect` says in words what that closes and what it does not. Files that it has uploaded stay.
+   * @throws VaultError `is_owner`: the owner hands the vault on first; `no_gas`, …
+   */
+  leave(vaultId: string, options?: CallOptions): Promise<ClosingActResult>;
   /** Names the key that signs this member's statements; the signer's own unless one is given. A member without one only reads. */
   setSigningKey(vaultId: string, signingKey?: Uint8Array, options?: CallOptions): Promise<ActResult>;
   /** Offers a shared vault to the address of one of its members; null withdraws the offer. */
@@ -56,7 +59,7 @@ export interface VaultResource {
    * @throws VaultError `not_offered`, …; ApiError `name_exists` (give `name`), `storage_quota`, `limit_reached`: the vault is the signer's on
    * the chain then, and the same call finishes once there is room.
    */
-  acceptOwnership(vaultId: string, options?: AcceptOptions): Promise<ActResult>;
+  acceptOwnership(vaultId: string, options?: AcceptOptions): Promise<ClosingActResult>;
   /**
    * Holds a shared vault to what its owner said of it over another way than the service: which object on the chain it is, and whose. For the
    * first meeting with a vault, or in the place of what was pinned at one. Invites with `vaultIds` do it by themselves.

@@ -1,6 +1,6 @@
 /**
  * What changing an allowlist does and does not do, in words. The results of the calls carry them, and docs/threat-model.md says the same,
- * word for word (test/threats/removed-member.test.ts).
+ * word for word (test/threats/removed-member.test.ts, test/shared-vaults/handing-on.test.ts).
  */
 
 export const ADDED =
@@ -15,6 +15,18 @@ export const REMOVED =
   "What is written from now on is closed to the address, and the service stops serving it within ten seconds. What was written before " +
   "stays open to whoever kept the vault keys of that time, wherever the stored bytes are obtained, until vaults.rotate has finished " +
   "and the old bytes are gone.";
+
+/** For who leaves: the same, and who lets it in again. */
+export const LEFT =
+  "What is written from now on is closed to this address, and the service stops serving it within ten seconds. What was written before " +
+  "stays open to whoever kept the vault keys of that time, wherever the stored bytes are obtained, until vaults.rotate has finished " +
+  "and the old bytes are gone. Only the owner can add the address again.";
+
+export const ACCEPTED =
+  "The vault is this address's, and counts for this account: the new owner alone adds and removes members, and those there are stay. What is " +
+  "written from now on is closed to the owner before, and the service stops serving it there. What was written before stays open to whoever " +
+  "kept the vault keys of that time, wherever the stored bytes are obtained, until vaults.rotate has finished and the old bytes are gone. " +
+  "Members whose clients knew the owner before call vaults.trustOwner to go on.";
 
 export const REVOKED = `The agent's API key ends at once. ${REMOVED}`;
 

@@ -4,6 +4,7 @@ import { ownershipGroup } from "@coffer/contract/shared-vaults";
 import { callOn, type CallOptions } from "../call.ts";
 import type { Connection } from "../options.ts";
 import { sending } from "./create.ts";
+import { ACCEPTED, LEFT } from "./effects.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
 import { bytesOf } from "./addresses.ts";
 import { untilSeen } from "./service-view.ts";
@@ -16,13 +17,24 @@ export interface ActResult {
   readonly generation: bigint;
 }
 
+/** An act after which somebody reads less, and what it has done. */
+export interface ClosingActResult extends ActResult {
+  /** In words, for people: what is closed to whom now, and what is not. */
+  readonly effect: string;
+}
+
 /** Takes the signer off the allowlist: it opens nothing that is written afterwards. */
-export function leaveVault(connection: Connection, vaultId: string, options?: CallOptions): Promise<ActResult> {
-  return act(connection, vaultId, options, async (session, objectId) => {
+export async function leaveVault(
+  connection: Connection,
+  vaultId: string,
+  options?: CallOptions,
+): Promise<ClosingActResult> {
+  const result = await act(connection, vaultId, options, async (session, objectId) => {
     const left = await leave(session.chain, sending(session.signer), { objectId });
     session.forget();
     return left;
   });
+  return { ...result, effect: LEFT };
 }
 
 /** Names the key that signs this member's statements: the signer's own unless one is given. */
@@ -66,12 +78,12 @@ export async function acceptVault(
   connection: Connection,
   vaultId: string,
   { name, ...options }: AcceptOptions = {},
-): Promise<ActResult> {
+): Promise<ClosingActResult> {
   const accepted = await acceptOnChain(connection, vaultId, options);
   const input = { params: { vaultId }, body: name === undefined ? {} : { name } };
   const claim = () => callOn(connection, ownershipGroup.claim, input, options);
   await untilSeen(connection, "chain_object_invalid", options, claim);
-  return accepted;
+  return { ...accepted, effect: ACCEPTED };
 }
 
 function acceptOnChain(connection: Connection, vaultId: string, options: CallOptions): Promise<ActResult> {
