@@ -212,6 +212,57 @@ describe("vault keys", () => {
     expect((await another(moved).files.get(file.id)).name).toBe("kept.txt");
   });
 
+  test("that a node behind the others seems to forge open once it names their maker", async () => {
+    const own = await stack.owner.client.vaults.create({ name: "just joined", type: "shared" });
+    const shown = new Map<string, Response>();
+    let isBehind = false;
+    const behind: typeof fetch = async (input, init) => {
+      const asked = `${new Request(input).url} ${init?.body as string}`;
+      if (!asked.includes("/BatchGetObjects")) return fetch(input, init);
+      const known = shown.get(asked);
+      if (isBehind && known !== undefined) return known.clone();
+      const answer = await fetch(input, init);
+      shown.set(asked, answer.clone());
+      return answer;
+    };
+    let later = 0;
+    const reader = stack.owner.another({ shared: { fetch: behind, clock: () => Date.now() + later } });
+    const looked = reader.files.list({ vaultId: own.id, folderId: "root", name: "first.txt" });
+    expect((await looked).files).toEqual([]);
+    const joined = await stack.invite("joined");
+    await stack.owner.client.vaults.members.add(own.id, joined.signer.chainAddress);
+    await joined.client.files.upload({ vaultId: own.id, name: "first.txt", body: Buffer.from("theirs") });
+    const body = Buffer.from("under their record");
+    const { file } = await stack.owner.client.files.upload({ vaultId: own.id, name: "second.txt", body });
+    const shownOf = async () =>
+      (await reader.files.list({ vaultId: own.id })).files.find(({ id }) => id === file.id) ?? null;
+    isBehind = true;
+    expect(await shownOf()).toMatchObject({ name: "", unreadable: "damaged" });
+    isBehind = false;
+    later = 1_000;
+    expect(await shownOf()).toMatchObject({ name: "second.txt" });
+    expect(await read(reader, file.id)).toBe("under their record");
+  });
+
+  test("open in a worker also when another act has the client forget its session meanwhile", async () => {
+    const own = await stack.owner.client.vaults.create({ name: "beside", type: "shared" });
+    const [asked, goOn] = [Promise.withResolvers<null>(), Promise.withResolvers<null>()];
+    const signer: Signer = {
+      ...stack.owner.signer,
+      signPersonalMessage: async (message) => {
+        asked.resolve(null);
+        await goOn.promise;
+        return stack.owner.signer.signPersonalMessage(message);
+      },
+    };
+    const client = stack.owner.another({ shared: { signer, keyWrap: sealVaultKeyWrapInWorker } });
+    const reading = read(client);
+    await asked.promise;
+    await client.vaults.trustOwner(own.id, signer.chainAddress);
+    goOn.resolve(null);
+    expect(await reading).toBe("hello");
+  });
+
   test("open in a worker, too, which keeps no process alive", async () => {
     const client = member.another({ shared: { keyWrap: sealVaultKeyWrapInWorker } });
     expect(await read(client)).toBe("hello");

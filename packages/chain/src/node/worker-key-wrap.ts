@@ -50,6 +50,7 @@ export function sealVaultKeyWrapInWorker(options: WorkerKeyWrapOptions): SealKey
 
 interface StartedWorker {
   ask(call: Call): Promise<unknown>;
+  /** What was asked before is answered first, as it is without a worker. */
   stop(): void;
 }
 
@@ -58,13 +59,22 @@ function startWorker(file: URL, options: WorkerKeyWrapOptions, onEnd: (ended: St
   const start: WorkerStart = { network, chainAddress: signer.chainAddress, timeout };
   const worker = new Worker(file, { workerData: start, name: "coffer key wrap" });
   const conversation = new Conversation<Call, Question>(worker, async (question) => answer(options, question));
+  let stopping = false;
+  const rest = (): void => {
+    if (conversation.open > 0) return;
+    worker.unref();
+    if (stopping) void worker.terminate();
+  };
   const started: StartedWorker = {
     ask: async (call) => {
       // Only while somebody waits does the worker keep the process alive.
       worker.ref();
-      return await conversation.ask(call).finally(() => conversation.open === 0 && worker.unref());
+      return await conversation.ask(call).finally(rest);
     },
-    stop: () => void worker.terminate(),
+    stop: () => {
+      stopping = true;
+      rest();
+    },
   };
   const end = (): void => {
     onEnd(started);

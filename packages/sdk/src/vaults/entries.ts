@@ -98,16 +98,25 @@ export async function openItem(
   // First of all, as the reading order has it: another vault's key is not looked for here.
   if (toHex(parsed.vault) !== toHex(vault.objectId))
     throw new CryptoError("vault_changed", "pins", `the entry of ${item.id} is another vault's`);
-  const view = await viewNaming((options) => vault.view(options), [parsed]);
-  const record = view.plainNames ? null : (await vault.record(parsed.keyId, parsed.generation)).bytes;
+  const { view, record } = await viewOf(vault, parsed);
   const question = { vault: vault.objectId, view, kind, id: item.id, seen: vault.seen.entry(item.id) };
-  const opened = await openEntry(vault.platform, question, { statement: entry, metadata, record }, vault.findKey);
+  const answer = { statement: entry, metadata, record: record?.bytes ?? null };
+  const opened = await openEntry(vault.platform, question, answer, vault.findKey);
   if (opened.statement.folderId !== folderId)
     throw new VaultError("damaged", `The service shows ${kind} ${item.id} in another folder than its entry says`, {
       step: "entry",
     });
   vault.seen.noteEntry(item.id, seenEntry(opened.statement));
   return opened;
+}
+
+/** It names who signed the entry, and who made its key, if they are members: one that was just added may have done either. */
+async function viewOf(vault: OpenVault, entry: EntryStatement) {
+  const read: OpenVault["view"] = (options) => vault.view(options);
+  const view = await viewNaming(read, [entry]);
+  if (view.plainNames) return { view, record: null };
+  const record = await vault.record(entry.keyId, entry.generation);
+  return { view: await viewNaming(read, [entry, { signer: record.creator, generation: record.generation }]), record };
 }
 
 /**

@@ -3,6 +3,7 @@ import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
 import type { VaultKeyRecord as ListedRecord } from "@coffer/contract";
 import {
   CryptoError,
+  findSigner,
   isMemberIn,
   isRecordForWriting,
   newVaultKeyRecord,
@@ -28,7 +29,8 @@ import type { VaultSession } from "./session.ts";
 /** How many keys one request to a key server may ask for. */
 const MOST_AT_ONCE = 100;
 
-type Opened = { readonly key: VaultKey } | { readonly refused: CryptoError };
+/** `isPassing`: the chain's node did not name who made the record, which a later read may do. */
+type Opened = { readonly key: VaultKey } | { readonly refused: CryptoError; readonly isPassing: boolean };
 interface Away {
   readonly refused: ChainError;
 }
@@ -72,7 +74,8 @@ export class KeyRing {
     }
   }
 
-  async #openOnce(records: readonly VaultKeyRecord[]): Promise<void> {
+  /** In the order of the records, each once. */
+  async #openOnce(records: readonly VaultKeyRecord[]): Promise<Opened[]> {
     const unique = new Map(records.map((record) => [toHex(record.keyId), record]));
     const missing = [...unique].filter(([keyId]) => !this.#keys.has(keyId));
     for (let from = 0; from < missing.length; from += MOST_AT_ONCE) {
@@ -84,7 +87,8 @@ export class KeyRing {
           opening.then((opened) => openedAt(opened, at)),
         );
     }
-    for (const keyId of unique.keys()) await this.#keys.get(keyId);
+    // All at once: what is not remembered goes as soon as it is there.
+    return Promise.all([...unique.keys()].flatMap((keyId) => this.#keys.get(keyId) ?? []));
   }
 
   /** The key of a record, or of another one of the same key that was sealed for key servers which this client accepts. */
@@ -126,8 +130,7 @@ export class KeyRing {
   /** Key servers that are away refuse as a record does that does not open; that is not remembered. */
   async #find(record: VaultKeyRecord): Promise<Opened | Away> {
     try {
-      await this.#openOnce([record]);
-      const opened = await this.#keys.get(toHex(record.keyId));
+      const [opened] = await this.#openOnce([record]);
       if (opened === undefined) throw new TypeError("the key was opened a moment ago");
       return opened;
     } catch (error) {
@@ -252,7 +255,9 @@ export class KeyRing {
       return (await openVaultKeys(view, records, this.#session.wrap())).map(({ key }) => ({ key }));
     } catch (error) {
       if (!(error instanceof CryptoError)) throw error;
-      if (records.length === 1) return [{ refused: error }];
+      const [one] = records;
+      if (one !== undefined && records.length === 1)
+        return [{ refused: error, isPassing: findSigner(view, one.creator, one.generation) === null }];
       const half = Math.ceil(records.length / 2);
       const first = await this.#openOf(view, records.slice(0, half));
       return [...first, ...(await this.#openOf(view, records.slice(half)))];
@@ -261,7 +266,8 @@ export class KeyRing {
 
   #remember(keyId: string, key: Promise<Opened>): void {
     this.#keys.set(keyId, key);
-    key.catch(() => this.#keys.delete(keyId));
+    const forget = () => this.#keys.get(keyId) === key && this.#keys.delete(keyId);
+    key.then((opened) => "refused" in opened && opened.isPassing && forget(), forget);
   }
 }
 
