@@ -1,5 +1,6 @@
 /** Rotation on a real stack: everything under new keys, readers all the while, and a floor in the end. */
 import { createHash } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
 import type { Middleware } from "@coffer/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
@@ -244,6 +245,29 @@ describe("vaults.rotate", () => {
     expect(result).toMatchObject({ files: 0, floor: 2n, failed: [] });
     await expect(owner.another().files.download(file.id)).rejects.toMatchObject({ code: "rolled_back" });
   }, 30_000);
+
+  test("sends nothing any more when it has failed", async () => {
+    const vault = await owner.client.vaults.create({ name: "half listed", type: "shared" });
+    await owner.client.files.upload({ vaultId: vault.id, name: "one.txt", body: bytes("one") });
+    const leaving = await stack.invite("leaving half");
+    await owner.client.vaults.members.add(vault.id, leaving.signer.chainAddress);
+    await owner.client.vaults.members.remove(vault.id, leaving.signer.chainAddress);
+    let [lists, hasEnded] = [0, false];
+    const late: string[] = [];
+    const failing: Middleware = async (request, next, { endpointId }) => {
+      if (hasEnded) late.push(endpointId);
+      // The list of the trash, when what is outdated is looked for the second time: a file is on its way then.
+      if (request.url.includes("trashed=true") && endpointId === "files.list" && ++lists === 2)
+        return new Response("", { status: 500 });
+      if (endpointId === "files.content") await setTimeout(200);
+      return next(request);
+    };
+    const rotating = owner.another({ middleware: [failing], retry: { limit: 0 } });
+    await expect(rotating.vaults.rotate(vault.id)).rejects.toMatchObject({ status: 500 });
+    hasEnded = true;
+    await setTimeout(500);
+    expect(late).toEqual([]);
+  });
 
   test("is done by members as far as they reach, and only the owner raises the floor", async () => {
     const old = await openOld("by-member");

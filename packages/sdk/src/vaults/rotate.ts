@@ -170,16 +170,20 @@ class Rotation {
   async #renewFiles(view: VaultView): Promise<void> {
     const running = new Set<Promise<void>>();
     const failures: unknown[] = [];
-    for await (const file of outdatedFiles(this.#connection, this.#vault, view, this.#signal)) {
-      const most = file.size > SMALL_BYTES ? 1 : LANES;
-      while (running.size >= most) await Promise.race(running);
-      if (failures.length > 0) break;
-      const work = this.#attemptFile(file, view).catch((error: unknown) => void failures.push(error));
-      const lane = work.finally(() => running.delete(lane));
-      running.add(lane);
-      if (most === 1) await lane;
+    try {
+      for await (const file of outdatedFiles(this.#connection, this.#vault, view, this.#signal)) {
+        const most = file.size > SMALL_BYTES ? 1 : LANES;
+        while (running.size >= most) await Promise.race(running);
+        if (failures.length > 0) break;
+        const work = this.#attemptFile(file, view).catch((error: unknown) => void failures.push(error));
+        const lane = work.finally(() => running.delete(lane));
+        running.add(lane);
+        if (most === 1) await lane;
+      }
+    } finally {
+      // Also where the list fails: nothing is written after the rotation has ended.
+      await Promise.all(running);
     }
-    await Promise.all(running);
     if (failures.length > 0) throw failures[0];
   }
 
