@@ -6,7 +6,7 @@ import { appendFile, mkdtemp, open, readdir, readFile, rm, stat, truncate, utime
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { paddedSize } from "@coffer/crypto";
+import { paddedSize, parseVersionStatement } from "@coffer/crypto";
 import type { Client, Middleware, Vault } from "@coffer/sdk";
 import { uploadFile } from "@coffer/sdk/node";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -186,6 +186,20 @@ describe("an upload that was cut off", () => {
     const { file } = await uploadFile(client, path, { ...options(), padded: true });
     expect(file.storedSize).toBeGreaterThan(paddedSize(PART * 8));
     expectBegunAnew();
+  });
+
+  test("is not gone on with by another member on the same machine, who signs for itself, nor lost to who began it", async () => {
+    const other = await stack.invite("beside");
+    await stack.owner.client.vaults.members.add(vault.id, other.signer.chainAddress);
+    const path = await cutOff("both.bin", randomBytes(PART * 6));
+    const mine = await uploadFile(other.client, path, options());
+    const signed = parseVersionStatement(Buffer.from(mine.file.shared?.version ?? "", "base64"));
+    expect(`0x${Buffer.from(signed.signer).toString("hex")}`).toBe(other.signer.chainAddress);
+    expect(line.ended).toEqual([]);
+    await stack.owner.client.files.update(mine.file.id, { name: "another.bin" });
+    await expectStored(path);
+    expect(line.created).toHaveLength(1);
+    expect(line.parts[0]).toBe(4 * PART);
   });
 
   test("is forgotten when its session is gone on the server, and goes on with the same bytes in another", async () => {

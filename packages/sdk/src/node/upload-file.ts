@@ -71,7 +71,9 @@ async function openSafely(
   { journalDirectory, idempotencyKey }: UploadFileOptions,
 ): Promise<KeptUpload | null> {
   try {
-    const purpose = JSON.stringify({ baseUrl: connection.baseUrl, path: await realpath(path), target });
+    // What one member has begun and signed is not another's to go on with.
+    const signer = connection.sharedVaults?.signer.chainAddress;
+    const purpose = JSON.stringify({ baseUrl: connection.baseUrl, signer, path: await realpath(path), target });
     return await openWherePossible(async () =>
       openJournal(journalDirectory ?? uploadDirectory(), purpose, source.identity, idempotencyKey),
     );

@@ -49,8 +49,9 @@ async function openKept(connection: Connection, vault: OpenVault, file: File): P
   return (await uploads?.open(workOf(connection, vault), `file ${file.id}`, identityOf(file))) ?? null;
 }
 
-function workOf({ place }: Connection, { pin }: OpenVault): string {
-  return `rotate ${place.origin} ${pin.chainObjectId ?? ""}`;
+/** By the member that signs: what another one has begun is not this one's to go on with. */
+function workOf({ place, sharedVaults }: Connection, { pin }: OpenVault): string {
+  return `rotate ${place.origin} ${pin.chainObjectId ?? ""} ${sharedVaults?.signer.chainAddress ?? ""}`;
 }
 
 /** What was signed about the version, which never changes, and the entry that the new one follows. */
