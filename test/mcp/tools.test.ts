@@ -96,7 +96,7 @@ describe("a file through the tools", () => {
     const answer = await tools.call("file_download", { fileId, destPath, offset: 1000, length: 500 });
     expect(answer.facts).toMatchObject({ bytes: 500, sha256: sha256(content.subarray(1000, 1500)), fileBytes: 10_000 });
     const beyond = await tools.call("file_download", { fileId, destPath: `${destPath}2`, offset: 10_001 });
-    expect(beyond.code).toBe("range_not_satisfiable");
+    expect(beyond.text).toContain("Failed (invalid_arguments): offset must be below the file's 10000 bytes.");
   });
 
   it("is listed, looked at, deleted and restored", async () => {
@@ -219,6 +219,7 @@ describe("refusals", () => {
     const answer = await tools.call("file_upload", { path: "huge.bin", vaultId });
     expect(answer.code).toBe("file_too_large");
     expect(answer.text).toContain("nothing was sent");
+    expect(answer.text).toContain("Use a smaller file");
     const answers: (string | null)[] = [];
     for (let number = 0; number < 6; number += 1) {
       answers.push((await upload(`fill-${String(number)}.bin`, randomBytes(20 * MIB))).code);
@@ -242,9 +243,19 @@ describe("refusals", () => {
     expect((await tools.call("file_download", { fileId: nobody, destPath: "/tmp/out.bin" })).code).toBe(
       "path_not_allowed",
     );
-    expect((await tools.call("file_upload", { path: await place(".env", "KEY=1"), vaultId })).code).toBe(
-      "path_not_allowed",
-    );
+    const kept = await tools.call("file_upload", { path: await place(".env", "KEY=1"), vaultId });
+    expect(kept.text).toContain("Failed (path_not_allowed): By its name or folder it may hold keys or settings");
+  });
+
+  it("say what is wrong with a path", async () => {
+    const fileId = textFact(await upload("told.txt", "told"), "fileId");
+    for (const [tool, given, told] of [
+      ["file_upload", { path: "", vaultId }, "path must not be empty"],
+      ["file_upload", { path: "x".repeat(4097), vaultId }, "path must be at most 4096 characters long"],
+      ["file_download", { fileId, destPath: "nowhere/told.txt" }, "The folder of the path does not exist"],
+    ] as const) {
+      expect((await tools.call(tool, given)).text).toContain(told);
+    }
   });
 
   it("name what does not exist", async () => {

@@ -101,6 +101,12 @@ function isLocal(code: string): code is keyof typeof LOCAL_FAILURES {
   return Object.hasOwn(LOCAL_FAILURES, code);
 }
 
+/** What to do about a code; of one that is in no catalogue, where to look. */
+export function stepFor(code: string): string {
+  if (isLocal(code)) return LOCAL_FAILURES[code].nextStep;
+  return isErrorCode(code) ? ERRORS[code].nextStep : "Call vault_access_check for the vault.";
+}
+
 /** Turns whatever was thrown into a failure. Errors of the SDK are told by their fields: the SDK is loaded lazily. */
 export function toFailure(thrown: unknown, signal?: AbortSignal): ToolFailure {
   if (thrown instanceof ToolFailure) return thrown;

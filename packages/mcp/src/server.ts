@@ -1,4 +1,5 @@
 /** Binds tools to the protocol. With stdio.ts the only place that knows an MCP library. */
+import { api } from "@coffer/contract";
 import {
   CLIENT_CAPABILITIES_META_KEY,
   inputRequired,
@@ -14,7 +15,7 @@ import { toFailure, ToolFailure } from "./failure.ts";
 import type { Launch } from "./flags.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
 import { narrowByRoots, type AllowedFolders } from "./paths/allowed-folders.ts";
-import { chooseTools } from "./registry.ts";
+import { chooseTools, TOOL_NAMES } from "./registry.ts";
 import { shapeFailure, shapeOutcome } from "./result.ts";
 import type { Session } from "./session.ts";
 import type { Tool } from "./tool.ts";
@@ -35,6 +36,8 @@ export interface ServerParts {
 
 /** How long the first list waits to learn what the key may do; then owner tools stay out. */
 const ACCESS_WAIT_MS = 1_500;
+/** How long a call of a tool that is not in the list waits for the same. */
+const CALL_WAIT_MS = 15_000;
 
 /** A server for one connection of either protocol era. The tools are chosen once and never change. */
 export function createServer(parts: ServerParts): McpServer {
@@ -48,7 +51,7 @@ export function createServer(parts: ServerParts): McpServer {
     tools: (await chosen()).map((tool) => listed(tool, parts)),
   }));
   mcp.server.setRequestHandler("tools/call", async (request, context) => {
-    const tool = (await chosen()).find((candidate) => candidate.name === request.params.name);
+    const tool = await findTool(request.params.name, await chosen(), parts);
     if (tool === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Unknown tool; tools/list names those of this server");
     return await answer(tool, request.params.arguments, parts, context, mcp);
@@ -58,6 +61,17 @@ export function createServer(parts: ServerParts): McpServer {
 
 async function chooseOnce(parts: ServerParts): Promise<readonly Tool[]> {
   return chooseTools(parts.launch, await parts.session.access(ACCESS_WAIT_MS));
+}
+
+/**
+ * A call waits longer than the list did to learn whose key it is: what was left out because the service was slow to tell
+ * is an owner's tool all the same.
+ */
+async function findTool(name: string, chosen: readonly Tool[], parts: ServerParts): Promise<Tool | undefined> {
+  const named = (tool: Tool): boolean => tool.name === name;
+  const tool = chosen.find(named);
+  if (tool !== undefined || !TOOL_NAMES.includes(name)) return tool;
+  return chooseTools(parts.launch, await parts.session.access(CALL_WAIT_MS)).find(named);
 }
 
 type ListedTool = Pick<Tool, "name" | "title" | "description" | "annotations"> & {
@@ -115,17 +129,30 @@ async function explained(failure: ToolFailure, { session, launch }: ServerParts,
   const { message, detail, requestId } = failure;
   return new ToolFailure("not_a_member", {
     message,
-    nextStep: `${membershipStep(chainAddress, launch.vaultId ?? vaultIn(args))} vault_access_check says which part is missing.`,
+    nextStep: `${membershipStep(chainAddress, launch.vaultId ?? (await vaultOf(args, session)))} vault_access_check says which part is missing.`,
     ...(detail === null ? {} : { detail }),
     ...(requestId === null ? {} : { requestId }),
     cause: failure.cause,
   });
 }
 
-/** The vault that valid arguments name; null when they name none. */
-function vaultIn(args: unknown): string | null {
-  if (typeof args !== "object" || args === null || !("vaultId" in args)) return null;
-  return typeof args.vaultId === "string" && isId(args.vaultId) ? args.vaultId : null;
+/** The vault that valid arguments name, or in which the service shows the file that they name; null when neither is told. */
+async function vaultOf(args: unknown, session: Session): Promise<string | null> {
+  const given = idIn(args, "vaultId");
+  const fileId = idIn(args, "fileId");
+  if (given !== null || fileId === null) return given;
+  try {
+    // The file as the service has it: who is no member opens nothing of it.
+    const { file } = await (await session.client()).call(api.files.get, { params: { fileId } });
+    return file.vaultId;
+  } catch {
+    return null;
+  }
+}
+
+function idIn(args: unknown, name: "vaultId" | "fileId"): string | null {
+  const id: unknown = typeof args === "object" && args !== null && name in args ? Reflect.get(args, name) : null;
+  return typeof id === "string" && isId(id) ? id : null;
 }
 
 /**

@@ -126,8 +126,10 @@ function sentenceOf(error: z.core.$ZodError): string {
     if (issue.code === "invalid_type")
       return `${path || "arguments"} must be ${KINDS[issue.expected] ?? issue.expected}`;
     if (issue.code === "invalid_value") return `${path} must be one of ${issue.values.map(String).join(", ")}`;
-    if (issue.code === "too_big") return `${path} must be at most ${String(issue.maximum)}`;
-    if (issue.code === "too_small") return `${path} must be at least ${String(issue.minimum)}`;
+    const unit = "origin" in issue && issue.origin === "string" ? " characters long" : "";
+    if (issue.code === "too_big") return `${path} must be at most ${String(issue.maximum)}${unit}`;
+    if (issue.code === "too_small" && unit !== "" && issue.minimum === 1) return `${path} must not be empty`;
+    if (issue.code === "too_small") return `${path} must be at least ${String(issue.minimum)}${unit}`;
     return `${path}: ${issue.message}`;
   });
   return sentences.join("; ");

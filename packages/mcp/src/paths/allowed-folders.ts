@@ -89,8 +89,17 @@ export async function findPlace(allowed: AllowedFolders, given: string): Promise
   const parent = await realParent(allowed, path);
   const name = basename(path);
   const place = join(parent, name);
-  if (!isAllowed(allowed, place)) throw new ToolFailure("path_not_allowed");
+  if (!isAllowed(allowed, place)) throw refusalOf(allowed, place);
   return { path: place, parent, name, found: await findStats(place) };
+}
+
+/** By its name alone, so it tells nothing of what exists: without it a model looks for the fault in the folder. */
+function refusalOf({ folders }: AllowedFolders, path: string): ToolFailure {
+  if (!folders.some((folder) => contains(folder, path))) return new ToolFailure("path_not_allowed");
+  return new ToolFailure("path_not_allowed", {
+    message: "By its name or folder it may hold keys or settings, which no tool touches",
+    nextStep: "Choose another file. Do not copy or rename this one to get around it.",
+  });
 }
 
 const LONGEST_PATH = 4096;
@@ -123,7 +132,8 @@ async function realParent(allowed: AllowedFolders, path: string): Promise<string
   } catch (error) {
     const nearest = await nearestExisting(parent);
     const inside = nearest !== null && isAllowed(allowed, nearest);
-    throw new ToolFailure(inside ? "file_not_found" : "path_not_allowed", { cause: error });
+    if (!inside) throw new ToolFailure("path_not_allowed", { cause: error });
+    throw new ToolFailure("file_not_found", { message: "The folder of the path does not exist", cause: error });
   }
 }
 

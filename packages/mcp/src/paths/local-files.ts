@@ -36,8 +36,12 @@ const FOLDER_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIR
 export async function openSource(allowed: AllowedFolders, given: string): Promise<SourceFile> {
   const place = await findPlace(allowed, given);
   if (place.found === null) throw new ToolFailure("file_not_found");
-  if (place.found.isSymbolicLink())
-    throw new ToolFailure("path_not_allowed", { message: "The path is a symbolic link" });
+  if (place.found.isSymbolicLink()) {
+    throw new ToolFailure("path_not_allowed", {
+      message: "The path is a symbolic link",
+      nextStep: "Name the file that it leads to, where that lies in an allowed folder.",
+    });
+  }
   if (!place.found.isFile()) throw new ToolFailure("not_a_file");
   const handle = await open(place.path, READ_FLAGS);
   try {
@@ -87,8 +91,12 @@ export async function openDestination(
 }
 
 function judgeExisting(found: Stats, overwrite: boolean): void {
-  if (found.isSymbolicLink())
-    throw new ToolFailure("path_not_allowed", { message: "The destination is a symbolic link" });
+  if (found.isSymbolicLink()) {
+    throw new ToolFailure("path_not_allowed", {
+      message: "The destination is a symbolic link",
+      nextStep: "Choose another destPath.",
+    });
+  }
   if (found.isDirectory()) {
     throw new ToolFailure("not_a_file", {
       message: "The destination is a folder",

@@ -7,7 +7,7 @@ import { untrusted } from "../fence.ts";
 import type { Fact } from "../result.ts";
 import { defineTool } from "../tool.ts";
 import { moment, token } from "../words.ts";
-import { fileFacts, findOwnFile } from "./own-file.ts";
+import { closedStep, fileFacts, findOwnFile, whyClosed } from "./own-file.ts";
 import { pageInput } from "./page-input.ts";
 
 const query = api.files.list.query.shape;
@@ -16,7 +16,7 @@ export const fileTools = [
   defineTool({
     name: "file_list",
     title: "List files",
-    description: "Files with id, size, time and name, newest first.",
+    description: "Files of a vault, a folder, or all, with id, size, time and name, newest first.",
     endpoints: [api.files.list],
     input: {
       vaultId: query.vaultId,
@@ -29,7 +29,7 @@ export const fileTools = [
       const found = await listFiles(call, place, { nameContains: nameContains ?? null, limit, cursor: cursor ?? null });
       return {
         summary: `${String(found.files.length)} files${nameContains === undefined ? "" : ` among ${String(found.seen)} looked at`}.`,
-        facts: { nextCursor: token(found.nextCursor) },
+        facts: { nextCursor: token(found.nextCursor), ...(await closedFacts(call, found.closed)) },
         table: { name: "files", columns: ["fileId", "bytes", "modified", "name"], rows: found.files.map(rowOf) },
       };
     },
@@ -40,7 +40,11 @@ export const fileTools = [
     description: "One file's metadata: name, size, SHA-256, type, place, times. Not its content.",
     endpoints: [api.files.get],
     input: { fileId: api.files.get.params.shape.fileId },
-    run: async ({ fileId }, call) => ({ summary: "Found.", facts: fileFacts(await findOwnFile(call, fileId)) }),
+    run: async ({ fileId }, call) => {
+      const file = await findOwnFile(call, fileId);
+      const closed = whyClosed(file) === null ? {} : await closedStep(call, file);
+      return { summary: "Found.", facts: { ...fileFacts(file), ...closed } };
+    },
   }),
   defineTool({
     name: "file_delete",
@@ -69,9 +73,10 @@ async function listFiles(
   call: Call,
   place: Place,
   search: Search,
-): Promise<{ files: File[]; nextCursor: string | null; seen: number }> {
+): Promise<{ files: File[]; nextCursor: string | null; seen: number; closed: File[] }> {
   const client = await call.client();
   const files: File[] = [];
+  const closed: File[] = [];
   let cursor = search.cursor;
   let seen = 0;
   for (let page = 0; page < MOST_PAGES; page += 1) {
@@ -79,10 +84,11 @@ async function listFiles(
     const answer = await client.files.list(query, { signal: call.signal });
     seen += answer.files.length;
     files.push(...answer.files.filter((file) => matches(file, search.nameContains)));
+    closed.push(...answer.files.filter((file) => whyClosed(file) !== null));
     cursor = answer.nextCursor;
     if (cursor === null || files.length >= search.limit || search.nameContains === null) break;
   }
-  return { files, nextCursor: cursor, seen };
+  return { files, nextCursor: cursor, seen, closed };
 }
 
 function given(place: Place): { vaultId?: string; folderId?: string } {
@@ -94,6 +100,18 @@ function matches(file: File, part: string | null): boolean {
   return part === null || file.name.toLowerCase().includes(part.normalize("NFC").toLowerCase());
 }
 
+/** Neither name nor size of a closed file are known here: what the service shows in their place would pass for them. */
 function rowOf(file: File): Fact[] {
-  return [file.id, file.size, moment(file.updatedAt), untrusted(file.name)];
+  const open = whyClosed(file) === null;
+  return [file.id, open ? file.size : null, moment(file.updatedAt), open ? untrusted(file.name) : null];
+}
+
+/** Without it a model takes a name that it cannot see for one that is not there. */
+async function closedFacts(call: Call, closed: readonly File[]): Promise<Record<string, Fact>> {
+  const [first] = closed;
+  if (first === undefined) return {};
+  return {
+    closed: `${String(closed.length)} files: encrypted, name and size not shown`,
+    ...(await closedStep(call, first)),
+  };
 }

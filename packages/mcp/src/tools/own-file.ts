@@ -1,9 +1,9 @@
 import type { File } from "@coffer/sdk";
 import type { Call } from "../call.ts";
-import { ToolFailure } from "../failure.ts";
+import { stepFor, ToolFailure } from "../failure.ts";
 import { untrusted } from "../fence.ts";
 import type { Fact } from "../result.ts";
-import { moment } from "../words.ts";
+import { membershipStep, moment, word } from "../words.ts";
 
 /** The file's metadata. With a pinned vault, a file of another one is not found, as for a key limited to the vault. */
 export async function findOwnFile(call: Call, fileId: string): Promise<File> {
@@ -22,18 +22,32 @@ export async function findReadableFile(call: Call, fileId: string): Promise<File
 
 /** In a shared vault the service's digest is of the encrypted bytes: it stands under another name, so that nobody compares it with a local file. */
 export function fileFacts(file: File): Record<string, Fact> {
+  const open = whyClosed(file) === null;
   return {
     fileId: file.id,
-    name: untrusted(file.name),
-    bytes: file.size,
+    name: open ? untrusted(file.name) : null,
+    bytes: open ? file.size : null,
     ...(file.shared === null
       ? { sha256: file.sha256 }
       : { encrypted: true, storedBytes: file.storedSize ?? file.size, storedSha256: file.sha256 }),
-    contentType: untrusted(file.contentType),
+    contentType: open ? untrusted(file.contentType) : null,
     vaultId: file.vaultId,
     folderId: file.folderId,
     created: moment(file.createdAt),
     modified: moment(file.updatedAt),
     trashed: file.trashedAt === null ? null : moment(file.trashedAt),
   };
+}
+
+/** The code of why name and size of an encrypted file are not known here; null when they are. */
+export function whyClosed(file: File): string | null {
+  if (file.unreadable !== undefined) return file.unreadable;
+  return file.shared !== null && file.name === "" ? "shared_vault" : null;
+}
+
+/** Why a file is closed to this server, and what to do about it. */
+export async function closedStep(call: Call, file: File): Promise<Record<string, Fact>> {
+  const cause = whyClosed(file) ?? "";
+  const address = cause === "not_a_member" ? await call.chainAddress() : null;
+  return { cause: word(cause), nextStep: address === null ? stepFor(cause) : membershipStep(address, file.vaultId) };
 }

@@ -1,5 +1,5 @@
 import { api } from "@coffer/contract";
-import { toFailure, type ToolFailure } from "../failure.ts";
+import { stepFor, toFailure, type ToolFailure } from "../failure.ts";
 import type { Call } from "../call.ts";
 import type { Fact } from "../result.ts";
 import { defineTool } from "../tool.ts";
@@ -17,8 +17,10 @@ export const statusTools = [
       const setup = await call.setup();
       const signIn = await signInFacts(call);
       const folders = call.folders.folders;
+      // One of the two alone is a slip: with neither, shared vaults are not wanted.
+      const half = setup.sharedVaults === "no chain key" || setup.sharedVaults === "no network file";
       return {
-        summary: signIn.ready && folders.length > 0 ? "Everything is in place." : "Something is missing.",
+        summary: signIn.ready && folders.length > 0 && !half ? "Everything is in place." : "Something is missing.",
         facts: {
           ...signIn.facts,
           allowedFolders: folders,
@@ -27,6 +29,7 @@ export const statusTools = [
             : { folderStep: "Ask the user to start this server with --allow DIR, or to set SERVICE_ALLOWED_DIRS." }),
           vaultId: call.pinnedVault,
           ...setup,
+          ...(half ? { sharedVaultsStep: stepFor("shared_vault") } : {}),
         },
       };
     },

@@ -2,9 +2,11 @@ import { api } from "@coffer/contract";
 import * as z from "zod/mini";
 import type { Call } from "../call.ts";
 import { untrusted } from "../fence.ts";
+import { ToolFailure } from "../failure.ts";
 import { openDestination, openSource } from "../paths/local-files.ts";
 import type { Fact } from "../result.ts";
 import { defineTool } from "../tool.ts";
+import { byteCount } from "../words.ts";
 import { digestLocal, digestStored, type Digest } from "./digests.ts";
 import { findReadableFile } from "./own-file.ts";
 import { uploadSource } from "./upload-source.ts";
@@ -64,7 +66,7 @@ export const transferTools = [
     name: "file_download",
     title: "Download a file",
     description:
-      "Writes a file, or the part from offset of length bytes, to a new local path in an existing folder. The bytes are verified first. Answers with bytes and sha256.",
+      "Writes a file, or the part from offset of length bytes, to a new local path in an existing folder. A whole file is verified first. Answers with bytes and sha256.",
     endpoints: [api.files.get, api.files.content],
     // The service is only read, but a local file is written, with overwrite over another.
     hints: { readOnlyHint: false, destructiveHint: true },
@@ -80,8 +82,13 @@ export const transferTools = [
     run: async (args, call) => {
       await using destination = await openDestination(call.folders, args.destPath, args.overwrite);
       const file = await findReadableFile(call, args.fileId);
-      const { downloadFile } = await import("@coffer/sdk/node");
       const part = rangeOf(args.offset, args.length);
+      if (part !== null && part.offset >= file.size) {
+        throw new ToolFailure("invalid_arguments", {
+          message: `offset must be below the file's ${byteCount(file.size)}`,
+        });
+      }
+      const { downloadFile } = await import("@coffer/sdk/node");
       const done = await downloadFile(await call.client(), file.id, destination.writePath, {
         overwrite: args.overwrite,
         ...(part === null ? {} : { range: part }),

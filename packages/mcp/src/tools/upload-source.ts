@@ -64,6 +64,7 @@ function refusalFor(size: number, { limits, usage }: Account, wish: UploadWish):
   if (size > fileBytes) {
     return new ToolFailure("file_too_large", {
       message: `The file has ${String(size)} bytes, the plan allows ${String(fileBytes)} a file; nothing was sent`,
+      nextStep: "Use a smaller file, or tell the user that it needs another plan.",
     });
   }
   const free = storageBytes - usage.bytes;
