@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 
 const MAIN = new URL("../../server/src/main.ts", import.meta.url).pathname;
 /** A start that takes longer has failed. */
-const START_MS = 30_000;
+const START_MS = 60_000;
 
 export interface LogLine {
   readonly event?: string;

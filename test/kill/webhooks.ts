@@ -12,6 +12,7 @@ import { parseJson, receive } from "../conformance/judge.ts";
 import { renderRequest } from "../conformance/wire.ts";
 import { type Draw, openDraw } from "../fuzz/draw.ts";
 import { startServerProcess, type ServerProcess } from "./server-process.ts";
+import { findSteadyPort } from "../kit/steady-port.ts";
 
 export interface WebhookKillOptions {
   readonly kills: number;
@@ -46,10 +47,20 @@ interface Arrival {
   readonly sequence: number;
 }
 
+interface Sink {
+  readonly url: string;
+  readonly server: Server;
+  readonly arrivals: Arrival[];
+  /** How many requests wait for their answer. */
+  unanswered: number;
+  /** While it is true nothing is answered. */
+  isSilent: boolean;
+}
+
 interface Scene {
   readonly directory: string;
   readonly draw: Draw;
-  readonly arrivals: Arrival[];
+  readonly sink: Sink;
   server: ServerProcess;
   key: string;
   vaultId: string;
@@ -58,10 +69,9 @@ interface Scene {
 export async function runWebhookKills(options: WebhookKillOptions): Promise<WebhookKillReport> {
   const directory = await mkdtemp(join(tmpdir(), "coffer-kill-webhooks-"));
   const draw = openDraw(options.seed);
-  const arrivals: Arrival[] = [];
-  const sink = await openSink(arrivals, draw);
-  const server = await startServerProcess({ directory, environment: ENVIRONMENT });
-  const scene: Scene = { directory, draw, arrivals, server, key: "", vaultId: "" };
+  const sink = await openSink(draw);
+  const server = await startServerProcess({ directory, environment: ENVIRONMENT, port: await findSteadyPort() });
+  const scene: Scene = { directory, draw, sink, server, key: "", vaultId: "" };
   try {
     await register(scene, sink.url);
     const inFlight = await killAgainAndAgain(scene, options);
@@ -75,21 +85,30 @@ export async function runWebhookKills(options: WebhookKillOptions): Promise<Webh
   }
 }
 
-async function openSink(arrivals: Arrival[], draw: Draw): Promise<{ url: string; server: Server }> {
+async function openSink(draw: Draw): Promise<Sink> {
+  const arrivals: Arrival[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
       const body = JSON.parse(Buffer.concat(chunks).toString()) as { data: { sequence: number } };
       arrivals.push({ messageId: String(request.headers["webhook-id"]), sequence: body.data.sequence });
-      setTimeout(() => response.writeHead(204).end(), draw.int(SLOWEST_ANSWER_MS));
+      sink.unanswered += 1;
+      const answer = (): void => {
+        if (sink.isSilent) return;
+        sink.unanswered -= 1;
+        response.writeHead(204).end();
+      };
+      setTimeout(answer, draw.int(SLOWEST_ANSWER_MS));
     });
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("the receiver has no port");
-  return { url: `http://127.0.0.1:${String(address.port)}/`, server };
+  const url = `http://127.0.0.1:${String(address.port)}/`;
+  const sink: Sink = { url, server, arrivals, unanswered: 0, isSilent: false };
+  return sink;
 }
 
 async function register(scene: Scene, url: string): Promise<void> {
@@ -109,9 +128,16 @@ async function killAgainAndAgain(scene: Scene, { kills, events, say }: WebhookKi
   let inFlight = 0;
   for (let kill = 1; kill <= kills; kill += 1) {
     const rest = kill === kills ? events - Math.floor(events / kills) * (kills - 1) : Math.floor(events / kills);
-    for (let made = 0; made < rest; made += 1) await makeFolder(scene);
+    const { sink } = scene;
+    for (let made = 0; made < rest; made += 1) {
+      // Chance may let every kill fall where nothing is under way: the last one finds an attempt that is never answered.
+      sink.isSilent = kill === kills && made === rest - 1;
+      await makeFolder(scene);
+    }
     await pause(scene.draw.int(LONGEST_LIFE_MS));
+    while (sink.isSilent && sink.unanswered === 0) await pause(5);
     await scene.server.end("SIGKILL");
+    sink.isSilent = false;
     const cut = read<{ count: number }>(
       scene,
       "select count(*) as count from webhook_deliveries where status = 'delivering'",
@@ -120,7 +146,7 @@ async function killAgainAndAgain(scene: Scene, { kills, events, say }: WebhookKi
     const { port } = scene.server;
     scene.server = await startServerProcess({ directory: scene.directory, environment: ENVIRONMENT, port });
     say?.(
-      `kill ${String(kill)}: ${String(scene.arrivals.length)} requests received, ${String(inFlight)} attempts cut off`,
+      `kill ${String(kill)}: ${String(sink.arrivals.length)} requests received, ${String(inFlight)} attempts cut off`,
     );
   }
   return inFlight;
@@ -147,7 +173,7 @@ async function drain(scene: Scene): Promise<void> {
 }
 
 function judge(scene: Scene, inFlight: number): WebhookKillReport {
-  const { arrivals } = scene;
+  const { arrivals } = scene.sink;
   const findings: string[] = [];
   const changes = read<{ id: string; sequence: number }>(
     scene,

@@ -7,6 +7,7 @@ import { createServer as createTcpServer, type AddressInfo, type Server, type So
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer as createTlsServer, type TLSSocket } from "node:tls";
+import { findSteadyPort } from "../kit/steady-port.ts";
 
 export interface ReceivedRequest {
   readonly method: string;
@@ -107,11 +108,7 @@ export async function openRawReceiver(
 }
 
 /** A port of 127.0.0.1 where nobody listens. */
-export async function closedPort(): Promise<number> {
-  const receiver = await openRawReceiver(() => undefined);
-  await receiver[Symbol.asyncDispose]();
-  return receiver.port;
-}
+export const closedPort = findSteadyPort;
 
 async function readWhole(message: IncomingMessage): Promise<string> {
   const parts: Uint8Array[] = [];
