@@ -3,7 +3,7 @@ import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync, 
 import { join } from "node:path";
 import { suiPrivateKeyText } from "../bech32.ts";
 import { openScanner, type Finding, type Scanner, type Secret, type SecretBytes } from "../secret-scan.ts";
-import { KEPT, notedDirectories } from "./tap-directories.ts";
+import { entriesBelow, isGone, KEPT, notedDirectories } from "./tap-directories.ts";
 import type { SecretKind } from "./unit.ts";
 
 /** What was looked at, so that nobody takes a scan of nothing for a clean one. */
@@ -72,8 +72,7 @@ function placesOf(directory: string): ScannedPlace[] {
 }
 
 function filesBelow(root: string): ScannedPlace[] {
-  if (!existsSync(root)) return [];
-  return readdirSync(root, { recursive: true, withFileTypes: true }).flatMap((entry): ScannedPlace[] => {
+  return entriesBelow(root).flatMap((entry): ScannedPlace[] => {
     const path = join(entry.parentPath, entry.name);
     const name = path.slice(root.length + 1);
     return entry.isFile() && !OF_CLIENTS.test(name) ? [{ on: "disk", name: `disk of a server, ${name}`, path }] : [];
@@ -82,11 +81,22 @@ function filesBelow(root: string): ScannedPlace[] {
 
 /** A file of any size, in pieces that overlap. */
 function scanFile(scanner: Scanner, { name, path }: ScannedPlace): { size: number; found: Finding[] } {
-  const file = openSync(path, "r");
+  const file = openPlace(path);
+  if (file === null) return { size: 0, found: [] };
   try {
     return scanner.forms === 0 ? { size: fstatSync(file).size, found: [] } : scanPieces(scanner, name, file);
   } finally {
     closeSync(file);
+  }
+}
+
+/** null: it has gone since the listing, as a write-ahead log does when its database is closed. */
+function openPlace(path: string): number | null {
+  try {
+    return openSync(path, "r");
+  } catch (error) {
+    if (isGone(error)) return null;
+    throw error;
   }
 }
 

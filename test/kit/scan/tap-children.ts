@@ -39,8 +39,8 @@ function joinsUnit(unit: ScanUnit, pairs: readonly string[]): boolean {
 function withUnit(unit: ScanUnit, pairs: readonly string[], joins: boolean): string[] {
   const given = pairs.findLast((pair) => pair.startsWith("NODE_OPTIONS="))?.slice("NODE_OPTIONS=".length) ?? "";
   const options = given.includes(PRELOAD) ? given : `${given} ${PRELOAD}`.trim();
-  const unitPair = joins ? [`${UNIT_VARIABLE}=${unit.directory}`] : [];
-  const ours = [`NODE_OPTIONS=${options}`, `${SEED_VARIABLE}=${unit.seed}`, ...unitPair];
+  const unitPairs = joins ? [`${UNIT_VARIABLE}=${unit.directory}`, `${SEED_VARIABLE}=${unit.seed}`] : [];
+  const ours = [`NODE_OPTIONS=${options}`, ...unitPairs];
   const names = ours.map((pair) => pair.slice(0, pair.indexOf("=") + 1));
   return [...pairs.filter((pair) => !names.some((name) => pair.startsWith(name))), ...ours];
 }

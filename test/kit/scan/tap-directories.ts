@@ -69,9 +69,24 @@ function keepBelow(unit: ScanUnit, path: string): void {
   }
 }
 
+/** All that is no directory. What goes while it is looked at, as another process may be about to remove it too, is left out. */
+export function entriesBelow(directory: string): fs.Dirent[] {
+  try {
+    const entries = fs.readdirSync(directory, { withFileTypes: true });
+    return entries.flatMap((entry) => (entry.isDirectory() ? entriesBelow(join(directory, entry.name)) : [entry]));
+  } catch (error) {
+    if (isGone(error)) return [];
+    throw error;
+  }
+}
+
+export function isGone(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}
+
 /** Links, no copies: what is about to be removed costs nothing to keep. */
 function keepFiles(directory: string, kept: string): void {
-  for (const entry of fs.readdirSync(directory, { recursive: true, withFileTypes: true })) {
+  for (const entry of entriesBelow(directory)) {
     if (!entry.isFile()) continue;
     const from = join(entry.parentPath, entry.name);
     const to = join(kept, relative(directory, from));
@@ -81,7 +96,7 @@ function keepFiles(directory: string, kept: string): void {
     } catch (error) {
       // Another file system, such as the small ones that tests fill; or gone, as a write-ahead log does.
       if (error instanceof Error && "code" in error && error.code === "EXDEV") fs.copyFileSync(from, to);
-      else if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+      else if (!isGone(error)) throw error;
     }
   }
 }
