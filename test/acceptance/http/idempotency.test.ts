@@ -68,7 +68,7 @@ describe("Idempotency-Key", () => {
     const before = await blobBytes(dataDirectory);
     const upload = openUpload(server.baseUrl, path, owner.apiKey, piece, 10, { "idempotency-key": key });
     await upload.sendPieces(4);
-    await expect.poll(() => blobBytes(dataDirectory)).toBeGreaterThan(before);
+    await expect.poll(() => blobBytes(dataDirectory), { timeout: 20_000 }).toBeGreaterThan(before);
     const repeat = { body: new Uint8Array(10 * piece.length), headers: { "idempotency-key": key } };
     expectError(await service().ask("POST", path, repeat), 409, "idempotency_in_progress");
     await upload.sendPieces(6);

@@ -116,7 +116,7 @@ describe("a tus 1.0.0 upload", () => {
     const headers = { ...TUS, "content-type": "application/offset+octet-stream", "upload-offset": "0" };
     const slow = openUpload(server.baseUrl, path, owner.apiKey, piece, 10, headers, "PATCH");
     await slow.sendPieces(4);
-    await expect.poll(() => blobBytes(dataDirectory)).toBeGreaterThan(before);
+    await expect.poll(() => blobBytes(dataDirectory), { timeout: 20_000 }).toBeGreaterThan(before);
     expectError(await append(path, 0, piece), 423, "upload_locked");
     await slow.sendPieces(6);
     expect(await slow.outcome).toMatchObject({ status: 204 });

@@ -15,7 +15,7 @@ export interface ServerProcess extends AsyncDisposable {
 /** What the server prints when it takes requests. */
 const LISTENS = /^coffer-server listens on (http:\/\/\S+)$/m;
 /** The longest that a start may take here, in milliseconds. */
-const START_LIMIT = 30_000;
+const START_LIMIT = 60_000;
 
 /** Starts the server with nothing but these variables, on a free port, and waits until it listens. */
 export async function startServerProcess(variables: Readonly<Record<string, string>>): Promise<ServerProcess> {

@@ -190,7 +190,7 @@ describe("the event feed", () => {
     const feed = client.events.follow();
     const first = feed.next();
     // The feed begins with what happens once it stands.
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    while (fake.state.readers.size === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     await other.development.signup({ email: "b@example.com" });
     const vault = await client.vaults.create({ name: "Mine", type: "public" });
     expect((await first).value).toMatchObject({ type: "vault.created", data: { object: { id: vault.id } } });

@@ -26,7 +26,7 @@ export async function openSignInApp(replace: (deps: Deps) => Partial<Deps> = () 
   const service = await openTestApp({
     replace: (deps) => ({
       clock,
-      identityProvider: openOidc({ issuer, clientId, clientSecret }, { redirectUri, clock, timeout: 2_000 }),
+      identityProvider: openOidc({ issuer, clientId, clientSecret }, { redirectUri, clock, timeout: 30_000 }),
       prover: openDevelopmentProver(suiZklogin),
       ...replace(deps),
     }),
