@@ -99,9 +99,21 @@ describe("an agent that is no member", () => {
       expect(nextStep).toContain("client.vaults.members.add(");
       expect(text).toContain(nextStep);
     }
-    expect(JSON.stringify(answers[1])).toContain(vault.id);
+    for (const { text } of answers) expect(text).toContain(`members.add("${vault.id}", "${address}")`);
     await expect(stat(destPath)).rejects.toThrow("ENOENT");
     expect((await owner.files.list({ vaultId: vault.id })).files).toHaveLength(1);
+  });
+
+  it("sees that there is a file, and is told why neither name nor size", async () => {
+    for (const given of [{}, { nameContains: "welcome" }]) {
+      const { facts } = await tools.call("file_list", { vaultId: vault.id, ...given });
+      expect(facts).toMatchObject({
+        ...{ closed: expect.stringContaining("1 files") as string, cause: "not_a_member" },
+        nextStep: expect.stringContaining(`members.add("${vault.id}", "${address}")`) as string,
+      });
+      const rows = "nameContains" in given ? [] : [[welcomeId, null, expect.any(String), null]];
+      expect(facts["files"]).toEqual(rows);
+    }
   });
 
   it("is told by vault_access_check which layer is missing", async () => {
@@ -120,6 +132,14 @@ describe("a member", () => {
     const { facts, text } = await tools.call("vault_access_check", { vaultId: vault.id });
     expect(layersOf(facts)).toEqual(["api ok", "clock ok", "chain ok", "keyServers ok", "key ok"]);
     expect(text).toContain("The vault opens.");
+  });
+
+  it("is told of a vault that the service does not show, and not of a service that is away", async () => {
+    const nobody = "0b6d5e0e-6a3b-4f0f-9e0a-1c2d3e4f5a6b";
+    const { facts, text } = await tools.call("vault_access_check", { vaultId: nobody });
+    expect(layersOf(facts)).toEqual(["api failed", "clock unknown", "chain unknown", "keyServers ok", "key unknown"]);
+    expect(text).toContain("the service did not show it");
+    expect(text).not.toContain("does not answer");
   });
 
   it("reads what the owner wrote before it came", async () => {
@@ -163,8 +183,8 @@ describe("a member", () => {
     expect((await tools.call("file_download", given)).facts).toMatchObject({
       ...{ bytes: 500, sha256: sha256(content.subarray(70_000, 70_500)), fileBytes: 200_000 },
     });
-    const beyond = { fileId, destPath: join(folder, "beyond.back"), offset: 200_001 };
-    expect((await tools.call("file_download", beyond)).isError).toBe(true);
+    const beyond = { fileId, destPath: join(folder, "beyond.back"), offset: 200_000 };
+    expect((await tools.call("file_download", beyond)).text).toContain("offset must be below the file's 200000 bytes");
   });
 
   it("meets taken names as anywhere: refused, numbered, replaced", async () => {
@@ -228,6 +248,15 @@ describe("a server without a chain key", () => {
   it("works on public vaults, and says what shared ones need", async () => {
     await using plain = await open({ SERVICE_API_KEY: stack.apiKey });
     expect((await plain.call("status_check")).facts).toMatchObject({ signedIn: true, sharedVaults: "no chain key" });
+    expect((await plain.call("status_check")).text).toContain("Something is missing.");
+    const listed = await plain.call("file_list", { vaultId: vault.id });
+    expect(listed.facts).toMatchObject({
+      cause: "shared_vault",
+      nextStep: expect.stringContaining("SERVICE_") as string,
+    });
+    const shown = await plain.call("file_get", { fileId: welcomeId });
+    expect(shown.facts).toMatchObject({ fileId: welcomeId, encrypted: true, cause: "shared_vault" });
+    expect(Object.keys(shown.facts)).not.toContain("bytes");
     const publicId = textFact(await plain.call("vault_create", { name: "Open" }), "vaultId");
     const path = await place("open.txt", "open");
     expect((await plain.call("file_upload", { path, vaultId: publicId })).isError).toBe(false);

@@ -114,7 +114,10 @@ async function readObject(
 }
 
 function checkAllowlist({ signer }: VaultSession, object: VaultObject | SdkError | null): LayerCheck {
-  if (object === null) return unknown("The vault's chain object is not known while the service does not answer.");
+  if (object === null)
+    return unknown(
+      "Nobody told which chain object the vault is: the service did not show it, and it was not met before.",
+    );
   if (object instanceof SdkError) return failed(object);
   if (findMember(object, signer.chainAddress) !== null) return ok("The allowlist names this chain address.");
   const nextStep = `Ask the vault's owner, ${object.owner.chainAddress}, to add ${signer.chainAddress} as a member.`;
@@ -144,7 +147,10 @@ function checkClock({ clock }: VaultSession, date: number | null, object: VaultO
   const now = clock();
   const chainTime = object === null || object instanceof SdkError ? null : object.asOf;
   const others = [date, chainTime].filter((time) => time !== null);
-  if (others.length === 0) return unknown("Neither the service nor the chain node told the time.");
+  if (others.length === 0)
+    return unknown(
+      "The time was not told: the service did not show the vault, and the chain node was not asked or did not answer.",
+    );
   if (others.every((time) => Math.abs(time - now) <= MOST_SKEW)) return ok("This machine's clock is right.");
   if (others.some((time) => Math.abs(time - now) <= MOST_SKEW))
     return unknown("The service's clock and the chain node's differ; this machine agrees with one of them.");
@@ -206,6 +212,6 @@ function unknown(nextStep: string): LayerCheck {
 function failed(error: unknown): LayerCheck {
   const named = toVaultError(error);
   if (named instanceof SdkError)
-    return { state: "failed", cause: named.code, nextStep: `${named.message}. ${named.nextStep}` };
+    return { state: "failed", cause: named.code, nextStep: `${named.message.replace(/\.$/, "")}. ${named.nextStep}` };
   throw error;
 }
