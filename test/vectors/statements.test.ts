@@ -44,6 +44,8 @@ describe("file-format §6: signatures", () => {
       expect(statementDigest(title, bytes(body))).toEqual(bytes(digest));
       expect(await signStatement(title, bytes(body), ed25519StatementSigner(bytes(member!.seed)))).toEqual(bytes(signature));
       expect(await verifyStatement(title, bytes(body), bytes(member!.publicKey), bytes(signature))).toBe(true);
+      // Without what is known of signatures that were made here.
+      expect(await verifyEd25519(bytes(member!.publicKey), bytes(digest), bytes(signature))).toBe(true);
     }
   });
 

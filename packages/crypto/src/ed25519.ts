@@ -7,6 +7,7 @@ import { getPublicKey, hashes, Point, sign } from "@noble/ed25519";
 import { sha512 } from "@noble/hashes/sha2.js";
 import { copyBytes, equalBytes } from "./bytes.ts";
 import { sized } from "./fields.ts";
+import { noteSignature } from "./known-signatures.ts";
 import { findNativeEd25519 } from "./native-ed25519.ts";
 import { SecretKey } from "./secret-key.ts";
 import type { StatementSigner } from "./statement-signer.ts";
@@ -20,9 +21,16 @@ export const PUBLIC_KEY_BYTES = 32;
 /** Signs with an Ed25519 seed of 32 bytes: a chain key that is its own signing key, or one that was made for signing. */
 export function ed25519StatementSigner(seed: Uint8Array): StatementSigner {
   const secret = new SecretKey(sized(seed, 32, "seed"));
+  const publicKey = getPublicKey(secret.reveal());
   return {
-    publicKey: getPublicKey(secret.reveal()),
-    sign: async (message32) => (await findNativeEd25519())?.sign(secret, message32) ?? sign(message32, secret.reveal()),
+    publicKey: copyBytes(publicKey),
+    sign: async (message32) => {
+      const digest = copyBytes(message32);
+      const signature = (await (await findNativeEd25519())?.sign(secret, digest)) ?? sign(digest, secret.reveal());
+      // What other signers give is verified when it is read.
+      if (digest.length === 32) noteSignature({ publicKey, digest, signature });
+      return signature;
+    },
   };
 }
 

@@ -1,8 +1,9 @@
 /** sign(t, b): what statements and records are signed with (file-format §6). */
 import { blake2b } from "@noble/hashes/blake2.js";
-import { concatBytes } from "./bytes.ts";
-import { SIGNATURE_BYTES, verifyEd25519 } from "./ed25519.ts";
+import { concatBytes, copyBytes } from "./bytes.ts";
+import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES, verifyEd25519 } from "./ed25519.ts";
 import { sized, titleBytes } from "./fields.ts";
+import { isKnownSignature, noteSignature } from "./known-signatures.ts";
 import type { StatementSigner } from "./statement-signer.ts";
 
 /** What a signature is for. */
@@ -27,13 +28,23 @@ export async function signStatement(
 }
 
 /** Strict (file-format §6); false for whatever is not exactly such a signature. */
-export function verifyStatement(
+export async function verifyStatement(
   title: SignedTitle,
   body: Uint8Array,
   publicKey: Uint8Array,
   signature: Uint8Array,
 ): Promise<boolean> {
-  return verifyEd25519(publicKey, statementDigest(title, body), signature);
+  if (publicKey.length !== PUBLIC_KEY_BYTES || signature.length !== SIGNATURE_BYTES) return false;
+  // Copies: what is noted is what was verified, whatever happens to the caller's bytes meanwhile.
+  const signed = {
+    publicKey: copyBytes(publicKey),
+    digest: statementDigest(title, body),
+    signature: copyBytes(signature),
+  };
+  if (isKnownSignature(signed)) return true;
+  if (!(await verifyEd25519(signed.publicKey, signed.digest, signed.signature))) return false;
+  noteSignature(signed);
+  return true;
 }
 
 /** BCS length (github.com/diem/bcs, "ULEB128-Encoded Integers"). */

@@ -1,0 +1,42 @@
+/**
+ * Signatures that this process found to be true, or made with a key of its own: whoever lists a folder, reads in it and writes there again
+ * meets the same ones each time, and to verify one takes as long as everything else about a small file. Whether a signature is one depends
+ * on key, digest and signature alone, all of which are compared; who may sign is looked up in the vault each time, and not remembered.
+ */
+import { concatBytes } from "./bytes.ts";
+import { sized } from "./fields.ts";
+
+export interface SignedDigest {
+  /** 32 bytes. */
+  readonly publicKey: Uint8Array;
+  /** 32 bytes: what was signed. */
+  readonly digest: Uint8Array;
+  /** 64 bytes. */
+  readonly signature: Uint8Array;
+}
+
+/** Two for a file: some 800 KiB. The one that was met longest ago gives way. */
+export const MOST_KNOWN = 4096;
+
+const known = new Set<string>();
+
+/** RangeError for fields of other lengths. */
+export function isKnownSignature(signed: SignedDigest): boolean {
+  const name = nameOf(signed);
+  if (!known.delete(name)) return false;
+  known.add(name);
+  return true;
+}
+
+/** For who has verified it or made it, and nobody else. RangeError for fields of other lengths. */
+export function noteSignature(signed: SignedDigest): void {
+  known.add(nameOf(signed));
+  const oldest = known.size > MOST_KNOWN ? known.keys().next().value : undefined;
+  if (oldest !== undefined) known.delete(oldest);
+}
+
+/** All bytes, one character each: fixed lengths, so that no two signatures share a name. */
+function nameOf({ publicKey, digest, signature }: SignedDigest): string {
+  const fields = [sized(publicKey, 32, "public key"), sized(digest, 32, "digest"), sized(signature, 64, "signature")];
+  return String.fromCharCode(...concatBytes(...fields));
+}
