@@ -1,83 +1,116 @@
-import { randomBytes } from "node:crypto";
+import { spawn } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import { createInterface } from "node:readline";
 import type { Client } from "@coffer/sdk";
-import { processorSeconds } from "./machine.ts";
+import { LANES, rateOf } from "./lanes.ts";
+import { processorSeconds, stopChild } from "./machine.ts";
 import { measured, median, medianRatio, renderRatios, type Benchmark } from "./outcome.ts";
 import { openScratch } from "./service.ts";
-import { openSharedVaults } from "./shared-vaults.ts";
+import type { Came, Wanted } from "./shared-small-files-reader.ts";
+import { openSharedVaults, type SharedVaults } from "./shared-vaults.ts";
 
 const FILES = 1000;
 const ROUNDS = 10;
 const BYTES = 4096;
-/** Files on their way at once, in both vaults. */
-const AT_ONCE = 4;
+const READER = new URL("shared-small-files-reader.ts", import.meta.url).pathname;
+
+/** What one vault took, round by round. */
+interface Taken {
+  /** Files a second. */
+  readonly up: number[];
+  readonly down: number[];
+  /** Read by a process that wrote nothing of it. */
+  readonly elsewhere: number[];
+  /** Processor time for a file, in milliseconds: of client and server there and back, and of the other process. */
+  readonly client: number[];
+  readonly server: number[];
+  readonly reader: number[];
+}
 
 /** Many small files into and out of a shared vault, beside a public one: encryption must not be what limits them. */
 export const sharedSmallFiles: Benchmark = async () => {
   await using scratch = await openScratch();
   await using stack = await openSharedVaults(scratch.directory);
-  const { client, plain, publicVault, sharedVault } = stack;
+  await using reader = openReader(stack);
+  const vaults = [
+    { kind: "public", by: stack.plain, vaultId: stack.publicVault, taken: nothing() },
+    { kind: "shared", by: stack.client, vaultId: stack.sharedVault, taken: nothing() },
+  ] as const;
   // The generation's key is made and opened once, before anything is measured.
-  await transfer(plain, publicVault, 20);
-  await transfer(client, sharedVault, 20);
+  for (const { by, kind, vaultId } of vaults) await reader.read(kind, await transfer(by, vaultId, 20));
   const before = stack.keyRequests();
-  const series: Record<"publicUp" | "sharedUp" | "publicDown" | "sharedDown", number[]> = {
-    ...{ publicUp: [], sharedUp: [], publicDown: [], sharedDown: [] },
-  };
-  // Beside the rates, which a busy machine changes: what client and server worked for a file, there and back.
-  const work: Record<"public" | "shared", { client: number[]; server: number[] }> = {
-    public: { client: [], server: [] },
-    shared: { client: [], server: [] },
-  };
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const vaults = [
-      { by: plain, vault: publicVault, up: series.publicUp, down: series.publicDown, worked: work.public },
-      { by: client, vault: sharedVault, up: series.sharedUp, down: series.sharedDown, worked: work.shared },
-    ];
+  for (let round = 0; round < ROUNDS; round += 1)
     // In turns, so that what else the machine does falls on both.
-    for (const { by, vault, up, down, worked } of round % 2 === 0 ? vaults : vaults.reverse()) {
+    for (const { by, kind, taken, vaultId } of round % 2 === 0 ? vaults : [...vaults].reverse()) {
       const [ours, theirs] = [process.cpuUsage(), processorSeconds(stack.service.pid)];
-      const rates = await transfer(by, vault, FILES / ROUNDS);
-      up.push(rates.up);
-      down.push(rates.down);
+      const files = await transfer(by, vaultId, FILES / ROUNDS);
       const { user, system } = process.cpuUsage(ours);
-      worked.client.push((user + system) / 1000 / (FILES / ROUNDS));
-      worked.server.push(((processorSeconds(stack.service.pid) - theirs) * 1000) / (FILES / ROUNDS));
+      taken.client.push((user + system) / 1000 / files.ids.length);
+      taken.server.push(((processorSeconds(stack.service.pid) - theirs) * 1000) / files.ids.length);
+      taken.up.push(files.up);
+      taken.down.push(files.down);
+      const came = await reader.read(kind, files);
+      taken.elsewhere.push(came.rate);
+      taken.reader.push(came.processor);
     }
-  }
-  const after = stack.keyRequests();
-  const cold = await openAfresh(stack);
-  const both = (ups: readonly number[], downs: readonly number[]): number[] =>
-    ups.map((rate, at) => 1 / (1 / rate + 1 / (downs[at] ?? Number.NaN)));
-  const [shared, plainly] = [both(series.sharedUp, series.sharedDown), both(series.publicUp, series.publicDown)];
+  const meanwhile = stack.keyRequests().map((count, at) => count - (before[at] ?? 0));
+  const [plainly, shared] = vaults.map(({ taken }) => taken);
+  return outcomeOf(plainly ?? nothing(), shared ?? nothing(), { meanwhile, cold: await openAfresh(stack) });
+};
+
+function outcomeOf(
+  plainly: Taken,
+  shared: Taken,
+  requests: { readonly meanwhile: readonly number[]; readonly cold: readonly number[] },
+) {
+  const both = ({ down, up }: Taken): number[] => up.map((rate, at) => 1 / (1 / rate + 1 / (down[at] ?? Number.NaN)));
+  // Beside the rates, which a busy machine changes: what the processes worked.
+  const worked = (of: (taken: Taken) => string): string => `public ${of(plainly)}, shared ${of(shared)}`;
+  const milliseconds = (values: readonly number[]): string => median(values).toFixed(2);
   return measured({
     name: "shared-small-files",
     about: `${String(FILES)} files of 4 KiB in a shared vault, stored and read back, as a share of the rate in a public one`,
-    value: medianRatio(shared, plainly),
+    value: medianRatio(both(shared), both(plainly)),
     unit: "x",
     limit: { at: "least", value: 0.5 },
     series: {
-      "shared, uploads/s": series.sharedUp,
-      "public, uploads/s": series.publicUp,
-      "shared, downloads/s": series.sharedDown,
-      "public, downloads/s": series.publicDown,
+      "shared, uploads/s": shared.up,
+      "public, uploads/s": plainly.up,
+      "shared, downloads/s": shared.down,
+      "public, downloads/s": plainly.down,
+      "shared, downloads/s by another process": shared.elsewhere,
+      "public, downloads/s by another process": plainly.elsewhere,
     },
     facts: {
-      "both, shared/public": renderRatios(shared, plainly),
-      "up, shared/public": renderRatios(series.sharedUp, series.publicUp),
-      "down, shared/public": renderRatios(series.sharedDown, series.publicDown),
-      "processor time for a file there and back, ms": Object.entries(work)
-        .map(([vault, { client, server }]) => `${vault} ${median(client).toFixed(2)} + ${median(server).toFixed(2)}`)
-        .join(", ")
-        .concat(" (client + server)"),
-      "requests to each key server, meanwhile": after.map((count, at) => count - (before[at] ?? 0)).join(", "),
-      "requests to each key server, of a fresh client that lists and reads 100 files": cold.join(", "),
-      "files at once": String(AT_ONCE),
+      "both, shared/public": renderRatios(both(shared), both(plainly)),
+      "up, shared/public": renderRatios(shared.up, plainly.up),
+      "down, shared/public": renderRatios(shared.down, plainly.down),
+      "down by another process, shared/public": renderRatios(shared.elsewhere, plainly.elsewhere),
+      "processor time for a file there and back, ms": worked(
+        ({ client, server }) => `${milliseconds(client)} + ${milliseconds(server)}`,
+      ).concat(" (client + server)"),
+      "processor time of another process that reads it, ms": worked(({ reader }) => milliseconds(reader)),
+      "requests to each key server, meanwhile": requests.meanwhile.join(", "),
+      "requests to each key server, of a fresh client that lists and reads 100 files": requests.cold.join(", "),
+      "files at once": String(LANES),
     },
   });
-};
+}
 
-/** Uploads and downloads a second. */
-async function transfer(client: Client, vaultId: string, count: number): Promise<{ up: number; down: number }> {
+function nothing(): Taken {
+  return { up: [], down: [], elsewhere: [], client: [], server: [], reader: [] };
+}
+
+interface Transferred {
+  /** Uploads and downloads a second. */
+  readonly up: number;
+  readonly down: number;
+  readonly ids: readonly string[];
+  /** SHA-256 of all content in the order of the ids, hex. */
+  readonly sha256: string;
+}
+
+async function transfer(client: Client, vaultId: string, count: number): Promise<Transferred> {
   const ids: string[] = [];
   const bodies = Array.from({ length: count }, () => randomBytes(BYTES));
   const up = await rateOf(count, async (at) => {
@@ -89,21 +122,30 @@ async function transfer(client: Client, vaultId: string, count: number): Promise
     const bytes = await (await client.files.download(ids[at] ?? "")).bytes();
     if (Buffer.compare(bytes, bodies[at] ?? Buffer.alloc(0)) !== 0) throw new Error("other bytes came back");
   });
-  return { up, down };
+  return { up, down, ids, sha256: createHash("sha256").update(Buffer.concat(bodies)).digest("hex") };
 }
 
-async function rateOf(count: number, work: (at: number) => Promise<void>): Promise<number> {
-  const began = performance.now();
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    for (let at = next++; at < count; at = next++) await work(at);
+/** Who wrote a file knows its statements to be true, and need not verify them: this client has to. */
+function openReader({ settings }: SharedVaults) {
+  const child = spawn(process.execPath, ["--conditions=coffer-source", READER], { stdio: ["pipe", "pipe", "inherit"] });
+  const answers = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const say = (line: unknown): boolean => child.stdin.write(`${JSON.stringify(line)}\n`);
+  say(settings);
+  return {
+    read: async (vault: Wanted["vault"], { ids: fileIds, sha256 }: Transferred): Promise<Came> => {
+      say({ vault, fileIds } satisfies Wanted);
+      const answer = await answers.next();
+      if (answer.done === true) throw new Error("the reader ended");
+      const came = JSON.parse(answer.value) as Came;
+      if (came.sha256 !== sha256) throw new Error("other bytes came back elsewhere");
+      return came;
+    },
+    [Symbol.asyncDispose]: () => stopChild(child),
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
-  return (count / (performance.now() - began)) * 1000;
 }
 
 /** How often key servers are asked by somebody who meets the vault for the first time. */
-async function openAfresh({ another, keyRequests, sharedVault }: Awaited<ReturnType<typeof openSharedVaults>>) {
+async function openAfresh({ another, keyRequests, sharedVault }: SharedVaults): Promise<number[]> {
   const before = keyRequests();
   const client = another();
   const { files } = await client.files.list({ vaultId: sharedVault, limit: 100 });
