@@ -5,7 +5,7 @@ import { openAccount, readAccount } from "./accounts.ts";
 import { record } from "./audit.ts";
 import { randomToken } from "./identity-state.ts";
 import { mintKey } from "./keys.ts";
-import { refuseLinkedElsewhere, requireSignature } from "./proofs.ts";
+import { checkSignature, refuseLinkedElsewhere, requireHeld } from "./proofs.ts";
 import { isLive, type Caller, type State, type Visitor } from "./state.ts";
 
 const CHALLENGE_MS = 10 * 60_000;
@@ -35,15 +35,17 @@ export function accountHandlers(state: State): GroupHandlers<typeof api.account,
       state.challenges.set(nonce, { accountId, credential: key.value.id, expiresAt });
       return { nonce, expiresAt: new Date(expiresAt).toISOString() };
     },
-    linkChain: ({ body }, caller) => {
+    linkChain: async ({ body }, caller) => {
       const { accountId } = caller;
       const { nonce, chainAddress, signature } = body;
       const challenge = state.challenges.get(nonce);
       const mine = challenge?.accountId === accountId && challenge.credential === caller.key.value.id;
       if (challenge === undefined || !mine || challenge.expiresAt <= state.now()) throw new Failure("token_invalid");
-      state.challenges.delete(nonce);
       const claim = { ...placeOf(caller.origin), chainAddress, accountId, nonce };
-      requireSignature(chainAddress, renderLinkText(claim), signature);
+      const proof = await checkSignature(state, chainAddress, renderLinkText(claim), signature);
+      // What cannot be checked costs no challenge; of two that present it together, one is second (decision 0018).
+      if (proof !== "unknown" && !state.challenges.delete(nonce)) throw new Failure("token_invalid");
+      requireHeld(proof);
       return { account: link(state, caller, chainAddress, "external") };
     },
   };

@@ -13,7 +13,7 @@ import { MAX_INVITES, readAccount } from "./accounts.ts";
 import { record } from "./audit.ts";
 import type { InviteRow } from "./identity-state.ts";
 import { isWithin, lifeOf, mintKey, refuseForeignVaults, refuseTooMany, refuseWider } from "./keys.ts";
-import { refuseLinkedElsewhere, requireRecent, requireSignature } from "./proofs.ts";
+import { checkSignature, refuseLinkedElsewhere, requireHeld, requireRecent, type Proof } from "./proofs.ts";
 import { notFound, pageOf, timestamp, type Caller, type State, type Visitor } from "./state.ts";
 
 const HOUR_MS = 3_600_000;
@@ -59,7 +59,7 @@ function ownerHandlers(state: State) {
 function redeemHandlers(state: State) {
   return {
     redeem: async ({ body }, visitor) => {
-      const codeHash = toHex(await digestOf(new TextEncoder().encode(body.code)));
+      const proof = await proofOf(state, visitor, body);
       // From here on nothing waits: of two that redeem at once, one is second.
       const row = [...state.invites.values()].find(({ code }) => code === body.code);
       if (row === undefined) throw notFound("Invite");
@@ -68,7 +68,8 @@ function redeemHandlers(state: State) {
       if (statusOf(state, value) !== "created") throw new Failure("invite_ended");
       if (readAccount(state, accountId).chainAddress === chainAddress) throw new Failure("address_conflict");
       refuseLinkedElsewhere(state, accountId, chainAddress);
-      requireProof(state, visitor, codeHash, body);
+      if (body.signedAt !== undefined) requireRecent(state, body.signedAt);
+      requireHeld(proof);
       refuseTooMany(state, accountId);
       const { name, scopes, vaultIds } = value;
       const key = mintKey(state, accountId, { name, scopes, vaultIds, expiresAt: row.keyExpiresAt, chainAddress });
@@ -86,15 +87,16 @@ function redeemHandlers(state: State) {
   } satisfies Partial<GroupHandlers<typeof api.invites, Visitor>>;
 }
 
-function requireProof(
+/** null: there is none. */
+async function proofOf(
   state: State,
   { origin }: Visitor,
-  codeHash: string,
-  { chainAddress, signature, signedAt }: Input<typeof api.invites.redeem>["body"],
-): void {
-  if (signature === undefined || signedAt === undefined) throw new Failure("signature_invalid");
-  requireRecent(state, signedAt);
-  requireSignature(chainAddress, renderRedeemText({ ...placeOf(origin), chainAddress, codeHash, signedAt }), signature);
+  { code, chainAddress, signature, signedAt }: Input<typeof api.invites.redeem>["body"],
+): Promise<Proof | null> {
+  if (signature === undefined || signedAt === undefined) return null;
+  const codeHash = toHex(await digestOf(new TextEncoder().encode(code)));
+  const text = renderRedeemText({ ...placeOf(origin), chainAddress, codeHash, signedAt });
+  return checkSignature(state, chainAddress, text, signature);
 }
 
 function recordRedeem(state: State, visitor: Visitor, { accountId, value }: InviteRow, chainAddress: string): void {

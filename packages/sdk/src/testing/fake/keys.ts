@@ -10,7 +10,7 @@ import { placeOf } from "../../chain/signer.ts";
 import { Failure, type GroupHandlers, type Input } from "../handlers.ts";
 import { MAX_KEYS, readAccount } from "./accounts.ts";
 import { record } from "./audit.ts";
-import { refuseLinkedElsewhere, requireRecent, requireSignature } from "./proofs.ts";
+import { checkSignature, refuseLinkedElsewhere, requireHeld, requireRecent, type Proof } from "./proofs.ts";
 import { isLive, notFound, pageOf, timestamp, type Caller, type KeyRow, type State } from "./state.ts";
 
 const DAY_MS = 86_400_000;
@@ -33,14 +33,16 @@ export function apiKeyHandlers(state: State): GroupHandlers<typeof api.apiKeys, 
     return created(row);
   };
   return {
-    create: ({ body }, caller) => {
+    create: async ({ body }, caller) => {
+      const proof = await proofOf(state, caller, body);
+      // From here on nothing waits, so that calls at once count each other.
       refuseTooMany(state, caller.accountId);
       refuseForeignVaults(state, caller.accountId, body.vaultIds);
       const expiresAt = body.expiresInDays === undefined ? null : timestamp(state, body.expiresInDays * DAY_MS);
       const chainAddress = body.chainAddress ?? null;
       const rights = { name: body.name, scopes: body.scopes ?? null, vaultIds: body.vaultIds ?? null, expiresAt };
       refuseWider(caller, rights);
-      requireAddress(state, caller, body);
+      requireAddress(state, caller, body, proof);
       return make(caller, { ...rights, chainAddress });
     },
     list: ({ query }, caller) => {
@@ -114,16 +116,23 @@ export function isWithin(asked: readonly string[] | null, own: readonly string[]
   return own === null || (asked?.every((item) => own.includes(item)) ?? false);
 }
 
-/** An address other than the account's own needs the proof of its holder. */
-function requireAddress(state: State, caller: Caller, body: Input<typeof api.apiKeys.create>["body"]): void {
+type NewKey = Input<typeof api.apiKeys.create>["body"];
+
+/** null: there is none. */
+async function proofOf(state: State, { accountId, origin }: Caller, body: NewKey): Promise<Proof | null> {
   const { chainAddress, addressProof } = body;
-  const { accountId, origin } = caller;
+  if (chainAddress === undefined || addressProof === undefined) return null;
+  const claim = { ...placeOf(origin), chainAddress, accountId, signedAt: addressProof.signedAt };
+  return checkSignature(state, chainAddress, renderKeyAddressText(claim), addressProof.signature);
+}
+
+/** An address other than the account's own needs the proof of its holder. */
+function requireAddress(state: State, { accountId }: Caller, body: NewKey, proof: Proof | null): void {
+  const { chainAddress, addressProof } = body;
   if (chainAddress === undefined || chainAddress === readAccount(state, accountId).chainAddress) return;
   refuseLinkedElsewhere(state, accountId, chainAddress);
-  if (addressProof === undefined) throw new Failure("signature_invalid");
-  requireRecent(state, addressProof.signedAt);
-  const claim = { ...placeOf(origin), chainAddress, accountId, signedAt: addressProof.signedAt };
-  requireSignature(chainAddress, renderKeyAddressText(claim), addressProof.signature);
+  if (addressProof !== undefined) requireRecent(state, addressProof.signedAt);
+  requireHeld(proof);
 }
 
 function created({ value, text }: KeyRow): CreatedApiKey {

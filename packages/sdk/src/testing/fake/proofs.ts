@@ -1,13 +1,45 @@
-/** Proofs that a chain address's holder is there, checked as the service does; Ed25519 alone. */
+/** Proofs that a chain address's holder is there, checked as the service does: Ed25519 here, other schemes by what the test brings along. */
 import { MAX_CLOCK_SKEW } from "@coffer/contract";
 import { verifyPersonalMessage } from "../../chain/ed25519.ts";
+import { fromBase64 } from "../../digest.ts";
 import { Failure } from "../handlers.ts";
 import type { State } from "./state.ts";
 
-/** Throws `signature_invalid` unless the address's key signed the text. */
-export function requireSignature(chainAddress: string, text: string, signature: string): void {
-  if (!verifyPersonalMessage(chainAddress, new TextEncoder().encode(text), signature))
-    throw new Failure("signature_invalid");
+/**
+ * Whether the address's holder has signed the message: Sui's personal message, its signature serialised in base64. With `@mysten/sui` it is
+ * `verifyPersonalMessageSignature` of `@mysten/sui/verify`, whose failure is false.
+ */
+export type VerifySignature = (
+  chainAddress: string,
+  message: Uint8Array,
+  signature: string,
+) => boolean | Promise<boolean>;
+
+/** What a signature proves. Of some schemes the fake cannot tell. */
+export type Proof = "holds" | "fails" | "unknown";
+
+/** Schemes of Sui beside Ed25519 (0), by the signature's first byte: secp256k1, secp256r1, multisig, zkLogin, passkey. */
+const OTHER_SCHEMES: readonly (number | undefined)[] = [1, 2, 3, 5, 6];
+
+export async function checkSignature(
+  { verifySignature }: Pick<State, "verifySignature">,
+  chainAddress: string,
+  text: string,
+  signature: string,
+): Promise<Proof> {
+  const message = new TextEncoder().encode(text);
+  if (!OTHER_SCHEMES.includes(fromBase64(signature)?.[0]))
+    return verifyPersonalMessage(chainAddress, message, signature) ? "holds" : "fails";
+  if (verifySignature === null) return "unknown";
+  return (await verifySignature(chainAddress, message, signature)) ? "holds" : "fails";
+}
+
+/** Throws `signature_invalid` unless it holds, and `not_configured` for a scheme that the service takes and this fake was not made for. */
+export function requireHeld(proof: Proof | null): void {
+  if (proof === "holds") return;
+  if (proof !== "unknown") throw new Failure("signature_invalid");
+  const how = "the fake checks Ed25519 by itself; give createFake a verifySignature for signatures of other schemes";
+  throw new Failure("not_configured", `This fake cannot check the signature, which the service would: ${how}`);
 }
 
 /** Throws `clock_skew` for a time more than five minutes off. */

@@ -22,6 +22,7 @@ import { identityProviderHandlers } from "./identity-provider.ts";
 import { randomToken, type Mail, type ProviderUser } from "./identity-state.ts";
 import { inviteHandlers } from "./invites.ts";
 import { apiKeyHandlers } from "./keys.ts";
+import type { VerifySignature } from "./proofs.ts";
 import { deliverDue } from "./sending.ts";
 import { authenticate, createState, hasScope, readVault, type Caller, type State, type Visitor } from "./state.ts";
 import { announceTus, uploadHandlers } from "./uploads.ts";
@@ -41,6 +42,8 @@ export type FakeHandlers = {
 export interface FakeOptions {
   readonly now?: () => number;
   readonly receive?: Receive;
+  /** Checks signatures of wallets, multisigs, passkeys and zkLogin: without it the fake answers those with `not_configured`. */
+  readonly verifySignature?: VerifySignature;
 }
 
 export interface Fake {
@@ -64,8 +67,8 @@ export interface Fake {
  * Opens an empty service. `now` (milliseconds since 1970) is the system's clock when absent. `receive` answers in the place of the
  * receivers of webhooks; without it every delivery fails with `connection refused`: the fake itself calls nobody.
  */
-export function createFake({ now = Date.now, receive }: FakeOptions = {}): Fake {
-  const state = createState(now, receive);
+export function createFake({ now = Date.now, receive, verifySignature }: FakeOptions = {}): Fake {
+  const state = createState(now, receive, verifySignature);
   const routes = compileRoutes(createHandlers(state));
   const replays = new Map<string, Replay>();
   return {

@@ -2,6 +2,7 @@
 import type { Account, ApiKey, File, Folder, Scope, Vault } from "@coffer/contract";
 import { Failure } from "../handlers.ts";
 import { createIdentityState, sessionOfToken, type IdentityState } from "./identity-state.ts";
+import type { VerifySignature } from "./proofs.ts";
 import { createWebhookState, type Receive, type WebhookState } from "./webhook-state.ts";
 
 /** A row of any kind: whose it is, and its place in the order of creation. */
@@ -60,10 +61,12 @@ export interface State extends IdentityState, WebhookState {
   readonly uploads: Map<string, UploadRow>;
   /** Milliseconds since 1970. */
   now(): number;
+  /** Of schemes other than Ed25519; null: the fake cannot tell. */
+  readonly verifySignature: VerifySignature | null;
   next(): number;
 }
 
-export function createState(now: () => number, receive?: Receive): State {
+export function createState(now: () => number, receive?: Receive, verifySignature?: VerifySignature): State {
   let sequence = 0;
   const state = {
     accounts: new Map(),
@@ -78,6 +81,7 @@ export function createState(now: () => number, receive?: Receive): State {
     ...createIdentityState(),
     ...createWebhookState(receive ?? null),
     now,
+    verifySignature: verifySignature ?? null,
     next: () => (sequence += 1),
   };
 }
