@@ -1,5 +1,6 @@
 /** Exports of shared vaults as directories of this machine. */
 import { randomUUID } from "node:crypto";
+import { constants } from "node:fs";
 import { open, opendir, rename, rm, stat, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { connectionOf, type Client } from "../client.ts";
@@ -7,12 +8,15 @@ import type { ExportOptions, ExportResult } from "../vaults/export.ts";
 import type { ExportStore } from "../vaults/export-layout.ts";
 import type { OpenExportOptions } from "../vaults/open-export.ts";
 import type { OpenedExport } from "../vaults/opened-export.ts";
+import { configurationError } from "../errors.ts";
 import { fileErrorCode, makePrivateDirectory, syncDirectory } from "./durable-file.ts";
+import { acquireLock } from "./lock-file.ts";
 
 /**
  * Writes everything of a shared vault into a directory of mode 0700, encrypted as it is at the service, with the chain's facts that a reader
  * needs: `openExport` opens it when the service is gone. Names are inside and decide no path. Repeat it after a failure, or to bring the
- * directory up to date: what is there is not fetched again. Nothing else may be in the directory.
+ * directory up to date: what is there is not fetched again. Nothing else may be in the directory: what no export holds is left there, and
+ * the call fails. @throws SdkError `configuration` while another process exports into it.
  *
  * @example
  * ```ts
@@ -29,8 +33,11 @@ export async function exportVault(
 ): Promise<ExportResult> {
   const path = resolve(directory);
   for (const folder of ["", "records", "folders", "files", "content"]) await makePrivateDirectory(join(path, folder));
+  // Two at once would each take the other's files for what is left of an earlier call, and sign what is left of them.
+  await using lock = await acquireLock(join(path, "export.lock"), 0);
+  if (lock === null) throw configurationError(`Another process exports into ${path}`);
   const { exportVault: write } = await import("../vaults/export.ts");
-  return write(connectionOf(client), vaultId, directoryStore(path), options);
+  return await write(connectionOf(client), vaultId, { ...directoryStore(path), list: emptied(path) }, options);
 }
 
 /** Opens what {@link exportVault} wrote, with the chain and the key servers of `network` alone. @throws VaultError, see `OpenedExport`. */
@@ -56,7 +63,7 @@ function directoryStore(directory: string): ExportStore {
     read: (path, most) => readAtMost(pathOf(path), most),
     open: async (path) => (await openThere(pathOf(path)))?.createReadStream() ?? null,
     size: (path) => sizeOf(pathOf(path)),
-    list: (folder) => namesIn(join(directory, folder)),
+    list: (folder) => namesIn(directory, folder),
     remove: (path) => rm(pathOf(path), { force: true }),
   };
 }
@@ -77,13 +84,18 @@ async function readAtMost(path: string, most: number): Promise<Uint8Array | null
   }
 }
 
+/** Somebody else may have filled the directory: nothing is read that never ends, or makes its reader wait. */
 async function openThere(path: string): Promise<FileHandle | null> {
   try {
-    return await open(path, "r");
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    if ((await file.stat()).isFile()) return file;
+    await file.close();
   } catch (error) {
     if (fileErrorCode(error) === "ENOENT") return null;
     throw error;
   }
+  const { damagedExport } = await import("../vaults/export-layout.ts");
+  throw damagedExport(`${basename(path)} is no file`);
 }
 
 async function writeWhole(path: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<void> {
@@ -114,9 +126,16 @@ async function sizeOf(path: string): Promise<number | null> {
   }
 }
 
-async function* namesIn(directory: string): AsyncGenerator<string, void, undefined> {
-  for await (const entry of await opendir(directory)) {
-    if (TEMPORARY.test(entry.name)) await rm(join(directory, entry.name), { force: true }).catch(() => undefined);
-    else yield entry.name;
-  }
+/** Without temporary names: who reads may do so while the export is brought up to date. */
+async function* namesIn(directory: string, folder: string): AsyncGenerator<string, void, undefined> {
+  for await (const { name } of await opendir(join(directory, folder))) if (!TEMPORARY.test(name)) yield name;
+}
+
+/** The same for who writes: nobody else does, so that what has a temporary name was left by a crash. */
+function emptied(directory: string): ExportStore["list"] {
+  return async function* (folder) {
+    for await (const { name } of await opendir(join(directory, folder)))
+      if (TEMPORARY.test(name)) await rm(join(directory, folder, name), { force: true });
+      else yield name;
+  };
 }

@@ -28,6 +28,8 @@ import {
   exportedItem,
   filePath,
   folderPath,
+  itemIdOf,
+  itemPath,
   MANIFEST,
   MAX_ITEM,
   readDocument,
@@ -234,17 +236,22 @@ async function exportRecords({ connection, vaultId, store, signal, records }: Wr
   }
 }
 
-/** What an earlier call left of files that are gone. Nothing is kept in memory for it: a vault may hold a million files. */
+/**
+ * What an earlier call left of files that are gone. What has no name of an export is somebody's own, and stays. Nothing is kept in memory for
+ * it: a vault may hold a million files.
+ */
 async function removeOthers({ store, run, records, signal }: Writing): Promise<void> {
-  for await (const name of store.list("records")) if (!records.has(name)) await store.remove(`records/${name}`);
+  for await (const name of store.list("records"))
+    if (itemIdOf("records", name) !== null && !records.has(name)) await store.remove(`records/${name}`);
   for (const folder of ["files", "folders"] as const)
     for await (const name of store.list(folder)) {
       signal?.throwIfAborted();
-      if ((await runOf(store, `${folder}/${name}`)) !== run) await store.remove(`${folder}/${name}`);
+      const id = itemIdOf(folder, name);
+      if (id !== null && (await runOf(store, itemPath(folder, id))) !== run) await store.remove(itemPath(folder, id));
     }
   for await (const name of store.list("content")) {
-    const file = `files/${name.replace(/\.file$/, ".json")}`;
-    if ((await store.size(file)) === null) await store.remove(`content/${name}`);
+    const id = itemIdOf("files", name.replace(/\.file$/, ".json"));
+    if (id !== null && (await store.size(filePath(id))) === null) await store.remove(contentPath(id));
   }
 }
 
