@@ -17,7 +17,8 @@ export default defineConfig({
     // Tapped before the first import, and scanned after the last test, with all that the file starts (CONTRIBUTING, "The scan").
     execArgv: ["--conditions=coffer-source", `--import=${new URL("test/kit/scan/preload.mjs", import.meta.url).href}`],
     setupFiles: ["test/kit/scan/vitest-setup.ts"],
-    testTimeout: FULL ? 900_000 : 60_000,
-    hookTimeout: 60_000,
+    // Nothing here is timed. These end what hangs, far beyond what the slowest test takes on a busy machine.
+    testTimeout: FULL ? 900_000 : 180_000,
+    hookTimeout: 180_000,
   },
 });

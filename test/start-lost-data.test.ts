@@ -33,7 +33,7 @@ it("says what to do when the chain is gone and the service's data is there, with
   expect([code, stdout]).toEqual([1, ""]);
   expect(stderr).toMatch(/no such vault object .*\(vault_not_found\)\. .*another directory with --data\.$/m);
   expect(stderr).not.toContain("    at ");
-}, 60_000);
+});
 
 async function start(args: readonly string[]): Promise<{ code: unknown; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, ["--conditions=coffer-source", START, ...args]);

@@ -131,7 +131,7 @@ async function answers(baseUrl: string): Promise<boolean> {
 const json = (data: string): string[] => ["--json", "--port", "0", "--data", data];
 
 describe("npm start --json", () => {
-  it("prints one document, serves, and SIGTERM to npm stops the server", { timeout: 60_000 }, async () => {
+  it("prints one document, serves, and SIGTERM to npm stops the server", async () => {
     const folder = await makeFolder({ "a.txt": "a", "sub/b.txt": "b" });
     const run = npmStart([...json(join(base, "data")), "--folder", folder]);
     const document = await ready(run);
@@ -201,28 +201,24 @@ describe("npm start --json", () => {
     expect(status.facts).toMatchObject({ signedIn: true, allowedFolders: [folder], sharedVaults: "ready" });
   }
 
-  it(
-    "keeps the account, the vault and the agent for the next run, from another directory",
-    { timeout: 60_000 },
-    async () => {
-      await makeFolder({ "a.txt": "a" });
-      const first = npmStart([...json("data"), "--folder", "files", "--once"], { cwd: base });
-      expect(await first.ended).toBe(0);
-      const second = npmStart([...json("data"), "--folder", "files", "--once"], { cwd: base });
-      expect(await second.ended).toBe(0);
-      const [one, two] = [JSON.parse(first.stdout) as Document, JSON.parse(second.stdout) as Document];
-      expect([one.newAccount, two.newAccount]).toEqual([true, false]);
-      expect(one.credentialsFile).toBe(join(base, "data", "credentials.json"));
-      expect(two.job).toMatchObject({
-        ...{ vaultId: one.job.vaultId, chainObjectId: one.job.chainObjectId, agentAddress: one.job.agentAddress },
-        ok: true,
-      });
-    },
-  );
+  it("keeps the account, the vault and the agent for the next run, from another directory", async () => {
+    await makeFolder({ "a.txt": "a" });
+    const first = npmStart([...json("data"), "--folder", "files", "--once"], { cwd: base });
+    expect(await first.ended).toBe(0);
+    const second = npmStart([...json("data"), "--folder", "files", "--once"], { cwd: base });
+    expect(await second.ended).toBe(0);
+    const [one, two] = [JSON.parse(first.stdout) as Document, JSON.parse(second.stdout) as Document];
+    expect([one.newAccount, two.newAccount]).toEqual([true, false]);
+    expect(one.credentialsFile).toBe(join(base, "data", "credentials.json"));
+    expect(two.job).toMatchObject({
+      ...{ vaultId: one.job.vaultId, chainObjectId: one.job.chainObjectId, agentAddress: one.job.agentAddress },
+      ok: true,
+    });
+  });
 });
 
 describe("two at once on the same data", () => {
-  it("serve both, and each has its own credentials file", { timeout: 60_000 }, async () => {
+  it("serve both, and each has its own credentials file", async () => {
     const folder = await makeFolder({ "a.txt": "a" });
     const args = [...json(join(base, "data")), "--folder", folder];
     const first = await ready(npmStart(args));
@@ -249,7 +245,7 @@ describe("ports", () => {
     taken.close();
   });
 
-  it("a busy --port is an error with a sentence", { timeout: 60_000 }, async () => {
+  it("a busy --port is an error with a sentence", async () => {
     const port = await take(0);
     const run = npmStart(["--port", String(port), "--data", join(base, "data")]);
     expect(await run.ended).not.toBe(0);
@@ -258,7 +254,7 @@ describe("ports", () => {
     expect(run.stdout).toBe("");
   });
 
-  it("a busy default port gives way to the next", { timeout: 60_000 }, async () => {
+  it("a busy default port gives way to the next", async () => {
     const folder = await makeFolder({ "a.txt": "a" });
     // Somebody else on this machine may hold it already: then it is busy as it should be.
     await take(8787).catch(() => take(0));
@@ -270,7 +266,7 @@ describe("ports", () => {
 });
 
 describe("npm start --once", () => {
-  it("prints the table and the configuration, and ends with 0", { timeout: 60_000 }, async () => {
+  it("prints the table and the configuration, and ends with 0", async () => {
     const folder = await makeFolder({ "a.txt": "a" });
     const run = npmStart(["--port", "0", "--data", join(base, "data"), "--folder", folder, "--once"]);
     expect(await run.ended).toBe(0);
@@ -281,7 +277,7 @@ describe("npm start --once", () => {
     expect(run.stdout).toContain('"mcpServers"');
   });
 
-  it("ends with 1 when deliveries do not arrive", { timeout: 60_000 }, async () => {
+  it("ends with 1 when deliveries do not arrive", async () => {
     const folder = await makeFolder({ "a.txt": "a" });
     // Nobody listens there: every attempt fails on its way.
     const env = { SERVICE_WEBHOOK_PROXY: "http://127.0.0.1:9" };
@@ -293,7 +289,7 @@ describe("npm start --once", () => {
     expect(run.stderr).toContain("NOT every upload was delivered: 0 of 1");
   });
 
-  it("stores what it can of a hostile folder and names what it leaves out", { timeout: 60_000 }, async () => {
+  it("stores what it can of a hostile folder and names what it leaves out", async () => {
     const folder = await makeFolder({
       "new\nline.txt": "1",
       "back\\slash": "2",
@@ -322,7 +318,7 @@ describe("npm start --once", () => {
     ]);
   });
 
-  it("does not call it a success when nothing could be stored", { timeout: 60_000 }, async () => {
+  it("does not call it a success when nothing could be stored", async () => {
     const folder = await makeFolder({ ".env": "KEY=1" });
     const run = npmStart([...json(join(base, "data")), "--folder", folder, "--once"]);
     expect(await run.ended).toBe(1);
@@ -332,7 +328,7 @@ describe("npm start --once", () => {
     Array.from({ length: 200 }, (_, number) => [`f${String(number).padStart(3, "0")}`, `content ${String(number)}`]),
   );
 
-  it("ends with 1 when a file does not come back as it is here", { timeout: 60_000 }, async () => {
+  it("ends with 1 when a file does not come back as it is here", async () => {
     const folder = await makeFolder(many);
     const run = npmStart([...json(join(base, "data")), "--folder", folder, "--once"]);
     await until(run, "; listing");
@@ -342,7 +338,7 @@ describe("npm start --once", () => {
     expect(job).toMatchObject({ ok: false, verified: 199, failed: [{ path: "f199", reason: "came back different" }] });
   });
 
-  it("SIGTERM in the middle of the job ends everything", { timeout: 60_000 }, async () => {
+  it("SIGTERM in the middle of the job ends everything", async () => {
     const folder = await makeFolder(many);
     const run = npmStart([...json(join(base, "data")), "--folder", folder]);
     await until(run, "uploading");
@@ -352,7 +348,7 @@ describe("npm start --once", () => {
     expect(await answers(baseUrl)).toBe(false);
   });
 
-  it("ends with 1 when a stored byte was changed behind the service's back", { timeout: 60_000 }, async () => {
+  it("ends with 1 when a stored byte was changed behind the service's back", async () => {
     const folder = await makeFolder(many);
     const run = npmStart([...json(join(base, "data")), "--folder", folder, "--once"]);
     await until(run, "; listing");
@@ -382,7 +378,6 @@ describe("npm start --once", () => {
 describe("what cannot be understood", () => {
   it.each([[["--prot", "1"]], [["--port", "web"]], [["folder"]], [["--folder", "/does/not/exist"]], [["--once=yes"]]])(
     "is refused: %j",
-    { timeout: 60_000 },
     async (args) => {
       const run = npmStart(args);
       expect(await run.ended).not.toBe(0);
@@ -392,7 +387,7 @@ describe("what cannot be understood", () => {
     },
   );
 
-  it("--help explains and ends with 0", { timeout: 60_000 }, async () => {
+  it("--help explains and ends with 0", async () => {
     const run = npmStart(["--help"]);
     expect(await run.ended).toBe(0);
     expect(run.stdout).toContain("--folder PATH");

@@ -5,7 +5,7 @@ import { isBuilt, renderOutcome, runJourney } from "./journeys/run.ts";
 import { openSharedService, type SharedService } from "./kit/shared-service.ts";
 
 /** Milliseconds, on a busy machine. */
-const LIMIT = 180_000;
+const LIMIT = 300_000;
 
 describe("journeys of shared vaults, beside a local network", () => {
   let service: SharedService;

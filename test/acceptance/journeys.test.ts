@@ -6,7 +6,7 @@ import { isBuilt, renderOutcome, runJourney, type Outcome } from "./journeys/run
 import { REQUIREMENT_ID } from "./requirement.ts";
 
 /** Starting a stack, a second server and a tool server takes its time on a busy machine. Milliseconds. */
-const LIMIT = 180_000;
+const LIMIT = 300_000;
 
 const observables = JOURNEYS.flatMap((journey) => journey.observables.map((observable) => ({ journey, observable })));
 

@@ -38,7 +38,7 @@ it("is waited for while it is late: every act ends as without it", async () => {
     vault: { members: [{ chainAddress: anna.chainAddress }] },
   });
   second.lag = 0;
-}, 60_000);
+});
 
 it("stops all reading of vaults while it does not answer, and is named", async () => {
   const [chain, owner] = [open(), person()];
@@ -47,7 +47,7 @@ it("stops all reading of vaults while it does not answer, and is named", async (
   const reading = openChain(network).readVault(objectId);
   await expect(reading).rejects.toMatchObject({ code: "chain_unavailable" });
   await expect(reading).rejects.toThrow(/^Witness 127\.0\.0\.1:9: The chain node does not answer/);
-}, 60_000);
+});
 
 /** A node that says of each transaction that it was executed, and drops it. */
 function dropping(chain: Chain, objectId: string, before: () => Promise<unknown>): Chain {

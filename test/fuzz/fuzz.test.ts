@@ -27,5 +27,5 @@ it(
       expect(never.map((e) => e.id).filter((id) => !OUT_OF_REACH.includes(id))).toEqual([]);
     }
   },
-  FULL ? 600_000 : 120_000,
+  FULL ? 600_000 : 300_000,
 );

@@ -29,7 +29,7 @@ it("survives running out of file descriptors: refuses or answers by the contract
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
-}, 60_000);
+});
 
 async function tryUpload(baseUrl: string, key: string, name: string): Promise<number | "refused"> {
   const request = renderRequest(

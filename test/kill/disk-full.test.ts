@@ -30,7 +30,7 @@ it("answers 507 on a full disk, keeps what it has, and deletes [D1-disk-full-507
     await run("umount", [directory]);
     await rm(directory, { recursive: true });
   }
-}, 90_000);
+});
 
 async function fillAndEmpty(directory: string): Promise<void> {
   await using server = await startServerProcess({ directory });

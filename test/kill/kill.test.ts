@@ -15,5 +15,5 @@ it(
     expect(ledger.counts.cut).toBeGreaterThan(0);
     expect(files).toBeGreaterThanOrEqual(100);
   },
-  FULL ? 600_000 : 120_000,
+  FULL ? 600_000 : 300_000,
 );

@@ -25,7 +25,7 @@ it(`finishes ${String(UPLOADS)} uploads in flight after SIGTERM, and exits with 
   expect(answers.map(({ status }) => status)).toEqual(uploads.map(() => 201));
   expect(await server.exited).toBe(0);
   expect(server.log.filter((line) => Number(line.level) >= 50)).toEqual([]);
-}, 60_000);
+});
 
 /** Waits until the server says that so many transfers are under way. */
 async function requestsSeen(baseUrl: string, count: number): Promise<void> {

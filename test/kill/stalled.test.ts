@@ -44,7 +44,7 @@ it(`answers 408 to ${String(CONNECTIONS)} uploads that stall, and stores nothing
     const listed = await fetch(renderRequest(server.baseUrl, api.files.list, {}, { key }));
     expect(await listed.json()).toEqual({ files: [], nextCursor: null });
   });
-}, 60_000);
+});
 
 it("cuts readers that stop reading, and serves others meanwhile", async () => {
   await withServer(async (server) => {
@@ -62,7 +62,7 @@ it("cuts readers that stop reading, and serves others meanwhile", async () => {
     await transfersEnd(server.baseUrl);
     for (const { socket } of readers) socket.destroy();
   });
-}, 60_000);
+});
 
 it("cuts an upload whose client goes away, at any point, and leaves nothing", async () => {
   await withServer(async (server, directory) => {
@@ -77,7 +77,7 @@ it("cuts an upload whose client goes away, at any point, and leaves nothing", as
     await transfersEnd(server.baseUrl);
     expect(await inspectData(directory)).toEqual([]);
   });
-}, 60_000);
+});
 
 it("cuts connections that send their headers a byte at a time", async (context) => {
   if (process.env["COFFER_TEST_COUNTS"] !== "full") {
@@ -93,7 +93,7 @@ it("cuts connections that send their headers a byte at a time", async (context) 
     await Promise.all(connections.map(({ closed }) => closed));
     clearInterval(dripping);
   });
-}, 90_000);
+});
 
 /** Waits until no transfer is under way; the test's own limit ends it otherwise. */
 async function transfersEnd(baseUrl: string): Promise<void> {

@@ -16,5 +16,5 @@ it(
     expect(report.inFlight).toBeGreaterThan(0);
     expect(report.mostAttempts).toBeGreaterThan(1);
   },
-  FULL ? 600_000 : 120_000,
+  FULL ? 600_000 : 300_000,
 );

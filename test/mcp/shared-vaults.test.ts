@@ -36,7 +36,7 @@ beforeAll(async () => {
   const { key } = await createClient({ baseUrl: stack.baseUrl }).invites.redeem(invite.text, signer);
   secrets = [key, privateKey.reveal(), stack.apiKey];
   tools = await open({ SERVICE_API_KEY: key, SERVICE_CHAIN_PRIVATE_KEY: privateKey.reveal() });
-}, 60_000);
+});
 
 afterAll(async () => {
   await tools.close();

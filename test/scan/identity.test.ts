@@ -42,7 +42,7 @@ beforeAll(async () => {
     ...{ SERVICE_RATE_SIGNUP: "1000", SERVICE_RATE_LOGIN: "1000", SERVICE_RATE_MAIL: "1000" },
   };
   server = cleanup.use(await startServerProcess(variables));
-}, 60_000);
+});
 afterAll(() => cleanup.disposeAsync(), 60_000);
 
 const ask = (method: string, path: string, call: Call = {}) => send(server.baseUrl, path, { method, ...call });
@@ -161,4 +161,4 @@ it("no secret of any flow stands in the database, its log, the blobs, the paymen
   // Without an SMTP server mails are files: there, and only there, mailed tokens are found, and nothing else.
   const mails = findSecrets(recordedSecrets(), await readPlaces(directory, isOutbox));
   expect(new Set(mails.map(({ kind }) => kind))).toEqual(new Set(["mailed token"]));
-}, 120_000);
+});

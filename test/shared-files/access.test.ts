@@ -31,7 +31,7 @@ beforeAll(async () => {
   fileId = (await client.files.upload({ vaultId: vault.id, name: "a.txt", body: Buffer.from("hello") })).file.id;
   member = await stack.invite("member");
   await client.vaults.members.add(vault.id, member.signer.chainAddress);
-}, 60_000);
+});
 
 afterAll(() => stack[Symbol.asyncDispose]());
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
     environment: { SERVICE_RATE_GENERAL: "100000", SERVICE_RATE_GENERAL_BURST: "10000" },
   });
   vault = await stack.owner.client.vaults.create({ name: "busy", type: "shared" });
-}, 60_000);
+});
 
 afterAll(() => stack[Symbol.asyncDispose]());
 
@@ -59,4 +59,4 @@ test("every file is stored once under a name of its own, and reads as it was wri
       const download = await client.files.download(listed.get(name) ?? "");
       expect(Buffer.from(await download.bytes()).toString()).toBe(`${String(of)}/${String(index)}`);
     }
-}, 120_000);
+});

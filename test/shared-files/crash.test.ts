@@ -30,7 +30,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "coffer-shared-crash-"));
   line = openLine();
   client = stack.owner.another({ middleware: [line.middleware] });
-}, 60_000);
+});
 
 afterAll(async () => {
   await rm(directory, { recursive: true });

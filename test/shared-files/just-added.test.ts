@@ -5,7 +5,7 @@ let stack: SharedStack;
 
 beforeAll(async () => {
   stack = await openSharedStack();
-}, 60_000);
+});
 
 afterAll(() => stack[Symbol.asyncDispose]());
 

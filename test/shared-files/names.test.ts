@@ -15,7 +15,7 @@ beforeAll(async () => {
   });
   ({ client } = stack.owner);
   other = stack.owner.another();
-}, 60_000);
+});
 
 afterAll(() => stack[Symbol.asyncDispose]());
 

@@ -19,7 +19,7 @@ beforeAll(async () => {
   vault = await stack.owner.client.vaults.create({ name: "transfers", type: "shared" });
   reader = stack.owner.another();
   directory = await mkdtemp(join(tmpdir(), "coffer-shared-files-"));
-}, 60_000);
+});
 
 afterAll(async () => {
   await rm(directory, { recursive: true });

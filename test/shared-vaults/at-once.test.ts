@@ -20,7 +20,7 @@ beforeAll(async () => {
   });
   owner = stack.owner;
   vault = await owner.client.vaults.create({ name: "at once", type: "shared" });
-}, 60_000);
+});
 afterAll(() => stack[Symbol.asyncDispose]());
 beforeEach(async () => {
   machine = await openMachine(stack);

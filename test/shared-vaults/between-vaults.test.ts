@@ -15,7 +15,7 @@ beforeAll(async () => {
   const create = (name: string) => owner.client.vaults.create({ name, type: "shared" });
   vaults = { first: await create("first"), second: await create("second") };
   await owner.client.vaults.members.add(vaults.second.id, member.signer.chainAddress);
-}, 60_000);
+});
 afterAll(() => stack[Symbol.asyncDispose]());
 
 /** As the decision has it, made to be repeated: what lies there already must be the same content. */
@@ -71,7 +71,7 @@ test("is whole in one of them or in both wherever it was cut off, and a repeat f
     expect((await contentsOf(member.client, second.id)).filter((content) => content.startsWith(name))).toHaveLength(1);
     expect(await contentsOf(owner.client, first.id)).toEqual([]);
   }
-}, 30_000);
+});
 
 test("out of a public vault it is encrypted on its way", async () => {
   const open = await owner.client.vaults.create({ name: "open", type: "public" });

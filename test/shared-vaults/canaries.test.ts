@@ -75,7 +75,7 @@ test("plaintext windows, names, vault keys, data keys and chain keys stay with t
   expect(findSecrets(secrets, [...wire.places, ...disk, log])).toEqual([]);
   // The scan sees what it looks for.
   expect(findSecrets(secrets, [{ name: "control", bytes: content }]).length).toBeGreaterThan(0);
-}, 60_000);
+});
 
 function keysOf(
   kind: string,

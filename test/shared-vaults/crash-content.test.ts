@@ -30,7 +30,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "coffer-crash-content-"));
   vault = await newVault();
   keptId = await put("kept.txt");
-}, 60_000);
+});
 afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
   await stack[Symbol.asyncDispose]();

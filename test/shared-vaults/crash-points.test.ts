@@ -27,7 +27,7 @@ beforeAll(async () => {
   await owner.client.vaults.members.add(vault.id, reader.signer.chainAddress);
   const { file } = await owner.client.files.upload({ vaultId: vault.id, name: "kept.txt", body: encode("kept") });
   fileId = file.id;
-}, 60_000);
+});
 afterAll(() => stack[Symbol.asyncDispose]());
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -32,7 +32,7 @@ beforeAll(async () => {
   other = await owner.client.vaults.create({ name: "another", type: "shared" });
   const body = Buffer.from("for members alone");
   fileId = (await owner.client.files.upload({ vaultId: vault.id, name: "a.txt", body })).file.id;
-}, 60_000);
+});
 afterAll(async () => {
   await stack[Symbol.asyncDispose]();
   await rm(directory, { recursive: true, force: true });
@@ -82,7 +82,7 @@ describe("an invite with shared vaults", () => {
     expect(await read(lied)).toBe("for members alone");
     const { file } = await lied.files.upload({ vaultId: vault.id, name: "b.txt", body: Buffer.from("mine") });
     expect(Buffer.from(await (await owner.client.files.download(file.id)).bytes()).toString()).toBe("mine");
-  }, 30_000);
+  });
 
   test("nothing is written there in plaintext when the service shows it as public at the first meeting", async () => {
     const told = await arrive(memoryPins(), await invite([vault.id, other.id]));
@@ -97,7 +97,7 @@ describe("an invite with shared vaults", () => {
     const meeting = untold(lying(asPublic, sent.untold)).files.upload(lost);
     await expect(meeting).rejects.toMatchObject({ code: "not_encrypted" });
     expect(sent.untold.join("\n")).toMatch(/what nobody had told/);
-  }, 30_000);
+  });
 
   test("is refused, unused, where it says something else than this machine knows", async () => {
     const pins = memoryPins();
@@ -114,7 +114,7 @@ describe("an invite with shared vaults", () => {
     await expect(elsewhere.invites.redeem(text, signer)).rejects.toMatchObject({ code: "vault_changed" });
     const again = await createClient({ baseUrl: stack.baseUrl }).invites.redeem(text, signer);
     expect(again.vaults.map(({ chainObjectId }) => chainObjectId)).toEqual([vault.chainObjectId]);
-  }, 30_000);
+  });
 
   test("that lost what it told on its way is noticed by who made it", async () => {
     const text = await invite([vault.id]);
@@ -174,7 +174,7 @@ describe("members.add with an invite", () => {
     expect((await agent.files.upload({ vaultId: vault.id, name: "c.txt", body: Buffer.from("c") })).file.name).toBe(
       "c.txt",
     );
-  }, 30_000);
+  });
 
   test("takes no text without a secret, or of another invite", async () => {
     const text = await invite();
@@ -275,7 +275,7 @@ describe("a file that is named with its vault", () => {
     expect(file.name).toBe("a.txt");
     expect((await owner.another().files.update(fileId, { name: "moved.txt" }, place)).name).toBe("moved.txt");
     expect((await uploadFile(owner.another(), path, { fileId, ...place })).file.id).toBe(fileId);
-  }, 30_000);
+  });
 });
 
 test("a first caller who gives up takes nobody along who waits for the same vault", async () => {

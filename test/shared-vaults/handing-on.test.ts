@@ -11,7 +11,7 @@ let heir: SharedPerson;
 beforeAll(async () => {
   stack = await openSharedStack();
   heir = await stack.signUp("heir");
-}, 60_000);
+});
 afterAll(() => stack[Symbol.asyncDispose]());
 
 async function openOffered(name: string) {
@@ -64,7 +64,7 @@ test("the new owner has the vault, its files and its management, and the old own
   });
   await owner.client.vaults.trustOwner(vault.id, heir.signer.chainAddress);
   expect(await read(owner.client, next.id)).toBe("after");
-}, 60_000);
+});
 
 test("a process that runs on takes the owner whom its user has trusted in another one", async () => {
   const { owner } = stack;
@@ -83,7 +83,7 @@ test("a process that runs on takes the owner whom its user has trusted in anothe
   await other.vaults.trustOwner(vault.id, heir.signer.chainAddress);
   expect(await read(running, file.id)).toBe("after");
   expect((await running.vaults.checkAccess(vault.id)).chain.state).toBe("ok");
-}, 60_000);
+});
 
 test("a transfer that was cut off between chain and service is finished by the same call", async () => {
   const { vault, file } = await openOffered("cut off");
@@ -103,7 +103,7 @@ test("a transfer that was cut off between chain and service is finished by the s
   expect((await heir.another().vaults.get(vault.id)).role).toBe("owner");
   expect(await read(heir.another(), file.id)).toBe("cut off: before");
   expect(await stack.owner.client.vaults.list({ type: "shared" }).then(({ vaults }) => vaults)).toEqual([]);
-}, 60_000);
+});
 
 test("a name that the new owner has already is no dead end: the same call with another name finishes", async () => {
   const { vault } = await openOffered("twice");
@@ -111,7 +111,7 @@ test("a name that the new owner has already is no dead end: the same call with a
   await expect(heir.client.vaults.acceptOwnership(vault.id)).rejects.toMatchObject({ code: "name_exists" });
   await heir.client.vaults.acceptOwnership(vault.id, { name: "twice, inherited" });
   expect(await heir.client.vaults.get(vault.id)).toMatchObject({ role: "owner", name: "twice, inherited" });
-}, 60_000);
+});
 
 test("nobody else comes to it, and an offer that was withdrawn is none", async () => {
   const { vault } = await openOffered("kept");
@@ -120,4 +120,4 @@ test("nobody else comes to it, and an offer that was withdrawn is none", async (
   await stack.owner.client.vaults.offerOwnership(vault.id, null);
   await expect(heir.client.vaults.acceptOwnership(vault.id)).rejects.toMatchObject({ code: "not_offered" });
   expect(await stack.owner.client.vaults.get(vault.id)).toMatchObject({ role: "owner" });
-}, 60_000);
+});

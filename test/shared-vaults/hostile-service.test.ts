@@ -23,7 +23,7 @@ beforeAll(async () => {
   const old = await put(client, vaultId, "old.txt");
   const other = await put(client, otherVaultId, "other.txt");
   for (const [name, id] of Object.entries({ first, old, other })) honest[name as "first"] = await show(id);
-}, 60_000);
+});
 afterAll(() => stack[Symbol.asyncDispose]());
 
 async function put(client: Client, vault: string, name: string): Promise<string> {

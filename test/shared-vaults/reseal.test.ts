@@ -29,7 +29,7 @@ beforeAll(async () => {
   files.push(await put("second"));
   member = await stack.invite("member");
   await vaults.members.add(vaultId, member.signer.chainAddress);
-}, 60_000);
+});
 afterEach(() => {
   independentAre({ down: false });
 });
@@ -105,7 +105,7 @@ test("then everything opens when the first key servers are gone: contents, names
     expect(names.sort()).toEqual(["first", "second", "third"]);
     for (const id of [...files, written]) for await (const piece of opened.read(id)) expect(piece).toBeDefined();
   }
-}, 60_000);
+});
 
 test("what was sealed before stays open to the key servers of before: nothing is taken back", async () => {
   const [independent] = stack.network.keyServerSets;
@@ -135,4 +135,4 @@ test("a member seals the keys of its own generations, and names the others", asy
   ]);
   const rest = await owner.another({ shared: { network: network({ givenUp: false }) } }).vaults.reseal(other.id);
   expect(rest).toMatchObject({ resealed: 1, already: 1, failed: [] });
-}, 30_000);
+});

@@ -31,7 +31,7 @@ beforeAll(async () => {
   vaultId = (await owner.client.vaults.create({ name: "remembered", type: "shared" })).id;
   first = await newProcess();
   elsewhere = await newProcess(await mkdtemp(join(directory, "another-machine-")));
-}, 60_000);
+});
 afterAll(async () => {
   await stack[Symbol.asyncDispose]();
   await rm(directory, { recursive: true, force: true });

@@ -21,7 +21,7 @@ beforeAll(async () => {
     localnet: { keyServers: { independent: { threshold: 1, servers: 1 } } },
   });
   owner = stack.owner;
-}, 60_000);
+});
 afterAll(() => stack[Symbol.asyncDispose]());
 beforeEach(async () => {
   machine = await openMachine(stack);

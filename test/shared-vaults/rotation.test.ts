@@ -15,7 +15,7 @@ beforeAll(async () => {
   });
   owner = stack.owner;
   member = await stack.invite("rotating");
-}, 60_000);
+});
 afterAll(() => stack[Symbol.asyncDispose]());
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
@@ -135,7 +135,6 @@ describe("vaults.rotate", () => {
       const again = await owner.client.vaults.rotate(vaultId);
       expect(again).toMatchObject({ files: 0, folders: 0, generation: 2n, floor: 2n, failed: [] });
     },
-    60_000,
   );
 
   test("is taken up where it was cut off, and everything stays readable in between", async () => {
@@ -166,7 +165,7 @@ describe("vaults.rotate", () => {
       break;
     }
     expect(await generationsOf(owner, vaultId)).toEqual(new Set([2]));
-  }, 60_000);
+  });
 
   test("is not undermined by an upload that began before it: nothing lands below the floor, and no reader takes it", async () => {
     const vault = await owner.client.vaults.create({ name: "late upload", type: "shared" });
@@ -211,7 +210,7 @@ describe("vaults.rotate", () => {
     });
     const reading = lied.files.download(file.id).then((download) => download.bytes());
     await expect(reading).rejects.toMatchObject({ name: "VaultError", code: "rolled_back" });
-  }, 60_000);
+  });
 
   test("takes back nobody's newer version: what it has read follows that version alone, whatever the service answers", async () => {
     const vault = await owner.client.vaults.create({ name: "newer", type: "shared" });
@@ -231,7 +230,7 @@ describe("vaults.rotate", () => {
     await owner.another({ middleware: [hostile] }).vaults.rotate(vault.id);
     expect(written).toBe(true);
     expect(await read(owner, file.id)).toBe("newer");
-  }, 30_000);
+  });
 
   test("covers what the service lists: what it withholds is below the floor afterwards, and nobody takes it", async () => {
     const vault = await owner.client.vaults.create({ name: "withheld", type: "shared" });
@@ -244,7 +243,7 @@ describe("vaults.rotate", () => {
     const result = await owner.another({ middleware: [hiding] }).vaults.rotate(vault.id);
     expect(result).toMatchObject({ files: 0, floor: 2n, failed: [] });
     await expect(owner.another().files.download(file.id)).rejects.toMatchObject({ code: "rolled_back" });
-  }, 30_000);
+  });
 
   test("sends nothing any more when it has failed", async () => {
     const vault = await owner.client.vaults.create({ name: "half listed", type: "shared" });
@@ -278,7 +277,7 @@ describe("vaults.rotate", () => {
     expect(new Set(byMember.failed.map(({ code }) => code))).toEqual(new Set(["trashed"]));
     const byOwner = await owner.client.vaults.rotate(old.vault.id);
     expect(byOwner).toMatchObject({ files: 2, folders: 1, floor: 2n, failed: [] });
-  }, 60_000);
+  });
 
   test("names what cannot be read, goes on with the rest, and leaves the floor", async () => {
     const old = await openOld("damaged");
@@ -288,7 +287,7 @@ describe("vaults.rotate", () => {
     expect(result).toMatchObject({ files: 6, floor: 1n, failed: [{ kind: "file", id: first?.id, code: "damaged" }] });
     expect(await owner.client.vaults.rotate(old.vault.id)).toMatchObject({ files: 1, floor: 2n, failed: [] });
     expect(await read(owner, first?.id ?? "")).toBe("content of top.txt");
-  }, 60_000);
+  });
 });
 
 /** Flips a bit of the last byte of a file's stored bytes, and tells the service's own digest of the result. */

@@ -19,7 +19,7 @@ beforeAll(async () => {
   client = owner.client;
   vaultId = (await client.vaults.create({ name: "asked", type: "shared" })).id;
   theirs = await client.folders.create({ vaultId, name: "theirs" });
-}, 60_000);
+});
 afterAll(() => stack[Symbol.asyncDispose]());
 
 async function put(name: string): Promise<string> {

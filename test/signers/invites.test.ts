@@ -17,7 +17,7 @@ beforeAll(async () => {
   owner = stack.owner.client;
   anyone = createClient({ baseUrl: stack.baseUrl });
   vault = await owner.vaults.create({ name: "with wallets", type: "shared" });
-}, 60_000);
+});
 afterAll(() => stack[Symbol.asyncDispose]());
 
 /** A wallet that redeemed an invite, with the invite's text and what the owner sees of it. */

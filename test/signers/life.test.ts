@@ -34,7 +34,7 @@ beforeAll(async () => {
       SERVICE_PROVER: "development",
     },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await stack[Symbol.asyncDispose]();
   await provider[Symbol.asyncDispose]();
@@ -58,7 +58,7 @@ describe.each(WALLETS)("somebody with %s", (name, open) => {
 
   beforeAll(async () => {
     wallet = await open({ stack, provider });
-  }, 60_000);
+  });
 
   test("owns a vault that names the key of its statements, writes and reads in it", async () => {
     const { client, signer } = wallet;

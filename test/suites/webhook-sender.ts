@@ -196,7 +196,7 @@ function describeSilence(open: (setup?: SenderSetup) => WebhookSender): void {
 }
 
 /** Milliseconds: what waits for kept connections to be closed at last runs out of time. */
-const FAR_SHORTER_THAN_KEPT = 10_000;
+const FAR_SHORTER_THAN_KEPT = 60_000;
 
 function describeEnds(open: (setup?: SenderSetup) => WebhookSender): void {
   const ended = { httpStatus: 0, failure: "timeout" };

@@ -71,7 +71,7 @@ beforeAll(async () => {
       ...(signingKey && { signingKey }),
     });
   }
-}, 60_000);
+});
 afterAll(async () => {
   await copy.close();
   await stack[Symbol.asyncDispose]();
@@ -183,7 +183,7 @@ describe("a chain node that lies about the allowlist", () => {
     expect(await read(deceived([servingVersion(forged)]), fileId)).toBe("forged");
     const honest = member.another({ retry: { limit: 0 }, middleware: [servingVersion(forged)] });
     await expect(read(honest, fileId)).rejects.toMatchObject({ code: "damaged", step: "statement" });
-  }, 60_000);
+  });
 
   test("with the service's help has a member who opens a vault anew encrypt for a key that a stranger made and knows; by an honest node never", async () => {
     const { view, wrap, author } = await strangerIn(empty);
@@ -197,7 +197,7 @@ describe("a chain node that lies about the allowlist", () => {
     caught.length = 0;
     await expect(write(member.another({ retry: { limit: 0 }, middleware }))).rejects.toThrow();
     for (const file of caught) await expect(openedBy(made, file)).rejects.toThrow();
-  }, 60_000);
+  });
 
   test("hides from the owner that a removal was never made, and the service contradicts it", async () => {
     // The service is given time to see what its own node does not show; here that time passes at once.
@@ -236,7 +236,7 @@ describe("a chain node that lies, beside one witness that does not", () => {
     const made = await newVaultKeyRecord(view, wrap, author);
     const forged = await writeAs(author, view, made, await keepVersion(stack.baseUrl, stack.owner.apiKey, fileId));
     await expect(read(deceived([servingVersion(forged)], witnessed()), fileId)).rejects.toEqual(disagreement());
-  }, 60_000);
+  });
 
   test("has nobody encrypt for a key that a stranger made and knows: nothing is sent", async () => {
     const { view, wrap, author } = await strangerIn(empty);
@@ -246,7 +246,7 @@ describe("a chain node that lies, beside one witness that does not", () => {
     const writing = client.files.upload({ vaultId: empty.id, name: "n.txt", body: bytes("for members") });
     await expect(writing).rejects.toEqual(disagreement());
     expect(caught).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe("the package", () => {

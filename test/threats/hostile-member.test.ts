@@ -21,7 +21,7 @@ beforeAll(async () => {
   for (const { signer } of [hostile, victim]) await owner.vaults.members.add(vault.id, signer.chainAddress);
   fileIds = [];
   for (const name of ["a", "b", "c"]) fileIds.push(await put(victim.client, `${name}.txt`));
-}, 60_000);
+});
 afterAll(() => stack[Symbol.asyncDispose]());
 
 async function put(client: Client, name: string): Promise<string> {

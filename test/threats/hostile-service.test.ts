@@ -29,7 +29,7 @@ beforeAll(async () => {
   vault = await owner.vaults.create({ name: "watched", type: "shared" });
   member = await stack.invite("member");
   await owner.vaults.members.add(vault.id, member.signer.chainAddress);
-}, 60_000);
+});
 afterAll(() => stack[Symbol.asyncDispose]());
 
 async function put(name: string, content: string, more: { padded?: boolean; folderId?: string } = {}): Promise<string> {
@@ -108,7 +108,7 @@ describe("the service sees", () => {
     await owner.vaults.members.remove(vault.id, leaving.signer.chainAddress);
     await owner.vaults.rotate(vault.id);
     expect(await indexOf(again)).not.toBe(first);
-  }, 60_000);
+  });
 
   test("names where they are plain, and everything of a public vault; the disk holds both in the clear", async () => {
     const plain = await owner.vaults.create({ name: "plain", type: "shared", plainNames: true });

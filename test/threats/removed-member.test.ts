@@ -52,7 +52,7 @@ beforeAll(async () => {
   const versions = { undigested: await keep(undigested), digested: await keep(digested) };
   kept = { vault: await openVaultOutside(former, vault, stack.network), versions };
   effects["revoke"] = (await owner.agents.revoke(former.keyId ?? "")).effect;
-}, 60_000);
+});
 afterAll(() => stack[Symbol.asyncDispose]());
 
 const keep = (fileId: string): Promise<KeptVersion> => keepVersion(stack.baseUrl, stack.owner.apiKey, fileId);
@@ -171,7 +171,7 @@ describe("after the vault was rotated, a removed member", () => {
     const { effect, ...result } = await owner.vaults.rotate(vault.id);
     expect(result).toMatchObject({ generation: 2n, floor: 2n, failed: [] });
     effects["rotate"] = effect;
-  }, 60_000);
+  });
 
   test("rewrites and back-dates nothing any more: a client that remembers nothing refuses both", async () => {
     const forged = await forge(versionOf("undigested"), `${LONG}${FORGED}`);

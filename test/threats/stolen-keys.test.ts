@@ -13,7 +13,7 @@ import { openVaultOutside } from "../kit/opened-vault.ts";
 import { openSharedStack, type ChainSigner, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
 
 /** Milliseconds, on a busy machine. */
-const PATIENCE = { timeout: 10_000, interval: 200 };
+const PATIENCE = { timeout: 60_000, interval: 200 };
 
 const MAGIC = "\x93CFR\r\n\x1a\n";
 const NAME = "quarterly-plan-canary.txt";
@@ -34,7 +34,7 @@ beforeAll(async () => {
   agent = await stack.invite("agent");
   await owner.vaults.members.add(vault.id, agent.signer.chainAddress);
   fileId = await put(owner, NAME, CONTENT);
-}, 60_000);
+});
 afterAll(() => stack[Symbol.asyncDispose]());
 
 async function put(client: Client, name: string, content: string, vaultId = vault.id): Promise<string> {

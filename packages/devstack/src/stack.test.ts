@@ -31,36 +31,32 @@ it("leaves the mode of a data directory that was there, closes one it makes, and
   }
 });
 
-it(
-  "keeps account, chain and shared vaults; another stack on the same data uses the chain that is open",
-  { timeout: 60_000 },
-  async () => {
-    const dataDirectory = await mkdtemp(join(tmpdir(), "coffer-stack-test-"));
-    const ownerOf = ({ baseUrl, apiKey, sharedVaults }: Stack): Client =>
-      createClient({ baseUrl, credentials: { apiKey }, sharedVaults });
-    const body = new TextEncoder().encode("kept");
-    let fileId: string;
-    try {
-      {
-        await using first = await startStack({ dataDirectory });
-        const owner = ownerOf(first);
-        const vault = await owner.vaults.create({ name: "Kept", type: "shared" });
-        fileId = (await owner.files.upload({ vaultId: vault.id, name: "kept.txt", body })).file.id;
-      }
-      await using again = await startStack({ dataDirectory });
-      await using beside = await startStack({ dataDirectory });
-      expect([again.newAccount, beside.newAccount]).toEqual([false, false]);
-      expect(beside.credentialsFile).not.toBe(again.credentialsFile);
-      for (const stack of [again, beside]) {
-        expect(Buffer.from(await (await ownerOf(stack).files.download(fileId)).bytes())).toEqual(Buffer.from(body));
-      }
-    } finally {
-      await rm(dataDirectory, { recursive: true, force: true });
+it("keeps account, chain and shared vaults; another stack on the same data uses the chain that is open", async () => {
+  const dataDirectory = await mkdtemp(join(tmpdir(), "coffer-stack-test-"));
+  const ownerOf = ({ baseUrl, apiKey, sharedVaults }: Stack): Client =>
+    createClient({ baseUrl, credentials: { apiKey }, sharedVaults });
+  const body = new TextEncoder().encode("kept");
+  let fileId: string;
+  try {
+    {
+      await using first = await startStack({ dataDirectory });
+      const owner = ownerOf(first);
+      const vault = await owner.vaults.create({ name: "Kept", type: "shared" });
+      fileId = (await owner.files.upload({ vaultId: vault.id, name: "kept.txt", body })).file.id;
     }
-  },
-);
+    await using again = await startStack({ dataDirectory });
+    await using beside = await startStack({ dataDirectory });
+    expect([again.newAccount, beside.newAccount]).toEqual([false, false]);
+    expect(beside.credentialsFile).not.toBe(again.credentialsFile);
+    for (const stack of [again, beside]) {
+      expect(Buffer.from(await (await ownerOf(stack).files.download(fileId)).bytes())).toEqual(Buffer.from(body));
+    }
+  } finally {
+    await rm(dataDirectory, { recursive: true, force: true });
+  }
+});
 
-it("lets stacks that start at the same moment share one chain and one account", { timeout: 60_000 }, async () => {
+it("lets stacks that start at the same moment share one chain and one account", async () => {
   const dataDirectory = await mkdtemp(join(tmpdir(), "coffer-stack-test-"));
   try {
     const started = await Promise.allSettled([1, 2, 3].map(() => startStack({ dataDirectory })));

@@ -58,7 +58,7 @@ const IMPORTABLE = {
   "msw/node": ["setupServer"],
 };
 
-it("every example in the documentation of the SDK is a program that the compiler takes", { timeout: 60_000 }, () => {
+it("every example in the documentation of the SDK is a program that the compiler takes", () => {
   const blocks = [...WITH_EXAMPLES.flatMap(examplesOf), ...READMES.flatMap(blocksOf)];
   const documented = [
     "client.ts",

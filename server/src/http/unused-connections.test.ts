@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { parseConfig, startServer } from "../index.ts";
 
-it("a connection that was opened ahead of need does not hold up a shutdown", { timeout: 20_000 }, async () => {
+it("a connection that was opened ahead of need does not hold up a shutdown", { timeout: 60_000 }, async () => {
   const directory = await mkdtemp(join(tmpdir(), "coffer-unused-"));
   // Longer than the test may take: a shutdown that waits for its grace fails it.
   const environment = { SERVICE_ENV: "development", SERVICE_PORT: "0", SERVICE_DATA_DIR: directory };
-  const config = parseConfig({ ...environment, SERVICE_SHUTDOWN_SECONDS: "60" });
+  const config = parseConfig({ ...environment, SERVICE_SHUTDOWN_SECONDS: "600" });
   const server = await startServer(config, { logSink: { write: () => undefined } });
   const early = connect(server.address.port, "127.0.0.1");
   const used = connect(server.address.port, "127.0.0.1");

@@ -21,7 +21,7 @@ beforeAll(async () => {
   scratch = await mkdtemp(join(tmpdir(), "coffer-clients-"));
   credentialsFile = await writeCredentials(join(scratch, "config"), service().server.baseUrl, service().owner.apiKey);
   tools = await startToolServer({ credentialsFile, folder: scratch });
-}, 30_000);
+});
 afterAll(async () => {
   await tools[Symbol.asyncDispose]();
   await rm(scratch, { recursive: true, force: true });

@@ -39,7 +39,7 @@ describe("the trash", () => {
       await using server = await startServerProcess(variables);
       const inTrash = async (): Promise<unknown[]> =>
         listIn(fieldsAt(await send(server.baseUrl, "/api/trash", { key }), 200), "files").map((file) => file["id"]);
-      await expect.poll(inTrash, { timeout: 10_000 }).toEqual([younger]);
+      await expect.poll(inTrash, { timeout: 60_000 }).toEqual([younger]);
     } finally {
       await rm(directory, { recursive: true, force: true });
     }

@@ -17,7 +17,7 @@ export interface Feed extends AsyncDisposable {
   opening(): string;
 }
 
-const LIMIT = 20_000;
+const LIMIT = 60_000;
 
 export async function openFeed(
   baseUrl: string,

@@ -13,7 +13,7 @@ export interface OutboxMail {
 }
 
 /** The longest that a mail may take, in milliseconds: many times what it takes on an idle machine. */
-const ARRIVAL_LIMIT = 15_000;
+const ARRIVAL_LIMIT = 60_000;
 const LOOK_AGAIN = 50;
 /** 256 bits in base64url. */
 const LINK = /\/(verify-email|reset-password)\?token=([\w-]{43})\b/;

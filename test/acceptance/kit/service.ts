@@ -70,7 +70,7 @@ function prepare(fixed: Variables, given: Given, makeOwner: (service: Service) =
     const server = cleanup.use(await startServerProcess(environment));
     const nobody = openService(server, environment, { id: "", email: "", apiKey: "" });
     service = openService(server, environment, await makeOwner(nobody), nobody.accessCode);
-  }, 60_000);
+  });
   afterAll(() => cleanup.disposeAsync(), 60_000);
   return () => {
     if (service === null) throw new Error("the service is used before its tests began");

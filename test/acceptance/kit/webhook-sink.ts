@@ -46,7 +46,7 @@ export interface WebhookSink extends AsyncDisposable {
 }
 
 /** Many times what an arrival takes on an idle machine. Milliseconds. */
-const ARRIVAL_LIMIT = 20_000;
+const ARRIVAL_LIMIT = 60_000;
 
 export async function openWebhookSink(): Promise<WebhookSink> {
   const inboxes = new Map<string, Inbox>();

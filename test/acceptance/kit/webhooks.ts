@@ -32,7 +32,7 @@ export interface Webhooks {
 }
 
 /** Many times what a delivery takes on an idle machine. Milliseconds. */
-const LIMIT = 20_000;
+const LIMIT = 60_000;
 const LOOK_AGAIN = 20;
 
 export function openWebhooks(baseUrl: string, key: string): Webhooks {

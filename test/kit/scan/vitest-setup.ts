@@ -7,7 +7,7 @@ import { TALLY_VARIABLE, writeOutcome } from "./tally.ts";
 import { currentUnit } from "./unit.ts";
 
 /** Some files move a gigabyte. */
-const SCAN_LIMIT = 120_000;
+const SCAN_LIMIT = 300_000;
 
 const unit = currentUnit();
 if (unit === null) throw new Error("this process is not tapped: vitest.config.ts preloads test/kit/scan/preload.mjs");

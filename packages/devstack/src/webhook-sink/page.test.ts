@@ -9,7 +9,7 @@ const chromium = findChromium();
 
 const EVIL = `<img src=x onerror="document.title='broken'"></script><script>document.title='broken'</script>\u202e\u0007`;
 
-describe("the page of the webhook sink", { timeout: 60_000 }, () => {
+describe("the page of the webhook sink", () => {
   let sink: WebhookSink;
   let page: ChromiumPage;
 
@@ -20,7 +20,7 @@ describe("the page of the webhook sink", { timeout: 60_000 }, () => {
     if (chromium === null) return;
     page = await openPage(chromium, sink.pageUrl);
     await page.until(items(1));
-  }, 60_000);
+  });
 
   beforeEach((context) => {
     if (chromium === null) context.skip("there is no Chromium on this machine: install the package chromium");

@@ -138,7 +138,7 @@ describe("what was seen", () => {
     await memory.flush();
     const again = await fileSeen(directory.path).open(OBJECT);
     expect([again.find("version", ONE), again.find("version", idOf(0))]).toEqual([null, first]);
-  }, 60_000);
+  });
 });
 
 describe("the file", () => {
@@ -254,5 +254,5 @@ describe("processes", () => {
     expect((await stat(join(directory.path, FILE))).size).toBeLessThan(LINE * 4_000);
     expect(await readdir(directory.path)).toEqual([FILE]);
     expect(warnings).not.toHaveBeenCalled();
-  }, 60_000);
+  });
 });

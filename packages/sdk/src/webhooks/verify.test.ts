@@ -220,7 +220,7 @@ describe("against the reference libraries", () => {
     spaced: fc.boolean(),
   });
 
-  it("verifies what they sign, and they what it would [D6-headers]", { timeout: 120_000 }, async () => {
+  it("verifies what they sign, and they what it would [D6-headers]", async () => {
     let checked = 0;
     await fc.assert(
       fc.asyncProperty(arbitrary, async ({ secret, id, note, spaced }) => {
@@ -238,7 +238,7 @@ describe("against the reference libraries", () => {
     expect(checked).toBe(PAYLOADS);
   });
 
-  it("refuses whatever has one byte changed, anywhere", { timeout: 120_000 }, async () => {
+  it("refuses whatever has one byte changed, anywhere", async () => {
     const whole = headersOf(seconds);
     const attempt = async (body: Uint8Array, headers: Record<string, string>): Promise<void> => {
       await expect(verifyWebhook({ body, headers, secrets: SECRET })).rejects.toBeInstanceOf(WebhookVerificationError);

@@ -69,7 +69,6 @@ const TROUBLE: readonly [string, () => Promise<Receiver>, Recorded][] = [
 describe("a receiver that", () => {
   it.each(TROUBLE)(
     "%s is tried ten times, and its delivery has failed then, with the reason [D6-last-error] [D6-http-status]",
-    { timeout: 60_000 },
     async (_, openTrouble, { error, status, scheme, timeout }) => {
       await using test = await open(timeout);
       await using receiver = await openTrouble();
