@@ -44,7 +44,7 @@ beforeAll(async () => {
   const named = committee!.servers.map((server) => ({ ...server, apiKeyName: "X-API-Key", apiKey: AGGREGATOR_KEY }));
   const network = { ...stack.network, keyServerSets: [independent!, { ...committee!, servers: named }] };
   exported = await exportVault(stack.owner.another({ shared: { network } }), vaultId, bundle);
-}, 60_000);
+});
 afterAll(async () => {
   await stack[Symbol.asyncDispose]();
   await rm(place, { recursive: true, force: true });
@@ -112,7 +112,7 @@ describe("an export", () => {
     await reader.client.vaults.setSigningKey(vaultId);
     expect((await exportVault(reader.client, vaultId, directory)).signedBy).toBe(reader.signer.chainAddress);
     expect((await openAs(reader, directory)).exportedBy).toBe(reader.signer.chainAddress);
-  }, 60_000);
+  });
 
   test("holds ids and ciphertext alone: no name, no content, no credential", async () => {
     for (const entry of await readdir(bundle, { recursive: true, withFileTypes: true })) {
@@ -176,7 +176,7 @@ describe("an export", () => {
     for (const name of [`files/${added[0] ?? ""}.json`, `content/${added[0] ?? ""}.file`])
       await cp(join(older, name), join(mixed, name));
     await expect(openAs(member, mixed)).rejects.toMatchObject({ code: "damaged" });
-  }, 60_000);
+  });
 });
 
 describe("a changed export is refused", () => {
@@ -250,14 +250,14 @@ describe("a changed export is refused", () => {
     });
     const borrowed = await tampered((d) => cp(join(others, "manifest.statement"), join(d, "manifest.statement")));
     await expect(openAs(member, borrowed)).rejects.toMatchObject({ code: "vault_changed", step: "pins" });
-  }, 60_000);
+  });
 
   test("made to look newer than the chain", async () => {
     const directory = await tampered((d) =>
       edit(join(d, "manifest.json"), (json) => Object.assign(json["vault"] as object, { generation: "99" })),
     );
     await expect(openAs(member, directory)).rejects.toMatchObject({ code: "rolled_back" });
-  }, 20_000);
+  });
 
   test("in any statement, name, record or byte, at its step", async () => {
     const shared = (json: Record<string, unknown>) => json["shared"] as Record<string, string>;
@@ -331,7 +331,7 @@ describe("a changed export is refused", () => {
         what,
       ).toMatchObject({ code: "damaged", step });
     }
-  }, 60_000);
+  });
 
   test("while it is open, too: what is read is what was checked", async () => {
     const id = fileIds[0] ?? "";
@@ -369,7 +369,7 @@ describe("a changed export is refused", () => {
     expect((await collect(opened.files())).map((file) => file.id)).not.toContain(added);
     await expect(readAll(opened, added)).rejects.toMatchObject({ code: "damaged" });
     expect(await opened.verify()).toEqual([]);
-  }, 60_000);
+  });
 
   test("once its generations are below the floor, unless the caller takes them", async () => {
     const old = await tampered(async () => undefined);
@@ -396,5 +396,5 @@ describe("a changed export is refused", () => {
     const forged = await signExportStatement({ ...parseExportStatement(await readFile(path)), signer }, statements);
     await writeFile(path, forged.bytes);
     await expect(openAs(member, fresh)).rejects.toMatchObject({ code: "damaged", step: "export" });
-  }, 60_000);
+  });
 });
