@@ -75,9 +75,7 @@ export async function resealVault(
       const failed = outcomes.filter((outcome) => typeof outcome === "object");
       return { resealed, already: keys.length - failed.length - resealed, failed, effect: RESEALED };
     }
-    throw new VaultError("generation_moved", "Other members kept publishing vault keys", {
-      nextStep: "Repeat it: what is done stays done.",
-    });
+    throw new VaultError("generation_moved", "Other members kept publishing vault keys");
   });
 }
 

@@ -141,9 +141,7 @@ class Rotation {
       await this.#renewFiles(view);
       if (this.#moves === before && this.failed.size > 0) return view.generation;
     }
-    throw new VaultError("generation_moved", "The vault kept changing while it was rotated", {
-      nextStep: "Repeat it: what is done stays done.",
-    });
+    throw new VaultError("generation_moved", "The vault kept changing while it was rotated");
   }
 
   /** All names of a folder at once, because they are found by one key. */

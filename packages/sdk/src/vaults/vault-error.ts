@@ -35,7 +35,7 @@ export class VaultError extends SdkError {
     const facts = {
       code,
       retryable: RETRYABLE.has(code),
-      nextStep: more.nextStep ?? NEXT_STEPS[code] ?? "Read the message.",
+      nextStep: more.nextStep ?? NEXT_STEPS[code],
     };
     super(message, facts, more.cause === undefined ? undefined : sanitizeCause(more.cause));
     this.step = more.step ?? null;
@@ -50,7 +50,7 @@ export class VaultError extends SdkError {
 export function toVaultError(error: unknown, nextSteps: Partial<Record<VaultErrorCode, string>> = {}): unknown {
   if (error instanceof ChainError) {
     const nextStep = nextSteps[error.code] ?? NEXT_STEPS[error.code];
-    return new VaultError(error.code, error.message, { cause: error, ...(nextStep === undefined ? {} : { nextStep }) });
+    return new VaultError(error.code, error.message, { cause: error, nextStep });
   }
   if (error instanceof CryptoError) {
     const nextStep = error.code === "source_changed" ? undefined : nextSteps[error.code];
@@ -83,7 +83,7 @@ const RETRYABLE: ReadonlySet<string> = new Set<VaultErrorCode>([
   "transaction_unknown",
 ]);
 
-const NEXT_STEPS: Partial<Record<VaultErrorCode | "source_changed", string>> = {
+const NEXT_STEPS: Readonly<Record<VaultErrorCode | "source_changed", string>> = {
   not_a_member: "Ask the vault's owner to add this chain address as a member.",
   key_servers_unavailable: "Wait until the key servers that the message names answer, then repeat it.",
   key_servers_behind: "Wait two minutes, then repeat it.",
@@ -102,6 +102,16 @@ const NEXT_STEPS: Partial<Record<VaultErrorCode | "source_changed", string>> = {
   rolled_back:
     "Ask the operator which state is the newest; do not use the older one. If the service was restored from a backup and the operator says so, forget what was seen with vaults.forgetSeen, then repeat it.",
   no_gas: "Send the address some SUI, then repeat it.",
+  not_owner: "Ask the vault's owner to do this.",
+  already_member: "Nothing is left to do; a member names another signing key with vaults.setSigningKey.",
+  is_owner: "Hand the vault to somebody else first, with vaults.offerOwnership, or name another address.",
+  members_full: "Remove a member who no longer needs the vault, then repeat it.",
+  signing_key_invalid: "Give an Ed25519 public key of 32 bytes.",
+  too_many_keys: "Ask the vault's owner to remove this address and to add it again.",
+  not_offered: "Ask the vault's owner to offer the vault to this address with vaults.offerOwnership, then repeat it.",
+  floor_invalid: "Read the vault on the chain: its floor may stand as high already, or its generation not as high yet.",
+  transaction_refused: "Name another chain node: this one built something else than it was asked for.",
+  transaction_failed: "Repeat it once; if it fails again, name another chain node.",
   damaged: "Do not use the file; ask the owner for a version that is whole.",
   wrong_key: "Do not use the file; tell the owner that its keys do not fit.",
   unsupported_version: "Update this client.",
@@ -111,6 +121,7 @@ const NEXT_STEPS: Partial<Record<VaultErrorCode | "source_changed", string>> = {
   shared_vault: "Open the client with sharedVaults: a chain key and the network configuration.",
   signing_key_missing:
     "Set a signing key in the vault with vaults.setSigningKey, or use the signer that holds the one it names.",
+  generation_moved: "Repeat it: what is done stays done.",
   export_unsigned:
     "Ask who exported it whether it was signed. If it was, take another copy. If not, export it again as a member with a signing key (vaults.setSigningKey), or open it with allowUnsigned: files may be missing then.",
   invite_unproven:
