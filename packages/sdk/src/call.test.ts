@@ -209,6 +209,40 @@ describe("answers", () => {
     await expect(scripted([new Response("{")]).client.vaults.get(ID)).rejects.toThrow(ContractError);
   });
 
+  it("are read up to 64 MiB and no further, and asked for once", async () => {
+    const part = new Uint8Array(1024 * 1024).fill(0x20);
+    let given = 0;
+    let ended = false;
+    const endless = (): Response =>
+      new Response(
+        new ReadableStream<Uint8Array>({
+          pull: (controller) => {
+            // Far behind the limit it ends after all: a reader without one fails here and does not take the machine with it.
+            if ((given += 1) > 80) controller.close();
+            else controller.enqueue(part);
+          },
+          // A service in this process may never say that it has ended.
+          cancel: () => ((ended = true), new Promise(() => undefined)),
+        }),
+      );
+    const { client, requests } = scripted([endless]);
+    const error: unknown = await client.vaults.get(ID).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "contract_broken", issues: ["body: more than 67108864 bytes"] });
+    expect({ ended, requests: requests.length }).toEqual({ ended: true, requests: 1 });
+    expect(given).toBeLessThan(68);
+  });
+
+  it("are whole however the bytes lie in their chunks", async () => {
+    const bytes = new TextEncoder().encode(JSON.stringify({ vault: { ...VAULT, name: "Ž€𐍈" } }));
+    const one = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        for (const byte of bytes) controller.enqueue(Uint8Array.of(byte));
+        controller.close();
+      },
+    });
+    expect((await scripted([new Response(one)]).client.vaults.get(ID)).name).toBe("Ž€𐍈");
+  });
+
   it("that break the contract pass when only reports are wanted", async () => {
     const reports: string[] = [];
     const { client } = scripted([json({ vault: { ...VAULT, name: 5 } })], {

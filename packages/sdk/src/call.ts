@@ -60,6 +60,7 @@ export async function send<E extends EndpointDefinition>(
     ...{ connection, endpoint, request, options, deadline },
     ...{ bearer: null, renewed: false },
   });
+  refuseSameCursor(endpoint, input, answer.output);
   // `decodeJson` has checked the output against this endpoint's schema; the type cannot follow through `unknown`.
   return answer as Answer<E>;
 }
@@ -125,6 +126,17 @@ async function renewCredential(call: Call, error: unknown): Promise<boolean> {
   } finally {
     watch.release();
   }
+}
+
+/** A page whose next one is itself would keep whoever turns the pages for ever. Throws ContractError. */
+function refuseSameCursor(endpoint: EndpointDefinition, input: Paged, output: unknown): void {
+  const asked = input.query?.cursor;
+  if (asked !== undefined && asked === (output as Partial<{ nextCursor: unknown }> | null | undefined)?.nextCursor)
+    throw new ContractError("response", endpoint.id, ["body.nextCursor: the same again"]);
+}
+
+interface Paged {
+  readonly query?: { readonly cursor?: unknown };
 }
 
 function idempotencyHeader(endpoint: EndpointDefinition, options: CallOptions): Record<string, string> {

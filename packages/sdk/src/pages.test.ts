@@ -33,6 +33,16 @@ it("ends on a server that repeats its cursor", async () => {
   expect(requests).toHaveLength(2);
 });
 
+it("refuses a page that leads back to itself, for those too who turn the pages by themselves", async () => {
+  const { client } = scripted([json({ vaults: [VAULT], nextCursor: "same" })]);
+  const { nextCursor } = await client.vaults.list();
+  expect(nextCursor).toBe("same");
+  await expect(client.vaults.list({ cursor: "same" })).rejects.toMatchObject({
+    code: "contract_broken",
+    issues: ["body.nextCursor: the same again"],
+  });
+});
+
 it("stops asking when the reader stops", async () => {
   const { client, requests } = scripted([json({ vaults: [VAULT], nextCursor: "more" })]);
   for await (const vault of client.vaults.list()) {
