@@ -7,17 +7,17 @@ import { PagePromise } from "./pages.ts";
 import { onDemand, withCursor, type Query } from "./resources/calling.ts";
 import type { ReplaceInput, UploadInput, UploadOptions, UploadResult } from "./upload/upload.ts";
 
-/** Changes of a file's place. `folderId: null`: to the top of the vault. */
+/** Changes of a file's place. `folderId: null`: to the top of the vault; `undefined` is refused, as in {@link UploadInput}. */
 export interface FileChanges {
   readonly name?: string | undefined;
-  readonly folderId?: string | null | undefined;
+  readonly folderId?: string | null;
 }
 
 export interface UpdateOptions extends CallOptions {
   /** Entity tag that the file must still have. */
   readonly ifMatch?: string | undefined;
   /** The vault that the file is in: clients with `sharedVaults` change nothing where the service shows it in another one (`vault_changed`). */
-  readonly vaultId?: string | undefined;
+  readonly vaultId?: string;
 }
 
 export interface FileResource {
@@ -27,7 +27,7 @@ export interface FileResource {
   /**
    * Stores bytes as a new file: in one request up to a part's size (8 MiB), above in resumable parts. The digest is computed
    * here and compared with the server's; an abort frees what the server holds of it.
-   * @throws ContractError `invalid_request` for a body that is no bytes, before anything is sent; ApiError `name_exists` (with `ifAbsent`
+   * @throws ContractError `invalid_request` for a body that is no bytes or a place that is `undefined`, before anything is sent; ApiError `name_exists` (with `ifAbsent`
    * `precondition_failed`), `storage_quota`, `file_too_large`, …; IntegrityError when the server holds other bytes; SdkError `source_changed`,
    * `not_resumable`.
    *

@@ -65,7 +65,7 @@ const acts = {
     (await clientOf(who).vaults.create({ name, type: "shared" })).id,
   upload,
   refuseEndless: async ({ who, vaultId }: By) =>
-    refusalOf(clientOf(who).files.upload({ vaultId, name: "endless", body: endlessStream() })),
+    refusalOf(clientOf(who).files.upload({ ...placeOf(vaultId), name: "endless", body: endlessStream() })),
   download,
   names: async ({ who, vaultId }: By) => {
     const names: string[] = [];
@@ -134,9 +134,14 @@ async function redeem({ who, text, baseUrl, network: given }: By & Place & { tex
 async function upload(input: By & { kind: BodyKind; size: number; name: string; partBytes?: number }): Promise<Stored> {
   const { kind, name, partBytes, size, vaultId, who } = input;
   const content = randomContent(size, kind);
-  const target = { vaultId, name, contentType: "application/x-test", ...bodyOf(kind, content, size) };
+  const target = { ...placeOf(vaultId), name, contentType: "application/x-test", ...bodyOf(kind, content, size) };
   const { file, bytes, sha256 } = await clientOf(who).files.upload(target, { partBytes });
   return { id: file.id, bytes, sha256, expected: await sha256Of(content) };
+}
+
+/** Without one, the default public vault. */
+function placeOf(vaultId: string | undefined): { vaultId?: string } {
+  return vaultId === undefined ? {} : { vaultId };
 }
 
 /** Letters for a string, any bytes else; a shared stretch of memory would be refused by `crypto.getRandomValues`. */

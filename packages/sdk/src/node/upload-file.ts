@@ -3,7 +3,7 @@ import { realpath } from "node:fs/promises";
 import { basename } from "node:path";
 import { connectionOf, type Client } from "../client.ts";
 import type { Connection } from "../options.ts";
-
+import { NEW_ITEM, refuseUndefinedPlaces } from "../undefined-place.ts";
 import { sendSource } from "../upload/send-file.ts";
 import { PART_BYTES, type Target, type UploadOptions, type UploadResult } from "../upload/upload.ts";
 import { sendKept } from "../upload/kept-upload.ts";
@@ -13,14 +13,14 @@ import { openJournal, openWherePossible } from "./journal.ts";
 import { uploadDirectory } from "./upload-journals.ts";
 
 export interface UploadFileOptions extends UploadOptions {
-  /** With `fileId`: the vault that the file is in, as in `files.replace`. */
-  readonly vaultId?: string | undefined;
-  readonly folderId?: string | undefined;
+  /** As in `files.upload`; with `fileId`: the vault that the file is in, as in `files.replace`. `undefined` is refused, here and below. */
+  readonly vaultId?: string;
+  readonly folderId?: string;
   /** The file's own name when absent. */
   readonly name?: string | undefined;
   readonly contentType?: string | undefined;
   /** Write a new version of this file instead of a new file. */
-  readonly fileId?: string | undefined;
+  readonly fileId?: string;
   /** Entity tag that the version to replace must have; with `fileId` only. */
   readonly ifMatch?: string | undefined;
   readonly ifAbsent?: boolean | undefined;
@@ -45,10 +45,21 @@ export interface UploadFileOptions extends UploadOptions {
  */
 export async function uploadFile(client: Client, path: string, options: UploadFileOptions = {}): Promise<UploadResult> {
   const connection = connectionOf(client);
+  await requirePlaces(options);
   const source = await openFileSource(path, options.handle);
   const target = targetOf(path, options);
   if (source.size <= (options.partBytes ?? PART_BYTES)) return sendSource(connection, target, source, options);
   return uploadJournaled(connection, path, target, source, options);
+}
+
+/** Closes the caller's handle when it refuses, as every end of an upload does. */
+async function requirePlaces(options: UploadFileOptions): Promise<void> {
+  try {
+    refuseUndefinedPlaces("uploadFile", options, { ...NEW_ITEM, fileId: "for a new file" });
+  } catch (error) {
+    await options.handle?.close();
+    throw error;
+  }
 }
 
 async function uploadJournaled(

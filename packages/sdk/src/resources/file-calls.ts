@@ -4,6 +4,7 @@ import { callOn, settleRepeat, type CallOptions } from "../call.ts";
 import type { File } from "../file.ts";
 import type { FileChanges, UpdateOptions } from "../files.ts";
 import type { Connection } from "../options.ts";
+import { MOVE, refuseUndefinedPlaces } from "../undefined-place.ts";
 import type { Query } from "./calling.ts";
 import { isRestored, sharedChanges, toKnownNames } from "./known-names.ts";
 
@@ -24,8 +25,11 @@ export function fileCalls(connection: Connection) {
     // Under the id that was asked for: another file's signed name is refused then.
     get: async (fileId: string, options?: CallOptions) =>
       one({ ...(await callOn(connection, get, { params: { fileId } }, options)).file, id: fileId }, options),
-    update: async (fileId: string, change: FileChanges, { ifMatch, vaultId, ...options }: UpdateOptions = {}) => {
-      const shared = await (await changes())?.updateFile(connection, fileId, change, { ifMatch, vaultId, ...options });
+    update: async (fileId: string, change: FileChanges, updating: UpdateOptions = {}) => {
+      refuseUndefinedPlaces(update.id, change, MOVE);
+      refuseUndefinedPlaces(update.id, updating, MOVE);
+      const { ifMatch, vaultId: _vaultId, ...options } = updating;
+      const shared = await (await changes())?.updateFile(connection, fileId, change, updating);
       if (shared != null) return shared;
       const headers = ifMatch === undefined ? {} : { "if-match": ifMatch };
       return (await callOn(connection, update, { params: { fileId }, headers, body: definedOnly(change) }, options))

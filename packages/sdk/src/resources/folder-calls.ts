@@ -2,6 +2,7 @@
 import { clientApi as api, type Folder } from "@coffer/contract";
 import { callOn, settleRepeat, type CallOptions } from "../call.ts";
 import type { Connection } from "../options.ts";
+import { MOVE, NEW_ITEM, refuseUndefinedPlaces } from "../undefined-place.ts";
 import type { Body, Query } from "./calling.ts";
 import { isRestored, sharedChanges, toKnownNames } from "./known-names.ts";
 
@@ -14,9 +15,11 @@ export function folderCalls(connection: Connection) {
   const one = async (folder: Folder, options?: CallOptions): Promise<Folder> =>
     (await opened?.())?.nameOneFolder(connection, folder, options) ?? folder;
   return {
-    create: async (body: Body<Folders["create"]>, options?: CallOptions) =>
-      (await (await changes())?.createFolder(connection, body, options)) ??
-      (await callOn(connection, create, { body }, options)).folder,
+    create: async (body: Body<Folders["create"]>, options?: CallOptions) => {
+      refuseUndefinedPlaces(create.id, body, NEW_ITEM);
+      const shared = await (await changes())?.createFolder(connection, body, options);
+      return shared ?? (await callOn(connection, create, { body }, options)).folder;
+    },
     list: async (query: Query<Folders["list"]>, options?: CallOptions) => {
       const wanted = await toKnownNames(connection, query, query.parentId, options);
       if (wanted === null) return { folders: [], nextCursor: null };
@@ -28,9 +31,11 @@ export function folderCalls(connection: Connection) {
     // Under the id that was asked for: another folder's signed name is refused then.
     get: async (folderId: string, options?: CallOptions) =>
       one({ ...(await callOn(connection, get, { params: { folderId } }, options)).folder, id: folderId }, options),
-    update: async (folderId: string, body: Body<Folders["update"]>, options?: CallOptions) =>
-      (await (await changes())?.updateFolder(connection, folderId, body, options)) ??
-      (await callOn(connection, update, { params: { folderId }, body }, options)).folder,
+    update: async (folderId: string, body: Body<Folders["update"]>, options?: CallOptions) => {
+      refuseUndefinedPlaces(update.id, body, MOVE);
+      const shared = await (await changes())?.updateFolder(connection, folderId, body, options);
+      return shared ?? (await callOn(connection, update, { params: { folderId }, body }, options)).folder;
+    },
     delete: async (folderId: string, options?: CallOptions) =>
       one(
         { ...(await callOn(connection, api.folders.delete, { params: { folderId } }, options)).folder, id: folderId },
@@ -57,6 +62,9 @@ export function trashCalls(connection: Connection) {
       const { nameFiles } = await import("../vaults/listing.ts");
       return { ...page, files: await nameFiles(connection, page.files, { ...query, trashed: true }, options) };
     },
-    empty: (query: Query<typeof empty> = {}, options?: CallOptions) => callOn(connection, empty, { query }, options),
+    empty: async (query: Query<typeof empty> = {}, options?: CallOptions) => {
+      refuseUndefinedPlaces(empty.id, query, { vaultId: "for all vaults" });
+      return callOn(connection, empty, { query }, options);
+    },
   };
 }

@@ -3,6 +3,7 @@ import { clientApi as api } from "@coffer/contract";
 import { callOn, type CallOptions } from "../call.ts";
 import { SdkError } from "../errors.ts";
 import type { Connection } from "../options.ts";
+import { NEW_ITEM, refuseUndefinedPlaces, VERSION } from "../undefined-place.ts";
 import type { UploadJournal } from "../vaults/upload-journal.ts";
 import { openSource, type Source } from "./source.ts";
 import type { Target } from "./target.ts";
@@ -13,6 +14,7 @@ export async function uploadFile(
   { body, size, ...input }: UploadInput,
   options: UploadOptions = {},
 ): Promise<UploadResult> {
+  refuseUndefinedPlaces(api.files.upload.id, input, NEW_ITEM);
   return sendSource(connection, { kind: "file", ...input }, openSource(body, size), options);
 }
 
@@ -22,6 +24,7 @@ export async function replaceFile(
   { body, size, ...input }: ReplaceInput,
   options: UploadOptions = {},
 ): Promise<UploadResult> {
+  refuseUndefinedPlaces(api.files.replace.id, input, VERSION);
   return sendSource(
     connection,
     { kind: "version", fileId, ...input },

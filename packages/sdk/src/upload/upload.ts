@@ -23,9 +23,10 @@ interface Content {
 }
 
 export interface UploadInput extends Content {
-  /** Absent: the account's default vault. */
-  readonly vaultId?: string | undefined;
-  readonly folderId?: string | undefined;
+  /** Absent: the account's default vault, which is public. `undefined` is refused: it may be what a forgotten `await` has made of it. */
+  readonly vaultId?: string;
+  /** Absent: the top of the vault. */
+  readonly folderId?: string;
   readonly name: string;
   /** Fail with `precondition_failed` when the name is taken (`If-None-Match: *`). */
   readonly ifAbsent?: boolean | undefined;
@@ -33,7 +34,7 @@ export interface UploadInput extends Content {
 
 export interface ReplaceInput extends Content {
   /** The vault that the file is in: clients with `sharedVaults` send nothing where the service shows it in another one (`vault_changed`). */
-  readonly vaultId?: string | undefined;
+  readonly vaultId?: string;
   /** Entity tag of the version to replace: `"sha256-<base64url>"`. */
   readonly ifMatch?: string | undefined;
 }

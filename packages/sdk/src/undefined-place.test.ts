@@ -1,0 +1,112 @@
+/** A place that was meant and is not there, as after a forgotten `await`: nothing goes to the default public vault in its stead. */
+import { mkdtemp, open as openFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createClient, type Client, type ClientOptions } from "./index.ts";
+import { uploadFile, type UploadFileOptions } from "./node/index.ts";
+import { createFake } from "./testing/index.ts";
+
+const ID = "5f0c1d9e-0000-4000-8000-0123456789ab";
+const baseUrl = "http://coffer.test";
+
+/** A client of its own service, and the requests since it signed up. */
+async function open(options: Partial<ClientOptions> = {}): Promise<{ client: Client; sent: Request[] }> {
+  const fake = createFake();
+  const sent: Request[] = [];
+  const { apiKey } = await createClient({ baseUrl, transport: fake.fetch }).development.signup({
+    email: "a@b.example",
+  });
+  const transport = (request: Request) => (sent.push(request), fake.fetch(request));
+  return { client: createClient({ baseUrl, transport, credentials: { apiKey }, ...options }), sent };
+}
+
+/** What JavaScript passes; the types refuse it. */
+function undefinedAs<const Name extends string>(name: Name): Record<Name, string> {
+  return { [name]: undefined } as unknown as Record<Name, string>;
+}
+
+let directory: string;
+let path: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "coffer-place-"));
+  path = join(directory, "a.txt");
+  await writeFile(path, "not for everybody");
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+const CALLS: [string, string, string, (client: Client) => Promise<unknown>][] = [
+  [
+    "files.upload",
+    "vaultId",
+    "for the default public vault",
+    (client) => client.files.upload({ ...undefinedAs("vaultId"), name: "a", body: "not for everybody" }),
+  ],
+  [
+    "files.upload",
+    "folderId",
+    "for the top of the vault",
+    (client) => client.files.upload({ vaultId: ID, ...undefinedAs("folderId"), name: "a", body: "x" }),
+  ],
+  ["files.replace", "vaultId", "", (client) => client.files.replace(ID, { ...undefinedAs("vaultId"), body: "x" })],
+  ["files.update", "folderId", "", (client) => client.files.update(ID, { name: "b", ...undefinedAs("folderId") })],
+  ["files.update", "vaultId", "", (client) => client.files.update(ID, { name: "b" }, undefinedAs("vaultId"))],
+  [
+    "folders.create",
+    "vaultId",
+    "for the default public vault",
+    (client) => client.folders.create({ ...undefinedAs("vaultId"), name: "a" }),
+  ],
+  [
+    "folders.create",
+    "parentId",
+    "for the top of the vault",
+    (client) => client.folders.create({ vaultId: ID, ...undefinedAs("parentId"), name: "a" }),
+  ],
+  ["folders.update", "parentId", "", (client) => client.folders.update(ID, { name: "b", ...undefinedAs("parentId") })],
+  ["trash.empty", "vaultId", "for all vaults", (client) => client.trash.empty(undefinedAs("vaultId"))],
+  ...(["vaultId", "folderId", "fileId"] as const).map((name): (typeof CALLS)[number] => [
+    "uploadFile",
+    name,
+    "",
+    (client) => uploadFile(client, path, undefinedAs(name)),
+  ]),
+  ["uploadFile", "vaultId", "", (client) => uploadFile(client, path, { fileId: ID, ...undefinedAs("vaultId") })],
+];
+
+describe("a place given as undefined", () => {
+  it.each(CALLS)("is refused by %s as %s, and nothing is sent", async (endpoint, name, advice, call) => {
+    const { client, sent } = await open();
+    const error: unknown = await call(client).then(String, (reason: unknown) => reason);
+    expect(error).toMatchObject({ name: "ContractError", code: "invalid_request", retryable: false });
+    expect(error).toMatchObject({ issues: [expect.stringMatching(`^${name}: .*leave it out ${advice}`) as unknown] });
+    expect(String(error)).toContain(`${endpoint}: `);
+    expect(sent).toEqual([]);
+  });
+
+  it("is told with every field that has none", async () => {
+    const { client } = await open();
+    const places = { ...undefinedAs("vaultId"), ...undefinedAs("folderId") };
+    await expect(client.files.upload({ ...places, name: "a", body: "x" })).rejects.toMatchObject({
+      issues: [expect.stringContaining("vaultId: "), expect.stringContaining("folderId: ")],
+    });
+  });
+
+  it("leaves no file open that the caller handed over", async () => {
+    const { client } = await open();
+    const handle = await openFile(path);
+    const upload = uploadFile(client, path, { handle, ...undefinedAs("vaultId") });
+    await expect(upload).rejects.toMatchObject({ code: "invalid_request" });
+    expect(handle.fd).toBe(-1);
+  });
+
+  it("is another thing than none: without one, the default public vault takes it, as before", async () => {
+    const { client } = await open();
+    const { file } = await client.files.upload({ name: "a", body: "for everybody" });
+    const folder = await client.folders.create({ name: "f" });
+    expect(folder.vaultId).toBe(file.vaultId);
+    expect(await client.files.update(file.id, { folderId: folder.id })).toMatchObject({ folderId: folder.id });
+    expect(await client.files.update(file.id, { folderId: null })).toMatchObject({ folderId: null });
+    expect((await uploadFile(client, path)).file.vaultId).toBe(file.vaultId);
+  });
+});

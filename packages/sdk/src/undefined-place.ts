@@ -1,0 +1,31 @@
+/** A vault, folder or file that is named and is not there: nothing is put anywhere else in its stead. */
+import { ContractError } from "./errors.ts";
+
+/** When a place may be left out: for what, in words that follow "leave it out". */
+export const NEW_ITEM = {
+  vaultId: "for the default public vault",
+  folderId: "for the top of the vault",
+  parentId: "for the top of the vault",
+};
+export const VERSION = { vaultId: "when the file may be in any vault" };
+export const MOVE = {
+  folderId: "to leave the file where it is",
+  parentId: "to leave the folder where it is",
+  ...VERSION,
+};
+
+/**
+ * Refuses `undefined` as a place, which is what a forgotten `await` makes of `vault.id` in JavaScript. Taken as none, it would send what is
+ * meant for the members of a vault to the default public vault, in the clear.
+ * @throws ContractError `invalid_request`.
+ */
+export function refuseUndefinedPlaces(
+  endpointId: string,
+  input: object | undefined,
+  places: Readonly<Record<string, string>>,
+): void {
+  const issues = Object.entries(input ?? {})
+    .filter(([name, value]) => value === undefined && Object.hasOwn(places, name))
+    .map(([name]) => `${name}: undefined was given; await what it is read from, or leave it out ${places[name] ?? ""}`);
+  if (issues.length > 0) throw new ContractError("request", endpointId, issues);
+}
