@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient, type Client, type ClientOptions } from "./index.ts";
-import { uploadFile, type UploadFileOptions } from "./node/index.ts";
+import { uploadFile } from "./node/index.ts";
 import { createFake } from "./testing/index.ts";
 
 const ID = "5f0c1d9e-0000-4000-8000-0123456789ab";
