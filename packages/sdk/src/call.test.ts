@@ -232,6 +232,24 @@ describe("answers", () => {
     expect(given).toBeLessThan(68);
   });
 
+  it.each([
+    ["so many values that their objects would fill the memory", "[".repeat(1_500_001), "more than 1500000 values"],
+    ["a list far longer than any page", `{"vaults":[${"0,".repeat(10_000)}0]}`, "a list of more than 10000 items"],
+  ])("are refused before they are checked when they hold %s", async (_name, body, issue) => {
+    const { client, requests } = scripted([new Response(body)]);
+    const error: unknown = await client.vaults.list().then(undefined, (reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "contract_broken" });
+    expect(String(error)).toContain(issue);
+    expect(requests).toHaveLength(1);
+  });
+
+  it("with more that is wrong than a report can hold break the contract, too", async () => {
+    const wrong = `{"vaultIds":[${"0,".repeat(999)}0]},`.repeat(200);
+    const { client, requests } = scripted([new Response(`{"apiKeys":[${wrong}0],"nextCursor":null}`)]);
+    await expect(client.apiKeys.list()).rejects.toMatchObject({ code: "contract_broken" });
+    expect(requests).toHaveLength(1);
+  });
+
   it("are whole however the bytes lie in their chunks", async () => {
     const bytes = new TextEncoder().encode(JSON.stringify({ vault: { ...VAULT, name: "Ž€𐍈" } }));
     const one = new ReadableStream<Uint8Array>({
@@ -293,6 +311,18 @@ describe("requests", () => {
 
   it.each(["ftp://x", "no url", "http://user:pass@host"])("are not sent to %s", (baseUrl) => {
     expect(() => scripted([OK], { baseUrl })).toThrow(expect.objectContaining({ code: "configuration" }));
+  });
+
+  it("errors keep their code when their body is longer than any error's: no more than that is read", async () => {
+    let given = 0;
+    const pull = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+      if ((given += 1) > 99) controller.close();
+      else controller.enqueue(new Uint8Array(16 * 1024).fill(0x20));
+    };
+    const headers = { "x-error-code": "not_found" };
+    const { client } = scripted([() => new Response(new ReadableStream({ pull }), { status: 404, headers })]);
+    await expect(client.vaults.get(ID)).rejects.toMatchObject({ code: "not_found", message: "Not found" });
+    expect(given).toBeLessThan(8);
   });
 
   it("errors keep status, request id and advice", async () => {

@@ -11,6 +11,10 @@ import { parseRetryAfter } from "./retry.ts";
  */
 const LONGEST_BODY = 64 * 1024 * 1024;
 const LONGEST_ERROR_BODY = 64 * 1024;
+/** That largest page has 1.1 million. A value may take one byte of JSON and a hundred of memory, and what is wrong with it 400. */
+const MOST_VALUES = 1_500_000;
+/** Ten times the largest page. An item may lack every field, and each of them is an issue of its own. */
+const LONGEST_LIST = 10_000;
 const errorBody = z.object({ error: z.string() });
 
 export function isSuccess(endpoint: EndpointDefinition, status: number): boolean {
@@ -24,19 +28,42 @@ export async function decodeJson(
   response: Response,
   broken: (error: ContractError) => void,
 ): Promise<unknown> {
+  const refusal = (issue: string): ContractError => new ContractError("response", endpoint.id, [`body: ${issue}`]);
   const text = await readText(response, LONGEST_BODY);
-  if (text === null)
-    throw new ContractError("response", endpoint.id, [`body: more than ${String(LONGEST_BODY)} bytes`]);
+  if (text === null) throw refusal(`more than ${String(LONGEST_BODY)} bytes`);
+  if (hasTooManyValues(text)) throw refusal(`more than ${String(MOST_VALUES)} values`);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw new ContractError("response", endpoint.id, ["body: not JSON"]);
+    throw refusal("not JSON");
   }
-  const result = z.safeParse(schema, value);
+  if (isRecord(value) && Object.values(value).some((list) => Array.isArray(list) && list.length > LONGEST_LIST))
+    throw refusal(`a list of more than ${String(LONGEST_LIST)} items`);
+  const result = check(schema, value);
+  if (result === null) throw refusal("too much of it is wrong");
   if (result.success) return keepUnknownKeys(result.data, value);
   broken(new ContractError("response", endpoint.id, describeIssues(result.error.issues, "body")));
   return value;
+}
+
+/** Counts what begins a value or parts two; those in strings too, which honest texts have few of. Before the parser makes objects of them. */
+function hasTooManyValues(text: string): boolean {
+  let count = 0;
+  for (const mark of ",[{")
+    for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + 1))
+      if ((count += 1) > MOST_VALUES) return true;
+  return false;
+}
+
+/** null where zod, which puts all issues of a list on the stack at once, has no room for them. */
+function check(schema: z.core.$ZodType, value: unknown): z.core.util.SafeParseResult<unknown> | null {
+  try {
+    return z.safeParse(schema, value);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
 }
 
 /** Turns an answer that is no success into its error. Takes a body of at most 64 KiB and never shows more than its message. */
