@@ -1,65 +1,24 @@
-import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { createClient, type SharedVaultOptions } from "@coffer/sdk";
 import { openSharedVaults, readConfig, resolveSettings } from "@coffer/sdk/node";
 import { openToolClient } from "@coffer/devstack";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-
-const REPOSITORY = dirname(dirname(fileURLToPath(import.meta.url)));
+import { answers, makeFolder, npmStart, stopAll, until, type Run } from "./kit/npm-start.ts";
 
 let base: string;
-const running = new Set<Run>();
 
 beforeEach(async () => {
   base = await realpath(await mkdtemp(join(tmpdir(), "start-test-")));
 });
 
 afterEach(async () => {
-  for (const run of running) await run.stop();
+  await stopAll();
   await rm(base, { recursive: true });
 });
-
-interface Run {
-  readonly child: ChildProcess;
-  stdout: string;
-  stderr: string;
-  /** Exit code; null when a signal ended it. */
-  readonly ended: Promise<number | null>;
-  stop(): Promise<void>;
-}
-
-/** `npm start` without its set-up, which installs packages and has tests of its own. */
-function npmStart(args: string[], options: { cwd?: string; env?: Record<string, string> } = {}): Run {
-  const npm = ["--prefix", REPOSITORY, "start", "--silent", "--ignore-scripts", "--", ...args];
-  const path = [dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter);
-  const child = spawn("npm", npm, {
-    cwd: options.cwd ?? REPOSITORY,
-    env: { ...process.env, PATH: path, ...options.env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const run: Run = {
-    child,
-    stdout: "",
-    stderr: "",
-    ended: once(child, "close").then(([code]) => {
-      running.delete(run);
-      return code as number | null;
-    }),
-    stop: async () => {
-      child.kill("SIGTERM");
-      await run.ended;
-    },
-  };
-  child.stdout.on("data", (chunk: Buffer) => (run.stdout += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (run.stderr += chunk.toString()));
-  running.add(run);
-  return run;
-}
 
 /** The story of the main job. */
 const STEPS = ["vault", "joined", "refused", "added", "stored", "read", "plaintext", "removed", "closed"];
@@ -95,44 +54,16 @@ interface Document {
   };
 }
 
-/** Waits for the words on stderr; fails when the run ends without them. */
-async function until(run: Run, words: string): Promise<void> {
-  while (!run.stderr.includes(words)) {
-    const more = await Promise.race([
-      once(run.child.stderr ?? run.child, "data").then(() => true),
-      run.ended.then(() => false),
-    ]);
-    if (!more && !run.stderr.includes(words))
-      throw new Error(`ended without "${words}":\n${run.stderr}\n${run.stdout}`);
-  }
-}
-
 async function ready(run: Run): Promise<Document> {
   await until(run, "up until Ctrl-C");
   return JSON.parse(run.stdout) as Document;
-}
-
-async function makeFolder(files: Record<string, string | Uint8Array>): Promise<string> {
-  const folder = join(base, "files");
-  for (const [name, content] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, name)), { recursive: true });
-    await writeFile(join(folder, name), content);
-  }
-  return folder;
-}
-
-async function answers(baseUrl: string): Promise<boolean> {
-  return await fetch(`${baseUrl}/healthz`).then(
-    (response) => response.ok,
-    () => false,
-  );
 }
 
 const json = (data: string): string[] => ["--json", "--port", "0", "--data", data];
 
 describe("npm start --json", () => {
   it("prints one document, serves, and SIGTERM to npm stops the server", async () => {
-    const folder = await makeFolder({ "a.txt": "a", "sub/b.txt": "b" });
+    const folder = await makeFolder(base, { "a.txt": "a", "sub/b.txt": "b" });
     const run = npmStart([...json(join(base, "data")), "--folder", folder]);
     const document = await ready(run);
     expect(document.job).toMatchObject({ files: 2, verified: 2, ok: true });
@@ -202,7 +133,7 @@ describe("npm start --json", () => {
   }
 
   it("keeps the account, the vault and the agent for the next run, from another directory", async () => {
-    await makeFolder({ "a.txt": "a" });
+    await makeFolder(base, { "a.txt": "a" });
     const first = npmStart([...json("data"), "--folder", "files", "--once"], { cwd: base });
     expect(await first.ended).toBe(0);
     const second = npmStart([...json("data"), "--folder", "files", "--once"], { cwd: base });
@@ -219,7 +150,7 @@ describe("npm start --json", () => {
 
 describe("two at once on the same data", () => {
   it("serve both, and each has its own credentials file", async () => {
-    const folder = await makeFolder({ "a.txt": "a" });
+    const folder = await makeFolder(base, { "a.txt": "a" });
     const args = [...json(join(base, "data")), "--folder", folder];
     const first = await ready(npmStart(args));
     const second = await ready(npmStart(args));
@@ -255,7 +186,7 @@ describe("ports", () => {
   });
 
   it("a busy default port gives way to the next", async () => {
-    const folder = await makeFolder({ "a.txt": "a" });
+    const folder = await makeFolder(base, { "a.txt": "a" });
     // Somebody else on this machine may hold it already: then it is busy as it should be.
     await take(8787).catch(() => take(0));
     const run = npmStart(["--json", "--data", join(base, "data"), "--folder", folder, "--once"]);
@@ -267,7 +198,7 @@ describe("ports", () => {
 
 describe("npm start --once", () => {
   it("prints the table and the configuration, and ends with 0", async () => {
-    const folder = await makeFolder({ "a.txt": "a" });
+    const folder = await makeFolder(base, { "a.txt": "a" });
     const run = npmStart(["--port", "0", "--data", join(base, "data"), "--folder", folder, "--once"]);
     expect(await run.ended).toBe(0);
     expect(run.stdout).toMatch(/verified +1 of 1 files, every byte/);
@@ -278,7 +209,7 @@ describe("npm start --once", () => {
   });
 
   it("ends with 1 when deliveries do not arrive", async () => {
-    const folder = await makeFolder({ "a.txt": "a" });
+    const folder = await makeFolder(base, { "a.txt": "a" });
     // Nobody listens there: every attempt fails on its way.
     const env = { SERVICE_WEBHOOK_PROXY: "http://127.0.0.1:9" };
     const run = npmStart([...json(join(base, "data")), "--folder", folder, "--once"], { env });
@@ -290,7 +221,7 @@ describe("npm start --once", () => {
   });
 
   it("stores what it can of a hostile folder and names what it leaves out", async () => {
-    const folder = await makeFolder({
+    const folder = await makeFolder(base, {
       "new\nline.txt": "1",
       "back\\slash": "2",
       empty: "",
@@ -319,7 +250,7 @@ describe("npm start --once", () => {
   });
 
   it("does not call it a success when nothing could be stored", async () => {
-    const folder = await makeFolder({ ".env": "KEY=1" });
+    const folder = await makeFolder(base, { ".env": "KEY=1" });
     const run = npmStart([...json(join(base, "data")), "--folder", folder, "--once"]);
     expect(await run.ended).toBe(1);
   });
@@ -329,7 +260,7 @@ describe("npm start --once", () => {
   );
 
   it("ends with 1 when a file does not come back as it is here", async () => {
-    const folder = await makeFolder(many);
+    const folder = await makeFolder(base, many);
     const run = npmStart([...json(join(base, "data")), "--folder", folder, "--once"]);
     await until(run, "; listing");
     await writeFile(join(folder, "f199"), "content 19!");
@@ -338,18 +269,8 @@ describe("npm start --once", () => {
     expect(job).toMatchObject({ ok: false, verified: 199, failed: [{ path: "f199", reason: "came back different" }] });
   });
 
-  it("SIGTERM in the middle of the job ends everything", async () => {
-    const folder = await makeFolder(many);
-    const run = npmStart([...json(join(base, "data")), "--folder", folder]);
-    await until(run, "uploading");
-    const baseUrl = /ready at (\S+);/.exec(run.stderr)?.[1] ?? "";
-    await run.stop();
-    expect(run.stdout).toBe("");
-    expect(await answers(baseUrl)).toBe(false);
-  });
-
   it("ends with 1 when a stored byte was changed behind the service's back", async () => {
-    const folder = await makeFolder(many);
+    const folder = await makeFolder(base, many);
     const run = npmStart([...json(join(base, "data")), "--folder", folder, "--once"]);
     await until(run, "; listing");
     await tamper(join(base, "data", "blobs"));

@@ -4,8 +4,7 @@
  * The agent acts through the real MCP tool server, the owner through the SDK.
  */
 import { randomBytes } from "node:crypto";
-import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { realpath, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { ApiError, createClient, type Client, type Vault } from "@coffer/sdk";
 import { inviteAgent, type StackAgent } from "./agent.ts";
@@ -20,6 +19,7 @@ import {
   type Transfer,
 } from "./folder-transfer.ts";
 import { readTree, storableName, type Skipped } from "./folder-tree.ts";
+import { openScratch } from "./scratch.ts";
 import { clientDirectory, type Stack } from "./stack.ts";
 import { Story, type Found, type Step } from "./steps.ts";
 import { openToolClient, type ToolAnswer, type ToolClient } from "./tool-client.ts";
@@ -90,13 +90,10 @@ export async function runMainJob(options: JobOptions): Promise<JobResult> {
   const vault = await story.begin("vault", () => findOrMakeVault(owner));
   const welcome = await welcomeTo(owner, vault, folder);
   const agent = await story.begin("joined", () => letIn(stack, owner, vault));
-  const scratch = await realpath(await mkdtemp(join(tmpdir(), "coffer-scratch-")));
-  try {
-    await using tools = await openTools(options, agent, scratch);
-    return await tell({ ...options, ...{ owner, vault, agent, tools, scratch, began, story }, ...welcome });
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
-  }
+  using opened = openScratch();
+  const scratch = opened.path;
+  await using tools = await openTools(options, agent, scratch);
+  return await tell({ ...options, ...{ owner, vault, agent, tools, scratch, began, story }, ...welcome });
 }
 
 async function findOrMakeVault(owner: Client): Promise<{ value: Vault; said: string }> {

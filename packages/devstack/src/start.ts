@@ -122,15 +122,21 @@ function deliveryVerdict({ ok, expected, arrived, failed }: ArrivalReport): stri
   return `NOT every upload was delivered: ${String(arrived)} of ${String(expected)}, and ${String(failed)} deliveries failed verification`;
 }
 
-/** The first signal ends in order, the second at once. */
+/** The first signal ends in order, the second at once. A closed terminal says so more than once, and takes no more words. */
 function stopOnSignals(): void {
+  const end = (): void => {
+    if (stop.signal.aborted) return;
+    say("stopping");
+    stop.abort();
+  };
   for (const name of ["SIGINT", "SIGTERM"] as const) {
     process.on(name, () => {
       if (stop.signal.aborted) process.exit(EXIT_INTERRUPTED);
-      say("stopping");
-      stop.abort();
+      end();
     });
   }
+  process.on("SIGHUP", end);
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => stop.abort());
 }
 
 async function untilStopped(): Promise<void> {
