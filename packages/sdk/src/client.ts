@@ -43,7 +43,7 @@ const connections = new WeakMap<Client, Connection>();
 
 /**
  * Opens a client. Sends nothing yet.
- * @throws SdkError `configuration` when the base URL or the key cannot be used.
+ * @throws SdkError `configuration` when the base URL, the key or the network cannot be used.
  *
  * @example
  * ```ts

@@ -5,6 +5,7 @@ import type { NetworkConfiguration, SealKeyWrap, SealKeyWrapOptions } from "@cof
 import type { CryptoPlatform } from "@coffer/crypto";
 import { configurationError, SdkError } from "./errors.ts";
 import { systemClock, type Clock } from "./clock.ts";
+import { requireNetwork } from "./network-option.ts";
 import { sanitizeCause } from "./redaction.ts";
 import { DEFAULT_RETRY, RetryBudget, type RetryPolicy } from "./retry.ts";
 import { nodeVersion } from "./runtime.ts";
@@ -108,11 +109,12 @@ export interface Connection {
 export const SDK_VERSION = "0.1.0";
 const DEFAULT_TIMEOUTS: TimeLimits = { attemptMs: 30_000, totalMs: 120_000, stallMs: 60_000 };
 
-/** Throws SdkError `configuration` for an unusable base URL. */
+/** Throws SdkError `configuration` for an unusable base URL, key or network. */
 export function openConnection(options: ClientOptions): Connection {
   const retry = { ...DEFAULT_RETRY, ...options.retry };
   const baseUrl = parseBaseUrl(options.baseUrl);
   const { credentials = null } = options;
+  if (options.sharedVaults != null) requireNetwork(options.sharedVaults.network);
   const ask = credentialSource(credentials);
   const connection: Connection = {
     baseUrl,

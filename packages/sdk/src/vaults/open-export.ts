@@ -8,6 +8,7 @@ import {
   type VaultView,
 } from "@coffer/crypto";
 import { toHex } from "../digest.ts";
+import { requireNetwork } from "../network-option.ts";
 import type { SharedVaultOptions } from "../options.ts";
 import { bytesOf } from "./addresses.ts";
 import { CheckedItems } from "./checked-items.ts";
@@ -50,10 +51,11 @@ export interface OpenExportOptions extends Omit<SharedVaultOptions, "pins" | "se
  * and every statement in it to that. What is read of it later is what was checked now, whoever changes it meanwhile: it is refused as `damaged`
  * otherwise. Whoever can write to an export can take it away as a whole, and put an older one in its place; anything
  * else is refused. Who exported it is believed about what there was: `exportedBy` and `createdAt` say whom and when.
- * @throws VaultError `export_unsigned`; `damaged` for an export that is not finished or not whole, `vault_changed` for another network or
+ * @throws SdkError `configuration` for a network that was not parsed; VaultError `export_unsigned`; `damaged` for an export that is not finished or not whole, `vault_changed` for another network or
  * vault, `rolled_back` for one of before the last rotation, and what reading the chain throws.
  */
 export async function openExport(store: ExportStore, options: OpenExportOptions): Promise<OpenedExport> {
+  requireNetwork(options.network);
   return inVaultTerms(async () => {
     const manifest = await readWhole(store, MANIFEST, MAX_MANIFEST);
     if (manifest === null) throw damagedExport(`${MANIFEST} is missing`);
