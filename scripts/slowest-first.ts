@@ -8,6 +8,7 @@ const SLOWEST = [
   "test/acceptance/journeys.test.ts",
   "test/start.test.ts",
   "test/acceptance/journeys-shared.test.ts",
+  "test/browser/",
   "test/signers/",
   "test/mcp/",
   "test/shared-vaults/",

@@ -1,10 +1,11 @@
 /** A Chromium of this machine, headless, with a profile of its own that goes with it. No part of the set-up: who has none skips these tests. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, constants, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { accessSync, constants, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, isAbsolute, join } from "node:path";
 import type { Readable, Writable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
 import type { TestContext } from "vitest";
 import { openDevtools, type Devtools } from "./devtools.ts";
 
@@ -12,6 +13,9 @@ import { openDevtools, type Devtools } from "./devtools.ts";
 const VARIABLE = "COFFER_CHROMIUM";
 const NAMES = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome"];
 const MISSING = `there is no Chromium on PATH: install Debian's "chromium", or name one in ${VARIABLE}`;
+
+/** A start that has not come to its first answer by then hangs. */
+const START_MS = 45_000;
 
 export interface Chromium extends AsyncDisposable {
   readonly devtools: Devtools;
@@ -43,7 +47,7 @@ function findProgram(name: string): string | null {
 function isProgram(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
-    return true;
+    return statSync(path).isFile();
   } catch {
     return false;
   }
@@ -64,7 +68,8 @@ export async function startChromium(program: string, proxy: string): Promise<Chr
       ...{ XDG_CONFIG_HOME: directory, XDG_CACHE_HOME: directory, XDG_RUNTIME_DIR: temporary },
     },
   });
-  const exited = once(child, "exit");
+  // One that cannot be started never exits: its error is its end.
+  const exited = once(child, "exit").catch(() => undefined);
   const [, , , toBrowser, fromBrowser] = child.stdio as unknown as [null, null, null, Writable, Readable];
   const devtools = openDevtools(toBrowser, fromBrowser);
   const end = (): void => endGroup(child);
@@ -72,19 +77,25 @@ export async function startChromium(program: string, proxy: string): Promise<Chr
   process.once("exit", end);
   const dispose = async (): Promise<void> => {
     process.off("exit", end);
-    await devtools.call("Browser.close").catch(() => undefined);
-    await Promise.race([exited, new Promise((resolve) => setTimeout(resolve, 5_000).unref())]);
+    // One that hangs is not waited for.
+    void devtools.call("Browser.close").catch(() => undefined);
+    await Promise.race([exited, pause(5_000, undefined, { ref: false })]);
     endGroup(child);
     await exited;
     rmSync(directory, { recursive: true, force: true, maxRetries: 10 });
   };
   try {
-    await devtools.call("Browser.getVersion");
+    const late = pause(START_MS, undefined, { ref: false }).then(hangs);
+    await Promise.race([devtools.call("Browser.getVersion"), late]);
   } catch (error) {
     await dispose();
     throw new Error(`${program} did not start`, { cause: error });
   }
   return { devtools, pid: child.pid ?? 0, directory, [Symbol.asyncDispose]: dispose };
+}
+
+function hangs(): never {
+  throw new Error(`it has said nothing for ${START_MS / 1000} s`);
 }
 
 function argumentsOf(directory: string, proxy: string): string[] {

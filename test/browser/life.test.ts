@@ -37,12 +37,12 @@ beforeAll(async () => {
   const signer = await chainKeySigner(owner.privateKey);
   const credentials = { apiKey: owner.apiKey };
   onNode = createClient({ baseUrl: stack.baseUrl, credentials, sharedVaults: { signer, network: stack.network } });
-}, 120_000);
+});
 
 afterAll(async () => {
-  if (findChromium() === null) return;
-  await page[Symbol.asyncDispose]();
-  await stack[Symbol.asyncDispose]();
+  // Where they have come to be: without a browser there are none.
+  const opened: readonly (AsyncDisposable | undefined)[] = [page, stack];
+  for (const each of opened) await each?.[Symbol.asyncDispose]();
 });
 
 function place() {
