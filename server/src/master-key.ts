@@ -1,8 +1,10 @@
 /** Is the master key the one under which the secrets of this database were encrypted? Asked before the server listens. */
 import { ConfigError } from "./config.ts";
 import type { Deps } from "./deps.ts";
+import { someSalts } from "./features/identity-provider/store.ts";
 import { saltKeptFor } from "./features/identity-provider/zklogin-identities.ts";
 import { liveSecrets } from "./features/webhooks/secrets.ts";
+import { someWebhooks } from "./features/webhooks/store.ts";
 
 const LOOKED_AT = 8;
 
@@ -11,11 +13,9 @@ const LOOKED_AT = 8;
  * One row that does not open is a damaged row, and stops nothing. @throws ConfigError
  */
 export async function requireMasterKey({ database, atRest }: Pick<Deps, "database" | "atRest">): Promise<void> {
-  const { build } = database;
-  const webhooks = await database.all(build.selectFrom("webhooks").selectAll().limit(LOOKED_AT));
-  const accounts = await database.all(
-    build.selectFrom("accounts").select(["id", "zklogin_salt"]).where("zklogin_salt", "is not", null).limit(LOOKED_AT),
-  );
+  const some = { limit: LOOKED_AT };
+  const webhooks = await database.all(someWebhooks(database, some));
+  const accounts = await database.all(someSalts(database, some));
   const secrets = [
     ...webhooks.map((row) => () => void liveSecrets(atRest, row, Infinity)),
     ...accounts.map((account) => () => void saltKeptFor(atRest, account)),

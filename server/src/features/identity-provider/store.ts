@@ -43,6 +43,11 @@ export const linkIdentity = prepared((build, value: { email: string; issuer: str
     .returningAll(),
 );
 
+/** Some accounts with a salt: under which key it stands. */
+export const someSalts = prepared((build, value: { limit: number }) =>
+  build.selectFrom("accounts").select(["id", "zklogin_salt"]).where("zklogin_salt", "is not", null).limit(value.limit),
+);
+
 /** Keeps the first salt that is made: another one would be another address. A row when this is the one. */
 export const keepSalt = prepared((build, value: { id: string; salt: string }) =>
   build

@@ -11,6 +11,11 @@ export const listWebhooks = newest((build, value: { accountId: string }) =>
   build.selectFrom("webhooks").selectAll().where("account_id", "=", value.accountId),
 );
 
+/** Some endpoints of any accounts: under which key their secrets stand. */
+export const someWebhooks = prepared((build, value: { limit: number }) =>
+  build.selectFrom("webhooks").selectAll().limit(value.limit),
+);
+
 export const countWebhooks = prepared((build, value: { accountId: string }) =>
   build
     .selectFrom("webhooks")
