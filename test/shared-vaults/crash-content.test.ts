@@ -233,11 +233,12 @@ describe("an act on content that is cut off at any call", { timeout: LONG }, () 
   });
 
   test("an export holds everything once, and nothing half written", async () => {
-    const out: Act<{ readonly path: string }> = {
+    // Where the machine keeps everything: a dead process holds no lock there.
+    const out: Act<Named> = {
       ...inVault,
-      prepare: async () => ({ path: join(directory, named("export")) }),
-      run: (client, { path }) => exportVault(client, vault.id, path),
-      state: async ({ path }) => (await readdir(path, { recursive: true })).sort(),
+      prepare: async () => ({ name: "export" }),
+      run: (client, { name }, home) => exportVault(client, vault.id, join(home, name)),
+      state: async ({ name }, home) => (await readdir(join(home, name), { recursive: true })).sort(),
     };
     await expectNoFaults(out, 2);
   });
