@@ -56,7 +56,10 @@ describe("vaults.checkAccess tells five faults apart", () => {
     await member.another({ shared: { pins } }).vaults.get(vault.id);
     await member.another({ shared: { pins } }).files.get(fileId);
     const client = createClient({
-      ...{ baseUrl: stack.baseUrl, credentials: { apiKey: member.apiKey.replace(/.$/, "0") } },
+      ...{
+        baseUrl: stack.baseUrl,
+        credentials: { apiKey: member.apiKey.replace(/.$/, (last) => (last === "0" ? "1" : "0")) },
+      },
       sharedVaults: { signer, network: stack.network, pins },
     });
     const [api, ...rest] = statesOf(await client.vaults.checkAccess(vault.id));
