@@ -101,8 +101,8 @@ describe("vaults.checkAccess tells five faults apart", () => {
       await member.another({ shared: { pins } }).files.get(fileId);
       const pin = await pins.load(stack.baseUrl, vault.id);
       if (pin === null) throw new Error("it was met");
-      await pins.save({ ...pin, ...change });
-      if (generation > 0n) await pins.saveGeneration(pin.chainObjectId ?? "", generation);
+      await pins.save(pin, { ...pin, ...change });
+      await pins.changeHighest(pin.chainObjectId ?? "", (kept) => (generation > 0n ? { ...kept, generation } : kept));
       const client = member.another({ shared: { pins } });
       const [api, chain, ...others] = statesOf(await client.vaults.checkAccess(vault.id));
       const refused: unknown = await read(client).then(

@@ -1,7 +1,9 @@
+import { execFile } from "node:child_process";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import type { VaultPin } from "../vaults/pins.ts";
+import { memoryPins, raiseTo, type VaultPin } from "../vaults/pins.ts";
 import { filePins } from "./pin-file.ts";
 import { openSharedVaults } from "./shared-vaults.ts";
 import { openTestDirectory } from "./test-directory.ts";
@@ -13,32 +15,96 @@ const pin = (vaultId: string, more: Partial<VaultPin> = {}): VaultPin => ({
   ...more,
 });
 
+/** A process that meets twenty vaults, each under its own name, and sees a generation between; prints which of them it has pinned. */
+const WRITER = `
+  import { filePins } from ${JSON.stringify(new URL("pin-file.ts", import.meta.url).href)};
+  import { raiseTo } from ${JSON.stringify(new URL("../vaults/pins.ts", import.meta.url).href)};
+  const [path, name] = process.argv.slice(1);
+  const pins = filePins(path);
+  const told = {};
+  for (let at = 0; at < 20; at += 1) {
+    const pin = { origin: "https://coffer.example", vaultId: "v" + at, shared: true, chainObjectId: "0x1", ownerAddress: name, chainId: "c" };
+    told[pin.vaultId] = await pins.save(null, pin);
+    await pins.changeHighest("0x1", (kept) => ({ generation: kept.generation + 1n, floor: kept.floor }));
+    if (at % 2 === 0) await pins.changeHighest("0x1", (kept) => ({ ...kept, floor: kept.floor + 1n }));
+  }
+  console.log(JSON.stringify(told));
+`;
+
+async function inProcess(program: string, ...args: string[]): Promise<string> {
+  const options = ["--conditions=coffer-source", "--input-type=module", "--eval", program];
+  return (await promisify(execFile)(process.execPath, [...options, "--", ...args])).stdout;
+}
+
 describe("pins in a file", () => {
   it("outlive the process, for the owner alone, one for each vault and service", async () => {
     await using directory = await openTestDirectory();
     const path = join(directory.path, "deep", "pins.json");
     const pins = filePins(path);
     expect(await pins.load("https://coffer.example", "a")).toBeNull();
-    await pins.save(pin("a"));
-    await pins.save(pin("b", { shared: false, chainObjectId: null }));
-    await pins.save(pin("a", { ownerAddress: null }));
-    await pins.save(pin("a", { origin: "https://other.example", shared: false }));
+    expect(await pins.save(null, pin("a"))).toBe(true);
+    expect(await pins.save(null, pin("b", { shared: false, chainObjectId: null }))).toBe(true);
+    expect(await pins.save(pin("a"), pin("a", { ownerAddress: null }))).toBe(true);
+    expect(await pins.save(null, pin("a", { origin: "https://other.example", shared: false }))).toBe(true);
     const again = filePins(path);
     expect(await again.load("https://coffer.example", "a")).toEqual(pin("a", { ownerAddress: null }));
     expect(await again.load("https://other.example", "a")).toMatchObject({ shared: false });
     expect(await again.load("https://coffer.example", "c")).toBeNull();
+    expect((await again.list("https://coffer.example")).map(({ vaultId }) => vaultId).sort()).toEqual(["a", "b"]);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  it("remember the highest generation, also when another process saw a later one", async () => {
+  it.each([
+    ["in a file", (directory: string) => filePins(join(directory, "pins.json"))],
+    ["in memory", () => memoryPins()],
+  ])("change only from what was expected: %s", async (_where, open) => {
+    await using directory = await openTestDirectory();
+    const pins = open(directory.path);
+    expect(await pins.save(pin("a"), pin("a"))).toBe(false);
+    expect(await pins.load("https://coffer.example", "a")).toBeNull();
+    expect(await pins.save(null, pin("a"))).toBe(true);
+    for (const other of [null, pin("b"), pin("a", { shared: false }), pin("a", { ownerAddress: null })])
+      expect(await pins.save(other, pin("a", { chainObjectId: `0x${"9".repeat(64)}` }))).toBe(false);
+    expect(await pins.load("https://coffer.example", "a")).toEqual(pin("a"));
+  });
+
+  it("are set by one of several processes that meet a vault at once", async () => {
+    await using directory = await openTestDirectory();
+    const path = join(directory.path, "pins.json");
+    const rivals = ["one", "two", "three"].map((name) => inProcess(WRITER, path, name));
+    const told = (await Promise.all(rivals)).map((text) => JSON.parse(text) as Record<string, boolean>);
+    const winners = Object.keys(told[0] ?? {}).map((vaultId) => told.findIndex((outcome) => outcome[vaultId]));
+    for (const [at, winner] of winners.entries()) {
+      expect(told.filter((outcome) => outcome[`v${String(at)}`])).toHaveLength(1);
+      const kept = await filePins(path).load("https://coffer.example", `v${String(at)}`);
+      expect(kept?.ownerAddress).toBe(["one", "two", "three"][winner]);
+    }
+    expect(await filePins(path).loadHighest("0x1")).toEqual({ generation: 60n, floor: 30n });
+  }, 60_000);
+
+  it("remember the highest generation and floor, also when another process saw a later one", async () => {
     await using directory = await openTestDirectory();
     const path = join(directory.path, "pins.json");
     const [one, two] = [filePins(path), filePins(path)];
-    expect(await one.loadGeneration("0x1")).toBeNull();
-    await one.saveGeneration("0x1", 7n);
-    await two.saveGeneration("0x1", 5n);
-    await two.saveGeneration("0x2", 2n ** 63n);
-    expect([await one.loadGeneration("0x1"), await one.loadGeneration("0x2")]).toEqual([7n, 2n ** 63n]);
+    expect(await one.loadHighest("0x1")).toEqual({ generation: 0n, floor: 0n });
+    await one.changeHighest("0x1", raiseTo({ generation: 7n, floor: 2n }));
+    expect(await two.changeHighest("0x1", raiseTo({ generation: 5n, floor: 3n }))).toEqual({
+      generation: 7n,
+      floor: 3n,
+    });
+    await two.changeHighest("0x2", raiseTo({ generation: 2n ** 63n, floor: 0n }));
+    expect(await one.loadHighest("0x1")).toEqual({ generation: 7n, floor: 3n });
+    expect((await one.loadHighest("0x2")).generation).toBe(2n ** 63n);
+    await two.save(null, pin("a"));
+    expect((await one.loadHighest("0x1")).floor).toBe(3n);
+  });
+
+  it("of before there were floors are read on", async () => {
+    await using directory = await openTestDirectory();
+    const path = join(directory.path, "pins.json");
+    await writeFile(path, JSON.stringify({ version: 1, pins: [pin("a")], generations: { "0x1": "7" } }));
+    expect(await filePins(path).load("https://coffer.example", "a")).toEqual(pin("a"));
+    expect(await filePins(path).loadHighest("0x1")).toEqual({ generation: 7n, floor: 0n });
   });
 
   it("that were damaged are an error, never an empty list", async () => {
@@ -52,7 +118,7 @@ describe("pins in a file", () => {
     ]) {
       await writeFile(path, text);
       await expect(filePins(path).load("https://coffer.example", "a")).rejects.toMatchObject({ code: "configuration" });
-      await expect(filePins(path).save(pin("a"))).rejects.toMatchObject({ code: "configuration" });
+      await expect(filePins(path).save(null, pin("a"))).rejects.toMatchObject({ code: "configuration" });
       expect(await readFile(path, "utf8")).toBe(text);
     }
   });

@@ -3,10 +3,10 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as z from "zod/mini";
 import { configurationError } from "../errors.ts";
-import type { PinStore, VaultPin } from "../vaults/pins.ts";
+import { isSamePin, type Highest, type PinStore, type VaultPin } from "../vaults/pins.ts";
 import { configDirectory, type Environment } from "./config.ts";
 import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
-import { acquireLock } from "./lock-file.ts";
+import { acquireLock, type LockFile } from "./lock-file.ts";
 
 const LOCK_WAIT_MS = 5_000;
 
@@ -19,11 +19,14 @@ const storedPin = z.object({
   chainId: z.nullable(z.string()),
 });
 
+const digits = z.string().check(z.regex(/^\d{1,20}$/));
+
 const storedPins = z.object({
   version: z.literal(1),
   pins: z.array(storedPin),
-  /** Highest generation seen, by chain object; decimal digits. */
-  generations: z.record(z.string(), z.string().check(z.regex(/^\d{1,20}$/))),
+  /** Highest generation and floor seen, by chain object; decimal digits. */
+  generations: z.record(z.string(), digits),
+  floors: z.optional(z.record(z.string(), digits)),
 });
 
 type Stored = z.infer<typeof storedPins>;
@@ -39,29 +42,39 @@ export function pinFile(env?: Environment): string {
  */
 export function filePins(path: string = pinFile()): PinStore {
   return {
-    load: async (origin, vaultId) => (await read(path)).pins.find((pin) => isOf(pin, origin, vaultId)) ?? null,
-    save: (pin) =>
-      change(path, (stored) => ({
-        ...stored,
-        pins: [...stored.pins.filter((other) => !isOf(other, pin.origin, pin.vaultId)), pin],
-      })),
-    loadGeneration: async (chainObjectId) => {
-      const { generations } = await read(path);
-      const text = Object.hasOwn(generations, chainObjectId) ? generations[chainObjectId] : undefined;
-      return text === undefined ? null : BigInt(text);
+    load: async (origin, vaultId) => findPin(await read(path), origin, vaultId),
+    list: async (origin) => (await read(path)).pins.filter((pin) => pin.origin === origin),
+    save: async (expected, pin) => {
+      await using _lock = await lock(path);
+      const stored = await read(path);
+      const kept = findPin(stored, pin.origin, pin.vaultId);
+      if (!isSamePin(kept, expected)) return false;
+      await write(path, { ...stored, pins: [...stored.pins.filter((other) => other !== kept), pin] });
+      return true;
     },
-    // Another process may have seen a later one meanwhile: it never goes back.
-    saveGeneration: (chainObjectId, generation) =>
-      change(path, (stored) => {
-        const known = BigInt(stored.generations[chainObjectId] ?? "0");
-        const highest = generation > known ? generation : known;
-        return { ...stored, generations: { ...stored.generations, [chainObjectId]: String(highest) } };
-      }),
+    loadHighest: async (chainObjectId) => findHighest(await read(path), chainObjectId),
+    changeHighest: async (chainObjectId, change) => {
+      await using _lock = await lock(path);
+      const stored = await read(path);
+      const highest = change(findHighest(stored, chainObjectId));
+      await write(path, {
+        ...stored,
+        generations: { ...stored.generations, [chainObjectId]: String(highest.generation) },
+        floors: { ...stored.floors, [chainObjectId]: String(highest.floor) },
+      });
+      return highest;
+    },
   };
 }
 
-function isOf(pin: VaultPin, origin: string, vaultId: string): boolean {
-  return pin.origin === origin && pin.vaultId === vaultId;
+function findPin({ pins }: Stored, origin: string, vaultId: string): VaultPin | null {
+  return pins.find((pin) => pin.origin === origin && pin.vaultId === vaultId) ?? null;
+}
+
+function findHighest({ generations, floors = {} }: Stored, chainObjectId: string): Highest {
+  const numberOf = (numbers: Readonly<Record<string, string>>): bigint =>
+    BigInt((Object.hasOwn(numbers, chainObjectId) ? numbers[chainObjectId] : undefined) ?? "0");
+  return { generation: numberOf(generations), floor: numberOf(floors) };
 }
 
 async function read(path: string): Promise<Stored> {
@@ -73,9 +86,13 @@ async function read(path: string): Promise<Stored> {
   }
 }
 
-async function change(path: string, next: (stored: Stored) => Stored): Promise<void> {
+async function lock(path: string): Promise<LockFile> {
   await makePrivateDirectory(dirname(path));
-  await using lock = await acquireLock(`${path}.lock`, LOCK_WAIT_MS);
-  if (lock === null) throw configurationError(`Another process keeps ${path} locked`);
-  await replaceFile(path, `${JSON.stringify(next(await read(path)), null, 2)}\n`);
+  const held = await acquireLock(`${path}.lock`, LOCK_WAIT_MS);
+  if (held === null) throw configurationError(`Another process keeps ${path} locked`);
+  return held;
+}
+
+async function write(path: string, stored: Stored): Promise<void> {
+  await replaceFile(path, `${JSON.stringify(stored, null, 2)}\n`);
 }

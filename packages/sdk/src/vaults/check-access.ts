@@ -102,7 +102,7 @@ async function readObject(
       throw new VaultError("vault_changed", "The vault was public when it was first met, and is shared now");
     const objectId = pin?.chainObjectId ?? vault?.chainObjectId ?? null;
     if (objectId === null) return null;
-    const minGeneration = (await pins.loadGeneration(objectId)) ?? 0n;
+    const { generation: minGeneration } = await pins.loadHighest(objectId);
     const object = await chain.readVault(objectId, { maxAge: 0, minGeneration });
     if (pin !== null) await requireHeld(session, pin, object);
     return object;

@@ -8,7 +8,7 @@ import { ContractError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import type { Body } from "../resources/calling.ts";
 import type { NewInvite, RedeemedAgent, RedeemOptions } from "../resources/invites.ts";
-import type { PinStore, VaultPin } from "./pins.ts";
+import { describePin, isSamePin, type PinStore, type VaultPin } from "./pins.ts";
 
 /**
  * What is told of the shared vaults that the invite is limited to is what this client holds them to itself. A client without `sharedVaults`
@@ -81,26 +81,19 @@ async function requireNetwork({ sharedVaults }: Connection, { chainId }: ToldVau
 
 /** A vault that this machine knows already stays pinned to what it knows: neither an invite nor the service changes that silently. */
 async function keepPins(store: PinStore, pins: readonly VaultPin[]): Promise<void> {
-  const unknown: VaultPin[] = [];
   for (const pin of pins) {
     const known = await store.load(pin.origin, pin.vaultId);
-    if (known === null) unknown.push(pin);
-    else if (describe(known) !== describe(pin))
-      await refuse(`Vault ${pin.vaultId} is pinned to ${describe(known)}, and the invite says ${describe(pin)}`);
+    if (known !== null && !isSamePin(known, pin))
+      await refuse(`Vault ${pin.vaultId} is pinned to ${describePin(known)}, and the invite says ${describePin(pin)}`);
   }
-  for (const pin of unknown) await store.save(pin);
+  const { pinFirst } = await import("./pinning.ts");
+  for (const pin of pins) await pinFirst(store, pin, ASK_WHO_INVITED);
 }
 
-function describe({ shared, chainObjectId, ownerAddress, chainId }: VaultPin): string {
-  return shared
-    ? `object ${chainObjectId ?? "none"} of ${ownerAddress ?? "none"} on chain ${chainId ?? "none"}`
-    : "public";
-}
+const ASK_WHO_INVITED =
+  "Ask who made the invite, over the way it came, which is true; then call vaults.trust with it. The invite is not used yet.";
 
 async function refuse(message: string): Promise<never> {
   const { VaultError } = await import("./vault-error.ts");
-  throw new VaultError("vault_changed", message, {
-    nextStep:
-      "Ask who made the invite, over the way it came, which is true; then call vaults.trust with it. The invite is not used yet.",
-  });
+  throw new VaultError("vault_changed", message, { nextStep: ASK_WHO_INVITED });
 }

@@ -5,7 +5,7 @@ import { toHex } from "../digest.ts";
 import { bytesOf } from "./addresses.ts";
 import { KeyRing } from "./key-ring.ts";
 import type { OpenVault } from "./open-vault.ts";
-import type { VaultPin } from "./pins.ts";
+import { raiseTo, type VaultPin } from "./pins.ts";
 import { seenBy, type SeenMemory } from "./seen.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
 import type { VaultSession } from "./session.ts";
@@ -42,7 +42,7 @@ function openViewer(session: VaultSession, pin: VaultPin, chainObjectId: string,
     inVaultTerms(async () => {
       // A view comes before everything that is verified: what other processes have seen counts from here on.
       await memory.refresh();
-      seen ??= (await pins.loadGeneration(chainObjectId)) ?? 0n;
+      seen ??= (await pins.loadHighest(chainObjectId)).generation;
       const floor = options.minGeneration ?? 0n;
       const wanted = { ...options, minGeneration: floor > seen ? floor : seen };
       const remembered = await chain.readVault(chainObjectId, wanted);
@@ -53,7 +53,7 @@ function openViewer(session: VaultSession, pin: VaultPin, chainObjectId: string,
       held = await requireHeld(session, held, vault);
       if (vault.generation > seen) {
         seen = vault.generation;
-        await pins.saveGeneration(chainObjectId, seen);
+        await pins.changeHighest(chainObjectId, raiseTo(vault));
       }
       return viewOf(vault);
     });

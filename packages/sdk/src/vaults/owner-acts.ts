@@ -7,6 +7,8 @@ import { sending } from "./create.ts";
 import { ACCEPTED, LEFT } from "./effects.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
 import { bytesOf } from "./addresses.ts";
+import { replacePin } from "./pinning.ts";
+import type { VaultPin } from "./pins.ts";
 import { untilSeen } from "./service-view.ts";
 import type { VaultSession } from "./session.ts";
 import { requireOpenVault, vaultSession } from "./vault-session.ts";
@@ -87,15 +89,16 @@ export async function acceptVault(
 }
 
 function acceptOnChain(connection: Connection, vaultId: string, options: CallOptions): Promise<ActResult> {
-  return act(connection, vaultId, options, async (session, objectId) => {
+  return act(connection, vaultId, options, async (session, objectId, pin) => {
     const { chain, signer, pins } = session;
     const signingKey = signer.statements?.publicKey;
     const accepted = await acceptOwnership(chain, sending(signer), {
       objectId,
       ...(signingKey === undefined ? {} : { signingKey }),
     });
-    const pin = await session.pin(vaultId, options);
-    await pins.save({ ...pin, ownerAddress: signer.chainAddress });
+    const owned = { ...pin, ownerAddress: signer.chainAddress };
+    // Whoever trusted another object meanwhile did not mean the one that was accepted.
+    await replacePin(pins, pin, (kept) => (kept === null || kept.chainObjectId === pin.chainObjectId ? owned : kept));
     session.forget();
     return accepted;
   });
@@ -105,9 +108,9 @@ async function act(
   connection: Connection,
   vaultId: string,
   options: CallOptions | undefined,
-  work: (session: VaultSession, objectId: string) => Promise<VaultAct>,
+  work: (session: VaultSession, objectId: string, pin: VaultPin) => Promise<VaultAct>,
 ): Promise<ActResult> {
   const { pin } = await requireOpenVault(connection, vaultId, options);
-  const { outcome, vault } = await inVaultTerms(() => work(vaultSession(connection), pin.chainObjectId ?? ""));
+  const { outcome, vault } = await inVaultTerms(() => work(vaultSession(connection), pin.chainObjectId ?? "", pin));
   return { outcome, generation: vault.generation };
 }

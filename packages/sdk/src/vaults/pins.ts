@@ -1,4 +1,4 @@
-/** What this client holds a vault to, whatever the service says later (encryption design §2, pins). */
+/** What this client holds a vault to, whatever the service says later (encryption design §7, pins). */
 
 export interface VaultPin {
   /** The service's origin, and its id of the vault. */
@@ -14,30 +14,78 @@ export interface VaultPin {
   readonly chainId: string | null;
 }
 
-/** Where pins and what was seen are kept between runs; in memory unless one is given. Both may be called at any time. */
+/** What was seen highest of a chain object, beside its pin. Neither ever goes down by a read. */
+export interface Highest {
+  readonly generation: bigint;
+  readonly floor: bigint;
+}
+
+/** Where pins and what was seen are kept between runs; in memory unless one is given. All may be called at any time. */
 export interface PinStore {
   load(origin: string, vaultId: string): Promise<VaultPin | null>;
-  save(pin: VaultPin): Promise<void>;
-  /** The highest generation seen of a chain object; null: none yet. */
-  loadGeneration(chainObjectId: string): Promise<bigint | null>;
-  saveGeneration(chainObjectId: string, generation: bigint): Promise<void>;
+  /** Every pin of one service. */
+  list(origin: string): Promise<readonly VaultPin[]>;
+  /**
+   * Compares and sets, also between processes. Keeps `pin` where `expected` is what is kept now; null: where nothing is. False: something else
+   * is kept, and nothing was changed.
+   */
+  save(expected: VaultPin | null, pin: VaultPin): Promise<boolean>;
+  /** Zeros: nothing was seen of the chain object yet. */
+  loadHighest(chainObjectId: string): Promise<Highest>;
+  /**
+   * Reads, changes and writes in one step, which no other process comes between; resolves with what is kept then. `change` may run more than
+   * once, and changes nothing else.
+   */
+  changeHighest(chainObjectId: string, change: (kept: Highest) => Highest): Promise<Highest>;
+}
+
+export const NOTHING_SEEN: Highest = { generation: 0n, floor: 0n };
+
+/** For `changeHighest`: each number as high as any process has seen it. */
+export function raiseTo(seen: Highest): (kept: Highest) => Highest {
+  return (kept) => ({
+    generation: kept.generation > seen.generation ? kept.generation : seen.generation,
+    floor: kept.floor > seen.floor ? kept.floor : seen.floor,
+  });
+}
+
+export function isSamePin(one: VaultPin | null, other: VaultPin | null): boolean {
+  if (one === null || other === null) return one === other;
+  return (
+    one.origin === other.origin &&
+    one.vaultId === other.vaultId &&
+    one.shared === other.shared &&
+    one.chainObjectId === other.chainObjectId &&
+    one.ownerAddress === other.ownerAddress &&
+    one.chainId === other.chainId
+  );
+}
+
+export function describePin({ shared, chainObjectId, ownerAddress, chainId }: VaultPin): string {
+  return shared
+    ? `object ${chainObjectId ?? "none"} of ${ownerAddress ?? "none"} on chain ${chainId ?? "none"}`
+    : "public";
 }
 
 /** Forgets with the process. */
 export function memoryPins(): PinStore {
   const pins = new Map<string, VaultPin>();
-  const generations = new Map<string, bigint>();
+  const highest = new Map<string, Highest>();
   const keyOf = (origin: string, vaultId: string): string => `${origin} ${vaultId}`;
   return {
     load: (origin, vaultId) => Promise.resolve(pins.get(keyOf(origin, vaultId)) ?? null),
-    save: (pin) => {
-      pins.set(keyOf(pin.origin, pin.vaultId), pin);
-      return Promise.resolve();
+    list: (origin) => Promise.resolve([...pins.values()].filter((pin) => pin.origin === origin)),
+    save: (expected, pin) => {
+      const key = keyOf(pin.origin, pin.vaultId);
+      const isExpected = isSamePin(pins.get(key) ?? null, expected);
+      if (isExpected) pins.set(key, pin);
+      return Promise.resolve(isExpected);
     },
-    loadGeneration: (chainObjectId) => Promise.resolve(generations.get(chainObjectId) ?? null),
-    saveGeneration: (chainObjectId, generation) => {
-      generations.set(chainObjectId, generation);
-      return Promise.resolve();
+    loadHighest: (chainObjectId) => Promise.resolve(highest.get(chainObjectId) ?? NOTHING_SEEN),
+    changeHighest: (chainObjectId, change) => {
+      const changed = change(highest.get(chainObjectId) ?? NOTHING_SEEN);
+      highest.set(chainObjectId, changed);
+      return Promise.resolve(changed);
     },
   };
 }

@@ -25,7 +25,7 @@ export interface VaultSession {
   forget(): void;
   /** What the client holds this vault to; pinned now when it is met for the first time. */
   pin(vaultId: string, options?: CallOptions): Promise<VaultPin>;
-  /** Pins a vault that this client made or was invited to. */
+  /** Pins a vault that is read for the first time, or was just made. @throws VaultError `vault_changed` where it is pinned to something else. */
   adopt(vault: Pick<Vault, "id" | "type" | "chainObjectId">, ownerAddress: string | null): Promise<VaultPin>;
   /** The shared vault, of those that this client has opened, in which this file or folder was read; null: in none. */
   homeOf(itemId: string): string | null;

@@ -4,8 +4,10 @@ import type { CallOptions } from "../call.ts";
 import { encodeRequest } from "../encode-request.ts";
 import type { Connection } from "../options.ts";
 import { bytesOf } from "./addresses.ts";
+import { replacePin } from "./pinning.ts";
+import { describePin } from "./pins.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
-import { vaultSession } from "./vault-session.ts";
+import { pinOf, vaultSession } from "./vault-session.ts";
 
 /** A shared vault, as its owner tells it. */
 export interface ToldOfVault {
@@ -31,7 +33,8 @@ export async function trustVault(
   encodeRequest(api.vaults.get, { params: { vaultId } });
   const session = vaultSession(connection);
   await requireOwner(connection, chainObjectId, ownerAddress, options);
-  await session.adopt({ id: vaultId, type: "shared", chainObjectId }, ownerAddress);
+  const told = pinOf(session, { id: vaultId, type: "shared", chainObjectId }, ownerAddress);
+  await replacePin(session.pins, told, () => told);
   session.forget();
 }
 
@@ -50,7 +53,13 @@ export async function trustOwner(
   const session = vaultSession(connection);
   const pin = await session.pin(vaultId, options);
   await requireOwner(connection, pin.chainObjectId ?? "", chainAddress, options);
-  await session.pins.save({ ...pin, ownerAddress: chainAddress });
+  const trusted = { ...pin, ownerAddress: chainAddress };
+  // It was this object whose owner the chain has just named.
+  await replacePin(session.pins, pin, (kept) => {
+    if (kept !== null && kept.chainObjectId !== pin.chainObjectId)
+      throw new VaultError("vault_changed", `Another process has pinned the vault to ${describePin(kept)} meanwhile`);
+    return trusted;
+  });
   session.forget();
 }
 

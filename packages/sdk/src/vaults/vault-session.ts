@@ -9,6 +9,7 @@ import type { Connection, SharedVaultOptions } from "../options.ts";
 import { openVault } from "./opening.ts";
 import { hexOf } from "./addresses.ts";
 import type { OpenVault } from "./open-vault.ts";
+import { pinFirst } from "./pinning.ts";
 import { memoryPins, type VaultPin } from "./pins.ts";
 import { rememberMemories } from "./seen.ts";
 import type { VaultSession } from "./session.ts";
@@ -69,11 +70,7 @@ function openSession(connection: Connection, shared: SharedVaultOptions): VaultS
       vaults.clear();
     },
     pin: (vaultId, options) => findPin(session, vaultId, options),
-    adopt: async (vault, ownerAddress) => {
-      const pin = pinOf(session, vault, ownerAddress);
-      await pins.save(pin);
-      return pin;
-    },
+    adopt: (vault, ownerAddress) => pinFirst(pins, pinOf(session, vault, ownerAddress)),
     homeOf: (itemId) => {
       for (const [id, seen] of homes) if (seen.entry(itemId) !== null) return id;
       return null;
@@ -147,11 +144,7 @@ async function findPin(session: VaultSession, vaultId: string, options?: CallOpt
   }
   const { vault } = await callOn(connection, api.vaults.get, { params: { vaultId } }, options);
   const object = await inVaultTerms(() => readObject(session, vault));
-  // A service that takes its time must not replace what its user, or an invite, has told meanwhile.
-  const told = await pins.load(connection.place.origin, vaultId);
-  if (told === null) return session.adopt(vault, object?.owner.chainAddress ?? null);
-  requireSameNetwork(session, told);
-  return told;
+  return session.adopt(vault, object?.owner.chainAddress ?? null);
 }
 
 async function readObject({ chain }: VaultSession, vault: Vault): Promise<VaultObject | null> {
@@ -161,7 +154,7 @@ async function readObject({ chain }: VaultSession, vault: Vault): Promise<VaultO
   return chain.readVault(vault.chainObjectId);
 }
 
-function pinOf(
+export function pinOf(
   { connection, chain }: VaultSession,
   { id, type, chainObjectId }: Pick<Vault, "id" | "type" | "chainObjectId">,
   ownerAddress: string | null,
