@@ -1,6 +1,8 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { scanDisk, windowsOf, type Needle } from "./disk-scan.ts";
 
@@ -42,7 +44,26 @@ describe("scanDisk", () => {
     expect((await scan([{ ...words, contentOnly: true }], 2_000)).found).toEqual([]);
     expect((await scan([words], 2_000)).found).toEqual([{ needle: "the words", file: "coffer.sqlite-wal" }]);
   });
+
+  // POSIX drops a process's locks on a file with the first descriptor of it that is closed (sqlite.org/howtocorrupt.html §2.2).
+  it("costs a database that is open in this process none of its locks", async () => {
+    const path = join(directory, "coffer.sqlite");
+    using database = new DatabaseSync(path);
+    database.exec("PRAGMA journal_mode = WAL; CREATE TABLE rows (name TEXT)");
+    await scan([words]);
+    // The last process to close a database deletes its write-ahead log, which this one still writes to.
+    inAnotherProcess(path, "INSERT INTO rows VALUES ('theirs') RETURNING name");
+    database.exec("INSERT INTO rows VALUES ('ours')");
+    expect(inAnotherProcess(path, "SELECT name FROM rows")).toEqual([{ name: "theirs" }, { name: "ours" }]);
+  });
 });
+
+function inAnotherProcess(path: string, statement: string): unknown {
+  const program = `const database = new (require("node:sqlite").DatabaseSync)(process.argv[1]);
+    console.log(JSON.stringify(database.prepare(process.argv[2]).all()));
+    database.close();`;
+  return JSON.parse(execFileSync(process.execPath, ["--eval", program, path, statement], { encoding: "utf8" }));
+}
 
 describe("windowsOf", () => {
   it("takes a piece out of the middle of each file that has one", async () => {

@@ -1,6 +1,9 @@
 /** Whether plaintext stands in the files of the service: a look at what was written since a moment, for needles that can be nothing else. */
-import { open, readdir, stat } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import type { LocalFile } from "./folder-tree.ts";
 
 export interface Needle {
@@ -19,12 +22,21 @@ export interface ScanReport {
   readonly found: readonly { readonly needle: string; readonly file: string }[];
 }
 
+export interface ScanOptions {
+  readonly without: string;
+  readonly since: number;
+  readonly needles: readonly Needle[];
+}
+
+/** What the process that searches reads from its standard input; it prints a {@link ScanReport}. */
+export interface Search extends Omit<ScanOptions, "needles"> {
+  readonly directory: string;
+  readonly needles: readonly { readonly of: string; readonly contentOnly: boolean; readonly hex: string }[];
+}
+
 const WINDOW_BYTES = 32;
 /** Windows from so many files; a look, not a proof: the suite scans everything. */
 const MOST_WINDOWS = 16;
-/** Bytes that are read at most. */
-const MOST_BYTES = 512 * 1024 * 1024;
-const PIECE_BYTES = 8 * 1024 * 1024;
 
 /** Pieces out of the middle of files, no two of the same file. Files without 32 bytes that differ are passed over. */
 export async function windowsOf(files: readonly LocalFile[]): Promise<Needle[]> {
@@ -45,38 +57,27 @@ async function readAt(path: string, position: number, length: number): Promise<B
   return buffer.subarray(0, bytesRead);
 }
 
-/** Looks into every file below `directory` but those in `without` that was written since `since`, in milliseconds since 1970. */
-export async function scanDisk(
-  directory: string,
-  options: { readonly without: string; readonly since: number; readonly needles: readonly Needle[] },
-): Promise<ScanReport> {
-  const found: { needle: string; file: string }[] = [];
-  let [files, bytes] = [0, 0];
-  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name);
-    if (!entry.isFile() || path.startsWith(options.without) || bytes > MOST_BYTES) continue;
-    const facts = await stat(path).catch(() => null);
-    if (facts === null || facts.mtimeMs < options.since) continue;
-    const wanted = options.needles.filter(({ contentOnly }) => !contentOnly || !path.includes(".sqlite"));
-    for (const needle of await needlesIn(path, wanted)) found.push({ needle, file: relative(directory, path) });
-    files += 1;
-    bytes += facts.size;
-  }
-  return { files, bytes, needles: options.needles.length, found };
-}
+const SEARCH = join(import.meta.dirname, "disk-search.ts");
 
-async function needlesIn(path: string, needles: readonly Needle[]): Promise<string[]> {
-  const found = new Set<string>();
-  const file = await open(path).catch(() => null);
-  // Temporary files come and go while the service works.
-  if (file === null) return [];
-  await using _closed = file;
-  const longest = Math.max(...needles.map(({ bytes }) => bytes.length), 1);
-  const piece = Buffer.alloc(PIECE_BYTES);
-  for (let position = 0; ; position += PIECE_BYTES - longest) {
-    const { bytesRead } = await file.read(piece, 0, PIECE_BYTES, position);
-    const part = piece.subarray(0, bytesRead);
-    for (const { of, bytes } of needles) if (part.includes(bytes)) found.add(of);
-    if (bytesRead < PIECE_BYTES) return [...found];
-  }
+/**
+ * Looks into every file below `directory` but those in `without` that was written since `since`, in milliseconds since 1970.
+ *
+ * Another process does it. A process that closes any descriptor of a file loses all its locks on it, and SQLite's are such locks
+ * (sqlite.org/howtocorrupt.html §2.2). Read in the service's process, its databases would be unlocked for the rest of its life: the next
+ * command on them would delete the write-ahead log under it.
+ */
+export async function scanDisk(directory: string, options: ScanOptions): Promise<ScanReport> {
+  const child = spawn(process.execPath, ["--conditions=coffer-source", SEARCH], { stdio: ["pipe", "pipe", "inherit"] });
+  const needles = options.needles.map(({ of, bytes, contentOnly }) => ({
+    of,
+    contentOnly,
+    hex: bytes.toString("hex"),
+  }));
+  const ended = once(child, "close");
+  child.stdin.on("error", () => undefined).end(JSON.stringify({ ...options, directory, needles } satisfies Search));
+  const answer = await text(child.stdout);
+  const [code] = (await ended) as [number | null];
+  if (code !== 0)
+    throw new Error(`The search of ${directory} ended with ${code === null ? "a signal" : `code ${code}`}`);
+  return JSON.parse(answer) as ScanReport;
 }
