@@ -48,8 +48,20 @@ describe("what never becomes a request is answered in the one form all the same 
       "two framings (RFC 9112 §6.1)",
       "POST /api/vaults HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     ],
+    ["two hosts (RFC 9112 §3.2)", "GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n"],
+    ["the same host twice", "GET /healthz HTTP/1.1\r\nhost: a\r\nHOST: a\r\nConnection: close\r\n\r\n"],
+    ["no version", "GET /healthz\r\n\r\n"],
+    ["another version", "GET /healthz HTTP/2.0\r\nHost: x\r\nConnection: close\r\n\r\n"],
+    ...["gzip, chunked", "chunked, chunked", "identity, chunked", "x-odd, chunked"].map((coding) => [
+      `${coding} (RFC 9112 §6.1)`,
+      `POST /api/vaults HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: ${coding}\r\nConnection: close\r\n\r\n0\r\n\r\n`,
+    ]),
+    ["chunks in HTTP/1.0", "POST /api/vaults HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"],
+    ["raw bytes in the target", "GET /api/files?name=\u00e9 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"],
+    ["a query that is not UTF-8", "GET /api/files?name=%ff HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"],
+    ["a query cut short", "GET /api/files?name=100% HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"],
     ["a length that is no number", "POST /api/vaults HTTP/1.1\r\nHost: x\r\nContent-Length: ten\r\n\r\n"],
-  ])("%s: 400", async (_what, request) => {
+  ])("%s: 400", async (_what, request = "") => {
     expectFailure(await exchange(request), 400, "malformed_request");
   });
 

@@ -11,6 +11,7 @@ import { Call } from "./http/call.ts";
 import { type CrossOrigin, openCrossOrigin, PREFLIGHT_HEADERS } from "./http/cross-origin.ts";
 import { ServiceError } from "./http/errors.ts";
 import { codeOfClientError, renderRawFailure } from "./http/failures.ts";
+import { framingProblem } from "./http/framing.ts";
 import { createGuards } from "./http/guards.ts";
 import { requestIdOf } from "./http/headers.ts";
 import { createIdempotency } from "./http/idempotency.ts";
@@ -100,7 +101,7 @@ function createServer(deps: Deps, log: Log, crossOrigin: CrossOrigin): FastifyIn
     exposeHeadRoutes: false,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
-    // Node would answer a missing Host itself, without our error body: observeRequests does it.
+    // Node would answer a missing Host itself, without our error body: framing.ts does it.
     http: { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT, requireHostHeader: false },
     // Not a limit on the whole request: see HEADERS_TIMEOUT, json-body.ts and byte-bodies.ts.
     requestTimeout: 0,
@@ -139,10 +140,9 @@ function observeRequests(
   app.decorateRequest("call");
   app.addHook("onRequest", (request, reply, done) => {
     begin(request, crossOrigin);
-    // RFC 9112 §3.2: an HTTP/1.1 request without Host is answered with 400.
-    if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
-      done(new ServiceError("malformed_request", "The Host header is missing"));
-    } else if (crossOrigin.isPreflight(request.method, request.headers)) {
+    const problem = framingProblem(request.raw);
+    if (problem !== null) done(new ServiceError("malformed_request", problem));
+    else if (crossOrigin.isPreflight(request.method, request.headers)) {
       sendText(request, reply, { status: 204, headers: PREFLIGHT_HEADERS, body: null });
     } else done();
   });

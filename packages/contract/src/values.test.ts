@@ -16,6 +16,8 @@ describe("names", () => {
     ["a\\b", "control characters"],
     ["a\u0000b", "control characters"],
     ["line\nbreak", "control characters"],
+    ["C1 \u0085 next line", "control characters"],
+    ["C1 \u009b31m", "control characters"],
     [" leading", "white space"],
     ["trailing ", "white space"],
     ["lone \ud800 surrogate", "control characters"],

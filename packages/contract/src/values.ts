@@ -17,8 +17,8 @@ export const sha256Hex = z.string().check(z.regex(/^[0-9a-f]{64}$/, "Invalid SHA
 
 export const MAX_NAME_BYTES = 255;
 
-/** A control character, a path separator, or a lone surrogate (which UTF-8 cannot carry). */
-const FORBIDDEN_IN_NAME = /[\u0000-\u001f\u007f/\\]|[\ud800-\udfff]/u;
+/** A control character (C0, DEL, C1), a path separator, or a lone surrogate (which UTF-8 cannot carry). */
+const FORBIDDEN_IN_NAME = /[\u0000-\u001f\u007f-\u009f/\\]|[\ud800-\udfff]/u;
 
 /** Why a text cannot be a file, folder or vault name; null when it can. */
 export function nameProblem(text: string): string | null {

@@ -36,10 +36,7 @@ test("[D5-upload-multipart] one file comes out byte for byte, whatever the piece
     Buffer.from("\r\n--frontie\r\n--"),
     Buffer.from(Array.from({ length: 9000 }, (_, index) => index % 256)),
   ]);
-  const bytes = form([
-    { name: "note", content: "x" },
-    { name: "file", fileName: "päper.pdf", type: "application/pdf", content },
-  ]);
+  const bytes = form([{ name: "file", fileName: "päper.pdf", type: "application/pdf", content }]);
   for (const chunk of [1, 7, 1024, bytes.length]) {
     const part = await open(bytes, chunk);
     expect(part).toMatchObject({ name: "päper.pdf", contentType: "application/pdf" });
@@ -52,6 +49,27 @@ test("a path in the file name is cut, an impossible one is none", async () => {
   expect((await named("C:\\\\Users\\\\me\\\\a.txt")).name).toBe("a.txt");
   expect((await named("../../etc/passwd")).name).toBe("passwd");
   expect((await named("..")).name).toBeNull();
+  expect((await named("C1 \u0085.txt")).name).toBeNull();
+});
+
+test("a file name that is not UTF-8 is none", async () => {
+  const bytes = form([{ name: "file", fileName: "caf_.txt", type: "text/plain", content: "x" }]);
+  bytes[bytes.indexOf("_.txt")] = 0xe9;
+  expect((await open(bytes)).name).toBeNull();
+});
+
+test("a form with a field beside its file is refused, wherever the field stands: it may say where the file goes", async () => {
+  const file = { name: "file", fileName: "a", type: "text/plain", content: "x".repeat(500) };
+  for (const name of ["vaultId", "folderId", "name", "note", "__proto__"]) {
+    const field = { name, content: "x" };
+    for (const parts of [
+      [field, file],
+      [file, field],
+      [file, field, field, field, field],
+    ]) {
+      for (const chunk of [7, 100_000]) expect(await codeOf(open(form(parts), chunk))).toBe("validation_failed");
+    }
+  }
 });
 
 test("no file, two files, and forms that end early are refused", async () => {

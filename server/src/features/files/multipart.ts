@@ -16,8 +16,8 @@ interface OpenPart extends FilePart {
   readonly stream: BusboyFileStream;
 }
 
-/** Beside the file a form may carry a few small fields; they mean nothing here. */
-const LIMITS = { files: 2, fields: 16, parts: 18, fieldSize: 64 * 1024, headerSize: 16 * 1024 } as const;
+/** One part more than a form may have, so that a second one is seen. */
+const LIMITS = { files: 2, fields: 2, parts: 3, fieldSize: 1024, headerSize: 16 * 1024 } as const;
 
 const INPUT_BYTES = 256 * 1024;
 
@@ -26,21 +26,28 @@ export function isMultipart(contentType: string | null): contentType is string {
 }
 
 /**
- * Resolves once the file's part begins. Its stream ends only when the form is complete and held no second file, so what
- * is stored is the whole of one file. Rejects with `validation_failed` for a form without a file or a malformed one; an
- * error of the source passes unchanged.
+ * Resolves once the file's part begins. Its stream ends only when the form is complete and held nothing else, so what
+ * is stored is the whole of one file. Rejects with `validation_failed` for a form without a file, with a field or a second
+ * file, or a malformed one; an error of the source passes unchanged.
  */
 export async function openMultipart(contentType: string, source: AsyncIterable<Uint8Array>): Promise<FilePart> {
   const form = openForm(contentType);
   const sender = { failed: false };
   const input = Readable.from(noting(source, sender), { objectMode: false, highWaterMark: INPUT_BYTES });
   const files: OpenPart[] = [];
+  // A field can say where the file goes. It may come last, so it is not read: a vault that it names is not passed over.
+  const refused = { reason: null as string | null };
+  const refuse = (reason: string): void => void (refused.reason ??= reason);
+  form.on("field", () => refuse(FIELD_REFUSED)).on("partsLimit", () => refuse(MANY_FILES));
   const begun = new Promise<void>((resolve) => {
     form.on("file", (_field, stream, fileName, _encoding, type) => {
       files.push({ name: parseName(fileName), contentType: parseType(type), stream });
       // The part can fail before anyone reads it; what went wrong is told by the form.
       stream.on("error", ignore);
-      if (files.length > 1) stream.resume();
+      if (files.length > 1) {
+        refuse(MANY_FILES);
+        stream.resume();
+      }
       resolve();
     });
   });
@@ -49,15 +56,23 @@ export async function openMultipart(contentType: string, source: AsyncIterable<U
   });
   await Promise.race([begun, done]);
   const [part] = files;
-  if (part === undefined) throw new ServiceError("validation_failed", "body: the form holds no file");
-  return { ...part, stream: readPart(part, { input, done, files }) };
+  if (part === undefined || refused.reason !== null) {
+    input.destroy();
+    done.catch(ignore);
+    throw new ServiceError("validation_failed", refused.reason ?? "body: the form holds no file");
+  }
+  return { ...part, stream: readPart(part, { input, done, refused }) };
 }
+
+const FIELD_REFUSED = "body: a form carries the file alone; name its place in the query (vaultId, folderId, name)";
+const MANY_FILES = "body: the form holds more than one file";
 
 interface OpenForm {
   readonly input: Readable;
   /** Settles when the form has ended or failed. */
   readonly done: Promise<void>;
-  readonly files: readonly OpenPart[];
+  /** Why the form is refused, once its parts have shown it. */
+  readonly refused: { readonly reason: string | null };
 }
 
 function openForm(contentType: string): BusboyInstance {
@@ -68,12 +83,12 @@ function openForm(contentType: string): BusboyInstance {
   }
 }
 
-async function* readPart({ stream }: OpenPart, { input, done, files }: OpenForm): AsyncGenerator<Uint8Array> {
+async function* readPart({ stream }: OpenPart, { input, done, refused }: OpenForm): AsyncGenerator<Uint8Array> {
   done.catch((cause: unknown) => stream.destroy(cause as Error));
   try {
     for await (const chunk of stream) yield chunk as Uint8Array;
     await done;
-    if (files.length > 1) throw new ServiceError("validation_failed", "body: the form holds more than one file");
+    if (refused.reason !== null) throw new ServiceError("validation_failed", refused.reason);
   } catch (cause) {
     input.destroy();
     // Rejects with the better account of it, where there is one.
@@ -95,10 +110,13 @@ async function* noting(source: AsyncIterable<Uint8Array>, sender: { failed: bool
   }
 }
 
-/** A form's file name is a hint of its sender (RFC 7578 §4.2): what cannot be a name is as good as none. */
+/**
+ * A form's file name is a hint of its sender (RFC 7578 §4.2): what cannot be a name is as good as none. U+FFFD stands where
+ * the parser found what is not UTF-8.
+ */
 function parseName(fileName: string | undefined): string | null {
   const name = fileName?.normalize("NFC") ?? "";
-  return nameProblem(name) === null ? name : null;
+  return nameProblem(name) === null && !name.includes("\ufffd") ? name : null;
 }
 
 function parseType(type: string): string | null {

@@ -12,6 +12,7 @@ import { parseSignedUpload, refuseSigned } from "../files/signed-uploads.ts";
 import { findFile } from "../files/store.ts";
 import { readReplaceable, readRoom, refuseTakenName, type StoringDeps } from "../files/storing.ts";
 import { findPlace } from "../placing.ts";
+import { readFileFor } from "../reaching.ts";
 import { advance } from "./advancing.ts";
 import { parseChecksum } from "./checksum.ts";
 import type { Locks } from "./locks.ts";
@@ -161,7 +162,7 @@ async function beginUpload(
   await deps.blobs.begin(upload.blob_key);
   try {
     return await deps.database.transaction(async (transaction) => {
-      if (upload.shared_json !== null) await requireStanding(transaction, context.principal, upload);
+      await requireTarget(transaction, context.principal, upload);
       await requireUnheldRoom(transaction, deps, upload);
       await insertUpload(transaction, upload);
       return context.record(transaction, new Reply<void>(undefined, { headers: creationHeaders(upload) }));
@@ -171,6 +172,14 @@ async function beginUpload(
     await deps.blobs.discard(upload.blob_key).catch(ignore);
     throw error;
   }
+}
+
+/** Where the upload goes may have been deleted since it was planned. Throws `not_found` and the like. */
+async function requireTarget(transaction: Session, principal: Principal, upload: UploadRow): Promise<void> {
+  const { vault_id: vaultId, folder_id: folderId, file_id: fileId } = upload;
+  if (fileId === null) await findPlace(transaction, principal, { vaultId, folderId });
+  else await readFileFor(transaction, principal, fileId);
+  if (upload.shared_json !== null) await requireStanding(transaction, principal, upload);
 }
 
 /**

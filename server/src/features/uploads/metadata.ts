@@ -21,7 +21,8 @@ export type UploadMetadata = z.infer<typeof metadata>;
 
 /** Throws `validation_failed` for what is not tus metadata, for unknown keys, and for values that are not of their kind. */
 export function parseMetadata(header: string | undefined): UploadMetadata {
-  const pairs: Record<string, string> = {};
+  // Without a prototype `__proto__` is a key like any other, and refused like any unknown one.
+  const pairs = Object.create(null) as Record<string, string>;
   for (const pair of header === undefined || header.trim() === "" ? [] : header.split(",")) {
     const [key = "", encoded = "", ...rest] = pair.trim().split(" ");
     if (!/^[\x21-\x2b\x2d-\x7e]+$/.test(key) || rest.length > 0)

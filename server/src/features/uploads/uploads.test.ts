@@ -193,6 +193,9 @@ test("[D5-tus-metadata] metadata is read strictly", async () => {
   const refused = [
     ["no file name", ""],
     ["unknown key", "filename YQ==,colour cmVk"],
+    ["a prototype", "filename YQ==,__proto__ cmVk"],
+    ["an inherited word", "filename YQ==,constructor cmVk"],
+    ["C1 control", `filename ${Buffer.from("a\u0085b").toString("base64")}`],
     ["not base64", "filename a"],
     ["base64 with a wrong tail", "filename YR=="],
     ["not UTF-8", "filename /w=="],

@@ -26,8 +26,8 @@ async function readPart(body: Uint8Array, contentType: string): Promise<globalTh
   } catch {
     throw new Failure("validation_failed", "body: not multipart/form-data");
   }
-  const files = [...form.values()].filter((value) => typeof value !== "string");
-  const [file] = files;
-  if (file === undefined || files.length > 1) throw new Failure("validation_failed", "body: expected one file part");
+  const [file, ...others] = form.values();
+  if (file === undefined || typeof file === "string" || others.length > 0)
+    throw new Failure("validation_failed", "body: expected one file part and nothing else");
   return file;
 }
