@@ -21,6 +21,7 @@ import { type Log, logFault } from "./http/log.ts";
 import { logRequest } from "./http/request-log.ts";
 import { answerFailure, sendText } from "./http/responses.ts";
 import { createLimits } from "./limits/limits.ts";
+import { hasEmptySegment } from "./http/paths.ts";
 import { Transfers } from "./http/transfers.ts";
 import { createUnmatched } from "./http/unmatched.ts";
 
@@ -142,6 +143,7 @@ function observeRequests(
     begin(request, crossOrigin);
     const problem = framingProblem(request.raw);
     if (problem !== null) done(new ServiceError("malformed_request", problem));
+    else if (hasEmptySegment(request.url)) done(new ServiceError("not_found"));
     else if (crossOrigin.isPreflight(request.method, request.headers)) {
       sendText(request, reply, { status: 204, headers: PREFLIGHT_HEADERS, body: null });
     } else done();

@@ -22,6 +22,7 @@ export interface RateSettings {
   /** Wrong passwords for one e-mail before the next attempt has to wait. */
   readonly signInFailures: number;
   readonly signup: number;
+  readonly idp: number;
   readonly refresh: number;
   readonly general: number;
   readonly generalBurst: number;
@@ -248,6 +249,7 @@ function assembleSettings(values: Values): Settings {
       login: values.loginRate,
       signInFailures: values.signInFailures,
       signup: values.signupRate,
+      idp: values.idpRate,
       refresh: values.refreshRate,
       general: values.generalRate,
       generalBurst: values.generalBurst,

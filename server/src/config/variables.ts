@@ -218,6 +218,7 @@ export const VARIABLES = {
     10,
     "sign-ups, code checks and redeemed invites per minute and client address",
   ),
+  idpRate: rate("SERVICE_RATE_IDP", 30, "requests of the identity provider's routes per minute and client address"),
   refreshRate: rate("SERVICE_RATE_REFRESH", 30, "refreshes per minute and session"),
   generalRate: rate("SERVICE_RATE_GENERAL", 6000, "requests per minute and credential"),
   webhookTestRate: rate("SERVICE_RATE_WEBHOOK_TEST", 10, "webhook tests per minute and endpoint"),

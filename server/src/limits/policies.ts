@@ -2,7 +2,7 @@
 import type { RateSettings } from "../config.ts";
 
 /** Each has its quota in {@link RateSettings} and its window in {@link policiesOf}. */
-export type Bucket = "mail" | "mailAddress" | "login" | "signup" | "refresh" | "general" | "webhookTest";
+export type Bucket = "mail" | "mailAddress" | "login" | "signup" | "idp" | "refresh" | "general" | "webhookTest";
 
 /** `quota` requests in `window` seconds, at most `burst` of them at once. */
 export interface Policy {
@@ -28,6 +28,7 @@ export function policiesOf(rates: RateSettings): Readonly<Record<Bucket, Policy>
     mailAddress: policy("mailAddress", HOUR),
     login: policy("login", MINUTE),
     signup: policy("signup", MINUTE),
+    idp: policy("idp", MINUTE),
     refresh: policy("refresh", MINUTE),
     webhookTest: policy("webhookTest", MINUTE),
     general: policy("general", MINUTE, rates.generalBurst),
@@ -45,9 +46,9 @@ export const ADDRESS_BUCKETS: Readonly<Record<string, Bucket>> = {
   "auth.signup": "signup",
   "auth.checkAccessCode": "signup",
   "invites.redeem": "signup",
-  "identityProvider.authorize": "signup",
-  "identityProvider.authorizeZklogin": "signup",
-  "identityProvider.callback": "signup",
-  "identityProvider.zkloginToken": "signup",
-  "identityProvider.zkloginAuth": "signup",
+  "identityProvider.authorize": "idp",
+  "identityProvider.authorizeZklogin": "idp",
+  "identityProvider.callback": "idp",
+  "identityProvider.zkloginToken": "idp",
+  "identityProvider.zkloginAuth": "idp",
 };

@@ -66,6 +66,23 @@ describe("a client address", () => {
     expect(await letThrough(14, ask)).toBe(10);
   });
 
+  it("may use the identity provider's routes 30 times a minute, whatever else it did [D2-idp D1-rate-limited]", async () => {
+    const client = newClient();
+    for (let count = 0; count < 10; count += 1) await post("/api/auth/check-access-code", { code: "none" }, client);
+    const headers = { "x-forwarded-for": client };
+    const body = { code: "none", state: "none" };
+    const nonce = "a".repeat(27);
+    const ways = [
+      () => service().ask("GET", "/api/auth/idp", { key: "", headers }),
+      () => service().ask("GET", `/api/auth/idp/zklogin?nonce=${nonce}`, { key: "", headers }),
+      () => post("/api/auth/idp/callback", body, client),
+      () => post("/idp/zklogin-token", body, client),
+      () => post("/idp/zklogin-auth", { ...body, ephemeralPublicKey: "AA==", maxEpoch: 1, randomness: "1" }, client),
+    ];
+    expect(await letThrough(40, (index) => (ways[index % ways.length] ?? post.bind(null, "", {}, ""))())).toBe(30);
+    expectLimited(await post("/api/auth/check-access-code", { code: "none" }, client), 60);
+  });
+
   it("of IPv6 counts by its /64 [D2-mail-operations]", async () => {
     const ask = (index: number) =>
       post("/api/auth/forgot-password", { email: freshEmail() }, `2001:db8:7:7::${index + 1}`);

@@ -61,6 +61,16 @@ describe("a webhook endpoint", () => {
     }
   });
 
+  it.each(["//", "/nothing//", "//nothing"])(
+    "is not found with an empty segment: %s [D1-one-trailing-slash]",
+    async (path) => {
+      for (const method of ["GET", "POST", "PATCH", "DELETE"])
+        expectError(await mine().ask(method, path, method === "GET" ? undefined : {}), 404, "not_found");
+      // A query may hold what it likes.
+      expectError(await mine().ask("GET", "?unknown=a//b"), 400, "validation_failed");
+    },
+  );
+
   it("is listed page by page, newest first, to its account alone [S4.1-list D1-list-cursor D1-foreign-object-404]", async () => {
     const owner = await another();
     const ids: string[] = [];

@@ -13,6 +13,7 @@ const CONVENTIONS = [
   built("D1-list-limit", "Lists take limit 1–1000, default 100."),
   built("D1-list-cursor", "Lists answer { <plural>, nextCursor: string|null }, keyset on (createdAt, id)."),
   built("D1-trailing-slash", "/api/webhooks/ and /api/webhooks are both accepted."),
+  built("D1-one-trailing-slash", "A path with an empty segment, two trailing slashes included, is 404."),
   built("D1-validation-400", "A validation failure is 400 and its message names the field (body.email: …)."),
   built("D1-bad-uuid-400", "A bad uuid in the path is 400."),
   built("D1-malformed-json-400", "Malformed JSON is 400."),

@@ -5,6 +5,7 @@ export const decisionsLimitsAndAuth = [
     built("D2-mail-operations", "forgot-password, resend-verification: 5 / 15 min per IP, silently 3 / h per address."),
     built("D2-login", "login: 10 / min per IP; 5 failures per account, then a delay of 1…60 s, no lock-out."),
     built("D2-signup", "signup, check-access-code, invite redeem: 10 / min per IP."),
+    built("D2-idp", "The identity provider's routes: 30 / min per IP, a bucket of their own."),
     built("D2-refresh", "refresh: 30 / min per family."),
     built("D2-general", "API key or session: 6,000 / min, burst 1,000."),
     built("D2-webhook-test", "webhook test: 10 / min per endpoint."),
