@@ -60,8 +60,9 @@ export const apiKeysGroup = {
       vaultIds: z.optional(z.array(uuid).check(z.minLength(1), z.maxLength(1000))),
       chainAddress: z.optional(chainAddress),
       /** Over `renderKeyAddressText`; needed for an address other than the account's own linked one. */
-      addressProof: z.optional(z.strictObject({ signature: chainSignature, signedAt: z.int().check(z.gte(0)) })),
-      expiresInDays: z.optional(z.int().check(z.gte(1), z.lte(3650))),
+      addressProof: z.optional(z.strictObject({ signature: chainSignature, signedAt: timestamp })),
+      /** A fraction is taken; the key ends at the next whole millisecond. */
+      expiresInDays: z.optional(z.number().check(z.gt(0), z.lte(3650))),
     }),
     status: 201,
     output: createdApiKey,

@@ -123,8 +123,8 @@ export const invitesGroup = {
       chainAddress,
       /** Over `renderRedeemText`; may be left out only where a development server waives it. */
       signature: z.optional(chainSignature),
-      /** Milliseconds since the Unix epoch, by the redeemer's clock. */
-      signedAt: z.optional(z.int().check(z.gte(0))),
+      /** RFC 3339, by the redeemer's clock; the signed text carries the same words. */
+      signedAt: z.optional(timestamp),
       addressProof: z.optional(sha256Hex),
       /** As in the proof, which the inviter's client checks with it; left out where the chain key signs statements itself. */
       signingKey: z.optional(signingKey),

@@ -12,8 +12,8 @@ interface Place {
   readonly chainAddress: string;
 }
 
-/** `codeHash`: SHA-256 of the code in hex. `signedAt`: milliseconds since the Unix epoch. */
-export function renderRedeemText(claim: Place & { readonly codeHash: string; readonly signedAt: number }): string {
+/** `codeHash`: SHA-256 of the code in hex. `signedAt`: RFC 3339 in UTC with milliseconds, as it is sent. */
+export function renderRedeemText(claim: Place & { readonly codeHash: string; readonly signedAt: string }): string {
   return render("Coffer redeem v1", claim, { code: claim.codeHash, time: claim.signedAt });
 }
 
@@ -22,8 +22,8 @@ export function renderLinkText(claim: Place & { readonly accountId: string; read
   return render("Coffer link address v1", claim, { account: claim.accountId, nonce: claim.nonce });
 }
 
-/** For an API key that is bound to an address. `signedAt`: milliseconds since the Unix epoch. */
-export function renderKeyAddressText(claim: Place & { readonly accountId: string; readonly signedAt: number }): string {
+/** For an API key that is bound to an address. `signedAt`: RFC 3339 in UTC with milliseconds, as it is sent. */
+export function renderKeyAddressText(claim: Place & { readonly accountId: string; readonly signedAt: string }): string {
   return render("Coffer key address v1", claim, { account: claim.accountId, time: claim.signedAt });
 }
 
@@ -31,14 +31,10 @@ export function renderKeyAddressText(claim: Place & { readonly accountId: string
 const FIELD = /^[\x21-\x7e]{1,512}$/;
 
 /** Throws RangeError for a field that could be read as more than one. */
-function render(
-  title: string,
-  { origin, network, chainAddress }: Place,
-  more: Record<string, string | number>,
-): string {
-  const fields: Record<string, string | number> = { origin, chain: `sui:${network}`, address: chainAddress, ...more };
+function render(title: string, { origin, network, chainAddress }: Place, more: Record<string, string>): string {
+  const fields: Record<string, string> = { origin, chain: `sui:${network}`, address: chainAddress, ...more };
   const lines = Object.entries(fields).map(([name, value]) => {
-    if (!FIELD.test(String(value))) throw new RangeError(`the ${name} cannot stand in a text that is signed`);
+    if (!FIELD.test(value)) throw new RangeError(`the ${name} cannot stand in a text that is signed`);
     return `${name}: ${value}`;
   });
   return [title, ...lines].join("\n");

@@ -2,7 +2,7 @@ import { renderRedeemText } from "@coffer/contract";
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { revokeKey, signUp } from "../kit/account.ts";
-import { expectError, expectStatus, fieldsAt, listIn, objectIn, textIn, UUID } from "../kit/answers.ts";
+import { expectError, expectStatus, fieldsAt, listIn, objectIn, textIn, TIMESTAMP, UUID } from "../kit/answers.ts";
 import { newChainKey, type ChainKey } from "../kit/chain.ts";
 import { querySql, runSql } from "../kit/data-directory.ts";
 import { send } from "../kit/http.ts";
@@ -109,10 +109,10 @@ describe("the redeemer's signature", () => {
     const code = await invite();
     const chain = newKey();
     for (const off of [-6 * MINUTE, 6 * MINUTE]) {
-      const late = await chain.redeeming(code, { signedAt: Date.now() + off });
+      const late = await chain.redeeming(code, { at: Date.now() + off });
       expectError(await redeem(late), 400, "clock_skew");
     }
-    expectStatus(await redeem(await chain.redeeming(code, { signedAt: Date.now() - 4 * MINUTE })), 201);
+    expectStatus(await redeem(await chain.redeeming(code, { at: Date.now() - 4 * MINUTE })), 201);
   });
 
   it("is for this code, address, time, service and network, as a personal message [D4-redeem-signature]", async () => {
@@ -125,13 +125,29 @@ describe("the redeemer's signature", () => {
     const wrong = [
       { ...body, chainAddress: thief.address },
       { ...body, signature: (await thief.redeeming(code)).signature },
-      { ...body, signedAt: body.signedAt - 1 },
+      { ...body, signedAt: new Date(Date.parse(body.signedAt) - 1).toISOString() },
       await chain.redeeming(code, { origin: "https://service.example" }),
       { ...body, signature: await chain.sign(renderRedeemText({ ...claim, network: "testnet" })) },
       { ...body, signature: await chain.sign(`Coffer redeem v1\ncode: ${hashOf(code)}`) },
       { ...body, signature: (await chain.redeeming(await invite())).signature },
     ];
     for (const one of wrong) expectError(await redeem(one), 400, "signature_invalid");
+    expectStatus(await redeem(body), 201);
+  });
+
+  it("says its time in RFC 3339, a moment that there is [D4-signed-at D1-dates]", async () => {
+    const code = await invite();
+    const chain = newKey();
+    const body = await chain.redeeming(code);
+    expect(body.signedAt).toMatch(TIMESTAMP);
+    for (const signedAt of [
+      Date.now(),
+      String(Date.now()),
+      "2026-02-30T00:00:00.000Z",
+      "2026-13-01T00:00:00.000Z",
+      "soon",
+    ])
+      expectError(await redeem({ ...body, signedAt }), 400, "validation_failed");
     expectStatus(await redeem(body), 201);
   });
 

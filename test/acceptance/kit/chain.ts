@@ -10,10 +10,10 @@ export interface ChainKey {
   /** In the ways in which it could show on a wire or a disk: bech32, hex and base64. */
   readonly secretForms: readonly string[];
   /** The body of a redeem request. `more` replaces fields after the signature was made. */
-  redeeming(code: string, more?: { readonly signedAt?: number; readonly origin?: string }): Promise<RedeemBody>;
+  redeeming(code: string, more?: { readonly at?: number; readonly origin?: string }): Promise<RedeemBody>;
   linking(accountId: string, nonce: string): Promise<LinkBody>;
   /** The `addressProof` of a new API key. */
-  proving(accountId: string, signedAt?: number): Promise<{ readonly signature: string; readonly signedAt: number }>;
+  proving(accountId: string, at?: number): Promise<{ readonly signature: string; readonly signedAt: string }>;
   /** Any text as a Sui personal message. */
   sign(text: string): Promise<string>;
   /** As the SDK takes it. */
@@ -24,7 +24,7 @@ export interface RedeemBody {
   readonly code: string;
   readonly chainAddress: string;
   readonly signature: string;
-  readonly signedAt: number;
+  readonly signedAt: string;
 }
 
 export interface LinkBody {
@@ -49,7 +49,8 @@ export function newChainKey(
     secretForms: secretForms(pair),
     signer: { chainAddress: address, signPersonalMessage },
     sign,
-    async redeeming(code, { signedAt = Date.now(), origin = place.origin } = {}) {
+    async redeeming(code, { at = Date.now(), origin = place.origin } = {}) {
+      const signedAt = new Date(at).toISOString();
       const codeHash = createHash("sha256").update(code).digest("hex");
       const signature = await sign(renderRedeemText({ ...place, origin, codeHash, signedAt }));
       return { code, chainAddress: address, signature, signedAt };
@@ -57,7 +58,8 @@ export function newChainKey(
     async linking(accountId, nonce) {
       return { chainAddress: address, signature: await sign(renderLinkText({ ...place, accountId, nonce })), nonce };
     },
-    async proving(accountId, signedAt = Date.now()) {
+    async proving(accountId, at = Date.now()) {
+      const signedAt = new Date(at).toISOString();
       return { signature: await sign(renderKeyAddressText({ ...place, accountId, signedAt })), signedAt };
     },
   };

@@ -3,8 +3,9 @@ import { built, section } from "../requirement.ts";
 const KEYS = [
   built(
     "D4-keys-create",
-    "POST /api/auth/api-keys { name, scopes?, vaultIds?, expiresInDays? (1–3650) } answers 201 with the flat key.",
+    "POST /api/auth/api-keys { name, scopes?, vaultIds?, expiresInDays? (above 0, up to 3650) } answers 201 with the flat key.",
   ),
+  built("D4-expiry-fraction", "expiresInDays is a number: a key of half a day lives twelve hours."),
   built("D4-keys-create-chain", "A chain address other than the account's linked one needs its proof of possession."),
   built("D4-keys-list", "GET /api/auth/api-keys answers { apiKeys: [{ id, name, prefix, last4, … }] }."),
   built("D4-keys-get", "GET /api/auth/api-keys/{keyId} answers { apiKey }."),
@@ -63,6 +64,7 @@ const INVITES_AND_ACCOUNT = [
     "404 unknown, 410 used, expired or revoked, 409 the owner's address, 400 clock_skew beyond ±5 min.",
   ),
   built("D4-redeem-signature", "The signature is a Sui personal message over a fixed text."),
+  built("D4-signed-at", "signedAt is RFC 3339, in the request and in the text that is signed."),
   built("D4-redeem-waiver", "The signature is waived by a setting in development only."),
   built("D4-invite-secret", "The client prints codes as <code>.<secret>; the secret never reaches the service."),
   built(

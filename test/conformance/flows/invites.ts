@@ -97,7 +97,7 @@ async function wrongProofs({ owner, ...subject }: Subject, { code }: CreatedInvi
   await open.call(redeem, { body: stolen }, { expect: "signature_invalid" });
   const elsewhere = await chain.redeeming(code, { origin: "https://elsewhere.example" });
   await open.call(redeem, { body: elsewhere }, { expect: "signature_invalid" });
-  const late = await chain.redeeming(code, { signedAt: Date.now() - 6 * MINUTE });
+  const late = await chain.redeeming(code, { at: Date.now() - 6 * MINUTE });
   await open.call(redeem, { body: late }, { expect: "clock_skew" });
   owner.step("a key for an address that did not agree");
   const bound = { name: "bound", chainAddress: other.address };

@@ -46,7 +46,7 @@ export async function createBoundKey(
   if (input.chainAddress !== undefined && input.chainAddress !== chainAddress)
     throw new ContractError("request", apiKeysGroup.create.id, ["chainAddress: is not the signer's"]);
   const account = await accountIdOf(call, accountId, options);
-  const signedAt = Date.now();
+  const signedAt = new Date().toISOString();
   const text = renderKeyAddressText({ ...place, chainAddress, accountId: account, signedAt });
   const addressProof = { signature: await signText(signer, text), signedAt };
   return call(apiKeysGroup.create, { body: { ...input, chainAddress, addressProof } }, options);
@@ -68,7 +68,7 @@ export async function redeem(
   const { code } = invite;
   const { chainAddress } = signer;
   const signingKey = await signingKeyOf(signer);
-  const signedAt = Date.now();
+  const signedAt = new Date().toISOString();
   const codeHash = toHex(sha256(new TextEncoder().encode(code)));
   const signature = await signText(signer, renderRedeemText({ ...place, chainAddress, codeHash, signedAt }));
   const addressProof = proveAddress(invite, place.origin, chainAddress, signingKey);

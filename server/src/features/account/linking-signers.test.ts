@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ChainUnavailableError } from "../../ports/chain.ts";
 import type { MessageSignatures, SignatureVerdict } from "../../ports/message-signatures.ts";
 import { openTestApp, type TestApp } from "../../test-app.ts";
+import { toTimestamp } from "../acting.ts";
 import { errorCodeOf, TEST_PLACE } from "../invites/test-invites.ts";
 
 /** What the chain's node answers to zkLogin signatures; null: it is away. */
@@ -89,7 +90,7 @@ describe.each(wallets)("%s", (_name, open) => {
   it("binds an API key, of which the service keeps no public key", async () => {
     const wallet = open();
     const chainAddress = wallet.toSuiAddress();
-    const signedAt = service.clock.now();
+    const signedAt = toTimestamp(service.clock.now());
     const text = renderKeyAddressText({ ...TEST_PLACE, chainAddress, accountId: owner.id, signedAt });
     const json = { name: "K", chainAddress, addressProof: { signature: await sign(wallet, text), signedAt } };
     const made = await service.ask("POST", "/api/auth/api-keys", { key: owner.key, json });

@@ -3,6 +3,7 @@ import { renderKeyAddressText, renderLinkText } from "@coffer/contract";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newTestVault } from "../../drivers/chain/test-chain.ts";
 import { openTestApp, type TestAnswer, type TestApp } from "../../test-app.ts";
+import { toTimestamp } from "../acting.ts";
 import type { TestSigner } from "../chain-proofs/test-signer.ts";
 import { claimOf, errorCodeOf, makeInvite, newSigner, redeem, TEST_PLACE } from "../invites/test-invites.ts";
 
@@ -47,7 +48,7 @@ async function newKey(json: object = {}): Promise<{ id: string; key: string }> {
 /** A key that is bound to an address which proved to be there. */
 function boundKey(signer: TestSigner, more: object = {}) {
   const { chainAddress } = signer;
-  const signedAt = service.clock.now();
+  const signedAt = toTimestamp(service.clock.now());
   const text = renderKeyAddressText({ ...TEST_PLACE, chainAddress, accountId: owner.id, signedAt });
   return newKey({ chainAddress, addressProof: { signature: signer.sign(text), signedAt }, ...more });
 }

@@ -9,6 +9,7 @@ import {
 } from "@coffer/contract";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openTestApp, type TestAnswer, type TestApp } from "../../test-app.ts";
+import { toTimestamp } from "../acting.ts";
 import { logInAgain, signUpWithPassword } from "../auth/test-accounts.ts";
 import type { TestSigner } from "../chain-proofs/test-signer.ts";
 import { claimOf, errorCodeOf, newSigner, redeem, TEST_PLACE } from "../invites/test-invites.ts";
@@ -29,8 +30,9 @@ const outcomeOf = (answer: TestAnswer) => [answer.status, errorCodeOf(answer)];
 const create = (json: object, key = owner.key) =>
   service.ask("POST", "/api/auth/api-keys", { key, json: { name: "K", ...json } });
 
-function bindingOf(signer: TestSigner, signedAt = now(), more = {}) {
+function bindingOf(signer: TestSigner, at = now(), more = {}) {
   const { chainAddress } = signer;
+  const signedAt = toTimestamp(at);
   const text = renderKeyAddressText({ ...TEST_PLACE, chainAddress, accountId: owner.id, signedAt, ...more });
   return { chainAddress, addressProof: { signature: signer.sign(text), signedAt } };
 }
@@ -46,6 +48,17 @@ async function stateOf(id: unknown): Promise<Record<string, unknown>> {
 }
 
 const statusOf = async (key: unknown) => (await service.ask("GET", "/api/account", { key: String(key) })).status;
+
+it("[D4-expiry-fraction] [S2.4-expiry] a key of half a day lives twelve hours, to the millisecond", async () => {
+  const { body } = await create({ expiresInDays: 0.5 });
+  expect(body["expiresAt"]).toBe(toTimestamp(now() + 12 * HOUR));
+  service.clock.advance(12 * HOUR - 1);
+  expect(await statusOf(body["key"])).toBe(200);
+  service.clock.advance(1);
+  expect(await statusOf(body["key"])).toBe(401);
+  const third = await create({ expiresInDays: 1 / 7 });
+  expect(third.body["expiresAt"]).toBe(toTimestamp(now() + Math.ceil((24 * HOUR) / 7)));
+});
 
 describe("a key that is bound to a chain address", () => {
   it("[D4-keys-create-chain] [S2.4-chain-address] proves the address, and is an agent's", async () => {
@@ -78,15 +91,20 @@ describe("a key that is bound to a chain address", () => {
     const signer = newSigner();
     const { chainAddress } = signer;
     const stranger = await service.signUp();
-    const redeemed = renderRedeemText({ ...TEST_PLACE, chainAddress, codeHash: owner.id, signedAt: now() });
+    const redeemed = renderRedeemText({
+      ...TEST_PLACE,
+      chainAddress,
+      codeHash: owner.id,
+      signedAt: toTimestamp(now()),
+    });
     const refused = [
       { chainAddress },
       { ...bindingOf(signer), chainAddress: newSigner().chainAddress },
       bindingOf(signer, now(), { accountId: stranger.id }),
       bindingOf(signer, now(), { origin: "http://127.0.0.1" }),
       bindingOf(signer, now(), { network: "mainnet" }),
-      { chainAddress, addressProof: { ...bindingOf(signer).addressProof, signedAt: now() + 1 } },
-      { chainAddress, addressProof: { signature: signer.sign(redeemed), signedAt: now() } },
+      { chainAddress, addressProof: { ...bindingOf(signer).addressProof, signedAt: toTimestamp(now() + 1) } },
+      { chainAddress, addressProof: { signature: signer.sign(redeemed), signedAt: toTimestamp(now()) } },
     ];
     for (const json of refused) expect(outcomeOf(await create(json))).toEqual([400, "signature_invalid"]);
     const { addressProof } = bindingOf(signer);

@@ -10,7 +10,7 @@ import { accessLevelOf } from "./rules.ts";
 
 export interface WantedBinding {
   readonly chainAddress?: string | undefined;
-  readonly addressProof?: { readonly signature: string; readonly signedAt: number } | undefined;
+  readonly addressProof?: { readonly signature: string; readonly signedAt: string } | undefined;
 }
 
 /** That the holder of the address agrees. */

@@ -39,7 +39,8 @@ export const apiKeysHandlers = (deps: Needs): GroupHandlers<typeof api.apiKeys> 
       const rights: Rights = {
         scopes: chooseScopes(body.scopes, principal, level),
         vaultIds: chooseVaults(body.vaultIds, principal),
-        expiresAt: body.expiresInDays === undefined ? endOf(principal) : deps.clock.now() + body.expiresInDays * DAY,
+        expiresAt:
+          body.expiresInDays === undefined ? endOf(principal) : Math.ceil(deps.clock.now() + body.expiresInDays * DAY),
       };
       requireNoWider(rights, principal);
       const limit = { vaultIds: rights.vaultIds, asked: body.vaultIds !== undefined };

@@ -6,6 +6,7 @@ import { AGENT_SCOPES, renderKeyAddressText, renderLinkText, type Scope, SCOPES 
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openTestApp, type TestAnswer, type TestApp } from "../../test-app.ts";
+import { toTimestamp } from "../acting.ts";
 import type { TestSigner } from "../chain-proofs/test-signer.ts";
 import { claimOf, newSigner, redeem, TEST_PLACE } from "../invites/test-invites.ts";
 
@@ -180,7 +181,7 @@ function rightsOf({ vaultIds }: World, { scopes, vaults }: Wish) {
 function bindingOf({ accountId, signers }: World, wish: Wish) {
   const signer = at(signers, wish.signer);
   const { chainAddress } = signer;
-  const signedAt = service.clock.now();
+  const signedAt = toTimestamp(service.clock.now());
   const text = renderKeyAddressText({ ...TEST_PLACE, chainAddress, accountId, signedAt });
   return { chainAddress, ...(wish.proven ? { addressProof: { signature: signer.sign(text), signedAt } } : {}) };
 }

@@ -18,7 +18,8 @@ const signer = openSigner(Uint8Array.from({ length: 32 }, (_, index) => index + 
 const { chainAddress } = signer;
 const place = { origin: "https://coffer.example", network: "testnet", chainAddress } as const;
 const codeHash = "ab".repeat(32);
-const text = renderRedeemText({ ...place, codeHash, signedAt: 1_795_000_000_000 });
+const signedAt = "2026-11-18T11:06:40.000Z";
+const text = renderRedeemText({ ...place, codeHash, signedAt });
 const signature = signer.sign(text);
 
 /** The group's order: S and S + ORDER satisfy the same equation (RFC 8032 §8.4). */
@@ -64,14 +65,14 @@ describe("a proof of possession", () => {
     const accountId = "0199";
     const claims = [
       text,
-      renderRedeemText({ ...place, codeHash: "ac".repeat(32), signedAt: 1_795_000_000_000 }),
-      renderRedeemText({ ...place, codeHash, signedAt: 1_795_000_000_001 }),
-      renderRedeemText({ ...place, codeHash, signedAt: 1_795_000_000_000, origin: "https://coffer.example:8443" }),
-      renderRedeemText({ ...place, codeHash, signedAt: 1_795_000_000_000, network: "mainnet" }),
-      renderRedeemText({ ...place, codeHash, signedAt: 1_795_000_000_000, chainAddress: `0x${"0".repeat(64)}` }),
+      renderRedeemText({ ...place, codeHash: "ac".repeat(32), signedAt }),
+      renderRedeemText({ ...place, codeHash, signedAt: "2026-11-18T11:06:40.001Z" }),
+      renderRedeemText({ ...place, codeHash, signedAt, origin: "https://coffer.example:8443" }),
+      renderRedeemText({ ...place, codeHash, signedAt, network: "mainnet" }),
+      renderRedeemText({ ...place, codeHash, signedAt, chainAddress: `0x${"0".repeat(64)}` }),
       renderLinkText({ ...place, accountId, nonce: "1795000000000" }),
       renderLinkText({ ...place, accountId: "0198", nonce: "1795000000000" }),
-      renderKeyAddressText({ ...place, accountId, signedAt: 1_795_000_000_000 }),
+      renderKeyAddressText({ ...place, accountId, signedAt }),
     ];
     expect(new Set(claims).size).toBe(claims.length);
     for (const [at, signed] of claims.entries()) {
@@ -83,7 +84,7 @@ describe("a proof of possession", () => {
   });
 
   it("says for which service and chain it should have been", async () => {
-    const elsewhere = renderRedeemText({ ...place, codeHash, signedAt: 1_795_000_000_000, network: "mainnet" });
+    const elsewhere = renderRedeemText({ ...place, codeHash, signedAt, network: "mainnet" });
     const message = await messageOf({ chainAddress, text, signature: signer.sign(elsewhere) });
     expect(message).toContain("(origin: https://coffer.example, chain: sui:testnet)");
   });
@@ -247,8 +248,12 @@ describe("the time of a signature", () => {
     [-MAX_CLOCK_SKEW - 1, false],
   ])("%d ms off: %s", (off, passes) => {
     const now = 1_795_000_000_000;
-    if (passes) expect(() => requireFresh(now + off, now)).not.toThrow();
-    else expect(() => requireFresh(now + off, now)).toThrow("5 minutes");
+    if (passes) expect(() => requireFresh(new Date(now + off).toISOString(), now)).not.toThrow();
+    else expect(() => requireFresh(new Date(now + off).toISOString(), now)).toThrow("5 minutes");
+  });
+
+  it("is refused when it is no time at all", () => {
+    expect(() => requireFresh("when it suits", 1_795_000_000_000)).toThrow("5 minutes");
   });
 });
 

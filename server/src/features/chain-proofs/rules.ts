@@ -75,9 +75,9 @@ function failAtNode(cause: unknown): never {
   throw new ServiceError("chain_unavailable", message, { cause });
 }
 
-/** Throws `clock_skew` when a signature was made more than 5 minutes before or after now (decisions §4). */
-export function requireFresh(signedAt: number, now: number): void {
-  if (Math.abs(now - signedAt) > MAX_CLOCK_SKEW) throw new ServiceError("clock_skew");
+/** Throws `clock_skew` unless a signature was made within 5 minutes of now (decisions §4). `signedAt`: RFC 3339. */
+export function requireFresh(signedAt: string, now: number): void {
+  if (!(Math.abs(now - Date.parse(signedAt)) <= MAX_CLOCK_SKEW)) throw new ServiceError("clock_skew");
 }
 
 /** The origin that signatures must name, or `not_configured`: what a Host header says binds a signature to nothing. */

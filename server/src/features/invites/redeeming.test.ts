@@ -3,6 +3,7 @@ import { MAX_CLOCK_SKEW, renderInviteCode, renderLinkText } from "@coffer/contra
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openTestApp, type TestApp } from "../../test-app.ts";
 import { between } from "../../test-between.ts";
+import { toTimestamp } from "../acting.ts";
 import { redeemInvite } from "./redeeming.ts";
 import { type Claim, claimOf, errorCodeOf, makeInvite, newSigner, redeem, TEST_PLACE } from "./test-invites.ts";
 
@@ -205,13 +206,13 @@ describe("the signature", () => {
     const moved: Claim[] = [
       { ...claim, code: second.code },
       { ...claim, chainAddress: other.chainAddress },
-      { ...claim, signedAt: now() + 1 },
+      { ...claim, signedAt: toTimestamp(now() + 1) },
       claimOf(signer, first.code, now(), { ...TEST_PLACE, origin: "https://localhost" }),
       claimOf(signer, first.code, now(), { ...TEST_PLACE, origin: "http://localhost:81" }),
       claimOf(signer, first.code, now(), { ...TEST_PLACE, network: "testnet" }),
       { ...claim, signature: link },
       { code: first.code, chainAddress: signer.chainAddress },
-      { code: first.code, chainAddress: signer.chainAddress, signedAt: now() },
+      { code: first.code, chainAddress: signer.chainAddress, signedAt: toTimestamp(now()) },
       { code: first.code, chainAddress: signer.chainAddress, signature: String(claim.signature) },
     ];
     for (const each of moved) expect(await refusalOf(each)).toEqual([400, "signature_invalid"]);

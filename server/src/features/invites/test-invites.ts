@@ -2,6 +2,7 @@
 import { hash, randomBytes } from "node:crypto";
 import { renderRedeemText, type Scope } from "@coffer/contract";
 import type { TestAnswer, TestApp } from "../../test-app.ts";
+import { toTimestamp } from "../acting.ts";
 import { openSigner, type TestSigner } from "../chain-proofs/test-signer.ts";
 
 type Service = Pick<TestApp, "ask">;
@@ -33,17 +34,18 @@ export interface Claim {
   readonly code: string;
   readonly chainAddress: string;
   readonly signature?: string;
-  readonly signedAt?: number;
+  readonly signedAt?: string;
   readonly addressProof?: string;
 }
 
 export function claimOf(
   signer: TestSigner,
   code: string,
-  signedAt: number,
+  at: number,
   place: { origin: string; network: "localnet" | "testnet" | "mainnet" } = TEST_PLACE,
 ): Claim {
   const { chainAddress } = signer;
+  const signedAt = toTimestamp(at);
   const text = renderRedeemText({ ...place, chainAddress, codeHash: hash("sha256", code, "hex"), signedAt });
   return { code, chainAddress, signature: signer.sign(text), signedAt };
 }

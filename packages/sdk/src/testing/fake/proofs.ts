@@ -43,8 +43,8 @@ export function requireHeld(proof: Proof | null): void {
 }
 
 /** Throws `clock_skew` for a time more than five minutes off. */
-export function requireRecent(state: State, signedAt: number): void {
-  if (Math.abs(state.now() - signedAt) > MAX_CLOCK_SKEW) throw new Failure("clock_skew");
+export function requireRecent(state: State, signedAt: string): void {
+  if (Math.abs(state.now() - Date.parse(signedAt)) > MAX_CLOCK_SKEW) throw new Failure("clock_skew");
 }
 
 /** Throws `address_conflict` when another account has linked the address. */
