@@ -85,7 +85,7 @@ describe("a delivery", () => {
     const pause = Date.parse(textIn(waiting, "nextAttemptAt")) - Date.parse(textIn(waiting, "lastAttemptAt"));
     expect(pause).toBeGreaterThanOrEqual(4000);
     expect(pause).toBeLessThanOrEqual(6000);
-    expect(await webhooks.get(id)).toMatchObject({ lastDeliveryStatus: "pending", failureCount: 0 });
+    expect(await webhooks.get(id)).toMatchObject({ lastDeliveryStatus: "pending", failureCount: 1 });
     const delivery = await hurryToEnd(webhooks, service().dataDirectory, id, textIn(waiting, "id"));
     expect(delivery).toMatchObject({
       status: "success",
@@ -111,7 +111,7 @@ describe("a delivery", () => {
     });
   });
 
-  it("that always fails ends after ten attempts; failures in a row are counted, and a success begins anew [D6-max-attempts D6-failure-count S6-attempts-bounded S8-attempts D6-delivery-status]", async () => {
+  it("that always fails ends after ten attempts; failed attempts in a row are counted, and a success begins anew [D6-max-attempts D6-failure-count S6-attempts-bounded S8-attempts D6-delivery-status]", async () => {
     const { webhooks, receiver, id, act } = await scene();
     const { dataDirectory } = service();
     receiver.answer(500);
@@ -126,7 +126,7 @@ describe("a delivery", () => {
       lastError: "HTTP 500",
     });
     expect(receiver.arrived.length).toBe(10);
-    expect(await webhooks.get(id)).toMatchObject({ active: true, failureCount: 1, lastDeliveryStatus: "failed" });
+    expect(await webhooks.get(id)).toMatchObject({ active: true, failureCount: 10, lastDeliveryStatus: "failed" });
     receiver.answer(200);
     await act("better");
     await webhooks.waitForDelivery(id, "folder.created", (one) => one["status"] === "success");

@@ -121,12 +121,16 @@ describe("the test of a webhook", () => {
     expect(await mine().test(nobody)).toMatchObject({ status: "failed", httpStatus: 0, lastError: "dns" });
   });
 
-  it("works also when the endpoint is switched off, and sets lastDeliveryStatus and lastDeliveryAt alone [D6-test D6-failure-count D6-last-delivery-status S6-endpoint-reflects]", async () => {
+  it("works also when the endpoint is switched off, and sets failureCount, lastDeliveryStatus and lastDeliveryAt [D6-test D6-failure-count D6-last-delivery-status S6-endpoint-reflects]", async () => {
     const receiver = sink.receiver();
     const { id, webhook } = await mine().create(receiver.url);
     expectStatus(await mine().ask("PATCH", `/${id}`, { active: false }), 200);
-    receiver.answer(500, 200);
-    for (const status of ["failed", "success"]) {
+    receiver.answer(500, 500, 200);
+    for (const [status, failureCount] of [
+      ["failed", 1],
+      ["failed", 2],
+      ["success", 0],
+    ]) {
       const delivery = await mine().test(id);
       expect(delivery["status"]).toBe(status);
       expect(await mine().get(id)).toEqual({
@@ -135,7 +139,7 @@ describe("the test of a webhook", () => {
         updatedAt: expect.stringMatching(TIMESTAMP) as string,
         lastDeliveryStatus: status,
         lastDeliveryAt: delivery["completedAt"],
-        failureCount: 0,
+        failureCount,
       });
     }
   });

@@ -29,7 +29,7 @@ const WEBHOOKS = [
   built("D6-description", 'description is "" when unset.'),
   built(
     "D6-failure-count",
-    "failureCount counts consecutive failures; tests only set lastDeliveryStatus and lastDeliveryAt.",
+    "failureCount: consecutive failed attempts of any delivery, tests included, 0 after a success.",
   ),
   built("D6-event-feed", "GET /api/events?after=<sequence>: text/event-stream, owner, events:read."),
   built("D6-test", "webhook.test works when inactive, waits ≤15 s, 200 with the record even if the target failed."),

@@ -12,7 +12,7 @@ import { addKey, recordKeyChange, requireVaults } from "./creation.ts";
 import {
   chooseScopes,
   chooseVaults,
-  DAY,
+  endAfter,
   endOf,
   HOUR,
   isLiveKey,
@@ -39,8 +39,7 @@ export const apiKeysHandlers = (deps: Needs): GroupHandlers<typeof api.apiKeys> 
       const rights: Rights = {
         scopes: chooseScopes(body.scopes, principal, level),
         vaultIds: chooseVaults(body.vaultIds, principal),
-        expiresAt:
-          body.expiresInDays === undefined ? endOf(principal) : Math.ceil(deps.clock.now() + body.expiresInDays * DAY),
+        expiresAt: body.expiresInDays === undefined ? endOf(principal) : endAfter(body.expiresInDays, deps.clock.now()),
       };
       requireNoWider(rights, principal);
       const limit = { vaultIds: rights.vaultIds, asked: body.vaultIds !== undefined };

@@ -7,7 +7,7 @@ import type { Random } from "../../ports/random.ts";
 import type { ApiKeyRow } from "../../ports/tables.ts";
 import { toTimestamp } from "../acting.ts";
 
-export const DAY = 86_400_000;
+const DAY = 86_400_000;
 export const HOUR = 3_600_000;
 
 /** What a key may do and until when. null: all that its access level allows, every vault, for ever. */
@@ -37,6 +37,11 @@ export type RightsOfMaker = Pick<Principal, "kind" | "scopes" | "vaultIds" | "ex
 /** When what a caller makes must have ended. A session is its owner's: that it ends soon limits no key. */
 export function endOf(maker: Pick<RightsOfMaker, "kind" | "expiresAt">): number | null {
   return maker.kind === "api-key" ? maker.expiresAt : null;
+}
+
+/** The end of a key that lives for so many days, in whole milliseconds: a fraction of one is rounded up. */
+export function endAfter(days: number, now: number): number {
+  return Math.ceil(now + days * DAY);
 }
 
 /**

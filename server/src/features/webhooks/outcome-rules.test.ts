@@ -7,6 +7,7 @@ import {
   endInterrupted,
   type EndpointState,
   followAttempt,
+  followBlameless,
   LONGEST_WAIT,
   waitBefore,
 } from "./outcome-rules.ts";
@@ -96,12 +97,13 @@ describe("an attempt", () => {
 });
 
 describe("an endpoint", () => {
-  it("counts deliveries that failed in a row, not attempts, and begins anew with a success [D6-failure-count]", () => {
+  it("counts attempts that failed in a row, of any delivery, and begins anew with a success [D6-failure-count]", () => {
     const pending = endAttempt({ attempts: 1, max_attempts: 10 }, outcome("HTTP 500"), moment);
     const once = followAttempt(well, pending, NOW).state;
-    expect(once).toMatchObject({ failure_count: 0, last_delivery_status: "pending", failing_since: NOW });
+    expect(once).toMatchObject({ failure_count: 1, last_delivery_status: "pending", failing_since: NOW });
     const twice = followAttempt(followAttempt(once, failed, NOW + 1).state, failed, NOW + 2).state;
-    expect(twice).toMatchObject({ failure_count: 2, last_delivery_status: "failed", failing_since: NOW });
+    expect(twice).toMatchObject({ failure_count: 3, last_delivery_status: "failed", failing_since: NOW });
+    expect(followBlameless(twice, failed, NOW + 3)).toMatchObject({ failure_count: 4, failing_since: NOW, active: 1 });
     const success = endAttempt({ attempts: 1, max_attempts: 10 }, outcome(null), moment);
     expect(followAttempt(twice, success, NOW + 3).state).toMatchObject({
       ...{ failure_count: 0, failing_since: null, last_delivery_status: "success", last_delivery_at: NOW + 3 },

@@ -90,31 +90,31 @@ export function followAttempt(
   end: DeliveryEnd,
   now: number,
 ): { readonly state: EndpointState; readonly disabled: DisableReason | null } {
-  const state = { ...endpoint, last_delivery_status: end.status, last_delivery_at: now };
-  if (end.status === "success") return { state: { ...state, failure_count: 0, failing_since: null }, disabled: null };
+  const state = note(endpoint, end, now);
+  if (end.status === "success") return { state: { ...state, failing_since: null }, disabled: null };
   // A clock that was set back must not keep a beginning that lies ahead: the endpoint would never be turned off.
   const since = Math.min(endpoint.failing_since ?? now, now);
-  const failing = {
-    ...state,
-    failing_since: since,
-    failure_count: state.failure_count + Number(end.status === "failed"),
-  };
+  const failing = { ...state, failing_since: since };
   const reason = reasonToDisable(endpoint, end, since, now);
   return { state: reason === null ? failing : { ...failing, active: 0 }, disabled: reason };
 }
 
 /**
- * What the endpoint of now has no part in: the attempt went to the address before this one, or nobody finished it. It
- * shows and counts, but is no reason to turn off an endpoint that may be well.
+ * An attempt that is no reason to turn the endpoint off, nor to keep it on: a test, one that went to the address before this one,
+ * or one that nobody finished. It shows and counts as every attempt does.
  */
 export function followBlameless(endpoint: EndpointState, end: DeliveryEnd, now: number): EndpointState {
-  const { active, failing_since } = endpoint;
-  return { ...followAttempt(endpoint, end, now).state, active, failing_since };
+  return note(endpoint, end, now);
 }
 
-/** Tests say how they went, and count for nothing (decisions §6). */
-export function followTest(endpoint: EndpointState, end: DeliveryEnd, now: number): EndpointState {
-  return { ...endpoint, last_delivery_status: end.status, last_delivery_at: now };
+/** Attempts that failed one after the other, of any delivery; a success begins anew (decisions §6, `failureCount`). */
+export function countFailures(before: number, status: DeliveryEnd["status"]): number {
+  return status === "success" ? 0 : before + 1;
+}
+
+function note(endpoint: EndpointState, { status }: DeliveryEnd, now: number): EndpointState {
+  const failures = countFailures(endpoint.failure_count, status);
+  return { ...endpoint, failure_count: failures, last_delivery_status: status, last_delivery_at: now };
 }
 
 function reasonToDisable(endpoint: EndpointState, end: DeliveryEnd, since: number, now: number): DisableReason | null {

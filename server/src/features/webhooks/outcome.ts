@@ -14,7 +14,6 @@ import {
   type EndpointState,
   followAttempt,
   followBlameless,
-  followTest,
   INTERRUPTED,
 } from "./outcome-rules.ts";
 import {
@@ -82,8 +81,7 @@ async function recordOfEndpoint(
       ...{ http_status: outcome.httpStatus, error: outcome.failure ?? "" },
       ...{ duration: Math.round(outcome.duration), response_body: outcome.responseBody },
     });
-    if (delivery.trigger === "test") state = followTest(state, end, now);
-    else if (url !== row.url) state = followBlameless(state, end, now);
+    if (delivery.trigger === "test" || url !== row.url) state = followBlameless(state, end, now);
     else {
       const followed = followAttempt(state, end, now);
       state = followed.state;
@@ -134,10 +132,8 @@ async function recordInterruption(deps: Settling, transaction: Session, delivery
     ...{ delivery_id: delivery.id, number: delivery.attempts, trigger: delivery.trigger },
     ...{ http_status: 0, error: INTERRUPTED, duration: 0, response_body: "", at: delivery.last_attempt_at ?? now },
   });
-  const row = end.status === "failed" ? await findEndpoint(transaction, delivery.webhook_id) : null;
-  if (row === null) return true;
-  const follow = delivery.trigger === "test" ? followTest : followBlameless;
-  await writeEndpointState(transaction, row.id, follow(row, end, now));
+  const row = await findEndpoint(transaction, delivery.webhook_id);
+  if (row !== null) await writeEndpointState(transaction, row.id, followBlameless(row, end, now));
   return true;
 }
 

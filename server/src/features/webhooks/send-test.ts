@@ -111,7 +111,8 @@ function toRow(
 /** The endpoint may have been deleted while the receiver thought: then there is nothing to keep the record with. */
 async function record(transaction: Session, row: WebhookDeliveryRow, outcome: WebhookOutcome): Promise<void> {
   const { webhook_id: id, status, completed_at: at } = row;
-  if ((await transaction.run(noteTest(transaction, { id, status, at }))) === 0) throw notFound("Webhook");
+  if ((await transaction.run(noteTest(transaction, { id, status, at, failures: status === "success" ? 0 : 1 }))) === 0)
+    throw notFound("Webhook");
   await insertDelivery(transaction, row);
   const attempt: WebhookAttemptRow = {
     delivery_id: row.id,

@@ -98,10 +98,15 @@ export const forgetEndedSecrets = prepared((build, value: { now: number }) =>
     .where("previous_secret_ends_at", "<=", value.now),
 );
 
-/** A test shows in the endpoint's last delivery, and counts neither as a failure nor as a success (decisions §6). */
-export const noteTest = prepared((build, value: { id: string; status: string; at: number | null }) =>
+/** A test shows in the endpoint's last delivery and counts like any attempt; it turns no endpoint off (decisions §6). */
+export const noteTest = prepared((build, value: { id: string; status: string; at: number | null; failures: 0 | 1 }) =>
   build
     .updateTable("webhooks")
-    .set({ last_delivery_status: value.status, last_delivery_at: value.at })
+    .set((row) => ({
+      last_delivery_status: value.status,
+      last_delivery_at: value.at,
+      // One failure more, or none at all.
+      failure_count: row(row("failure_count", "*", value.failures), "+", value.failures),
+    }))
     .where("id", "=", value.id),
 );

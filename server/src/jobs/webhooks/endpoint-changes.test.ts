@@ -113,7 +113,7 @@ it("a rotated secret is forgotten when it has ended, so that no clock that is se
   expect(liveSecrets(test.deps.atRest, await test.webhook(webhookId), test.app.clock.now())).toHaveLength(1);
 });
 
-it("a test that is sent again is tried once, and counts neither as a failure nor as a success [D6-failure-count]", async () => {
+it("a test that is sent again is tried once, counts as a failure, and turns nothing off [D6-failure-count]", async () => {
   await using test = await openTestEngine();
   const webhookId = await test.endpoint();
   const made = await test.app.ask("POST", `/api/webhooks/${webhookId}/test`, { key: test.key });
@@ -123,5 +123,5 @@ it("a test that is sent again is tried once, and counts neither as a failure nor
   await test.run();
   const again = (await test.deliveries(webhookId)).find((row) => row.id !== id);
   expect(again).toMatchObject({ status: "failed", attempts: 1, max_attempts: 1 });
-  expect(await test.webhook(webhookId)).toMatchObject({ active: 1, failure_count: 0, last_delivery_status: "failed" });
+  expect(await test.webhook(webhookId)).toMatchObject({ active: 1, failure_count: 1, last_delivery_status: "failed" });
 });

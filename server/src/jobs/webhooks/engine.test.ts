@@ -54,7 +54,7 @@ describe("a delivery", () => {
     expect(delivery).toMatchObject({ status: "failed", attempts: 10, last_error: "HTTP 500", http_status: 500 });
     expect(await test.webhook(webhookId)).toMatchObject({
       last_delivery_status: "failed",
-      failure_count: 1,
+      failure_count: 10,
       active: 1,
     });
     test.app.clock.advance(10 * DAY);
@@ -64,15 +64,18 @@ describe("a delivery", () => {
     expect((await test.attempts(delivery.id)).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });
 
-  it("succeeds at the third attempt after two failures, and the failures no longer count [D6-failure-count]", async () => {
+  it("succeeds at the third attempt after two failures, which count until then [D6-failure-count]", async () => {
     await using test = await openTestEngine();
     const webhookId = await test.endpoint();
     test.answer(() => (test.sent.length <= 2 ? failing("HTTP 500") : ok));
     await test.change();
+    const counted: number[] = [];
     for (const wait of [0, 6 * SECOND, 360 * SECOND]) {
       test.app.clock.advance(wait);
       await test.run();
+      counted.push((await test.webhook(webhookId)).failure_count);
     }
+    expect(counted).toEqual([1, 2, 0]);
     expect(await test.delivery(webhookId)).toMatchObject({ status: "success", attempts: 3, last_error: "" });
     expect(await test.webhook(webhookId)).toMatchObject({ failure_count: 0, failing_since: null });
   });
@@ -194,7 +197,7 @@ describe("an endpoint", () => {
     expect(answer.body["delivery"]).toMatchObject({ status: "success", attempts: 1, maxAttempts: 1 });
     const { active, failure_count, last_delivery_status } = await test.webhook(webhookId);
     expect({ active, failure_count, last_delivery_status }).toEqual({
-      ...{ active: 0, failure_count: 1, last_delivery_status: "success" },
+      ...{ active: 0, failure_count: 0, last_delivery_status: "success" },
     });
   });
 });

@@ -74,7 +74,7 @@ describe("a receiver that", () => {
       await using receiver = await openTrouble();
       const { webhookId, delivery, webhook } = await attemptOnce(test, local(receiver, scheme));
       expect(delivery).toMatchObject({ status: "pending", attempts: 1, last_error: error, http_status: status });
-      expect(webhook).toMatchObject({ last_delivery_status: "pending", failure_count: 0 });
+      expect(webhook).toMatchObject({ last_delivery_status: "pending", failure_count: 1 });
       for (let attempt = 2; attempt <= 12; attempt += 1) {
         test.app.clock.advance(29 * HOUR);
         // Not five days of failures: this is about one delivery.
@@ -86,7 +86,7 @@ describe("a receiver that", () => {
       const end = await test.delivery(webhookId);
       expect(end).toMatchObject({ status: "failed", attempts: 10, last_error: error, http_status: status });
       const { last_delivery_at: at, ...state } = await test.webhook(webhookId);
-      expect(state).toMatchObject({ active: 1, last_delivery_status: "failed", failure_count: 1 });
+      expect(state).toMatchObject({ active: 1, last_delivery_status: "failed", failure_count: 10 });
       expect(at).toBe(end.completed_at);
     },
   );

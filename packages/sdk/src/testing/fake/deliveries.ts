@@ -15,7 +15,6 @@ export function deliveryHandlers(
       const row = readWebhook(state, caller, params.webhookId);
       const sent = enqueue(state, row, testEvent(state, caller, row), "test");
       await attempt(state, row, sent);
-      row.value = { ...row.value, lastDeliveryStatus: sent.value.status, lastDeliveryAt: sent.value.completedAt };
       return { delivery: sent.value };
     },
     deliveries: ({ params, query }, caller) => {

@@ -51,7 +51,6 @@ export async function deliverDue(state: State): Promise<number> {
     if (webhook?.value.active !== true || !due) continue;
     count += 1;
     await attempt(state, webhook, row);
-    noteOutcome(webhook, row.value);
   }
   return count;
 }
@@ -71,6 +70,7 @@ export async function attempt(state: State, webhook: WebhookRow, row: DeliveryRo
     ...{ lastAttemptAt: at, completedAt: over ? timestamp(state) : null },
     nextAttemptAt: over ? null : timestamp(state, (SCHEDULE[number] ?? 0) * 1000),
   };
+  noteOutcome(webhook, row.value);
 }
 
 async function send(
@@ -115,6 +115,6 @@ function noteOutcome(webhook: WebhookRow, { status, completedAt }: Delivery): vo
     ...webhook.value,
     lastDeliveryStatus: status,
     lastDeliveryAt: completedAt ?? webhook.value.lastDeliveryAt,
-    failureCount: status === "success" ? 0 : status === "failed" ? failureCount + 1 : failureCount,
+    failureCount: status === "success" ? 0 : failureCount + 1,
   };
 }
