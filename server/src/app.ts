@@ -7,6 +7,7 @@ import { OpenFeeds } from "./features/events/open-feeds.ts";
 import { createHandlers } from "./features/index.ts";
 import type { Readiness } from "./features/system/handlers.ts";
 import { createAuthenticator } from "./http/authentication.ts";
+import { BodyRoom } from "./http/body-room.ts";
 import { Call } from "./http/call.ts";
 import { type CrossOrigin, openCrossOrigin, PREFLIGHT_HEADERS } from "./http/cross-origin.ts";
 import { ServiceError } from "./http/errors.ts";
@@ -23,6 +24,7 @@ import { answerFailure, sendText } from "./http/responses.ts";
 import { createLimits } from "./limits/limits.ts";
 import { hasEmptySegment } from "./http/paths.ts";
 import { Transfers } from "./http/transfers.ts";
+import { Turns } from "./http/turns.ts";
 import { createUnmatched } from "./http/unmatched.ts";
 
 export type { Deps } from "./deps.ts";
@@ -63,6 +65,8 @@ export function buildApp(deps: Deps, options: AppOptions): App {
   const pipeline: Pipeline = {
     settings,
     limits,
+    bodyRoom: new BodyRoom(),
+    turns: new Turns(),
     authenticator,
     idempotency,
     transfers,

@@ -23,6 +23,8 @@ export interface RateSettings {
   readonly signInFailures: number;
   readonly signup: number;
   readonly idp: number;
+  /** Of the routes of /api/auth that have no bucket of their own. */
+  readonly anonymous: number;
   readonly refresh: number;
   readonly general: number;
   readonly generalBurst: number;
@@ -250,6 +252,7 @@ function assembleSettings(values: Values): Settings {
       signInFailures: values.signInFailures,
       signup: values.signupRate,
       idp: values.idpRate,
+      anonymous: values.anonymousRate,
       refresh: values.refreshRate,
       general: values.generalRate,
       generalBurst: values.generalBurst,

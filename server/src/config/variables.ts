@@ -219,6 +219,11 @@ export const VARIABLES = {
     "sign-ups, code checks and redeemed invites per minute and client address",
   ),
   idpRate: rate("SERVICE_RATE_IDP", 30, "requests of the identity provider's routes per minute and client address"),
+  anonymousRate: rate(
+    "SERVICE_RATE_ANONYMOUS",
+    60,
+    "requests per minute and client address to the other routes of /api/auth without a credential",
+  ),
   refreshRate: rate("SERVICE_RATE_REFRESH", 30, "refreshes per minute and session"),
   generalRate: rate("SERVICE_RATE_GENERAL", 6000, "requests per minute and credential"),
   webhookTestRate: rate("SERVICE_RATE_WEBHOOK_TEST", 10, "webhook tests per minute and endpoint"),

@@ -4,8 +4,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Settings } from "../config.ts";
 import { clientKeyOf } from "../limits/client-key.ts";
 import type { Limits } from "../limits/limits.ts";
-import { ADDRESS_BUCKETS, type Bucket } from "../limits/policies.ts";
+import { addressBucketOf, type Bucket } from "../limits/policies.ts";
 import type { Authenticator } from "./authentication.ts";
+import { type BodyRoom, FREE_BODY_BYTES } from "./body-room.ts";
 import { openByteBody } from "./byte-bodies.ts";
 import { type Call, CallContext } from "./call.ts";
 import { ServiceError } from "./errors.ts";
@@ -13,7 +14,7 @@ import type { Handlers, IncomingBytes, OutgoingBytes, Principal } from "./handle
 import { requireVersionForm } from "./headers.ts";
 import { type Idempotency, type Payload, type Reservation } from "./idempotency.ts";
 import { parseSection, parseSections, requiredMediaType } from "./input.ts";
-import { announcesBody, readJsonBody } from "./json-body.ts";
+import { announcesBody, type JsonBody, readJsonBody } from "./json-body.ts";
 import { type RenderedAnswer, renderAnswer } from "./output.ts";
 import { addressOf, originOf } from "./origin.ts";
 import { pathsOf, routePathOf } from "./paths.ts";
@@ -21,6 +22,7 @@ import { authorize, requireLevel } from "./permissions.ts";
 import { allHeadersOf, answerFailure, sendText } from "./responses.ts";
 import { sendBytes } from "./send-bytes.ts";
 import type { Transfers } from "./transfers.ts";
+import type { Turns } from "./turns.ts";
 
 /** Throws what an endpoint answers before it looks at its caller or its body. */
 export type Guard = (request: FastifyRequest) => void;
@@ -31,6 +33,8 @@ export interface Pipeline {
   readonly idempotency: Idempotency;
   readonly transfers: Transfers;
   readonly limits: Limits;
+  readonly bodyRoom: BodyRoom;
+  readonly turns: Turns;
   /** Aborts when running requests must end. */
   readonly stopping: AbortSignal;
   readonly guards: Readonly<Record<string, Guard>>;
@@ -60,7 +64,7 @@ export function implement<Definition extends Api>(
       const handler = groupHandlers[name];
       if (handler === undefined) throw new Error(`${endpoint.id} has no handler`);
       const guard = pipeline.guards[endpoint.id];
-      const addressBucket = ADDRESS_BUCKETS[endpoint.id];
+      const addressBucket = addressBucketOf(endpoint);
       register(app, { endpoint, handler, guard, addressBucket, takesKey: takesIdempotencyKey(endpoint) }, pipeline);
     }
   }
@@ -124,10 +128,7 @@ async function serve(route: Route, request: FastifyRequest, reply: FastifyReply,
   const exchange = { route, request, reply, pipeline, input: parseSections(endpoint, request) };
   if (isBytes(endpoint.body)) return serveByteBody(exchange);
   if (endpoint.body === undefined) return answer(exchange, "");
-  const json = await readJsonBody(request.raw, {
-    bytes: pipeline.settings.limits.jsonBodyBytes,
-    milliseconds: pipeline.settings.timing.jsonBody,
-  });
+  const json = await readJson(exchange);
   request.call.bytesIn += json?.text.length ?? 0;
   if (json === null && endpoint.bodyOptional !== true) {
     throw new ServiceError("validation_failed", "body: A JSON body is required");
@@ -137,6 +138,20 @@ async function serve(route: Route, request: FastifyRequest, reply: FastifyReply,
   if (principal !== null && json !== null) requireLevel(endpoint, await pipeline.authenticator.recheck(principal));
   exchange.input["body"] = json === null ? undefined : parseSection("body", endpoint.body, json.value);
   await answer(exchange, json?.text ?? "");
+}
+
+/** What anybody may send without a credential is small, and costs nothing of the room that others need. */
+async function readJson({ route, request, pipeline }: Exchange): Promise<JsonBody | null> {
+  const { settings, bodyRoom, turns } = pipeline;
+  const { principal } = request.call;
+  const most = settings.limits.jsonBodyBytes;
+  using place = bodyRoom.open(principal?.accountId ?? clientKeyOf(addressOf(request)));
+  return await readJsonBody(request.raw, {
+    bytes: route.endpoint.auth === "none" ? Math.min(most, FREE_BODY_BYTES) : most,
+    milliseconds: settings.timing.jsonBody,
+    place,
+    turns,
+  });
 }
 
 /** `body` stands for the request's body in a fingerprint. */

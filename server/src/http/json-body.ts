@@ -1,6 +1,9 @@
 /** JSON request bodies: bounded in size and time, strict UTF-8, and tolerant of an empty body where one may be empty. */
 import type { IncomingMessage } from "node:http";
+import type { BodyPlace } from "./body-room.ts";
 import { ServiceError } from "./errors.ts";
+import { requireJsonBounds } from "./json-bounds.ts";
+import type { Turns } from "./turns.ts";
 
 export interface JsonBody {
   /** As it arrived; the fingerprint of an Idempotency-Key is made of it. */
@@ -19,17 +22,25 @@ export function announcesBody(raw: IncomingMessage): boolean {
  * The body's JSON value, or null for an empty body (whatever its media type: many clients send `application/json` with
  * nothing). Rejects with the ServiceError to answer; what is left of the body is then unread.
  */
-export async function readJsonBody(
-  raw: IncomingMessage,
-  limits: { readonly bytes: number; readonly milliseconds: number },
-): Promise<JsonBody | null> {
+export async function readJsonBody(raw: IncomingMessage, limits: JsonBodyLimits): Promise<JsonBody | null> {
   if (!announcesBody(raw)) return null;
   if (Number(raw.headers["content-length"] ?? 0) > limits.bytes) throw tooLarge(limits.bytes);
   const bytes = await collect(raw, limits);
   if (bytes.length === 0) return null;
   requireJsonType(raw);
-  return parseJson(bytes);
+  return bytes.length <= PARSED_AT_ONCE ? parseJson(bytes) : limits.turns.take(() => parseJson(bytes));
 }
+
+export interface JsonBodyLimits {
+  readonly bytes: number;
+  readonly milliseconds: number;
+  /** Where the body's bytes are held; its owner gives it back once the body has been parsed. */
+  readonly place: BodyPlace;
+  readonly turns: Turns;
+}
+
+/** Some tenths of a millisecond at the worst. Bytes. */
+const PARSED_AT_ONCE = 4 * 1024;
 
 function requireJsonType(raw: IncomingMessage): void {
   const encoding = raw.headers["content-encoding"];
@@ -46,6 +57,7 @@ function requireJsonType(raw: IncomingMessage): void {
 }
 
 function parseJson(bytes: Buffer): JsonBody {
+  requireJsonBounds(bytes);
   try {
     // RFC 8259 §8.1: UTF-8, and a receiver may ignore a byte order mark.
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -59,7 +71,7 @@ function tooLarge(limit: number): ServiceError {
   return new ServiceError("body_too_large", `The body is larger than ${limit} bytes`);
 }
 
-function collect(raw: IncomingMessage, limits: { bytes: number; milliseconds: number }): Promise<Buffer> {
+function collect(raw: IncomingMessage, limits: JsonBodyLimits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -73,8 +85,13 @@ function collect(raw: IncomingMessage, limits: { bytes: number; milliseconds: nu
     };
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
-      if (size > limits.bytes) stop(tooLarge(limits.bytes));
-      else chunks.push(chunk);
+      if (size > limits.bytes) return stop(tooLarge(limits.bytes));
+      try {
+        limits.place.add(chunk.length);
+        chunks.push(chunk);
+      } catch (failure) {
+        stop(failure as ServiceError);
+      }
     };
     const onEnd = (): void => stop(null);
     const onClose = (): void => stop(new ServiceError("body_truncated"));

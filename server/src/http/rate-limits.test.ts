@@ -22,6 +22,10 @@ const CALLS: readonly (readonly [bucket: string, path: string, call: TestCall])[
   ["signup", "/api/auth/invites/redeem", { json: {} }],
   ["mail", "/api/auth/forgot-password", { json: {} }],
   ["mail", "/api/auth/resend-verification", { json: {} }],
+  ["anonymous", "/api/auth/logout", { json: {} }],
+  ["anonymous", "/api/auth/refresh", { json: {} }],
+  ["anonymous", "/api/auth/verify-email", { json: {} }],
+  ["anonymous", "/api/auth/reset-password", { json: {} }],
 ];
 
 describe("limits of client addresses", () => {

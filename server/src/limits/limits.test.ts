@@ -5,7 +5,7 @@ import { type Bucket, createLimits, type Limits } from "./limits.ts";
 
 /** Decisions §2. */
 const RATES: RateSettings = {
-  ...{ mail: 5, mailAddress: 3, login: 10, signInFailures: 5, signup: 10, idp: 30, refresh: 30 },
+  ...{ mail: 5, mailAddress: 3, login: 10, signInFailures: 5, signup: 10, idp: 30, anonymous: 60, refresh: 30 },
   ...{ general: 6000, generalBurst: 1000, webhookTest: 10 },
 };
 const MINUTE = 60_000;
@@ -38,6 +38,7 @@ describe("a bucket", () => {
     ["mailAddress", 3, HOUR],
     ["login", 10, MINUTE],
     ["signup", 10, MINUTE],
+    ["anonymous", 60, MINUTE],
     ["refresh", 30, MINUTE],
   ] as const)(
     "%s gives exactly %i at once, one more at the edge of its interval, and is full after its window [D2-mail-operations D2-login D2-signup D2-refresh]",

@@ -1,22 +1,12 @@
 import { api, endpointsOf } from "@coffer/contract";
 import { expect, it } from "vitest";
-import { ADDRESS_BUCKETS } from "./policies.ts";
+import { addressBucketOf } from "./policies.ts";
 
 const open = endpointsOf(api).filter(({ auth }) => auth === "none");
 
-it("limits endpoints that exist and ask for no credential", () => {
-  const ids = open.map(({ id }): string => id);
-  for (const id of Object.keys(ADDRESS_BUCKETS)) expect(ids).toContain(id);
-});
-
-/** Decisions §2 names the limited ones; of each other it is said here why it needs no limit of addresses. */
+/** Decisions §2 limits every route of /api/auth; of each other it is said here why it needs no limit of addresses. */
 const UNLIMITED = {
-  "auth.refresh": "limited per session",
-  "auth.logout": "a look-up of 256 random bits",
-  "auth.resetPassword": "a look-up of 256 random bits",
-  "auth.verifyEmail": "a look-up of 256 random bits",
-  "billing.events": "a signature over at most the JSON limit",
-  "development.signup": "development only",
+  "billing.events": "a signature over at most 64 KiB",
   "uploads.options": "a constant",
   "system.health": "a constant",
   "system.ready": "asked by supervisors",
@@ -25,6 +15,17 @@ const UNLIMITED = {
 };
 
 it("leaves no open endpoint out without a reason [D2-mail-operations D2-login D2-signup D2-idp]", () => {
-  const said = [...Object.keys(ADDRESS_BUCKETS), ...Object.keys(UNLIMITED)];
-  expect(said.sort()).toEqual(open.map(({ id }) => id).sort());
+  const unlimited = open.filter((endpoint) => addressBucketOf(endpoint) === undefined);
+  expect(unlimited.map(({ id }) => id).sort()).toEqual(Object.keys(UNLIMITED).sort());
+});
+
+it("limits every route of /api/auth that asks for no credential", () => {
+  const buckets = open.filter(({ path }) => path.startsWith("/api/auth/")).map((endpoint) => addressBucketOf(endpoint));
+  expect(buckets.length).toBeGreaterThan(10);
+  expect(buckets).not.toContain(undefined);
+});
+
+it("counts no request with a credential by its address", () => {
+  const known = endpointsOf(api).filter(({ auth }) => auth === "credential");
+  expect(known.filter((endpoint) => addressBucketOf(endpoint) !== undefined)).toEqual([]);
 });

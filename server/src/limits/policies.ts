@@ -1,8 +1,10 @@
 /** The buckets as data: how much, in which window, and which endpoint takes from which (decisions §2). */
+import type { EndpointDefinition } from "@coffer/contract";
 import type { RateSettings } from "../config.ts";
 
 /** Each has its quota in {@link RateSettings} and its window in {@link policiesOf}. */
-export type Bucket = "mail" | "mailAddress" | "login" | "signup" | "idp" | "refresh" | "general" | "webhookTest";
+export type Bucket =
+  "mail" | "mailAddress" | "login" | "signup" | "idp" | "anonymous" | "refresh" | "general" | "webhookTest";
 
 /** `quota` requests in `window` seconds, at most `burst` of them at once. */
 export interface Policy {
@@ -29,17 +31,15 @@ export function policiesOf(rates: RateSettings): Readonly<Record<Bucket, Policy>
     login: policy("login", MINUTE),
     signup: policy("signup", MINUTE),
     idp: policy("idp", MINUTE),
+    anonymous: policy("anonymous", MINUTE),
     refresh: policy("refresh", MINUTE),
     webhookTest: policy("webhookTest", MINUTE),
     general: policy("general", MINUTE, rates.generalBurst),
   };
 }
 
-/**
- * Endpoints that take from a bucket of the client's address before anything of their body is read. The others that ask
- * for no credential either cost no more than a look-up of 256 random bits, or are limited by their handler (refresh).
- */
-export const ADDRESS_BUCKETS: Readonly<Record<string, Bucket>> = {
+/** Endpoints whose bucket of the client's address is one that decisions §2 names. */
+const ADDRESS_BUCKETS: Readonly<Record<string, Bucket>> = {
   "auth.forgotPassword": "mail",
   "auth.resendVerification": "mail",
   "auth.login": "login",
@@ -52,3 +52,11 @@ export const ADDRESS_BUCKETS: Readonly<Record<string, Bucket>> = {
   "identityProvider.zkloginToken": "idp",
   "identityProvider.zkloginAuth": "idp",
 };
+
+/**
+ * The bucket of the client's address that an endpoint takes from before anything of its body is read: every one that
+ * reads a body for anybody under /api/auth has one.
+ */
+export function addressBucketOf({ id, auth, path }: EndpointDefinition): Bucket | undefined {
+  return ADDRESS_BUCKETS[id] ?? (auth === "none" && path.startsWith("/api/auth/") ? "anonymous" : undefined);
+}
