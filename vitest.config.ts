@@ -4,12 +4,40 @@ import { SlowestFirst } from "./scripts/slowest-first.ts";
 /** `npm run test:full`: randomised tests run the counts that are promised, instead of a few. */
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 
+const TESTS = ["packages/*/src/**/*.test.ts", "server/src/**/*.test.ts", "test/**/*.test.ts"];
+const NOWHERE = ["**/node_modules/**", "**/dist/**"];
+
+/**
+ * What `npm run test:deep` runs, and `npm test` leaves out: whole programs that are started again and again, what is killed or
+ * cut off at every step, browsers, and journeys beyond one of each ground (`test/acceptance/journeys/samples.ts`).
+ * `npx vitest run <file>` runs either kind.
+ */
+const DEEP = [
+  "packages/mcp/src/interop.test.ts",
+  "test/acceptance/journeys-*.test.ts",
+  "test/browser/*.test.ts",
+  "test/chain/publish.test.ts",
+  "test/client-real.test.ts",
+  "test/fuzz/fuzz.test.ts",
+  "test/kill/*.test.ts",
+  "test/pins/guards-bite.test.ts",
+  "test/shared-files/crash.test.ts",
+  "test/shared-vaults/*crash*.test.ts",
+  "test/signers/life.test.ts",
+  "test/start*.test.ts",
+];
+
+// Read and written by the runner, its workers and every program that tests start: parsed and compiled once, not each time.
+process.env["NODE_COMPILE_CACHE"] ??= new URL("node_modules/.cache/coffer-compiled", import.meta.url).pathname;
+
 export default defineConfig({
   resolve: { conditions: ["coffer-source"] },
   ssr: { resolve: { conditions: ["coffer-source"] } },
   test: {
-    include: ["packages/*/src/**/*.test.ts", "server/src/**/*.test.ts", "test/**/*.test.ts"],
-    exclude: ["**/node_modules/**", "**/dist/**"],
+    projects: [
+      { extends: true, test: { name: "tests", include: TESTS, exclude: [...NOWHERE, ...DEEP] } },
+      { extends: true, test: { name: "deep", include: DEEP, exclude: NOWHERE } },
+    ],
     pool: "forks",
     // The machines this runs on have two cores, and some tests start servers of their own.
     maxWorkers: 2,

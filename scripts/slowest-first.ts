@@ -5,9 +5,10 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  * with the largest files: these are small and start whole servers, and the last of them would run alone at the end.
  */
 const SLOWEST = [
-  "test/acceptance/journeys.test.ts",
+  "test/acceptance/journeys-stack.test.ts",
   "test/start.test.ts",
-  "test/acceptance/journeys-shared.test.ts",
+  "test/acceptance/journeys",
+  "packages/mcp/src/interop.test.ts",
   "test/browser/",
   "test/signers/",
   "test/mcp/",

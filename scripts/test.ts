@@ -1,17 +1,20 @@
-// `npm test`: every check of the repository, each to its end whatever the others came to. Prints one line per stage as it
-// ends, the output of what failed, and last `N passed, N failed, N skipped`: every test, and each other stage as one.
-// `npm run test:full` sets COFFER_TEST_COUNTS=full: the same stages with the full counts of the randomised tests.
+// `test.ts checks tests` is `npm test`, `test.ts deep` is `npm run test:deep`: each stage to its end whatever the others came to.
+// Prints one line per stage as it ends, the output of what failed, the slowest test files, and last `N passed, N failed,
+// N skipped`: every test, and each other stage as one. How far the tests are stands on standard error.
+// `npm run test:full` sets COFFER_TEST_COUNTS=full: all parts with the full counts of the randomised tests. `--only` chooses one.
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { stripVTControlCharacters } from "node:util";
+import { parseArgs, stripVTControlCharacters } from "node:util";
 import { scanUnit } from "../test/kit/scan/scan-unit.ts";
-import { addOutcomes, TALLY_VARIABLE, writeOutcome } from "../test/kit/scan/tally.ts";
+import { addOutcomes, FEWEST, TALLY_VARIABLE, writeOutcome } from "../test/kit/scan/tally.ts";
 import { UNIT_VARIABLE } from "../test/kit/scan/unit.ts";
 import type { VitestResults } from "./vitest-results.ts";
 
 const ROOT = path.dirname(import.meta.dirname);
+/** The file descriptor on which a run of vitest says how far it is. */
+const PROGRESS = 3;
 
 interface Stage {
   readonly name: string;
@@ -26,24 +29,48 @@ interface Outcome {
   readonly output: string;
 }
 
-/** What the scan of each test file and each example came to (CONTRIBUTING, "The scan"). */
-const tallies = mkdtempSync(path.join(tmpdir(), "coffer-tally-"));
-/** Test files and examples that ran: each is scanned. */
-let scanned = 0;
+/** A vitest project (`vitest.config.ts`) whose files are scanned together. */
+interface Suite {
+  readonly project: "tests" | "deep";
+  /** What the scan of each test file and each example came to (CONTRIBUTING, "The scan"). */
+  readonly tallies: string;
+  /** Test files and examples that ran: each is scanned. */
+  scanned: number;
+}
+
+// Two at a time, no more: the machines this runs on have two cores. The tests use both by themselves.
+const PARTS: Readonly<Record<string, () => Promise<void>>> = {
+  checks: () =>
+    inLanes(
+      [script("lint"), script("check:floors"), script("size")],
+      [script("typecheck"), script("build"), script("check:packages"), script("format:check")],
+    ),
+  tests: () => runSuite("tests"),
+  deep: () => runSuite("deep"),
+};
 
 const total = { passed: 0, failed: 0, skipped: 0 };
 
-// Two at a time, no more: the machines this runs on have two cores. The tests use both by themselves.
-await inLanes(
-  [script("typecheck"), script("lint"), script("format:check"), script("check:floors")],
-  [script("build"), script("check:packages"), script("size")],
-);
-await inLanes([{ name: "tests", run: runVitest }]);
-await inLanes(examples());
-await inLanes([{ name: "scan", run: addScans }]);
-rmSync(tallies, { recursive: true, force: true });
+const { values, positionals } = parseArgs({ options: { only: { type: "string" } }, allowPositionals: true });
+const parts = (values.only === undefined ? positionals : [values.only]).map((name) => {
+  const part = PARTS[name];
+  if (part === undefined) throw new Error(`There is no part ${name}: name one of ${Object.keys(PARTS).join(", ")}`);
+  return part;
+});
+for (const part of parts) await part();
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exitCode = total.failed === 0 ? 0 : 1;
+
+async function runSuite(project: Suite["project"]): Promise<void> {
+  const suite: Suite = { project, tallies: mkdtempSync(path.join(tmpdir(), "coffer-tally-")), scanned: 0 };
+  try {
+    await inLanes([{ name: project, run: () => runVitest(suite) }]);
+    if (project === "tests") await inLanes(...examples(suite));
+    await inLanes([{ name: `scan of ${project}`, run: () => addScans(suite) }]);
+  } finally {
+    rmSync(suite.tallies, { recursive: true, force: true });
+  }
+}
 
 async function inLanes(...lanes: readonly (readonly Stage[])[]): Promise<void> {
   await Promise.all(
@@ -76,15 +103,17 @@ function script(name: string): Stage {
   return { name, run: () => runOne(["--run", name]) };
 }
 
-/** Every program directly in examples/; each asserts its own claims and exits non-zero when one is false. */
-function examples(): Stage[] {
+/** Every program directly in examples/, in two lanes; each asserts its own claims and exits non-zero when one is false. */
+function examples(suite: Suite): Stage[][] {
   const directory = path.join(ROOT, "examples");
   const files = existsSync(directory) ? readdirSync(directory).filter((file) => file.endsWith(".ts")) : [];
-  if (files.length === 0) return [{ name: "examples", run: () => Promise.reject(new Error("there are no examples")) }];
-  return files.sort().map((file) => ({
+  if (files.length === 0)
+    return [[{ name: "examples", run: () => Promise.reject(new Error("there are no examples")) }]];
+  const stages = files.sort().map((file) => ({
     name: `examples/${file}`,
-    run: () => runScanned(path.join("examples", file)),
+    run: () => runScanned(path.join("examples", file), suite),
   }));
+  return [0, 1].map((lane) => stages.filter((_, index) => index % 2 === lane));
 }
 
 async function runOne(args: readonly string[]): Promise<Outcome> {
@@ -93,14 +122,14 @@ async function runOne(args: readonly string[]): Promise<Outcome> {
 }
 
 /** Everything that the program sends and stores is searched for what only its own users may know. */
-async function runScanned(program: string): Promise<Outcome> {
+async function runScanned(program: string, suite: Suite): Promise<Outcome> {
   const unit = mkdtempSync(path.join(tmpdir(), "coffer-scan-"));
   try {
-    scanned += 1;
+    suite.scanned += 1;
     const preload = `--import=${new URL("../test/kit/scan/preload.mjs", import.meta.url).href}`;
     const { code, output } = await runNode(["--conditions=coffer-source", preload, program], { [UNIT_VARIABLE]: unit });
     const outcome = scanUnit(unit);
-    writeOutcome(tallies, program, outcome);
+    writeOutcome(suite.tallies, program, outcome);
     const failed = code !== 0 || outcome.problems.length > 0;
     const found = outcome.problems.map((problem) => `the scan found ${problem}\n`).join("");
     return { passed: failed ? 0 : 1, failed: failed ? 1 : 0, skipped: [], output: output + found };
@@ -110,23 +139,34 @@ async function runScanned(program: string): Promise<Outcome> {
 }
 
 /** One check of its own: it fails also when it saw less than there is to see. */
-async function addScans(): Promise<Outcome> {
-  const { line, problems } = addOutcomes(tallies, scanned);
+async function addScans({ project, tallies, scanned }: Suite): Promise<Outcome> {
+  const { line, problems } = addOutcomes(tallies, scanned, FEWEST[project]);
   console.log(line);
   const failed = problems.length > 0;
   return { passed: failed ? 0 : 1, failed: failed ? 1 : 0, skipped: [], output: problems.slice(0, 40).join("\n") };
 }
 
-async function runVitest(): Promise<Outcome> {
+async function runVitest(suite: Suite): Promise<Outcome> {
   const scratch = mkdtempSync(path.join(tmpdir(), "coffer-test-"));
   try {
     const file = path.join(scratch, "results.json");
-    const reporters = ["--reporter=default", `--reporter=${path.join(ROOT, "scripts/vitest-results.ts")}`];
-    const args = [path.join("node_modules", "vitest", "vitest.mjs"), "run", ...reporters];
-    const { code, output } = await runNode(args, { COFFER_TEST_RESULTS: file, [TALLY_VARIABLE]: tallies });
+    const reporters = [
+      "default",
+      path.join(ROOT, "scripts/vitest-results.ts"),
+      path.join(ROOT, "scripts/vitest-progress.ts"),
+    ];
+    const { code, output } = await runNode(
+      [
+        path.join("node_modules", "vitest", "vitest.mjs"),
+        ...["run", "--project", suite.project, ...reporters.map((reporter) => `--reporter=${reporter}`)],
+      ],
+      { COFFER_TEST_RESULTS: file, COFFER_TEST_PROGRESS: String(PROGRESS), [TALLY_VARIABLE]: suite.tallies },
+    );
     if (!existsSync(file)) return { passed: 0, failed: 1, skipped: [], output: `vitest wrote no results\n${output}` };
     const results = JSON.parse(readFileSync(file, "utf8")) as VitestResults;
-    scanned += results.files;
+    suite.scanned += results.files;
+    console.log(`the slowest of ${results.files} test files:`);
+    for (const slow of results.slowest) console.log(`${slow.seconds.toFixed(1).padStart(7)} s  ${slow.file}`);
     // Nothing collected, or an error that no test owns: vitest says so with its exit code alone.
     const unseen = results.failed === 0 && (code !== 0 || results.passed === 0) ? 1 : 0;
     return { ...results, failed: results.failed + unseen, output };
@@ -143,7 +183,8 @@ function runNode(
     const child = spawn(process.execPath, args, {
       cwd: ROOT,
       env: { ...process.env, NO_COLOR: "1", ...env },
-      stdio: ["ignore", "pipe", "pipe"],
+      // The last is PROGRESS: this program's own standard error.
+      stdio: ["ignore", "pipe", "pipe", 2],
     });
     const stop = (signal: NodeJS.Signals): void => {
       child.kill(signal);
@@ -152,7 +193,7 @@ function runNode(
     process.once("SIGTERM", stop).once("SIGINT", stop);
     const chunks: string[] = [];
     for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding("utf8").on("data", (chunk: string) => chunks.push(chunk));
+      stream?.setEncoding("utf8").on("data", (chunk: string) => chunks.push(chunk));
     child.on("error", (error) => chunks.push(String(error)));
     child.on("close", (code) => {
       process.off("SIGTERM", stop).off("SIGINT", stop);

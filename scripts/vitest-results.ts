@@ -10,7 +10,12 @@ export interface VitestResults {
   readonly skipped: readonly { readonly title: string; readonly reason: string }[];
   /** Files of which a test ran. */
   readonly files: number;
+  /** By file, longest first. */
+  readonly slowest: readonly { readonly file: string; readonly seconds: number }[];
 }
+
+/** As many are named at the end of a run. */
+const SLOWEST = 20;
 
 /** A vitest reporter that writes {@link VitestResults} as JSON to the file that `COFFER_TEST_RESULTS` names. */
 export default class ResultsReporter implements Reporter {
@@ -25,7 +30,9 @@ function resultsOf(modules: readonly TestModule[], unhandled: number): VitestRes
   const tests = modules.flatMap((module) => [...module.children.allTests()].map((test) => ({ module, test })));
   const states = tests.map(({ test }) => test.result().state);
   const broken = modules.flatMap((module): (TestModule | TestSuite)[] => [module, ...module.children.allSuites()]);
+  const times = modules.map((module) => ({ file: module.relativeModuleId, seconds: secondsOf(module) }));
   return {
+    slowest: times.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST),
     files: new Set(
       tests.filter(({ test }) => /^(passed|failed)$/.test(test.result().state)).map(({ module }) => module),
     ).size,
@@ -42,4 +49,10 @@ function resultsOf(modules: readonly TestModule[], unhandled: number): VitestRes
       return [{ title: `${module.relativeModuleId} > ${test.fullName}`, reason }];
     }),
   };
+}
+
+/** From the start of its process to the end of its last test and of its scan. */
+function secondsOf(module: TestModule): number {
+  const { environmentSetupDuration, prepareDuration, setupDuration, collectDuration, duration } = module.diagnostic();
+  return (environmentSetupDuration + prepareDuration + setupDuration + collectDuration + duration) / 1000;
 }

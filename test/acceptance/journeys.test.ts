@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { JOURNEYS } from "./journeys/catalogue.ts";
-import type { Ground, Journey } from "./journeys/observable.ts";
-import { PROGRAMS, SHARED_PROGRAMS, stackOpeners } from "./journeys/programs.ts";
-import { isBuilt, renderOutcome, runJourney, type Outcome } from "./journeys/run.ts";
+import type { Journey } from "./journeys/observable.ts";
+import { networkOpeners, PROGRAMS, SHARED_PROGRAMS, stackOpeners } from "./journeys/programs.ts";
+import { renderOutcome, runJourney } from "./journeys/run.ts";
+import { failuresOf, journeysOn, LIMIT } from "./journeys/samples.ts";
+import { openSharedService } from "./kit/shared-service.ts";
 import { REQUIREMENT_ID } from "./requirement.ts";
-
-/** Starting a stack, a second server and a tool server takes its time on a busy machine. Milliseconds. */
-const LIMIT = 300_000;
 
 const observables = JOURNEYS.flatMap((journey) => journey.observables.map((observable) => ({ journey, observable })));
 
@@ -25,9 +24,8 @@ describe("the catalogue of journeys", () => {
   });
 
   it("has a program for exactly the journeys with something built", () => {
-    expect(Object.keys(PROGRAMS)).toEqual(JOURNEYS.filter((one) => hasBuilt(one, "stack")).map(({ name }) => name));
-    const shared = JOURNEYS.filter((one) => hasBuilt(one, "network"));
-    expect(Object.keys(SHARED_PROGRAMS)).toEqual(shared.map(({ name }) => name));
+    expect(Object.keys(PROGRAMS)).toEqual(journeysOn("stack", "all").map(({ name }) => name));
+    expect(Object.keys(SHARED_PROGRAMS)).toEqual(journeysOn("network", "all").map(({ name }) => name));
   });
 });
 
@@ -52,21 +50,19 @@ describe("a run says everything", () => {
   });
 });
 
-describe("journeys against a fresh stack", () => {
-  it.each(JOURNEYS.filter((one) => hasBuilt(one, "stack")))(
+describe("one journey of each ground", () => {
+  it.each(journeysOn("stack", "sample"))(
     "$name: $title",
+    async (journey) => expect(await failuresOf(journey, stackOpeners(journey.name))).toEqual([]),
+    LIMIT,
+  );
+
+  it.each(journeysOn("network", "sample"))(
+    "$name: $title, of shared vaults",
     async (journey) => {
-      const outcomes = await runJourney(journey, stackOpeners(journey.name), () => undefined);
-      expect(outcomes.filter(isFailed).map(renderOutcome)).toEqual([]);
+      await using service = await openSharedService();
+      expect(await failuresOf(journey, networkOpeners(service, journey.name))).toEqual([]);
     },
     LIMIT,
   );
 });
-
-function hasBuilt(journey: Journey, ground: Ground): boolean {
-  return journey.observables.some((observable) => isBuilt(observable, ground));
-}
-
-function isFailed(outcome: Outcome): boolean {
-  return outcome.kind === "failed";
-}

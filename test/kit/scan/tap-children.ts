@@ -4,6 +4,8 @@ import { basename } from "node:path";
 import type { Readable } from "node:stream";
 import { SEED_VARIABLE, UNIT_VARIABLE, type ScanUnit } from "./unit.ts";
 
+/** Of Node itself: where what is parsed and compiled once is kept. Without it every program of a test would begin anew. */
+const COMPILED = "NODE_COMPILE_CACHE";
 const PRELOAD = `--import=${new URL("preload.mjs", import.meta.url).href}`;
 /** Their standard output is a log. That of other programs is what their own user asked for: answers of tools, a report, a name. */
 const SERVICES = /\/(?:server|packages\/localnet)\/src\/main\.ts$/;
@@ -40,7 +42,12 @@ function withUnit(unit: ScanUnit, pairs: readonly string[], joins: boolean): str
   const given = pairs.findLast((pair) => pair.startsWith("NODE_OPTIONS="))?.slice("NODE_OPTIONS=".length) ?? "";
   const options = given.includes(PRELOAD) ? given : `${given} ${PRELOAD}`.trim();
   const unitPairs = joins ? [`${UNIT_VARIABLE}=${unit.directory}`, `${SEED_VARIABLE}=${unit.seed}`] : [];
-  const ours = [`NODE_OPTIONS=${options}`, ...unitPairs];
+  const compiled = process.env[COMPILED];
+  const ours = [
+    `NODE_OPTIONS=${options}`,
+    ...unitPairs,
+    ...(compiled === undefined ? [] : [`${COMPILED}=${compiled}`]),
+  ];
   const names = ours.map((pair) => pair.slice(0, pair.indexOf("=") + 1));
   return [...pairs.filter((pair) => !names.some((name) => pair.startsWith(name))), ...ours];
 }

@@ -1,0 +1,21 @@
+/** Which journeys `npm test` runs, and which the deep tests: one of each ground, and all others. */
+import { JOURNEYS } from "./catalogue.ts";
+import type { Ground, Journey } from "./observable.ts";
+import { isBuilt, renderOutcome, runJourney, type Openers } from "./run.ts";
+
+/** Starting a stack, a second server and a tool server takes its time on a busy machine. Milliseconds. */
+export const LIMIT = 300_000;
+
+const SAMPLES: Readonly<Record<Ground, string>> = { stack: "J9", network: "J7" };
+
+/** Those with something built on this ground. Every journey is in "sample" or in "rest". */
+export function journeysOn(ground: Ground, which: "all" | "sample" | "rest"): Journey[] {
+  const built = JOURNEYS.filter(({ observables }) => observables.some((one) => isBuilt(one, ground)));
+  return built.filter(({ name }) => which === "all" || (name === SAMPLES[ground]) === (which === "sample"));
+}
+
+/** Runs a journey; one line for each observable that failed. */
+export async function failuresOf(journey: Journey, openers: Openers): Promise<string[]> {
+  const outcomes = await runJourney(journey, openers, () => undefined);
+  return outcomes.filter(({ kind }) => kind === "failed").map(renderOutcome);
+}
