@@ -64,6 +64,8 @@ export interface Settings {
   };
   readonly webhooks: WebhookSettings;
   readonly rates: RateSettings;
+  /** Whoever signs up needs an access code; false: the operator switched them off. */
+  readonly accessCodesRequired: boolean;
   /** Chain addresses and their signatures belong to this network. */
   readonly network: ChainNetwork;
   /** Development only: an invite may be redeemed without the signature of the chain address. */
@@ -258,6 +260,7 @@ function assembleSettings(values: Values): Settings {
       generalBurst: values.generalBurst,
       webhookTest: values.webhookTestRate,
     },
+    accessCodesRequired: values.accessCodes === "required",
     network: values.network,
     allowUnsignedRedeem: values.allowUnsignedRedeem === "1",
     publicUrl: values.publicUrl === "" ? null : values.publicUrl,

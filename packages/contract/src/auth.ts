@@ -33,11 +33,18 @@ const opaqueToken = z.string().check(z.minLength(1), z.maxLength(512));
 
 export const accessCode = z.string().check(z.minLength(1), z.maxLength(128));
 
-/** The pair of tokens of a session. `expiresIn` is the access token's life in seconds. */
+/** Days a session lives, however often it is refreshed (decisions §3). */
+export const SESSION_DAYS = 90;
+
+/**
+ * The pair of tokens of a session. `expiresIn` is the access token's life in seconds, `refreshExpiresIn` the refresh token's: less
+ * than 30 days near the end of the session.
+ */
 export const sessionTokens = z.object({
   accessToken: z.string(),
   refreshToken: z.string(),
   expiresIn: z.int(),
+  refreshExpiresIn: z.int(),
 });
 
 const signedIn = z.object({ ...sessionTokens.shape, user: account });
@@ -55,7 +62,8 @@ export const authGroup = {
     id: "auth.signup",
     path: "/api/auth/signup",
     effect: "create",
-    body: z.strictObject({ email, password: newPassword, name: z.optional(label), accessCode }),
+    /** `accessCode` may be left out where the operator switched access codes off. */
+    body: z.strictObject({ email, password: newPassword, name: z.optional(label), accessCode: z.optional(accessCode) }),
     status: 201,
     output: signedIn,
     errors: ["access_code_invalid", "weak_password", "email_exists"],
@@ -110,7 +118,8 @@ export const authGroup = {
     id: "auth.forgotPassword",
     path: "/api/auth/forgot-password",
     effect: "update",
-    body: z.strictObject({ email }),
+    /** Any string: the answer is the same for an address, another address, and what is none (specification §7). */
+    body: z.strictObject({ email: z.string() }),
     status: 200,
     output: said,
     errors: [],

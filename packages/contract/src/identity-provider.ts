@@ -74,7 +74,11 @@ export const identityProviderGroup = {
     method: "GET",
     path: "/api/auth/idp/zklogin",
     effect: "create",
-    query: z.strictObject({ nonce: zkloginNonce, accessCode: z.optional(accessCode) }),
+    /**
+     * Without `nonce` the address has none either: the client adds its own before it sends the browser there, and finishes with
+     * `zkloginAuth` in its combined form, which recomputes the nonce (specification §4.2 has no request here).
+     */
+    query: z.strictObject({ nonce: z.optional(zkloginNonce), accessCode: z.optional(accessCode) }),
     status: 200,
     output: authorization,
     errors: ["not_configured", "provider_unavailable"],

@@ -24,6 +24,7 @@ export {
   auditEvent,
   PASSWORD_LENGTH,
   REFRESH_TOKEN_DAYS,
+  SESSION_DAYS,
   type Delivery,
   DELIVERY_DAYS,
   type DeliveryAttempt,

@@ -59,6 +59,7 @@ export const auditEvent = audit.auditEvent;
 export const ACCESS_TOKEN_SECONDS = auth.ACCESS_TOKEN_SECONDS;
 export const PASSWORD_LENGTH = auth.PASSWORD_LENGTH;
 export const REFRESH_TOKEN_DAYS = auth.REFRESH_TOKEN_DAYS;
+export const SESSION_DAYS = auth.SESSION_DAYS;
 export const INVITE_HOURS = invites.INVITE_HOURS;
 export const PLANS = billing.PLANS;
 export const SIGN_IN_MINUTES = identityProvider.SIGN_IN_MINUTES;

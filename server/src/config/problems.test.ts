@@ -86,17 +86,18 @@ describe("the chain's node and package", () => {
 });
 
 describe("network and prover [S5.5-prover-mismatch S5.5-prover-production S5.5-prover-development]", () => {
-  const modes = [PRODUCTION, { SERVICE_ENV: "development" }];
+  const DEVELOPMENT = { SERVICE_ENV: "development" };
 
   it("fit together as development with localnet, and as hosted with every other network", () => {
-    for (const mode of modes) {
+    for (const mode of [PRODUCTION, DEVELOPMENT]) {
       for (const network of CHAIN_NETWORKS) {
         const environment = { ...mode, ...PROVIDER, SERVICE_CHAIN_NETWORK: network };
         const development = problemsOf({ ...environment, SERVICE_PROVER: "development" });
         const hosted = problemsOf({ ...environment, ...HOSTED });
         const isLocal = network === "localnet";
+        const atHome = mode === DEVELOPMENT ? [] : [expect.stringMatching(/^SERVICE_PROVER: .* is for development/)];
         expect(development).toEqual(
-          isLocal ? [] : [expect.stringMatching(new RegExp(`^SERVICE_PROVER: ${network} rejects the development`))],
+          isLocal ? atHome : [expect.stringMatching(new RegExp(`^SERVICE_PROVER: ${network} rejects the development`))],
         );
         expect(hosted).toEqual(isLocal ? [expect.stringMatching(/^SERVICE_PROVER: localnet rejects a hosted/)] : []);
       }
@@ -128,10 +129,22 @@ describe("network and prover [S5.5-prover-mismatch S5.5-prover-production S5.5-p
     expect(problems.join()).not.toContain(HOSTED.SERVICE_PROVER_API_KEY);
   });
 
-  it("do without a prover on every network", () => {
-    for (const network of CHAIN_NETWORKS) {
-      expect(problemsOf({ ...PRODUCTION, ...PROVIDER, SERVICE_CHAIN_NETWORK: network })).toEqual([]);
+  it("are asked of production with an identity provider: hosted, with its key, or it does not start [D0-prover-demanded S5.5-prover-production]", () => {
+    for (const SERVICE_CHAIN_NETWORK of ["testnet", "mainnet"]) {
+      const environment = { ...PRODUCTION, ...PROVIDER, SERVICE_CHAIN_NETWORK };
+      expect(problemsOf(environment)).toEqual([
+        expect.stringMatching(/^SERVICE_PROVER: production .* set SERVICE_PROVER=hosted.* SERVICE_PROVER_API_KEY$/),
+      ]);
+      expect(problemsOf({ ...environment, ...HOSTED, SERVICE_PROVER_API_KEY: "" })).toEqual([
+        expect.stringMatching(/^SERVICE_PROVER_API_KEY: /),
+      ]);
+      expect(problemsOf({ ...environment, ...HOSTED })).toEqual([]);
+      expect(problemsOf({ ...environment, ...DEVELOPMENT })).toEqual([]);
+      expect(problemsOf({ ...PRODUCTION, SERVICE_CHAIN_NETWORK })).toEqual([]);
     }
+    // The vendor's development prover is a hosted one at another address.
+    const vendor = { ...HOSTED, SERVICE_PROVER_URL: "https://prover-dev.example", SERVICE_CHAIN_NETWORK: "testnet" };
+    expect(problemsOf({ ...DEVELOPMENT, ...PROVIDER, ...vendor })).toEqual([]);
   });
 
   it("name the prover and its key to the server [D0-prover-key]", () => {
@@ -148,25 +161,25 @@ describe("network and prover [S5.5-prover-mismatch S5.5-prover-production S5.5-p
 
 describe("the identity provider", () => {
   it("needs a client id", () => {
-    expect(problemsOf({ ...PRODUCTION, ...PROVIDER, SERVICE_IDP_CLIENT_ID: "" })).toEqual([
+    expect(problemsOf({ ...PRODUCTION, ...PROVIDER, ...HOSTED, SERVICE_IDP_CLIENT_ID: "" })).toEqual([
       expect.stringMatching(/^SERVICE_IDP_CLIENT_ID: /),
     ]);
   });
 
   it("is told in production where to send browsers back to: the default is the developer's own machine", () => {
-    const homeless = { ...PROVIDER, SERVICE_APP_URL: "" };
+    const homeless = { ...PROVIDER, ...HOSTED, SERVICE_APP_URL: "" };
     expect(problemsOf({ ...PRODUCTION, ...homeless })).toEqual([expect.stringMatching(/^SERVICE_APP_URL: /)]);
-    expect(problemsOf({ SERVICE_ENV: "development", ...homeless })).toEqual([]);
+    expect(problemsOf({ SERVICE_ENV: "development", ...PROVIDER, SERVICE_APP_URL: "" })).toEqual([]);
     const mail = { SERVICE_SMTP_URL: "smtps://mail.example" };
     expect(problemsOf({ ...PRODUCTION, ...homeless, ...mail })).toEqual([expect.stringMatching(/^SERVICE_APP_URL: /)]);
   });
 
   it("is asked in the clear on this machine only, and so is the prover", () => {
     for (const issuer of ["http://127.0.0.1:4000", "http://localhost:4000", "https://issuer.example"]) {
-      expect(problemsOf({ ...PRODUCTION, ...PROVIDER, SERVICE_IDP_ISSUER: issuer })).toEqual([]);
+      expect(problemsOf({ ...PRODUCTION, ...PROVIDER, ...HOSTED, SERVICE_IDP_ISSUER: issuer })).toEqual([]);
     }
     for (const issuer of ["http://issuer.example", "http://10.0.0.1:4000", "http://localhost.example"]) {
-      expect(problemsOf({ ...PRODUCTION, ...PROVIDER, SERVICE_IDP_ISSUER: issuer })).toEqual([
+      expect(problemsOf({ ...PRODUCTION, ...PROVIDER, ...HOSTED, SERVICE_IDP_ISSUER: issuer })).toEqual([
         expect.stringMatching(/^SERVICE_IDP_ISSUER: .*https/),
       ]);
     }

@@ -159,9 +159,19 @@ function isInTheClear(address: string): boolean {
  * Specification §5.5: a mismatch between network and prover silently yields proofs that the verifier rejects. Here it is
  * an error at start.
  */
-function proverProblems({ prover, network, proverUrl, proverApiKey, idpIssuer }: Partial<Values>): string[] {
-  if (prover === undefined || prover === "") return [];
+function proverProblems(values: Partial<Values>): string[] {
+  const { mode, prover, network, proverUrl, proverApiKey, idpIssuer = "" } = values;
+  if (prover === undefined) return [];
+  const isOpen = mode === "production" && network !== "localnet";
+  // Specification §5.5: production uses a hosted prover. Without one, whoever signs in with zkLogin could sign nothing.
+  if (prover === "" && isOpen && idpIssuer !== "")
+    return [
+      `SERVICE_PROVER: production with an identity provider needs a hosted prover on ${network ?? "this network"}; set SERVICE_PROVER=hosted, SERVICE_PROVER_URL and SERVICE_PROVER_API_KEY`,
+    ];
+  if (prover === "") return [];
   const problems: string[] = [];
+  if (prover === "development" && mode === "production" && network === "localnet")
+    problems.push("SERVICE_PROVER: the development prover is for development; set SERVICE_ENV=development");
   if (idpIssuer === "")
     problems.push("SERVICE_PROVER: proofs are of an identity provider's tokens; set SERVICE_IDP_ISSUER");
   if (prover === "development" && network !== "localnet") {

@@ -150,6 +150,13 @@ export const VARIABLES = {
     "one to four kid:secret, separated by commas, each secret at least 32 bytes in base64",
     "sign access tokens with the first and accept the others, for rotation; required in production",
   ),
+  accessCodes: text(
+    "SERVICE_ACCESS_CODES",
+    "required",
+    z.enum(["required", "off"]),
+    "required or off",
+    "off lets anybody sign up; the codes that were made stay as they are",
+  ),
   network: {
     ...text(
       "SERVICE_CHAIN_NETWORK",

@@ -2,7 +2,8 @@
 
 export interface AuthorizationRequest {
   readonly state: string;
-  readonly nonce: string;
+  /** null: the client adds its own. */
+  readonly nonce: string | null;
   /** PKCE S256 (RFC 7636 §4.2) of the verifier that the exchange will bring. */
   readonly codeChallenge: string;
 }

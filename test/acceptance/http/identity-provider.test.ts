@@ -7,6 +7,7 @@ import { readToken } from "../kit/access-token.ts";
 import { expectError, expectStatus, fieldsAt, listIn, textIn, type Fields } from "../kit/answers.ts";
 import { filesHolding, querySql, runSql } from "../kit/data-directory.ts";
 import { makeAccessCode } from "../kit/identity.ts";
+import { productionSecrets } from "../kit/production.ts";
 import { startAndFail } from "../kit/server-process.ts";
 import { useService } from "../kit/service.ts";
 
@@ -55,7 +56,7 @@ function newEphemeral() {
 const accountOf = (fields: Fields): Promise<Fields> => service().account(textIn(fields, "accessToken"));
 
 describe("a sign-in with the identity provider", () => {
-  it("begins at an authorization URL with PKCE S256, state and nonce, leading back to the web application [S4.2-idp D0-idp-paths D3-idp-url D0-app-url D1-open-sign-in]", async () => {
+  it("begins at an authorization URL with PKCE S256, state and nonce, leading back to the web application [S4.2-idp S4.2-idp-no-request D0-idp-paths D3-idp-url D0-app-url D1-open-sign-in]", async () => {
     const fields = fieldsAt(await ask("GET", "/api/auth/idp"), 200);
     expect(Object.keys(fields).sort()).toEqual(["state", "url"]);
     const url = new URL(textIn(fields, "url"));
@@ -75,7 +76,7 @@ describe("a sign-in with the identity provider", () => {
   it("makes the user the first time and finds it the next; no chain key comes of it [S4.2-idp-callback D3-idp-callback S5.5-sign-in S1-identified-by D3-idp-access-code]", async () => {
     const user = newUser();
     const first = fieldsAt(await signIn(user, await service().accessCode()), 200);
-    expect(Object.keys(first).sort()).toEqual(["accessToken", "expiresIn", "refreshToken"]);
+    expect(Object.keys(first).sort()).toEqual(["accessToken", "expiresIn", "refreshExpiresIn", "refreshToken"]);
     const account = await accountOf(first);
     expect(account).toMatchObject({
       email: user.email,
@@ -143,6 +144,7 @@ describe("zkLogin", () => {
       accessToken: expect.any(String),
       refreshToken: expect.any(String),
       expiresIn: 900,
+      refreshExpiresIn: 30 * 86_400,
       chainAddress: expect.stringMatching(/^0x[0-9a-f]{64}$/),
       salt: expect.stringMatching(/^\d+$/),
       proof: expect.objectContaining({ proofPoints: expect.any(Object), addressSeed: expect.any(String) }),
@@ -216,11 +218,13 @@ describe("the prover", () => {
     expect(wrong.printed).toMatch(/SERVICE_PROVER: mainnet rejects/);
   });
 
-  it("of production is hosted and needs its API key [S5.5-prover-production D0-prover-key]", async () => {
+  it("of production is hosted and needs its API key [S5.5-prover-production D0-prover-key D0-prover-demanded]", async () => {
+    const production = { ...productionSecrets(), SERVICE_ENV: "production", SERVICE_APP_URL: APP_URL };
     const hosted = { SERVICE_PROVER: "hosted", SERVICE_PROVER_URL: "https://prover.example" };
-    const { code, printed } = await start({ ...hosted, SERVICE_CHAIN_NETWORK: "mainnet" });
-    expect(code).not.toBe(0);
-    expect(printed).toContain("SERVICE_PROVER_API_KEY");
+    const [none, keyless] = [await start(production), await start({ ...production, ...hosted })];
+    expect([none.code, keyless.code]).not.toContain(0);
+    expect(none.printed).toMatch(/SERVICE_PROVER: production with an identity provider needs a hosted prover/);
+    expect(keyless.printed).toContain("SERVICE_PROVER_API_KEY: the hosted prover needs it");
   });
 });
 

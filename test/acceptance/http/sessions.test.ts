@@ -37,7 +37,7 @@ describe("a refresh", () => {
     const first = await join();
     const answer = await again(first.refreshToken);
     const fields = fieldsAt(answer, 200);
-    expect(Object.keys(fields).sort()).toEqual(["accessToken", "expiresIn", "refreshToken"]);
+    expect(Object.keys(fields).sort()).toEqual(["accessToken", "expiresIn", "refreshExpiresIn", "refreshToken"]);
     expect(fields["expiresIn"]).toBe(900);
     const second = tokensIn(answer);
     expect(second.refreshToken).not.toBe(first.refreshToken);

@@ -19,7 +19,13 @@ describe("sign-in", () => {
   it("by e-mail and password answers 200 with the user and a session [D3-login S5.5-sign-in D1-open-sign-in]", async () => {
     const { email, id } = await join();
     const fields = fieldsAt(await logIn(service().server.baseUrl, email.toUpperCase()), 200);
-    expect(Object.keys(fields).sort()).toEqual(["accessToken", "expiresIn", "refreshToken", "user"]);
+    expect(Object.keys(fields).sort()).toEqual([
+      "accessToken",
+      "expiresIn",
+      "refreshExpiresIn",
+      "refreshToken",
+      "user",
+    ]);
     expect(fields["expiresIn"]).toBe(900);
     expect(objectIn(fields, "user")).toMatchObject({ id, email });
   });

@@ -22,6 +22,7 @@ describe("sign-up", () => {
       accessToken: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
       refreshToken: expect.stringMatching(/^[\w-]{43,}$/),
       expiresIn: 900,
+      refreshExpiresIn: 30 * 86_400,
     });
     expect(fields["user"]).toEqual({
       id: expect.stringMatching(UUID),

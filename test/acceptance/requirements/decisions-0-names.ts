@@ -56,6 +56,10 @@ export const decisionsNames = section("decisions §0", [
   ),
   built("D0-app-url", "SERVICE_APP_URL is the address of links in mails and of the provider's redirect."),
   built("D0-prover-key", "SERVICE_PROVER_API_KEY is the prover's key on the server side."),
+  built(
+    "D0-prover-demanded",
+    "Production with an identity provider needs SERVICE_PROVER=hosted and its key on testnet and mainnet.",
+  ),
   pending("web-console", "D0-prover-key-web", "VITE_PROVER_API_KEY is it for a web build."),
   built("D0-unset-env-production", "An unset SERVICE_ENV means production."),
   built("D0-production-needs-secrets", "Production refuses to start without SERVICE_MASTER_KEY."),

@@ -51,6 +51,8 @@ export const specStatesAndEndpoints = [
     built("S4.2-check-access-code", "POST /api/auth/check-access-code { code } validates a signup access code."),
     built("S4.2-idp", "GET /api/auth/idp: an authorization URL."),
     built("S4.2-idp-zklogin", "GET /api/auth/idp/zklogin: an authorization URL of the zero-knowledge flow."),
+    built("S4.2-idp-no-request", 'The request of GET /api/auth/idp is "none": no parameter is needed.'),
+    built("S4.2-idp-zklogin-no-request", 'The request of GET /api/auth/idp/zklogin is "none": no parameter is needed.'),
     built(
       "S4.2-idp-callback",
       "POST /api/auth/idp/callback: tokens; finds or creates the user; no chain keypair is derived.",

@@ -21,6 +21,7 @@ export const specEventsErrorsLimits = [
     built("S7-404-dev-signup", "404 { error } for dev-signup outside development mode."),
     built("S7-409-dev-signup", "409 { error } when dev-signup conflicts with an existing account."),
     built("S7-200-forgot-password", "200 for forgot-password whatever the e-mail."),
+    built("S7-forgot-no-disclosure", "forgot-password discloses nothing of whether the account exists."),
     leftOpen("S7-open-statuses", "Statuses of validation failures, owner-only operations and rate limits: not shown.", [
       "D1-validation-400",
       "D1-owner-only-403",

@@ -84,7 +84,10 @@ export interface IdentityProviderResource {
   /** Where to send the browser. An access code is needed by who has no account yet. */
   authorize(query?: Query<Provider["authorize"]>, options?: CallOptions): Authorization;
   /** `nonce`: made of the client's own ephemeral key. Refuses an address that carries another one. */
-  authorizeZklogin(query: Query<Provider["authorizeZklogin"]>, options?: CallOptions): Authorization;
+  authorizeZklogin(
+    query: Query<Provider["authorizeZklogin"]> & { readonly nonce: string },
+    options?: CallOptions,
+  ): Authorization;
   callback(input: Body<Provider["callback"]>, options?: CallOptions): Promise<SessionTokens>;
   zkloginToken(
     input: Body<Provider["zkloginToken"]>,

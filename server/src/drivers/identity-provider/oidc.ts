@@ -36,7 +36,7 @@ export function openOidc(config: IdentityProviderConfig, options: OidcOptions): 
         redirect_uri: redirectUri,
         scope: SCOPE,
         state,
-        nonce,
+        ...(nonce === null ? {} : { nonce }),
         code_challenge: codeChallenge,
         code_challenge_method: "S256",
       });

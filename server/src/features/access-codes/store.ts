@@ -1,3 +1,5 @@
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
 import { prepared, type Session } from "../../ports/database.ts";
 import type { AccessCodeRow } from "../../ports/tables.ts";
 
@@ -60,3 +62,27 @@ export const revokeAccessCode = prepared((build, value: { id: string; now: numbe
     .where("id", "=", value.id)
     .where("revoked_at", "is", null),
 );
+
+type Codes = Pick<Deps, "settings" | "clock">;
+
+/**
+ * Whether whoever has the code may sign up: every code, and none, where the operator switched them off. `hash` null: there is
+ * none. Takes nothing.
+ */
+export async function maySignUp({ settings, clock }: Codes, session: Session, hash: string | null): Promise<boolean> {
+  if (!settings.accessCodesRequired) return true;
+  return hash !== null && (await isUsableAccessCode(session, hash, clock.now()));
+}
+
+/**
+ * The same, and takes one use of the code, inside the transaction of the account that it lets in. Throws `access_code_invalid`.
+ */
+export async function admitNewUser(
+  { settings, clock }: Codes,
+  transaction: Session,
+  hash: string | null,
+): Promise<void> {
+  if (!settings.accessCodesRequired) return;
+  if (hash !== null && (await useAccessCode(transaction, hash, clock.now()))) return;
+  throw new ServiceError("access_code_invalid");
+}

@@ -2,7 +2,7 @@ import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { GroupHandlers } from "../../http/handlers.ts";
 import type { Limits } from "../../limits/limits.ts";
-import { hashAccessCode, isUsableAccessCode } from "../access-codes/store.ts";
+import { hashAccessCode, maySignUp } from "../access-codes/store.ts";
 import { mailTokenHandlers } from "../mail-tokens/handlers.ts";
 import { logOut } from "../sessions/ending.ts";
 import { refreshSession } from "../sessions/refreshing.ts";
@@ -19,7 +19,7 @@ export const authHandlers = (deps: Needs): GroupHandlers<typeof api.auth> => ({
   logout: ({ body }, { origin }) => logOut(deps, body.refreshToken, origin),
   changePassword: ({ body }, { principal }) => changePassword(deps, body, principal),
   async checkAccessCode({ body }) {
-    return { valid: await isUsableAccessCode(deps.database, hashAccessCode(body.code), deps.clock.now()) };
+    return { valid: await maySignUp(deps, deps.database, hashAccessCode(body.code)) };
   },
   ...mailTokenHandlers(deps),
 });

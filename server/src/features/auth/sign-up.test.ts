@@ -38,6 +38,7 @@ describe("a sign-up", () => {
     expect(answer.body).toMatchObject({
       user: { email: "ada@example.test", emailVerified: false, name: "Ada", accessLevel: "owner", plan: "free" },
       expiresIn: 900,
+      refreshExpiresIn: 30 * 86_400,
     });
     expect(await tryAccess(service, String(answer.body["accessToken"]))).toBe(200);
     const { id } = answer.body["user"] as { id: string };
@@ -96,6 +97,26 @@ describe("a sign-up", () => {
     }
     const tables = ["accounts", "vaults", "sessions", "changes", "mail_requests"] as const;
     for (const table of tables) expect(await countRows(service, table)).toBe(0);
+  });
+
+  it("needs no code where the operator switched them off, and uses none up [D3-access-codes-off]", async () => {
+    await using service = await openTestApp({ environment: { SERVICE_ACCESS_CODES: "off" } });
+    const code = await addAccessCode(service);
+    const json = { email: "ada@example.test", password: PASSWORD };
+    expect(outcomeOf(await service.ask("POST", "/api/auth/signup", { json }))).toBe("201");
+    expect(outcomeOf(await signUp(service, code, { email: "bea@example.test" }))).toBe("201");
+    expect(outcomeOf(await signUp(service, "nobody's", { email: "cid@example.test" }))).toBe("201");
+    for (const each of [code, "nobody's"]) expect(await isValid(service, each)).toBe(true);
+    expect(await usesLeft(service, code)).toBe(1);
+  });
+
+  it("without any code is refused like one with a wrong one, unless they are switched off [D3-access-codes-off]", async () => {
+    for (const environment of [{}, { SERVICE_ACCESS_CODES: "required" }]) {
+      await using service = await openTestApp({ environment });
+      const json = { email: "ada@example.test", password: PASSWORD };
+      expect(outcomeOf(await service.ask("POST", "/api/auth/signup", { json }))).toBe("403 access_code_invalid");
+      expect(await countRows(service, "accounts")).toBe(0);
+    }
   });
 
   it("leaves the code unused when it is refused for another reason", async () => {

@@ -3,7 +3,7 @@ import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../http/errors.ts";
 import type { RequestOrigin } from "../../http/handlers.ts";
 import { ConstraintError, type Session } from "../../ports/database.ts";
-import { hashAccessCode, isUsableAccessCode, useAccessCode } from "../access-codes/store.ts";
+import { admitNewUser, hashAccessCode, maySignUp } from "../access-codes/store.ts";
 import { openAccount } from "../account/opening.ts";
 import { findAccountByEmail } from "../account/store.ts";
 import { requestMail } from "../mail-tokens/requests.ts";
@@ -17,7 +17,7 @@ export interface WantedSignUp {
   readonly email: string;
   readonly password: string;
   readonly name?: string | undefined;
-  readonly accessCode: string;
+  readonly accessCode?: string | undefined;
 }
 
 /**
@@ -27,11 +27,9 @@ export interface WantedSignUp {
  */
 export async function signUp(deps: Needs, wanted: WantedSignUp, origin: RequestOrigin): Promise<SignedIn> {
   const { email, password, name = null } = wanted;
-  const codeHash = hashAccessCode(wanted.accessCode);
+  const codeHash = wanted.accessCode === undefined ? null : hashAccessCode(wanted.accessCode);
   // Asked before the hashing, which is dear, and again by the use itself, which decides.
-  if (!(await isUsableAccessCode(deps.database, codeHash, deps.clock.now()))) {
-    throw new ServiceError("access_code_invalid");
-  }
+  if (!(await maySignUp(deps, deps.database, codeHash))) throw new ServiceError("access_code_invalid");
   requireStrongPassword(password, { email, name });
   const passwordHash = await hashPassword(password);
   try {
@@ -49,13 +47,13 @@ interface Checked {
   readonly email: string;
   readonly name: string | null;
   readonly passwordHash: string;
-  readonly codeHash: string;
+  readonly codeHash: string | null;
   readonly origin: RequestOrigin;
 }
 
 async function open(deps: Needs, transaction: Session, checked: Checked): Promise<SignedIn> {
   const { email, name, passwordHash, codeHash, origin } = checked;
-  if (!(await useAccessCode(transaction, codeHash, deps.clock.now()))) throw new ServiceError("access_code_invalid");
+  await admitNewUser(deps, transaction, codeHash);
   if ((await transaction.first(findAccountByEmail(transaction, { email }))) !== null) {
     throw new ServiceError("email_exists");
   }

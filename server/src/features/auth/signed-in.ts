@@ -7,7 +7,8 @@ import { renderAccount } from "../account/handlers.ts";
 export function renderSignedIn(
   deps: Pick<Deps, "settings">,
   account: AccountRow,
-  { accessToken, refreshToken, expiresIn }: SessionTokens,
+  { accessToken, refreshToken, expiresIn, refreshExpiresIn }: SessionTokens,
 ): SignedIn {
-  return { user: renderAccount(account, { accessLevel: "owner" }, deps), accessToken, refreshToken, expiresIn };
+  const user = renderAccount(account, { accessLevel: "owner" }, deps);
+  return { user, accessToken, refreshToken, expiresIn, refreshExpiresIn };
 }

@@ -17,6 +17,12 @@ import {
 
 const MINUTE = 60_000;
 
+it("a new user needs no access code where the operator switched them off [D3-access-codes-off]", async () => {
+  await using app = await openSignInApp(({ settings }) => ({ settings: { ...settings, accessCodesRequired: false } }));
+  expect((await callBack(app, { accessCode: null })).status).toBe(200);
+  expect(await countRows(app, "accounts")).toBe(1);
+});
+
 describe("GET /api/auth/idp", () => {
   it("answers the provider's URL with state, nonce and S256, and keeps no secret in the clear [S4.2-idp D3-idp-url D0-idp-paths]", async () => {
     await using app = await openSignInApp();
@@ -101,6 +107,7 @@ describe("POST /api/auth/idp/callback", () => {
       accessToken: expect.any(String),
       refreshToken: expect.any(String),
       expiresIn: 900,
+      refreshExpiresIn: 30 * 86_400,
     });
     const key = String(body["accessToken"]);
     const account = (await service.ask("GET", "/api/account", { key })).body["account"] as { id: string };

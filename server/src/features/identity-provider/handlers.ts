@@ -6,7 +6,7 @@ import type { GroupHandlers } from "../../http/handlers.ts";
 import type { IdentityProvider } from "../../ports/identity-provider.ts";
 import { openSession } from "../sessions/opening.ts";
 import { failAtProvider } from "./provider-failures.ts";
-import { beginSignIn, returnSignIn } from "./sign-ins.ts";
+import { beginSignIn, returnWithNonce } from "./sign-ins.ts";
 import { withUser } from "./users.ts";
 import { exchangeForToken, signInCombined, signInWithToken } from "./zklogin-sign-in.ts";
 
@@ -21,14 +21,14 @@ export const identityProviderHandlers = (deps: Needs): GroupHandlers<typeof api.
   },
 
   async authorizeZklogin({ query }) {
-    const { nonce, accessCode } = query;
+    const { nonce = null, accessCode } = query;
     return beginSignIn(deps, requireProvider(deps), { flow: "zklogin", nonce, accessCode });
   },
 
   /** No chain keypair is derived here, and no address (specification §4.2). */
   async callback({ body }, { origin }) {
     const provider = requireProvider(deps);
-    const { codeVerifier, nonce, accessCodeHash } = await returnSignIn(deps, "idp", body.state);
+    const { codeVerifier, nonce, accessCodeHash } = await returnWithNonce(deps, "idp", body.state);
     const identity = await provider.exchange({ code: body.code, codeVerifier, nonce }).catch(failAtProvider);
     return withUser(deps, { identity, accessCodeHash, origin }, (transaction, { id: accountId }) =>
       openSession(deps, transaction, { accountId, method: "idp", origin }),

@@ -16,14 +16,15 @@ export type Flow = "idp" | "zklogin";
 
 export interface WantedSignIn {
   readonly flow: Flow;
-  /** zkLogin: the client's, made of its ephemeral key; otherwise one is made here. */
-  readonly nonce?: string;
+  /** zkLogin: the client's, made of its ephemeral key, or null when the client adds it to the address. Absent: one is made here. */
+  readonly nonce?: string | null;
   readonly accessCode: string | undefined;
 }
 
 /** A sign-in that came back. */
 export interface ReturnedSignIn {
-  readonly nonce: string;
+  /** null: begun without one; whoever goes on knows it from elsewhere. */
+  readonly nonce: string | null;
   readonly codeVerifier: string;
   readonly accessCodeHash: string | null;
 }
@@ -32,6 +33,8 @@ const SIGN_IN_LIFE = SIGN_IN_MINUTES * 60_000;
 
 const VERIFIER_PURPOSE = "sign-in-verifier";
 const NONCE_PURPOSE = "sign-in-nonce";
+/** Kept where a sign-in was begun without a nonce. */
+const NO_NONCE = "";
 
 /**
  * The provider's authorization URL, with 256 random bits each of state and of PKCE verifier (RFC 7636 §7.1). Of the state
@@ -40,14 +43,14 @@ const NONCE_PURPOSE = "sign-in-nonce";
 export async function beginSignIn(deps: Needs, provider: IdentityProvider, wanted: WantedSignIn) {
   const state = randomText(deps);
   const codeVerifier = randomText(deps);
-  const nonce = wanted.nonce ?? randomText(deps);
+  const nonce = wanted.nonce === undefined ? randomText(deps) : wanted.nonce;
   const codeChallenge = hash("sha256", codeVerifier, "base64url");
   const url = await provider.authorizationUrl({ state, nonce, codeChallenge }).catch(failAtProvider);
   const stateHash = hashState(state);
   await insertSignIn(deps.database, {
     state_hash: stateHash,
     flow: wanted.flow,
-    nonce: deps.atRest.protect(nonce, NONCE_PURPOSE, stateHash),
+    nonce: deps.atRest.protect(nonce ?? NO_NONCE, NONCE_PURPOSE, stateHash),
     code_verifier: deps.atRest.protect(codeVerifier, VERIFIER_PURPOSE, stateHash),
     access_code_hash: wanted.accessCode === undefined ? null : hashAccessCode(wanted.accessCode),
     expires_at: deps.clock.now() + SIGN_IN_LIFE,
@@ -60,11 +63,26 @@ export async function returnSignIn(deps: Needs, flow: Flow, state: string): Prom
   const stateHash = hashState(state);
   const row = await deps.database.first(takeSignIn(deps.database, { stateHash, flow }));
   if (row === null || row.expires_at <= deps.clock.now()) throw new ServiceError("state_invalid");
+  const nonce = deps.atRest.reveal(row.nonce, NONCE_PURPOSE, stateHash);
   return {
-    nonce: deps.atRest.reveal(row.nonce, NONCE_PURPOSE, stateHash),
+    nonce: nonce === NO_NONCE ? null : nonce,
     codeVerifier: deps.atRest.reveal(row.code_verifier, VERIFIER_PURPOSE, stateHash),
     accessCodeHash: row.access_code_hash,
   };
+}
+
+/** The same for who knows no other nonce than the one it was begun with. */
+export async function returnWithNonce(
+  deps: Needs,
+  flow: Flow,
+  state: string,
+): Promise<ReturnedSignIn & { readonly nonce: string }> {
+  const returned = await returnSignIn(deps, flow, state);
+  if (returned.nonce !== null) return { ...returned, nonce: returned.nonce };
+  throw new ServiceError(
+    "state_invalid",
+    "The sign-in was begun without a nonce: finish it with code, state and the ephemeral key in one request",
+  );
 }
 
 /** Step two presents an identity token: it must be one that step one handed out, and only the first time. */

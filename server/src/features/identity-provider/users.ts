@@ -7,14 +7,14 @@ import type { RequestOrigin } from "../../http/handlers.ts";
 import { ConstraintError, type Session } from "../../ports/database.ts";
 import type { Identity } from "../../ports/identity-provider.ts";
 import type { AccountRow } from "../../ports/tables.ts";
-import { useAccessCode } from "../access-codes/store.ts";
+import { admitNewUser } from "../access-codes/store.ts";
 import { openAccount } from "../account/opening.ts";
 import { findAccountByEmail } from "../account/store.ts";
 import { recordChange } from "../changes/store.ts";
 import { requestMail } from "../mail-tokens/requests.ts";
 import { findAccountByIdentity, linkIdentity } from "./store.ts";
 
-type Needs = Pick<Deps, "database" | "clock" | "random">;
+type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
 
 export interface Visitor {
   readonly identity: Identity;
@@ -86,9 +86,7 @@ async function create(deps: Needs, transaction: Session, visitor: Visitor, email
   const { identity, accessCodeHash } = visitor;
   const hasAccount = (await transaction.first(findAccountByEmail(transaction, { email }))) !== null;
   if (hasAccount && identity.emailVerified) throw new ServiceError("email_exists");
-  if (accessCodeHash === null || !(await useAccessCode(transaction, accessCodeHash, deps.clock.now()))) {
-    throw new ServiceError("access_code_invalid");
-  }
+  await admitNewUser(deps, transaction, accessCodeHash);
   if (hasAccount) throw new ServiceError("email_exists");
   const account = await openAccount(deps, transaction, {
     email,

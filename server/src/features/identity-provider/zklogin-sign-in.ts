@@ -10,7 +10,7 @@ import { linkAddress } from "../account/linking.ts";
 import { holdAccount } from "../account/store.ts";
 import { openSession } from "../sessions/opening.ts";
 import { failAtProver, failAtProvider } from "./provider-failures.ts";
-import { isKnownToken, rememberToken, returnSignIn, useToken } from "./sign-ins.ts";
+import { isKnownToken, rememberToken, returnSignIn, returnWithNonce, useToken } from "./sign-ins.ts";
 import { findAccountByIdentity } from "./store.ts";
 import { withUser } from "./users.ts";
 import { addressOf, nonceOf, saltOf, type ZkloginIdentity } from "./zklogin-identities.ts";
@@ -37,7 +37,7 @@ export async function exchangeForToken(
   { code, state }: ReturnedCode,
   origin: RequestOrigin,
 ) {
-  const { codeVerifier, nonce, accessCodeHash } = await returnSignIn(deps, "zklogin", state);
+  const { codeVerifier, nonce, accessCodeHash } = await returnWithNonce(deps, "zklogin", state);
   const identity = await provider.exchange({ code, codeVerifier, nonce }).catch(failAtProvider);
   const { chainAddress, salt } = await admit(deps, identity, accessCodeHash, origin);
   const { idToken } = identity;
@@ -55,8 +55,9 @@ export async function signInCombined(
   const key = keyOf(body);
   const expected = await nonceOf(deps, key);
   const { codeVerifier, nonce, accessCodeHash } = await returnSignIn(deps, "zklogin", body.state);
-  if (nonce !== expected) throw new ServiceError("proof_invalid");
-  const identity = await provider.exchange({ code: body.code, codeVerifier, nonce }).catch(failAtProvider);
+  if (nonce !== null && nonce !== expected) throw new ServiceError("proof_invalid");
+  // The provider's token carries what the ephemeral key makes, whether or not the service was told of it at the beginning.
+  const identity = await provider.exchange({ code: body.code, codeVerifier, nonce: expected }).catch(failAtProvider);
   if (identity.nonce !== expected) throw new ServiceError("proof_invalid");
   const admitted = await admit(deps, identity, accessCodeHash, origin);
   requireNoOtherAddress(admitted);

@@ -2,7 +2,7 @@ import { computeZkLoginAddress } from "@mysten/sui/zklogin";
 import { describe, expect, it, vi } from "vitest";
 import { suiZklogin } from "../../drivers/zklogin/sui.ts";
 import type { Prover } from "../../ports/zklogin.ts";
-import { outcomeOf } from "../auth/test-accounts.ts";
+import { addAccessCode, outcomeOf } from "../auth/test-accounts.ts";
 import {
   ADA,
   auth,
@@ -27,9 +27,33 @@ describe("GET /api/auth/idp/zklogin", () => {
     const { nonce } = makeEphemeral();
     const { body } = await app.service.ask("GET", `/api/auth/idp/zklogin?nonce=${nonce}`);
     expect(new URL(String(body["url"])).searchParams.get("nonce")).toBe(nonce);
-    for (const bad of ["", "?nonce=short", `?nonce=${nonce}x`]) {
+    for (const bad of ["?nonce=", "?nonce=short", `?nonce=${nonce}x`]) {
       expect((await app.service.ask("GET", `/api/auth/idp/zklogin${bad}`)).status).toBe(400);
     }
+  });
+
+  it("needs nothing: the client adds its nonce to the address, and ends with its key in one request [S4.2-idp-zklogin-no-request]", async () => {
+    await using app = await openSignInApp();
+    const { nonce, values } = makeEphemeral();
+    const begin = async () =>
+      (await app.service.ask("GET", "/api/auth/idp/zklogin")).body as { url: string; state: string };
+    const { url, state } = await begin();
+    expect(new URL(url).searchParams.has("nonce")).toBe(false);
+    expect(new URL(url).searchParams.get("state")).toBe(state);
+    const accessCode = await addAccessCode(app.service);
+    const first = await app.service.ask("GET", `/api/auth/idp/zklogin?accessCode=${accessCode}`);
+    const returned = await app.local.signIn(`${String(first.body["url"])}&nonce=${nonce}`, ADA);
+    expect((await auth(app, { ...returned, ...values })).status).toBe(200);
+    // Nobody gets in with a token that was made for another key, or for none.
+    const other = makeEphemeral();
+    const stolen = await app.local.signIn(`${(await begin()).url}&nonce=${nonce}`, ADA);
+    expect(outcomeOf(await auth(app, { ...stolen, ...other.values }))).toBe("400 provider_refused");
+    const bare = await app.local.signIn((await begin()).url, ADA);
+    expect(outcomeOf(await auth(app, { ...bare, ...values }))).toBe("400 provider_refused");
+    // What the service was never told it cannot compare: step one alone, and the flow without zkLogin, need it.
+    const half = await app.local.signIn(`${(await begin()).url}&nonce=${nonce}`, ADA);
+    expect(outcomeOf(await stepOne(app, half))).toBe("400 state_invalid");
+    expect(await countRows(app, "sessions")).toBe(1);
   });
 });
 
@@ -48,7 +72,7 @@ describe("POST /api/auth/idp/zklogin-auth, combined", () => {
       legacyAddress: false,
     });
     expect(Object.keys(body).sort()).toEqual(
-      ["accessToken", "chainAddress", "expiresIn", "proof", "refreshToken", "salt"].sort(),
+      ["accessToken", "chainAddress", "expiresIn", "proof", "refreshExpiresIn", "refreshToken", "salt"].sort(),
     );
     expect(body["chainAddress"]).toBe(address);
     expect(BigInt(String(body["salt"]))).toBeLessThan(1n << 128n);

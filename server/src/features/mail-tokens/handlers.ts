@@ -1,4 +1,5 @@
-import type { api } from "@coffer/contract";
+import { type api, email } from "@coffer/contract";
+import * as z from "zod/mini";
 import type { Deps } from "../../deps.ts";
 import type { GroupHandlers } from "../../http/handlers.ts";
 import type { Limits } from "../../limits/limits.ts";
@@ -17,7 +18,7 @@ type MailTokenHandlers = Pick<
 /** Part of the contract's group `auth`: what is asked for by mail and answered with a mailed token. */
 export const mailTokenHandlers = (deps: Needs): MailTokenHandlers => ({
   async forgotPassword({ body }) {
-    await askQuietly(deps, "reset", body.email);
+    await askQuietly(deps, "reset", addressIn(body.email));
     return { message: "If an account has this address, a mail with a reset link is on its way." };
   },
 
@@ -37,11 +38,20 @@ export const mailTokenHandlers = (deps: Needs): MailTokenHandlers => ({
   },
 });
 
+/** Stands for every text that is no address. Nobody's: an account has one, or none at all. */
+const NO_ADDRESS = "";
+
+/** What is no address is asked for as one that nobody has: the same work, and no word of it is kept. */
+function addressIn(text: string): string {
+  const parsed = z.safeParse(email, text);
+  return parsed.success ? parsed.data : NO_ADDRESS;
+}
+
 /**
  * One row at most, whatever the address: neither the answer nor its time says whether there is an account (specification
  * §4.2; OWASP forgot password cheat sheet). The limit of mails to one address does not show either (decisions §2).
  */
-async function askQuietly(deps: Needs, purpose: MailPurpose, email: string): Promise<void> {
-  if (!deps.limits.tryTake("mailAddress", `${purpose} ${email}`)) return;
-  await requestMail(deps, deps.database, purpose, email);
+async function askQuietly(deps: Needs, purpose: MailPurpose, to: string): Promise<void> {
+  if (!deps.limits.tryTake("mailAddress", `${purpose} ${to}`)) return;
+  await requestMail(deps, deps.database, purpose, to);
 }

@@ -59,6 +59,47 @@ describe("asking for a mail", () => {
     ]);
   });
 
+  it.each([
+    "",
+    "nobody",
+    "nobody@",
+    " ",
+    "\u0000",
+    "\ud800",
+    "Nobody <n@example.test>",
+    "a".repeat(10_000),
+    "Ä@example.test",
+  ])("answers the same for what is no address: %j [D3-forgot-any-string S7-forgot-no-disclosure]", async (text) => {
+    await using service = await openTestApp();
+    const ask = (email: string) => service.ask("POST", "/api/auth/forgot-password", { json: { email } });
+    const [none, unknown] = [await ask(text), await ask("nobody@example.test")];
+    expect([none.status, none.text]).toEqual([200, unknown.text]);
+    expect(Object.keys(none.headers)).toEqual(Object.keys(unknown.headers));
+    // The same work, and nothing of the text is kept.
+    expect((await rowsOf(service, "mail_requests")).map(({ email }) => email)).toEqual(["", "nobody@example.test"]);
+    await runMailJob(service.deps);
+    expect(service.mails).toEqual([]);
+    expect(await rowsOf(service, "mail_requests")).toEqual([]);
+  });
+
+  it("finds the account however its address is written", async () => {
+    await using service = await openTestApp();
+    const { email } = await signUpWithPassword(service);
+    await runMailJob(service.deps);
+    const before = service.mails.length;
+    await service.ask("POST", "/api/auth/forgot-password", { json: { email: email.toUpperCase() } });
+    await runMailJob(service.deps);
+    expect(service.mails.slice(before).map(({ to }) => to)).toEqual([email]);
+  });
+
+  it.each([[{}], [{ email: 1 }], [{ email: null }], [{ email: ["a@example.test"] }]])(
+    "refuses what is no string: %j",
+    async (json) => {
+      await using service = await openTestApp();
+      expect(outcomeOf(await service.ask("POST", "/api/auth/forgot-password", { json }))).toBe("400 validation_failed");
+    },
+  );
+
   it("sends nothing to an unknown address and leaves nothing of it", async () => {
     await using service = await openTestApp();
     for (const path of ["forgot-password", "resend-verification"]) {

@@ -6,7 +6,7 @@ import { recordChange } from "../changes/store.ts";
 import { mintAccessToken } from "./access-tokens.ts";
 import { mintRefreshToken } from "./refresh-tokens.ts";
 import { insertRefreshToken, insertSession } from "./store.ts";
-import { refreshEndsAt, SESSION_LIFE } from "./rules.ts";
+import { refreshEndsAt, secondsUntil, SESSION_LIFE } from "./rules.ts";
 
 export interface WantedSession {
   readonly accountId: string;
@@ -51,5 +51,5 @@ export async function openSession(
     id: deps.random.uuid(),
   });
   const access = mintAccessToken(deps, { accountId, sessionId, endsAt: expiresAt });
-  return { ...access, refreshToken: refreshToken.text, sessionId };
+  return { ...access, refreshToken: refreshToken.text, refreshExpiresIn: secondsUntil(expiresAt, now), sessionId };
 }

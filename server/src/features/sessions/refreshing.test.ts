@@ -29,8 +29,8 @@ describe("a refresh", () => {
     await using service = await openTestApp();
     const first = await addSession(service.deps);
     const answer = await refresh(service, first.refreshToken);
-    expect(Object.keys(answer.body).sort()).toEqual(["accessToken", "expiresIn", "refreshToken"]);
-    expect(answer.body["expiresIn"]).toBe(900);
+    expect(Object.keys(answer.body).sort()).toEqual(["accessToken", "expiresIn", "refreshExpiresIn", "refreshToken"]);
+    expect(answer.body).toMatchObject({ expiresIn: 900, refreshExpiresIn: 30 * 86_400 });
     expect(answer.headers["cache-control"]).toBe("no-store");
     const second = tokensOf(answer);
     expect(second.refreshToken).toMatch(/^[\w-]{43}$/);
@@ -172,16 +172,19 @@ describe("time and refresh tokens", () => {
     expect(actions).not.toContain("session.reuse_detected");
   });
 
-  it("no refresh goes beyond 90 days from the sign-in, and no access token either", async () => {
+  it("no refresh goes beyond 90 days from the sign-in, nor does an access token, and the answer says so [D3-session-end D3-refresh-near-end]", async () => {
     await using service = await openTestApp();
     let { refreshToken } = await addSession(service.deps);
     for (let time = 0; time < 3; time += 1) {
       service.clock.advance(29 * DAY);
-      ({ refreshToken } = await next(service, refreshToken));
+      const answer = await refresh(service, refreshToken);
+      // On day 29, 58 and 87 of 90.
+      expect(answer.body["refreshExpiresIn"]).toBe((time < 2 ? 30 : 3) * 86_400);
+      ({ refreshToken } = tokensOf(answer));
     }
     service.clock.advance(3 * DAY - 60_000);
     const late = await refresh(service, refreshToken);
-    expect(late.body["expiresIn"]).toBe(60);
+    expect(late.body).toMatchObject({ expiresIn: 60, refreshExpiresIn: 60 });
     service.clock.advance(60_000 - 1);
     expect(await tryAccess(service, tokensOf(late).accessToken)).toBe(200);
     const last = await next(service, tokensOf(late).refreshToken);

@@ -7,7 +7,7 @@ import type { Session } from "../../ports/database.ts";
 import { mintAccessToken } from "./access-tokens.ts";
 import { recordEnding } from "./ending.ts";
 import { hashRefreshToken, mintRefreshToken } from "./refresh-tokens.ts";
-import { refreshEndsAt } from "./rules.ts";
+import { refreshEndsAt, secondsUntil } from "./rules.ts";
 import { endSession, extendSession, findRefreshToken, insertRefreshToken, rotateRefreshToken } from "./store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "jwtKeys"> & { readonly limits: Limits };
@@ -53,7 +53,7 @@ async function rotate(
   const expiresAt = session.expires_at;
   await transaction.run(insertRefreshToken(transaction, { hash: minted.hash, sessionId: id, now, expiresAt }));
   const access = mintAccessToken(deps, { accountId: session.account_id, sessionId: id, endsAt: expiresAt });
-  return { ...access, refreshToken: minted.text };
+  return { ...access, refreshToken: minted.text, refreshExpiresIn: secondsUntil(expiresAt, now) };
 }
 
 /**

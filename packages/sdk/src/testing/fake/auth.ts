@@ -24,11 +24,12 @@ function signInHandlers(state: State) {
   };
   return {
     signup: ({ body }, visitor) => {
-      requireAccessCode(state, body.accessCode);
+      const { accessCode = null } = body;
+      requireAccessCode(state, accessCode);
       requireStrong(body.password, body.email);
       const { email, name = null } = body;
       const { id } = openAccount(state, visitor, { email, name, emailVerified: false, plan: "free" });
-      useAccessCode(state, body.accessCode);
+      useAccessCode(state, accessCode);
       state.passwords.set(id, body.password.normalize("NFKC"));
       sendMail(state, "verify", email);
       return signIn(visitor, id);
@@ -72,7 +73,7 @@ function mailHandlers(state: State) {
   };
   return {
     forgotPassword: ({ body }) => {
-      sendMail(state, "reset", body.email);
+      sendMail(state, "reset", body.email.toLowerCase());
       return SAID;
     },
     resetPassword: ({ body }, visitor) => {

@@ -18,13 +18,14 @@ const PROVIDER = "https://idp.fake.test/authorize";
 export function identityProviderHandlers(state: State): GroupHandlers<typeof api.identityProvider, Visitor> {
   return {
     authorize: ({ query }) => begin(state, "plain", null, query.accessCode),
-    authorizeZklogin: ({ query }) => begin(state, "zklogin", query.nonce, query.accessCode),
+    authorizeZklogin: ({ query }) => begin(state, "zklogin", query.nonce ?? null, query.accessCode),
     callback: ({ body }, visitor) => {
       const { user, signIn } = exchange(state, body, "plain");
       return tokensOf(state, visitor, findOrCreate(state, visitor, user, signIn), "idp");
     },
     zkloginToken: async ({ body }, visitor) => {
       const { user, signIn } = exchange(state, body, "zklogin");
+      if (signIn.nonce === null) throw new Failure("state_invalid");
       const identity = await linkZklogin(state, visitor, findOrCreate(state, visitor, user, signIn), user);
       const idToken = renderIdToken(user, signIn);
       state.idTokens.set(idToken, { user, signIn, used: false });
@@ -44,7 +45,9 @@ function begin(state: State, flow: SignIn["flow"], nonce: string | null, accessC
   const name = randomToken();
   const expiresAt = state.now() + SIGN_IN_MINUTES * 60_000;
   state.signIns.set(name, { flow, nonce, accessCode: accessCode ?? null, expiresAt });
-  const query = new URLSearchParams({ state: name, nonce: nonce ?? randomToken(), code_challenge_method: "S256" });
+  const query = new URLSearchParams({ state: name, code_challenge_method: "S256" });
+  // A zkLogin client that named none adds its own to the address.
+  if (nonce !== null || flow === "plain") query.set("nonce", nonce ?? randomToken());
   return { url: `${PROVIDER}?${query.toString()}`, state: name };
 }
 

@@ -2,6 +2,7 @@
 import {
   ACCESS_TOKEN_SECONDS,
   REFRESH_TOKEN_DAYS,
+  SESSION_DAYS,
   type ApiKey,
   type AuditEvent,
   type Billing,
@@ -118,13 +119,19 @@ export function issueTokens(state: State, sessionId: string): SessionTokens {
   const row = state.sessions.get(sessionId);
   if (row === undefined) throw new Error("tokens for a session that is not there");
   const now = state.now();
-  const expiresAt = now + REFRESH_TOKEN_DAYS * DAY_MS;
+  const endsAt = Date.parse(row.value.createdAt) + SESSION_DAYS * DAY_MS;
+  const expiresAt = Math.min(now + REFRESH_TOKEN_DAYS * DAY_MS, endsAt);
+  const expiresIn = Math.min(ACCESS_TOKEN_SECONDS, secondsBetween(now, expiresAt));
   row.value = { ...row.value, lastUsedAt: new Date(now).toISOString(), expiresAt: new Date(expiresAt).toISOString() };
   const accessToken = renderToken(row.accountId, sessionId, now);
   const refreshToken = randomToken();
-  state.accessTokens.set(accessToken, { sessionId, expiresAt: now + ACCESS_TOKEN_SECONDS * 1000 });
+  state.accessTokens.set(accessToken, { sessionId, expiresAt: now + expiresIn * 1000 });
   state.refreshTokens.set(refreshToken, { sessionId, expiresAt, rotated: false });
-  return { accessToken, refreshToken, expiresIn: ACCESS_TOKEN_SECONDS };
+  return { accessToken, refreshToken, expiresIn, refreshExpiresIn: secondsBetween(now, expiresAt) };
+}
+
+function secondsBetween(from: number, to: number): number {
+  return Math.floor((to - from) / 1000);
 }
 
 /** Ends the sessions of an account at once, all but one. Answers the ids of those that it ended. */
