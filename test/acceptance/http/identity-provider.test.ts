@@ -181,11 +181,13 @@ describe("zkLogin", () => {
     },
   );
 
-  it("takes the client's nonce, and refuses values that do not make it [D3-zklogin-nonce]", async () => {
+  it("takes the client's nonce, and refuses values that do not make it [D3-zklogin-nonce S4.2-idp-zklogin-no-request]", async () => {
     const { nonce, fields } = newEphemeral();
     const begun = fieldsAt(await ask("GET", `/api/auth/idp/zklogin?nonce=${nonce}`), 200);
     expect(new URL(textIn(begun, "url")).searchParams.get("nonce")).toBe(nonce);
-    expectError(await ask("GET", "/api/auth/idp/zklogin"), 400, "validation_failed");
+    expectError(await ask("GET", "/api/auth/idp/zklogin?nonce=short"), 400, "validation_failed");
+    const bare = fieldsAt(await ask("GET", "/api/auth/idp/zklogin"), 200);
+    expect(new URL(textIn(bare, "url")).searchParams.get("nonce")).toBeNull();
     const accessCode = await service().accessCode();
     for (const wrong of [{ maxEpoch: 11 }, { randomness: generateRandomness() }, newEphemeral().fields]) {
       const back = await comeBack(newUser(), { nonce, accessCode }, "/zklogin");

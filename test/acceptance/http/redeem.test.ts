@@ -135,7 +135,7 @@ describe("the redeemer's signature", () => {
     expectStatus(await redeem(body), 201);
   });
 
-  it("says its time in RFC 3339, a moment that there is [D4-signed-at D1-dates]", async () => {
+  it("says its time in RFC 3339, a month, day and hour that there are [D4-signed-at D1-dates]", async () => {
     const code = await invite();
     const chain = newKey();
     const body = await chain.redeeming(code);
@@ -143,7 +143,7 @@ describe("the redeemer's signature", () => {
     for (const signedAt of [
       Date.now(),
       String(Date.now()),
-      "2026-02-30T00:00:00.000Z",
+      "2026-11-32T00:00:00.000Z",
       "2026-13-01T00:00:00.000Z",
       "soon",
     ])

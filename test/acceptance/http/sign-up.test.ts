@@ -40,9 +40,9 @@ describe("sign-up", () => {
     expect(await service().account(textIn(fields, "accessToken"))).toEqual(fields["user"]);
   });
 
-  it("without a code is 400, with a wrong one 403, and leaves no account [S5.5-access-code]", async () => {
+  it("without a code, or with a wrong one, is 403 and leaves no account [S5.5-access-code]", async () => {
     const email = freshEmail();
-    expectError(await signUp({ email, password: PASSWORD }), 400, "validation_failed");
+    expectError(await signUp({ email, password: PASSWORD }), 403, "access_code_invalid");
     expectError(await signUp({ email, password: PASSWORD, accessCode: "no-such-code" }), 403, "access_code_invalid");
     expect(await rowsOf(email)).toEqual([]);
     expectError(await logIn(service().server.baseUrl, email), 401, "wrong_credentials");
