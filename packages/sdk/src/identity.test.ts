@@ -59,16 +59,31 @@ describe("a person", () => {
   });
 
   it("refuses an address of the identity provider that carries another nonce [D3-zklogin-client-refuses]", async () => {
-    const swapped = createClient({
-      baseUrl: BASE_URL,
-      transport: async (request) => {
-        const url = request.url.replace(/nonce=\w+/, `nonce=${"m".repeat(27)}`);
-        return fake.fetch(new Request(url));
-      },
-    });
-    await expect(swapped.identityProvider.authorizeZklogin({ nonce: "n".repeat(27) })).rejects.toMatchObject({
-      code: "contract_broken",
-    });
+    const nonce = "n".repeat(27);
+    const other = "m".repeat(27);
+    const changes: Record<string, (url: string) => string> = {
+      "another one": (url) => url.replace(nonce, other),
+      none: (url) => url.replace("nonce=", "once="),
+      "two, its own first": (url) => `${url}&nonce=${other}`,
+      "two, its own last": (url) => url.replace("?", `?nonce=${other}&`),
+      "two, one of them encoded": (url) => `${url}&%6eonce=${other}`,
+      "its own, twice": (url) => `${url}&nonce=${nonce}`,
+      // OpenID Connect Core §6: what a request object says counts in the place of the query.
+      "its own, and a request object": (url) => `${url}&request=eyJhbGciOiJub25lIn0.e30.`,
+      "its own, and the address of a request object": (url) => `${url}&request_uri=https://elsewhere.test/o`,
+    };
+    const swapping = (change: (url: string) => string) =>
+      createClient({
+        baseUrl: BASE_URL,
+        transport: async (request) => {
+          const answer = await fake.fetch(request);
+          const { url, state } = (await answer.json()) as { url: string; state: string };
+          return Response.json({ url: change(url), state });
+        },
+      }).identityProvider.authorizeZklogin({ nonce });
+    expect((await swapping((url) => url)).url).toContain(`nonce=${nonce}`);
+    for (const [what, change] of Object.entries(changes))
+      await expect(swapping(change), what).rejects.toMatchObject({ code: "contract_broken" });
   });
 });
 

@@ -13,8 +13,8 @@ export function identityProviderCalls(call: Calling) {
     authorizeZklogin: async (query: Query<Provider["authorizeZklogin"]>, options?: CallOptions) => {
       const answer = await call(authorizeZklogin, { query }, options);
       // The nonce binds the identity token to this client's key: with another one it would be somebody else's.
-      if (URL.parse(answer.url)?.searchParams.get("nonce") !== query.nonce)
-        throw new ContractError("response", authorizeZklogin.id, ["body.url: does not carry the nonce"]);
+      if (!carriesOnly(answer.url, query.nonce))
+        throw new ContractError("response", authorizeZklogin.id, ["body.url: does not carry the nonce, and it alone"]);
       return answer;
     },
     callback: (body: Body<Provider["callback"]>, options?: CallOptions) => call(callback, { body }, options),
@@ -22,4 +22,15 @@ export function identityProviderCalls(call: Calling) {
       call(zkloginToken, { body }, options),
     zkloginAuth: (body: Body<Provider["zkloginAuth"]>, options?: CallOptions) => call(zkloginAuth, { body }, options),
   };
+}
+
+/**
+ * Which of two parameters counts is the provider's choice (RFC 6749 §3.1 allows one), and a request object replaces what the query says
+ * (OpenID Connect Core §6).
+ */
+function carriesOnly(url: string, nonce: string): boolean {
+  const parameters = URL.parse(url)?.searchParams;
+  if (parameters === undefined || parameters.has("request") || parameters.has("request_uri")) return false;
+  const nonces = parameters.getAll("nonce");
+  return nonces.length === 1 && nonces[0] === nonce;
 }

@@ -83,7 +83,7 @@ type Authorization = Promise<{ url: string; state: string }>;
 export interface IdentityProviderResource {
   /** Where to send the browser. An access code is needed by who has no account yet. */
   authorize(query?: Query<Provider["authorize"]>, options?: CallOptions): Authorization;
-  /** `nonce`: made of the client's own ephemeral key. Refuses an address that carries another one. */
+  /** `nonce`: made of the client's own ephemeral key. Refuses an address that carries another one, a second one, or a request object. */
   authorizeZklogin(
     query: Query<Provider["authorizeZklogin"]> & { readonly nonce: string },
     options?: CallOptions,
