@@ -20,11 +20,12 @@ export interface OpenedVault {
   readonly key: VaultKey;
 }
 
-/** The vault must have a key: something was written in it. */
+/** The vault must have a key: something was written in it. `keyId`: which one, in hex; else the one that is listed first. */
 export async function openVaultOutside(
   { client, signer }: SharedPerson,
   { id: vaultId, chainObjectId }: Vault,
   network: NetworkConfiguration,
+  keyId?: string,
 ): Promise<OpenedVault> {
   const chain = openChain(network);
   const object = await chain.readVault(chainObjectId ?? "");
@@ -33,7 +34,8 @@ export async function openVaultOutside(
     signer: { ...signer, signTransaction: () => Promise.reject(new Error("sends nothing")) },
     vaultObjects: { initialSharedVersion: () => Promise.resolve(object.initialSharedVersion) },
   });
-  const [listed] = (await client.call(vaultKeysGroup.list, { params: { vaultId } })).keys;
+  const { keys } = await client.call(vaultKeysGroup.list, { params: { vaultId } });
+  const listed = keys.find((each) => keyId === undefined || each.keyId === keyId);
   const record = parseRecord(Uint8Array.from(Buffer.from(listed?.record ?? "", "base64")));
   const view = toVaultView(object);
   const [opened] = await openVaultKeys(view, [record], wrap);

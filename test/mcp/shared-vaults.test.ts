@@ -175,6 +175,14 @@ describe("a member", () => {
     expect((await tools.call("file_verify", { fileId, path: destPath })).facts).toMatchObject({ equal: false });
   });
 
+  it("gets the stored bytes, of their own size, when it asks for ciphertext", async () => {
+    const { facts } = await tools.call("file_get", { fileId: welcomeId });
+    const destPath = join(folder, "welcome.stored");
+    const asked = await tools.call("file_download", { fileId: welcomeId, destPath, ciphertext: true });
+    const { storedBytes: bytes, storedSha256 } = facts;
+    expect(asked.facts).toMatchObject({ bytes, fileBytes: bytes, sha256: storedSha256 });
+  });
+
   it("reads a part, and is told when it lies outside", async () => {
     const content = randomBytes(200_000);
     const path = await place("part.bin", content);
@@ -269,6 +277,31 @@ describe("a server without a chain key", () => {
       const answer = await plain.call(tool, given);
       expect([tool, answer.code]).toEqual([tool, "shared_vault"]);
       expect(answer.text).toContain("SERVICE_CHAIN_PRIVATE_KEY");
+    }
+  });
+
+  it("hands out no encrypted bytes as a file, also where the service calls it public, unless ciphertext is asked for", async () => {
+    await using plain = await open({ SERVICE_API_KEY: stack.apiKey });
+    const headers = { authorization: `Bearer ${stack.apiKey}` };
+    const stored = await (await fetch(`${stack.baseUrl}/api/files/${welcomeId}/content`, { headers })).bytes();
+    const vaultId = textFact(await plain.call("vault_create", { name: "Copies" }), "vaultId");
+    const path = await place("copy.file", stored);
+    const copyId = textFact(await plain.call("file_upload", { path, vaultId }), "fileId");
+    const destPath = join(folder, "ciphertext.back");
+    for (const fileId of [copyId, welcomeId]) {
+      const given = { fileId, destPath };
+      for (const [tool, input] of Object.entries({
+        file_download: given,
+        file_verify: { fileId },
+      }))
+        expect([tool, (await plain.call(tool, input)).code]).toEqual([tool, "shared_vault"]);
+      expect((await plain.call("file_download", { ...given, offset: 20, length: 5 })).code).toBe("shared_vault");
+      await expect(stat(destPath)).rejects.toThrow("ENOENT");
+      const asked = await plain.call("file_download", { ...given, ciphertext: true });
+      expect(asked.facts).toMatchObject({ bytes: stored.length, sha256: sha256(stored), fileBytes: stored.length });
+      expect(asked.text).toContain("encrypted");
+      expect((await readFile(destPath)).equals(stored)).toBe(true);
+      await rm(destPath);
     }
   });
 });

@@ -3,6 +3,7 @@ import {
   ENTRY_KINDS,
   ENTRY_STATEMENT,
   EXPORT_STATEMENT,
+  FILE_MAGIC,
   itemName,
   KEY_RECORD,
   SIGNATURE_BYTES,
@@ -11,6 +12,7 @@ import {
 import {
   ENCRYPTED_METADATA_SIZES,
   encodeFileStart,
+  encodeHeader,
   encodeMetadata,
   ENTRY_KINDS as CRYPTO_KINDS,
   MAX_SEALED_KEY_BYTES,
@@ -36,6 +38,11 @@ function cut(layout: object, bytes: Uint8Array): Record<string, Uint8Array> {
   const fields = Object.entries(layout).filter((one): one is [string, [number, number]] => Array.isArray(one[1]));
   return Object.fromEntries(fields.map(([name, [offset, length]]) => [name, bytes.slice(offset, offset + length)]));
 }
+
+it("file-format §1: what every encrypted file begins with", () => {
+  const header = encodeHeader({ fileId: FILE_ID, versionId: VERSION_1, padded: false, envelopeLength: 0 });
+  expect([...header.subarray(0, 8)]).toEqual(FILE_MAGIC);
+});
 
 it("file-format §8: a version statement", async () => {
   const envelopeOf = () => new Uint8Array(0);

@@ -7,6 +7,7 @@ import {
   encodeFileStart,
   makeEnvelope,
   makeVersionStatement,
+  nameIndex,
   newFilePlan,
   parseEnvelope,
   parseFileStart,
@@ -16,9 +17,9 @@ import {
   type DataKey,
 } from "@coffer/crypto";
 import { nodePlatform as platform } from "@coffer/crypto/node";
-import type { Client, File, Vault } from "@coffer/sdk";
+import type { Client, File, Middleware, Vault } from "@coffer/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { keepVersion, servingVersion, type KeptVersion } from "../kit/lying-service.ts";
+import { keepVersion, lyingAt, servingVersion, type KeptVersion } from "../kit/lying-service.ts";
 import { openVaultOutside, type OpenedVault } from "../kit/opened-vault.ts";
 import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
 
@@ -121,6 +122,19 @@ async function backDate(version: KeptVersion, content: string): Promise<KeptVers
   return { file: { ...version.file, versionId, shared } as File, bytes: Buffer.concat(pieces) };
 }
 
+/** Looks for a name, in a client that has met nothing, while the service names the key of before; answers the indexes that were asked for. */
+async function lookFor(name: string, asked: string[]): Promise<void> {
+  const watch: Middleware = (request, next) => {
+    const index = new URL(request.url).searchParams.get("nameIndex");
+    if (index !== null) asked.push(index);
+    return next(request);
+  };
+  const keyId = Buffer.from(kept.vault.record.keyId).toString("hex");
+  const naming = lyingAt("folderNames.get", (said: object) => ({ ...said, keyId }));
+  const client = stack.owner.another({ retry: { limit: 0 }, middleware: [watch, naming] });
+  await client.files.list({ vaultId: vault.id, folderId: "root", name });
+}
+
 describe("before the vault is rotated, a removed member", () => {
   test("opens a file of its time that it had never fetched, with the vault key in memory and the bytes from anybody", async () => {
     expect(await decrypted(await keep(digested))).toBe(HONEST);
@@ -166,6 +180,17 @@ describe("before the vault is rotated, a removed member", () => {
   });
 });
 
+describe("before the vault is rotated, a removed member that the service helps", () => {
+  test("finds out by guessing which name is looked for: the service names a key of its time for the folder", async () => {
+    const asked: string[] = [];
+    await lookFor("dismissals.txt", asked);
+    const guesses = ["bonuses.txt", "dismissals.txt"].map((name) =>
+      Buffer.from(nameIndex(kept.vault.key, null, name)).toString("hex"),
+    );
+    expect(asked).toEqual([guesses[1]]);
+  });
+});
+
 describe("after the vault was rotated, a removed member", () => {
   beforeAll(async () => {
     const { effect, ...result } = await owner.vaults.rotate(vault.id);
@@ -178,6 +203,12 @@ describe("after the vault was rotated, a removed member", () => {
     await expect(read(deceived(forged), undigested)).rejects.toMatchObject({ code: "rolled_back" });
     const dated = await backDate(versionOf("digested"), FORGED);
     await expect(read(deceived(dated), digested)).rejects.toMatchObject({ code: "rolled_back" });
+  });
+
+  test("learns nothing of the names that are looked for: a key of its time is refused before anything is asked", async () => {
+    const asked: string[] = [];
+    await expect(lookFor("dismissals.txt", asked)).rejects.toMatchObject({ code: "rolled_back", step: "record" });
+    expect(asked).toEqual([]);
   });
 
   test("opens what it copied, and nothing that the service serves now", async () => {

@@ -59,7 +59,7 @@ describe("a stolen API key of an agent that is a member, alone,", () => {
     const thief = thiefWith(agent.apiKey);
     const [listed] = (await thief.files.list({ vaultId: vault.id })).files;
     expect(listed).toMatchObject({ id: fileId, name: "", contentType: "application/octet-stream" });
-    const raw = Buffer.from(await (await thief.files.download(fileId)).bytes());
+    const raw = Buffer.from(await (await thief.files.download(fileId, { ciphertext: true })).bytes());
     expect([raw.subarray(0, 8).toString("latin1"), raw.includes(CONTENT)]).toEqual([MAGIC, false]);
     const { keys } = await thief.call(vaultKeysGroup.list, { params: { vaultId: vault.id } });
     expect(keys.length).toBeGreaterThan(0);

@@ -48,6 +48,7 @@ export type { VaultKeyRecord, VaultMember } from "./shared-vaults.ts";
 export const ENTRY_KINDS = sharedStatements.ENTRY_KINDS;
 export const ENTRY_STATEMENT = sharedStatements.ENTRY_STATEMENT;
 export const EXPORT_STATEMENT = sharedStatements.EXPORT_STATEMENT;
+export const FILE_MAGIC = sharedStatements.FILE_MAGIC;
 export const KEY_RECORD = sharedStatements.KEY_RECORD;
 export const SIGNATURE_BYTES = sharedStatements.SIGNATURE_BYTES;
 export const VERSION_STATEMENT = sharedStatements.VERSION_STATEMENT;

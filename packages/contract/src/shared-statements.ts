@@ -6,6 +6,9 @@
 /** Offset and length of a field, in bytes. */
 export type Field = readonly [offset: number, length: number];
 
+/** What every encrypted file begins with (file-format §1). */
+export const FILE_MAGIC: readonly number[] = [0x93, 0x43, 0x46, 0x52, 0x0d, 0x0a, 0x1a, 0x0a];
+
 /** Of every statement: Ed25519 over the fields before it. */
 export const SIGNATURE_BYTES = 64;
 

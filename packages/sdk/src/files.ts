@@ -43,6 +43,7 @@ export interface FileResource {
   replace(fileId: string, input: ReplaceInput, options?: UploadOptions): Promise<UploadResult>;
   /**
    * Opens the content. A whole read fails at its end with IntegrityError when digest or length are not the server's.
+   * @throws SdkError `shared_vault` where only encrypted bytes can be had, unless `ciphertext` asks for those; VaultError, ApiError.
    *
    * @example
    * ```ts

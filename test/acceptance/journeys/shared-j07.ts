@@ -194,7 +194,9 @@ function storage(scene: Scene): Checks {
       const sent = (): number => service.tap.requests.filter(({ method }) => method === "POST").length;
       const before = sent();
       assert.equal(await failureCode(keyless.files.upload(upload)), "shared_vault");
-      const given = await keyless.files.download(fileId).then((download) => download.bytes());
+      assert.equal(await failureCode(keyless.files.download(fileId)), "shared_vault");
+      const asked = await keyless.files.download(fileId, { ciphertext: true });
+      const given = await asked.bytes();
       assert.equal(Buffer.from(given).subarray(0, MAGIC.length).toString("latin1"), MAGIC);
       assert.equal(await failureCode(nobody.files.upload(upload)), "invalid_credential");
       assert.equal(await failureCode(nobody.files.download(fileId)), "invalid_credential");

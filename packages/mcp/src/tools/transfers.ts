@@ -8,7 +8,7 @@ import type { Fact } from "../result.ts";
 import { defineTool } from "../tool.ts";
 import { byteCount } from "../words.ts";
 import { digestLocal, digestStored, type Digest } from "./digests.ts";
-import { findReadableFile } from "./own-file.ts";
+import { findOwnFile, findReadableFile } from "./own-file.ts";
 import { uploadSource } from "./upload-source.ts";
 
 const fileId = api.files.content.params.shape.fileId;
@@ -77,34 +77,38 @@ export const transferTools = [
       overwrite: z._default(z.boolean(), false),
       offset: z.optional(z.int().check(z.gte(0))),
       length: z.optional(z.int().check(z.gte(1))),
+      ciphertext: z._default(z.boolean(), false),
     },
+    describe: { ciphertext: "of a shared vault's file the encrypted bytes, as a copy" },
     outputSchema: receipt,
     run: async (args, call) => {
       await using destination = await openDestination(call.folders, args.destPath, args.overwrite);
-      const file = await findReadableFile(call, args.fileId);
+      const { ciphertext } = args;
+      const file = await (ciphertext ? findOwnFile : findReadableFile)(call, args.fileId);
+      const size = ciphertext ? (file.storedSize ?? file.size) : file.size;
       const part = rangeOf(args.offset, args.length);
-      if (part !== null && part.offset >= file.size) {
+      if (part !== null && part.offset >= size) {
         throw new ToolFailure("invalid_arguments", {
-          message: `offset must be below the file's ${byteCount(file.size)}`,
+          message: `offset must be below the file's ${byteCount(size)}`,
         });
       }
       const { downloadFile } = await import("@coffer/sdk/node");
       const done = await downloadFile(await call.client(), file.id, destination.writePath, {
-        overwrite: args.overwrite,
+        ...{ overwrite: args.overwrite, ciphertext },
         ...(part === null ? {} : { range: part }),
         signal: call.signal,
         onProgress: ({ bytes, total }) => {
-          call.progress(bytes, total ?? file.size);
+          call.progress(bytes, total ?? size);
         },
       });
       return {
-        summary: part === null ? "Downloaded and verified." : "Downloaded the part.",
+        summary: downloaded(part !== null, ciphertext),
         facts: {
           fileId: file.id,
           path: untrusted(destination.path),
           bytes: done.bytes,
           sha256: done.sha256,
-          fileBytes: file.size,
+          fileBytes: size,
         },
       };
     },
@@ -137,6 +141,13 @@ export const transferTools = [
 function rangeOf(offset: number | undefined, length: number | undefined): { offset: number; length?: number } | null {
   if (offset === undefined && length === undefined) return null;
   return { offset: offset ?? 0, ...(length === undefined ? {} : { length }) };
+}
+
+function downloaded(isPart: boolean, ciphertext: boolean): string {
+  if (isPart) return ciphertext ? "Downloaded the part of the stored bytes." : "Downloaded the part.";
+  return ciphertext
+    ? "Downloaded the stored bytes, which are encrypted in a shared vault."
+    : "Downloaded and verified.";
 }
 
 function verdict(intact: boolean, equal: boolean | null): string {

@@ -6,13 +6,15 @@ import { ContractError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import type { Progress } from "../upload/upload.ts";
 import { readContentFacts, type ByteRange, type ContentFacts } from "./content-facts.ts";
-import { openVerifiedStream } from "./verified-stream.ts";
+import { isReplaced, openVerifiedStream, replaced } from "./verified-stream.ts";
 
 export interface DownloadOptions {
   readonly range?: ByteRange | undefined;
   /** The vault that the file must lie in; the service is not believed when it shows it in another. */
   readonly vaultId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Take the stored bytes as they are, also those of a shared vault's file, which are encrypted: for copies, not for reading. */
+  readonly ciphertext?: boolean | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Repeats of a request that moved nothing. */
   readonly retries?: number | undefined;
@@ -39,6 +41,7 @@ export interface Download {
   bytes(): Promise<Uint8Array>;
 }
 
+/** The stored bytes, whatever they are. */
 export async function openDownload(
   connection: Connection,
   fileId: string,
@@ -53,6 +56,8 @@ export interface StoredDownload {
   readonly download: Download;
   /** {@link HEADERS.file}, not looked at yet; null where there is none. */
   readonly shown: string | null;
+  /** Up to `count` bytes that the stored file begins with, of the same version; asked for by themselves when the download is of another part. */
+  readStart(count: number): Promise<Uint8Array>;
   /** A broken connection is taken up in this version, also when another one has become current. */
   keepTo(versionId: string): void;
 }
@@ -94,7 +99,7 @@ export async function openStored(
     throw new ContractError("response", api.files.content.id, ["headers.repr-digest: missing"]);
   }
   const whole = range === undefined ? { hasher: await createHasher(), sha256 } : null;
-  const stream = openVerifiedStream({
+  const { stream, peek } = openVerifiedStream({
     connection,
     options,
     facts,
@@ -109,7 +114,14 @@ export async function openStored(
   const keepTo = (current: string): void => {
     version = current;
   };
-  return { download, shown: answer.headers.get(HEADERS.file), keepTo };
+  const readStart = async (count: number): Promise<Uint8Array> => {
+    if (start === 0 && length >= Math.min(count, size)) return peek(count);
+    const beginning = await open({ offset: 0, length: count }, etag).catch((error: unknown) => {
+      throw isReplaced(error) ? replaced() : error;
+    });
+    return collect(beginning.answer.body, beginning.facts.length);
+  };
+  return { download, shown: answer.headers.get(HEADERS.file), readStart, keepTo };
 }
 
 function contentHeaders(range: ByteRange | undefined, etag: string | null): { range?: string; "if-match"?: string } {

@@ -1,18 +1,20 @@
-/** Downloads by where the file lies: decrypted here from a shared vault, as they are stored from a public one. */
+/** Downloads by where the file lies: decrypted here from a shared vault, as they are stored from a public one, or on request. */
 import type { Connection } from "../options.ts";
 import type * as SharedDownloads from "../vaults/download.ts";
 import { openDownload, type Download } from "./download.ts";
+import { openPublicDownload } from "./public-download.ts";
 
 export async function openFileDownload(
   connection: Connection,
   fileId: string,
   options: SharedDownloads.SharedDownloadOptions = {},
 ): Promise<Download> {
+  if (options.ciphertext === true) return openDownload(connection, fileId, options);
   if (connection.sharedVaults !== null) {
     shared ??= await import("../vaults/download.ts");
     return shared.openSharedDownload(connection, fileId, options);
   }
-  return openDownload(connection, fileId, options);
+  return openPublicDownload(connection, fileId, options);
 }
 
 /** Kept: asking for a module again costs as much as opening a small file. */

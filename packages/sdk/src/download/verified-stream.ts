@@ -17,12 +17,20 @@ interface Reading {
   readonly reopen: (from: ByteRange) => Promise<ReadableStream<Uint8Array>>;
 }
 
+export interface VerifiedStream {
+  readonly stream: ReadableStream<Uint8Array>;
+  /** Up to `count` bytes that the stream begins with, before anybody reads it; they stay in it. Does not fail: the stream will. */
+  peek(count: number): Promise<Uint8Array>;
+}
+
 /** The announced bytes, counted and hashed on the way; see {@link Download.stream}. */
-export function openVerifiedStream(reading: Reading): ReadableStream<Uint8Array> {
+export function openVerifiedStream(reading: Reading): VerifiedStream {
   const { facts, options } = reading;
   let reader = reading.first.getReader();
   let received = 0;
   let failures = 0;
+  /** What was read ahead, in order: pieces, the end, a failure. */
+  const ahead: (() => Uint8Array | null)[] = [];
 
   async function next(): Promise<Uint8Array | null> {
     for (;;) {
@@ -38,10 +46,30 @@ export function openVerifiedStream(reading: Reading): ReadableStream<Uint8Array>
     }
   }
 
-  return new ReadableStream<Uint8Array>(
+  async function peek(count: number): Promise<Uint8Array> {
+    const start = new Uint8Array(count);
+    let filled = 0;
+    try {
+      while (filled < count) {
+        const piece = await next();
+        ahead.push(() => piece);
+        if (piece === null) break;
+        start.set(piece.subarray(0, count - filled), filled);
+        filled += Math.min(piece.length, count - filled);
+      }
+    } catch (error) {
+      ahead.push(() => {
+        throw error;
+      });
+    }
+    return start.subarray(0, filled);
+  }
+
+  const stream = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const chunk = await next();
+        const first = ahead.shift();
+        const chunk = first === undefined ? await next() : first();
         if (chunk === null) {
           verify(reading, received);
           controller.close();
@@ -62,6 +90,7 @@ export function openVerifiedStream(reading: Reading): ReadableStream<Uint8Array>
     },
     { highWaterMark: 0 },
   );
+  return { stream, peek };
 }
 
 /** After a broken connection: the rest of the same version, once the wait is over. Throws what cannot be cured. */
@@ -84,10 +113,17 @@ async function goOn(
   try {
     return (await reading.reopen({ offset: facts.start + received, length: rest })).getReader();
   } catch (failure) {
-    if (failure instanceof ApiError && failure.status === 412)
-      throw new IntegrityError("The file was replaced while it was read");
-    throw failure;
+    throw isReplaced(failure) ? replaced() : failure;
   }
+}
+
+/** The version that the request was about is not the file's any more. */
+export function isReplaced(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 412;
+}
+
+export function replaced(): IntegrityError {
+  return new IntegrityError("The file was replaced while it was read");
 }
 
 function verify({ facts, whole }: Reading, received: number): void {

@@ -11,6 +11,7 @@ import {
   type DownloadOptions,
   type StoredDownload,
 } from "../download/download.ts";
+import { openPublicDownload, requirePlain } from "../download/public-download.ts";
 import { ApiError, ContractError } from "../errors.ts";
 import type { File } from "../file.ts";
 import type { Connection } from "../options.ts";
@@ -47,7 +48,7 @@ export async function openSharedDownload(
     if (vault !== null) stored.keepTo(file.versionId);
     shows.progress = vault === null;
     const opened =
-      vault === null ? stored.download : await openShared(connection, vault, file, options, stored.download);
+      vault === null ? await requirePlain(stored) : await openShared(connection, vault, file, options, stored.download);
     taken = true;
     return opened;
   } catch (error) {
@@ -107,7 +108,7 @@ async function findVault(
 async function openKnown(connection: Connection, fileId: string, options: SharedDownloadOptions): Promise<Download> {
   const { file } = await callOn(connection, api.files.get, { params: { fileId } }, { signal: options.signal });
   const vault = await findVault(connection, fileId, file, options);
-  if (vault === null) return openDownload(connection, fileId, options);
+  if (vault === null) return openPublicDownload(connection, fileId, options);
   try {
     return await openShared(connection, vault, file, options);
   } catch (error) {

@@ -1,11 +1,12 @@
 /** Looking for an exact name in a folder of a shared vault, whose names the service does not know. */
 import { folderNamesGroup } from "@coffer/contract/shared-vaults";
-import { parseRecord, type VaultKey } from "@coffer/crypto";
+import { CryptoError, verifyRecord, type VaultKey } from "@coffer/crypto";
 import { callOn, type CallOptions } from "../call.ts";
 import { toHex } from "../digest.ts";
 import { ContractError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { indexOf } from "./entries.ts";
+import { viewNaming } from "./naming-view.ts";
 import type { OpenVault } from "./open-vault.ts";
 import { findVaultOfPlace } from "./places.ts";
 import { inVaultTerms } from "./vault-error.ts";
@@ -38,12 +39,26 @@ export async function toIndexQuery<Query extends NameQuery>(
   if (folder === undefined)
     throw new ContractError("request", "files.list", ["folderId: needed beside name in a shared vault"]);
   const folderId = folder === "root" ? null : folder;
-  const key = await inVaultTerms(() => keyOf(connection, vault, folderId, options));
+  const key = await inVaultTerms(() => newestKeyOf(connection, vault, folderId, options));
   if (key === null) return null;
   return { ...rest, nameIndex: toHex(indexOf(await vault.view(), key, folderId, name)) };
 }
 
-/** The key that the folder's indexes are made with; null while nothing lies in it. */
+/** What the service named a moment ago may be void by now, because a rotation has ended: then there is a newer key. */
+async function newestKeyOf(...asked: Parameters<typeof keyOf>): Promise<VaultKey | null> {
+  try {
+    return await keyOf(...asked);
+  } catch (error) {
+    if (error instanceof CryptoError && error.code === "rolled_back") return keyOf(...asked);
+    throw error;
+  }
+}
+
+/**
+ * The key that the folder's indexes are made with; null while nothing lies in it. The service says which, so it must be one that nobody knows
+ * but the members of its generation: whoever knows the key finds out by guessing which name was looked for.
+ * @throws CryptoError at step `record`: `damaged` for a record that no member of its generation made, `rolled_back` below the vault's floor.
+ */
 async function keyOf(
   connection: Connection,
   vault: OpenVault,
@@ -57,5 +72,10 @@ async function keyOf(
     Uint8Array.from(keyId.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16)),
     null,
   );
-  return vault.findKey(parseRecord(record.bytes));
+  const { creator: signer, generation } = record;
+  const view = await viewNaming((wanted) => vault.view(wanted), [{ signer, generation }]);
+  await verifyRecord(view, record);
+  if (generation < view.floor)
+    throw new CryptoError("rolled_back", "record", "the folder's names are under a key of before the last rotation");
+  return vault.findKey(record);
 }

@@ -3,11 +3,12 @@
  * plaintext and nothing but the signed file is stored.
  */
 import { createHash, type Hash } from "node:crypto";
+import { FILE_MAGIC } from "@coffer/contract";
 import { ServiceError } from "../../http/errors.ts";
 import type { BlobStore } from "../../ports/blob-store.ts";
 import type { VersionStatement } from "../shared-vaults/statements.ts";
 
-const MAGIC = Uint8Array.of(0x93, 0x43, 0x46, 0x52, 0x0d, 0x0a, 0x1a, 0x0a);
+const MAGIC = Uint8Array.from(FILE_MAGIC);
 /** Version 1, suite 2 (Cobblestone-256). */
 const FORMAT = Uint8Array.of(1, 2);
 const FLAGS = 10;

@@ -1,0 +1,41 @@
+/** Content of public vaults, as it is stored: never the encrypted bytes of a file that this client cannot open. */
+import { FILE_MAGIC } from "@coffer/contract/shared-statements";
+import { SdkError } from "../errors.ts";
+import type { Connection } from "../options.ts";
+import { openStored, type Download, type DownloadOptions, type StoredDownload } from "./download.ts";
+
+/** @throws SdkError `shared_vault`, as {@link requirePlain}. */
+export async function openPublicDownload(
+  connection: Connection,
+  fileId: string,
+  options: DownloadOptions,
+): Promise<Download> {
+  const stored = await openStored(connection, fileId, options);
+  if (stored.shown === null) return requirePlain(stored);
+  await stored.download.stream.cancel();
+  throw encrypted();
+}
+
+/**
+ * The download, unless its file begins as an encrypted one does: whatever the service says of the file, its bytes tell.
+ * @throws SdkError `shared_vault`: the download is cancelled then.
+ */
+export async function requirePlain({ download, readStart }: StoredDownload): Promise<Download> {
+  let isPlain = false;
+  try {
+    const start = await readStart(FILE_MAGIC.length);
+    isPlain = start.length < FILE_MAGIC.length || start.some((byte, at) => byte !== FILE_MAGIC[at]);
+    if (isPlain) return download;
+  } finally {
+    if (!isPlain) await download.stream.cancel();
+  }
+  throw encrypted();
+}
+
+function encrypted(): SdkError {
+  return new SdkError("These are the encrypted bytes of a shared vault's file, and not the file", {
+    ...{ code: "shared_vault", retryable: false },
+    nextStep:
+      "Open the client with sharedVaults as a member of the vault, and name the vault; for the encrypted bytes, ask with ciphertext: true.",
+  });
+}
