@@ -115,7 +115,7 @@ export async function openStored(
     version = current;
   };
   const readStart = async (count: number): Promise<Uint8Array> => {
-    if (start === 0 && length >= Math.min(count, size)) return peek(count);
+    if (start === 0 && length >= Math.min(count, size)) return peek(Math.min(count, size));
     const beginning = await open({ offset: 0, length: count }, etag).catch((error: unknown) => {
       throw isReplaced(error) ? replaced() : error;
     });
