@@ -93,6 +93,24 @@ describe("an export", () => {
     );
   });
 
+  test("says when it is opened that who signed it is no member any more", async () => {
+    const { client } = stack.owner;
+    const { id } = await client.vaults.create({ name: "left behind", type: "shared" });
+    const leaving = await stack.invite("leaving");
+    await client.vaults.members.add(id, leaving.signer.chainAddress);
+    await leaving.client.files.upload({ vaultId: id, name: "theirs.txt", body: bytes("theirs") });
+    const directory = await mkdtemp(join(place, "left-"));
+    await exportVault(leaving.client, id, directory);
+    const open = async () => {
+      const { exportedBy, exporterIsMember } = await openAs(stack.owner, directory);
+      return [exportedBy, exporterIsMember];
+    };
+    expect(await open()).toEqual([leaving.signer.chainAddress, true]);
+    await client.vaults.members.remove(id, leaving.signer.chainAddress);
+    expect(await open()).toEqual([leaving.signer.chainAddress, false]);
+    expect((await openAs(member)).exporterIsMember).toBe(true);
+  });
+
   test("of a member without a signing key is unsigned, says so, and opens when its reader takes that", async () => {
     const reader = await stack.signUp("keyless");
     await stack.owner.client.vaults.members.add(vaultId, reader.signer.chainAddress);
@@ -102,7 +120,7 @@ describe("an export", () => {
     expect(failure).toMatchObject({ code: "export_unsigned" });
     expect((failure as { nextStep: string }).nextStep).toContain("allowUnsigned");
     const opened = await openAs(reader, directory, { allowUnsigned: true });
-    expect([opened.exportedBy, await opened.verify()]).toEqual([null, []]);
+    expect([opened.exportedBy, opened.exporterIsMember, await opened.verify()]).toEqual([null, null, []]);
     // The same member is told how to become able to sign.
     const write: unknown = await reader.client.files
       .upload({ vaultId, name: "mine", body: bytes("x") })

@@ -1,4 +1,5 @@
 /** A service that answers what was not asked: with another place, item, name or vault. Nothing is signed, found or sent by it. */
+import { ENTRY_STATEMENT } from "@coffer/contract";
 import { parseEntryStatement } from "@coffer/crypto";
 import type { Client, File, Folder, Middleware } from "@coffer/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -141,6 +142,31 @@ describe("in a list of a shared vault", () => {
     expect(told.get(id)).toEqual(["honest.txt", undefined]);
     for (const one of [forged.id, spliced.id]) expect(told.get(one)).toEqual(["", "vault_changed"]);
   });
+
+  test.each([2n ** 64n - 1n, 2n ** 63n, 2n ** 53n, 40n])(
+    "what was signed in a generation that the vault has not reached has no name, and hides no others: %s",
+    async (generation) => {
+      const place = { vaultId, folderId: (await client.folders.create({ vaultId, name: String(generation) })).id };
+      const [near, far] = await Promise.all(
+        ["near.txt", "far.txt"].map((name) => client.files.upload({ ...place, name, body: bytes(name) })),
+      );
+      const beyond = ({ shared, ...file }: File): File => {
+        const entry = Buffer.from(shared?.entry ?? "", "base64");
+        entry.writeBigUInt64BE(generation, ENTRY_STATEMENT.generation[0]);
+        // A key that nobody has asked for yet.
+        entry.fill(7, ENTRY_STATEMENT.keyId[0], ENTRY_STATEMENT.keyId[0] + 32);
+        return { ...file, shared: shared && { ...shared, entry: entry.toString("base64") } };
+      };
+      const lying = lyingAt("files.list", (said: { files: File[] }) => ({
+        ...said,
+        files: said.files.map((file) => (file.id === far?.file.id ? beyond(file) : file)),
+      }));
+      const { files } = await through(lying).files.list(place);
+      const told = new Map(files.map(({ id, name, unreadable }) => [id, [name, unreadable]]));
+      expect(told.get(near?.file.id ?? "")).toEqual(["near.txt", undefined]);
+      expect(told.get(far?.file.id ?? "")).toEqual(["", "damaged"]);
+    },
+  );
 
   test("what lies in another folder has no name, also where the folder alone is named", async () => {
     const file = await show(await put("at the top.txt"));

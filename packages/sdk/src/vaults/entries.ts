@@ -114,7 +114,9 @@ export async function openItem(
 async function viewOf(vault: OpenVault, entry: EntryStatement) {
   const read: OpenVault["view"] = (options) => vault.view(options);
   const view = await viewNaming(read, [entry]);
-  if (view.plainNames) return { view, record: null };
+  // Nobody signs in a generation that the vault has not reached: no key of it is asked for, and the statement is refused.
+  const isSignable = findSigner(view, entry.signer, entry.generation) !== null;
+  if (view.plainNames || !isSignable) return { view, record: null };
   const record = await vault.record(entry.keyId, entry.generation);
   return { view: await viewNaming(read, [entry, { signer: record.creator, generation: record.generation }]), record };
 }

@@ -2,6 +2,7 @@
 import { openChain, toVaultView, type Chain, type VaultObject } from "@coffer/chain";
 import {
   EXPORT_STATEMENT_BYTES,
+  isMemberIn,
   verifyExportStatement,
   webPlatform,
   type CryptoPlatform,
@@ -26,7 +27,7 @@ import {
   type ExportStore,
   type Manifest,
 } from "./export-layout.ts";
-import { StoredExport, type OpenedExport } from "./opened-export.ts";
+import { StoredExport, type Exporter, type OpenedExport } from "./opened-export.ts";
 import type { OpenVault } from "./open-vault.ts";
 import { rememberSeen, seenBy } from "./seen.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
@@ -50,7 +51,8 @@ export interface OpenExportOptions extends Omit<SharedVaultOptions, "pins" | "se
  * Reads the vault object on the chain of `network`, never behind the generation that the export was made in, and holds the export's statement
  * and every statement in it to that. What is read of it later is what was checked now, whoever changes it meanwhile: it is refused as `damaged`
  * otherwise. Whoever can write to an export can take it away as a whole, and put an older one in its place; anything
- * else is refused. Who exported it is believed about what there was: `exportedBy` and `createdAt` say whom and when.
+ * else is refused. Who exported it is believed about what there was: `exportedBy` and `createdAt` say whom and when,
+ * and `exporterIsMember` whether the vault still names it.
  * @throws SdkError `configuration` for a network that was not parsed; VaultError `export_unsigned`; `damaged` for an export that is not finished or not whole, `vault_changed` for another network or
  * vault, `rolled_back` for one of before the last rotation, and what reading the chain throws.
  */
@@ -65,10 +67,10 @@ export async function openExport(store: ExportStore, options: OpenExportOptions)
     const { network, fetch, clock = Date.now, platform = webPlatform } = options;
     const chain = openChain(network, { fetch, clock });
     const read = (maxAge?: number) => readVault(chain, facts, options, maxAge);
-    const exportedBy = statement === null ? null : await verifyStatement(await read(), facts, manifest, statement);
+    const exporter = statement === null ? null : await verifyStatement(await read(), facts, manifest, statement);
     const items = await checkItems(store, facts);
     const keys = new ExportKeys(items, chain, options, read);
-    return new StoredExport(facts, exportedBy, { store, items, opened: openOffline(facts, platform, read, keys) });
+    return new StoredExport(facts, exporter, { store, items, opened: openOffline(facts, platform, read, keys) });
   }, NEXT_STEPS);
 }
 
@@ -88,17 +90,18 @@ async function readStatement(
   return statement;
 }
 
-/** Answers the address of who exported it. */
+/** Answers who exported it. */
 async function verifyStatement(
   view: VaultView,
   { createdAt, vault: { objectId, generation } }: Manifest,
   manifest: Uint8Array,
   bytes: Uint8Array,
-): Promise<string> {
+): Promise<Exporter> {
   const statement = await verifyExportStatement({ vault: bytesOf(objectId), view }, manifest, bytes);
   if (statement.time !== createdAt || String(statement.generation) !== generation)
     throw damagedExport("its statement is of another time or generation than its manifest");
-  return `0x${toHex(statement.signer)}`;
+  const { signer } = statement;
+  return { address: `0x${toHex(signer)}`, isMember: isMemberIn(view, signer, view.generation) };
 }
 
 function requirePlace(facts: Manifest, { network, vaultObjectId }: OpenExportOptions): void {

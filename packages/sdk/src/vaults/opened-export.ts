@@ -49,6 +49,11 @@ export interface OpenedExport {
   readonly createdAt: number;
   /** The address whose signature says that these are all files there were, then; null: nobody says so (`allowUnsigned`). */
   readonly exportedBy: string | null;
+  /**
+   * Whether the vault names that address now; null: nobody signed. Who was removed may have signed afterwards, as of before its removal, and
+   * left files out: compare with another export, or make a new one.
+   */
+  readonly exporterIsMember: boolean | null;
   /** In no order. @throws VaultError for an entry that is not true. */
   files(): AsyncGenerator<ExportedFile, void, undefined>;
   folders(): AsyncGenerator<ExportedFolder, void, undefined>;
@@ -69,11 +74,18 @@ export interface ExportProblem {
   readonly message: string;
 }
 
+/** Who signed the manifest. */
+export interface Exporter {
+  readonly address: string;
+  readonly isMember: boolean;
+}
+
 export class StoredExport implements OpenedExport {
   readonly vaultId: string;
   readonly vaultObjectId: string;
   readonly createdAt: number;
   readonly exportedBy: string | null;
+  readonly exporterIsMember: boolean | null;
   readonly #store: ExportStore;
   readonly #items: CheckedItems;
   readonly #vault: OpenVault;
@@ -81,13 +93,14 @@ export class StoredExport implements OpenedExport {
   /** Contents come from the store, and are held to the digest that their file names; everything else comes from what was checked. */
   constructor(
     { vaultId, vault, createdAt }: Manifest,
-    exportedBy: string | null,
+    exporter: Exporter | null,
     { store, items, opened }: { readonly store: ExportStore; readonly items: CheckedItems; readonly opened: OpenVault },
   ) {
     this.vaultId = vaultId;
     this.vaultObjectId = vault.objectId;
     this.createdAt = createdAt;
-    this.exportedBy = exportedBy;
+    this.exportedBy = exporter?.address ?? null;
+    this.exporterIsMember = exporter?.isMember ?? null;
     this.#store = store;
     this.#items = items;
     this.#vault = opened;
