@@ -18,12 +18,14 @@ async function connect(look: () => Promise<void> = () => Promise.resolve()): Pro
       const answer = await next(request);
       if (!request.url.endsWith("/content") || answer.body === null) return answer;
       const content = new Uint8Array(await answer.arrayBuffer());
-      const pieces = async function* () {
-        yield content.subarray(0, 8);
-        await look();
-        yield content.subarray(8);
+      let sent = 0;
+      const pull = async (controller: ReadableStreamDefaultController): Promise<void> => {
+        if (sent > 0) await look();
+        controller.enqueue(content.subarray(sent, sent === 0 ? 8 : undefined));
+        sent += 8;
+        if (sent > 8) controller.close();
       };
-      return new Response(ReadableStream.from(pieces()), { status: answer.status, headers: answer.headers });
+      return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), { status: answer.status, headers: answer.headers });
     },
   ];
   return createClient({ baseUrl, transport, credentials: { apiKey }, middleware });
