@@ -10,7 +10,10 @@ export function identityProviderCalls(call: Calling) {
   const { authorize, authorizeZklogin, callback, zkloginToken, zkloginAuth } = identityProviderGroup;
   return {
     authorize: (query: Query<Provider["authorize"]> = {}, options?: CallOptions) => call(authorize, { query }, options),
-    authorizeZklogin: async (query: Query<Provider["authorizeZklogin"]>, options?: CallOptions) => {
+    authorizeZklogin: async (
+      query: Query<Provider["authorizeZklogin"]> & { readonly nonce: string },
+      options?: CallOptions,
+    ) => {
       const answer = await call(authorizeZklogin, { query }, options);
       // The nonce binds the identity token to this client's key: with another one it would be somebody else's.
       if (!carriesOnly(answer.url, query.nonce))
