@@ -25,7 +25,10 @@ async function connect(look: () => Promise<void> = () => Promise.resolve()): Pro
         sent += 8;
         if (sent > 8) controller.close();
       };
-      return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), { status: answer.status, headers: answer.headers });
+      return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), {
+        status: answer.status,
+        headers: answer.headers,
+      });
     },
   ];
   return createClient({ baseUrl, transport, credentials: { apiKey }, middleware });
