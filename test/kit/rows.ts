@@ -49,7 +49,7 @@ export function vaultRow(more: Partial<VaultRow> & Pick<VaultRow, "account_id">)
 
 export function folderRow(more: Partial<FolderRow> & Pick<FolderRow, "account_id" | "vault_id">): FolderRow {
   const id = more.id ?? randomUUID();
-  const place = { parent_id: null, depth: 1, trashed_at: null, trashed_with: null, shared_json: null };
+  const place = { parent_id: null, depth: 1, trashed_at: null, trashed_with: null, shared_json: null, revision: 1 };
   return { id, name: `folder ${id}`, ...place, created_at: TIME, updated_at: TIME, ...more };
 }
 
@@ -65,6 +65,7 @@ export function fileRow(more: Partial<FileRow> & Pick<FileRow, "account_id" | "v
     content_type: "text/plain",
     sha256: "0".repeat(64),
     encrypted: 0,
+    revision: 1,
     shared_json: null,
     created_at: TIME,
     updated_at: TIME,

@@ -2,13 +2,25 @@ import * as z from "zod/mini";
 import { bytes, endpoint } from "./endpoint.ts";
 import { folderOrRoot } from "./folders.ts";
 import { nameIndex, sharedEntry, sharedFile, sharedHeaders } from "./shared-entries.ts";
-import { booleanText, itemName, mediaType, pageOf, pageQuery, sha256Hex, timestamp, uuid } from "./values.ts";
+import {
+  booleanText,
+  condition,
+  itemName,
+  mediaType,
+  pageOf,
+  pageQuery,
+  revision,
+  sha256Hex,
+  timestamp,
+  uuid,
+} from "./values.ts";
 
 /** A file's metadata. `size` and `sha256` are of the stored bytes. */
 export const file = z.object({
   id: uuid,
   /** New for every content version. */
   versionId: uuid,
+  revision,
   /** "" where only members can read it: then it is in `shared`. */
   name: z.string(),
   size: z.int(),
@@ -31,9 +43,6 @@ const fileParams = z.object({ fileId: uuid });
 const member = { auth: "credential", access: "agent", vaultLimit: "object" } as const;
 const write = { ...member, scope: "files:write" } as const;
 const read = { ...member, scope: "files:read" } as const;
-
-/** RFC 9110 §8.8.3 entity tag of a content: `"sha256-<base64url>"`; a list or `*` where a condition stands. */
-const condition = z.string().check(z.maxLength(2048));
 
 /** Digests a sender may add (RFC 9530); a mismatch stores nothing. */
 const digestHeaders = {
@@ -188,6 +197,7 @@ export const filesGroup = {
     path: "/api/files/{fileId}",
     effect: "update",
     params: fileParams,
+    /** The revision in quotes. The content's entity tag, `"sha256-<base64url>"`, stays as it is. */
     headers: z.object({ "if-match": z.optional(condition) }),
     body: z.strictObject({
       name: z.optional(itemName),

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { endpoint } from "./endpoint.ts";
 import { nameIndex, sharedEntry } from "./shared-entries.ts";
-import { booleanText, itemName, pageOf, pageQuery, timestamp, uuid } from "./values.ts";
+import { booleanText, condition, itemName, pageOf, pageQuery, revision, timestamp, uuid } from "./values.ts";
 
 export const MAX_FOLDER_DEPTH = 32;
 
@@ -10,6 +10,7 @@ export const folderOrRoot = z.union([z.enum(["root"]), uuid]);
 
 export const folder = z.object({
   id: uuid,
+  revision,
   /** "" where only members can read it: then it is in `shared`. */
   name: z.string(),
   vaultId: uuid,
@@ -96,6 +97,8 @@ export const foldersGroup = {
     path: "/api/folders/{folderId}",
     effect: "update",
     params: folderParams,
+    /** The revision in quotes. */
+    headers: z.object({ "if-match": z.optional(condition) }),
     body: z.strictObject({
       name: z.optional(itemName),
       parentId: z.optional(z.nullable(uuid)),
@@ -104,7 +107,16 @@ export const foldersGroup = {
     }),
     status: 200,
     output: z.object({ folder }),
-    errors: ["not_found", "name_exists", "too_deep", "folder_cycle", "different_vault", "trashed", ...sharedErrors],
+    errors: [
+      "not_found",
+      "name_exists",
+      "precondition_failed",
+      "too_deep",
+      "folder_cycle",
+      "different_vault",
+      "trashed",
+      ...sharedErrors,
+    ],
   }),
   delete: endpoint({
     ...write,

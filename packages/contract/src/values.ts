@@ -74,6 +74,12 @@ export const mediaType = z
     ),
   );
 
+/** RFC 9110 §13.1.1 entity tags in quotes, in a list or alone, or `*`. */
+export const condition = z.string().check(z.maxLength(2048));
+
+/** Raised by every rename, move, trash and restore; If-Match of a rename or move compares it in quotes: `"3"`. */
+export const revision = z.int();
+
 /** An integer that travels as text in a query or a header. */
 export function integerText(minimum: number, maximum: number) {
   return z.codec(

@@ -13,9 +13,12 @@ export interface FileChanges {
   readonly folderId?: string | null;
 }
 
-export interface UpdateOptions extends CallOptions {
-  /** Entity tag that the file must still have. */
-  readonly ifMatch?: string | undefined;
+export interface FolderUpdateOptions extends CallOptions {
+  /** The `revision` that the file or folder must still have; else `precondition_failed`. */
+  readonly ifRevision?: number | undefined;
+}
+
+export interface UpdateOptions extends FolderUpdateOptions {
   /** The vault that the file is in: clients with `sharedVaults` change nothing where the service shows it in another one (`vault_changed`). */
   readonly vaultId?: string;
 }

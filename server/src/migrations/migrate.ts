@@ -9,6 +9,7 @@ import { sharedVaults } from "./0004-shared-vaults.ts";
 import { webhookStatuses } from "./0005-webhook-statuses.ts";
 import { inviteSigningKeys } from "./0006-invite-signing-keys.ts";
 import { manyRows } from "./0007-many-rows.ts";
+import { revisions } from "./0008-revisions.ts";
 
 /** A step of the schema: applied once, in its own transaction, never changed after a release. */
 export interface Migration {
@@ -25,6 +26,7 @@ const MIGRATIONS: readonly Migration[] = [
   webhookStatuses,
   inviteSigningKeys,
   manyRows,
+  revisions,
 ];
 
 interface MigrationRow {

@@ -84,6 +84,8 @@ export interface FolderRow {
   trashed_with: string | null;
   /** The contract's `SharedEntry`; null in a public vault. */
   shared_json: string | null;
+  /** Raised by every rename, move, trash and restore. */
+  revision: number;
 }
 
 export interface FileRow {
@@ -105,6 +107,8 @@ export interface FileRow {
   updated_at: number;
   trashed_at: number | null;
   trashed_with: string | null;
+  /** Raised by every rename, move, trash and restore. */
+  revision: number;
 }
 
 /** A resumable upload. How far it is stands in the blob store alone: the offset is what is durable there. */

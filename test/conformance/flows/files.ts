@@ -121,8 +121,16 @@ async function changes({ owner, name, vaultId }: Subject, file: File): Promise<v
   const etag = (await owner.call(api.files.contentHead, { params })).headers.get("etag") ?? "";
   const stale = { params, headers: { "if-match": '"sha256-stale"' }, body: { name: "never" } };
   await owner.call(api.files.update, stale, { expect: "precondition_failed" });
-  const change = { params, headers: { "if-match": etag }, body: { name: name("moved"), folderId: folder.id } };
+  const change = {
+    params,
+    headers: { "if-match": `"${String(file.revision)}"` },
+    body: { name: name("moved"), folderId: folder.id },
+  };
   const moved = (await owner.call(api.files.update, change)).value().file;
+  await owner.call(api.files.update, change, { expect: "precondition_failed" });
+  owner.check(api.files.update, moved.revision > file.revision, "revision did not rise");
+  const kept = (await owner.call(api.files.contentHead, { params })).headers.get("etag") ?? "";
+  owner.check(api.files.contentHead, kept === etag, "the content's entity tag changed with its file's name");
   owner.check(
     api.files.update,
     moved.folderId === folder.id && moved.versionId === file.versionId,

@@ -33,6 +33,7 @@ export function fileFacts(file: File): Record<string, Fact> {
     contentType: open ? untrusted(file.contentType) : null,
     vaultId: file.vaultId,
     folderId: file.folderId,
+    revision: file.revision,
     created: moment(file.createdAt),
     modified: moment(file.updatedAt),
     trashed: file.trashedAt === null ? null : moment(file.trashedAt),

@@ -7,6 +7,7 @@ import type { Connection } from "../options.ts";
 import { MOVE, refuseUndefinedPlaces } from "../undefined-place.ts";
 import type { Query } from "./calling.ts";
 import { isRestored, sharedChanges, toKnownNames } from "./known-names.ts";
+import { isChanged, revisionHeader } from "./revisions.ts";
 
 export function fileCalls(connection: Connection) {
   const { list, get, update, restore } = api.files;
@@ -28,12 +29,20 @@ export function fileCalls(connection: Connection) {
     update: async (fileId: string, change: FileChanges, updating: UpdateOptions = {}) => {
       refuseUndefinedPlaces(update.id, change, MOVE);
       refuseUndefinedPlaces(update.id, updating, MOVE);
-      const { ifMatch, vaultId: _vaultId, ...options } = updating;
+      const { ifRevision, vaultId: _vaultId, ...options } = updating;
       const shared = await (await changes())?.updateFile(connection, fileId, change, updating);
       if (shared != null) return shared;
-      const headers = ifMatch === undefined ? {} : { "if-match": ifMatch };
-      return (await callOn(connection, update, { params: { fileId }, headers, body: definedOnly(change) }, options))
-        .file;
+      const params = { fileId };
+      const body = definedOnly(change);
+      const { file } = await settleRepeat(
+        callOn(connection, update, { params, headers: revisionHeader(ifRevision), body }, options),
+        "precondition_failed",
+        () =>
+          callOn(connection, get, { params }, options).then((now) =>
+            isChanged(now.file, body, ifRevision) ? now : null,
+          ),
+      );
+      return file;
     },
     delete: async (
       fileId: string,

@@ -1,10 +1,12 @@
 /** The calls behind {@link FolderResource} and {@link TrashResource}: names of shared vaults are opened here. */
 import { clientApi as api, type Folder } from "@coffer/contract";
 import { callOn, settleRepeat, type CallOptions } from "../call.ts";
+import type { FolderUpdateOptions } from "../files.ts";
 import type { Connection } from "../options.ts";
 import { MOVE, NEW_ITEM, refuseUndefinedPlaces } from "../undefined-place.ts";
 import type { Body, Query } from "./calling.ts";
 import { isRestored, sharedChanges, toKnownNames } from "./known-names.ts";
+import { isChanged, revisionHeader } from "./revisions.ts";
 
 type Folders = typeof api.folders;
 
@@ -31,10 +33,22 @@ export function folderCalls(connection: Connection) {
     // Under the id that was asked for: another folder's signed name is refused then.
     get: async (folderId: string, options?: CallOptions) =>
       one({ ...(await callOn(connection, get, { params: { folderId } }, options)).folder, id: folderId }, options),
-    update: async (folderId: string, body: Body<Folders["update"]>, options?: CallOptions) => {
+    update: async (folderId: string, body: Body<Folders["update"]>, updating: FolderUpdateOptions = {}) => {
       refuseUndefinedPlaces(update.id, body, MOVE);
-      const shared = await (await changes())?.updateFolder(connection, folderId, body, options);
-      return shared ?? (await callOn(connection, update, { params: { folderId }, body }, options)).folder;
+      refuseUndefinedPlaces(update.id, updating, MOVE);
+      const { ifRevision, ...options } = updating;
+      const shared = await (await changes())?.updateFolder(connection, folderId, body, updating);
+      if (shared != null) return shared;
+      const params = { folderId };
+      const { folder } = await settleRepeat(
+        callOn(connection, update, { params, headers: revisionHeader(ifRevision), body }, options),
+        "precondition_failed",
+        () =>
+          callOn(connection, get, { params }, options).then((now) =>
+            isChanged(now.folder, body as Partial<Folder>, ifRevision) ? now : null,
+          ),
+      );
+      return folder;
     },
     delete: async (folderId: string, options?: CallOptions) =>
       one(

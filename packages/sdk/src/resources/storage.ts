@@ -1,6 +1,7 @@
 /** Vaults, folders and the trash: each method is one endpoint of the contract, its answer unwrapped. */
 import { clientApi as api, type File, type Folder, type Vault, type VaultMember } from "@coffer/contract";
 import { callOn, type CallOptions } from "../call.ts";
+import type { FolderUpdateOptions } from "../files.ts";
 import type { Connection } from "../options.ts";
 import { PagePromise } from "../pages.ts";
 import type { AccessCheck } from "../vaults/check-access.ts";
@@ -177,7 +178,7 @@ export interface FolderResource {
   /** Newest first. `parentId: "root"` for those at the top. */
   list(query?: Query<Folders["list"]>, options?: CallOptions): PagePromise<"folders", Folder>;
   get(folderId: string, options?: CallOptions): Promise<Folder>;
-  update(folderId: string, changes: Body<Folders["update"]>, options?: CallOptions): Promise<Folder>;
+  update(folderId: string, changes: Body<Folders["update"]>, options?: FolderUpdateOptions): Promise<Folder>;
   /** Moves the folder and all below it to the trash. */
   delete(folderId: string, options?: CallOptions): Promise<Folder>;
   restore(folderId: string, changes?: Body<Folders["restore"]>, options?: CallOptions): Promise<Folder>;

@@ -9,6 +9,7 @@ const FILE = {
   ...{
     id: ID,
     versionId: ID,
+    revision: 1,
     name: "a.txt",
     size: 3,
     contentType: "text/plain",

@@ -4,7 +4,8 @@ import type { EntryKind, Metadata } from "@coffer/crypto";
 import { callOn, type CallOptions } from "../call.ts";
 import { ApiError } from "../errors.ts";
 import type { File } from "../file.ts";
-import type { UpdateOptions } from "../files.ts";
+import type { FolderUpdateOptions, UpdateOptions } from "../files.ts";
+import { revisionHeader } from "../resources/revisions.ts";
 import type { Connection } from "../options.ts";
 import { makeEntry, noteOwnEntry, openItem, placeOf } from "./entries.ts";
 import { nameOneFile, nameOneFolder } from "./listing.ts";
@@ -24,13 +25,13 @@ export async function updateFile(
   connection: Connection,
   fileId: string,
   { name, folderId }: { readonly name?: string | undefined; readonly folderId?: string | null | undefined },
-  { ifMatch, vaultId, ...options }: UpdateOptions = {},
+  { ifRevision, vaultId, ...options }: UpdateOptions = {},
 ): Promise<File | null> {
   const params = { fileId };
   const { file } = await callOn(connection, api.files.get, { params }, options);
   const vault = await findVaultOf(connection, fileId, file, options, vaultId);
   if (vault === null) return null;
-  const headers = ifMatch === undefined ? {} : { "if-match": ifMatch };
+  const headers = revisionHeader(ifRevision);
   const updated = await withEntry(connection, vault, "file", file, { name, parentId: folderId }, async (entry) => {
     const body = { ...entry, ...(folderId === undefined ? {} : { folderId }) };
     return (await callOn(connection, api.files.update, { params, headers, body }, options)).file;
@@ -43,16 +44,17 @@ export async function updateFolder(
   connection: Connection,
   folderId: string,
   change: EntryChange,
-  options?: CallOptions,
+  { ifRevision, ...options }: FolderUpdateOptions = {},
 ): Promise<Folder | null> {
   const params = { folderId };
+  const headers = revisionHeader(ifRevision);
   const { folder } = await callOn(connection, api.folders.get, { params }, options);
   const vault = await findVaultOf(connection, folderId, folder, options);
   if (vault === null) return null;
   const { parentId } = change;
   const updated = await withEntry(connection, vault, "folder", folder, change, async (entry) => {
     const body = { ...entry, ...(parentId === undefined ? {} : { parentId }) };
-    return (await callOn(connection, api.folders.update, { params, body }, options)).folder;
+    return (await callOn(connection, api.folders.update, { params, headers, body }, options)).folder;
   });
   return nameOneFolder(connection, { ...updated, id: folder.id }, options);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Principal } from "../../http/handlers.ts";
 import { answerOf, bodyOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";
-import { etagOf } from "./rules.ts";
+import { etagOf, revisionTagOf } from "./rules.ts";
 
 async function upload(service: TestService, name: string, query: { folderId?: string; vaultId?: string } = {}) {
   const recorded = await service.handlers.files.upload(
@@ -60,11 +60,12 @@ test("[D5-update] [D5-one-vault] rename and move within the vault, guarded by If
     await createFolder(service, "f"),
   ];
   service.clock.advance(5);
-  const moved = await update(service, file.id, { name: "b", folderId: folder.id }, etagOf(file));
+  const moved = await update(service, file.id, { name: "b", folderId: folder.id }, revisionTagOf(file));
   expect(moved).toMatchObject({ name: "b", folderId: folder.id, versionId: file.versionId, createdAt: file.createdAt });
   expect(moved.updatedAt).not.toBe(file.updatedAt);
   expect(await codeOf(update(service, file.id, { folderId: null }))).toBe("name_exists");
-  expect(await codeOf(update(service, other.id, { name: "c" }, '"sha256-other"'))).toBe("precondition_failed");
+  for (const tag of ['"2"', 'W/"1"', etagOf(other)])
+    expect(await codeOf(update(service, other.id, { name: "c" }, tag))).toBe("precondition_failed");
   const vault = (
     await service.handlers.vaults.create({ body: { name: "V", type: "public" } }, contextOf(service.owner))
   ).reply.body.vault;

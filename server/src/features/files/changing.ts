@@ -13,10 +13,11 @@ import { withPermits } from "../permits.ts";
 import { findPlace } from "../placing.ts";
 import { actsAsOwner, readFileFor } from "../reaching.ts";
 import { changeSharedFile, nameRestored } from "./changing-shared.ts";
+import { requireRevision } from "./conditions.ts";
 import { dropKeptVersions } from "./kept-versions-store.ts";
 import { toFile } from "./rules.ts";
 import { BLOB_GRACE_MS, deleteFileRow, queueBlobDeletion, updateFile } from "./store.ts";
-import { nameOrConflict, readReplaceable, refuseTakenName } from "./storing.ts";
+import { nameOrConflict, readChangeable, refuseTakenName } from "./storing.ts";
 
 export type ChangingDeps = ActingDeps & Pick<Deps, "chain">;
 
@@ -32,7 +33,8 @@ export interface FileChange {
 export function changeFile(deps: ChangingDeps, principal: Principal, change: FileChange): Promise<FileRow> {
   return withPermits(deps, principal, (permits) =>
     deps.database.transaction(async (transaction) => {
-      const { row: old, vault } = await readReplaceable(transaction, principal, change);
+      const { row: old, vault } = await readChangeable(transaction, principal, change.fileId);
+      requireRevision(change.ifMatch, old);
       const wanted = change.folderId === undefined ? old.folder_id : change.folderId;
       if (vault !== null) {
         const { row, changes } = await changeSharedFile(transaction, principal, {
@@ -64,7 +66,7 @@ export function trashFile(deps: ChangingDeps, principal: Principal, fileId: stri
         permits.use(vault);
         if (old.trashed_at !== null) return old;
         const now = deps.clock.now();
-        const row = { ...old, trashed_at: now, updated_at: now };
+        const row = { ...old, trashed_at: now, updated_at: now, revision: old.revision + 1 };
         await updateFile(transaction, row);
         await note(transaction, deps, principal, row, "file.trashed");
         return row;
@@ -148,8 +150,9 @@ async function writeFile(
   transaction: Session,
   deps: ActingDeps,
   principal: Principal,
-  { old, row, action }: { readonly old: FileRow; readonly row: FileRow; readonly action: EventKind },
+  { old, row: changed, action }: { readonly old: FileRow; readonly row: FileRow; readonly action: EventKind },
 ): Promise<FileRow> {
+  const row = { ...changed, revision: old.revision + 1 };
   if (takesName(old, row)) {
     const place = { vaultId: row.vault_id, folderId: row.folder_id };
     await refuseTakenName(transaction, place, { name: row.name, ifNoneMatch: false });

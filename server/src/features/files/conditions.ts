@@ -1,5 +1,6 @@
 /** Preconditions on entity tags (RFC 9110 §13.1). */
 import { ServiceError } from "../../http/errors.ts";
+import { revisionTagOf } from "./rules.ts";
 
 /** One tag of a list: optional weakness mark, then the opaque text in quotes (RFC 9110 §8.8.3). */
 const TAG = /\s*(W\/)?("[\x21\x23-\x7e\x80-\xff]*")\s*(?:,|$)/y;
@@ -16,6 +17,13 @@ export function ifMatchHolds(header: string, etag: string): boolean {
 export function requireMatch(header: string | undefined, etag: string): void {
   if (header !== undefined && !ifMatchHolds(header, etag)) {
     throw new ServiceError("precondition_failed", "The content has changed: If-Match does not name its version");
+  }
+}
+
+/** The same of a file or folder itself, which If-Match names by its revision. */
+export function requireRevision(header: string | undefined, row: { readonly revision: number }): void {
+  if (header !== undefined && !ifMatchHolds(header, revisionTagOf(row))) {
+    throw new ServiceError("precondition_failed", "It has changed: If-Match does not name its revision");
   }
 }
 

@@ -11,6 +11,7 @@ export function toFile(row: FileRow): File {
   return {
     id: row.id,
     versionId: row.version_id,
+    revision: row.revision,
     name: shownName(row, shared),
     size: row.size,
     contentType: row.content_type,
@@ -33,6 +34,11 @@ export function sharedOf(row: Pick<FileRow, "shared_json">): SharedFile | null {
 /** "" for a name index, which tells a reader nothing: it is the row's name where names are encrypted. */
 export function shownName(row: { readonly name: string }, shared: Pick<SharedFile, "nameIndex"> | null): string {
   return shared?.nameIndex === row.name ? "" : row.name;
+}
+
+/** The entity tag of a file or folder itself: what If-Match of a rename or move compares. */
+export function revisionTagOf(row: { readonly revision: number }): string {
+  return `"${row.revision}"`;
 }
 
 /** The strong entity tag of a content (RFC 9110 §8.8.3): the same bytes have the same tag. */

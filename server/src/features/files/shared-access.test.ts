@@ -99,7 +99,8 @@ describe("who may write", () => {
         "the folders": () => Promise.resolve(folders.list({ query: { vaultId } }, context)),
         "a folder's folders": () => Promise.resolve(folders.list({ query: { parentId: folder.id } }, context)),
         "the folder": () => Promise.resolve(folders.get({ params }, context)),
-        "a change of the folder to what it is": () => Promise.resolve(folders.update({ params, body: {} }, context)),
+        "a change of the folder to what it is": () =>
+          Promise.resolve(folders.update({ params, headers: {}, body: {} }, context)),
         "the folder made again": () => Promise.resolve(folders.create({ body }, context)),
         "the trash": () => Promise.resolve(trash.list({ query: { vaultId } }, context)),
       };

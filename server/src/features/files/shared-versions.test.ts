@@ -237,6 +237,7 @@ describe("a name or a place", () => {
       service.handlers.folders.update(
         {
           params: { folderId: inner.id },
+          headers: {},
           body: { ...(parentId === undefined ? {} : { parentId }), ...(shared && { shared }) },
         },
         context,
@@ -304,7 +305,7 @@ describe("what is in the trash of a shared vault", () => {
     const entries = files.map((file, index) => nextEntry(now, "ab"[index] ?? "", file, { folderId: outer.id }));
     const [a, b] = files.map(({ id }) => id);
     const named = nextEntry(now, "outer", outer, { kind: "folder" });
-    const rename = { params: { folderId: outer.id }, body: { shared: named } };
+    const rename = { params: { folderId: outer.id }, headers: {}, body: { shared: named } };
     expect(await codeOf(service.handlers.folders.update(rename, contextOf(agent.principal)))).toBe("trashed");
     expect(answerOf(await service.handlers.folders.update(rename, context)).folder).toMatchObject({ shared: named });
     expect(await codeOf(update(service, agent, a ?? "", { shared: entries[0]! }))).toBe("trashed");

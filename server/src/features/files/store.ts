@@ -140,6 +140,7 @@ const insert = prepared((build, row: { [Column in keyof FileRow]: FileRow[Column
     updated_at: row.updated_at,
     trashed_at: row.trashed_at,
     trashed_with: row.trashed_with,
+    revision: row.revision,
   }),
 );
 

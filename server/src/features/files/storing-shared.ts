@@ -94,7 +94,7 @@ function newRow(
     ...{ version_id: version.versionId, blob_key: content.blobKey, size: content.size, sha256: content.sha256 },
     ...{ name: nameColumn(vault, shared, { name: file.name }), content_type: contentTypeIn(vault, file.contentType) },
     ...{ encrypted: 1, shared_json: JSON.stringify(shared), trashed_at: null, trashed_with: null },
-    ...{ created_at: now, updated_at: now },
+    ...{ created_at: now, updated_at: now, revision: 1 },
   };
 }
 
@@ -194,6 +194,8 @@ function replacedRow(
     ...{ version_id: signed.version.versionId, blob_key: content.blobKey, size: content.size, sha256: content.sha256 },
     ...{ name, content_type: contentTypeIn(vault, version.contentType ?? old.content_type) },
     ...{ shared_json: JSON.stringify(shared), updated_at: now },
+    // A new version may bring a new name along.
+    revision: name === old.name ? old.revision : old.revision + 1,
   };
 }
 

@@ -93,7 +93,7 @@ export async function addFile(
     ...{ id: deps.random.uuid(), account_id: accountId, vault_id: vaultId, folder_id: folderId },
     ...{ version_id: deps.random.uuid(), blob_key: content.blobKey, name: file.name, size: content.size },
     ...{ content_type: file.contentType, sha256: content.sha256, encrypted: 0, shared_json: null },
-    ...{ created_at: now, updated_at: now, trashed_at: null, trashed_with: null },
+    ...{ created_at: now, updated_at: now, trashed_at: null, trashed_with: null, revision: 1 },
   };
   await nameOrConflict(insertFile(transaction, row), file.ifNoneMatch);
   await noteChange(transaction, deps, principal, "file.uploaded", fileTarget(row));
@@ -130,19 +130,22 @@ export async function addVersion(
   return row;
 }
 
-/**
- * The file that a new version is for: live, and in the state that If-Match names. The owner of a shared vault rotates what is in its
- * trash as well.
- */
+/** The file that a new version is for: live, and with the content that If-Match names. */
 export async function readReplaceable(
   session: Session,
   principal: Principal,
   { fileId, ifMatch }: Pick<NewVersion, "fileId" | "ifMatch">,
 ): Promise<SeenFile> {
+  const seen = await readChangeable(session, principal, fileId);
+  requireMatch(ifMatch, etagOf(seen.row));
+  return seen;
+}
+
+/** A live file. The owner of a shared vault rotates what is in its trash as well. */
+export async function readChangeable(session: Session, principal: Principal, fileId: string): Promise<SeenFile> {
   const seen = await readFileFor(session, principal, fileId);
   if (seen.row.trashed_at !== null && seen.vault?.standing !== "owner")
     throw new ServiceError("trashed", "The file is in the trash");
-  requireMatch(ifMatch, etagOf(seen.row));
   return seen;
 }
 

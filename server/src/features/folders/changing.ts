@@ -6,6 +6,7 @@ import type { Principal } from "../../http/handlers.ts";
 import { ConstraintError, type Session } from "../../ports/database.ts";
 import type { FolderRow } from "../../ports/tables.ts";
 import { type ActingDeps, noteChange, folderTarget } from "../acting.ts";
+import { requireRevision } from "../files/conditions.ts";
 import { refuseEntry } from "../folder-names/entries.ts";
 import { type Permits, withPermits } from "../permits.ts";
 import { findPlace, type FoundPlace } from "../placing.ts";
@@ -67,12 +68,13 @@ function newFolder(deps: ActingDeps, place: FoundPlace, { name, shared }: NewFol
   return {
     ...{ id: deps.random.uuid(), account_id: place.accountId, vault_id: place.vaultId, parent_id: place.folderId },
     ...{ name, depth: place.depth + 1, created_at: now, updated_at: now },
-    ...{ trashed_at: null, trashed_with: null, shared_json: null },
+    ...{ trashed_at: null, trashed_with: null, shared_json: null, revision: 1 },
   };
 }
 
 export interface FolderChange {
   readonly folderId: string;
+  readonly ifMatch: string | undefined;
   readonly name?: string | undefined;
   /** null: to the top of its vault. */
   readonly parentId?: string | null | undefined;
@@ -86,6 +88,7 @@ export function changeFolder(deps: ChangingDeps, principal: Principal, change: F
       const { row: old, vault } = await readFolderFor(transaction, principal, change.folderId);
       const isRotated = vault?.standing === "owner" && change.parentId === undefined;
       if (old.trashed_at !== null && !isRotated) throw new ServiceError("trashed", "The folder is in the trash");
+      requireRevision(change.ifMatch, old);
       const moved = await move(transaction, principal, old, change.parentId);
       if (vault === null) refuseEntry(change.shared);
       const row =
@@ -102,8 +105,9 @@ async function writeFolder(
   transaction: Session,
   deps: ActingDeps,
   principal: Principal,
-  { old, row }: { readonly old: FolderRow; readonly row: FolderRow },
+  { old, row: changed }: { readonly old: FolderRow; readonly row: FolderRow },
 ): Promise<FolderRow> {
+  const row = { ...changed, revision: old.revision + 1 };
   const takesName = row.name !== old.name || row.parent_id !== old.parent_id;
   if (takesName && row.trashed_at === null)
     await refuseTakenFolderName(transaction, { vaultId: row.vault_id, parentId: row.parent_id }, row.name);

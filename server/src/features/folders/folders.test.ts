@@ -15,8 +15,9 @@ async function upload(service: TestService, name: string, folderId: string) {
 }
 
 async function update(service: TestService, folderId: string, body: { name?: string; parentId?: string | null }) {
-  return answerOf(await service.handlers.folders.update({ params: { folderId }, body }, contextOf(service.owner)))
-    .folder;
+  return answerOf(
+    await service.handlers.folders.update({ params: { folderId }, headers: {}, body }, contextOf(service.owner)),
+  ).folder;
 }
 
 async function trash(service: TestService, folderId: string) {
@@ -163,7 +164,10 @@ test("[D5-folders-paths] [D5-isolation-404] folders are listed by place and foun
   const stranger = await service.addAccount();
   const asked = [
     service.handlers.folders.get({ params: { folderId: top } }, contextOf(stranger)),
-    service.handlers.folders.update({ params: { folderId: top }, body: { name: "x" } }, contextOf(stranger)),
+    service.handlers.folders.update(
+      { params: { folderId: top }, headers: {}, body: { name: "x" } },
+      contextOf(stranger),
+    ),
     service.handlers.folders.delete({ params: { folderId: top } }, contextOf(stranger)),
     service.handlers.folders.create({ body: { name: "x", parentId: top } }, contextOf(stranger)),
     service.handlers.folders.list({ query: { parentId: top } }, contextOf(stranger)),

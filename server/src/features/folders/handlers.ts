@@ -31,8 +31,10 @@ export const foldersHandlers = (deps: FolderDeps): GroupHandlers<typeof api.fold
     await requireSight(deps, principal, vault);
     return { folder: toFolder(row) };
   },
-  update: async ({ params, body }, { principal }) => ({
-    folder: toFolder(await changeFolder(deps, principal, { folderId: params.folderId, ...body })),
+  update: async ({ params, headers, body }, { principal }) => ({
+    folder: toFolder(
+      await changeFolder(deps, principal, { folderId: params.folderId, ifMatch: headers["if-match"], ...body }),
+    ),
   }),
   delete: async ({ params }, { principal }) => ({
     folder: toFolder(await trashFolder(deps, principal, params.folderId)),

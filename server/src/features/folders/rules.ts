@@ -7,6 +7,7 @@ export function toFolder(row: FolderRow): Folder {
   const shared = sharedEntryOf(row);
   return {
     id: row.id,
+    revision: row.revision,
     name: shared?.nameIndex === row.name ? "" : row.name,
     vaultId: row.vault_id,
     parentId: row.parent_id,

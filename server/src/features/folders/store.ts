@@ -212,7 +212,17 @@ async function setTrashed(
   { files, folders }: { readonly files: readonly string[]; readonly folders: readonly string[] },
   state: Pick<FolderRow, "trashed_at" | "trashed_with">,
 ): Promise<void> {
-  const { build } = transaction;
-  await inPieces(files, (ids) => transaction.run(build.updateTable("files").set(state).where("id", "in", ids)));
-  await inPieces(folders, (ids) => transaction.run(build.updateTable("folders").set(state).where("id", "in", ids)));
+  for (const [table, all] of [
+    ["files", files],
+    ["folders", folders],
+  ] as const) {
+    await inPieces(all, (ids) =>
+      transaction.run(
+        transaction.build
+          .updateTable(table)
+          .set((row) => ({ ...state, revision: row("revision", "+", 1) }))
+          .where("id", "in", ids),
+      ),
+    );
+  }
 }

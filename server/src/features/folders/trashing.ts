@@ -23,7 +23,7 @@ export function trashFolder(deps: ChangingDeps, principal: Principal, folderId: 
         const now = deps.clock.now();
         await trashTree(transaction, folderId, now);
         await noteFolder(transaction, deps, principal, old, "folder.trashed");
-        return { ...old, trashed_at: now, trashed_with: folderId };
+        return { ...old, trashed_at: now, trashed_with: folderId, revision: old.revision + 1 };
       },
       { freesSpace: true },
     ),
@@ -58,7 +58,7 @@ export function restoreFolder(
         vault === null
           ? { name: restoring.name ?? old.name }
           : await nameRestoredFolder(transaction, { old, parentId: place.parent_id, vault, restoring, permits });
-      const back = { trashed_at: null, trashed_with: null, updated_at: deps.clock.now() };
+      const back = { trashed_at: null, trashed_with: null, updated_at: deps.clock.now(), revision: old.revision + 1 };
       const row: FolderRow = { ...old, ...place, ...named, ...back };
       await refuseTakenFolderName(transaction, { vaultId: row.vault_id, parentId: row.parent_id }, row.name);
       // In the trash, entries can be given names that others there have: what comes back must be apart again.

@@ -70,7 +70,10 @@ const WAYS: Readonly<Record<string, (service: TestService, apart: Apart, by: Tes
     handlers.folders.get({ params: { folderId: folder.id } }, contextOf(by.principal)),
   "a folder's change": ({ handlers }, { folder, ...writing }, by) => {
     const shared = nextEntry({ ...writing, by }, "x", folder, { kind: "folder" });
-    return handlers.folders.update({ params: { folderId: folder.id }, body: { shared } }, contextOf(by.principal));
+    return handlers.folders.update(
+      { params: { folderId: folder.id }, headers: {}, body: { shared } },
+      contextOf(by.principal),
+    );
   },
   "a folder's end": ({ handlers }, { folder }, by) =>
     handlers.folders.delete({ params: { folderId: folder.id } }, contextOf(by.principal)),

@@ -33,6 +33,7 @@ export async function createFile(
     ...{
       id: crypto.randomUUID(),
       versionId: crypto.randomUUID(),
+      revision: 1,
       name: place.name,
       size: bytes.length,
       contentType: contentType ?? "application/octet-stream",
@@ -98,10 +99,13 @@ export function etagOf(file: File): string {
   return `"sha256-${toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace("=", "")}"`;
 }
 
-/** RFC 9110 §13.1.1. */
 export function refuseUnmatched(file: File, ifMatch: string | null): void {
-  if (ifMatch !== null && ifMatch !== "*" && !tagsOf(ifMatch).includes(etagOf(file)))
-    throw new Failure("precondition_failed");
+  refuseOtherTag(etagOf(file), ifMatch);
+}
+
+/** RFC 9110 §13.1.1. */
+export function refuseOtherTag(tag: string, ifMatch: string | null): void {
+  if (ifMatch !== null && ifMatch !== "*" && !tagsOf(ifMatch).includes(tag)) throw new Failure("precondition_failed");
 }
 
 interface Conditions {

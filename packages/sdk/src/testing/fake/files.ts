@@ -6,7 +6,7 @@ import {
   checkDigests,
   createFile,
   refuseTakenName,
-  refuseUnmatched,
+  refuseOtherTag,
   replaceContent,
   type NewContent,
 } from "./content.ts";
@@ -80,7 +80,7 @@ function rowHandlers(state: State): Omit<FileHandlers, "upload" | "content" | "c
     update: ({ params, headers, body }, caller) => {
       const row = read(caller, params.fileId);
       if (row.value.trashedAt !== null) throw new Failure("trashed");
-      refuseUnmatched(row.value, headers["if-match"] ?? null);
+      refuseOtherTag(`"${String(row.value.revision)}"`, headers["if-match"] ?? null);
       row.value = moved(state, caller, row.value, body);
       return { file: row.value };
     },
@@ -91,7 +91,8 @@ function rowHandlers(state: State): Omit<FileHandlers, "upload" | "content" | "c
         state.files.delete(params.fileId);
         return new Reply(undefined, { status: 204 });
       }
-      row.value = { ...row.value, trashedAt: row.value.trashedAt ?? timestamp(state) };
+      if (row.value.trashedAt === null)
+        row.value = { ...row.value, trashedAt: timestamp(state), revision: row.value.revision + 1 };
       return { file: row.value };
     },
     restore: ({ params, body }, caller) => {
@@ -99,6 +100,7 @@ function rowHandlers(state: State): Omit<FileHandlers, "upload" | "content" | "c
       if (row.value.trashedAt === null) throw new Failure("not_trashed");
       const folderId = isLiveFolder(state, row.value.folderId) ? row.value.folderId : null;
       const next: File = { ...row.value, name: body?.name ?? row.value.name, folderId, trashedAt: null };
+      next.revision += 1;
       refuseTakenName(state, next, next.id);
       row.value = next;
       row.trashedWith = null;
@@ -152,7 +154,9 @@ function moved(
 ): File {
   const folderId =
     change.folderId === undefined ? file.folderId : findPlace(state, caller, file.vaultId, change.folderId).folderId;
-  const next = { ...file, name: change.name ?? file.name, folderId, updatedAt: timestamp(state) };
+  const name = change.name ?? file.name;
+  if (name === file.name && folderId === file.folderId) return file;
+  const next = { ...file, name, folderId, updatedAt: timestamp(state), revision: file.revision + 1 };
   refuseTakenName(state, next, file.id);
   return next;
 }

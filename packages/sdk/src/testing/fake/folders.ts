@@ -1,5 +1,6 @@
 import { MAX_FOLDER_DEPTH, type api, type Folder } from "@coffer/contract";
 import { Failure, type GroupHandlers } from "../handlers.ts";
+import { refuseOtherTag } from "./content.ts";
 import {
   findPlace,
   pageOf,
@@ -30,6 +31,7 @@ function placeHandlers(state: State): Omit<FolderHandlers, "delete" | "restore">
       const createdAt = timestamp(state);
       const folder: Folder = {
         id: crypto.randomUUID(),
+        revision: 1,
         name,
         vaultId,
         parentId,
@@ -62,9 +64,10 @@ function placeHandlers(state: State): Omit<FolderHandlers, "delete" | "restore">
       return { folders: items, nextCursor };
     },
     get: ({ params }, caller) => ({ folder: read(caller, params.folderId).value }),
-    update: ({ params, body }, caller) => {
+    update: ({ params, headers, body }, caller) => {
       const row = read(caller, params.folderId);
       if (row.value.trashedAt !== null) throw new Failure("trashed");
+      refuseOtherTag(`"${String(row.value.revision)}"`, headers["if-match"] ?? null);
       row.value = moved(state, caller, row.value, body);
       return { folder: row.value };
     },
@@ -109,8 +112,9 @@ function moved(
       : findPlace(state, caller, folder.vaultId, change.parentId).folderId;
   if (ancestorsOf(state, parentId).includes(folder.id)) throw new Failure("folder_cycle");
   if (depthOf(state, parentId) + heightOf(state, folder.id) > MAX_FOLDER_DEPTH) throw new Failure("too_deep");
+  if (name === folder.name && parentId === folder.parentId) return folder;
   refuseTaken(state, { vaultId: folder.vaultId, parentId, name }, folder.id);
-  return { ...folder, name, parentId, updatedAt: timestamp(state) };
+  return { ...folder, name, parentId, updatedAt: timestamp(state), revision: folder.revision + 1 };
 }
 
 function refuseTaken(state: State, place: Pick<Folder, "vaultId" | "parentId" | "name">, except: string | null): void {
@@ -141,12 +145,12 @@ function trashTree(state: State, root: FolderRow): void {
   const trashedAt = timestamp(state);
   for (const row of state.folders.values()) {
     if (row.value.trashedAt !== null || !ancestorsOf(state, row.value.id).includes(root.value.id)) continue;
-    row.value = { ...row.value, trashedAt };
+    row.value = { ...row.value, trashedAt, revision: row.value.revision + 1 };
     row.trashedWith = root.value.id;
   }
   for (const row of state.files.values()) {
     if (row.value.trashedAt !== null || !ancestorsOf(state, row.value.folderId).includes(root.value.id)) continue;
-    row.value = { ...row.value, trashedAt };
+    row.value = { ...row.value, trashedAt, revision: row.value.revision + 1 };
     row.trashedWith = root.value.id;
   }
 }
@@ -159,7 +163,10 @@ function restoreTree(state: State, root: FolderRow): void {
         row === root ||
         ancestorsOf(state, "folderId" in row.value ? row.value.folderId : row.value.parentId).includes(root.value.id);
       if (row.trashedWith !== group || !inside) continue;
-      Object.assign(row, { value: { ...row.value, trashedAt: null }, trashedWith: null });
+      Object.assign(row, {
+        value: { ...row.value, trashedAt: null, revision: row.value.revision + 1 },
+        trashedWith: null,
+      });
     }
   }
 }

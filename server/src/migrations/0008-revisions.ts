@@ -1,0 +1,15 @@
+/** How often a file or folder was renamed, moved, trashed or restored: what a change under a condition compares. */
+import type { Migration } from "./migrate.ts";
+
+export const revisions: Migration = {
+  version: 8,
+  name: "revisions",
+  async up(session) {
+    for (const table of ["files", "folders"] as const)
+      await session.run(
+        session.build.schema
+          .alterTable(table)
+          .addColumn("revision", "bigint", (column) => column.notNull().defaultTo(1)),
+      );
+  },
+};
