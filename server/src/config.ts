@@ -144,7 +144,7 @@ export interface Config {
   /** Port 0 asks the system for a free one. */
   readonly listen: { readonly host: string; readonly port: number };
   readonly database: { readonly kind: "sqlite"; readonly path: string };
-  readonly blobs: { readonly kind: "disk"; readonly directory: string };
+  readonly blobs: { readonly kind: "disk"; readonly directory: string; readonly reserveBytes: number };
   readonly mail: MailConfig;
   readonly identityProvider: IdentityProviderConfig | null;
   readonly prover: ProverConfig | null;
@@ -183,7 +183,7 @@ function assemble(values: Values): Config {
     },
     listen: { host: values.host, port: values.port },
     database: { kind: "sqlite", path: `${directory}/coffer.sqlite` },
-    blobs: { kind: "disk", directory: `${directory}/blobs` },
+    blobs: { kind: "disk", directory: `${directory}/blobs`, reserveBytes: values.diskReserve },
     ...assembleDrivers(values),
     chain: assembleChain(values),
     log: { level: values.logLevel },

@@ -126,7 +126,7 @@ function jobLog(log: Log): Parameters<typeof startJobs>[0]["log"] {
 async function openStorage(config: Config, stack: AsyncDisposableStack): Promise<Pick<Deps, "database" | "blobs">> {
   const database = stack.use(await openSqlite({ path: config.database.path }));
   await migrate(database);
-  const blobs = stack.use(await openDiskBlobs({ directory: config.blobs.directory }));
+  const blobs = stack.use(await openDiskBlobs(config.blobs));
   return { database, blobs };
 }
 

@@ -33,7 +33,7 @@ it("answers 507 on a full disk, keeps what it has, and deletes [D1-disk-full-507
 });
 
 async function fillAndEmpty(directory: string): Promise<void> {
-  await using server = await startServerProcess({ directory });
+  await using server = await startServerProcess({ directory, environment: { SERVICE_DISK_RESERVE_BYTES: "0" } });
   const { baseUrl } = server;
   const key = await signUp(baseUrl);
   const ids: string[] = [];
@@ -80,7 +80,7 @@ async function serveAgain(directory: string, key: string): Promise<void> {
   const database = new DatabaseSync(join(directory, "coffer.sqlite"));
   database.exec("update blob_deletions set not_before = 0");
   database.close();
-  await using server = await startServerProcess({ directory });
+  await using server = await startServerProcess({ directory, environment: { SERVICE_DISK_RESERVE_BYTES: "0" } });
   await server.waitForLine((line) => line.job === "start-up");
   const input = { query: { name: "again" }, headers: {}, body: BYTES };
   expect((await fetch(renderRequest(server.baseUrl, api.files.upload, input, { key }))).status).toBe(201);

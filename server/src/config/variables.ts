@@ -123,6 +123,12 @@ export const VARIABLES = {
   proStorage: number("SERVICE_PRO_STORAGE_BYTES", TIB, ANY_SIZE, "storage of a pro account"),
   rawUpload: number("SERVICE_MAX_RAW_UPLOAD_BYTES", 5 * GIB, ANY_SIZE, "largest upload in one request"),
   resumableUpload: number("SERVICE_MAX_RESUMABLE_UPLOAD_BYTES", 50 * GIB, ANY_SIZE, "largest resumable upload"),
+  diskReserve: number(
+    "SERVICE_DISK_RESERVE_BYTES",
+    256 * MIB,
+    ANY_SIZE,
+    "room on the disk that file contents leave free",
+  ),
   jsonBody: number("SERVICE_MAX_JSON_BYTES", MIB, [KIB, 64 * MIB], "largest JSON body"),
   vaults: number("SERVICE_MAX_VAULTS", 1000, [1, 1_000_000], "vaults of an account"),
   apiKeys: number("SERVICE_MAX_API_KEYS", 100, [1, 1_000_000], "live API keys of an account"),

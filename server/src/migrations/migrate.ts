@@ -10,6 +10,7 @@ import { webhookStatuses } from "./0005-webhook-statuses.ts";
 import { inviteSigningKeys } from "./0006-invite-signing-keys.ts";
 import { manyRows } from "./0007-many-rows.ts";
 import { revisions } from "./0008-revisions.ts";
+import { uploadHolds } from "./0009-upload-holds.ts";
 
 /** A step of the schema: applied once, in its own transaction, never changed after a release. */
 export interface Migration {
@@ -27,6 +28,7 @@ const MIGRATIONS: readonly Migration[] = [
   inviteSigningKeys,
   manyRows,
   revisions,
+  uploadHolds,
 ];
 
 interface MigrationRow {

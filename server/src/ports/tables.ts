@@ -300,6 +300,14 @@ export interface IdempotencyRow {
 }
 
 /** Blobs that no row needs any more; a job deletes them once `not_before` has passed. */
+/** Bytes that an upload in one request may still add. A killed process's row counts until it expires. */
+export interface UploadHoldRow {
+  id: string;
+  account_id: string;
+  bytes: number;
+  expires_at: number;
+}
+
 export interface BlobDeletionRow {
   blob_key: string;
   not_before: number;
@@ -334,5 +342,6 @@ export interface Tables {
   webhook_deliveries: webhooks.WebhookDeliveryRow;
   webhook_attempts: webhooks.WebhookAttemptRow;
   idempotency: IdempotencyRow;
+  upload_holds: UploadHoldRow;
   blob_deletions: BlobDeletionRow;
 }

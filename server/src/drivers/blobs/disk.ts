@@ -12,6 +12,7 @@ import type {
 import { type Clock, systemClock } from "../../ports/clock.ts";
 import { BufferPool } from "./disk/buffers.ts";
 import { diskFileSystem, type FileSystem } from "./disk/file-system.ts";
+import { keepingFree } from "./disk/free-space.ts";
 import { Health } from "./disk/health.ts";
 import { assertKey, keyOfFile, type Layout, layoutOf } from "./disk/layout.ts";
 import { digestFile, Partials } from "./disk/partials.ts";
@@ -23,6 +24,8 @@ export interface DiskBlobsOptions {
   /** Made when missing, mode 0700. */
   readonly directory: string;
   readonly clock?: Clock;
+  /** Bytes of the disk that contents leave free; default: none. */
+  readonly reserveBytes?: number;
   /** Tests put a double here. */
   readonly fileSystem?: FileSystem;
 }
@@ -32,8 +35,9 @@ const BUFFERS = 32;
 
 /** Opens or creates a store. Several processes may use one directory; a key is only ever written by one of them. */
 export async function openDiskBlobs(options: DiskBlobsOptions): Promise<BlobStore> {
-  const files = options.fileSystem ?? diskFileSystem;
-  const layout = layoutOf(options.directory);
+  const { directory, reserveBytes: bytes = 0 } = options;
+  const files = keepingFree(options.fileSystem ?? diskFileSystem, { directory, bytes });
+  const layout = layoutOf(directory);
   await makeDirectories(files, layout);
   const entry = enterProcess(layout.processes);
   const openedAt = (options.clock ?? systemClock).now();

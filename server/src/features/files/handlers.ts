@@ -1,6 +1,7 @@
 /** Files over HTTP (decisions §5). */
 import type { api } from "@coffer/contract";
 import type { GroupHandlers } from "../../http/handlers.ts";
+import { Holds } from "../holds/holds.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { readFileFor } from "../reaching.ts";
 import { requireSight } from "../shared-vaults/access.ts";
@@ -8,10 +9,14 @@ import { changeFile, deleteFile, restoreFile } from "./changing.ts";
 import { describeContent, sendContent } from "./content.ts";
 import { listPage } from "./listing.ts";
 import { toFile } from "./rules.ts";
-import type { StoringDeps } from "./storing.ts";
+import type { ReceivingDeps, StoringDeps } from "./storing.ts";
 import { replaceContent, uploadFile } from "./uploading.ts";
 
-export const filesHandlers = (deps: StoringDeps): GroupHandlers<typeof api.files> => ({
+export function filesHandlers(deps: StoringDeps): GroupHandlers<typeof api.files> {
+  return handlersOf({ ...deps, holds: new Holds(deps) });
+}
+
+const handlersOf = (deps: ReceivingDeps): GroupHandlers<typeof api.files> => ({
   upload: (input, context) => uploadFile(deps, input, context),
   list: async ({ query }, { principal }) => {
     const page = parsePage("files", query);

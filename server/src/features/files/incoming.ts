@@ -1,6 +1,7 @@
 /** The bytes of an upload: raw or one part of a form, within the account's limits, held to the digests sent along. */
 import { ServiceError } from "../../http/errors.ts";
 import type { IncomingBytes } from "../../http/handlers.ts";
+import type { WantedHold } from "../holds/holds.ts";
 import { isMultipart, openMultipart } from "./multipart.ts";
 import { beyondSha256, type ExpectedDigest, verifying } from "./digests.ts";
 
@@ -12,12 +13,16 @@ export interface Room {
   readonly storageBytes: number;
 }
 
+/** Whose the storage is, and what of it the upload gives back. */
+export type OwnedRoom = Room & Pick<WantedHold, "accountId" | "freed">;
+
 export interface Incoming {
   /** The file name of a form's part, null for a raw body. */
   readonly name: string | null;
   /** null: the sender did not say. */
   readonly contentType: string | null;
   readonly stream: AsyncIterable<Uint8Array>;
+  readonly wanted: WantedHold;
   /** What is left to compare with the SHA-256 of what was stored. */
   readonly digests: readonly ExpectedDigest[];
 }
@@ -29,15 +34,18 @@ export interface Incoming {
 export async function openIncoming(
   body: IncomingBytes,
   digests: readonly ExpectedDigest[],
-  room: Room,
+  room: OwnedRoom,
 ): Promise<Incoming> {
+  const { accountId, freed } = room;
   if (isMultipart(body.contentType)) {
     const part = await openMultipart(body.contentType, copied(verifying(body.stream, digests)));
-    return { ...part, stream: within(part.stream, room), digests: [] };
+    const wanted = { accountId, freed, length: null };
+    return { ...part, stream: within(part.stream, room), wanted, digests: [] };
   }
   if (body.length !== null) requireRoom(body.length, room);
   const stream = verifying(body.length === null ? within(body.stream, room) : body.stream, beyondSha256(digests));
-  return { name: null, contentType: body.contentType, stream, digests };
+  const wanted = { accountId, freed, length: body.length };
+  return { name: null, contentType: body.contentType, stream, wanted, digests };
 }
 
 /** Throws `file_too_large` or `storage_quota` for a file of that many bytes. */

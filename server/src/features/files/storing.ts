@@ -11,12 +11,13 @@ import type { FileRow } from "../../ports/tables.ts";
 import { limitsOf } from "../account/rules.ts";
 import { changeUsage } from "../account/store.ts";
 import { noteChange, fileTarget } from "../acting.ts";
+import type { Hold, Holds } from "../holds/holds.ts";
 import { type ExpectedWrite, type Permits, withPermits } from "../permits.ts";
 import { findPlace, type WantedPlace } from "../placing.ts";
 import { readFileFor, type SeenFile } from "../reaching.ts";
 import { requireMatch } from "./conditions.ts";
 import { requireDigests } from "./digests.ts";
-import type { Incoming, Room } from "./incoming.ts";
+import type { Incoming, OwnedRoom } from "./incoming.ts";
 import { etagOf } from "./rules.ts";
 import {
   BLOB_GRACE_MS,
@@ -30,6 +31,9 @@ import {
 
 export type StoringDeps = Pick<Deps, "database" | "blobs" | "clock" | "random" | "settings" | "chain">;
 
+/** With what uploads in one request hold. */
+export type ReceivingDeps = StoringDeps & { readonly holds: Holds };
+
 export interface StoredContent extends BlobReceipt {
   readonly blobKey: string;
 }
@@ -39,7 +43,7 @@ export interface StoredContent extends BlobReceipt {
  * for certain, the blob is deleted; when it may have been committed all the same, the blob stays and the sweep decides by the row.
  */
 export async function storeThenCommit<Result>(
-  deps: StoringDeps,
+  deps: ReceivingDeps,
   incoming: Incoming,
   {
     principal,
@@ -48,15 +52,40 @@ export async function storeThenCommit<Result>(
   }: { readonly principal: Principal; readonly recheck: () => Promise<void>; readonly writes?: ExpectedWrite | null },
   commit: (transaction: Session, content: StoredContent, permits: Permits) => Promise<Result>,
 ): Promise<Result> {
-  const blobKey = deps.random.uuid();
-  const receipt = await deps.blobs.put(blobKey, incoming.stream);
+  const hold = await deps.holds.take(incoming.wanted);
   try {
-    requireDigests(incoming.digests, receipt.sha256);
-    await recheck();
-    const content = { blobKey, ...receipt };
+    const content = await putContent(deps, incoming, hold);
     const storing = (permits: Permits) =>
-      deps.database.transaction((transaction) => commit(transaction, content, permits));
-    return await withPermits(deps, principal, storing, writes);
+      deps.database.transaction(async (transaction) => {
+        await hold.settle(transaction);
+        return commit(transaction, content, permits);
+      });
+    const result = await withContent(deps, content, async () => {
+      requireDigests(incoming.digests, content.sha256);
+      await recheck();
+      return withPermits(deps, principal, storing, writes);
+    });
+    await hold.end("committed");
+    return result;
+  } catch (error) {
+    await hold.end("failed");
+    throw error;
+  }
+}
+
+async function putContent(deps: ReceivingDeps, { stream }: Incoming, hold: Hold): Promise<StoredContent> {
+  const blobKey = deps.random.uuid();
+  return { blobKey, ...(await deps.blobs.put(blobKey, hold.within(stream))) };
+}
+
+/** The blob goes when `work` fails for certain. */
+async function withContent<Result>(
+  deps: StoringDeps,
+  { blobKey }: StoredContent,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
   } catch (error) {
     if (rolledBack(error)) await deps.blobs.delete(blobKey).catch(ignore);
     throw error;
@@ -155,10 +184,11 @@ export async function readRoom(
   deps: Pick<Deps, "settings">,
   accountId: string,
   freed = 0,
-): Promise<Room & { resumableBytes: number }> {
+): Promise<OwnedRoom & { resumableBytes: number }> {
   const { plan, usage_bytes } = await readQuota(session, accountId);
   const limits = limitsOf(plan, deps.settings);
   return {
+    ...{ accountId, freed },
     fileBytes: limits.rawUploadBytes,
     resumableBytes: limits.fileBytes,
     storageBytes: Math.max(0, limits.storageBytes - usage_bytes + freed),

@@ -15,7 +15,14 @@ import { isMultipart } from "./multipart.ts";
 import { DEFAULT_CONTENT_TYPE, sharedOf, toFile } from "./rules.ts";
 import { requireFittingUpload, type SignedUpload, type WantedUpload, mergeShared } from "./signed-uploads.ts";
 import { addSharedFile, addSharedVersion, findMade, requireSameFile } from "./storing-shared.ts";
-import { readRoom, refuseTakenName, storeThenCommit, type NewVersion, type StoringDeps } from "./storing.ts";
+import {
+  readRoom,
+  refuseTakenName,
+  storeThenCommit,
+  type NewVersion,
+  type ReceivingDeps,
+  type StoringDeps,
+} from "./storing.ts";
 
 export interface SharedUpload {
   readonly place: FoundPlace & { readonly vault: SeenVault };
@@ -29,7 +36,7 @@ export interface SharedUpload {
 
 /** Whatever can be refused is refused before the bytes are read, and once more when they are stored. */
 export async function uploadShared(
-  deps: StoringDeps,
+  deps: ReceivingDeps,
   { place, signed, name, ifNoneMatch, body, digests }: SharedUpload,
   context: CreationContext<Principal>,
 ): Promise<Recorded<{ file: ReturnType<typeof toFile> }>> {
@@ -75,7 +82,7 @@ export interface SharedReplacement {
 
 /** `seen`: the file as {@link readFileFor} found it. */
 export async function replaceShared(
-  deps: StoringDeps,
+  deps: ReceivingDeps,
   { row: old, vault }: SeenFile & { readonly vault: SeenVault },
   { target, signed, body, digests }: SharedReplacement,
   context: RequestContext<Principal>,

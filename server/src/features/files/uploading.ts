@@ -15,7 +15,7 @@ import {
   readRoom,
   refuseTakenName,
   storeThenCommit,
-  type StoringDeps,
+  type ReceivingDeps,
 } from "./storing.ts";
 import { replaceShared, requireSigned, uploadShared } from "./uploading-shared.ts";
 
@@ -27,7 +27,7 @@ interface FileBody {
 
 /** Whatever can be refused is refused before the bytes are read: place, name, size and quota. */
 export async function uploadFile(
-  deps: StoringDeps,
+  deps: ReceivingDeps,
   { query, headers, body }: Upload,
   context: CreationContext<Principal>,
 ): Promise<Recorded<FileBody>> {
@@ -70,7 +70,7 @@ export async function uploadFile(
 }
 
 export async function replaceContent(
-  deps: StoringDeps,
+  deps: ReceivingDeps,
   { params, headers, body }: Replacement,
   context: RequestContext<Principal>,
 ): Promise<FileBody> {

@@ -4,13 +4,12 @@ import { ServiceError } from "../../http/errors.ts";
 import { type CreationContext, type IncomingBytes, type Principal, type Recorded, Reply } from "../../http/handlers.ts";
 import type { Session } from "../../ports/database.ts";
 import type { UploadRow } from "../../ports/tables.ts";
-import { claimQuota } from "../account/store.ts";
-import { limitsOf } from "../account/rules.ts";
 import { requireRoom } from "../files/incoming.ts";
 import { DEFAULT_CONTENT_TYPE } from "../files/rules.ts";
 import { parseSignedUpload, refuseSigned } from "../files/signed-uploads.ts";
 import { findFile } from "../files/store.ts";
 import { readReplaceable, readRoom, refuseTakenName, type StoringDeps } from "../files/storing.ts";
+import { readFreeStorage } from "../holds/free-storage.ts";
 import { findPlace } from "../placing.ts";
 import { readFileFor } from "../reaching.ts";
 import { advance } from "./advancing.ts";
@@ -19,7 +18,7 @@ import type { Locks } from "./locks.ts";
 import { parseMetadata, type UploadMetadata } from "./metadata.ts";
 import { planSharedFile, planSharedVersion, requireStanding } from "./signed-resumable.ts";
 import { creationHeaders, KEPT_AFTER_EXPIRY_MS, locationOf, uploadHeaders } from "./rules.ts";
-import { insertUpload, sumHeldBytes } from "./store.ts";
+import { insertUpload } from "./store.ts";
 
 type Creation = HandlerInput<typeof api.uploads.create, IncomingBytes>;
 
@@ -184,14 +183,12 @@ async function requireTarget(transaction: Session, principal: Principal, upload:
 
 /**
  * An upload holds its whole length of the account's storage until it ends: its bytes lie on the disk without counting as
- * usage, and many uploads begun together would else keep any amount there (docs/decisions/0008-uploads-hold-storage.md).
+ * usage, and many uploads begun together would else keep any amount there (docs/decisions/0026-bytes-in-flight.md).
  */
 async function requireUnheldRoom(transaction: Session, deps: StoringDeps, upload: UploadRow): Promise<void> {
   const { account_id: accountId, file_id: fileId, length } = upload;
-  const { plan, usage_bytes } = await claimQuota(transaction, accountId);
-  const held = await sumHeldBytes(transaction, { accountId, rowsAfter: deps.clock.now() + KEPT_AFTER_EXPIRY_MS });
   const freed = fileId === null ? 0 : ((await findFile(transaction, { id: fileId, accountId }))?.size ?? 0);
-  const free = limitsOf(plan, deps.settings).storageBytes - usage_bytes + freed - held;
+  const free = await readFreeStorage(transaction, deps, { accountId, freed });
   if (length > Math.max(0, free)) throw new ServiceError("storage_quota");
 }
 
