@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 import { SlowestFirst } from "./scripts/slowest-first.ts";
 
@@ -27,6 +28,16 @@ const DEEP = [
   "test/start*.test.ts",
 ];
 
+const REPLACES = /\bvi\.(mock|doMock|stubGlobal|stubEnv|useFakeTimers|resetModules)\(/;
+
+/**
+ * Files that share a process, one after the other: they leave nothing behind but modules, which need not be loaded again. All others
+ * have a process of their own, as has whatever replaces modules, globals or the clock.
+ */
+const SHARING = globSync(["packages/{chain,contract,crypto,mcp,sdk}/src/**/*.test.ts", "server/src/**/*.test.ts"], {
+  cwd: import.meta.dirname,
+}).filter((file) => !REPLACES.test(readFileSync(new URL(file, import.meta.url), "utf8")));
+
 // Read and written by the runner, its workers and every program that tests start: parsed and compiled once, not each time.
 process.env["NODE_COMPILE_CACHE"] ??= new URL("node_modules/.cache/coffer-compiled", import.meta.url).pathname;
 
@@ -35,7 +46,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["coffer-source"] } },
   test: {
     projects: [
-      { extends: true, test: { name: "tests", include: TESTS, exclude: [...NOWHERE, ...DEEP] } },
+      { extends: true, test: { name: "tests", include: TESTS, exclude: [...NOWHERE, ...DEEP, ...SHARING] } },
+      { extends: true, test: { name: "sharing", include: SHARING, exclude: [...NOWHERE, ...DEEP], isolate: false } },
       { extends: true, test: { name: "deep", include: DEEP, exclude: NOWHERE } },
     ],
     pool: "forks",

@@ -29,9 +29,12 @@ interface Outcome {
   readonly output: string;
 }
 
-/** A vitest project (`vitest.config.ts`) whose files are scanned together. */
+/** By suite, what it runs of the projects in `vitest.config.ts`. */
+const PROJECTS = { tests: "!deep", deep: "deep" };
+
+/** Test files that are run and scanned together. */
 interface Suite {
-  readonly project: "tests" | "deep";
+  readonly name: keyof typeof PROJECTS;
   /** What the scan of each test file and each example came to (CONTRIBUTING, "The scan"). */
   readonly tallies: string;
   /** Test files and examples that ran: each is scanned. */
@@ -61,12 +64,12 @@ for (const part of parts) await part();
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exitCode = total.failed === 0 ? 0 : 1;
 
-async function runSuite(project: Suite["project"]): Promise<void> {
-  const suite: Suite = { project, tallies: mkdtempSync(path.join(tmpdir(), "coffer-tally-")), scanned: 0 };
+async function runSuite(name: Suite["name"]): Promise<void> {
+  const suite: Suite = { name, tallies: mkdtempSync(path.join(tmpdir(), "coffer-tally-")), scanned: 0 };
   try {
-    await inLanes([{ name: project, run: () => runVitest(suite) }]);
-    if (project === "tests") await inLanes(...examples(suite));
-    await inLanes([{ name: `scan of ${project}`, run: () => addScans(suite) }]);
+    await inLanes([{ name, run: () => runVitest(suite) }]);
+    if (name === "tests") await inLanes(...examples(suite));
+    await inLanes([{ name: `scan of ${name}`, run: () => addScans(suite) }]);
   } finally {
     rmSync(suite.tallies, { recursive: true, force: true });
   }
@@ -139,8 +142,8 @@ async function runScanned(program: string, suite: Suite): Promise<Outcome> {
 }
 
 /** One check of its own: it fails also when it saw less than there is to see. */
-async function addScans({ project, tallies, scanned }: Suite): Promise<Outcome> {
-  const { line, problems } = addOutcomes(tallies, scanned, FEWEST[project]);
+async function addScans({ name, tallies, scanned }: Suite): Promise<Outcome> {
+  const { line, problems } = addOutcomes(tallies, scanned, FEWEST[name]);
   console.log(line);
   const failed = problems.length > 0;
   return { passed: failed ? 0 : 1, failed: failed ? 1 : 0, skipped: [], output: problems.slice(0, 40).join("\n") };
@@ -158,7 +161,7 @@ async function runVitest(suite: Suite): Promise<Outcome> {
     const { code, output } = await runNode(
       [
         path.join("node_modules", "vitest", "vitest.mjs"),
-        ...["run", "--project", suite.project, ...reporters.map((reporter) => `--reporter=${reporter}`)],
+        ...["run", "--project", PROJECTS[suite.name], ...reporters.map((reporter) => `--reporter=${reporter}`)],
       ],
       { COFFER_TEST_RESULTS: file, COFFER_TEST_PROGRESS: String(PROGRESS), [TALLY_VARIABLE]: suite.tallies },
     );

@@ -1,6 +1,6 @@
 /**
  * Remembers every secret that went through a test's requests, answers and mails, so that what a server leaves behind can
- * be searched for them. One list per test process: a secret of one server has no business in another one either.
+ * be searched for them. One list per test file: a secret of one server has no business in another one either.
  */
 import { currentUnit } from "./scan/unit.ts";
 import { isDatabaseFile, readPlaces, requireNoSecrets, type Secret } from "./secret-scan.ts";
@@ -17,6 +17,11 @@ const GIVEN = new Set(["password", "currentPassword", "newPassword", "accessCode
 
 export function recordSecret(kind: string, text: string): void {
   if (text.length >= SHORTEST && !recorded.has(text)) recorded.set(text, { kind, text });
+}
+
+/** A test runner begins another test file in this process. */
+export function forgetSecrets(): void {
+  recorded.clear();
 }
 
 /** Everything remembered so far. */

@@ -24,7 +24,7 @@ const PKCS8_ED25519 = "302e020100300506032b657004220420";
 
 export function tapKeysAndPlaintexts(unit: ScanUnit): void {
   const note = openNotes(unit);
-  tapNodeCiphers(note);
+  tapNodeCiphers(note, unit);
   tapWebCiphers(note);
   tapChance(note);
   const { createPrivateKey } = crypto;
@@ -45,7 +45,9 @@ interface Notes {
 function openNotes(unit: ScanUnit): Notes {
   const draw = openDraw(unit.seed);
   let windows = 0;
+  let { generation } = unit;
   const content = (bytes: Uint8Array): void => {
+    if (generation !== unit.generation) [windows, generation] = [0, unit.generation];
     if (windows >= unit.mostWindows || (windows > unit.mostWindows / 2 && draw(SPARSE) !== 0)) return;
     for (let count = 0; count < WINDOWS_EACH; count += 1) {
       const at = draw(bytes.length - WINDOW_BYTES + 1);
@@ -83,14 +85,15 @@ function openDraw(seed: number): (limit: number) => number {
   };
 }
 
-function tapNodeCiphers(note: Notes): void {
+function tapNodeCiphers(note: Notes, unit: ScanUnit): void {
   const { createCipheriv, createDecipheriv } = crypto;
-  const seen = new WeakSet<KeyObject>();
+  /** In which unit each key was noted last. */
+  const seen = new WeakMap<KeyObject, number>();
   const begin = (algorithm: string, key: unknown): boolean => {
     if (!/gcm/i.test(algorithm) || calledOutsideMembers()) return false;
     if (key instanceof KeyObject) {
-      if (!seen.has(key)) note.key(key.export());
-      seen.add(key);
+      if (seen.get(key) !== unit.generation) note.key(key.export());
+      seen.set(key, unit.generation);
     } else if (key instanceof Uint8Array) note.key(key);
     return true;
   };

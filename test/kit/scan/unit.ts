@@ -2,7 +2,7 @@
  * What one test file, with every process it starts, leaves for the scan: one directory, in which each thread of each process has
  * files of its own. All of it is written at once and never buffered: processes are killed here.
  */
-import { appendFileSync, existsSync, mkdtempSync, openSync, writeSync } from "node:fs";
+import { appendFileSync, closeSync, existsSync, mkdtempSync, openSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { threadId } from "node:worker_threads";
@@ -19,6 +19,8 @@ export type SecretKind = "content" | "name" | "key" | "chain-key";
 
 export interface ScanUnit {
   readonly directory: string;
+  /** Goes up with each `beginAgain`: what was remembered of an earlier unit counts no more. */
+  readonly generation: number;
   readonly seed: number;
   /** As many windows of plaintext are remembered by one thread. */
   readonly mostWindows: number;
@@ -33,42 +35,49 @@ export interface ScanUnit {
   noteProblem(problem: string): void;
   /** Content or a name that a test sends in the clear on purpose. */
   noteAllowed(bytes: Uint8Array): void;
+  /** The unit was scanned and its directory is gone: begins another one, for a runner that gives this process a further test file. */
+  beginAgain(): void;
 }
 
-let opened: ScanUnit | null = null;
+/** Stands on the global object, since a test runner loads this module a second time. */
+const OPENED = Symbol.for("coffer.scan.unit");
+const place = globalThis as { [OPENED]?: ScanUnit };
 
-/** The unit of this process, also for modules that a test runner has loaded a second time; null where nothing is scanned. */
+/** The unit of this process; null where nothing is scanned. */
 export function currentUnit(): ScanUnit | null {
-  return opened ?? (process.env[UNIT_VARIABLE] === undefined ? null : openUnit());
+  return place[OPENED] ?? null;
 }
 
 /** Joins the unit that the environment names, or begins one, for this process and what it starts. */
 export function openUnit(): ScanUnit {
-  const directory = process.env[UNIT_VARIABLE] ?? beginUnit();
   process.env[SEED_VARIABLE] ??= String(Math.floor(Math.random() * 2 ** 32));
-  const own = join(directory, `${process.pid}-${threadId}`);
-  // Open from the start: a process may run out of file descriptors later, on purpose.
-  const [wire, secrets] = [openSync(`${own}.wire`, "a", 0o600), openSync(`${own}.secrets`, "a", 0o600)];
+  let files = openFiles(process.env[UNIT_VARIABLE] ?? beginUnit());
+  let generation = 0;
   const known = new Set<string>();
   const append = (ending: string, text: string | Uint8Array): void => {
     try {
-      appendFileSync(`${own}.${ending}`, text, { mode: 0o600 });
+      appendFileSync(`${files.own}.${ending}`, text, { mode: 0o600 });
     } catch (error) {
       // The scan is over, and the directory gone with it.
-      if (existsSync(directory)) throw error;
+      if (existsSync(files.directory)) throw error;
     }
   };
-  return (opened = {
-    directory,
+  return (place[OPENED] = {
+    get directory() {
+      return files.directory;
+    },
+    get generation() {
+      return generation;
+    },
     seed: Number(process.env[SEED_VARIABLE]) >>> 0,
     mostWindows: process.env[COUNTS_VARIABLE] === "full" ? 16_000 : 4_000,
     noteSecret(kind, bytes) {
       const line = `${kind} ${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex")}\n`;
       if (known.has(line)) return;
       known.add(line);
-      writeSync(secrets, line);
+      writeSync(files.secrets, line);
     },
-    noteSent: (bytes) => void writeSync(wire, bytes),
+    noteSent: (bytes) => void writeSync(files.wire, bytes),
     noteDirectory(path) {
       if (known.has(path)) return;
       known.add(path);
@@ -78,7 +87,20 @@ export function openUnit(): ScanUnit {
     noteProblem: (problem) => append("problems", `${problem}\n`),
     noteAllowed: (bytes) => append("allowed", `${Buffer.from(bytes).toString("hex")}\n`),
     noteLog: (name, bytes) => append(`${name}.log`, bytes),
+    beginAgain() {
+      for (const file of [files.wire, files.secrets]) closeSync(file);
+      files = openFiles(beginUnit());
+      generation += 1;
+      known.clear();
+    },
   });
+}
+
+/** What this thread writes. Open from the start: a process may run out of file descriptors later, on purpose. */
+function openFiles(directory: string): { directory: string; own: string; wire: number; secrets: number } {
+  const own = join(directory, `${process.pid}-${threadId}`);
+  const open = (ending: string): number => openSync(`${own}.${ending}`, "a", 0o600);
+  return { directory, own, wire: open("wire"), secrets: open("secrets") };
 }
 
 function beginUnit(): string {

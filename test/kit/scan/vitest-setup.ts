@@ -1,7 +1,8 @@
 /** Set up before each test file: scans what it and its processes sent, logged and stored, when all of its tests are over. */
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { relative } from "node:path";
 import { afterAll, expect } from "vitest";
+import { forgetSecrets } from "../secret-recorder.ts";
 import { scanUnit } from "./scan-unit.ts";
 import { TALLY_VARIABLE, writeOutcome } from "./tally.ts";
 import { currentUnit } from "./unit.ts";
@@ -12,6 +13,9 @@ const SCAN_LIMIT = 300_000;
 const unit = currentUnit();
 if (unit === null) throw new Error("this process is not tapped: vitest.config.ts preloads test/kit/scan/preload.mjs");
 const { testPath = "" } = expect.getState();
+// Where files share a process (`vitest.config.ts`), each is scanned by itself.
+if (!existsSync(unit.directory)) unit.beginAgain();
+forgetSecrets();
 
 // Registered before all others, so it runs after them: what they stop and remove has then ended.
 afterAll(() => {
