@@ -93,7 +93,8 @@ describe.each(["page", "worker"] as const)("in Chromium, in a %s", (where) => {
         "sign Ed25519": statements.signatures.length,
       },
     });
-    expect(facts.calls["decrypt AES-GCM"]).toBeGreaterThan(1_000);
+    // Our own vectors, and Wycheproof's where they are beside this clone.
+    expect(facts.calls["decrypt AES-GCM"]).toBeGreaterThan(wycheproof === null ? 250 : 1_000);
     expect(facts.calls["verify Ed25519"]).toBeGreaterThan(statements.versions.length);
   });
 
