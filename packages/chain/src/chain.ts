@@ -33,6 +33,10 @@ export interface Chain {
    * @throws ChainError `vault_not_found`, `vault_changed`, `chain_stale`, `chain_disagrees`, `rolled_back`, and what {@link Chain.verifyNetwork} throws.
    */
   readVault(objectId: string, options?: ReadOptions): Promise<VaultObject>;
+  /** The newest state that was shown to this chain of a vault, confirmed or not; null: none yet. */
+  newestShown(objectId: string): VaultObject | null;
+  /** What was shown of a vault before counts no more: for when its user says that it was not true. */
+  forgetVault(objectId: string): void;
 }
 
 /** Opens a connection. Nothing is sent before it is used. */
@@ -43,8 +47,8 @@ export function openChain(network: NetworkConfiguration, options: ChainOptions =
     const witness = connect({ ...network, grpcUrl }, options);
     return { node: witness, pins: openPins(witness) };
   });
-  const readVault = openVaultReader(node, pins, undefined, witnesses);
-  return { ...node, verifyNetwork: () => pins.verify(), readVault };
+  const { read, newestShown, forget } = openVaultReader(node, pins, undefined, witnesses);
+  return { ...node, verifyNetwork: () => pins.verify(), readVault: read, newestShown, forgetVault: forget };
 }
 
 function connect(network: NetworkConfiguration, options: ChainOptions): Node {

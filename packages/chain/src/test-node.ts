@@ -50,7 +50,7 @@ export function fakeNode(host = "node.example") {
       state.onWait();
     },
   };
-  return { state, node, read: openVaultReader(node, openPins(node), () => state.elapsed) };
+  return { state, node, ...openVaultReader(node, openPins(node), () => state.elapsed) };
 }
 
 function newState() {
@@ -61,6 +61,7 @@ function newState() {
     nodeTime: NOW,
     chainId: network.chainId,
     generation: 1n,
+    floor: 1n,
     version: 10n,
     members: [] as string[],
     type: `${PACKAGE}::vault::Vault`,
@@ -119,7 +120,7 @@ function vaultContents(state: NodeFake): Uint8Array {
     .serialize({
       id: VAULT,
       generation: state.generation,
-      floor: 1,
+      floor: state.floor,
       plainNames: false,
       owner: { address: OWNER, key: new Uint8Array(32).fill(9), since: 1 },
       offered: null,

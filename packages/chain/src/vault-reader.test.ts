@@ -100,6 +100,8 @@ it("refuses an older state than it has shown, after asking again", async () => {
   const { state, read } = fakeNode();
   state.generation = 5n;
   await read(VAULT);
+  state.elapsed += 10_000;
+  await read(VAULT);
   state.generation = 4n;
   await expect(read(VAULT, { maxAge: 0 })).rejects.toEqual(refusal("rolled_back"));
   expect(state.waits).toEqual([300, 700, 1500]);
@@ -110,11 +112,47 @@ it("refuses an older state than it has shown, after asking again", async () => {
   expect((await read(VAULT, { maxAge: 0 })).generation).toBe(5n);
 });
 
+it.each<[string, Partial<NodeFake>]>([
+  ["generation", { generation: 2n ** 64n - 1n }],
+  ["floor", { floor: 2n ** 64n - 1n }],
+  ["version", { version: 2n ** 64n - 1n }],
+])("is not shut by a %s that was made up: it asks again, and takes what stays", async (_what, lie) => {
+  const { state, read, newestShown } = fakeNode();
+  const { generation, floor, version } = state;
+  await read(VAULT);
+  Object.assign(state, lie);
+  const shown = await read(VAULT, { maxAge: 0 });
+  Object.assign(state, { generation, floor, version });
+  expect(await read(VAULT, { maxAge: 0 })).toMatchObject({ generation, floor, version });
+  expect(state.waits).toEqual([300, 700, 1500]);
+  // Who has seen that it does not stay waits for it no longer; who writes learns of it.
+  expect(await read(VAULT, { maxAge: 0 })).toMatchObject({ generation, floor, version });
+  expect([state.waits.length, newestShown(VAULT)]).toEqual([3, shown]);
+});
+
+it("takes what was shown twice, ten seconds apart, for true, until it is told to forget it", async () => {
+  const { state, read, forget } = fakeNode();
+  state.generation = 9n;
+  await read(VAULT, { maxAge: 0 });
+  state.elapsed += 9_999;
+  await read(VAULT, { maxAge: 0 });
+  state.generation = 1n;
+  expect((await read(VAULT, { maxAge: 0 })).generation).toBe(1n);
+  state.generation = 9n;
+  state.elapsed += 1;
+  await read(VAULT, { maxAge: 0 });
+  state.generation = 1n;
+  await expect(read(VAULT, { maxAge: 0 })).rejects.toEqual(refusal("rolled_back"));
+  forget(VAULT);
+  expect((await read(VAULT)).generation).toBe(1n);
+});
+
 it("refuses an older state than the caller has seen, also from memory", async () => {
   const { state, read } = fakeNode();
   await read(VAULT);
   await expect(read(VAULT, { minGeneration: 2n })).rejects.toThrow(/in generation 1, but 2 was seen before/);
   await expect(read(VAULT, { minVersion: 11n })).rejects.toEqual(refusal("rolled_back"));
+  await expect(read(VAULT, { minFloor: 7n })).rejects.toThrow(/a floor above 0|a floor above 1/);
   state.onWait = () => (state.version = 11n);
   expect((await read(VAULT, { minVersion: 11n })).version).toBe(11n);
 });

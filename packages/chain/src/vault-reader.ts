@@ -9,10 +9,14 @@ import { readAgreed, type Source } from "./witnesses.ts";
 export const MEMORY_MS = 5000;
 /** A node behind a load balancer may lack what another one has shown: ask again after these milliseconds. */
 const RETRIES = [300, 700, 1500];
+/** What a node shows twice, so many milliseconds apart, was no slip: from then on nothing older is taken. */
+export const CONFIRMED_AFTER_MS = 10_000;
 
 export interface ReadOptions {
   /** The highest generation that was ever seen, kept by the caller across restarts. Below it: `rolled_back`. */
   readonly minGeneration?: bigint | undefined;
+  /** The same of the floor. */
+  readonly minFloor?: bigint | undefined;
   /** A generation that somebody else claims. If it is higher than the one in memory, the chain is read again; nothing else follows. */
   readonly hintedGeneration?: bigint | undefined;
   /** The object's version that a transaction has written. Below it: `rolled_back`. */
@@ -28,6 +32,25 @@ interface Memory {
   readonly readAtElapsed: number;
 }
 
+export interface VaultReader {
+  read(objectId: string, options?: ReadOptions): Promise<VaultObject>;
+  /** The newest state that was shown, confirmed or not: nothing is written below it. null: none yet. */
+  newestShown(objectId: string): VaultObject | null;
+  /** What was shown before counts no more. */
+  forget(objectId: string): void;
+}
+
+/** What one node has shown, and how far that is believed. */
+interface Shown {
+  /** The newest of all, and when it was first shown (`elapsed`). */
+  readonly newest: VaultObject;
+  readonly since: number;
+  /** The newest that witnesses, or a read {@link CONFIRMED_AFTER_MS} later, have confirmed: nothing older is taken any more. */
+  readonly confirmed: VaultObject | null;
+  /** An older state was shown afterwards, and stayed: who reads waits for the newest no longer. */
+  readonly isDoubted: boolean;
+}
+
 /**
  * `elapsed`: milliseconds by a clock that is never set; of two clocks the one by which more time has passed is believed. Whatever the node
  * shows is believed when each of the `witnesses` shows the same.
@@ -37,7 +60,8 @@ export function openVaultReader(
   pins: Pins,
   elapsed: () => number = () => performance.now(),
   witnesses: readonly Source[] = [],
-) {
+): VaultReader {
+  const shown = new Map<string, Shown>();
   const memory = new Map<string, Memory>();
   const underway = new Map<string, Promise<VaultObject>>();
 
@@ -45,9 +69,10 @@ export function openVaultReader(
     await pins.verify();
     const [readAt, readAtElapsed] = [node.clock(), elapsed()];
     const vault = await readAgreed({ node, pins }, witnesses, objectId);
-    const seen = memory.get(objectId);
-    if (seen !== undefined && isOlder(vault, seen.vault)) return vault;
-    memory.set(objectId, { vault, readAt, readAtElapsed });
+    const before = shown.get(objectId);
+    const isLower = before !== undefined && isOlder(vault, before.newest);
+    if (!isLower) shown.set(objectId, noteShown(before, vault, readAtElapsed, witnesses.length > 0));
+    if (!isLower || before.isDoubted) memory.set(objectId, { vault, readAt, readAtElapsed });
     return vault;
   };
 
@@ -68,20 +93,43 @@ export function openVaultReader(
     return age < Math.min(options.maxAge ?? MEMORY_MS, MEMORY_MS) ? seen.vault : null;
   };
 
-  return async (objectId: string, options: ReadOptions = {}): Promise<VaultObject> => {
+  const read = async (objectId: string, options: ReadOptions = {}): Promise<VaultObject> => {
     // Callers that ask at once share one read; who wants it fresher than its beginning reads again.
     await underway.get(objectId)?.catch(() => null);
     const remembered = findRemembered(objectId, options);
     if (remembered !== null) return remembered;
     for (const delay of [...RETRIES, null]) {
       const vault = await readOnce(objectId);
-      const known = memory.get(objectId)?.vault;
-      if (isReached(vault, options) && (known === undefined || !isOlder(vault, known))) return vault;
-      if (delay === null) throw rolledBack(vault, known, options);
+      const known = shown.get(objectId);
+      const isLower = known !== undefined && isOlder(vault, known.newest);
+      const isTaken = known?.confirmed == null || !isOlder(vault, known.confirmed);
+      if (isReached(vault, options) && isTaken && (!isLower || known.isDoubted)) return vault;
+      if (delay === null) {
+        if (!isReached(vault, options) || !isTaken) throw rolledBack(vault, known?.newest, options);
+        if (known !== undefined) shown.set(objectId, { ...known, isDoubted: true });
+        return vault;
+      }
       await node.wait(delay);
     }
     throw new ChainError("rolled_back");
   };
+  return {
+    read,
+    newestShown: (objectId) => shown.get(objectId)?.newest ?? null,
+    forget: (objectId) => {
+      shown.delete(objectId);
+      memory.delete(objectId);
+    },
+  };
+}
+
+/** `vault` is not older than what was shown before. */
+function noteShown(before: Shown | undefined, vault: VaultObject, now: number, isWitnessed: boolean): Shown {
+  const isSame = before !== undefined && !isOlder(before.newest, vault);
+  const since = isSame ? before.since : now;
+  const isOldEnough = before !== undefined && now - before.since >= CONFIRMED_AFTER_MS;
+  const confirmed = isWitnessed ? vault : isOldEnough ? before.newest : (before?.confirmed ?? null);
+  return { newest: vault, since, confirmed, isDoubted: false };
 }
 
 /** Whether the answer in memory says all that the caller asks for. */
@@ -90,19 +138,19 @@ function isEnough(vault: VaultObject, options: ReadOptions): boolean {
 }
 
 function isReached(
-  { generation, version }: VaultObject,
-  { minGeneration = 0n, minVersion = 0n }: ReadOptions,
+  { generation, floor, version }: VaultObject,
+  { minGeneration = 0n, minFloor = 0n, minVersion = 0n }: ReadOptions,
 ): boolean {
-  return generation >= minGeneration && version >= minVersion;
+  return generation >= minGeneration && floor >= minFloor && version >= minVersion;
 }
 
 function isOlder(vault: VaultObject, seen: VaultObject): boolean {
-  return vault.version < seen.version || vault.generation < seen.generation;
+  return vault.version < seen.version || vault.generation < seen.generation || vault.floor < seen.floor;
 }
 
 function rolledBack(vault: VaultObject, seen: VaultObject | undefined, options: ReadOptions): ChainError {
   const highest = [options.minGeneration ?? 0n, seen?.generation ?? 0n].reduce((a, b) => (a > b ? a : b));
   return new ChainError("rolled_back", {
-    message: `The chain node shows the vault in generation ${vault.generation}, but ${highest} was seen before, or a later change of it. Try again, or name another node.`,
+    message: `The chain node shows the vault in generation ${vault.generation}, but ${highest} was seen before, or a later change of it, or a floor above ${vault.floor}. Try again, or name another node.`,
   });
 }

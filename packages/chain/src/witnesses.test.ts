@@ -19,7 +19,7 @@ function witnessed() {
     state.onPause();
   };
   const sources = [{ node: witness.node, pins: openPins(witness.node) }];
-  const read = openVaultReader(first.node, openPins(first.node), () => first.state.elapsed, sources);
+  const { read } = openVaultReader(first.node, openPins(first.node), () => first.state.elapsed, sources);
   return { first: first.state, witness: witness.state, state, read };
 }
 

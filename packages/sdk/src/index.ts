@@ -99,7 +99,7 @@ export type { ExportOptions, ExportProgress, ExportResult } from "./vaults/expor
 export type { ExportStore } from "./vaults/export-layout.ts";
 export type { AddedMember, AddMemberOptions, AgentOfInvite, RemovedMember } from "./vaults/members.ts";
 export type { AcceptOptions, ActResult, ClosingActResult } from "./vaults/owner-acts.ts";
-export { memoryPins, type Highest, type PinStore, type VaultPin } from "./vaults/pins.ts";
+export { memoryPins, type Candidate, type Highest, type PinStore, type VaultPin } from "./vaults/pins.ts";
 export type { SeenKind, SeenMemory, SeenStore } from "./vaults/seen.ts";
 export type { NotResealed, ResealResult } from "./vaults/reseal.ts";
 export type { RevokedAgent, RevokedMembership, RevokeOptions } from "./vaults/revoke-agent.ts";

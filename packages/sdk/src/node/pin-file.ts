@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as z from "zod/mini";
 import { configurationError } from "../errors.ts";
-import { isSamePin, type Highest, type PinStore, type VaultPin } from "../vaults/pins.ts";
+import { isSamePin, type Candidate, type Highest, type PinStore, type VaultPin } from "../vaults/pins.ts";
 import { configDirectory, type Environment } from "./config.ts";
 import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
 import { acquireLock, type LockFile } from "./lock-file.ts";
@@ -27,6 +27,10 @@ const storedPins = z.object({
   /** Highest generation and floor seen, by chain object; decimal digits. */
   generations: z.record(z.string(), digits),
   floors: z.optional(z.record(z.string(), digits)),
+  /** What one node has shown above them, by chain object. */
+  candidates: z.optional(
+    z.record(z.string(), z.array(z.object({ generation: digits, floor: digits, since: z.number() }))),
+  ),
 });
 
 type Stored = z.infer<typeof storedPins>;
@@ -61,6 +65,7 @@ export function filePins(path: string = pinFile()): PinStore {
         ...stored,
         generations: { ...stored.generations, [chainObjectId]: String(highest.generation) },
         floors: { ...stored.floors, [chainObjectId]: String(highest.floor) },
+        candidates: { ...stored.candidates, [chainObjectId]: (highest.candidates ?? []).map(toStored) },
       });
       return highest;
     },
@@ -71,10 +76,22 @@ function findPin({ pins }: Stored, origin: string, vaultId: string): VaultPin | 
   return pins.find((pin) => pin.origin === origin && pin.vaultId === vaultId) ?? null;
 }
 
-function findHighest({ generations, floors = {} }: Stored, chainObjectId: string): Highest {
+function toStored({ generation, floor, since }: Candidate): { generation: string; floor: string; since: number } {
+  return { generation: String(generation), floor: String(floor), since };
+}
+
+function findHighest({ generations, floors = {}, candidates = {} }: Stored, chainObjectId: string): Highest {
   const numberOf = (numbers: Readonly<Record<string, string>>): bigint =>
     BigInt((Object.hasOwn(numbers, chainObjectId) ? numbers[chainObjectId] : undefined) ?? "0");
-  return { generation: numberOf(generations), floor: numberOf(floors) };
+  const open = Object.hasOwn(candidates, chainObjectId) ? (candidates[chainObjectId] ?? []) : [];
+  return {
+    ...{ generation: numberOf(generations), floor: numberOf(floors) },
+    ...(open.length > 0 && {
+      candidates: open.map(({ generation, floor, since }) => ({
+        ...{ generation: BigInt(generation), floor: BigInt(floor), since },
+      })),
+    }),
+  };
 }
 
 async function read(path: string): Promise<Stored> {

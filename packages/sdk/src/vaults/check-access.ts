@@ -102,8 +102,8 @@ async function readObject(
       throw new VaultError("vault_changed", "The vault was public when it was first met, and is shared now");
     const objectId = pin?.chainObjectId ?? vault?.chainObjectId ?? null;
     if (objectId === null) return null;
-    const { generation: minGeneration } = await pins.loadHighest(objectId);
-    const object = await chain.readVault(objectId, { maxAge: 0, minGeneration });
+    const { generation: minGeneration, floor: minFloor } = await pins.loadHighest(objectId);
+    const object = await chain.readVault(objectId, { maxAge: 0, minGeneration, minFloor });
     if (pin !== null) await requireHeld(session, pin, object);
     return object;
   } catch (error) {

@@ -5,7 +5,8 @@ import { toHex } from "../digest.ts";
 import { bytesOf } from "./addresses.ts";
 import { KeyRing } from "./key-ring.ts";
 import type { OpenVault } from "./open-vault.ts";
-import { raiseTo, type VaultPin } from "./pins.ts";
+import { healingStep, openSeenNumbers, type SeenNumbers } from "./newest.ts";
+import type { VaultPin } from "./pins.ts";
 import { seenBy, type SeenMemory } from "./seen.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
 import type { VaultSession } from "./session.ts";
@@ -14,14 +15,19 @@ export async function openVault(session: VaultSession, pin: VaultPin): Promise<O
   const chainObjectId = pin.chainObjectId ?? "";
   const objectId = bytesOf(chainObjectId);
   const memory = await session.seen(chainObjectId);
-  const viewer = openViewer(session, pin, chainObjectId, memory);
+  const numbers = openSeenNumbers(session, pin);
+  const viewer = openViewer(session, pin, numbers, memory);
   const keys = new KeyRing(session, pin, viewer, (view) => requireAuthor(session, pin, view));
   await viewer();
   return {
     ...{ id: pin.vaultId, pin, objectId, platform: session.platform, seen: seenBy(memory) },
     author: async () => requireAuthor(session, pin, await viewer()),
     view: viewer,
-    writingKey: (view) => inVaultTerms(() => keys.forWriting(view)),
+    writingKey: (view) =>
+      inVaultTerms(async () => {
+        await numbers.requireNewest(view);
+        return keys.forWriting(view);
+      }),
     forgetWritingKey: () => {
       keys.forgetWriting();
     },
@@ -33,30 +39,28 @@ export async function openVault(session: VaultSession, pin: VaultPin): Promise<O
 
 type Viewer = (options?: ReadOptions) => Promise<VaultView>;
 
-/** Never below the highest generation that any run of this client has seen, and of the owner that was pinned. */
-function openViewer(session: VaultSession, pin: VaultPin, chainObjectId: string, memory: SeenMemory): Viewer {
-  const { chain, pins, signer } = session;
-  let seen: bigint | null = null;
+/** Never below the highest generation and floor that any run of this client has confirmed, and of the owner that was pinned. */
+function openViewer(session: VaultSession, pin: VaultPin, numbers: SeenNumbers, memory: SeenMemory): Viewer {
+  const { chain, signer } = session;
+  const chainObjectId = pin.chainObjectId ?? "";
+  const nextSteps = { rolled_back: healingStep(pin.vaultId) };
   let held = pin;
   return (options = {}) =>
     inVaultTerms(async () => {
       // A view comes before everything that is verified: what other processes have seen counts from here on.
       await memory.refresh();
-      seen ??= (await pins.loadHighest(chainObjectId)).generation;
-      const floor = options.minGeneration ?? 0n;
-      const wanted = { ...options, minGeneration: floor > seen ? floor : seen };
+      const { generation, floor: minFloor } = await numbers.confirmed();
+      const least = options.minGeneration ?? 0n;
+      const wanted = { ...options, minGeneration: least > generation ? least : generation, minFloor };
       const remembered = await chain.readVault(chainObjectId, wanted);
       // Who was added a moment ago is not refused by what was read before.
       const vault = isNamed(remembered, signer)
         ? remembered
         : await chain.readVault(chainObjectId, { ...wanted, maxAge: 0 });
       held = await requireHeld(session, held, vault);
-      if (vault.generation > seen) {
-        seen = vault.generation;
-        await pins.changeHighest(chainObjectId, raiseTo(vault));
-      }
+      await numbers.note(vault);
       return viewOf(vault);
-    });
+    }, nextSteps);
 }
 
 /**

@@ -18,6 +18,15 @@ export interface VaultPin {
 export interface Highest {
   readonly generation: bigint;
   readonly floor: bigint;
+  /** What one node has shown above them, and nobody has confirmed yet: nothing is written below it. Absent: nothing. */
+  readonly candidates?: readonly Candidate[];
+}
+
+export interface Candidate {
+  readonly generation: bigint;
+  readonly floor: bigint;
+  /** When it was shown first: milliseconds since 1970, by this machine's clock. */
+  readonly since: number;
 }
 
 /** Where pins and what was seen are kept between runs; in memory unless one is given. All may be called at any time. */
@@ -42,8 +51,9 @@ export interface PinStore {
 export const NOTHING_SEEN: Highest = { generation: 0n, floor: 0n };
 
 /** For `changeHighest`: each number as high as any process has seen it. */
-export function raiseTo(seen: Highest): (kept: Highest) => Highest {
+export function raiseTo(seen: Pick<Highest, "generation" | "floor">): (kept: Highest) => Highest {
   return (kept) => ({
+    ...kept,
     generation: kept.generation > seen.generation ? kept.generation : seen.generation,
     floor: kept.floor > seen.floor ? kept.floor : seen.floor,
   });

@@ -5,6 +5,7 @@ import { encodeRequest } from "../encode-request.ts";
 import type { Connection } from "../options.ts";
 import { bytesOf } from "./addresses.ts";
 import { replacePin } from "./pinning.ts";
+import { forgetNumbers } from "./newest.ts";
 import { describePin } from "./pins.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
 import { pinOf, vaultSession } from "./vault-session.ts";
@@ -18,7 +19,7 @@ export interface ToldOfVault {
 
 /**
  * Pins a vault to what its owner said, before the service was asked or in the place of what it said: from then on neither another chain object
- * nor "it is public" is taken from it.
+ * nor "it is public" is taken from it. What a node has shown of its generation and floor counts no more.
  * @throws VaultError `address_invalid`; `vault_changed` unless the chain names that address as the object's owner; `vault_not_found`;
  * ContractError `invalid_request` for what is no vault's id.
  */
@@ -32,9 +33,12 @@ export async function trustVault(
   // Under another spelling it would be kept, and never looked up.
   encodeRequest(api.vaults.get, { params: { vaultId } });
   const session = vaultSession(connection);
+  // What a node has made up before keeps nobody from it.
+  session.chain.forgetVault(chainObjectId);
   await requireOwner(connection, chainObjectId, ownerAddress, options);
   const told = pinOf(session, { id: vaultId, type: "shared", chainObjectId }, ownerAddress);
   await replacePin(session.pins, told, () => told);
+  await forgetNumbers(session, chainObjectId);
   session.forget();
 }
 

@@ -1,0 +1,63 @@
+/** How far a generation or floor is believed that one node shows (encryption design §7, pins). */
+import { raiseTo, type Candidate, type Highest } from "./pins.ts";
+
+/** A read so many milliseconds after a candidate was first shown, in any process, confirms it. */
+const CONFIRMED_AFTER_MS = 10_000;
+/** Of one vault; the lowest give way. */
+const MOST_CANDIDATES = 8;
+
+type Numbers = Pick<Highest, "generation" | "floor">;
+
+/** What a read of the vault object has shown. */
+export interface Sight extends Numbers {
+  /** Milliseconds since 1970, by this machine's clock. */
+  readonly at: number;
+  /** The witnesses of the network have shown the same. */
+  readonly isWitnessed: boolean;
+}
+
+/**
+ * For `changeHighest`. What is above all that was seen is a candidate at first, since a node may have made it up; a witness confirms it, or a
+ * later read that shows as much. What is confirmed is never gone back behind.
+ */
+export function noteSight(sight: Sight): (kept: Highest) => Highest {
+  const { generation, floor, at, isWitnessed } = sight;
+  return ({ candidates = [], ...kept }) => {
+    // After the clock was set back, time begins to count anew.
+    const known = candidates.map((each) => ({ ...each, since: Math.min(each.since, at) }));
+    const isConfirmed = (each: Candidate): boolean =>
+      !isAbove(each, sight) && (isWitnessed || at - each.since >= CONFIRMED_AFTER_MS);
+    const confirmed = [...known.filter(isConfirmed), ...(isWitnessed ? [sight] : [])];
+    const highest = confirmed.reduce<Highest>((all, each) => raiseTo(each)(all), kept);
+    const isKnown = known.some((each) => each.generation === generation && each.floor === floor);
+    const open = [...known, ...(isKnown ? [] : [{ generation, floor, since: at }])]
+      .filter((each) => isAbove(each, highest))
+      .sort((one, other) => (isAbove(one, other) ? -1 : 1))
+      .slice(0, MOST_CANDIDATES);
+    return open.length === 0 ? highest : { ...highest, candidates: open };
+  };
+}
+
+/** Nothing is written below this: what is confirmed, and what is not. */
+export function bindingOf({ candidates = [], ...highest }: Highest): Numbers {
+  return candidates.reduce<Highest>((all, each) => raiseTo(each)(all), highest);
+}
+
+/** In one of its numbers at least. */
+export function isAbove(one: Numbers, other: Numbers): boolean {
+  return one.generation > other.generation || one.floor > other.floor;
+}
+
+/** Whether the sight is nothing new, so that nothing has to be stored. */
+export function isNoted(sight: Sight, kept: Highest): boolean {
+  const noted = noteSight(sight)(kept);
+  const [before, after] = [kept.candidates ?? [], noted.candidates ?? []];
+  return (
+    !isAbove(noted, kept) &&
+    before.length === after.length &&
+    before.every(({ generation, floor, since }, at) => {
+      const other = after[at];
+      return other?.generation === generation && other.floor === floor && other.since === since;
+    })
+  );
+}

@@ -1,0 +1,171 @@
+/** A chain node that makes a generation or a floor up: nothing shuts a vault for good, and its user heals it. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Client, Vault } from "@coffer/sdk";
+import { filePins } from "@coffer/sdk/node";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
+
+const LARGEST = 2n ** 64n - 1n;
+
+let stack: SharedStack;
+let root: string;
+/** Of one machine; each test has its own. */
+let directory: string;
+let vault: Vault;
+let fileId: string;
+
+const bytes = (words: string): Uint8Array => new TextEncoder().encode(words);
+
+beforeAll(async () => {
+  stack = await openSharedStack();
+  root = await mkdtemp(join(tmpdir(), "coffer-made-up-"));
+  vault = await stack.owner.client.vaults.create({ name: "made up", type: "shared" });
+  fileId = (await stack.owner.client.files.upload({ vaultId: vault.id, name: "a.txt", body: bytes("content") })).file
+    .id;
+});
+beforeEach(async () => {
+  directory = await mkdtemp(join(root, "machine-"));
+});
+afterAll(async () => {
+  await stack[Symbol.asyncDispose]();
+  await rm(root, { recursive: true, force: true });
+});
+
+/** What a node says in the place of the vault's generation and floor. */
+interface Lie {
+  now: { readonly generation?: bigint; readonly floor?: bigint } | null;
+}
+
+/** Rewrites the vault object's first fields, of 8 bytes each after its id, in every answer of the node. */
+function lyingNode(lie: Lie): typeof fetch {
+  const id = Buffer.from((vault.chainObjectId ?? "").slice(2), "hex");
+  return async (input, init) => {
+    const answer = await fetch(input, init);
+    const { now } = lie;
+    if (now === null || answer.headers.get("content-type") !== "application/grpc-web-text+proto") return answer;
+    // Frames are encoded one by one.
+    const frames = (await answer.text()).match(/[^=]+=*/g) ?? [];
+    const body = Buffer.concat(frames.map((frame) => Buffer.from(frame, "base64")));
+    for (let at = body.indexOf(id); at >= 0 && at + 48 <= body.length; at = body.indexOf(id, at + 1)) {
+      if (now.generation !== undefined) body.writeBigUInt64LE(now.generation, at + 32);
+      if (now.floor !== undefined) body.writeBigUInt64LE(now.floor, at + 40);
+    }
+    return new Response(body.toString("base64"), { status: answer.status, headers: answer.headers });
+  };
+}
+
+const pinsHere = () => filePins(join(directory, "vault-pins.json"));
+
+/** A process of this machine, so many seconds ago. */
+function newProcess(lie: Lie, secondsAgo = 0, network = stack.network): Client {
+  return stack.owner.another({
+    retry: { limit: 0 },
+    shared: {
+      network,
+      pins: pinsHere(),
+      fetch: lyingNode(lie),
+      clock: () => Date.now() - secondsAgo * 1000,
+    },
+  });
+}
+
+const honest: Lie = { now: null };
+
+async function read(client: Client): Promise<string> {
+  return new TextDecoder().decode(await (await client.files.download(fileId, { vaultId: vault.id })).bytes());
+}
+
+const write = (client: Client) => client.files.replace(fileId, { body: bytes("content"), vaultId: vault.id });
+
+/** What the node said, once, to a process of this machine. */
+async function lieOnce(now: NonNullable<Lie["now"]>, secondsAgo = 0): Promise<void> {
+  await read(newProcess({ now }, secondsAgo)).catch(() => undefined);
+}
+
+const refused = (what: bigint) => ({
+  code: "rolled_back",
+  message: expect.stringContaining(String(what)) as string,
+  nextStep: expect.stringMatching(new RegExp(`vaults\\.forgetSeen\\("${vault.id}"\\).*vaults\\.trust`)) as string,
+});
+
+describe.each([
+  ["generation", { generation: LARGEST }],
+  ["floor", { floor: LARGEST }],
+])("a %s that a node made up", (_what, lie) => {
+  test("once, in another process, keeps nobody from reading; writing waits until its user has healed it", async () => {
+    await lieOnce(lie, 11);
+    const client = newProcess(honest, 11);
+    expect(await read(client)).toBe("content");
+    await expect(write(client)).rejects.toMatchObject(refused(LARGEST));
+    const another = newProcess(honest);
+    expect(await read(another)).toBe("content");
+    await expect(write(another)).rejects.toMatchObject(refused(LARGEST));
+    await another.vaults.forgetSeen(vault.id);
+    await write(another);
+    expect(await read(newProcess(honest))).toBe("content");
+    await write(newProcess(honest));
+  });
+
+  test("once, in the same process, keeps it from nothing that it reads, and is healed there, too", async () => {
+    const node: Lie = { now: null };
+    const client = newProcess(node);
+    expect(await read(client)).toBe("content");
+    node.now = lie;
+    // It reads what is at most five seconds old, and stores what it is shown.
+    const stored = async (): Promise<boolean> => {
+      await read(client).catch(() => undefined);
+      const { candidates = [] } = await pinsHere().loadHighest(vault.chainObjectId ?? "");
+      return candidates.some(({ generation, floor }) => generation === LARGEST || floor === LARGEST);
+    };
+    await expect.poll(stored, { timeout: 30_000 }).toBe(true);
+    node.now = null;
+    // For five seconds what was read last is remembered.
+    const outcome = () => write(client).catch((error: unknown) => error);
+    await expect.poll(outcome, { timeout: 30_000 }).toMatchObject(refused(LARGEST));
+    expect(await read(client)).toBe("content");
+    await client.vaults.forgetSeen(vault.id);
+    await write(client);
+  });
+
+  test("twice within ten seconds is not believed", async () => {
+    await lieOnce(lie, 12);
+    await lieOnce(lie, 6);
+    expect(await read(newProcess(honest))).toBe("content");
+  });
+
+  test("twice, ten seconds apart, shuts the vault to every process until its user has healed it", async () => {
+    await lieOnce(lie, 11);
+    await lieOnce(lie);
+    const client = newProcess(honest);
+    await expect(read(client)).rejects.toMatchObject({ code: "rolled_back", nextStep: refused(LARGEST).nextStep });
+    await expect(write(client)).rejects.toMatchObject({ code: "rolled_back" });
+    const { chainObjectId } = vault;
+    await client.vaults.trust(vault.id, {
+      chainObjectId: chainObjectId ?? "",
+      ownerAddress: stack.owner.signer.chainAddress,
+    });
+    await write(client);
+    expect(await read(newProcess(honest))).toBe("content");
+  });
+});
+
+describe("a generation that is true", () => {
+  test("is not gone back behind: not once it was read twice, and not once witnesses have shown it", async () => {
+    const { client } = stack.owner;
+    const leaving = await stack.invite("leaving");
+    await client.vaults.members.add(vault.id, leaving.signer.chainAddress);
+    await client.vaults.members.remove(vault.id, leaving.signer.chainAddress);
+    const before: Lie = { now: { generation: 1n } };
+    expect(await read(newProcess(honest, 11))).toBe("content");
+    expect(await read(newProcess(before, 5))).toBe("content");
+    expect(await read(newProcess(honest))).toBe("content");
+    await expect(read(newProcess(before))).rejects.toMatchObject({ code: "rolled_back" });
+    expect(await read(newProcess(honest))).toBe("content");
+    directory = await mkdtemp(join(root, "machine-"));
+    const network = { ...stack.network, witnessUrls: [stack.network.grpcUrl] };
+    expect(await read(newProcess(honest, 0, network))).toBe("content");
+    await expect(read(newProcess(before))).rejects.toMatchObject({ code: "rolled_back" });
+  });
+});
