@@ -20,6 +20,7 @@ import { implement, type Pipeline } from "./http/implement.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { type Log, logFault } from "./http/log.ts";
 import { logRequest } from "./http/request-log.ts";
+import { servePages } from "./http/pages/routes.ts";
 import { answerFailure, sendText } from "./http/responses.ts";
 import { createLimits } from "./limits/limits.ts";
 import { hasEmptySegment } from "./http/paths.ts";
@@ -79,7 +80,9 @@ export function buildApp(deps: Deps, options: AppOptions): App {
   observeRequests(app, log, metrics, crossOrigin);
   answerFailures(app);
   const feeds = openFeeds(app);
-  implement(app, api, createHandlers({ ...deps, readiness: options.readiness, metrics, limits, feeds }), pipeline);
+  const handlers = createHandlers({ ...deps, readiness: options.readiness, metrics, limits, feeds });
+  implement(app, api, handlers, pipeline);
+  if (settings.servesPages) servePages(app, { ...pipeline, auth: handlers.auth });
   flushKeyNotes(app, deps, authenticator, log);
   stopping.addEventListener("abort", () => transfers.abortAll(), { once: true });
   app.addHook("onReady", async () => {

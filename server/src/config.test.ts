@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ConfigError, isLoopbackHost, findUnread, parseConfig, renderUsage } from "./config.ts";
+import { ConfigError, type Environment, isLoopbackHost, findUnread, parseConfig, renderUsage } from "./config.ts";
 
 function problemsOf(environment: Record<string, string>): readonly string[] {
   try {
@@ -12,15 +12,37 @@ function problemsOf(environment: Record<string, string>): readonly string[] {
 }
 
 const KEY = "ab".repeat(32);
-const PRODUCTION = { SERVICE_MASTER_KEY: KEY, SERVICE_JWT_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}` };
+const PRODUCTION = {
+  SERVICE_MASTER_KEY: KEY,
+  SERVICE_JWT_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`,
+  SERVICE_PUBLIC_URL: "https://coffer.example/base/",
+};
 
 describe("the configuration", () => {
   it("is production when SERVICE_ENV is unset, and asks for its master key [D0-unset-env-production D0-production-needs-secrets]", () => {
     expect(problemsOf({})).toEqual([
       expect.stringMatching(/^SERVICE_MASTER_KEY: production needs it/),
       expect.stringMatching(/^SERVICE_JWT_KEYS: production needs it/),
+      expect.stringMatching(/^SERVICE_PUBLIC_URL: links in mails lead to pages of this service/),
     ]);
     expect(parseConfig(PRODUCTION).mode).toBe("production");
+  });
+
+  it("leads links to the web application, or to the service's own pages, where production needs its address [D0-app-url D0-pages-address]", () => {
+    const linksOf = (environment: Environment) => {
+      const { appUrl, servesPages } = parseConfig(environment).settings;
+      return [appUrl, servesPages];
+    };
+    expect(linksOf(PRODUCTION)).toEqual(["https://coffer.example/base", true]);
+    const SERVICE_APP_URL = "https://app.example";
+    expect(linksOf({ ...PRODUCTION, SERVICE_APP_URL })).toEqual([SERVICE_APP_URL, false]);
+    expect(linksOf({ ...PRODUCTION, SERVICE_PUBLIC_URL: "", SERVICE_APP_URL })).toEqual([SERVICE_APP_URL, false]);
+    expect(problemsOf({ ...PRODUCTION, SERVICE_PUBLIC_URL: "" })).toEqual([
+      expect.stringMatching(/^SERVICE_PUBLIC_URL: /),
+    ]);
+    const development = { SERVICE_ENV: "development", SERVICE_PORT: "8787" };
+    expect(linksOf(development)).toEqual(["http://127.0.0.1:8787", true]);
+    expect(linksOf({ ...development, SERVICE_HOST: "::1" })).toEqual(["http://[::1]:8787", true]);
   });
 
   it("takes the master key as hex or base64 of 32 bytes, and nothing else", () => {

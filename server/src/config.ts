@@ -72,8 +72,10 @@ export interface Settings {
   readonly allowUnsignedRedeem: boolean;
   /** Where clients reach the service, without a trailing slash; null: only known for loopback (see http/origin.ts). */
   readonly publicUrl: string | null;
-  /** The web application's address, without a trailing slash. */
+  /** Where links in mails and the identity provider lead: the web application, or this service. Without a trailing slash. */
   readonly appUrl: string;
+  /** There is no web application: the service serves the pages that links lead to. */
+  readonly servesPages: boolean;
   /** Origins of pages that may call from a browser, as browsers send them. */
   readonly corsOrigins: readonly string[];
   /** CIDR blocks whose X-Forwarded-For is believed. */
@@ -264,7 +266,8 @@ function assembleSettings(values: Values): Settings {
     network: values.network,
     allowUnsignedRedeem: values.allowUnsignedRedeem === "1",
     publicUrl: values.publicUrl === "" ? null : values.publicUrl,
-    appUrl: values.appUrl === "" ? DEVELOPMENT_APP_URL : values.appUrl,
+    appUrl: [values.appUrl, values.publicUrl].find((url) => url !== "") ?? ownAddressOf(values),
+    servesPages: values.appUrl === "",
     corsOrigins: splitList(values.corsOrigins),
     trustedProxies: splitList(values.trustedProxies),
     timing: {
@@ -280,5 +283,7 @@ function assembleSettings(values: Values): Settings {
   };
 }
 
-/** Stands in for SERVICE_APP_URL where no mail leaves the machine. */
-const DEVELOPMENT_APP_URL = "http://localhost:3000";
+/** For development, where nobody said how the service is reached: as it listens. */
+function ownAddressOf({ host, port }: Values): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}

@@ -34,10 +34,13 @@ beforeAll(async () => {
     SERVICE_METRICS_TOKEN: randomBytes(24).toString("base64url"),
     SERVICE_IDP_CLIENT_SECRET: String(provider.clientSecret),
   };
-  for (const [name, text] of Object.entries(own)) recordSecret(name, text.replace(/^k1:/, ""));
+  for (const [name, text] of Object.entries(own).filter(([name]) => name !== "SERVICE_APP_URL"))
+    recordSecret(name, text.replace(/^k1:/, ""));
   variables = {
     ...own,
     ...{ SERVICE_DATA_DIR: directory, SERVICE_LOG_LEVEL: "debug", SERVICE_APP_URL: APP_URL },
+    // There nobody demands a prover of production.
+    ...{ SERVICE_CHAIN_NETWORK: "localnet" },
     ...{ SERVICE_IDP_ISSUER: provider.issuer, SERVICE_IDP_CLIENT_ID: provider.clientId },
     ...{ SERVICE_RATE_SIGNUP: "1000", SERVICE_RATE_LOGIN: "1000", SERVICE_RATE_MAIL: "1000" },
   };
@@ -92,7 +95,7 @@ async function keysAndInvites(accessToken: string): Promise<void> {
   expectStatus(await ask("GET", "/api/account", { key }), 401);
   const owner = textIn(rotated, "key");
   const invite = fieldsAt(await post("/api/auth/invites", { name: "agent" }, owner), 201);
-  const chain = newChainKey(server.baseUrl, "mainnet");
+  const chain = newChainKey(server.baseUrl, "localnet");
   chain.secretForms.forEach((text) => recordSecret("chain private key", text));
   const claim = await chain.redeeming(textIn(invite, "code"));
   expectStatus(await post("/api/auth/invites/redeem", { ...claim, code: `${claim.code}.its-own-secret-part` }), 400);

@@ -6,11 +6,11 @@ const PRODUCTION = {
   SERVICE_ENV: "production",
   SERVICE_MASTER_KEY: "ab".repeat(32),
   SERVICE_JWT_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`,
+  SERVICE_PUBLIC_URL: "https://coffer.example",
 };
 const PROVIDER = {
   SERVICE_IDP_ISSUER: "https://issuer.example",
   SERVICE_IDP_CLIENT_ID: "client",
-  SERVICE_APP_URL: "https://app.example",
 };
 const HOSTED = {
   SERVICE_PROVER: "hosted",
@@ -164,14 +164,6 @@ describe("the identity provider", () => {
     expect(problemsOf({ ...PRODUCTION, ...PROVIDER, ...HOSTED, SERVICE_IDP_CLIENT_ID: "" })).toEqual([
       expect.stringMatching(/^SERVICE_IDP_CLIENT_ID: /),
     ]);
-  });
-
-  it("is told in production where to send browsers back to: the default is the developer's own machine", () => {
-    const homeless = { ...PROVIDER, ...HOSTED, SERVICE_APP_URL: "" };
-    expect(problemsOf({ ...PRODUCTION, ...homeless })).toEqual([expect.stringMatching(/^SERVICE_APP_URL: /)]);
-    expect(problemsOf({ SERVICE_ENV: "development", ...PROVIDER, SERVICE_APP_URL: "" })).toEqual([]);
-    const mail = { SERVICE_SMTP_URL: "smtps://mail.example" };
-    expect(problemsOf({ ...PRODUCTION, ...homeless, ...mail })).toEqual([expect.stringMatching(/^SERVICE_APP_URL: /)]);
   });
 
   it("is asked in the clear on this machine only, and so is the prover", () => {

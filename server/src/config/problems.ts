@@ -134,10 +134,12 @@ function mailProblems({ smtpUrl }: Partial<Values>): string[] {
   return [`SERVICE_SMTP_URL: expected ${SMTP_URL_EXPECTED}`];
 }
 
-/** Without it links and redirects lead to the machine of whoever follows them. */
-function appProblems({ mode, appUrl, smtpUrl = "", idpIssuer = "" }: Partial<Values>): string[] {
-  if (mode !== "production" || appUrl !== "" || (smtpUrl === "" && idpIssuer === "")) return [];
-  return ["SERVICE_APP_URL: mails and the identity provider send people to the web application; say where it is"];
+/** Without either, links and redirects lead to the machine of whoever follows them. */
+function appProblems({ mode, appUrl, publicUrl }: Partial<Values>): string[] {
+  if (mode !== "production" || appUrl !== "" || publicUrl !== "") return [];
+  return [
+    "SERVICE_PUBLIC_URL: links in mails lead to pages of this service; say where it is reached, or set SERVICE_APP_URL to a web application",
+  ];
 }
 
 function identityProviderProblems({ idpIssuer, idpClientId }: Partial<Values>): string[] {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { productionSecrets } from "../../../test/acceptance/kit/production.ts";
 import { ConfigError, type Environment, parseConfig } from "../config.ts";
 import { readSmtpUrl } from "./smtp-url.ts";
 
@@ -40,12 +39,6 @@ describe("the address of the SMTP server", () => {
     const problems = problemsOf({ SERVICE_ENV: "development", SERVICE_SMTP_URL: url });
     expect(problems).toEqual([expect.stringMatching(/^SERVICE_SMTP_URL: expected/)]);
     expect(problems.join()).not.toMatch(/hid/);
-  });
-
-  it("goes with the address of the web application in production, because mails hold links", () => {
-    const environment = { ...productionSecrets(), SERVICE_SMTP_URL: "smtps://mail.example.com" };
-    expect(problemsOf(environment)).toEqual([expect.stringMatching(/^SERVICE_APP_URL: /)]);
-    expect(problemsOf({ ...environment, SERVICE_APP_URL: "https://app.example.com" })).toEqual([]);
   });
 });
 

@@ -140,14 +140,14 @@ export const VARIABLES = {
     "",
     address,
     "an http or https address",
-    "where clients reach this service; signatures of chain addresses are bound to its origin",
+    "where clients reach this service; signatures of chain addresses are bound to its origin; production without SERVICE_APP_URL needs it",
   ),
   appUrl: text(
     "SERVICE_APP_URL",
     "",
     address,
     "an http or https address",
-    "the web application: links in mails and the identity provider's redirect lead there",
+    "the web application: links in mails and the identity provider's redirect lead there; without it to pages of this service",
   ),
   jwtKeys: text(
     "SERVICE_JWT_KEYS",

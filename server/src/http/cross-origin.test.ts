@@ -135,6 +135,7 @@ describe("SERVICE_CORS_ORIGINS", () => {
       SERVICE_ENV: "production",
       SERVICE_MASTER_KEY: "ab".repeat(32),
       SERVICE_JWT_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
+      SERVICE_APP_URL: "https://app.example.test",
     };
     expect(() => parse("http://console.example.test", production)).toThrow(/entry 1 is not https/);
     expect(parse("http://localhost:3000", production)).toEqual(["http://localhost:3000"]);

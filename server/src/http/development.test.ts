@@ -8,6 +8,7 @@ const PRODUCTION = {
   SERVICE_ENV: "production",
   SERVICE_MASTER_KEY: randomBytes(32).toString("hex"),
   SERVICE_JWT_KEYS: `k1:${randomBytes(32).toString("base64")}`,
+  SERVICE_APP_URL: "https://app.example.test",
 };
 
 /** The id of the account that answers, or the error's code. */

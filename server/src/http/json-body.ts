@@ -24,18 +24,20 @@ export function announcesBody(raw: IncomingMessage): boolean {
  */
 export async function readJsonBody(raw: IncomingMessage, limits: JsonBodyLimits): Promise<JsonBody | null> {
   if (!announcesBody(raw)) return null;
-  if (Number(raw.headers["content-length"] ?? 0) > limits.bytes) throw tooLarge(limits.bytes);
-  const bytes = await collect(raw, limits);
+  const bytes = await collectBody(raw, limits);
   if (bytes.length === 0) return null;
   requireJsonType(raw);
   return bytes.length <= PARSED_AT_ONCE ? parseJson(bytes) : limits.turns.take(() => parseJson(bytes));
 }
 
-export interface JsonBodyLimits {
+export interface BodyLimits {
   readonly bytes: number;
   readonly milliseconds: number;
   /** Where the body's bytes are held; its owner gives it back once the body has been parsed. */
   readonly place: BodyPlace;
+}
+
+export interface JsonBodyLimits extends BodyLimits {
   readonly turns: Turns;
 }
 
@@ -71,7 +73,9 @@ function tooLarge(limit: number): ServiceError {
   return new ServiceError("body_too_large", `The body is larger than ${limit} bytes`);
 }
 
-function collect(raw: IncomingMessage, limits: JsonBodyLimits): Promise<Buffer> {
+/** The whole body, within bounds of size and time. Rejects as {@link readJsonBody} does. */
+export async function collectBody(raw: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+  if (Number(raw.headers["content-length"] ?? 0) > limits.bytes) throw tooLarge(limits.bytes);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;

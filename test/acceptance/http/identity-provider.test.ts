@@ -221,7 +221,7 @@ describe("the prover", () => {
   });
 
   it("of production is hosted and needs its API key [S5.5-prover-production D0-prover-key D0-prover-demanded]", async () => {
-    const production = { ...productionSecrets(), SERVICE_ENV: "production", SERVICE_APP_URL: APP_URL };
+    const production = { ...productionSecrets(), SERVICE_ENV: "production" };
     const hosted = { SERVICE_PROVER: "hosted", SERVICE_PROVER_URL: "https://prover.example" };
     const [none, keyless] = [await start(production), await start({ ...production, ...hosted })];
     expect([none.code, keyless.code]).not.toContain(0);

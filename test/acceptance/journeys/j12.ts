@@ -47,6 +47,7 @@ async function checkSignedIn(scratch: string): Promise<void> {
   const variables = {
     SERVICE_ENV: "development",
     SERVICE_DATA_DIR: join(scratch, "provider"),
+    SERVICE_APP_URL: new URL(provider.redirectUri).origin,
     SERVICE_IDP_ISSUER: provider.issuer,
     SERVICE_IDP_CLIENT_ID: provider.clientId,
     SERVICE_IDP_CLIENT_SECRET: String(provider.clientSecret),

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 
-/** The secrets without which production does not start, new ones each time. */
+/** What production does not start without: new secrets each time, and where links in mails lead. */
 export function productionSecrets(): Record<string, string> {
   return {
     SERVICE_MASTER_KEY: randomBytes(32).toString("hex"),
     SERVICE_JWT_KEYS: `k1:${randomBytes(32).toString("base64")}`,
+    SERVICE_APP_URL: "https://app.coffer.example",
   };
 }

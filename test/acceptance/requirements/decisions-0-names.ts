@@ -55,6 +55,17 @@ export const decisionsNames = section("decisions §0", [
     "The server only records allowlist members; the owner's client builds and signs every transaction.",
   ),
   built("D0-app-url", "SERVICE_APP_URL is the address of links in mails and of the provider's redirect."),
+  built(
+    "D0-pages-address",
+    "Without SERVICE_APP_URL links lead to pages of the service at SERVICE_PUBLIC_URL, which production then requires.",
+  ),
+  built("D0-pages-mail", "The links of mails lead to plain forms that confirm the address and set a new password."),
+  built("D0-pages-sign-up", "A plain form signs somebody up, with the code of its link."),
+  built("D0-pages-return", "The identity provider leads back to a page that hands code and state on."),
+  built(
+    "D0-pages-strict",
+    "The pages need no script, load nothing, escape what they show, and take no form of another site.",
+  ),
   built("D0-prover-key", "SERVICE_PROVER_API_KEY is the prover's key on the server side."),
   built(
     "D0-prover-demanded",
@@ -65,6 +76,10 @@ export const decisionsNames = section("decisions §0", [
   built("D0-production-needs-secrets", "Production refuses to start without SERVICE_MASTER_KEY."),
   built("D0-production-needs-jwt-keys", "Production refuses to start without JWT keys."),
   built("D0-foreign-jwt-401", "An identity provider's JWT as a bearer is refused with 401."),
+  built(
+    "D0-public-keys",
+    "Beside the address the server keeps the public key that proved it, which every signature of that address shows.",
+  ),
   built("D0-tool-config-file", "The tool server reads the same config.json; path by SERVICE_CONFIG_FILE or --config."),
   built(
     "D0-billing",

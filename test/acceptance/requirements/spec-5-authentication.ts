@@ -14,11 +14,7 @@ const PERMISSIONS = [
 
 const SIGN_UP = [
   built("S5.5-access-code", "Every new signup requires an access code during the early access period."),
-  pending(
-    "web-console",
-    "S5.5-code-parameter",
-    "The code can be passed as a query parameter named code on the signup page.",
-  ),
+  built("S5.5-code-parameter", "The code can be passed as a query parameter named code on the signup page."),
   built("S5.5-sign-in", "Sign-in is by e-mail and password, or by an identity-provider login."),
   built(
     "S5.5-zklogin-address",
@@ -46,10 +42,13 @@ export const specAuthentication = [
     built("S5.1-key-access", "An API key is the credential for every call outside web sessions."),
     built(
       "S5.1-chain-key-client-only",
-      "A chain Ed25519 key is used only on the client; the server knows only the address.",
+      "A chain Ed25519 key is used only on the client, and no private part of it reaches the server.",
     ),
     built("S5.1-invites-tie", "Invite codes tie the three layers together."),
-    built("S5.1-address-only", "Of a chain key the server is told the public address alone."),
+    built(
+      "S5.1-address-only",
+      "Of a chain key the server knows nothing that its signatures do not show: address and public key (decision 0028).",
+    ),
   ]),
   ...section("spec §5.2", [
     built("S5.2-bearer-key", "Authenticated requests carry Authorization: Bearer <API_KEY>."),

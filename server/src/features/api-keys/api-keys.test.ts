@@ -79,6 +79,20 @@ describe("a key that is bound to a chain address", () => {
     expect(await stateOf((await create({})).body["id"])).toMatchObject({ chainPublicKey: null });
   });
 
+  it("[D0-public-keys] [S5.1-address-only] is kept with the public key that its signature shows, and nothing more of the key", async () => {
+    const signer = newSigner();
+    const binding = bindingOf(signer);
+    const { body } = await create(binding);
+    const { chainPublicKey } = await stateOf(body["id"]);
+    // Sui's serialised signature: flag, 64 bytes of signature, 32 of public key.
+    const shown = Buffer.from(binding.addressProof.signature, "base64").subarray(65);
+    expect(chainPublicKey).toBe(shown.toString("base64"));
+    const { database } = service.deps;
+    const rows = JSON.stringify(await database.all(database.build.selectFrom("api_keys").selectAll()));
+    const seed = Buffer.from(signer.seed);
+    for (const form of ["hex", "base64", "base64url"] as const) expect(rows).not.toContain(seed.toString(form));
+  });
+
   it("needs no proof of the account's own linked address, and is the owner's", async () => {
     const { chainAddress } = newSigner();
     await linkTo(chainAddress);
