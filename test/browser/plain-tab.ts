@@ -9,7 +9,7 @@ const PHONE = { width: 360, height: 740, deviceScaleFactor: 2, mobile: true };
 const LOAD_MS = 60_000;
 
 export interface PlainTab {
-  /** What the browser complained about. */
+  /** What the browser complained about: refusals of the policy, answers that are errors. */
   readonly complaints: readonly string[];
   /** Every request that left the tab, as it was sent. */
   readonly requests: readonly { readonly url: string; readonly headers: Readonly<Record<string, string>> }[];
@@ -39,7 +39,11 @@ export async function openPlainTab({ devtools }: Chromium): Promise<PlainTab> {
   devtools.onEvent(({ method, params, sessionId: from }) => {
     if (from !== session) return;
     if (method === "Page.loadEventFired") loads += 1;
-    if (method === "Log.entryAdded") complaints.push(JSON.stringify(params["entry"]));
+    if (method === "Log.entryAdded") {
+      const { level, text } = params["entry"] as { readonly level: string; readonly text: string };
+      // Verbose ones are recommendations.
+      if (level !== "verbose") complaints.push(text);
+    }
     if (method === "Network.requestWillBeSent")
       urls.set(params["requestId"], (params["request"] as { readonly url: string }).url);
     if (method === "Network.requestWillBeSentExtraInfo")
