@@ -71,9 +71,10 @@ async function call(
   return at.send({ method: endpoint.method, ...sent, headers: { ...sent.headers, ...headers } }, credential);
 }
 
-/** The default vault, or a new one for the call that deletes it. */
+/** The default vault, or a new one for the calls that need one of their own. */
 function vaultFor(endpoint: EndpointDefinition, account: TestAccount, at = world): Promise<string> {
-  return endpoint.id === "vaults.delete" ? newVault(account, at) : Promise.resolve(account.defaultVaultId);
+  const needsOwn = ["vaults.delete", "vaults.restore"].includes(endpoint.id);
+  return needsOwn ? newVault(account, at) : Promise.resolve(account.defaultVaultId);
 }
 
 async function newVault(account: TestAccount, at: World): Promise<string> {

@@ -53,7 +53,8 @@ export async function openSubject(talk: Conversation, settings: Settings): Promi
 
 export async function closeSubject(subject: Subject): Promise<void> {
   subject.owner.step("clean-up of the run's vault");
-  await subject.owner.call(api.vaults.delete, { params: { vaultId: subject.vaultId }, query: { force: true } });
+  const query = { force: true, permanent: true };
+  await subject.owner.call(api.vaults.delete, { params: { vaultId: subject.vaultId }, query }, { expect: 204 });
 }
 
 async function signup(talk: Conversation, settings: Settings): Promise<string | null> {

@@ -43,6 +43,7 @@ export function vaultRow(more: Partial<VaultRow> & Pick<VaultRow, "account_id">)
     plain_names: null,
     created_at: TIME,
     updated_at: TIME,
+    trashed_at: null,
     ...more,
   };
 }

@@ -223,7 +223,15 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     needs: ["vaultId"],
     call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}`, json: { name: name() } }),
   },
-  "vaults.delete": { needs: ["vaultId"], call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}?force=true` }) },
+  "vaults.delete": {
+    needs: ["vaultId"],
+    call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}?force=true&permanent=true` }),
+  },
+  "vaults.restore": {
+    needs: ["vaultId"],
+    trashed: true,
+    call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}/restore` }),
+  },
   ...SHARED_VAULT_SAMPLES,
   "folders.create": {
     needs: ["vaultId"],
@@ -320,6 +328,9 @@ export async function makeObjects(
     webhookId: madeUp(),
     deliveryId: madeUp(),
   };
+  if (sample.trashed && sample.needs.includes("vaultId")) {
+    await make({ method: "DELETE", path: `/api/vaults/${vaultId}?force=true` });
+  }
   if (sample.needs.includes("inviteId")) objects.inviteId = (await world.rows.invite(account, [vaultId])).id;
   if (sample.needs.includes("sessionId")) objects.sessionId = (await world.rows.session(account)).id;
   if (sample.needs.includes("folderId")) {

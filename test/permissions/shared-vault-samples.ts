@@ -28,6 +28,11 @@ export const SHARED_VAULT_SAMPLES: Readonly<Record<string, Sample>> = {
     outcome: "public_vault",
     call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}/claim`, json: {} }),
   },
+  "deletion.challenge": {
+    needs: ["vaultId"],
+    outcome: "public_vault",
+    call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}/deletion-challenge`, json: { act: "delete-vault" } }),
+  },
   "vaultKeys.list": {
     needs: ["vaultId"],
     outcome: "public_vault",

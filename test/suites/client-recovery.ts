@@ -38,7 +38,7 @@ export function recoverySuite(accounts: () => Accounts): void {
     const lost = loseAnswers((request) => request.method === "DELETE");
     const { client } = await accounts().signup({ middleware: [lost] });
     const vault = await client.vaults.create({ name: "brief", type: "public" });
-    await client.vaults.delete(vault.id);
+    await client.vaults.delete(vault.id, { permanent: true });
     await expect(client.vaults.delete(vault.id)).rejects.toMatchObject({ code: "not_found" });
   });
 

@@ -21,8 +21,29 @@ export function resourcesSuite(accounts: () => Accounts): void {
     expect((await client.vaults.update(vault.id, { name: "Notes" })).name).toBe("Notes");
     await client.files.upload({ vaultId: vault.id, name: "a", body: new Uint8Array(1) });
     await expect(client.vaults.delete(vault.id)).rejects.toMatchObject({ code: "vault_not_empty", status: 409 });
-    await client.vaults.delete(vault.id, { force: true });
+    expect(await client.vaults.delete(vault.id, { force: true, permanent: true })).toBeNull();
     await expect(client.vaults.get(vault.id)).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  it("moves vaults to the trash and back with what lies in them [D5-vault-trash]", async () => {
+    const { client } = await accounts().signup();
+    const vault = await client.vaults.create({ name: "Papers", type: "public" });
+    const { file } = await client.files.upload({ vaultId: vault.id, name: "a", body: new Uint8Array(1) });
+    const trashed = await client.vaults.delete(vault.id, { force: true });
+    expect(trashed?.trashedAt).not.toBeNull();
+    expect(await client.vaults.delete(vault.id)).toEqual(trashed);
+    expect((await client.trash.vaults()).vaults.map(({ id }) => id)).toEqual([vault.id]);
+    expect((await client.vaults.list()).vaults.map(({ id }) => id)).not.toContain(vault.id);
+    await expect(client.files.get(file.id)).rejects.toMatchObject({ code: "not_found" });
+    expect((await client.files.list()).files).toEqual([]);
+    await client.vaults.create({ name: "Papers", type: "public" });
+    await expect(client.vaults.restore(vault.id)).rejects.toMatchObject({ code: "name_exists" });
+    expect(await client.vaults.restore(vault.id, { name: "Old papers" })).toMatchObject({
+      name: "Old papers",
+      trashedAt: null,
+    });
+    expect((await client.files.get(file.id)).name).toBe("a");
+    expect(await client.trash.empty()).toEqual({ leftVaults: [] });
   });
 
   it("moves folders to the trash and back [D5-folders-paths] [D5-folder-delete]", async () => {

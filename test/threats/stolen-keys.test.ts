@@ -106,13 +106,51 @@ describe("a stolen API key of an agent that is a member, alone,", () => {
 });
 
 describe("a stolen API key of the owner, alone,", () => {
-  test("deletes a vault with everything in it for good, and makes keys and invites; it reads nothing and changes no allowlist", async () => {
-    const doomed = await owner.vaults.create({ name: "doomed", type: "shared" });
-    const lost = await put(owner, "lost", "lost", doomed.id);
+  test("[D5-owner-proof] [S5.7-manage-vaults] destroys nothing of a shared vault: no deletion, purge, permanent deletion or emptied trash", async () => {
+    const thief = thiefWith(stack.owner.apiKey);
+    const gone = await put(owner, "in the trash", "in the trash");
+    await thief.files.delete(gone);
+    const proofless = { code: "owner_proof_required", status: 403 };
+    await expect(thief.vaults.delete(vault.id, { force: true })).rejects.toMatchObject(proofless);
+    await expect(thief.vaults.delete(vault.id, { force: true, permanent: true })).rejects.toMatchObject(proofless);
+    await expect(thief.files.delete(fileId, { permanent: true })).rejects.toMatchObject(proofless);
+    await expect(thief.trash.empty({ vaultId: vault.id })).rejects.toMatchObject(proofless);
+    expect((await thief.trash.empty()).leftVaults).toEqual([{ id: vault.id, name: "stolen" }]);
+    expect((await owner.files.restore(gone)).trashedAt).toBeNull();
+    expect(await read(owner, fileId)).toBe(CONTENT);
+  });
+
+  test("with a chain key of its own, which is a member's, signs what the service refuses", async () => {
+    const { signer } = agent;
+    const thief = stack.owner.another({ shared: { signer } });
+    const refused = { code: "signature_invalid" };
+    await expect(thief.vaults.delete(vault.id, { force: true })).rejects.toMatchObject(refused);
+    await expect(thief.files.delete(fileId, { permanent: true })).rejects.toMatchObject(refused);
+    expect(await read(owner, fileId)).toBe(CONTENT);
+  });
+
+  test("[D5-owner-proof] the owner's client proves it without a word, act by act, and a deleted vault comes back whole", async () => {
+    const mine = await owner.vaults.create({ name: "mine", type: "shared" });
+    const kept = await put(owner, "kept", "kept content", mine.id);
+    const [first, second] = [await put(owner, "first", "1", mine.id), await put(owner, "second", "2", mine.id)];
+    expect(await owner.files.delete(first, { permanent: true })).toBeNull();
+    await owner.files.delete(second);
+    expect(await owner.trash.empty({ vaultId: mine.id })).toEqual({ leftVaults: [] });
+    expect((await owner.vaults.delete(mine.id, { force: true }))?.trashedAt).not.toBeNull();
+    await expect(owner.files.get(kept)).rejects.toMatchObject({ code: "not_found" });
+    expect((await owner.trash.vaults()).vaults.map(({ id }) => id)).toEqual([mine.id]);
+    await owner.vaults.restore(mine.id);
+    expect(await read(owner, kept)).toBe("kept content");
+    await owner.vaults.delete(mine.id, { force: true });
+    // A client that has never met the vault pins it in the trash, and proves as well.
+    expect(await stack.owner.another().vaults.delete(mine.id, { permanent: true })).toBeNull();
+    expect((await owner.trash.vaults()).vaults).toEqual([]);
+    await expect(owner.vaults.get(mine.id)).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  test("makes keys and invites, and deletes public vaults; it reads nothing and changes no allowlist", async () => {
     const thief = thiefWith(stack.owner.apiKey);
     const before = await allowlistVersion();
-    await thief.vaults.delete(doomed.id, { force: true });
-    await expect(owner.files.get(lost)).rejects.toMatchObject({ code: "not_found" });
     expect((await thief.invites.create({ name: "accomplice" })).text).toContain(".");
     expect(await thief.files.get(fileId)).toMatchObject({ name: "" });
     await expect(thief.vaults.members.add(vault.id, `0x${"77".repeat(32)}`)).rejects.toMatchObject({

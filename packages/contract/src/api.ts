@@ -7,6 +7,7 @@ import { apiKeysGroup } from "./api-keys.ts";
 import { auditGroup } from "./audit.ts";
 import { authGroup } from "./auth.ts";
 import { billingGroup } from "./billing.ts";
+import { deletionGroup, restoringGroup } from "./deletion.ts";
 import { developmentGroup } from "./development.ts";
 import { filesGroup } from "./files.ts";
 import { foldersGroup } from "./folders.ts";
@@ -29,10 +30,11 @@ export const api = {
   development: developmentGroup,
   apiKeys: apiKeysGroup,
   invites: invitesGroup,
-  vaults: vaultsGroup,
+  vaults: { ...vaultsGroup, ...restoringGroup },
   members: membersGroup,
   vaultKeys: vaultKeysGroup,
   ownership: ownershipGroup,
+  deletion: deletionGroup,
   folderNames: folderNamesGroup,
   folders: foldersGroup,
   files: filesGroup,

@@ -12,7 +12,7 @@ export const auditEvent = z.object({
   action: z.string(),
   occurredAt: timestamp,
   actor: z.object({
-    type: openEnum(["api-key", "session", "development", "invite", "system"]),
+    type: openEnum(["api-key", "session", "development", "invite", "operator", "system"]),
     /** The id of the key, session or invite; null where there is none. */
     id: z.nullable(uuid),
     accessLevel: z.nullable(openEnum(["owner", "agent"])),

@@ -4,7 +4,6 @@ import { developmentGroup } from "./development.ts";
 import { filesGroup } from "./files.ts";
 import { foldersGroup } from "./folders.ts";
 import { systemGroup } from "./system.ts";
-import { trashGroup } from "./trash.ts";
 import { vaultsGroup } from "./vaults.ts";
 
 /** The endpoints that clients carry with them; the others are modules of their own, loaded when they are first used. */
@@ -14,6 +13,5 @@ export const clientApi = {
   vaults: vaultsGroup,
   folders: foldersGroup,
   files: filesGroup,
-  trash: trashGroup,
   system: systemGroup,
 } as const;

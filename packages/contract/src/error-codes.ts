@@ -34,6 +34,7 @@ export const ERROR_FACTS = {
   access_code_invalid: [403, false],
   email_unverified: [403, false],
   owner_only: [403, false],
+  owner_proof_required: [403, false],
   missing_scope: [403, false],
   vault_limited_key: [403, false],
   development_origin: [403, false],

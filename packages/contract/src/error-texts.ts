@@ -52,6 +52,10 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, readonly [message: string, 
   access_code_invalid: ["A valid access code is needed to sign up", "Ask the operator for an access code."],
   email_unverified: ["Email verification required", "Follow the link in the verification mail, or ask for a new one."],
   owner_only: ["Only the account owner may do this", "Ask the owner, or use an owner's key."],
+  owner_proof_required: [
+    "What is deleted from a shared vault needs a proof by its owner's chain key",
+    "Use a client that holds the owner's chain key; over HTTP: ask for a deletion challenge and send Coffer-Proof.",
+  ],
   missing_scope: ["The key lacks a scope", "Use a key that holds the scope the message names."],
   vault_limited_key: ["A key limited to vaults may not do this", "Use a key without vault limits."],
   development_origin: [

@@ -37,6 +37,8 @@ const OBJECTS = {
   "folder.deleted": z.object(folder),
   "vault.created": z.object(vault),
   "vault.updated": z.object(vault),
+  "vault.trashed": z.object(vault),
+  "vault.restored": z.object(vault),
   "vault.deleted": z.object(vault),
   "vault.member_added": z.object(member),
   "vault.member_removed": z.object(member),
@@ -52,7 +54,7 @@ const OBJECTS = {
 
 /** Who did it. */
 const actor = z.object({
-  type: openEnum(["api-key", "session", "development", "invite", "system"]),
+  type: openEnum(["api-key", "session", "development", "invite", "operator", "system"]),
   id: z.nullable(uuid),
   chainAddress: z.nullable(chainAddress),
 });

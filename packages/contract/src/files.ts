@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { bytes, endpoint } from "./endpoint.ts";
 import { folderOrRoot } from "./folders.ts";
+import { ownerProof } from "./proofs.ts";
 import { nameIndex, sharedEntry, sharedFile, sharedHeaders } from "./shared-entries.ts";
 import {
   booleanText,
@@ -14,6 +15,7 @@ import {
   timestamp,
   uuid,
 } from "./values.ts";
+import { OWNER_PROOF_ERRORS } from "./vaults.ts";
 
 /** A file's metadata. `size` and `sha256` are of the stored bytes. */
 export const file = z.object({
@@ -217,10 +219,11 @@ export const filesGroup = {
     effect: "delete",
     params: fileParams,
     query: z.strictObject({ permanent: z.optional(booleanText) }),
+    headers: z.object({ "coffer-proof": z.optional(ownerProof) }),
     status: 200,
     otherStatuses: [204],
     output: z.object({ file }),
-    errors: ["not_found", "owner_only", "not_a_member", "chain_unavailable"],
+    errors: ["not_found", "owner_only", "not_a_member", ...OWNER_PROOF_ERRORS],
   }),
   restore: endpoint({
     ...write,

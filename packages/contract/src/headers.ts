@@ -9,6 +9,8 @@ export const HEADERS = {
   keyId: "Coffer-Key-Id",
   /** With the current content of a shared vault's file: what `files.get` answers of it, JSON in base64; it names the version. */
   file: "Coffer-File",
+  /** Nonce and signature of a shared vault's owner, for what destroys content of it. */
+  ownerProof: "Coffer-Proof",
   devUserId: "X-Dev-User-Id",
   devIdpId: "X-Dev-Idp-Id",
   retryCount: "X-Retry-Count",

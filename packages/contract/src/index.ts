@@ -21,6 +21,7 @@ export { INVITE_PREFIX, INVITE_SCANNING_REGEX, KEY_PREFIX, KEY_SCANNING_REGEX, L
 export {
   ACCESS_TOKEN_SECONDS,
   AUDIT_DAYS,
+  DELETION_MINUTES,
   auditEvent,
   PASSWORD_LENGTH,
   REFRESH_TOKEN_DAYS,
@@ -41,6 +42,7 @@ export {
   PLANS,
   SECRET_OVERLAP_HOURS,
   SIGN_IN_MINUTES,
+  TRASH_DAYS,
   TUS_CHECKSUMS,
   TUS_EXTENSIONS,
   TUS_PART_TYPE,
@@ -69,6 +71,7 @@ export {
   isInviteCode,
   isKeyText,
   renderAuditText,
+  renderDeletionText,
   renderInviteCode,
   renderKey,
   renderKeyAddressText,
@@ -76,9 +79,10 @@ export {
   renderRedeemText,
 } from "./on-demand.ts";
 export { CHAIN_NETWORKS, type ChainNetwork, MAX_CLOCK_SKEW } from "./proofs.ts";
+export type { DeletionAct } from "./deletion.ts";
+export type { DeletionOf } from "./proof-texts.ts";
 export { AGENT_SCOPES, SCOPES, type AccessLevel, type Scope } from "./scopes.ts";
 export type { Session } from "./sessions.ts";
-export { TRASH_DAYS } from "./trash.ts";
 export { sharedHeaders } from "./shared-entries.ts";
 export { DEFAULT_PAGE, email, itemName, MAX_NAME_BYTES, MAX_PAGE, mediaType, nameProblem, uuid } from "./values.ts";
 export { VAULT_TYPES, type Vault } from "./vaults.ts";

@@ -3,6 +3,7 @@
  * builds these texts itself and signs them as a Sui personal message: it never signs what a service made. Every field that
  * could move a signature elsewhere is in the text: the service's origin, the chain, and whom or what it is for.
  */
+import type { DeletionAct } from "./deletion.ts";
 import type { ChainNetwork } from "./proofs.ts";
 
 interface Place {
@@ -25,6 +26,40 @@ export function renderLinkText(claim: Place & { readonly accountId: string; read
 /** For an API key that is bound to an address. `signedAt`: RFC 3339 in UTC with milliseconds, as it is sent. */
 export function renderKeyAddressText(claim: Place & { readonly accountId: string; readonly signedAt: string }): string {
   return render("Coffer key address v1", claim, { account: claim.accountId, time: claim.signedAt });
+}
+
+/** One title for each act: a signature for one of them is good for no other. */
+const DELETION_TITLES: Readonly<Record<DeletionAct, string>> = {
+  "delete-vault": "Coffer delete vault v1",
+  "purge-vault": "Coffer purge vault v1",
+  "delete-file": "Coffer delete file v1",
+  "empty-trash": "Coffer empty trash v1",
+};
+
+/** What a deletion is about. `fileId`: of `delete-file` alone. */
+export interface DeletionOf {
+  readonly act: DeletionAct;
+  readonly vaultId: string;
+  readonly fileId?: string | undefined;
+}
+
+/**
+ * For what destroys content of a shared vault. `chainObjectId`: of the vault object, from the client's pin. `nonce`: from
+ * `POST /api/vaults/{vaultId}/deletion-challenge`, and the only part that the service says.
+ */
+export function renderDeletionText({
+  act,
+  accountId,
+  chainObjectId,
+  vaultId,
+  fileId,
+  nonce,
+  ...place
+}: Place &
+  DeletionOf & { readonly accountId: string; readonly chainObjectId: string; readonly nonce: string }): string {
+  const object = { account: accountId, object: chainObjectId, vault: vaultId };
+  const file = fileId === undefined ? {} : { file: fileId };
+  return render(DELETION_TITLES[act], place, { ...object, ...file, nonce });
 }
 
 /** What a field may hold: printable ASCII without spaces. A nonce with a line break could add fields to what is signed. */

@@ -7,6 +7,9 @@ import * as z from "zod/mini";
  */
 export const chainSignature = z.string().check(z.minLength(4), z.maxLength(10_924), z.regex(/^[A-Za-z0-9+/]+={0,2}$/));
 
+/** The header `Coffer-Proof`: the nonce of a deletion challenge, a dot, and the signature of the vault's owner. */
+export const ownerProof = z.string().check(z.maxLength(11_000), z.regex(/^[\w-]{43}\.[\w+/=]+$/));
+
 /** How far the clocks of signer and service may differ, in milliseconds (decisions §4). */
 export const MAX_CLOCK_SKEW = 5 * 60_000;
 

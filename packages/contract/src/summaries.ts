@@ -47,12 +47,16 @@ export const SUMMARIES: Readonly<Record<EndpointId, string>> = {
   "vaults.list": "List vaults, newest first",
   "vaults.get": "One vault",
   "vaults.update": "Rename a vault",
-  "vaults.delete": "Delete an empty vault; with force=true its files too, for good",
+  "vaults.delete":
+    "Move a vault to the trash, with force=true also one that is not empty; the owner deletes for good with permanent=true (204)",
+  "vaults.restore": "Bring a vault back from the trash with all that is in it",
   "members.list": "The vault's members, as the service and the allowlist on the chain see them",
   "members.add": "Record a member that the allowlist on the chain names already; a second call changes nothing",
   "members.remove": "End the record of a member that the allowlist on the chain no longer names",
   "ownership.claim":
     "Take a vault into the account whose chain address owns it on the chain now; a second call changes nothing",
+  "deletion.challenge":
+    "A nonce to sign before something of a shared vault is deleted: 5 minutes, single use, for this act, object and credential",
   "vaultKeys.list": "The vault's key records, newest first; only members can open them",
   "vaultKeys.publish": "Publish the vault key record of the current generation, if none stands or the named one does",
   "folderNames.get": "The vault key that a folder's name indexes are made with",
@@ -77,8 +81,8 @@ export const SUMMARIES: Readonly<Record<EndpointId, string>> = {
   "uploads.head": "Where the upload stands (Upload-Offset: the bytes that are durable)",
   "uploads.append": "Add bytes at the offset; the last ones make the file and answer its id in File-Id",
   "uploads.terminate": "Give the upload up and free its bytes",
-  "trash.list": "List the files in the trash; they are purged 30 days after they went there",
-  "trash.empty": "Delete for good what is in the trash",
+  "trash.list": "List the files or the vaults in the trash; they are purged 30 days after they went there",
+  "trash.empty": "Delete for good the files and folders in the trash of one vault, or of all public ones",
   "billing.get": "The account's plan and subscription",
   "billing.checkout": "Begin to pay for a plan: the payment provider's address; needs a verified e-mail",
   "billing.changePlan": "Change the plan of a paying account; needs a verified e-mail",

@@ -1,9 +1,14 @@
 import * as z from "zod/mini";
 import { endpoint } from "./endpoint.ts";
 import { file } from "./files.ts";
-import { pageOf, pageQuery, uuid } from "./values.ts";
+import { ownerProof } from "./proofs.ts";
+import { pageQuery, uuid } from "./values.ts";
+import { OWNER_PROOF_ERRORS, vault } from "./vaults.ts";
 
 export const TRASH_DAYS = 30;
+
+/** What the trash can be asked for. */
+export const TRASH_KINDS = ["files", "vaults"] as const;
 
 export const trashGroup = {
   list: endpoint({
@@ -15,9 +20,15 @@ export const trashGroup = {
     scope: "files:read",
     vaultLimit: "filter",
     effect: "read",
-    query: z.strictObject({ ...pageQuery, vaultId: z.optional(uuid) }),
+    query: z.strictObject({
+      ...pageQuery,
+      vaultId: z.optional(uuid),
+      /** `files` unless said otherwise: the files in the trash of live vaults. `vaults`: the vaults in the trash. */
+      kind: z.optional(z.enum(TRASH_KINDS)),
+    }),
     status: 200,
-    output: pageOf("files", file),
+    /** One of the two is empty, by `kind`. */
+    output: z.object({ files: z.array(file), vaults: z.array(vault), nextCursor: z.nullable(z.string()) }),
     errors: ["not_found", "not_a_member", "chain_unavailable"],
   }),
   empty: endpoint({
@@ -29,8 +40,12 @@ export const trashGroup = {
     scope: "files:write",
     vaultLimit: "filter",
     effect: "delete",
+    /** Without `vaultId`: of every public vault. Vaults in the trash stay there with all that is in them. */
     query: z.strictObject({ vaultId: z.optional(uuid) }),
-    status: 204,
-    errors: ["not_found"],
+    headers: z.object({ "coffer-proof": z.optional(ownerProof) }),
+    status: 200,
+    /** The shared vaults whose trash was left alone: each is emptied by its id, with its owner's proof. */
+    output: z.object({ leftVaults: z.array(z.object({ id: uuid, name: z.string() })) }),
+    errors: ["not_found", ...OWNER_PROOF_ERRORS],
   }),
 } as const;

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { endpoint } from "./endpoint.ts";
+import { ownerProof } from "./proofs.ts";
 import { booleanText, chainAddress, itemName, openEnum, pageOf, pageQuery, timestamp, uuid } from "./values.ts";
 
 export const VAULT_TYPES = ["public", "shared"] as const;
@@ -20,11 +21,22 @@ export const vault = z.object({
   plainNames: z.nullable(z.boolean()),
   createdAt: timestamp,
   updatedAt: timestamp,
+  /** When it went to the trash; null: it is live. */
+  trashedAt: z.nullable(timestamp),
 });
 
 export type Vault = z.infer<typeof vault>;
 
 const vaultParams = z.object({ vaultId: uuid });
+/** What a change of a shared vault that needs its owner's proof may be refused for. */
+export const OWNER_PROOF_ERRORS = [
+  "owner_proof_required",
+  "token_invalid",
+  "signature_invalid",
+  "not_configured",
+  "chain_unavailable",
+] as const;
+
 const owned = { auth: "credential", access: "owner", scope: "vaults:write" } as const;
 
 export const vaultsGroup = {
@@ -106,8 +118,16 @@ export const vaultsGroup = {
     vaultLimit: "object",
     effect: "delete",
     params: vaultParams,
-    query: z.strictObject({ force: z.optional(booleanText) }),
-    status: 204,
-    errors: ["not_found", "vault_not_empty", "default_vault"],
+    query: z.strictObject({
+      /** A live vault goes also when something is in it. */
+      force: z.optional(booleanText),
+      /** For good, from the trash or at once: 204. */
+      permanent: z.optional(booleanText),
+    }),
+    headers: z.object({ "coffer-proof": z.optional(ownerProof) }),
+    status: 200,
+    otherStatuses: [204],
+    output: z.object({ vault }),
+    errors: ["not_found", "vault_not_empty", "default_vault", ...OWNER_PROOF_ERRORS],
   }),
 } as const;

@@ -47,7 +47,7 @@ describe("the bundle for browsers", () => {
     const inputs = core.flatMap((path) => Object.keys(outputs[path]?.inputs ?? {}));
     expect(inputs.some((path) => path.endsWith("packages/contract/src/files.ts"))).toBe(true);
     const late =
-      /@noble|\/ky\/|src\/(upload|download|audit)\/|byte-body|guarded-stream|vaults\/seen|chain\/(proving|ed25519)|renewal|error-texts|audit-chain|summaries|contract\/src\/(api|api-keys|audit|auth|billing|events|identity-provider|invites|sessions|shared-vaults|uploads|webhooks)\.ts|events\/follow|-calls\.ts/;
+      /@noble|\/ky\/|src\/(upload|download|audit)\/|byte-body|guarded-stream|vaults\/seen|chain\/(proving|ed25519)|renewal|error-texts|audit-chain|summaries|contract\/src\/(api|api-keys|audit|auth|billing|deletion|events|identity-provider|invites|sessions|shared-vaults|trash|uploads|webhooks)\.ts|events\/follow|-calls\.ts/;
     expect(inputs.filter((path) => late.test(path))).toEqual([]);
     expect(size).toBeGreaterThan(10 * 1024);
     expect(size).toBeLessThanOrEqual(CORE_LIMIT);

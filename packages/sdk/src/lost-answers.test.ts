@@ -109,7 +109,9 @@ describe("work that was done although its answer was lost is a success", () => {
     const key = await client.apiKeys.create({ name: "k", scopes: ["files:read"] });
     await losing().apiKeys.revoke(key.id);
     expect(await losing().files.delete(made.file.id, { permanent: true })).toBeNull();
-    await losing().vaults.delete(vault.id, { force: true });
+    expect(await losing().vaults.delete(vault.id, { force: true })).toMatchObject({ id: vault.id });
+    expect(await losing().vaults.restore(vault.id)).toMatchObject({ id: vault.id, trashedAt: null });
+    expect(await losing().vaults.delete(vault.id, { force: true, permanent: true })).toBeNull();
     await expect(client.vaults.get(vault.id)).rejects.toMatchObject({ code: "not_found" });
   });
 });

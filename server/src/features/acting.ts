@@ -6,7 +6,7 @@ import type { Principal } from "../http/handlers.ts";
 import type { Session } from "../ports/database.ts";
 import type { FileRow, FolderRow, VaultRow } from "../ports/tables.ts";
 import { fileObject, folderObject, vaultObject } from "./changes/objects.ts";
-import { recordChange } from "./changes/store.ts";
+import { type Actor, recordChange } from "./changes/store.ts";
 
 export { toTimestamp } from "./timestamps.ts";
 
@@ -39,7 +39,7 @@ export function vaultTarget(row: VaultRow): Target {
 export async function noteChange(
   transaction: Session,
   deps: ActingDeps,
-  principal: Principal,
+  actor: Actor | null,
   action: EventKind,
   { object, accountId, ...target }: Target,
 ): Promise<void> {
@@ -47,7 +47,7 @@ export async function noteChange(
     id: deps.random.uuid(),
     accountId,
     action,
-    actor: principal,
+    actor,
     target,
     object,
     occurredAt: deps.clock.now(),

@@ -8,6 +8,7 @@ import { apiKeysHandlers } from "./api-keys/handlers.ts";
 import { auditHandlers } from "./audit/handlers.ts";
 import { authHandlers } from "./auth/handlers.ts";
 import { billingHandlers } from "./billing/handlers.ts";
+import { deletionHandlers } from "./deletion/handlers.ts";
 import { developmentHandlers } from "./development/handlers.ts";
 import { filesHandlers } from "./files/handlers.ts";
 import { folderNamesHandlers } from "./folder-names/handlers.ts";
@@ -40,6 +41,7 @@ export function createHandlers(deps: Deps & Parts): Handlers<CofferApi> {
     vaults: vaultsHandlers(deps),
     members: membersHandlers(deps),
     ownership: ownershipHandlers(deps),
+    deletion: deletionHandlers(deps),
     vaultKeys: vaultKeysHandlers(deps),
     folderNames: folderNamesHandlers(deps),
     folders: foldersHandlers(deps),

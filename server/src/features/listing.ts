@@ -1,9 +1,10 @@
 /** Lists that span vaults: read per vault by its own index and merged, so that a small vault costs a small read. */
 import { ServiceError } from "../http/errors.ts";
 import type { Principal } from "../http/handlers.ts";
+import { reaches } from "./acting.ts";
 import { newestFirst } from "./paging.ts";
 import { type ChainDeps, readVaultFor, requireSight, type SeenVault } from "./shared-vaults/access.ts";
-import { listVaultIds } from "./vaults/store.ts";
+import { hasTrashedVault, listLiveVaults } from "./vaults/store.ts";
 
 /** A vault that a list reads, with its account; null: the account as a whole, which has an index of its own. */
 export interface ReadVault {
@@ -13,8 +14,8 @@ export interface ReadVault {
 
 /**
  * A named vault (404 outside the caller's reach, 403 for a member that the chain no longer names), else those a limited key reaches, else
- * the whole account. `top` asks for the tops of all vaults, which only a per-vault index finds. Shared vaults of other accounts are read by
- * their name alone.
+ * the whole account. `top` asks for the tops of all vaults, which only a per-vault index finds; so does an account with vaults in the trash,
+ * whose content is listed nowhere. Shared vaults of other accounts are read by their name alone.
  */
 export async function vaultsToRead(
   deps: ChainDeps,
@@ -29,8 +30,11 @@ export async function vaultsToRead(
     return [{ accountId: vault.account_id, vaultId: vault.id }];
   }
   const ofAccount = (vaultId: string): ReadVault => ({ accountId, vaultId });
-  if (principal.vaultIds !== null) return [...principal.vaultIds].map(ofAccount);
-  return wanted.top ? (await listVaultIds(deps.database, accountId)).map(ofAccount) : [{ accountId, vaultId: null }];
+  const hasTrashed = await hasTrashedVault(deps.database, accountId);
+  if (!hasTrashed && principal.vaultIds !== null) return [...principal.vaultIds].map(ofAccount);
+  if (!hasTrashed && !wanted.top) return [{ accountId, vaultId: null }];
+  const live = (await listLiveVaults(deps.database, accountId)).filter(({ id }) => reaches(principal, id));
+  return live.map(({ id }) => ofAccount(id));
 }
 
 /** Throws `validation_failed` for a name in the clear where names are encrypted: no such vault can be asked for it. */

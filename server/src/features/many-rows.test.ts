@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import type { File } from "@coffer/contract";
 import { expect, test } from "vitest";
+import { purgeVault } from "./deletion/test-proofs.ts";
 import { newTestVault } from "../drivers/chain/test-chain.ts";
 import type { FileRow } from "../ports/tables.ts";
 import {
@@ -143,7 +144,7 @@ test("a claimed vault changes its account with all that lies in it, and then goe
   expect(accounts).toEqual([owner.principal.accountId, member.principal.accountId]);
   expect(await usageOf(service, member.principal.accountId)).toEqual(before);
 
-  const remove = () => service.handlers.vaults.delete({ params, query: { force: true } }, context);
+  const remove = () => purgeVault(service, { vaultId, objectId, owner: member });
   expect(await statesDuring(service, (row) => row.vault_id, remove)).toEqual([vaultId, ""]);
   expect(await usageOf(service, member.principal.accountId)).toEqual({ usage_bytes: 0, usage_files: 0 });
   const queued = service.database.build.selectFrom("blob_deletions").select("blob_key");

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { parseConfig, type Environment, type Settings } from "../config.ts";
 import { openMemoryBlobs } from "../drivers/blobs/memory.ts";
 import { openTestChain, type TestChain } from "../drivers/chain/test-chain.ts";
+import { openSuiSignatures } from "../drivers/message-signatures/sui.ts";
 import { openSqlite } from "../drivers/database/sqlite.ts";
 import type { Deps } from "../deps.ts";
 import { ServiceError } from "../http/errors.ts";
@@ -15,6 +16,7 @@ import type { BlobStore } from "../ports/blob-store.ts";
 import type { Database } from "../ports/database.ts";
 import { systemRandom } from "../ports/random.ts";
 import { createAccount } from "./account/store.ts";
+import { deletionHandlers } from "./deletion/handlers.ts";
 import { filesHandlers } from "./files/handlers.ts";
 import { folderNamesHandlers } from "./folder-names/handlers.ts";
 import { foldersHandlers } from "./folders/handlers.ts";
@@ -39,6 +41,7 @@ export interface TestService extends AsyncDisposable {
   readonly clock: TestClock;
   readonly random: typeof systemRandom;
   readonly settings: Settings;
+  readonly signatures: Deps["signatures"];
   /** What the handlers read, unless the service was opened without a chain. */
   readonly chain: TestChain;
   readonly owner: Principal;
@@ -47,13 +50,15 @@ export interface TestService extends AsyncDisposable {
   addAccount(plan?: string, chainAddress?: string): Promise<Principal>;
 }
 
-type Parts = Pick<TestService, "database" | "blobs" | "clock" | "random" | "settings"> & Pick<Deps, "chain">;
+type Parts = Pick<TestService, "database" | "blobs" | "clock" | "random" | "settings" | "signatures"> &
+  Pick<Deps, "chain">;
 
 function handlersOf(deps: Parts) {
   return {
     vaults: vaultsHandlers(deps),
     members: membersHandlers(deps),
     ownership: ownershipHandlers(deps),
+    deletion: deletionHandlers(deps),
     vaultKeys: vaultKeysHandlers(deps),
     folderNames: folderNamesHandlers(deps),
     folders: foldersHandlers(deps),
@@ -84,6 +89,7 @@ export async function openTestService(options: TestServiceOptions = {}): Promise
     clock,
     random: systemRandom,
     settings,
+    signatures: openSuiSignatures(null, { clock }),
     chain: options.hasChain === false ? null : chain,
   };
   const addAccount: TestService["addAccount"] = (plan = "pro", chainAddress) =>

@@ -179,7 +179,7 @@ describe("the trash", () => {
     const young = await trashed();
     const live = await storeFile();
     clock.advance(30 * DAY - 1);
-    expect(await purgeTrash(deps(), running)).toEqual({ files: 2, folders: 2 });
+    expect(await purgeTrash(deps(), running)).toEqual({ files: 2, folders: 2, vaults: 0 });
     const left = await database.all(database.build.selectFrom("files").select("id"));
     expect(left.map((row) => row.id).toSorted()).toEqual([young.id, live.id].toSorted());
     expect(await database.all(database.build.selectFrom("folders").select("id"))).toEqual([]);
@@ -205,11 +205,11 @@ describe("the trash", () => {
     clock.advance(1);
     await storeFile({ folder_id: inner.id, trashed_at: clock.now() });
     clock.advance(30 * DAY - 1);
-    expect(await purgeTrash(deps(), running)).toEqual({ files: 0, folders: 1 });
+    expect(await purgeTrash(deps(), running)).toEqual({ files: 0, folders: 1, vaults: 0 });
     const left = await database.all(database.build.selectFrom("folders").select("id"));
     expect(left.map((row) => row.id)).not.toContain(empty.id);
     clock.advance(1);
-    expect(await purgeTrash(deps(), running)).toEqual({ files: 1, folders: 2 });
+    expect(await purgeTrash(deps(), running)).toEqual({ files: 1, folders: 2, vaults: 0 });
   });
 });
 

@@ -1,7 +1,7 @@
 /** The SQL of the jobs. Unlike a feature's, it goes over all accounts. */
 import { dropStagedOfFolder } from "../features/folder-names/staged-store.ts";
 import { prepared, type Session } from "../ports/database.ts";
-import type { BlobDeletionRow, FileRow, FileVersionRow, FolderRow, UploadRow } from "../ports/tables.ts";
+import type { BlobDeletionRow, FileRow, FileVersionRow, FolderRow, UploadRow, VaultRow } from "../ports/tables.ts";
 
 /** Rows looked at in one step: a step is short, so requests run in between. */
 export const BATCH = 200;
@@ -192,6 +192,24 @@ const removeFile = prepared((build, value: { id: string; cutoff: number }) =>
 /** 0 when it has been restored or deleted since it was listed. */
 export function deleteTrashedFile(transaction: Session, id: string, cutoff: number): Promise<number> {
   return transaction.run(removeFile(transaction, { id, cutoff }));
+}
+
+const oldVaults = prepared((build, value: { cutoff: number }) =>
+  build.selectFrom("vaults").select("id").where("trashed_at", "<=", value.cutoff).orderBy("trashed_at").limit(BATCH),
+);
+
+/** At most {@link BATCH}; the next run goes on. */
+export function listOldTrashedVaults(session: Session, cutoff: number): Promise<Pick<VaultRow, "id">[]> {
+  return session.all(oldVaults(session, { cutoff }));
+}
+
+const oldVault = prepared((build, value: { id: string; cutoff: number }) =>
+  build.selectFrom("vaults").selectAll().where("id", "=", value.id).where("trashed_at", "<=", value.cutoff),
+);
+
+/** null when it has been restored or deleted since it was listed. */
+export function findOldTrashedVault(session: Session, id: string, cutoff: number): Promise<VaultRow | null> {
+  return session.first(oldVault(session, { id, cutoff }));
 }
 
 const removeLostKeys = prepared((build, value: { vaultId: string; folderId: string }) =>

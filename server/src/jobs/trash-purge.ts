@@ -3,19 +3,32 @@ import { type EventObject, TRASH_DAYS } from "@coffer/contract";
 import { changeUsage } from "../features/account/store.ts";
 import { fileObject, folderObject } from "../features/changes/objects.ts";
 import { recordChange } from "../features/changes/store.ts";
+import { grantByService } from "../features/deletion/grants.ts";
 import { dropKeptVersions } from "../features/files/kept-versions-store.ts";
 import { queueBlobDeletion } from "../features/files/store.ts";
+import { purgeVault } from "../features/vaults/deleting.ts";
 import type { Session } from "../ports/database.ts";
 import type { FolderRow } from "../ports/tables.ts";
 import type { JobDeps } from "./start-jobs.ts";
-import { deleteEmptyFolders, deleteFolderNames, deleteTrashedFile, listOldTrash, type TrashedFile } from "./store.ts";
+import {
+  deleteEmptyFolders,
+  deleteFolderNames,
+  deleteTrashedFile,
+  findOldTrashedVault,
+  listOldTrash,
+  listOldTrashedVaults,
+  type TrashedFile,
+} from "./store.ts";
 
 const DAY = 24 * 60 * 60_000;
 
 type Purging = Pick<JobDeps, "database" | "clock" | "random">;
 
 /** Files before folders: a folder goes when nothing lies in it. */
-export async function purgeTrash(deps: Purging, signal: AbortSignal): Promise<{ files: number; folders: number }> {
+export async function purgeTrash(
+  deps: Purging,
+  signal: AbortSignal,
+): Promise<{ files: number; folders: number; vaults: number }> {
   const cutoff = deps.clock.now() - TRASH_DAYS * DAY;
   let files = 0;
   while (!signal.aborted) {
@@ -33,7 +46,24 @@ export async function purgeTrash(deps: Purging, signal: AbortSignal): Promise<{ 
     if (purged === 0) break;
     folders += purged;
   }
-  return { files, folders };
+  return { files, folders, vaults: await purgeVaults(deps, signal, cutoff) };
+}
+
+/** Each in a transaction of its own: one that was restored since it was listed stays. */
+async function purgeVaults(deps: Purging, signal: AbortSignal, cutoff: number): Promise<number> {
+  let purged = 0;
+  for (const { id } of await listOldTrashedVaults(deps.database, cutoff)) {
+    if (signal.aborted) break;
+    purged += await deps.database.transaction(
+      async (transaction) => {
+        const vault = await findOldTrashedVault(transaction, id, cutoff);
+        if (vault !== null) await purgeVault(transaction, deps, null, vault, grantByService(id));
+        return vault === null ? 0 : 1;
+      },
+      { freesSpace: true },
+    );
+  }
+  return purged;
 }
 
 async function purgeFiles(

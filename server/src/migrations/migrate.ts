@@ -11,6 +11,7 @@ import { inviteSigningKeys } from "./0006-invite-signing-keys.ts";
 import { manyRows } from "./0007-many-rows.ts";
 import { revisions } from "./0008-revisions.ts";
 import { uploadHolds } from "./0009-upload-holds.ts";
+import { vaultTrash } from "./0010-vault-trash.ts";
 
 /** A step of the schema: applied once, in its own transaction, never changed after a release. */
 export interface Migration {
@@ -29,6 +30,7 @@ const MIGRATIONS: readonly Migration[] = [
   manyRows,
   revisions,
   uploadHolds,
+  vaultTrash,
 ];
 
 interface MigrationRow {

@@ -15,6 +15,7 @@ import {
   put,
   replace,
 } from "../features/files/test-shared-files.ts";
+import { deleteVault, emptyTrash, prove, purgeVault } from "../features/deletion/test-proofs.ts";
 import { publishKey } from "../features/shared-vaults/test-vaults.ts";
 import { answerOf, bodyOf, contextOf, openTestService, type TestService } from "../features/test-service.ts";
 import { expireUploads, expireVersions } from "../jobs/expiry.ts";
@@ -157,7 +158,9 @@ async function throwAway(living: TestService, writing: Living, folderId: string)
   await handlers.folders.delete({ params }, context);
   await handlers.folders.restore({ params, body: undefined }, context);
   await handlers.folders.delete({ params }, context);
-  await handlers.trash.empty({ query: { vaultId: writing.shared.vaultId } }, context);
+  await handlers.trash.list({ query: {} }, context);
+  await handlers.trash.empty({ query: {}, headers: {} }, context);
+  await emptyTrash(living, writing.shared, { proof: await prove(living, writing.shared, "empty-trash") });
   living.clock.advance(40 * 24 * 60 * 60_000);
   const signal = new AbortController().signal;
   await expireVersions(living, signal);
@@ -171,5 +174,12 @@ async function handOn(living: TestService, { shared, by, member }: Living): Prom
   const params = { vaultId: shared.vaultId };
   expect(by.principal.accountId).not.toBe(member.principal.accountId);
   await living.handlers.ownership.claim({ params, body: {} }, contextOf(member.principal));
-  await living.handlers.vaults.delete({ params, query: { force: true } }, contextOf(member.principal));
+  const claimed = { ...shared, owner: member };
+  await deleteVault(living, claimed, { proof: await prove(living, claimed, "delete-vault") });
+  const context = contextOf(member.principal);
+  await living.handlers.trash.list({ query: { kind: "vaults" } }, context);
+  await living.handlers.files.list({ query: {} }, context);
+  await living.handlers.vaults.restore({ params, body: {} }, context);
+  await purgeVault(living, claimed);
+  await purgeTrash(living, new AbortController().signal);
 }

@@ -66,6 +66,8 @@ export interface VaultRow {
   plain_names: number | null;
   created_at: number;
   updated_at: number;
+  /** null: live. What lies in a vault in the trash is there for nobody until it is restored. */
+  trashed_at: number | null;
 }
 
 export interface FolderRow {

@@ -23,7 +23,8 @@ afterAll(() => sink[Symbol.asyncDispose]());
 const KINDS = [
   ...["file.uploaded", "file.updated", "file.trashed", "file.restored", "file.deleted"],
   ...["folder.created", "folder.updated", "folder.trashed", "folder.deleted"],
-  ...["vault.created", "vault.updated", "vault.deleted", "vault.member_added", "vault.member_removed"],
+  ...["vault.created", "vault.updated", "vault.trashed", "vault.restored", "vault.deleted"],
+  ...["vault.member_added", "vault.member_removed"],
   ...["api_key.created", "api_key.revoked", "invite.created", "invite.redeemed", "invite.revoked"],
   ...["account.email_verified", "account.plan_changed", "webhook.test"],
 ];
@@ -88,6 +89,8 @@ async function doEverything(accessToken: string, accountId: string, email: strin
   await call("DELETE", `/api/folders/${folder}`);
   await call("DELETE", `/api/trash?vaultId=${vault}`);
   await call("DELETE", `/api/vaults/${vault}?force=true`);
+  await call("POST", `/api/vaults/${vault}/restore`);
+  await call("DELETE", `/api/vaults/${vault}?force=true&permanent=true`);
   const key = await createKey(server.baseUrl, accessToken, { name: CANARY });
   await revokeKey(server.baseUrl, accessToken, key.id);
   const invites = [

@@ -51,6 +51,15 @@ const FOLDERS_AND_VAULTS = [
   built("D5-vaults-paths", "GET, POST /api/vaults; GET, PATCH, DELETE /api/vaults/{vaultId}."),
   built("D5-vault-delete", "Deleting a vault that is not empty is 409 unless ?force=true."),
   built(
+    "D5-vault-trash",
+    "A deleted vault goes to the trash for 30 days: 200 { vault } with trashedAt, listed, restored, purged then or with ?permanent=true.",
+  ),
+  built(
+    "D5-owner-proof",
+    "Deletion, purge, permanent deletion of a file, and the trash of a shared vault need the owner's proof over a challenge.",
+  ),
+  built("D5-empty-all", "Emptying all trash leaves shared vaults alone and names them."),
+  built(
     "D5-shared-unavailable",
     'type "shared" before shared vaults exist: 400 "shared vaults are not available on this server".',
   ),

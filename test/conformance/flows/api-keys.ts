@@ -85,5 +85,5 @@ async function vaultLimits({ owner, name, vaultId }: Subject): Promise<void> {
   const unknown = ["00000000-0000-4000-8000-000000000000"];
   await owner.call(api.apiKeys.create, { body: { name: "nobody", vaultIds: unknown } }, { expect: "not_found" });
   await owner.call(api.apiKeys.revoke, { params: { keyId: made.id } });
-  await owner.call(api.vaults.delete, { params: { vaultId: other.id } });
+  await owner.call(api.vaults.delete, { params: { vaultId: other.id }, query: { permanent: true } }, { expect: 204 });
 }

@@ -146,7 +146,11 @@ async function changes({ owner, name, vaultId }: Subject, file: File): Promise<v
   const foreign = (await owner.call(api.folders.create, { body: { name: "foreign", vaultId: other.id } })).value()
     .folder;
   await owner.call(api.files.update, { params, body: { folderId: foreign.id } }, { expect: "different_vault" });
-  await owner.call(api.vaults.delete, { params: { vaultId: other.id }, query: { force: true } });
+  await owner.call(
+    api.vaults.delete,
+    { params: { vaultId: other.id }, query: { force: true, permanent: true } },
+    { expect: 204 },
+  );
 }
 
 async function trash({ owner, name }: Subject, file: File): Promise<void> {

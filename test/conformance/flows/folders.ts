@@ -62,7 +62,7 @@ async function lifeOfAFolder({ owner, name, vaultId }: Subject): Promise<void> {
     { body: { name: "astray", vaultId: other.id, parentId: outer.id } },
     { expect: "different_vault" },
   );
-  await owner.call(api.vaults.delete, { params: { vaultId: other.id } });
+  await owner.call(api.vaults.delete, { params: { vaultId: other.id }, query: { permanent: true } }, { expect: 204 });
 }
 
 async function trashAndBack({ owner, name, vaultId }: Subject): Promise<void> {

@@ -85,6 +85,7 @@ export const NOBODYS_ADDRESS = `0x${"5f".repeat(32)}`;
 const LEAST = new Map<EndpointDefinition, object>([
   [api.webhooks.recover, { since: "2026-01-01T00:00:00.000Z" }],
   [api.members.add, { chainAddress: NOBODYS_ADDRESS }],
+  [api.deletion.challenge, { act: "delete-vault" }],
   [api.vaultKeys.publish, { record: "AAAA" }],
   [api.folderNames.stage, { folderId: null, keyId: "5f".repeat(32), entries: [] }],
 ]);

@@ -42,9 +42,7 @@ async function lifeOfAVault({ owner, name }: Subject): Promise<void> {
   const file = { query: { vaultId: made.id, name: "keeps.txt" }, headers: {}, body: new Uint8Array([1]) };
   await owner.call(api.files.upload, file);
   await owner.call(remove, { params }, { expect: "vault_not_empty" });
-  await owner.call(remove, { params, query: { force: true } });
-  await owner.call(get, { params }, { expect: "not_found" });
-  await owner.call(remove, { params }, { expect: "not_found" });
+  await intoTheTrashAndOut(owner, made.id, renamed);
   const all = await walkPages(
     async (cursor) => (await owner.call(api.vaults.list, { query: { ...cursor } })).value(),
     (page) => page.vaults,
@@ -53,6 +51,43 @@ async function lifeOfAVault({ owner, name }: Subject): Promise<void> {
   owner.check(api.vaults.list, usual !== undefined, "the account has no default vault");
   if (usual)
     await owner.call(remove, { params: { vaultId: usual.id }, query: { force: true } }, { expect: "default_vault" });
+}
+
+/** A vault in the trash is found there and by its id; what lies in it is found nowhere, until it comes back. */
+async function intoTheTrashAndOut(owner: Subject["owner"], vaultId: string, title: string): Promise<void> {
+  const { create, delete: remove, get, restore } = api.vaults;
+  const params = { vaultId };
+  owner.step("a deleted vault goes to the trash, once, and nothing in it is found");
+  const gone = (await owner.call(remove, { params, query: { force: true } })).value();
+  owner.check(remove, gone?.vault.trashedAt != null, "the answer does not say when it went to the trash");
+  const again = (await owner.call(remove, { params, query: {} })).value();
+  owner.check(remove, again?.vault.trashedAt === gone?.vault.trashedAt, "a repeat changed something");
+  owner.check(get, (await owner.call(get, { params })).value().vault.trashedAt !== null, "it is shown as live");
+  await owner.call(api.files.list, { query: { vaultId } }, { expect: "not_found" });
+  const trash = await walkPages(
+    async (cursor) => (await owner.call(api.trash.list, { query: { kind: "vaults", limit: 1, ...cursor } })).value(),
+    (page) => page.vaults,
+  );
+  owner.check(
+    api.trash.list,
+    trash.some(({ id }) => id === vaultId),
+    "the vault is not in the trash",
+  );
+
+  owner.step("its name is free; it comes back under another, with its files");
+  const other = (await owner.call(create, { body: { name: title, type: "public" } })).value().vault;
+  await owner.call(restore, { params, body: {} }, { expect: "name_exists" });
+  const back = (await owner.call(restore, { params, body: { name: `${title} again` } })).value().vault;
+  owner.check(restore, back.trashedAt === null && back.name === `${title} again`, "it did not come back as asked");
+  await owner.call(restore, { params, body: {} }, { expect: "not_trashed" });
+  const { files } = (await owner.call(api.files.list, { query: { vaultId } })).value();
+  owner.check(restore, files.length === 1, "its file did not come back");
+
+  owner.step("deleted for good it is not there any more");
+  await owner.call(remove, { params, query: { force: true, permanent: true } }, { expect: 204 });
+  await owner.call(get, { params }, { expect: "not_found" });
+  await owner.call(remove, { params, query: {} }, { expect: "not_found" });
+  await owner.call(remove, { params: { vaultId: other.id }, query: { permanent: true } }, { expect: 204 });
 }
 
 /** Shared vaults need a chain that the server reads: what only they have is refused by name elsewhere. */
@@ -68,6 +103,7 @@ async function whatPublicOnesLack({ owner, vaultId }: Pick<Subject, "owner" | "v
   await owner.call(members.add, { params, body: { chainAddress } }, lacks);
   await owner.call(members.remove, { params: { vaultId, chainAddress } }, lacks);
   await owner.call(ownership.claim, { params, body: {} }, lacks);
+  await owner.call(api.deletion.challenge, { params, body: { act: "delete-vault" } }, lacks);
   await owner.call(vaultKeys.list, { params, query: {} }, lacks);
   await owner.call(vaultKeys.publish, { params, body: { record: "AAAA" } }, lacks);
   await owner.call(folderNames.get, { params, query: {} }, lacks);
@@ -102,5 +138,6 @@ async function pages({ owner, name }: Subject): Promise<void> {
     times.every((time, at) => at === 0 || time <= (times[at - 1] ?? "")),
     "not newest first",
   );
-  for (const vaultId of made) await owner.call(api.vaults.delete, { params: { vaultId } });
+  for (const vaultId of made)
+    await owner.call(api.vaults.delete, { params: { vaultId }, query: { permanent: true } }, { expect: 204 });
 }

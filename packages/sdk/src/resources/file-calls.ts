@@ -6,6 +6,7 @@ import type { FileChanges, UpdateOptions } from "../files.ts";
 import type { Connection } from "../options.ts";
 import { MOVE, refuseUndefinedPlaces } from "../undefined-place.ts";
 import type { Query } from "./calling.ts";
+import { deleteWithProof } from "./deletion-calls.ts";
 import { isRestored, sharedChanges, toKnownNames } from "./known-names.ts";
 import { isChanged, revisionHeader } from "./revisions.ts";
 
@@ -49,7 +50,12 @@ export function fileCalls(connection: Connection) {
       { permanent, ...options }: CallOptions & { readonly permanent?: boolean | undefined } = {},
     ) => {
       const query = permanent === undefined ? {} : { permanent };
-      const deleted = await callOn(connection, api.files.delete, { params: { fileId }, query }, options);
+      const deleted = await deleteWithProof(
+        connection,
+        { act: "delete-file", fileId },
+        (headers) => callOn(connection, api.files.delete, { params: { fileId }, query, headers }, options),
+        options,
+      );
       return deleted === undefined ? null : one({ ...deleted.file, id: fileId }, options);
     },
     restore: async (fileId: string, body: { readonly name?: string } = {}, options?: CallOptions) => {

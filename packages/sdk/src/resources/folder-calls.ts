@@ -1,10 +1,12 @@
 /** The calls behind {@link FolderResource} and {@link TrashResource}: names of shared vaults are opened here. */
 import { clientApi as api, type Folder } from "@coffer/contract";
+import { trashGroup } from "@coffer/contract/trash";
 import { callOn, settleRepeat, type CallOptions } from "../call.ts";
 import type { FolderUpdateOptions } from "../files.ts";
 import type { Connection } from "../options.ts";
 import { MOVE, NEW_ITEM, refuseUndefinedPlaces } from "../undefined-place.ts";
 import type { Body, Query } from "./calling.ts";
+import { emptyTrash } from "./deletion-calls.ts";
 import { isRestored, sharedChanges, toKnownNames } from "./known-names.ts";
 import { isChanged, revisionHeader } from "./revisions.ts";
 
@@ -68,17 +70,19 @@ export function folderCalls(connection: Connection) {
 }
 
 export function trashCalls(connection: Connection) {
-  const { list, empty } = api.trash;
+  const { list } = trashGroup;
   return {
     list: async (query: Query<typeof list>, options?: CallOptions) => {
-      const page = await callOn(connection, list, { query }, options);
-      if (connection.sharedVaults === null) return page;
+      const { files, nextCursor } = await callOn(connection, list, { query }, options);
+      if (connection.sharedVaults === null) return { files, nextCursor };
       const { nameFiles } = await import("../vaults/listing.ts");
-      return { ...page, files: await nameFiles(connection, page.files, { ...query, trashed: true }, options) };
+      return { files: await nameFiles(connection, files, { ...query, trashed: true }, options), nextCursor };
     },
-    empty: async (query: Query<typeof empty> = {}, options?: CallOptions) => {
-      refuseUndefinedPlaces(empty.id, query, { vaultId: "for all vaults" });
-      return callOn(connection, empty, { query }, options);
+    vaults: async (query: Query<typeof list>, options?: CallOptions) => {
+      const { vaults, nextCursor } = await callOn(connection, list, { query: { ...query, kind: "vaults" } }, options);
+      return { vaults, nextCursor };
     },
+    empty: (query: Query<typeof trashGroup.empty> = {}, options?: CallOptions) =>
+      emptyTrash(connection, query, options),
   };
 }

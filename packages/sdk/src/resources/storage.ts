@@ -1,5 +1,6 @@
 /** Vaults, folders and the trash: each method is one endpoint of the contract, its answer unwrapped. */
 import { clientApi as api, type File, type Folder, type Vault, type VaultMember } from "@coffer/contract";
+import type { trashGroup } from "@coffer/contract/trash";
 import { callOn, type CallOptions } from "../call.ts";
 import type { FolderUpdateOptions } from "../files.ts";
 import type { Connection } from "../options.ts";
@@ -20,6 +21,13 @@ import { onDemand, withCursor, type Body, type Query } from "./calling.ts";
 type Vaults = typeof api.vaults;
 type Folders = typeof api.folders;
 
+export interface VaultDeletion extends CallOptions {
+  /** Also when something is in it. */
+  readonly force?: boolean | undefined;
+  /** For good. */
+  readonly permanent?: boolean | undefined;
+}
+
 export interface VaultResource {
   /**
    * Makes a vault. A shared one is an object on the chain first, owned by the signer's address, and then a vault of the account that this
@@ -39,8 +47,15 @@ export interface VaultResource {
   list(query?: Query<Vaults["list"]>, options?: CallOptions): PagePromise<"vaults", Vault>;
   get(vaultId: string, options?: CallOptions): Promise<Vault>;
   update(vaultId: string, changes: Body<Vaults["update"]>, options?: CallOptions): Promise<Vault>;
-  /** Fails with `vault_not_empty` unless `force`, which deletes the files for good. */
-  delete(vaultId: string, options?: CallOptions & { readonly force?: boolean | undefined }): Promise<void>;
+  /**
+   * Moves a vault to the trash with all that lies in it, for 30 days. Fails with `vault_not_empty` unless `force`. `permanent` deletes it for
+   * good, from the trash or at once, and answers null. What is deleted of a shared vault needs the chain key of its owner: the client signs
+   * the service's challenge by itself.
+   * @throws ApiError `owner_proof_required` for a client without that key, `signature_invalid` for one with another.
+   */
+  delete(vaultId: string, options?: VaultDeletion): Promise<Vault | null>;
+  /** Brings a vault back from the trash, perhaps under another name. */
+  restore(vaultId: string, changes?: { readonly name?: string }, options?: CallOptions): Promise<Vault>;
   /** Who may read and write a shared vault. */
   readonly members: MemberResource;
   /** Why a shared vault does not open, layer by layer, each with its next step. Decide nothing from it: it is for people. */
@@ -164,13 +179,7 @@ export function vaultResource(connection: Connection): VaultResource {
     get: async (vaultId, options) => (await callOn(connection, get, { params: { vaultId } }, options)).vault,
     update: async (vaultId, body, options) =>
       (await callOn(connection, update, { params: { vaultId }, body }, options)).vault,
-    delete: async (vaultId, { force, ...options } = {}) =>
-      callOn(
-        connection,
-        api.vaults.delete,
-        { params: { vaultId }, query: force === undefined ? {} : { force } },
-        options,
-      ),
+    ...onDemand(async () => (await import("./deletion-calls.ts")).deletionCalls(connection), "delete", "restore"),
   };
 }
 
@@ -198,10 +207,22 @@ export function folderResource(connection: Connection): FolderResource {
   };
 }
 
+type TrashQuery = Omit<Query<typeof trashGroup.list>, "kind">;
+
+export interface EmptiedTrash {
+  readonly leftVaults: readonly { readonly id: string; readonly name: string }[];
+}
+
 export interface TrashResource {
-  list(query?: Query<typeof api.trash.list>, options?: CallOptions): PagePromise<"files", File>;
-  /** Deletes what is in the trash for good. */
-  empty(query?: Query<typeof api.trash.empty>, options?: CallOptions): Promise<void>;
+  /** The files in the trash of live vaults. */
+  list(query?: TrashQuery, options?: CallOptions): PagePromise<"files", File>;
+  /** The vaults in the trash, with all that lies in them. */
+  vaults(query?: Omit<TrashQuery, "vaultId">, options?: CallOptions): PagePromise<"vaults", Vault>;
+  /**
+   * Deletes the files and folders in the trash for good: of one vault, or of all public ones. Shared vaults with something in their trash are
+   * in `leftVaults` then; each is emptied by its id, with the chain key of its owner.
+   */
+  empty(query?: Query<typeof trashGroup.empty>, options?: CallOptions): Promise<EmptiedTrash>;
 }
 
 export function trashResource(connection: Connection): TrashResource {
@@ -211,6 +232,12 @@ export function trashResource(connection: Connection): TrashResource {
       new PagePromise(
         "files",
         async (cursor) => (await calls()).list(withCursor(query, cursor), options),
+        query.cursor,
+      ),
+    vaults: (query = {}, options) =>
+      new PagePromise(
+        "vaults",
+        async (cursor) => (await calls()).vaults(withCursor(query, cursor), options),
         query.cursor,
       ),
     ...onDemand(calls, "empty"),

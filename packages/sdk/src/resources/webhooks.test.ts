@@ -195,7 +195,7 @@ describe("the event feed", () => {
     const vault = await client.vaults.create({ name: "Mine", type: "public" });
     expect((await first).value).toMatchObject({ type: "vault.created", data: { object: { id: vault.id } } });
     await client.vaults.delete(vault.id);
-    expect((await feed.next()).value).toMatchObject({ type: "vault.deleted", data: { object: { id: vault.id } } });
+    expect((await feed.next()).value).toMatchObject({ type: "vault.trashed", data: { object: { id: vault.id } } });
     await feed.return();
     expect(fake.state.readers.size).toBe(0);
   });

@@ -7,7 +7,7 @@ import { toTimestamp } from "../acting.ts";
 import { accessLevelOf } from "../api-keys/rules.ts";
 import { recordChange } from "../changes/store.ts";
 import { linkAddress, noteTransfers } from "./linking.ts";
-import { makeChallenge, requireLinkProof } from "./challenges.ts";
+import { makeLinkChallenge, requireLinkProof } from "./challenges.ts";
 import { limitsOf } from "./rules.ts";
 import { findAccount, renameAccount } from "./store.ts";
 
@@ -42,7 +42,7 @@ export const accountHandlers = (deps: Needs): GroupHandlers<typeof api.account> 
     return { account: renderAccount(row, principal, deps) };
   },
 
-  linkChainChallenge: (_input, { principal }) => makeChallenge(deps, principal),
+  linkChainChallenge: (_input, { principal }) => makeLinkChallenge(deps, principal),
 
   async linkChain({ body }, context) {
     const { principal } = context;

@@ -1,9 +1,10 @@
 import { Readable } from "node:stream";
-import { renderKeyAddressText, renderLinkText } from "@coffer/contract";
+import { renderDeletionText, renderKeyAddressText, renderLinkText } from "@coffer/contract";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newTestVault } from "../../drivers/chain/test-chain.ts";
 import { openTestApp, type TestAnswer, type TestApp } from "../../test-app.ts";
 import { toTimestamp } from "../acting.ts";
+import { MOST_LIVE } from "../chain-proofs/challenges.ts";
 import type { TestSigner } from "../chain-proofs/test-signer.ts";
 import { claimOf, errorCodeOf, makeInvite, newSigner, redeem, TEST_PLACE } from "../invites/test-invites.ts";
 
@@ -165,14 +166,16 @@ describe("a challenge", () => {
     expect(outcomeOf(odd)).toEqual([400, "token_invalid"]);
   });
 
-  it("gives way to newer ones: no more than ten of an account are kept", async () => {
+  it("gives way to newer ones: no more than a hundred of a credential are kept", async () => {
     const nonces = [];
-    for (let n = 0; n < 11; n += 1) {
+    for (let n = 0; n <= MOST_LIVE; n += 1) {
       nonces.push(await challenge());
       service.clock.advance(1);
     }
     const { database } = service.deps;
-    expect(await database.all(database.build.selectFrom("chain_challenges").select("expires_at"))).toHaveLength(10);
+    expect(await database.all(database.build.selectFrom("chain_challenges").select("expires_at"))).toHaveLength(
+      MOST_LIVE,
+    );
     expect(outcomeOf(await present(newSigner(), String(nonces[0])))).toEqual([400, "token_invalid"]);
     expect((await present(newSigner(), String(nonces[1]))).status).toBe(200);
   });
@@ -307,12 +310,23 @@ describe("linking another address", () => {
     expect((await link(newSigner())).status).toBe(200);
   });
 
-  it("[D4-relink] is free once the shared vaults are deleted", async () => {
+  it("[D4-relink] is free once the shared vaults are deleted for good: in the trash they are the address's still", async () => {
     const first = newSigner();
     await link(first);
-    const { id } = await shareVault("a", first);
+    const { id, objectId } = await shareVault("a", first);
     expect(outcomeOf(await link(newSigner()))).toEqual([409, "address_conflict"]);
-    expect((await service.ask("DELETE", `/api/vaults/${id}`, { key: owner.key })).status).toBe(204);
+    const remove = async (act: "delete-vault" | "purge-vault", query: string) => {
+      const path = `/api/vaults/${id}`;
+      const asked = await service.ask("POST", `${path}/deletion-challenge`, { key: owner.key, json: { act } });
+      const nonce = String(asked.body["nonce"]);
+      const whose = { chainAddress: first.chainAddress, accountId: owner.id, chainObjectId: objectId };
+      const text = renderDeletionText({ ...TEST_PLACE, ...whose, act, vaultId: id, nonce });
+      const headers = { "coffer-proof": `${nonce}.${first.sign(text)}` };
+      return (await service.ask("DELETE", `${path}${query}`, { key: owner.key, headers })).status;
+    };
+    expect(await remove("delete-vault", "")).toBe(200);
+    expect(outcomeOf(await link(newSigner()))).toEqual([409, "address_conflict"]);
+    expect(await remove("purge-vault", "?permanent=true")).toBe(204);
     expect((await link(newSigner())).status).toBe(200);
   });
 

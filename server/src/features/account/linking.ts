@@ -89,7 +89,10 @@ async function requireLeavable(
   chainAddress: string,
 ): Promise<void> {
   if ((await transaction.first(findSharedVault(transaction, { accountId, chainAddress }))) !== null) {
-    throw new ServiceError("address_conflict", "Transfer every shared vault before linking another address");
+    throw new ServiceError(
+      "address_conflict",
+      "Transfer every shared vault, or delete it for good, before linking another address",
+    );
   }
   // Such a key would become an agent's by its own act, and perhaps nothing could act as the owner any more.
   if (actor?.kind === "api-key" && actor.chainAddress !== null) {

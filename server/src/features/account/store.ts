@@ -1,5 +1,5 @@
 import { prepared, type Session } from "../../ports/database.ts";
-import type { AccountRow, ChainChallengeRow } from "../../ports/tables.ts";
+import type { AccountRow } from "../../ports/tables.ts";
 
 export const findAccount = prepared((build, value: { id: string }) =>
   build.selectFrom("accounts").selectAll().where("id", "=", value.id),
@@ -57,52 +57,6 @@ export const findSharedVault = prepared((build, value: { accountId: string; chai
     .where("type", "=", "shared")
     .where("owner_address", "=", value.chainAddress)
     .limit(1),
-);
-
-export const deleteExpiredChallenges = prepared((build, value: { accountId: string; now: number }) =>
-  build.deleteFrom("chain_challenges").where("account_id", "=", value.accountId).where("expires_at", "<=", value.now),
-);
-
-/** The account's challenges, newest first. */
-export const listChallenges = prepared((build, value: { accountId: string }) =>
-  build
-    .selectFrom("chain_challenges")
-    .select("nonce_hash")
-    .where("account_id", "=", value.accountId)
-    .orderBy("expires_at", "desc")
-    .orderBy("nonce_hash"),
-);
-
-export async function deleteChallenges(transaction: Session, hashes: readonly string[]): Promise<void> {
-  if (hashes.length === 0) return;
-  await transaction.run(transaction.build.deleteFrom("chain_challenges").where("nonce_hash", "in", [...hashes]));
-}
-
-export async function insertChallenge(transaction: Session, row: ChainChallengeRow): Promise<void> {
-  await transaction.run(transaction.build.insertInto("chain_challenges").values(row));
-}
-
-export const findChallenge = prepared(
-  (build, value: { nonceHash: string; accountId: string; credential: string; now: number }) =>
-    build
-      .selectFrom("chain_challenges")
-      .select("nonce_hash")
-      .where("nonce_hash", "=", value.nonceHash)
-      .where("account_id", "=", value.accountId)
-      .where("credential", "=", value.credential)
-      .where("expires_at", ">", value.now),
-);
-
-/** Uses a challenge up: a row for the one caller that it was made for, once, before it expires. */
-export const takeChallenge = prepared(
-  (build, value: { nonceHash: string; accountId: string; credential: string; now: number }) =>
-    build
-      .deleteFrom("chain_challenges")
-      .where("nonce_hash", "=", value.nonceHash)
-      .where("account_id", "=", value.accountId)
-      .where("credential", "=", value.credential)
-      .where("expires_at", ">", value.now)
-      .returning("nonce_hash"),
 );
 
 const addUsageBelow = prepared((build, value: { accountId: string; bytes: number; files: number; maximum: number }) =>

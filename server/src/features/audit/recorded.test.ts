@@ -112,7 +112,10 @@ it("[D1-changes-row D1-changes-audit] every change is in the audit log with key,
     if (finish) await changes(["file.uploaded"], "PATCH", pathname, { headers: part, payload: "abc" });
     else await changes([], "DELETE", pathname, { headers: tus });
   }
-  await changes(["vault.deleted"], "DELETE", `/api/vaults/${vault}?force=true`);
+  await changes(["vault.trashed"], "DELETE", `/api/vaults/${vault}?force=true`);
+  await changes([], "DELETE", `/api/vaults/${vault}`);
+  await changes(["vault.restored"], "POST", `/api/vaults/${vault}/restore`);
+  await changes(["vault.deleted"], "DELETE", `/api/vaults/${vault}?force=true&permanent=true`);
 
   service.chain.set(chainObjectId, newTestVault({ address: chainAddress, signingKey: signer.publicKey }));
   service.chain.add(chainObjectId, { address: member, signingKey: new Uint8Array(0) });
@@ -129,6 +132,8 @@ it("[D1-changes-row D1-changes-audit] every change is in the audit log with key,
   await changes(["vault.names_changed"], "PUT", `${shared}/names`, {
     json: { folderId: null, keyId: vaultKey, entries: [] },
   });
+
+  await changes([], "POST", `${shared}/deletion-challenge`, { json: { act: "delete-vault" } });
 
   // Its own already; what a transfer records in both accounts is held beside it (ownership.test.ts).
   await changes([], "POST", `${shared}/claim`, { json: {} });

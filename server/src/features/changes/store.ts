@@ -6,8 +6,11 @@ import { prepared, type Session } from "../../ports/database.ts";
 import type { ChangeRow } from "../../ports/tables.ts";
 import { toTimestamp } from "../timestamps.ts";
 
-/** Who did it: a caller with a credential, or the holder of an invite code. */
-export type Actor = Principal | { readonly kind: "invite"; readonly inviteId: string; readonly chainAddress: string };
+/** Who did it: a caller with a credential, the holder of an invite code, or the operator at the server's shell. */
+export type Actor =
+  | Principal
+  | { readonly kind: "operator" }
+  | { readonly kind: "invite"; readonly inviteId: string; readonly chainAddress: string };
 
 export interface Change {
   readonly accountId: string;
@@ -103,7 +106,9 @@ function toRow(change: Change, event: Unchained, chained: string): ChangeRow {
 }
 
 function renderActor(actor: Actor | null): AuditEvent["actor"] {
-  if (actor === null) return { type: "system", id: null, accessLevel: null, chainAddress: null };
+  if (actor === null || actor.kind === "operator") {
+    return { type: actor?.kind ?? "system", id: null, accessLevel: null, chainAddress: null };
+  }
   if (actor.kind === "invite") {
     return { type: "invite", id: actor.inviteId, accessLevel: null, chainAddress: actor.chainAddress };
   }
@@ -113,7 +118,7 @@ function renderActor(actor: Actor | null): AuditEvent["actor"] {
 
 /** Where a member of another account works from is not this account's to know; the request's id lets the operator find it. */
 function renderContext({ accountId, actor, origin: given }: Change): AuditEvent["context"] {
-  const principal = actor === null || actor.kind === "invite" ? null : actor;
+  const principal = actor === null || actor.kind === "invite" || actor.kind === "operator" ? null : actor;
   const origin = given ?? principal?.origin;
   if (origin === undefined) return { requestId: null, location: null, userAgent: null };
   const isOwn = principal === null || principal.accountId === accountId;

@@ -17,7 +17,8 @@ async function createFolder(service: TestService, name: string, parentId: string
 }
 
 async function trash(service: TestService, fileId: string, as: Principal = service.owner) {
-  return answerOf(await service.handlers.files.delete({ params: { fileId }, query: {} }, contextOf(as))).file;
+  return answerOf(await service.handlers.files.delete({ params: { fileId }, query: {}, headers: {} }, contextOf(as)))
+    .file;
 }
 
 async function restore(service: TestService, fileId: string, name?: string) {
@@ -123,7 +124,10 @@ test("[D5-delete-permanent] [D1-second-delete-gone] only the owner deletes for g
   const file = await upload(service, "a");
   const agent: Principal = { ...service.owner, accessLevel: "agent" };
   const erase = (as: Principal) =>
-    service.handlers.files.delete({ params: { fileId: file.id }, query: { permanent: true } }, contextOf(as));
+    service.handlers.files.delete(
+      { params: { fileId: file.id }, query: { permanent: true }, headers: {} },
+      contextOf(as),
+    );
   expect(await codeOf(erase(agent))).toBe("owner_only");
   expect(await codeOf(trash(service, file.id, agent))).toBe("ok");
   expect(await erase(service.owner)).toMatchObject({ status: 204, body: undefined });

@@ -1,22 +1,19 @@
-/** Renaming, moving, trashing, restoring and deleting one file. */
+/** Renaming, moving, trashing and restoring one file. */
 import type { EventKind, SharedEntry } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../http/errors.ts";
-import { type Principal, Reply } from "../../http/handlers.ts";
+import type { Principal } from "../../http/handlers.ts";
 import type { Session } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";
-import { changeUsage } from "../account/store.ts";
 import { type ActingDeps, noteChange, fileTarget } from "../acting.ts";
 import { refuseEntry } from "../folder-names/entries.ts";
 import { findFolder } from "../folders/store.ts";
 import { withPermits } from "../permits.ts";
 import { findPlace } from "../placing.ts";
-import { actsAsOwner, readFileFor } from "../reaching.ts";
+import { readFileFor } from "../reaching.ts";
 import { changeSharedFile, nameRestored } from "./changing-shared.ts";
 import { requireRevision } from "./conditions.ts";
-import { dropKeptVersions } from "./kept-versions-store.ts";
-import { toFile } from "./rules.ts";
-import { BLOB_GRACE_MS, deleteFileRow, queueBlobDeletion, updateFile } from "./store.ts";
+import { updateFile } from "./store.ts";
 import { nameOrConflict, readChangeable, refuseTakenName } from "./storing.ts";
 
 export type ChangingDeps = ActingDeps & Pick<Deps, "chain">;
@@ -74,44 +71,6 @@ export function trashFile(deps: ChangingDeps, principal: Principal, fileId: stri
       { freesSpace: true },
     ),
   );
-}
-
-export async function deleteFile(deps: ChangingDeps, principal: Principal, fileId: string, permanent: boolean) {
-  if (!permanent) return { file: toFile(await trashFile(deps, principal, fileId)) };
-  if (principal.accessLevel !== "owner") throw ownerOnly();
-  await deps.database.transaction(
-    async (transaction) => {
-      const { row, vault } = await readFileFor(transaction, principal, fileId);
-      if (!actsAsOwner(principal, vault)) throw ownerOnly();
-      await removeFile(transaction, deps, principal, row);
-    },
-    { freesSpace: true },
-  );
-  return new Reply(undefined, { status: 204 });
-}
-
-function ownerOnly(): ServiceError {
-  return new ServiceError("owner_only", "Only the account owner may delete for good");
-}
-
-/** Deletes a file for good: its row, its share of the usage, and, later, its blob. */
-export async function removeFile(
-  transaction: Session,
-  deps: ActingDeps,
-  principal: Principal,
-  row: FileRow,
-): Promise<void> {
-  const notBefore = deps.clock.now() + BLOB_GRACE_MS;
-  await deleteFileRow(transaction, row.id);
-  await queueBlobDeletion(transaction, { blobKey: row.blob_key, notBefore });
-  if (row.shared_json !== null) await dropKeptVersions(transaction, { fileId: row.id, notBefore });
-  await changeUsage(transaction, {
-    accountId: row.account_id,
-    bytes: -row.size,
-    files: -1,
-    maximum: Number.MAX_SAFE_INTEGER,
-  });
-  await note(transaction, deps, principal, row, "file.deleted");
 }
 
 /** How a file comes back: under the name it has, or another. */

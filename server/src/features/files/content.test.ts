@@ -196,7 +196,10 @@ test("[D5-isolation-404] what is in the trash, or another account's, is not hand
     contextOf(stranger),
   );
   expect(await codeOf(asked)).toBe("not_found");
-  await service.handlers.files.delete({ params: { fileId: file.id }, query: {} }, contextOf(service.owner));
+  await service.handlers.files.delete(
+    { params: { fileId: file.id }, query: {}, headers: {} },
+    contextOf(service.owner),
+  );
   expect(await codeOf(get(service, file.id))).toBe("trashed");
   expect(await codeOf(head(service, file.id))).toBe("trashed");
 });

@@ -5,18 +5,20 @@ import { Holds } from "../holds/holds.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { readFileFor } from "../reaching.ts";
 import { requireSight } from "../shared-vaults/access.ts";
-import { changeFile, deleteFile, restoreFile } from "./changing.ts";
+import { changeFile, restoreFile, trashFile } from "./changing.ts";
+import { deleteForGood } from "./deleting.ts";
 import { describeContent, sendContent } from "./content.ts";
 import { listPage } from "./listing.ts";
 import { toFile } from "./rules.ts";
+import type { ProofDeps } from "../deletion/grants.ts";
 import type { ReceivingDeps, StoringDeps } from "./storing.ts";
 import { replaceContent, uploadFile } from "./uploading.ts";
 
-export function filesHandlers(deps: StoringDeps): GroupHandlers<typeof api.files> {
+export function filesHandlers(deps: StoringDeps & ProofDeps): GroupHandlers<typeof api.files> {
   return handlersOf({ ...deps, holds: new Holds(deps) });
 }
 
-const handlersOf = (deps: ReceivingDeps): GroupHandlers<typeof api.files> => ({
+const handlersOf = (deps: ReceivingDeps & ProofDeps): GroupHandlers<typeof api.files> => ({
   upload: (input, context) => uploadFile(deps, input, context),
   list: async ({ query }, { principal }) => {
     const page = parsePage("files", query);
@@ -36,7 +38,10 @@ const handlersOf = (deps: ReceivingDeps): GroupHandlers<typeof api.files> => ({
   update: async ({ params, headers, body }, { principal }) => ({
     file: toFile(await changeFile(deps, principal, { fileId: params.fileId, ifMatch: headers["if-match"], ...body })),
   }),
-  delete: ({ params, query }, { principal }) => deleteFile(deps, principal, params.fileId, query.permanent ?? false),
+  delete: async ({ params, query, headers }, context) =>
+    query.permanent === true
+      ? deleteForGood(deps, context, { fileId: params.fileId, proof: headers["coffer-proof"] })
+      : { file: toFile(await trashFile(deps, context.principal, params.fileId)) },
   restore: async ({ params, body }, { principal }) => ({
     file: toFile(await restoreFile(deps, principal, params.fileId, body ?? {})),
   }),

@@ -24,7 +24,7 @@ test("every rename, move, trash and restore raises a file's revision, and its co
   const acts = [
     () => files.update({ params, headers: {}, body: { name: "b" } }, context),
     () => files.update({ params, headers: {}, body: { folderId: folder.id } }, context),
-    () => files.delete({ params, query: {} }, context),
+    () => files.delete({ params, query: {}, headers: {} }, context),
     () => files.restore({ params, body: undefined }, context),
   ];
   for (const [index, act] of acts.entries()) {
@@ -41,8 +41,8 @@ test("what changes nothing of a file itself leaves its revision: its own name, a
   await files.update({ params, headers: {}, body: { name: "a" } }, context);
   await files.replace({ params, headers: {}, body: bodyOf("new content") }, context);
   expect((await readFile()).revision).toBe(1);
-  await files.delete({ params, query: {} }, context);
-  await files.delete({ params, query: {} }, context);
+  await files.delete({ params, query: {}, headers: {} }, context);
+  await files.delete({ params, query: {}, headers: {} }, context);
   expect((await readFile()).revision).toBe(2);
 });
 

@@ -29,7 +29,10 @@ describe("who may write", () => {
     ]);
     expect(await codeOf(contentOf(service, agent, file.id))).toBe("not_a_member");
     expect(await codeOf(put(service, { ...writing, by: agent }, "new"))).toBe("not_a_member");
-    const trash = service.handlers.files.delete({ params: { fileId: file.id }, query: {} }, contextOf(agent.principal));
+    const trash = service.handlers.files.delete(
+      { params: { fileId: file.id }, query: {}, headers: {} },
+      contextOf(agent.principal),
+    );
     expect(await codeOf(trash)).toBe("not_a_member");
     service.chain.add(writing.shared.objectId, { address: agent.chainAddress, signingKey: agent.publicKey });
     service.clock.advance(10_001);
@@ -52,7 +55,9 @@ describe("who may write", () => {
       const context = contextOf(person.principal);
       expect(await codeOf(contentOf(service, person, fileId))).toBe("not_found");
       expect(await codeOf(service.handlers.files.get({ params: { fileId } }, context))).toBe("not_found");
-      expect(await codeOf(service.handlers.files.delete({ params: { fileId }, query: {} }, context))).toBe("not_found");
+      expect(await codeOf(service.handlers.files.delete({ params: { fileId }, query: {}, headers: {} }, context))).toBe(
+        "not_found",
+      );
       expect(await codeOf(service.handlers.files.restore({ params: { fileId }, body: undefined }, context))).toBe(
         "not_found",
       );
@@ -167,11 +172,11 @@ describe("who may write", () => {
     const { member, ...writing } = await openWriting(service);
     const file = await put(service, writing, "name");
     const context = contextOf(member.principal);
-    const permanent = { params: { fileId: file.id }, query: { permanent: true } };
+    const permanent = { params: { fileId: file.id }, query: { permanent: true }, headers: {} };
     expect(await codeOf(service.handlers.files.delete(permanent, context))).toBe("owner_only");
     const { vaultId } = writing.shared;
-    expect(await codeOf(service.handlers.trash.empty({ query: { vaultId } }, context))).toBe("owner_only");
-    await service.handlers.files.delete({ params: { fileId: file.id }, query: {} }, context);
+    expect(await codeOf(service.handlers.trash.empty({ query: { vaultId }, headers: {} }, context))).toBe("owner_only");
+    await service.handlers.files.delete({ params: { fileId: file.id }, query: {}, headers: {} }, context);
     const trash = answerOf(await service.handlers.trash.list({ query: { vaultId } }, context));
     expect(trash.files).toMatchObject([{ id: file.id }]);
     // Who has restored it reads it; until then its owner alone does, who rotates there.
@@ -190,7 +195,7 @@ describe("who may write", () => {
       return answerOf(await folders.create({ body }, owner)).folder.id;
     };
     const [folderId, gone] = [await makeFolder("folder"), await makeFolder("gone")];
-    await files.delete({ params: { fileId: file.id }, query: {} }, owner);
+    await files.delete({ params: { fileId: file.id }, query: {}, headers: {} }, owner);
     await folders.delete({ params: { folderId: gone } }, owner);
     service.chain.remove(writing.shared.objectId, member.chainAddress);
     service.clock.advance(10_001);

@@ -6,6 +6,7 @@ import { deleteQueuedBlobs } from "../../jobs/blob-deletions.ts";
 import { sweepOrphans } from "../../jobs/sweep.ts";
 import { purgeTrash } from "../../jobs/trash-purge.ts";
 import { agentOf, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
+import { deleteFileForGood, emptyTrash, prove } from "../deletion/test-proofs.ts";
 import { answerOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
 import { KEPT_VERSIONS } from "./kept-versions-store.ts";
 import {
@@ -97,7 +98,10 @@ describe("a new version", () => {
       entry: nextEntry(writing, "renamed", first),
     });
     expect(renamed.shared?.nameIndex).not.toBe(first.shared?.nameIndex);
-    await service.handlers.files.delete({ params: { fileId: first.id }, query: {} }, contextOf(member.principal));
+    await service.handlers.files.delete(
+      { params: { fileId: first.id }, query: {}, headers: {} },
+      contextOf(member.principal),
+    );
     service.chain.remove(writing.shared.objectId, member.chainAddress);
     service.clock.advance(10_001);
     const keyId = await publishKey(service, writing.shared, writing.by, 2);
@@ -152,10 +156,8 @@ describe("a new version", () => {
     const { member: _member, ...writing } = await openWriting(service);
     const first = await put(service, writing, "name");
     await replace(service, writing, nextVersion(writing, first));
-    await service.handlers.files.delete(
-      { params: { fileId: first.id }, query: { permanent: true } },
-      contextOf(writing.by.principal),
-    );
+    const proof = await prove(service, writing.shared, "delete-file", { fileId: first.id });
+    await deleteFileForGood(service, first.id, { proof, as: writing.by.principal });
     service.clock.advance(60_000);
     expect(await deleteQueuedBlobs(jobsOf(service), going)).toEqual({ deleted: 2, failed: 0 });
     expect(await countBlobs(service)).toBe(0);
@@ -210,7 +212,7 @@ describe("a name or a place", () => {
     const inside = await folder(service, writing, "folder");
     const file = await put(service, writing, "name", { folderId: inside.id });
     const context = contextOf(member.principal);
-    const trash = () => service.handlers.files.delete({ params: { fileId: file.id }, query: {} }, context);
+    const trash = () => service.handlers.files.delete({ params: { fileId: file.id }, query: {}, headers: {} }, context);
     const restore = (shared?: SharedEntry) =>
       service.handlers.files.restore({ params: { fileId: file.id }, body: shared && { shared } }, context);
     await trash();
@@ -326,7 +328,6 @@ describe("what is in the trash of a shared vault", () => {
     await using service = await openTestService();
     const { member: _member, ...writing } = await openWriting(service);
     const context = contextOf(writing.by.principal);
-    const { vaultId } = writing.shared;
     const fill = async (name: string) => {
       const place = await folder(service, writing, name);
       const file = await put(service, writing, "file", { folderId: place.id });
@@ -340,11 +341,11 @@ describe("what is in the trash of a shared vault", () => {
     };
     await fill("emptied");
     expect(await left()).toEqual([1, 1]);
-    await service.handlers.trash.empty({ query: { vaultId } }, context);
+    await emptyTrash(service, writing.shared, { proof: await prove(service, writing.shared, "empty-trash") });
     expect(await left()).toEqual([0, 0]);
     await fill("aged");
     service.clock.advance(31 * 24 * HOUR);
-    expect(await purgeTrash(service, going)).toEqual({ files: 1, folders: 1 });
+    expect(await purgeTrash(service, going)).toEqual({ files: 1, folders: 1, vaults: 0 });
     expect(await left()).toEqual([0, 0]);
     service.clock.advance(60_000);
     await deleteQueuedBlobs(jobsOf(service), going);

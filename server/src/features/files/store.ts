@@ -24,10 +24,19 @@ export async function readQuota(session: Session, accountId: string): Promise<Qu
 
 const byId = prepared(
   (build, value: { id: string; accountId: string }) =>
-    build.selectFrom("files").selectAll().where("id", "=", value.id).where("account_id", "=", value.accountId),
+    build
+      .selectFrom("files")
+      .selectAll()
+      .where("id", "=", value.id)
+      .where("account_id", "=", value.accountId)
+      .where((row) => {
+        const vault = row.selectFrom("vaults").select("vaults.id").whereRef("vaults.id", "=", "files.vault_id");
+        return row.not(row.exists(vault.where("vaults.trashed_at", "is not", null)));
+      }),
   { remembered: true },
 );
 
+/** Not in a vault that is in the trash. */
 export function findFile(session: Session, value: { id: string; accountId: string }): Promise<FileRow | null> {
   return session.first(byId(session, value));
 }

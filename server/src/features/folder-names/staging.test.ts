@@ -57,7 +57,10 @@ describe("a folder's names", () => {
     expect(await keyOf(service, old)).toBeNull();
     const file = await put(service, now, "first");
     expect(await keyOf(service, now)).toBe(now.keyId);
-    await service.handlers.files.delete({ params: { fileId: file.id }, query: {} }, contextOf(now.by.principal));
+    await service.handlers.files.delete(
+      { params: { fileId: file.id }, query: {}, headers: {} },
+      contextOf(now.by.principal),
+    );
     expect(await keyOf(service, now)).toBeNull();
     const stranger = contextOf(member.principal);
     const input = { params: { vaultId: now.shared.vaultId }, query: {} };
@@ -105,7 +108,7 @@ describe("a folder's names", () => {
     await using service = await openTestService();
     const { old, now, files } = await openRotating(service, ["a", "b"]);
     const context = contextOf(now.by.principal);
-    await service.handlers.files.delete({ params: { fileId: files[1]!.id }, query: {} }, context);
+    await service.handlers.files.delete({ params: { fileId: files[1]!.id }, query: {}, headers: {} }, context);
     expect(await stage(service, now, [nextEntry(now, "a", files[0]!)])).toMatchObject({
       keyId: now.keyId,
       remaining: 0,
@@ -124,7 +127,7 @@ describe("a folder's names", () => {
     const [a, b, c] = files.map((file, index) => nextEntry(now, "abc"[index] ?? "", file));
     expect(await stage(service, now, [a!, b!])).toMatchObject({ remaining: 1 });
     const context = contextOf(now.by.principal);
-    await service.handlers.files.delete({ params: { fileId: files[1]!.id }, query: {} }, context);
+    await service.handlers.files.delete({ params: { fileId: files[1]!.id }, query: {}, headers: {} }, context);
     // As many are staged as lie there.
     expect(await stage(service, now, [])).toEqual({ folderId: null, keyId: old.keyId, remaining: 1 });
     expect(await namesIn(service, now)).toEqual(indexes(old, ["a", "c"]));

@@ -91,7 +91,10 @@ test("[D5-folder-delete] a deleted folder takes its subtree along, and brings ba
   const [top = "", middle = ""] = await chain(service, 3);
   const [early, kept] = [await upload(service, "early", middle), await upload(service, "kept", middle)];
   const sub = await create(service, "sub", top);
-  await service.handlers.files.delete({ params: { fileId: early.id }, query: {} }, contextOf(service.owner));
+  await service.handlers.files.delete(
+    { params: { fileId: early.id }, query: {}, headers: {} },
+    contextOf(service.owner),
+  );
   await trash(service, sub.id);
   const trashed = await trash(service, top);
   expect(await live(service)).toEqual([]);

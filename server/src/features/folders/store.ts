@@ -6,9 +6,18 @@ import { inPieces } from "../in-pieces.ts";
 import type { Position } from "../paging.ts";
 
 const byId = prepared((build, value: { id: string; accountId: string }) =>
-  build.selectFrom("folders").selectAll().where("id", "=", value.id).where("account_id", "=", value.accountId),
+  build
+    .selectFrom("folders")
+    .selectAll()
+    .where("id", "=", value.id)
+    .where("account_id", "=", value.accountId)
+    .where((row) => {
+      const vault = row.selectFrom("vaults").select("vaults.id").whereRef("vaults.id", "=", "folders.vault_id");
+      return row.not(row.exists(vault.where("vaults.trashed_at", "is not", null)));
+    }),
 );
 
+/** Not in a vault that is in the trash. */
 export function findFolder(session: Session, value: { id: string; accountId: string }): Promise<FolderRow | null> {
   return session.first(byId(session, value));
 }

@@ -101,7 +101,7 @@ async function takeOver(
   const { plan, default_vault_id } = await readQuota(transaction, accountId);
   const maximum = limitsOf(plan, deps.settings).vaults;
   if ((await countVaults(transaction, accountId)) >= maximum) {
-    throw new ServiceError("limit_reached", `An account holds at most ${maximum} vaults`);
+    throw new ServiceError("limit_reached", `An account holds at most ${maximum} vaults, those in the trash included`);
   }
   const now = deps.clock.now();
   const after: OwnedVault = { ...before, account_id: accountId, name, updated_at: now, default_vault_id };

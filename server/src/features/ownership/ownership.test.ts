@@ -1,5 +1,6 @@
 import { TUS_VERSION } from "@coffer/contract";
 import { describe, expect, test } from "vitest";
+import { deleteVault, prove } from "../deletion/test-proofs.ts";
 import { newTestVault } from "../../drivers/chain/test-chain.ts";
 import { newUpload, openWriting, put, send, type Upload, type Writing } from "../files/test-shared-files.ts";
 import { addMember, addPerson, openSharedVault, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
@@ -17,7 +18,10 @@ async function openHandedOn(service: TestService, { isAccepted = true } = {}) {
   await addMember(service, shared, heir);
   const file = await put(service, writing, "kept");
   const trashed = await put(service, writing, "trashed");
-  await service.handlers.files.delete({ params: { fileId: trashed.id }, query: {} }, contextOf(by.principal));
+  await service.handlers.files.delete(
+    { params: { fileId: trashed.id }, query: {}, headers: {} },
+    contextOf(by.principal),
+  );
   if (isAccepted) handOn(service, shared.objectId, heir, third);
   return { shared, former: by, heir, third, writing, file, trashed };
 }
@@ -91,8 +95,13 @@ describe("a vault that was handed on", () => {
     const removal = { params: { ...params, chainAddress: third.chainAddress } };
     expect(await codeOf(service.handlers.members.remove(removal, contextOf(former.principal)))).toBe("not_found");
     expect(await codeOf(service.handlers.members.remove(removal, contextOf(heir.principal)))).toBe("ok");
-    const force = { params, query: { force: true } };
-    expect(await codeOf(service.handlers.vaults.delete(force, contextOf(heir.principal)))).toBe("ok");
+    // The proof of who handed it on is good for nothing any more.
+    const purge = async (by: TestPerson) => {
+      const proof = await prove(service, { ...shared, owner: heir }, "purge-vault", { by });
+      return deleteVault(service, { ...shared, owner: heir }, { proof, permanent: true });
+    };
+    expect(await codeOf(purge(former))).toBe("signature_invalid");
+    expect(await codeOf(purge(heir))).toBe("ok");
     expect(await usageOf(service, heir)).toEqual({ bytes: 0, files: 0 });
   });
 

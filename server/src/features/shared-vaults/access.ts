@@ -28,10 +28,22 @@ export interface SeenVault extends OwnedVault {
 export type ChainDeps = Pick<Deps, "database" | "chain">;
 
 /**
- * The vault, public or shared, if the caller may see it: the account's own within the key's vault limit, and shared ones of other
+ * The vault, public or shared and live, if the caller may see it: the account's own within the key's vault limit, and shared ones of other
  * accounts that record the caller's chain address. Everybody else gets `not_found`, which names `kind`.
  */
 export async function readVaultFor(
+  session: Session,
+  principal: Principal,
+  vaultId: string,
+  kind = "Vault",
+): Promise<SeenVault> {
+  const vault = await readVaultOrTrashed(session, principal, vaultId, kind);
+  if (vault.trashed_at === null) return vault;
+  throw new ServiceError("not_found", `${kind} not found: the vault is in the trash, restore it first`);
+}
+
+/** The same, also while it is in the trash: then for its own account alone. */
+export async function readVaultOrTrashed(
   session: Session,
   principal: Principal,
   vaultId: string,
@@ -42,7 +54,7 @@ export async function readVaultFor(
   if (own !== null) return { ...own, standing: principal.accessLevel };
   const chainAddress = await findActingAddress(session, principal);
   const other = chainAddress === null ? null : await findVaultOfMember(session, { id: vaultId, chainAddress });
-  if (other === null) throw notFound(kind);
+  if (other === null || other.trashed_at !== null) throw notFound(kind);
   return { ...other, standing: "member" };
 }
 

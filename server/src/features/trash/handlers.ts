@@ -1,65 +1,122 @@
 /** The trash over HTTP (decisions §5). */
-import type { api } from "@coffer/contract";
+import type { api, HandlerInput } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { GroupHandlers, Principal, RequestContext } from "../../http/handlers.ts";
-import { removeFile } from "../files/changing.ts";
+import { ServiceError } from "../../http/errors.ts";
+import { reaches } from "../acting.ts";
+import { type DeletionGrant, PUBLIC_GRANT, withOwnerProof } from "../deletion/grants.ts";
+import { removeFile } from "../files/deleting.ts";
 import { listPage } from "../files/listing.ts";
 import { toFile } from "../files/rules.ts";
 import { noteFolder } from "../folders/changing.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { readVaultFor, requireOwner } from "../shared-vaults/access.ts";
-import { deleteFolderRow, findEmptyTrashedFolders, findTrashedFiles, type TrashScope } from "./store.ts";
+import { toVault } from "../vaults/rules.ts";
+import { listLiveVaults, listVaults } from "../vaults/store.ts";
+import {
+  deleteFolderRow,
+  findEmptyTrashedFolders,
+  findTrashedFiles,
+  findVaultsWithTrash,
+  type TrashScope,
+} from "./store.ts";
 
-type TrashDeps = Pick<Deps, "database" | "clock" | "random" | "chain">;
+type TrashDeps = Pick<Deps, "database" | "clock" | "random" | "chain" | "settings" | "signatures">;
 
 /** How much one transaction deletes: other writers wait for it. */
 const BATCH = 200;
 
 export const trashHandlers = (deps: TrashDeps): GroupHandlers<typeof api.trash> => ({
   list: async ({ query }, { principal }) => {
+    if (query.kind === "vaults") return listTrashedVaults(deps, principal, query);
     const page = parsePage("trash", query);
     const { rows, nextCursor } = toPage(
       await listPage(deps, principal, { vaultId: query.vaultId, trashed: true }, page),
       page,
     );
-    return { files: rows.map(toFile), nextCursor };
+    return { files: rows.map(toFile), vaults: [], nextCursor };
   },
-  empty: async ({ query }, context) => {
-    const { principal } = context;
-    if (query.vaultId !== undefined) requireOwner(await readVaultFor(deps.database, principal, query.vaultId));
-    const vaultIds =
-      query.vaultId !== undefined ? [query.vaultId] : principal.vaultIds === null ? null : [...principal.vaultIds];
-    await emptyTrash(deps, context, { accountId: principal.accountId, vaultIds });
+  empty: async ({ query: { vaultId }, headers }, context) => {
+    if (vaultId === undefined) return emptyPublicVaults(deps, context);
+    const wanted = { act: "empty-trash", proof: headers["coffer-proof"] } as const;
+    const grant = await withOwnerProof(deps, context, wanted, async (grantFor) => {
+      const vault = await readVaultFor(deps.database, context.principal, vaultId);
+      requireOwner(vault);
+      return grantFor(vault);
+    });
+    await emptyTrash(deps, context, { accountId: context.principal.accountId, vaultIds: [vaultId] }, grant);
+    return { leftVaults: [] };
   },
 });
+
+async function listTrashedVaults(
+  { database }: TrashDeps,
+  { accountId, vaultIds }: Principal,
+  query: HandlerInput<typeof api.trash.list, never>["query"],
+) {
+  if (query.vaultId !== undefined) {
+    throw new ServiceError("validation_failed", "query.vaultId: does not go together with kind=vaults");
+  }
+  const page = parsePage("trashed-vaults", query);
+  const filter = { accountId, vaultIds, type: undefined, trashed: true };
+  const { rows, nextCursor } = toPage(await listVaults(database, filter, page), page);
+  return { files: [], vaults: rows.map((row) => toVault(row, "owner")), nextCursor };
+}
+
+/** Shared vaults are left alone and named: each asks for a proof of its own. */
+async function emptyPublicVaults(deps: TrashDeps, context: RequestContext<Principal>) {
+  const { principal } = context;
+  const { accountId } = principal;
+  const live = (await listLiveVaults(deps.database, accountId)).filter(({ id }) => reaches(principal, id));
+  const idsOf = (wanted: boolean) => live.filter(({ type }) => (type === "shared") === wanted).map(({ id }) => id);
+  const vaultIds = idsOf(false);
+  if (vaultIds.length > 0) await emptyTrash(deps, context, { accountId, vaultIds }, PUBLIC_GRANT);
+  return { leftVaults: await findVaultsWithTrash(deps.database, idsOf(true)) };
+}
 
 /**
  * In batches: interrupted, it leaves less in the trash, and a repeat goes on. A credential that ends on the way, as one
  * that leaked is made to, deletes nothing more.
  */
-async function emptyTrash(deps: TrashDeps, context: RequestContext<Principal>, scope: TrashScope): Promise<void> {
+async function emptyTrash(
+  deps: TrashDeps,
+  context: RequestContext<Principal>,
+  scope: TrashScope,
+  grant: DeletionGrant,
+): Promise<void> {
   for (const deleteSome of [deleteSomeFiles, deleteSomeFolders]) {
     do await context.recheck();
-    while (await deleteSome(deps, context.principal, scope));
+    while (await deleteSome(deps, context.principal, scope, grant));
   }
 }
 
-function deleteSomeFiles(deps: TrashDeps, principal: Principal, scope: TrashScope): Promise<boolean> {
+function deleteSomeFiles(
+  deps: TrashDeps,
+  principal: Principal,
+  scope: TrashScope,
+  grant: DeletionGrant,
+): Promise<boolean> {
   return deps.database.transaction(
     async (transaction) => {
       const files = await findTrashedFiles(transaction, scope, BATCH);
-      for (const file of files) await removeFile(transaction, deps, principal, file);
+      for (const file of files) await removeFile(transaction, deps, principal, file, grant);
       return files.length > 0;
     },
     { freesSpace: true },
   );
 }
 
-function deleteSomeFolders(deps: TrashDeps, principal: Principal, scope: TrashScope): Promise<boolean> {
+function deleteSomeFolders(
+  deps: TrashDeps,
+  principal: Principal,
+  scope: TrashScope,
+  grant: DeletionGrant,
+): Promise<boolean> {
   return deps.database.transaction(
     async (transaction) => {
       const folders = await findEmptyTrashedFolders(transaction, scope, BATCH);
       for (const folder of folders) {
+        grant.requireFor({ vaultId: folder.vault_id, isShared: folder.shared_json !== null });
         await deleteFolderRow(transaction, folder);
         await noteFolder(transaction, deps, principal, folder, "folder.deleted");
       }

@@ -1,12 +1,38 @@
 /** The SQL of emptying the trash. */
 import type { Session } from "../../ports/database.ts";
-import type { FileRow, FolderRow } from "../../ports/tables.ts";
+import type { FileRow, FolderRow, VaultRow } from "../../ports/tables.ts";
 import { dropStagedOfFolder } from "../folder-names/staged-store.ts";
 
 export interface TrashScope {
   readonly accountId: string;
-  /** null: all vaults. */
-  readonly vaultIds: readonly string[] | null;
+  /** One at least, of one account no more than a list of ids can be. */
+  readonly vaultIds: readonly string[];
+}
+
+/** Those of the vaults that have a file or a folder in their trash. */
+export async function findVaultsWithTrash(
+  session: Session,
+  vaultIds: readonly string[],
+): Promise<Pick<VaultRow, "id" | "name">[]> {
+  if (vaultIds.length === 0) return [];
+  const query = session.build
+    .selectFrom("vaults")
+    .select(["id", "name"])
+    .where("id", "in", [...vaultIds])
+    .where((row) => {
+      const inTrash = (table: "files" | "folders") =>
+        row.exists(
+          row
+            .selectFrom(table)
+            .select(`${table}.id`)
+            .whereRef(`${table}.account_id`, "=", "vaults.account_id")
+            .whereRef(`${table}.vault_id`, "=", "vaults.id")
+            .where(`${table}.trashed_at`, "is not", null),
+        );
+      return row.or([inTrash("files"), inTrash("folders")]);
+    })
+    .orderBy("id");
+  return session.all(query);
 }
 
 /** Some of the files in the trash, at most `count`. */
@@ -15,12 +41,12 @@ export function findTrashedFiles(
   { accountId, vaultIds }: TrashScope,
   count: number,
 ): Promise<FileRow[]> {
-  let query = session.build
+  const query = session.build
     .selectFrom("files")
     .selectAll()
     .where("account_id", "=", accountId)
+    .where("vault_id", "in", [...vaultIds])
     .where("trashed_at", "is not", null);
-  if (vaultIds !== null) query = query.where("vault_id", "in", [...vaultIds]);
   return session.all(query.limit(count));
 }
 
@@ -30,10 +56,11 @@ export function findEmptyTrashedFolders(
   { accountId, vaultIds }: TrashScope,
   count: number,
 ): Promise<FolderRow[]> {
-  let query = session.build
+  const query = session.build
     .selectFrom("folders")
     .selectAll()
     .where("account_id", "=", accountId)
+    .where("vault_id", "in", [...vaultIds])
     .where("trashed_at", "is not", null)
     .where((eb) =>
       eb.not(
@@ -43,7 +70,6 @@ export function findEmptyTrashedFolders(
     .where((eb) =>
       eb.not(eb.exists(eb.selectFrom("files").select("files.id").whereRef("files.folder_id", "=", "folders.id"))),
     );
-  if (vaultIds !== null) query = query.where("vault_id", "in", [...vaultIds]);
   return session.all(query.limit(count));
 }
 

@@ -11,7 +11,7 @@ async function upload(service: TestService, name: string, query: { vaultId?: str
 }
 
 async function trash(service: TestService, fileId: string) {
-  await service.handlers.files.delete({ params: { fileId }, query: {} }, contextOf(service.owner));
+  await service.handlers.files.delete({ params: { fileId }, query: {}, headers: {} }, contextOf(service.owner));
 }
 
 async function names(service: TestService, vaultIds: ReadonlySet<string> | null = null) {
@@ -48,7 +48,8 @@ test("[D5-trash] emptying one vault's trash, then all: live items stay, whole tr
   const [elsewhere] = [await upload(service, "elsewhere"), await upload(service, "live", { vaultId: vault.id })];
   await trash(service, elsewhere.id);
   await service.handlers.folders.delete({ params: { folderId: top.id } }, contextOf(service.owner));
-  const empty = (query: { vaultId?: string }) => service.handlers.trash.empty({ query }, contextOf(service.owner));
+  const empty = (query: { vaultId?: string }) =>
+    service.handlers.trash.empty({ query, headers: {} }, contextOf(service.owner));
   await empty({ vaultId: vault.id });
   expect(await names(service)).toEqual(["elsewhere"]);
   expect(await codeOf(service.handlers.folders.get({ params: { folderId: sub.id } }, contextOf(service.owner)))).toBe(
@@ -69,9 +70,9 @@ test("[D5-trash] emptying one vault's trash, then all: live items stay, whole tr
   expect(actions.filter(({ action }) => action === "file.deleted")).toHaveLength(251);
   expect(actions.filter(({ action }) => action === "folder.deleted")).toHaveLength(2);
   const stranger = await service.addAccount();
-  expect(await codeOf(service.handlers.trash.empty({ query: { vaultId: vault.id } }, contextOf(stranger)))).toBe(
-    "not_found",
-  );
+  expect(
+    await codeOf(service.handlers.trash.empty({ query: { vaultId: vault.id }, headers: {} }, contextOf(stranger))),
+  ).toBe("not_found");
 });
 
 test("a credential that ends while the trash is emptied stops it at the next batch", async () => {
@@ -86,7 +87,7 @@ test("a credential that ends while the trash is emptied stops it at the next bat
     left.push(await count());
     if (left.length === 2) throw new ServiceError("invalid_credential");
   };
-  const emptied = service.handlers.trash.empty({ query: {} }, contextOf(service.owner, { recheck }));
+  const emptied = service.handlers.trash.empty({ query: {}, headers: {} }, contextOf(service.owner, { recheck }));
   expect(await codeOf(emptied)).toBe("invalid_credential");
   expect(left).toEqual([250, 50]);
   expect(await count()).toBe(50);

@@ -18,7 +18,7 @@ test.each(["vault", "folder", "file"] as const)(
     const begin = blobs.begin.bind(blobs);
     blobs.begin = async (key) => {
       await begin(key);
-      await handlers.vaults.delete({ params: { vaultId }, query: { force: true } }, context);
+      await handlers.vaults.delete({ params: { vaultId }, query: { force: true }, headers: {} }, context);
     };
     const place = goal === "vault" ? { vaultId } : { folderId: folder.id };
     const metadata = goal === "file" ? { fileId: file.id } : { ...place, filename: "new" };

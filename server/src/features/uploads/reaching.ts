@@ -2,7 +2,7 @@
 import type { Principal } from "../../http/handlers.ts";
 import type { Session } from "../../ports/database.ts";
 import type { UploadRow } from "../../ports/tables.ts";
-import { notFound, visible } from "../acting.ts";
+import { notFound } from "../acting.ts";
 import { findActingAddress, readVaultFor } from "../shared-vaults/access.ts";
 import { readSigned } from "./signed-resumable.ts";
 import { findUpload, findUploadOfMember } from "./store.ts";
@@ -13,7 +13,10 @@ import { findUpload, findUploadOfMember } from "./store.ts";
  */
 export async function readUploadFor(session: Session, principal: Principal, id: string): Promise<UploadRow> {
   const own = await findUpload(session, { id, accountId: principal.accountId });
-  if (own !== null && own.shared_json === null) return visible(principal, own, "Upload");
+  if (own !== null && own.shared_json === null) {
+    await readVaultFor(session, principal, own.vault_id, "Upload");
+    return own;
+  }
   const chainAddress = await findActingAddress(session, principal);
   const upload = own ?? (chainAddress === null ? null : await findUploadOfMember(session, { id, chainAddress }));
   if (upload === null) throw notFound("Upload");

@@ -301,7 +301,7 @@ test("the bytes of an upload that cannot become its file are not read again by e
   await service.handlers.folders.delete({ params: { folderId: folder.id } }, owner());
   expect(await codeOf(patch(service, inFolder.id, 0, "hello"))).toBe("trashed");
   const version = await create(service, 5, { metadata: { fileId } });
-  await service.handlers.files.delete({ params: { fileId }, query: {} }, owner());
+  await service.handlers.files.delete({ params: { fileId }, query: {}, headers: {} }, owner());
   expect(await codeOf(patch(service, version.id, 0, "hello"))).toBe("trashed");
   expect(completed).toBe(0);
   expect((await head(service, uploads.name_exists.id))["File-Id"]).toBeDefined();

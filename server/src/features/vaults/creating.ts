@@ -54,12 +54,12 @@ export async function createVault(
   const { plan, default_vault_id } = await readQuota(transaction, accountId);
   const maximum = limitsOf(plan, deps.settings).vaults;
   if ((await countVaults(transaction, accountId)) >= maximum) {
-    throw new ServiceError("limit_reached", `An account holds at most ${maximum} vaults`);
+    throw new ServiceError("limit_reached", `An account holds at most ${maximum} vaults, those in the trash included`);
   }
   const now = deps.clock.now();
   const row = {
     ...{ id: deps.random.uuid(), account_id: accountId, name, ...chainColumns(object) },
-    ...{ created_at: now, updated_at: now },
+    ...{ created_at: now, updated_at: now, trashed_at: null },
   };
   await refuseTakenName(transaction, row);
   await (object === null ? nameOrConflict(insertVault(transaction, row)) : insertShared(transaction, row, object));

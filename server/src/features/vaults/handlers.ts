@@ -1,27 +1,24 @@
 /** Vaults over HTTP (decisions §5). */
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { GroupHandlers, Principal } from "../../http/handlers.ts";
+import { type GroupHandlers, type Principal, Reply } from "../../http/handlers.ts";
 import type { Session } from "../../ports/database.ts";
-import { changeUsage } from "../account/store.ts";
 import { noteChange, vaultTarget } from "../acting.ts";
-import { BLOB_GRACE_MS } from "../files/store.ts";
 import { type PageRequest, parsePage, toPage } from "../paging.ts";
-import { findActingAddress, readVaultFor, requireOwner, type SeenVault } from "../shared-vaults/access.ts";
+import {
+  findActingAddress,
+  readVaultFor,
+  readVaultOrTrashed,
+  requireOwner,
+  type SeenVault,
+} from "../shared-vaults/access.ts";
 import { createVault, readWantedObject } from "./creating.ts";
 import { nameOrConflict, refuseTakenName } from "./naming.ts";
-import { contentProblem, toVault } from "./rules.ts";
-import {
-  deleteVaultWithContents,
-  listVaults,
-  listVaultsOfMember,
-  type OwnedVault,
-  readVaultContents,
-  renameVault,
-} from "./store.ts";
+import { deleteVault, restoreVault } from "./deleting.ts";
+import { toVault } from "./rules.ts";
+import { listVaults, listVaultsOfMember, type OwnedVault, renameVault } from "./store.ts";
 
-type VaultDeps = Pick<Deps, "database" | "clock" | "random" | "settings" | "chain">;
+type VaultDeps = Pick<Deps, "database" | "clock" | "random" | "settings" | "chain" | "signatures">;
 
 export const vaultsHandlers = (deps: VaultDeps): GroupHandlers<typeof api.vaults> => ({
   create: async ({ body }, context) => {
@@ -39,7 +36,7 @@ export const vaultsHandlers = (deps: VaultDeps): GroupHandlers<typeof api.vaults
     return { vaults: rows.map((row) => toVault(row, shared ? "member" : "owner")), nextCursor };
   },
   get: async ({ params }, { principal }) => ({
-    vault: render(await readVaultFor(deps.database, principal, params.vaultId)),
+    vault: render(await readVaultOrTrashed(deps.database, principal, params.vaultId)),
   }),
   update: async ({ params, body }, { principal }) => {
     const vault = await deps.database.transaction(async (transaction) => {
@@ -54,11 +51,15 @@ export const vaultsHandlers = (deps: VaultDeps): GroupHandlers<typeof api.vaults
     });
     return { vault: render(vault) };
   },
-  delete: async ({ params, query }, { principal }) => {
-    await deps.database.transaction(
-      (transaction) => deleteVault(transaction, deps, principal, params.vaultId, query.force ?? false),
-      { freesSpace: true },
-    );
+  delete: async ({ params, query, headers }, context) => {
+    const { force = false, permanent = false } = query;
+    const proof = headers["coffer-proof"];
+    const vault = await deleteVault(deps, context, { vaultId: params.vaultId, force, permanent, proof });
+    return permanent ? new Reply(undefined, { status: 204 }) : { vault: toVault(vault, "owner") };
+  },
+  restore: async ({ params, body }, { principal }) => {
+    const vault = await restoreVault(deps, principal, { vaultId: params.vaultId, name: body?.name });
+    return { vault: toVault(vault, "owner") };
   },
 });
 
@@ -85,29 +86,4 @@ async function listOfOthers(session: Session, principal: Principal, { type, page
 
 function render(vault: SeenVault) {
   return toVault(vault, vault.standing === "member" ? "member" : "owner");
-}
-
-/** What stands on the chain stays there: only its owner could make another vault of it. */
-async function deleteVault(
-  transaction: Session,
-  deps: VaultDeps,
-  principal: Principal,
-  id: string,
-  force: boolean,
-): Promise<void> {
-  const vault = await readVaultFor(transaction, principal, id);
-  requireOwner(vault);
-  if (vault.default_vault_id === vault.id) throw new ServiceError("default_vault");
-  const contents = await readVaultContents(transaction, id);
-  const problem = contentProblem(contents);
-  if (problem !== null && !force) throw new ServiceError("vault_not_empty", problem);
-  await deleteVaultWithContents(transaction, { id, notBefore: deps.clock.now() + BLOB_GRACE_MS });
-  const files = contents.files + contents.trashedFiles;
-  await changeUsage(transaction, {
-    accountId: vault.account_id,
-    bytes: -contents.bytes,
-    files: -files,
-    maximum: Number.MAX_SAFE_INTEGER,
-  });
-  await noteChange(transaction, deps, principal, "vault.deleted", vaultTarget(vault));
 }

@@ -16,6 +16,7 @@ export function toVault(row: OwnedVault, role: "owner" | "member"): Vault {
     plainNames: row.plain_names === null ? null : row.plain_names === 1,
     createdAt: toTimestamp(row.created_at),
     updatedAt: toTimestamp(row.updated_at),
+    trashedAt: row.trashed_at === null ? null : toTimestamp(row.trashed_at),
   };
 }
 

@@ -34,14 +34,21 @@ const byId = prepared((build, value: { id: string; accountId: string }) =>
     .where("vaults.account_id", "=", value.accountId),
 );
 
+/** In the trash or not. */
 export function findVault(session: Session, value: { id: string; accountId: string }): Promise<OwnedVault | null> {
   return session.first(byId(session, value));
 }
 
 const byName = prepared((build, value: { name: string; accountId: string }) =>
-  build.selectFrom("vaults").select("id").where("account_id", "=", value.accountId).where("name", "=", value.name),
+  build
+    .selectFrom("vaults")
+    .select("id")
+    .where("account_id", "=", value.accountId)
+    .where("name", "=", value.name)
+    .where("trashed_at", "is", null),
 );
 
+/** Of a live vault: what is in the trash has given its name free. */
 export async function findVaultIdByName(
   session: Session,
   value: { name: string; accountId: string },
@@ -68,6 +75,7 @@ const counting = prepared((build, value: { accountId: string }) =>
     .where("account_id", "=", value.accountId),
 );
 
+/** Those in the trash are counted. */
 export async function countVaults(session: Session, accountId: string): Promise<number> {
   return Number((await session.first(counting(session, { accountId })))?.count ?? 0);
 }
@@ -77,6 +85,8 @@ export interface VaultFilter {
   /** null: all of the account. */
   readonly vaultIds: ReadonlySet<string> | null;
   readonly type: string | undefined;
+  /** Those in the trash, and no others; absent: the live ones. */
+  readonly trashed?: boolean;
 }
 
 /** One more row than the page holds; at most 1,000 vaults belong to an account, so a list of ids stays small. */
@@ -90,7 +100,8 @@ export function listVaults(
     .innerJoin("accounts", "accounts.id", "vaults.account_id")
     .selectAll("vaults")
     .select("accounts.default_vault_id")
-    .where("vaults.account_id", "=", filter.accountId);
+    .where("vaults.account_id", "=", filter.accountId)
+    .where("vaults.trashed_at", filter.trashed === true ? "is not" : "is", null);
   if (filter.vaultIds !== null) query = query.where("vaults.id", "in", [...filter.vaultIds]);
   if (filter.type !== undefined) query = query.where("vaults.type", "=", filter.type);
   return session.all(pageOf(query, { after, limit }));
@@ -110,7 +121,8 @@ export function listVaultsOfMember(
     .select("accounts.default_vault_id")
     .where("vault_members.chain_address", "=", member.chainAddress)
     .where("vault_members.removed_at", "is", null)
-    .where("vaults.account_id", "<>", member.accountId);
+    .where("vaults.account_id", "<>", member.accountId)
+    .where("vaults.trashed_at", "is", null);
   return session.all(pageOf(query, page));
 }
 
@@ -141,6 +153,15 @@ export async function renameVault(
   await transaction.run(
     transaction.build.updateTable("vaults").set({ name: value.name, updated_at: value.at }).where("id", "=", value.id),
   );
+}
+
+/** To the trash or back, then perhaps under another name. Rejects with ConstraintError when a live vault has the name. */
+export async function setVaultTrashed(
+  transaction: Session,
+  { id, name, trashed_at, updated_at }: Pick<VaultRow, "id" | "name" | "trashed_at" | "updated_at">,
+): Promise<void> {
+  const changes = { name, trashed_at, updated_at };
+  await transaction.run(transaction.build.updateTable("vaults").set(changes).where("id", "=", id));
 }
 
 export async function readVaultContents(session: Session, vaultId: string): Promise<VaultContents> {
@@ -215,10 +236,27 @@ async function deleteKeys(transaction: Session, vaultId: string): Promise<void> 
   await untilNoneIsLeft(() => transaction.run(records));
 }
 
-const idsOf = prepared((build, value: { accountId: string }) =>
-  build.selectFrom("vaults").select("id").where("account_id", "=", value.accountId),
+const liveOf = prepared((build, value: { accountId: string }) =>
+  build
+    .selectFrom("vaults")
+    .select(["id", "name", "type"])
+    .where("account_id", "=", value.accountId)
+    .where("trashed_at", "is", null),
 );
 
-export async function listVaultIds(session: Session, accountId: string): Promise<string[]> {
-  return (await session.all(idsOf(session, { accountId }))).map((row) => row.id);
+export function listLiveVaults(session: Session, accountId: string): Promise<Pick<VaultRow, "id" | "name" | "type">[]> {
+  return session.all(liveOf(session, { accountId }));
+}
+
+const trashedOf = prepared((build, value: { accountId: string }) =>
+  build
+    .selectFrom("vaults")
+    .select("id")
+    .where("account_id", "=", value.accountId)
+    .where("trashed_at", "is not", null)
+    .limit(1),
+);
+
+export async function hasTrashedVault(session: Session, accountId: string): Promise<boolean> {
+  return (await session.first(trashedOf(session, { accountId }))) !== null;
 }

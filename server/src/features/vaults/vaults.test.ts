@@ -22,7 +22,7 @@ async function upload(service: TestService, name: string, query: { vaultId?: str
 
 function remove(service: TestService, vaultId: string, force?: boolean) {
   return service.handlers.vaults.delete(
-    { params: { vaultId }, query: force === undefined ? {} : { force } },
+    { params: { vaultId }, query: force === undefined ? {} : { force }, headers: {} },
     contextOf(service.owner),
   );
 }
@@ -48,8 +48,7 @@ test("[D5-vaults-paths] [D5-vault-names-clear] create, rename, list and delete; 
   expect(await codeOf(rename("Files"))).toBe("name_exists");
   expect(await rename("W")).toMatchObject({ id: vault.id, name: "W" });
   expect((await list(service)).map(({ name }) => name).sort()).toEqual(["Files", "W"]);
-  await remove(service, vault.id);
-  expect(await codeOf(remove(service, vault.id))).toBe("not_found");
+  expect(answerOf(await remove(service, vault.id)).vault.trashedAt).not.toBeNull();
   const actions = await service.database.all(
     service.database.build
       .selectFrom("changes")
@@ -57,7 +56,7 @@ test("[D5-vaults-paths] [D5-vault-names-clear] create, rename, list and delete; 
       .where("account_id", "=", service.owner.accountId)
       .orderBy("sequence"),
   );
-  expect(actions.map(({ action }) => action)).toEqual(["vault.created", "vault.updated", "vault.deleted"]);
+  expect(actions.map(({ action }) => action)).toEqual(["vault.created", "vault.updated", "vault.trashed"]);
 });
 
 test("[D5-shared-unavailable] shared vaults are refused by name on a server without a chain", async () => {
@@ -91,7 +90,10 @@ test("a forced deletion works on a full disk too: it frees space", async () => {
     },
   });
   const handlers = vaultsHandlers({ ...service, database });
-  await handlers.delete({ params: { vaultId: vault.id }, query: { force: true } }, contextOf(service.owner));
+  await handlers.delete(
+    { params: { vaultId: vault.id }, query: { force: true }, headers: {} },
+    contextOf(service.owner),
+  );
   expect(asked).toEqual([{ freesSpace: true }]);
 });
 
@@ -116,7 +118,10 @@ test("[D5-vault-delete] a vault with content, trash included, is only deleted by
     await upload(service, "a", { folderId: folder.id }),
     await upload(service, "b", { vaultId: vault.id }),
   ];
-  await service.handlers.files.delete({ params: { fileId: trashed.id }, query: {} }, contextOf(service.owner));
+  await service.handlers.files.delete(
+    { params: { fileId: trashed.id }, query: {}, headers: {} },
+    contextOf(service.owner),
+  );
   await expect(remove(service, vault.id)).rejects.toMatchObject({
     code: "vault_not_empty",
     message: "The vault is not empty: it holds 1 file, 1 folder and 1 file in the trash",
@@ -135,9 +140,11 @@ test("[D5-vault-delete] a vault with content, trash included, is only deleted by
     "ok",
   );
   const { database } = service;
-  expect(await database.first(database.build.selectFrom("accounts").select(["usage_bytes", "usage_files"]))).toEqual({
-    usage_bytes: 5,
-    usage_files: 1,
-  });
+  const usage = () => database.first(database.build.selectFrom("accounts").select(["usage_bytes", "usage_files"]));
+  // The trash counts, until it is over.
+  expect(await usage()).toEqual({ usage_bytes: 15, usage_files: 3 });
+  const permanent = { params: { vaultId: vault.id }, query: { permanent: true }, headers: {} };
+  await service.handlers.vaults.delete(permanent, contextOf(service.owner));
+  expect(await usage()).toEqual({ usage_bytes: 5, usage_files: 1 });
   expect(await database.all(database.build.selectFrom("blob_deletions").select("blob_key"))).toHaveLength(2);
 });

@@ -31,7 +31,9 @@ async function live(key: string): Promise<void> {
   await ask("DELETE", `/api/files/${fileId}?permanent=true`);
   await ask("DELETE", `/api/folders/${folderId}`);
   await ask("DELETE", "/api/trash");
-  await ask("DELETE", `/api/vaults/${vaultId}?force=true`);
+  await ask("DELETE", `/api/vaults/${vaultId}`);
+  await ask("POST", `/api/vaults/${vaultId}/restore`, { name: "secret-name-3" });
+  await ask("DELETE", `/api/vaults/${vaultId}?permanent=true`);
   const keyId = String((await ask("POST", "/api/auth/api-keys", { name: "secret-name" }))["id"]);
   await ask("DELETE", `/api/auth/api-keys/${keyId}`);
   const inviteId = String((await ask("POST", "/api/auth/invites", { name: "secret-name" }))["id"]);

@@ -46,6 +46,7 @@ export function openAccount(
     generation: null,
     plainNames: null,
     createdAt,
+    trashedAt: null,
   } as const;
   const vault = { id: crypto.randomUUID(), ...facts, updatedAt: createdAt };
   state.vaults.set(vault.id, { accountId: account.id, sequence: state.next(), value: vault });

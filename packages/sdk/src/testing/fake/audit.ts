@@ -66,7 +66,8 @@ const CONTENT: Readonly<Record<string, readonly [action: string, type: "file" | 
   "folders.restore": ["folder.updated", "folder"],
   "vaults.create": ["vault.created", "vault"],
   "vaults.update": ["vault.updated", "vault"],
-  "vaults.delete": ["vault.deleted", "vault"],
+  "vaults.delete": ["vault.trashed", "vault"],
+  "vaults.restore": ["vault.restored", "vault"],
 };
 
 /** What a call is about to change, as events would tell it: after a deletion it can no longer be asked. */
@@ -92,8 +93,8 @@ export function recordContent(
   const item = (body as Readonly<Record<string, { id: string; vaultId?: string } | undefined>> | undefined)?.[type];
   const id = item?.id ?? params[`${type}Id`] ?? "";
   const vaultId = type === "vault" ? id : (item?.vaultId ?? vaultOf(before));
-  // Without an answer, the file went for good.
-  const done = endpointId === "files.delete" && item === undefined ? "file.deleted" : action;
+  // Without an answer, it went for good.
+  const done = item === undefined ? action.replace("trashed", "deleted") : action;
   record(
     state,
     caller,

@@ -57,7 +57,7 @@ export async function replaceContent(
   ifMatch: string | null,
   { bytes, contentType }: NewContent,
 ): Promise<File> {
-  const row = readRow(state.files, caller, fileId, "File");
+  const row = readRow(state, state.files, caller, fileId, "File");
   if (row.value.trashedAt !== null) throw new Failure("trashed");
   refuseUnmatched(row.value, ifMatch);
   const sha256 = toHex(await digestOf(bytes));

@@ -16,6 +16,7 @@ import { parseFormFile } from "./form-file.ts";
 import {
   findPlace,
   hasScope,
+  isLiveVault,
   pageOf,
   reaches,
   readRow,
@@ -25,6 +26,7 @@ import {
   type FileRow,
   type State,
 } from "./state.ts";
+import { ownVaults } from "./vaults.ts";
 
 type FileHandlers = GroupHandlers<typeof api.files, Caller>;
 
@@ -34,7 +36,7 @@ export function fileHandlers(state: State): FileHandlers {
 
 /** What carries bytes. */
 function contentHandlers(state: State): Pick<FileHandlers, "upload" | "content" | "contentHead" | "replace"> {
-  const read = (caller: Caller, id: string): FileRow => readRow(state.files, caller, id, "File");
+  const read = (caller: Caller, id: string): FileRow => readRow(state, state.files, caller, id, "File");
   return {
     upload: async ({ query, headers, body }, caller) => {
       const part = await parseFormFile(body, headers["content-type"]);
@@ -64,14 +66,14 @@ function contentHandlers(state: State): Pick<FileHandlers, "upload" | "content" 
 }
 
 function rowHandlers(state: State): Omit<FileHandlers, "upload" | "content" | "contentHead" | "replace"> {
-  const read = (caller: Caller, id: string): FileRow => readRow(state.files, caller, id, "File");
+  const read = (caller: Caller, id: string): FileRow => readRow(state, state.files, caller, id, "File");
   return {
     list: ({ query }, caller) => {
       if (query.vaultId !== undefined) readVault(state, caller, query.vaultId);
       if (query.folderId !== undefined && query.folderId !== "root")
-        readRow(state.folders, caller, query.folderId, "Folder");
+        readRow(state, state.folders, caller, query.folderId, "Folder");
       const { items, nextCursor } = pageOf(
-        [...state.files.values()].filter((row) => matches(row, caller, query)),
+        [...state.files.values()].filter((row) => matches(state, row, caller, query)),
         query,
       );
       return { files: items, nextCursor };
@@ -112,12 +114,20 @@ function rowHandlers(state: State): Omit<FileHandlers, "upload" | "content" | "c
 export function trashHandlers(state: State): GroupHandlers<typeof api.trash, Caller> {
   const trashed = (caller: Caller, vaultId: string | undefined): FileRow[] => {
     if (vaultId !== undefined) readVault(state, caller, vaultId);
-    return [...state.files.values()].filter((row) => matches(row, caller, { vaultId, trashed: true }));
+    return [...state.files.values()].filter((row) => matches(state, row, caller, { vaultId, trashed: true }));
   };
   return {
     list: ({ query }, caller) => {
+      if (query.kind === "vaults") {
+        if (query.vaultId !== undefined) throw new Failure("validation_failed", "query.vaultId: not with kind=vaults");
+        const own = ownVaults(state, caller.accountId).filter(
+          ({ value }) => value.trashedAt !== null && reaches(caller, value.id),
+        );
+        const { items, nextCursor } = pageOf(own, query);
+        return { files: [], vaults: items, nextCursor };
+      }
       const { items, nextCursor } = pageOf(trashed(caller, query.vaultId), query);
-      return { files: items, nextCursor };
+      return { files: items, vaults: [], nextCursor };
     },
     empty: ({ query }, caller) => {
       for (const { value } of trashed(caller, query.vaultId)) {
@@ -126,6 +136,7 @@ export function trashHandlers(state: State): GroupHandlers<typeof api.trash, Cal
         state.files.delete(value.id);
         record(state, caller, caller.accountId, "file.deleted", { ...target, vaultId: value.vaultId }, { before });
       }
+      return { leftVaults: [] };
     },
   };
 }
@@ -137,8 +148,9 @@ interface Filter {
   readonly name?: string | undefined;
 }
 
-function matches({ accountId, value }: FileRow, caller: Caller, filter: Filter): boolean {
+function matches(state: State, { accountId, value }: FileRow, caller: Caller, filter: Filter): boolean {
   if (accountId !== caller.accountId || !reaches(caller, value.vaultId)) return false;
+  if (!isLiveVault(state, value.vaultId)) return false;
   if ((value.trashedAt !== null) !== (filter.trashed ?? false)) return false;
   if (filter.vaultId !== undefined && filter.vaultId !== value.vaultId) return false;
   if (filter.folderId !== undefined && (filter.folderId === "root" ? null : filter.folderId) !== value.folderId)

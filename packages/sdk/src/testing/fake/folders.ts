@@ -3,6 +3,7 @@ import { Failure, type GroupHandlers } from "../handlers.ts";
 import { refuseOtherTag } from "./content.ts";
 import {
   findPlace,
+  isLiveVault,
   pageOf,
   reaches,
   readRow,
@@ -20,7 +21,7 @@ export function folderHandlers(state: State): FolderHandlers {
 }
 
 function placeHandlers(state: State): Omit<FolderHandlers, "delete" | "restore"> {
-  const read = (caller: Caller, id: string): FolderRow => readRow(state.folders, caller, id, "Folder");
+  const read = (caller: Caller, id: string): FolderRow => readRow(state, state.folders, caller, id, "Folder");
   return {
     create: ({ body }, caller) => {
       const { name } = body;
@@ -55,6 +56,7 @@ function placeHandlers(state: State): Omit<FolderHandlers, "delete" | "restore">
         ({ accountId, value }) =>
           accountId === caller.accountId &&
           reaches(caller, value.vaultId) &&
+          isLiveVault(state, value.vaultId) &&
           (query.vaultId ?? value.vaultId) === value.vaultId &&
           (query.parentId === undefined || (query.parentId === "root" ? null : query.parentId) === value.parentId) &&
           (query.name ?? value.name) === value.name &&
@@ -75,7 +77,7 @@ function placeHandlers(state: State): Omit<FolderHandlers, "delete" | "restore">
 }
 
 function trashHandlers(state: State): Pick<FolderHandlers, "delete" | "restore"> {
-  const read = (caller: Caller, id: string): FolderRow => readRow(state.folders, caller, id, "Folder");
+  const read = (caller: Caller, id: string): FolderRow => readRow(state, state.folders, caller, id, "Folder");
   return {
     delete: ({ params }, caller) => {
       const row = read(caller, params.folderId);

@@ -24,7 +24,15 @@ import { inviteHandlers } from "./invites.ts";
 import { apiKeyHandlers } from "./keys.ts";
 import type { VerifySignature } from "./proofs.ts";
 import { deliverDue } from "./sending.ts";
-import { authenticate, createState, hasScope, readVault, type Caller, type State, type Visitor } from "./state.ts";
+import {
+  authenticate,
+  createState,
+  hasScope,
+  readVaultOrTrashed,
+  type Caller,
+  type State,
+  type Visitor,
+} from "./state.ts";
 import { announceTus, uploadHandlers } from "./uploads.ts";
 import { vaultHandlers } from "./vaults.ts";
 import type { Receive } from "./webhook-state.ts";
@@ -111,6 +119,7 @@ function createHandlers(state: State): FakeHandlers {
     vaults: vaultHandlers(state),
     members: { list: ofPublic, add: ofPublic, remove: ofPublic },
     ownership: { claim: ofPublic },
+    deletion: { challenge: ofPublic },
     vaultKeys: { list: ofPublic, publish: ofPublic },
     folderNames: { get: ofPublic, stage: ofPublic },
     folders: folderHandlers(state),
@@ -137,7 +146,7 @@ function createHandlers(state: State): FakeHandlers {
 /** The fake makes public vaults only: what shared ones have is refused as the service does there. */
 function refusePublic(state: State) {
   return ({ params }: { readonly params: { readonly vaultId: string } }, caller: Caller): never => {
-    readVault(state, caller, params.vaultId);
+    readVaultOrTrashed(state, caller, params.vaultId);
     throw new Failure("public_vault");
   };
 }

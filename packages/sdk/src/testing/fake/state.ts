@@ -101,6 +101,7 @@ export function reaches(caller: Caller, vaultId: string): boolean {
 
 /** A row of the caller's within its key's reach, else 404: whether it exists is not disclosed. */
 export function readRow<Value extends { readonly vaultId: string }, Found extends Row<Value>>(
+  state: Pick<State, "vaults">,
   rows: ReadonlyMap<string, Found>,
   caller: Caller,
   id: string,
@@ -109,10 +110,23 @@ export function readRow<Value extends { readonly vaultId: string }, Found extend
   const row = rows.get(id);
   if (row === undefined || row.accountId !== caller.accountId || !reaches(caller, row.value.vaultId))
     throw notFound(what);
+  if (!isLiveVault(state, row.value.vaultId)) throw notFound(what);
   return row;
 }
 
+/** What lies in a vault that is in the trash is there for nobody. */
+export function isLiveVault({ vaults }: Pick<State, "vaults">, vaultId: string): boolean {
+  return vaults.get(vaultId)?.value.trashedAt === null;
+}
+
+/** A live one. */
 export function readVault(state: State, caller: Caller, vaultId: string): Row<Vault> {
+  const row = readVaultOrTrashed(state, caller, vaultId);
+  if (row.value.trashedAt !== null) throw notFound("Vault");
+  return row;
+}
+
+export function readVaultOrTrashed(state: State, caller: Caller, vaultId: string): Row<Vault> {
   const row = state.vaults.get(vaultId);
   if (row === undefined || row.accountId !== caller.accountId || !reaches(caller, vaultId)) throw notFound("Vault");
   return row;
@@ -128,7 +142,7 @@ export function findPlace(
   if (vaultId !== undefined) readVault(state, caller, vaultId);
   if (folderId === undefined || folderId === null)
     return { vaultId: vaultId ?? defaultVault(state, caller), folderId: null };
-  const { value } = readRow(state.folders, caller, folderId, "Folder");
+  const { value } = readRow(state, state.folders, caller, folderId, "Folder");
   if (vaultId !== undefined && value.vaultId !== vaultId) throw new Failure("different_vault");
   if (value.trashedAt !== null) throw new Failure("trashed");
   return { vaultId: value.vaultId, folderId };

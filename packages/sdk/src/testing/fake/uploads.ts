@@ -121,7 +121,7 @@ async function finish(state: State, caller: Caller, { metadata, conditions, byte
 function checkTarget(state: State, caller: Caller, { metadata, conditions }: UploadRow): void {
   const fileId = metadata.get("fileId");
   if (fileId !== undefined) {
-    const { value } = readRow(state.files, caller, fileId, "File");
+    const { value } = readRow(state, state.files, caller, fileId, "File");
     if (value.trashedAt !== null) throw new Failure("trashed");
     refuseUnmatched(value, conditions.ifMatch);
     return;

@@ -1,6 +1,15 @@
 import type { api, Vault } from "@coffer/contract";
-import { Failure, type GroupHandlers } from "../handlers.ts";
-import { pageOf, reaches, readVault, timestamp, type Caller, type State } from "./state.ts";
+import { Failure, Reply, type GroupHandlers } from "../handlers.ts";
+import {
+  pageOf,
+  reaches,
+  readVault,
+  readVaultOrTrashed,
+  timestamp,
+  type Caller,
+  type Row,
+  type State,
+} from "./state.ts";
 
 const MAX_VAULTS = 1000;
 
@@ -22,20 +31,21 @@ export function vaultHandlers(state: State): GroupHandlers<typeof api.vaults, Ca
         plainNames: null,
         createdAt,
         updatedAt: createdAt,
+        trashedAt: null,
       };
       state.vaults.set(vault.id, { accountId, sequence: state.next(), value: vault });
       return { vault };
     },
     list: ({ query }, caller) => {
       // Nobody shares one here.
-      const own = query.shared === true ? [] : ownVaults(state, caller.accountId);
+      const own = query.shared === true ? [] : ownVaults(state, caller.accountId).filter(isLive);
       const rows = own.filter(
         (row) => reaches(caller, row.value.id) && (query.type === undefined || row.value.type === query.type),
       );
       const { items, nextCursor } = pageOf(rows, query);
       return { vaults: items, nextCursor };
     },
-    get: ({ params }, caller) => ({ vault: readVault(state, caller, params.vaultId).value }),
+    get: ({ params }, caller) => ({ vault: readVaultOrTrashed(state, caller, params.vaultId).value }),
     update: ({ params, body }, caller) => {
       const row = readVault(state, caller, params.vaultId);
       if (body.name !== undefined && body.name !== row.value.name) {
@@ -46,21 +56,40 @@ export function vaultHandlers(state: State): GroupHandlers<typeof api.vaults, Ca
     },
     delete: ({ params, query }, caller) => {
       const { vaultId } = params;
-      if (readVault(state, caller, vaultId).value.isDefault) throw new Failure("default_vault");
+      const row = readVaultOrTrashed(state, caller, vaultId);
+      if (row.value.isDefault) throw new Failure("default_vault");
       const contents = [state.files, state.folders] as const;
       const holds = contents.some((rows) => [...rows.values()].some((row) => row.value.vaultId === vaultId));
-      if (holds && query.force !== true) throw new Failure("vault_not_empty");
+      if (isLive(row) && holds && query.force !== true) throw new Failure("vault_not_empty");
+      if (query.permanent !== true) {
+        const now = timestamp(state);
+        if (isLive(row)) row.value = { ...row.value, trashedAt: now, updatedAt: now };
+        return { vault: row.value };
+      }
       for (const rows of contents) for (const [id, row] of rows) if (row.value.vaultId === vaultId) rows.delete(id);
       state.vaults.delete(vaultId);
+      return new Reply(undefined, { status: 204 });
+    },
+    restore: ({ params, body }, caller) => {
+      const row = readVaultOrTrashed(state, caller, params.vaultId);
+      if (isLive(row)) throw new Failure("not_trashed");
+      const name = body?.name ?? row.value.name;
+      refuseTaken(state, caller.accountId, name, params.vaultId);
+      row.value = { ...row.value, name, trashedAt: null, updatedAt: timestamp(state) };
+      return { vault: row.value };
     },
   };
 }
 
-function ownVaults(state: State, accountId: string) {
+function isLive({ value }: Row<Vault>): boolean {
+  return value.trashedAt === null;
+}
+
+export function ownVaults(state: State, accountId: string) {
   return [...state.vaults.values()].filter((row) => row.accountId === accountId);
 }
 
 function refuseTaken(state: State, accountId: string, name: string, except: string | null): void {
-  if (ownVaults(state, accountId).some((row) => row.value.name === name && row.value.id !== except))
+  if (ownVaults(state, accountId).some((row) => isLive(row) && row.value.name === name && row.value.id !== except))
     throw new Failure("name_exists");
 }

@@ -1,0 +1,77 @@
+/** What deletes, perhaps for good: of a shared vault with its owner's proof, which is made when the service asks for it. */
+import { clientApi as api, type Vault } from "@coffer/contract";
+import { restoringGroup } from "@coffer/contract/deletion";
+import { trashGroup } from "@coffer/contract/trash";
+import { callOn, settleRepeat, type CallOptions } from "../call.ts";
+import { ApiError } from "../errors.ts";
+import type { Connection } from "../options.ts";
+import { refuseUndefinedPlaces } from "../undefined-place.ts";
+import type { Deleted } from "../vaults/deletion-proof.ts";
+import type { VaultDeletion } from "./storage.ts";
+import type { Query } from "./calling.ts";
+
+/** Sends the call, and again with a proof where the service asks for one and this client holds a chain key. */
+export async function deleteWithProof<Result>(
+  connection: Connection,
+  deleted: Deleted,
+  send: (headers: { readonly "coffer-proof"?: string }) => Promise<Result>,
+  options?: CallOptions,
+): Promise<Result> {
+  try {
+    return await send({});
+  } catch (error) {
+    if (!isRefusal(error, "owner_proof_required") || connection.sharedVaults === null) throw error;
+  }
+  const { proveDeletion } = await import("../vaults/deletion-proof.ts");
+  try {
+    return await send(await proveDeletion(connection, deleted, options));
+  } catch (error) {
+    // Of two attempts the first, whose answer was lost, has used the nonce up.
+    if (!isRefusal(error, "token_invalid")) throw error;
+    return send(await proveDeletion(connection, deleted, options));
+  }
+}
+
+function isRefusal(error: unknown, code: string): boolean {
+  return error instanceof ApiError && error.code === code;
+}
+
+export function deletionCalls(connection: Connection) {
+  return {
+    delete: async (vaultId: string, { force, permanent, ...options }: VaultDeletion = {}): Promise<Vault | null> => {
+      const query = {
+        ...(force === undefined ? {} : { force }),
+        ...(permanent === undefined ? {} : { permanent }),
+      };
+      const act = permanent === true ? "purge-vault" : "delete-vault";
+      const params = { vaultId };
+      const deleted = await deleteWithProof(
+        connection,
+        { act, vaultId },
+        (headers) => callOn(connection, api.vaults.delete, { params, query, headers }, options),
+        options,
+      );
+      return deleted?.vault ?? null;
+    },
+    restore: async (vaultId: string, body: { readonly name?: string } = {}, options?: CallOptions): Promise<Vault> => {
+      const params = { vaultId };
+      const restored = callOn(connection, restoringGroup.restore, { params, body }, options);
+      const { vault } = await settleRepeat(restored, "not_trashed", async () => {
+        const now = await callOn(connection, api.vaults.get, { params }, options);
+        return body.name === undefined || body.name.normalize("NFC") === now.vault.name ? now : null;
+      });
+      return vault;
+    },
+  };
+}
+
+export async function emptyTrash(connection: Connection, query: Query<typeof trashGroup.empty>, options?: CallOptions) {
+  const { empty } = trashGroup;
+  refuseUndefinedPlaces(empty.id, query, { vaultId: "for all vaults" });
+  const { vaultId } = query;
+  // No vault is named, no proof is asked for.
+  if (vaultId === undefined) return callOn(connection, empty, { query }, options);
+  const send = (headers: { readonly "coffer-proof"?: string }) =>
+    callOn(connection, empty, { query, headers }, options);
+  return deleteWithProof(connection, { act: "empty-trash", vaultId }, send, options);
+}

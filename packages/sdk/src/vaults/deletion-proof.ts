@@ -1,0 +1,56 @@
+/** What a shared vault's owner proves before something of it is deleted (encryption design §7). Loaded when the service asks for it. */
+import { clientApi as api } from "@coffer/contract";
+import { renderDeletionText, type DeletionOf } from "@coffer/contract/proof-texts";
+import { deletionGroup } from "@coffer/contract/deletion";
+import { callOn, type CallOptions } from "../call.ts";
+import type { Connection } from "../options.ts";
+import { findVaultOf } from "./places.ts";
+import { VaultError } from "./vault-error.ts";
+import { requireSameNetwork, vaultSession } from "./vault-session.ts";
+
+/** One of the two: the vault, or a file by its id alone. */
+export type Deleted =
+  { readonly act: Exclude<DeletionOf["act"], "delete-file">; readonly vaultId: string } | DeletedFile;
+interface DeletedFile {
+  readonly act: "delete-file";
+  readonly fileId: string;
+}
+
+/**
+ * The header `Coffer-Proof` for one attempt. Vault and object come from what this client holds the vault to, the file from the caller: the
+ * service says the nonce, and nothing else of what is signed.
+ * @throws VaultError `vault_changed` for a vault that was public when it was first met.
+ */
+export async function proveDeletion(
+  connection: Connection,
+  deleted: Deleted,
+  options?: CallOptions,
+): Promise<{ readonly "coffer-proof": string }> {
+  const session = vaultSession(connection);
+  const deletion = await whereOf(connection, deleted, options);
+  const pin = await session.pin(deletion.vaultId, options);
+  if (pin.chainObjectId === null) {
+    const message =
+      "The vault was public when it was first met, and the service asks for the proof of a shared one now";
+    throw new VaultError("vault_changed", message);
+  }
+  requireSameNetwork(session, pin);
+  const { account } = await callOn(connection, api.account.get, {}, options);
+  const { act, vaultId, fileId } = deletion;
+  const body = fileId === undefined ? { act } : { act, fileId };
+  const { nonce } = await callOn(connection, deletionGroup.challenge, { params: { vaultId }, body }, options);
+  const { chainAddress } = session.signer;
+  const whose = { accountId: account.id, chainObjectId: pin.chainObjectId };
+  const text = renderDeletionText({ ...connection.place, chainAddress, ...whose, ...deletion, nonce });
+  const signature = await session.signer.signPersonalMessage(new TextEncoder().encode(text));
+  return { "coffer-proof": `${nonce}.${signature}` };
+}
+
+/** In the case that the service writes ids in: it makes the text anew from its own. */
+async function whereOf(connection: Connection, deleted: Deleted, options?: CallOptions): Promise<DeletionOf> {
+  if (deleted.act !== "delete-file") return { act: deleted.act, vaultId: deleted.vaultId.toLowerCase() };
+  const fileId = deleted.fileId.toLowerCase();
+  const { file } = await callOn(connection, api.files.get, { params: { fileId } }, options);
+  const vault = await findVaultOf(connection, fileId, file, options);
+  return { act: deleted.act, vaultId: vault?.id ?? file.vaultId, fileId };
+}

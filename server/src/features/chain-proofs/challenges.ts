@@ -1,0 +1,105 @@
+/** The nonces that a chain address signs for one purpose (decisions §4; encryption design §7). */
+import { hash } from "node:crypto";
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
+import type { Principal } from "../../http/handlers.ts";
+import { toTimestamp } from "../timestamps.ts";
+import { type ChainProof, requireProof } from "./rules.ts";
+import {
+  deleteChallenges,
+  deleteExpiredChallenges,
+  findChallenge,
+  insertChallenge,
+  listChallenges,
+  takeChallenge,
+} from "./store.ts";
+
+/** Of one credential; the oldest gives way, so that nobody who asks again is refused and nothing piles up. */
+export const MOST_LIVE = 100;
+
+interface Wanted {
+  /** What the nonce is for, down to the object: it is good for nothing else. */
+  readonly purpose: string;
+  /** Milliseconds. */
+  readonly lifetime: number;
+}
+
+/** 256 random bits, of which the hash with the purpose is kept. Only the credential that asked may use them, once. */
+export async function makeChallenge(
+  { database, clock, random }: Pick<Deps, "database" | "clock" | "random">,
+  principal: Principal,
+  { purpose, lifetime }: Wanted,
+): Promise<{ nonce: string; expiresAt: string }> {
+  const { accountId } = principal;
+  const credential = describeCredential(principal);
+  const nonce = Buffer.from(random.bytes(32)).toString("base64url");
+  const now = clock.now();
+  const row = { nonce_hash: hashNonce(purpose, nonce), account_id: accountId, credential, expires_at: now + lifetime };
+  await database.transaction(async (transaction) => {
+    await transaction.run(deleteExpiredChallenges(transaction, { accountId, now }));
+    const live = await transaction.all(listChallenges(transaction, { accountId, credential }));
+    await deleteChallenges(
+      transaction,
+      live.slice(MOST_LIVE - 1).map((challenge) => challenge.nonce_hash),
+    );
+    await insertChallenge(transaction, row);
+  });
+  return { nonce, expiresAt: toTimestamp(row.expires_at) };
+}
+
+interface Presented {
+  readonly purpose: string;
+  readonly nonce: string;
+  /** Which address must have signed which text; asked only for a live challenge. */
+  readonly proof: () => Promise<ChainProof> | ChainProof;
+}
+
+/**
+ * Rejects unless the address signed the text of a live challenge of this very credential and purpose; resolves with its public key where that
+ * is one Ed25519 key. The challenge is used up by being presented, also with a signature that does not hold: a nonce is for one answer, and
+ * asking for another costs nothing. It is kept when nothing became known of the signature, because the chain's node was away.
+ */
+export async function requireChallengeProof(
+  deps: Pick<Deps, "database" | "clock" | "signatures">,
+  principal: Principal,
+  { purpose, nonce, proof }: Presented,
+): Promise<string | null> {
+  const { database, clock } = deps;
+  const { accountId } = principal;
+  const challenge = { nonceHash: hashNonce(purpose, nonce), accountId, credential: describeCredential(principal) };
+  // Asked before the signature, which is dear to check, and again by the use itself, which decides.
+  requireLive(await database.first(findChallenge(database, { ...challenge, now: clock.now() })));
+  const proven = await settle(requireProof(deps, await proof()));
+  requireLive(await database.first(takeChallenge(database, { ...challenge, now: clock.now() })));
+  if ("refusal" in proven) throw proven.refusal;
+  return proven.publicKey;
+}
+
+function requireLive(challenge: object | null): void {
+  if (challenge !== null) return;
+  throw new ServiceError(
+    "token_invalid",
+    "The challenge is unknown, used, expired, for something else or another credential's",
+  );
+}
+
+/** A signature that does not hold is an answer, too; everything else rejects. */
+async function settle(
+  proof: Promise<string | null>,
+): Promise<{ readonly publicKey: string | null } | { readonly refusal: ServiceError }> {
+  try {
+    return { publicKey: await proof };
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === "signature_invalid") return { refusal: error };
+    throw error;
+  }
+}
+
+function hashNonce(purpose: string, nonce: string): string {
+  return hash("sha256", `${purpose}\n${nonce}`, "hex");
+}
+
+/** Of the account's credentials exactly one; development has none, and all its callers are one. */
+function describeCredential({ kind, keyId, sessionId }: Principal): string {
+  return `${kind}:${keyId ?? sessionId ?? ""}`;
+}

@@ -1,0 +1,23 @@
+/** The challenges that a shared vault's owner signs before something of it is deleted (decision 0030). */
+import { type api, DELETION_MINUTES } from "@coffer/contract";
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
+import type { GroupHandlers } from "../../http/handlers.ts";
+import { makeChallenge } from "../chain-proofs/challenges.ts";
+import { readVaultOrTrashed, requireOwner, requireShared } from "../shared-vaults/access.ts";
+import { purposeOf } from "./grants.ts";
+
+type Needs = Pick<Deps, "database" | "clock" | "random">;
+
+export const deletionHandlers = (deps: Needs): GroupHandlers<typeof api.deletion> => ({
+  challenge: async ({ params, body: { act, fileId } }, { principal }) => {
+    const vault = await readVaultOrTrashed(deps.database, principal, params.vaultId);
+    requireOwner(vault);
+    requireShared(vault);
+    if ((act === "delete-file") !== (fileId !== undefined)) {
+      throw new ServiceError("validation_failed", "body.fileId: goes with the act delete-file, and with no other");
+    }
+    const purpose = purposeOf({ act, vaultId: vault.id, fileId });
+    return makeChallenge(deps, principal, { purpose, lifetime: DELETION_MINUTES * 60_000 });
+  },
+});

@@ -1,0 +1,110 @@
+/** To the trash, back from it, and away for good (decision 0030). */
+import type { Deps } from "../../deps.ts";
+import { ServiceError } from "../../http/errors.ts";
+import type { Principal, RequestContext } from "../../http/handlers.ts";
+import type { Session } from "../../ports/database.ts";
+import type { VaultRow } from "../../ports/tables.ts";
+import { changeUsage } from "../account/store.ts";
+import { type ActingDeps, noteChange, vaultTarget } from "../acting.ts";
+import type { Actor } from "../changes/store.ts";
+import { type DeletionGrant, type ProofDeps, withOwnerProof } from "../deletion/grants.ts";
+import { BLOB_GRACE_MS } from "../files/store.ts";
+import { readVaultOrTrashed, requireOwner } from "../shared-vaults/access.ts";
+import { nameOrConflict, refuseTakenName } from "./naming.ts";
+import { contentProblem } from "./rules.ts";
+import { deleteVaultWithContents, type OwnedVault, readVaultContents, setVaultTrashed } from "./store.ts";
+
+export interface VaultDeletion {
+  readonly vaultId: string;
+  readonly force: boolean;
+  /** For good, from the trash or at once. */
+  readonly permanent: boolean;
+  readonly proof: string | undefined;
+}
+
+/**
+ * Answers the vault as it was left. What lies in the trash already is left as it is, so that a repeat is answered as the first time, and needs
+ * no second proof. What stands on the chain stays there: only its owner could make another vault of it.
+ */
+export function deleteVault(
+  deps: ActingDeps & ProofDeps,
+  context: RequestContext<Principal>,
+  { vaultId, force, permanent, proof }: VaultDeletion,
+): Promise<OwnedVault> {
+  const { principal } = context;
+  const act = permanent ? "purge-vault" : "delete-vault";
+  return withOwnerProof(deps, context, { act, proof }, (grantFor) =>
+    deps.database.transaction(
+      async (transaction) => {
+        const vault = await readVaultOrTrashed(transaction, principal, vaultId);
+        requireOwner(vault);
+        if (vault.trashed_at === null) await requireDeletable(transaction, vault, force);
+        else if (!permanent) return vault;
+        const grant = grantFor(vault);
+        if (!permanent) return trashVault(transaction, deps, principal, vault, grant);
+        await purgeVault(transaction, deps, principal, vault, grant);
+        return vault;
+      },
+      { freesSpace: true },
+    ),
+  );
+}
+
+/** @throws ServiceError `default_vault`, `vault_not_empty`. */
+async function requireDeletable(transaction: Session, vault: OwnedVault, force: boolean): Promise<void> {
+  if (vault.default_vault_id === vault.id) throw new ServiceError("default_vault");
+  if (force) return;
+  const problem = contentProblem(await readVaultContents(transaction, vault.id));
+  if (problem !== null) throw new ServiceError("vault_not_empty", problem);
+}
+
+/** All that lies in it goes along and stays as it is, uploads that have begun too. */
+export async function trashVault<Row extends VaultRow>(
+  transaction: Session,
+  deps: ActingDeps,
+  actor: Actor | null,
+  vault: Row,
+  grant: DeletionGrant,
+): Promise<Row> {
+  grant.requireFor({ vaultId: vault.id, isShared: vault.type === "shared" });
+  const now = deps.clock.now();
+  const trashed = { ...vault, trashed_at: now, updated_at: now };
+  await setVaultTrashed(transaction, trashed);
+  await noteChange(transaction, deps, actor, "vault.trashed", vaultTarget(vault));
+  return trashed;
+}
+
+export async function restoreVault(
+  deps: ActingDeps,
+  principal: Principal,
+  { vaultId, name }: { readonly vaultId: string; readonly name: string | undefined },
+): Promise<OwnedVault> {
+  return deps.database.transaction(async (transaction) => {
+    const vault = await readVaultOrTrashed(transaction, principal, vaultId);
+    requireOwner(vault);
+    if (vault.trashed_at === null) throw new ServiceError("not_trashed");
+    const restored = { ...vault, name: name ?? vault.name, trashed_at: null, updated_at: deps.clock.now() };
+    await refuseTakenName(transaction, restored);
+    await nameOrConflict(setVaultTrashed(transaction, restored));
+    await noteChange(transaction, deps, principal, "vault.restored", vaultTarget(restored));
+    return restored;
+  });
+}
+
+/** Deletes the vault for good, with all that lies in it. */
+export async function purgeVault(
+  transaction: Session,
+  deps: Pick<Deps, "database" | "clock" | "random">,
+  actor: Actor | null,
+  vault: VaultRow,
+  grant: DeletionGrant,
+): Promise<void> {
+  grant.requireFor({ vaultId: vault.id, isShared: vault.type === "shared" });
+  const { files, trashedFiles, bytes } = await readVaultContents(transaction, vault.id);
+  await deleteVaultWithContents(transaction, { id: vault.id, notBefore: deps.clock.now() + BLOB_GRACE_MS });
+  await changeUsage(transaction, {
+    ...{ accountId: vault.account_id, bytes: -bytes, files: -(files + trashedFiles) },
+    maximum: Number.MAX_SAFE_INTEGER,
+  });
+  await noteChange(transaction, deps, actor, "vault.deleted", vaultTarget(vault));
+}
