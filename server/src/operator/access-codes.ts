@@ -1,16 +1,13 @@
 /** `coffer-server access-codes …`: who may sign up (specification §5.5). Works beside a running server, on its database. */
 import { existsSync } from "node:fs";
-import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
-import type { Config } from "../config.ts";
-import { openSqlite } from "../drivers/database/sqlite.ts";
 import { addAccessCode } from "../features/access-codes/creation.ts";
 import { type ListedAccessCode, toListed } from "../features/access-codes/rules.ts";
 import { findAccessCode, listAccessCodes, revokeAccessCode } from "../features/access-codes/store.ts";
-import { migrate } from "../migrations/migrate.ts";
 import { systemClock } from "../ports/clock.ts";
-import type { Database } from "../ports/database.ts";
 import { systemRandom } from "../ports/random.ts";
 import { type OperatorCommand, UsageError } from "./command.ts";
+import { open, openExisting } from "./opening.ts";
+import { FLAG, read, TEXT, usageError } from "./options.ts";
 
 const EXIT_DONE = 0;
 const EXIT_UNKNOWN = 1;
@@ -78,28 +75,6 @@ export const revokeAccessCodes: OperatorCommand = {
   },
 };
 
-const TEXT = { type: "string" } as const;
-const FLAG = { type: "boolean" } as const;
-
-function read<const Known extends ParseArgsOptionsConfig>(
-  command: OperatorCommand,
-  words: readonly string[],
-  options: Known,
-  places = 0,
-) {
-  try {
-    const parsed = parseArgs({ args: [...words], options, strict: true, allowPositionals: places > 0 });
-    if (parsed.positionals.length <= places) return parsed;
-  } catch (error) {
-    throw usageError(command, error instanceof Error ? error.message : String(error));
-  }
-  throw usageError(command, "too many words");
-}
-
-function usageError({ words, options }: OperatorCommand, problem: string): UsageError {
-  return new UsageError(`${words}: ${problem}\nUsage: coffer-server ${words} ${options}`);
-}
-
 function parseNumber(option: string, text: string | undefined, maximum: number): number | null {
   if (text === undefined) return null;
   const value = /^\d{1,9}$/.test(text) ? Number(text) : 0;
@@ -112,25 +87,6 @@ function parseNote(text: string | undefined): string | null {
   if (text === undefined || text === "") return null;
   if (text.length <= MAX_NOTE && !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text)) return text;
   throw new UsageError(`--note takes one line of at most ${MAX_NOTE} characters`);
-}
-
-/** To look for codes makes none, and no database to look in. */
-async function openExisting(config: Config): Promise<Database> {
-  const { path } = config.database;
-  if (!existsSync(path)) throw new Error(`there is no database ${path}, check SERVICE_DATA_DIR`);
-  return open(config);
-}
-
-/** The reserve for a full disk is the server's; a second process must not touch it. */
-async function open({ database: { path } }: Config): Promise<Database> {
-  const database = await openSqlite({ path, reserveBytes: 0 });
-  try {
-    await migrate(database);
-    return database;
-  } catch (error) {
-    await database[Symbol.asyncDispose]();
-    throw error;
-  }
 }
 
 function countOf(uses: number): string {

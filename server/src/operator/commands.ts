@@ -2,10 +2,17 @@
 import { createAccessCodes, listAllAccessCodes, revokeAccessCodes } from "./access-codes.ts";
 import { auditVerify } from "./audit-verify.ts";
 import type { OperatorCommand } from "./command.ts";
+import { deleteVaults } from "./vaults.ts";
 
 export { type OperatorCommand, type Streams, UsageError } from "./command.ts";
 
-const COMMANDS: readonly OperatorCommand[] = [createAccessCodes, listAllAccessCodes, revokeAccessCodes, auditVerify];
+const COMMANDS: readonly OperatorCommand[] = [
+  createAccessCodes,
+  listAllAccessCodes,
+  revokeAccessCodes,
+  auditVerify,
+  deleteVaults,
+];
 
 /** The command that `words` begins with, and the words after it; null when there is none. */
 export function findCommand(

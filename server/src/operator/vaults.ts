@@ -1,0 +1,49 @@
+/** `coffer-server vaults …`: what an owner asks for who has lost the chain key (decision 0030). Works beside a running server. */
+import type { Config } from "../config.ts";
+import { grantByService } from "../features/deletion/grants.ts";
+import { purgeVault, trashVault } from "../features/vaults/deleting.ts";
+import { findVaultOfAny } from "../features/ownership/store.ts";
+import { systemClock } from "../ports/clock.ts";
+import type { Session } from "../ports/database.ts";
+import { systemRandom } from "../ports/random.ts";
+import type { OperatorCommand } from "./command.ts";
+import { openExisting } from "./opening.ts";
+import { FLAG, read, usageError } from "./options.ts";
+
+const EXIT_DONE = 0;
+const EXIT_REFUSED = 1;
+const OPERATOR = { kind: "operator" } as const;
+
+export const deleteVaults: OperatorCommand = {
+  words: "vaults delete",
+  options: "<id> [--permanent]",
+  about:
+    "moves a vault to its account's trash, for an owner who has lost the chain key; --permanent deletes it for good. The audit log says that it was the operator",
+  async run(config: Config, words, streams) {
+    const { values, positionals } = read(deleteVaults, words, { permanent: FLAG }, 1);
+    const [id] = positionals;
+    if (id === undefined) throw usageError(deleteVaults, "the vault's id is missing");
+    await using database = await openExisting(config);
+    const deps = { database, clock: systemClock, random: systemRandom };
+    const work = (transaction: Session) => deleteOne(deps, transaction, id.toLowerCase(), values.permanent === true);
+    const { status, note } = await database.transaction(work, { freesSpace: true });
+    streams.note(`${note}\n`);
+    return status;
+  },
+};
+
+type Needs = Parameters<typeof purgeVault>[1];
+
+async function deleteOne(deps: Needs, transaction: Session, id: string, permanent: boolean) {
+  const vault = await findVaultOfAny(transaction, id);
+  if (vault === null) return { status: EXIT_REFUSED, note: `There is no vault with the id ${JSON.stringify(id)}` };
+  if (vault.default_vault_id === id) return { status: EXIT_REFUSED, note: "An account's default vault stays" };
+  const grant = grantByService(id);
+  if (permanent) {
+    await purgeVault(transaction, deps, OPERATOR, vault, grant);
+    return { status: EXIT_DONE, note: "Deleted for good. What stands on the chain stays there" };
+  }
+  if (vault.trashed_at !== null) return { status: EXIT_DONE, note: "It was in the trash before" };
+  await trashVault(transaction, deps, OPERATOR, vault, grant);
+  return { status: EXIT_DONE, note: "It is in the trash for 30 days: its owner can restore it until then" };
+}
