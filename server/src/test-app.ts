@@ -12,9 +12,8 @@ import { type Environment, parseConfig } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { openMemoryBlobs } from "./drivers/blobs/memory.ts";
 import { openTestChain, type TestChain } from "./drivers/chain/test-chain.ts";
-import { openSqlite } from "./drivers/database/sqlite.ts";
 import { openLog } from "./http/log.ts";
-import { migrate } from "./migrations/migrate.ts";
+import { openTestDatabase } from "./test-database.ts";
 import type { Mail, Mailer } from "./ports/mailer.ts";
 import { systemRandom } from "./ports/random.ts";
 import { openProviders } from "./providers.ts";
@@ -59,8 +58,7 @@ export interface TestAppOptions {
 
 export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const directory = mkdtempSync(join(tmpdir(), "coffer-app-"));
-  const database = await openSqlite({ path: join(directory, "coffer.sqlite"), reserveBytes: 0 });
-  await migrate(database);
+  const database = await openTestDatabase(directory);
   const config = parseConfig({ SERVICE_ENV: "development", SERVICE_DATA_DIR: directory, ...options.environment });
   const clock = standingClock();
   const mails: Mail[] = [];

@@ -7,11 +7,10 @@ import { parseConfig, type Environment, type Settings } from "../config.ts";
 import { openMemoryBlobs } from "../drivers/blobs/memory.ts";
 import { openTestChain, type TestChain } from "../drivers/chain/test-chain.ts";
 import { openSuiSignatures } from "../drivers/message-signatures/sui.ts";
-import { openSqlite } from "../drivers/database/sqlite.ts";
 import type { Deps } from "../deps.ts";
 import { ServiceError } from "../http/errors.ts";
 import { type CreationContext, type IncomingBytes, type Principal, Recorded, Reply } from "../http/handlers.ts";
-import { migrate } from "../migrations/migrate.ts";
+import { openTestDatabase } from "../test-database.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { Database } from "../ports/database.ts";
 import { systemRandom } from "../ports/random.ts";
@@ -78,8 +77,7 @@ export interface TestServiceOptions {
 
 export async function openTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const directory = mkdtempSync(join(tmpdir(), "coffer-features-"));
-  const database = await openSqlite({ path: join(directory, "coffer.sqlite"), reserveBytes: 0 });
-  await migrate(database);
+  const database = await openTestDatabase(directory);
   const clock = createClock();
   const { settings } = parseConfig({ SERVICE_ENV: "development", ...options.environment });
   const chain = openTestChain(clock);
