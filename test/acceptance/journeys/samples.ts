@@ -4,7 +4,7 @@ import type { Ground, Journey } from "./observable.ts";
 import { isBuilt, renderOutcome, runJourney, type Openers } from "./run.ts";
 
 /** Starting a stack, a second server and a tool server takes its time on a busy machine. Milliseconds. */
-export const LIMIT = 300_000;
+export const LIMIT = 600_000;
 
 const SAMPLES: Readonly<Record<Ground, string>> = { stack: "J9", network: "J7" };
 

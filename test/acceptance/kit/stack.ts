@@ -10,7 +10,7 @@ import { recordSecret, requireClean } from "../../kit/secret-recorder.ts";
 export const REPOSITORY = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 
 /** The longest that a start may take here, in milliseconds. */
-const START_LIMIT = 120_000;
+const START_LIMIT = 240_000;
 
 /** A running stack. Disposing of it stops the process and waits for its end. */
 export interface Stack extends AsyncDisposable {
