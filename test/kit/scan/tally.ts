@@ -66,7 +66,7 @@ export const FEWEST = {
     "disk bytes": 10_000_000,
     "log bytes": 20_000,
     processes: 60,
-    "pieces of content": 500,
+    "pieces of content": 100,
     names: 20,
     keys: 200,
     "chain keys": 20,
