@@ -93,24 +93,6 @@ describe("an export", () => {
     );
   });
 
-  test("says when it is opened that who signed it is no member any more", async () => {
-    const { client } = stack.owner;
-    const { id } = await client.vaults.create({ name: "left behind", type: "shared" });
-    const leaving = await stack.invite("leaving");
-    await client.vaults.members.add(id, leaving.signer.chainAddress);
-    await leaving.client.files.upload({ vaultId: id, name: "theirs.txt", body: bytes("theirs") });
-    const directory = await mkdtemp(join(place, "left-"));
-    await exportVault(leaving.client, id, directory);
-    const open = async () => {
-      const { exportedBy, exporterIsMember } = await openAs(stack.owner, directory);
-      return [exportedBy, exporterIsMember];
-    };
-    expect(await open()).toEqual([leaving.signer.chainAddress, true]);
-    await client.vaults.members.remove(id, leaving.signer.chainAddress);
-    expect(await open()).toEqual([leaving.signer.chainAddress, false]);
-    expect((await openAs(member)).exporterIsMember).toBe(true);
-  });
-
   test("of a member without a signing key is unsigned, says so, and opens when its reader takes that", async () => {
     const reader = await stack.signUp("keyless");
     await stack.owner.client.vaults.members.add(vaultId, reader.signer.chainAddress);
