@@ -5,7 +5,18 @@
 
 /** The later work that a pending requirement waits for. */
 export type Issue =
-  "identity" | "invites" | "webhooks" | "audit" | "billing" | "cli" | "tools" | "web-console" | "versions";
+  | "author"
+  | "batch"
+  | "budgets"
+  | "change-list"
+  | "cli"
+  | "ladder"
+  | "member-ends"
+  | "search"
+  | "short-ids"
+  | "tools"
+  | "versions"
+  | "web-console";
 
 /** Built now: at least one test must cite it. */
 interface Built {

@@ -24,7 +24,7 @@ function codeOf(act: () => void): string {
 }
 
 describe("a body without a credential", () => {
-  it.each(OPEN.map(({ path }) => path))("is at most 16 KiB at %s", async (path) => {
+  it.each(OPEN.map(({ path }) => path))("is at most 16 KiB at %s [D2-anonymous-bodies]", async (path) => {
     await using service = await openTestApp();
     const payload = (bytes: number) => JSON.stringify({ x: "x".repeat(bytes - 8) });
     const send = (bytes: number) => service.ask("POST", path, { payload: payload(bytes), headers: JSON_TYPE });

@@ -30,7 +30,7 @@ const CALLS: readonly (readonly [bucket: string, path: string, call: TestCall])[
 
 describe("limits of client addresses", () => {
   it.each(CALLS)(
-    "of %s let exactly as many of 25 parallel calls of %s through [D2-login D2-signup D2-mail-operations D2-environment]",
+    "of %s let exactly as many of 25 parallel calls of %s through [D2-login D2-signup D2-anonymous D2-mail-operations D2-environment]",
     async (bucket, path, call) => {
       await using service = await openTestApp({ environment: { [`SERVICE_RATE_${bucket.toUpperCase()}`]: "10" } });
       const counts = await many(25, () => service.ask("POST", path, call));

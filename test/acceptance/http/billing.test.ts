@@ -54,7 +54,7 @@ describe("billing", () => {
     expect(await billingOf(user)).toEqual({ plan: "free", subscription: null });
   });
 
-  it("begins at the provider's address, and the plan follows what the provider signs [D0-billing D0-billing-paths D0-billing-test-provider D1-open-billing-events]", async () => {
+  it("begins at the provider's address, and the plan follows what the provider signs [S1-billing D0-billing D0-billing-paths D0-billing-test-provider D1-open-billing-events]", async () => {
     const user = await joinVerified();
     const { url, ...more } = fieldsAt(await ask(user, "checkout", "pro"), 200);
     expect(more).toEqual({});

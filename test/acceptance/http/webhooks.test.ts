@@ -151,7 +151,7 @@ describe("a webhook id", () => {
     expect(await mine().deliveries(id)).toEqual([]);
   });
 
-  it("that is no uuid is 400 [D1-bad-uuid-400]", async () => {
+  it("that is no uuid is 400 [D1-bad-uuid-400 S4.1-webhook-id]", async () => {
     for (const [method, path, body] of ON_ONE) {
       const said = expectError(await mine().ask(method, `/not-a-uuid${path}`, body), 400, "validation_failed");
       expect(said).toMatch(/^params\.webhookId/);

@@ -35,6 +35,12 @@ const CONVENTIONS = [
   built("D1-rate-limited", "Rate limited is 429 { error } with Retry-After, RateLimit-Policy and RateLimit."),
   built("D1-file-over-maximum-413", "A file over the maximum size is 413."),
   built("D1-quota-403", 'Over the account quota is 403 { error: "Storage quota exceeded" }.'),
+  built("D1-quota-in-flight", "Bytes in flight count against the quota."),
+  pending(
+    "budgets",
+    "D1-budgets",
+    "budgets of a key or invite: 403 budget_storage, 429 budget_exceeded with Retry-After; X-Budget names it.",
+  ),
   built("D1-disk-full-507", "The server's full disk is 507 with Retry-After."),
   built(
     "D1-server-error-500",

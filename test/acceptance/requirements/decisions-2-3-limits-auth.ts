@@ -6,6 +6,8 @@ export const decisionsLimitsAndAuth = [
     built("D2-login", "login: 10 / min per IP; 5 failures per account, then a delay of 1…60 s, no lock-out."),
     built("D2-signup", "signup, check-access-code, invite redeem: 10 / min per IP."),
     built("D2-idp", "The identity provider's routes: 30 / min per IP, a bucket of their own."),
+    built("D2-anonymous", "Every other route of /api/auth without a credential: 60 / min per IP."),
+    built("D2-anonymous-bodies", "Bodies on those routes are at most 16 KiB."),
     built("D2-refresh", "refresh: 30 / min per family."),
     built("D2-general", "API key or session: 6,000 / min, burst 1,000."),
     built("D2-webhook-test", "webhook test: 10 / min per endpoint."),

@@ -1,4 +1,4 @@
-import { built, section } from "../requirement.ts";
+import { built, pending, section } from "../requirement.ts";
 
 const KEYS = [
   built(
@@ -25,6 +25,16 @@ const KEYS = [
   built("D4-vault-limited-key", "A key limited to vaults creates and lists no others."),
   built("D4-invite-owner-scope", "An invite that asks for an owner-only scope is 400."),
   built("D4-invite-no-wider", "Nor can it mint a wider invite."),
+];
+
+const LATER = [
+  pending("budgets", "D4-key-budgets", "An API key takes budgets."),
+  pending("budgets", "D4-invite-budgets", "An invite takes budgets for its key."),
+  pending(
+    "member-ends",
+    "D4-access-until",
+    "accessUntil of an invite: when its key, and a membership made by it, end.",
+  ),
 ];
 
 const LEVELS = [
@@ -79,4 +89,4 @@ const INVITES_AND_ACCOUNT = [
   built("D4-audit-365", "Its entries are kept 365 days."),
 ];
 
-export const decisionsKeysAndAccount = section("decisions §4", [...KEYS, ...LEVELS, ...INVITES_AND_ACCOUNT]);
+export const decisionsKeysAndAccount = section("decisions §4", [...KEYS, ...LEVELS, ...INVITES_AND_ACCOUNT, ...LATER]);

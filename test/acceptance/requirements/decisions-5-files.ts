@@ -1,4 +1,4 @@
-import { built, section } from "../requirement.ts";
+import { built, pending, section } from "../requirement.ts";
 
 const UPLOADS = [
   built(
@@ -38,6 +38,10 @@ const FILES = [
   built("D5-content-disposition", "Content-Disposition follows RFC 6266."),
   built("D5-content-sandbox", "nosniff and a sandbox CSP are sent."),
   built("D5-update", "PATCH /api/files/{fileId} { name?, folderId? } with If-Match answers { file }."),
+  built(
+    "D5-revision",
+    "revision on files and folders; If-Match on PATCH compares it, and the content's ETag does not change with it.",
+  ),
   built("D5-delete-soft", "DELETE /api/files/{fileId} is soft: 200 { file } with trashedAt."),
   built("D5-delete-permanent", "The owner's ?permanent=true is 204."),
   built("D5-restore", "POST /api/files/{fileId}/restore brings it back."),
@@ -80,4 +84,57 @@ const FOLDERS_AND_VAULTS = [
   built("D5-members", "GET, POST /api/vaults/{vaultId}/members, DELETE …/members/{chainAddress}."),
 ];
 
-export const decisionsFiles = section("decisions §5", [...UPLOADS, ...FILES, ...FOLDERS_AND_VAULTS]);
+/** Rows of the decisions that later work brings. */
+const LATER = [
+  pending(
+    "versions",
+    "D5-versions-list",
+    "GET /api/files/{fileId}/versions lists number, versionId, size, sha256, author, how, createdAt.",
+  ),
+  pending("versions", "D5-versions-content", "Content by ?versionId=."),
+  pending("versions", "D5-versions-restore", "POST …/versions/{versionId}/restore makes a new version of an old one."),
+  pending("versions", "D5-versions-delete", "DELETE …/versions/{versionId} (owner) is 204."),
+  pending(
+    "versions",
+    "D5-versions-kept",
+    "Versions are kept 30 days, up to 365 by keepVersionsDays; beyond 100 only the newest author's own are dropped.",
+  ),
+  pending(
+    "versions",
+    "D5-versions-not-kept",
+    "PUT …/content?keep=false keeps none, owner only; versions count in storage, shown apart.",
+  ),
+  pending(
+    "author",
+    "D5-author",
+    "createdBy, updatedBy on files and folders, author on versions; of another account's member the address alone.",
+  ),
+  pending(
+    "search",
+    "D5-search",
+    "GET /api/files/search over public vaults and plain names answers { files, nextCursor, complete }.",
+  ),
+  pending(
+    "batch",
+    "D5-batch-upload",
+    "POST /api/files/batch: multipart, at most 100 files and 8 MiB, each its own outcome.",
+  ),
+  pending(
+    "batch",
+    "D5-batch-acts",
+    "POST /api/files/{trash,restore,move} with up to 1,000 ids, in order, durable before the answer.",
+  ),
+  pending(
+    "ladder",
+    "D5-ladder",
+    "GET, PUT /api/vaults/{vaultId}/ladder: steps by from and to place; a member's PUT replaces one.",
+  ),
+  pending("short-ids", "D5-id-prefix", "idPrefix (8 or more hex digits) on the lists of files, folders and vaults."),
+  pending(
+    "member-ends",
+    "D5-member-until",
+    "POST …/members takes until, a whole quarter of an hour, as the chain has it; others are 400.",
+  ),
+];
+
+export const decisionsFiles = section("decisions §5", [...UPLOADS, ...FILES, ...FOLDERS_AND_VAULTS, ...LATER]);

@@ -1,4 +1,4 @@
-import { built, section } from "../requirement.ts";
+import { built, pending, section } from "../requirement.ts";
 
 const WEBHOOKS = [
   built("D6-create", "POST /api/webhooks/ { url, events, description? } answers 201 { webhook, secret }."),
@@ -32,6 +32,12 @@ const WEBHOOKS = [
     "failureCount: consecutive failed attempts of any delivery, tests included, 0 after a success.",
   ),
   built("D6-event-feed", "GET /api/events?after=<sequence>: text/event-stream, owner, events:read."),
+  pending("member-ends", "D6-member-ended", "vault.member_ended is delivered."),
+  pending(
+    "change-list",
+    "D6-change-list",
+    "GET /api/changes: the rows of the audit log, thin; wait up to 50 s; an older cursor is 410 cursor_expired.",
+  ),
   built("D6-test", "webhook.test works when inactive, waits ≤15 s, 200 with the record even if the target failed."),
   built("D6-disable", "410 disables an endpoint at once; so do failures alone for 5 days."),
   built("D6-disable-mail", "Its owner is e-mailed."),

@@ -29,6 +29,7 @@ export const specResources = [
     built("S1-api-keys", "Programmatic access uses API keys."),
     built("S1-invites", "Autonomous agents are onboarded with single-use invite codes."),
     built("S1-webhooks", "Owners register webhook endpoints, receive deliveries and send a test delivery."),
+    built("S1-billing", "Billing with a payment provider exists."),
     built("S1-billing-verified", "Plan changes and checkout require a verified e-mail."),
     leftOpen("S1-open-http", "File, folder, vault and billing operations over HTTP: not shown.", [
       "D5-upload-raw",

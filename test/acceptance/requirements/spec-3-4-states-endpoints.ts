@@ -1,5 +1,25 @@
 import { built, leftOpen, pending, section } from "../requirement.ts";
 
+/** Each is there over HTTP (decisions §4, §5); the specification says that the CLI has it. */
+const CLI_OPERATIONS = [
+  pending("cli", "S4.3-cli-upload", "The CLI uploads files."),
+  pending("cli", "S4.3-cli-download", "The CLI downloads files."),
+  pending("cli", "S4.3-cli-folders", "The CLI has folders."),
+  pending("cli", "S4.3-cli-vault-create", "The CLI creates vaults."),
+  pending("cli", "S4.3-cli-vault-list", "The CLI lists vaults."),
+  pending("cli", "S4.3-cli-vault-update", "The CLI updates vaults."),
+  pending("cli", "S4.3-cli-vault-delete", "The CLI deletes vaults."),
+  pending("cli", "S4.3-cli-member-add", "The CLI adds vault members."),
+  pending("cli", "S4.3-cli-member-remove", "The CLI removes vault members."),
+  pending("cli", "S4.3-cli-key-list", "The CLI lists API keys."),
+  pending("cli", "S4.3-cli-key-revoke", "The CLI revokes API keys."),
+  pending("cli", "S4.3-cli-invite-create", "The CLI creates invites."),
+  pending("cli", "S4.3-cli-invite-list", "The CLI lists invites."),
+  pending("cli", "S4.3-cli-invite-revoke", "The CLI revokes invites."),
+  pending("cli", "S4.3-cli-invite-redeem", "The CLI redeems invites."),
+  pending("cli", "S4.3-cli-link-chain", "The CLI links a chain address to the account."),
+];
+
 export const specStatesAndEndpoints = [
   ...section("spec §3", [
     built("S3-key-revoked", "API key: revoke sets revoked_at and all later requests with the key fail with 401."),
@@ -26,6 +46,7 @@ export const specStatesAndEndpoints = [
     built("S4.1-list", "GET /api/webhooks/ answers 200 { webhooks }."),
     built("S4.1-get", "GET /api/webhooks/{webhookId} answers 200 { webhook } or 404 { error }."),
     built("S4.1-test", "POST /api/webhooks/{webhookId}/test, no body, answers 200 { delivery } or 404 { error }."),
+    built("S4.1-webhook-id", "The path's webhookId is a uuid, and required."),
     built("S4.1-test-sends", "The test operation sends a test delivery to the endpoint."),
     leftOpen("S4.1-open-changes", "Requests for creating, changing and deleting endpoints (owner-only): not shown.", [
       "D6-create",
@@ -79,6 +100,7 @@ export const specStatesAndEndpoints = [
       "D4-invite-create",
       "D4-link-chain",
     ]),
+    ...CLI_OPERATIONS,
     pending("cli", "S4.3-invite-options", "CLI options of invite creation: --name, --scopes, --vaults, --expires."),
   ]),
 ];

@@ -95,6 +95,10 @@ export const specAuthentication = [
       "The key is stored in config.json, SERVICE_CHAIN_PRIVATE_KEY (precedence), a tool-server config or a wallet.",
     ),
     built("S5.7-never-reaches-server", "The chain key never reaches the server."),
+    built(
+      "S5.7-allowlist-placement",
+      "The linked address lets its user be placed on allowlists: the owner's client adds it, the server records it.",
+    ),
     built("S5.7-link-chain", "The chain public address is linked to the account by a link-chain operation."),
   ]),
   ...section("spec §5.8", [

@@ -53,7 +53,7 @@ async function usage(service: TestService) {
   return service.database.first(service.database.build.selectFrom("accounts").select(["usage_bytes", "usage_files"]));
 }
 
-test("[D5-update] [D5-one-vault] rename and move within the vault, guarded by If-Match", async () => {
+test("[D5-update] [D5-revision] [D5-one-vault] rename and move within the vault, guarded by If-Match", async () => {
   await using service = await openTestService();
   const [file, other, folder] = [
     await upload(service, "a"),

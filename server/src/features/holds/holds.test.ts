@@ -50,7 +50,7 @@ async function endAll(held: readonly { cut: (reason: Error) => void }[], outcome
   return (await Promise.allSettled(outcomes)).map((each) => (each.status === "fulfilled" ? each.value : "cut"));
 }
 
-test("of 40 uploads that declare 6 MB and fall silent, a quota of 10 MB takes one", async () => {
+test("[D1-quota-in-flight] of 40 uploads that declare 6 MB and fall silent, a quota of 10 MB takes one", async () => {
   await using service = await open();
   const held = Array.from({ length: 40 }, () => heldBody(5 * MIB, 6 * MIB));
   const outcomes = held.map(({ body }, index) => upload(service, `${index}`, body));

@@ -55,7 +55,7 @@ const name = (service: TestService, { objectId }: TestSharedVault, { chainAddres
   service.chain.add(objectId, { address: chainAddress, signingKey: publicKey });
 
 describe("a member", () => {
-  test("[D5-members] [D6-member-events] is recorded when the chain names it, read at this moment, and an event tells of it", async () => {
+  test("[D5-members] [S5.7-allowlist-placement] [D6-member-events] is recorded when the chain names it, read at this moment, and an event tells of it", async () => {
     await using service = await openTestService();
     const shared = await openSharedVault(service);
     const person = await addPerson(service);
