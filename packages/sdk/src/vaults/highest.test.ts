@@ -31,7 +31,7 @@ describe("what a chain node shows", () => {
   });
 
   it.each([
-    ["a read before that", sight(3n, 9.999)],
+    ["a read before that", sight(3n, 9.999, { floor: 1n })],
     ["a read that shows less", sight(2n, 10)],
     ["a read that shows less of one of the two", sight(3n, 10, { floor: 0n })],
     ["less, with witnesses", sight(2n, 10, { isWitnessed: true })],
