@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import type { BodyPlace } from "./body-room.ts";
 import { ServiceError } from "./errors.ts";
-import { requireJsonBounds } from "./json-bounds.ts";
+import { JsonBounds } from "./json-bounds.ts";
 import type { Turns } from "./turns.ts";
 
 export interface JsonBody {
@@ -26,7 +26,6 @@ export async function readJsonBody(raw: IncomingMessage, limits: JsonBodyLimits)
   if (!announcesBody(raw)) return null;
   const bytes = await collectBody(raw, limits);
   if (bytes.length === 0) return null;
-  requireJsonType(raw);
   return bytes.length <= PARSED_AT_ONCE ? parseJson(bytes) : limits.turns.take(() => parseJson(bytes));
 }
 
@@ -59,7 +58,6 @@ function requireJsonType(raw: IncomingMessage): void {
 }
 
 function parseJson(bytes: Buffer): JsonBody {
-  requireJsonBounds(bytes);
   try {
     // RFC 8259 §8.1: UTF-8, and a receiver may ignore a byte order mark.
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -78,6 +76,7 @@ export async function collectBody(raw: IncomingMessage, limits: BodyLimits): Pro
   if (Number(raw.headers["content-length"] ?? 0) > limits.bytes) throw tooLarge(limits.bytes);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
+    const bounds = new JsonBounds();
     let size = 0;
     const timer = setTimeout(() => stop(new ServiceError("request_timeout")), limits.milliseconds);
     const stop = (failure: ServiceError | null): void => {
@@ -88,10 +87,12 @@ export async function collectBody(raw: IncomingMessage, limits: BodyLimits): Pro
       reject(failure);
     };
     const onData = (chunk: Buffer): void => {
-      size += chunk.length;
-      if (size > limits.bytes) return stop(tooLarge(limits.bytes));
       try {
+        if (size === 0) requireJsonType(raw);
+        size += chunk.length;
+        if (size > limits.bytes) throw tooLarge(limits.bytes);
         limits.place.add(chunk.length);
+        bounds.add(chunk);
         chunks.push(chunk);
       } catch (failure) {
         stop(failure as ServiceError);

@@ -9,35 +9,70 @@ export const MAX_JSON_VALUES = 10_000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
-const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
-/** Throws `validation_failed`. One pass over the bytes, which stops where the limit is passed; what is no JSON may pass. */
-export function requireJsonBounds(bytes: Buffer): void {
-  let depth = 0;
-  let values = 1;
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at] ?? 0;
-    if (byte === QUOTE) at = endOfString(bytes, at);
-    else if (byte === COMMA) values += 1;
-    else if (OPENING.has(byte)) {
-      depth += 1;
-      values += 1;
-    } else if (CLOSING.has(byte)) depth -= 1;
-    if (depth > MAX_JSON_DEPTH) throw beyond(`nested deeper than ${MAX_JSON_DEPTH} levels`);
-    if (values > MAX_JSON_VALUES) throw beyond(`more than ${MAX_JSON_VALUES} values`);
-  }
-}
+/** What a byte outside of a string can be. Bytes beyond ASCII are left to the parser: a byte order mark is three of them. */
+const NOTHING = 0;
+const PLAIN = 1;
+const OPENING = 2;
+const CLOSING = 3;
+const COMMA = 4;
+const STRING = 5;
 
-/** Where the string that begins at `start` ends; past the last byte when it does not. */
-function endOfString(bytes: Buffer, start: number): number {
-  for (let at = bytes.indexOf(QUOTE, start + 1); at !== -1; at = bytes.indexOf(QUOTE, at + 1)) {
-    let before = at;
-    while (bytes[before - 1] === BACKSLASH) before -= 1;
-    if ((at - before) % 2 === 0) return at;
+const KINDS = new Uint8Array(256).fill(PLAIN, 0x80);
+for (const [kind, texts] of [
+  [PLAIN, " \t\r\n:+-.0123456789eEtrufalsn"],
+  [OPENING, "[{"],
+  [CLOSING, "]}"],
+  [COMMA, ","],
+  [STRING, '"'],
+] as const)
+  for (const byte of Buffer.from(texts)) KINDS[byte] = kind;
+
+/** Goes over one document as it arrives, so that what is beyond the bounds is refused at its first chunk. The parser has the last word. */
+export class JsonBounds {
+  #depth = 0;
+  #values = 1;
+  #inString = false;
+  /** The last chunk ended in a string, and with a backslash that escapes what comes next. */
+  #escapes = false;
+
+  /** Throws `validation_failed`, and `malformed_json` for a byte that no JSON has. */
+  add(chunk: Buffer): void {
+    let at = 0;
+    while (at < chunk.length) {
+      if (this.#inString) {
+        at = this.#passString(chunk, at);
+        continue;
+      }
+      const kind = KINDS[chunk[at] ?? 0] ?? NOTHING;
+      at += 1;
+      if (kind !== PLAIN) this.#count(kind);
+    }
   }
-  return bytes.length;
+
+  #count(kind: number): void {
+    if (kind === NOTHING) throw new ServiceError("malformed_json");
+    if (kind === STRING) this.#inString = true;
+    else if (kind === CLOSING) this.#depth -= 1;
+    else this.#values += 1;
+    if (kind === OPENING) this.#depth += 1;
+    if (this.#depth > MAX_JSON_DEPTH) throw beyond(`nested deeper than ${MAX_JSON_DEPTH} levels`);
+    if (this.#values > MAX_JSON_VALUES) throw beyond(`more than ${MAX_JSON_VALUES} values`);
+  }
+
+  /** Where the chunk goes on after the next quote; its end when there is none. */
+  #passString(chunk: Buffer, start: number): number {
+    const found = chunk.indexOf(QUOTE, start);
+    const end = found === -1 ? chunk.length : found;
+    let run = end;
+    while (run > start && chunk[run - 1] === BACKSLASH) run -= 1;
+    const backslashes = end - run + (run === start && this.#escapes ? 1 : 0);
+    const isEscaped = backslashes % 2 === 1;
+    this.#escapes = found === -1 && isEscaped;
+    if (found === -1) return end;
+    this.#inString = isEscaped;
+    return end + 1;
+  }
 }
 
 function beyond(reason: string): ServiceError {

@@ -1,0 +1,205 @@
+/**
+ * Every operation that asks for a credential × every place of it that takes an id × seven kinds of credential, each with ids of
+ * somebody else. The operations and places come from the contract, so a new operation joins by itself.
+ */
+import { api, endpointsOf, isBytes, TUS_VERSION, type EndpointDefinition } from "@coffer/contract";
+import { arbitraryOf } from "../fuzz/arbitrary.ts";
+import { openDraw, type Draw } from "../fuzz/draw.ts";
+import { type Account, type Answer, type Call, make, type Section, send, signUp, type Target } from "./target.ts";
+import { makeObjects, readObjects, type Objects } from "./objects.ts";
+
+/** Which object a field names, whatever section it stands in. */
+const OBJECT_OF: Readonly<Record<string, keyof Objects>> = {
+  ...{ vaultId: "vaultId", vaultIds: "vaultId", folderId: "folderId", parentId: "folderId", fileId: "fileId" },
+  ...{ uploadId: "uploadId", keyId: "keyId", inviteId: "inviteId", webhookId: "webhookId", deliveryId: "deliveryId" },
+};
+
+/** Draws of everything else of a request, for each place. */
+const DRAWS = 3;
+
+/** Where one operation takes an id. */
+interface Place {
+  readonly endpoint: EndpointDefinition;
+  readonly section: "params" | "query" | "body" | "metadata";
+  readonly field: string;
+}
+
+export function placesOf(endpoints: readonly EndpointDefinition[]): Place[] {
+  return endpoints
+    .filter(({ auth }) => auth === "credential")
+    .flatMap((endpoint) =>
+      (["params", "query", "body"] as const)
+        .flatMap((section) =>
+          fieldsOf(endpoint[section])
+            .filter((field) => Object.hasOwn(OBJECT_OF, field))
+            .map((field): Place => ({ endpoint, section, field })),
+        )
+        .concat(
+          fieldsOf(endpoint.headers).includes("upload-metadata")
+            ? ["vaultId", "folderId", "fileId"].map((field): Place => ({ endpoint, section: "metadata", field }))
+            : [],
+        ),
+    );
+}
+
+function fieldsOf(schema: unknown): string[] {
+  const shape = (schema as { readonly shape?: Readonly<Record<string, unknown>> } | undefined)?.shape;
+  return shape === undefined ? [] : Object.keys(shape);
+}
+
+/** Who asks, with the ids that it may name itself. */
+interface Caller {
+  readonly kind: string;
+  readonly credential: string | null;
+}
+
+export async function attackForeignIds(target: Target, seed: number): Promise<Section> {
+  // In development a request without a credential is the first user's: this one is neither side.
+  await signUp(target);
+  const victim = await signUp(target);
+  const attacker = await signUp(target);
+  const [theirs, own] = [await makeObjects(target, victim), await makeObjects(target, attacker)];
+  const callers = await makeCallers(target, victim, attacker, own);
+  const before = await readObjects(target, victim, theirs);
+  const draw = openDraw(seed);
+  const findings: string[] = [];
+  const places = placesOf(endpointsOf(api));
+  const reached = new Set<string>();
+  let checks = 0;
+  for (const place of places) {
+    for (const caller of callers) {
+      for (let turn = 0; turn < DRAWS; turn += 1) {
+        const answer = await send(target, callFor(place, { theirs, own, draw }), caller.credential);
+        checks += 1;
+        if (answer.code !== "validation_failed") reached.add(nameOf(place));
+        findings.push(...judge(answer, theirs).map((what) => `${nameOf(place)}, ${caller.kind}: ${what}`));
+      }
+    }
+  }
+  if ((await readObjects(target, victim, theirs)) !== before)
+    findings.push("the objects of the other account have changed");
+  const missed = places.map(nameOf).filter((name) => !reached.has(name));
+  findings.push(...missed.map((name) => `${name}: every request was refused before its id was looked at`));
+  const notes = [
+    `${String(places.length)} places of ids, ${String(callers.length)} kinds of credential, seed ${String(seed)}`,
+  ];
+  return { name: "ids of others", checks, findings, notes };
+}
+
+function nameOf({ endpoint, section, field }: Place): string {
+  return `${endpoint.id} ${section}.${field}`;
+}
+
+async function makeCallers(target: Target, victim: Account, attacker: Account, own: Objects): Promise<Caller[]> {
+  const key = async (account: Account, more: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>> =>
+    make(target, { method: "POST", path: "/api/auth/api-keys", json: { name: "attack", ...more } }, account.key);
+  const elsewhere = await make(
+    target,
+    { method: "POST", path: "/api/vaults", json: { name: "elsewhere", type: "public" } },
+    victim.key,
+  );
+  const limited = await key(victim, { vaultIds: [(elsewhere["vault"] as { id: string }).id] });
+  const revoked = await key(victim, {});
+  await make(target, { method: "DELETE", path: `/api/auth/api-keys/${String(revoked["id"])}` }, victim.key);
+  return [
+    { kind: "another account's owner", credential: attacker.key },
+    {
+      kind: "another account's key limited to a vault",
+      credential: String((await key(attacker, { vaultIds: [own.vaultId] }))["key"]),
+    },
+    {
+      kind: "another account's key that only reads",
+      credential: String((await key(attacker, { scopes: ["files:read", "folders:read"] }))["key"]),
+    },
+    { kind: "the account's own key, limited to another vault", credential: String(limited["key"]) },
+    { kind: "the account's own key, revoked", credential: String(revoked["key"]) },
+    { kind: "a key that nobody has", credential: attacker.key.replace(/.{6}$/, "000000") },
+    { kind: "nobody", credential: null },
+  ];
+}
+
+interface Ids {
+  /** Of the account that is attacked. */
+  readonly theirs: Objects;
+  /** Of the caller: all other ids of the request. */
+  readonly own: Objects;
+  readonly draw: Draw;
+}
+
+function callFor(place: Place, ids: Ids): Call {
+  const { endpoint } = place;
+  const params = drawn("params", place, ids);
+  const query = new URLSearchParams(
+    Object.entries(drawn("query", place, ids)).map(([name, value]) => [name, String(value)]),
+  );
+  const path = endpoint.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
+  const call = {
+    method: endpoint.method,
+    path: query.size === 0 ? path : `${path}?${query.toString()}`,
+    headers: headersFor(place, ids),
+  };
+  if (endpoint.body === undefined || (endpoint.bodyOptional === true && place.section !== "body")) return call;
+  return isBytes(endpoint.body)
+    ? { ...call, bytes: Buffer.from("attack") }
+    : { ...call, json: drawn("body", place, ids) };
+}
+
+/** The fields that must be there, those that name objects, and of the others none: they are what requests are refused for. */
+function drawn(
+  section: "params" | "query" | "body",
+  place: Place,
+  { theirs, own, draw }: Ids,
+): Record<string, unknown> {
+  const schema = place.endpoint[section];
+  if (schema === undefined || isBytes(schema)) return {};
+  const fields = draw.value(arbitraryOf(schema)) as Record<string, unknown>;
+  const shape =
+    (schema as { readonly shape?: Readonly<Record<string, { readonly _zod: { readonly optin?: string } }>> }).shape ??
+    {};
+  const kept = Object.entries(fields).filter(([name]) => shape[name]?._zod.optin !== "optional" || name === "name");
+  const set = Object.fromEntries(kept) as Record<string, unknown>;
+  for (const name of Object.keys(set)) if (OBJECT_OF[name] !== undefined) set[name] = idFor(name, own);
+  if (place.section === section) {
+    set[place.field] = idFor(place.field, theirs);
+    // A delivery lies under its own webhook.
+    if (place.field === "deliveryId") set["webhookId"] = theirs.webhookId;
+  }
+  return set;
+}
+
+function idFor(field: string, objects: Objects): unknown {
+  const id = objects[OBJECT_OF[field] ?? "vaultId"];
+  return field.endsWith("s") ? [id] : id;
+}
+
+function headersFor({ endpoint, section, field }: Place, { theirs }: Ids): Record<string, string> {
+  const names = fieldsOf(endpoint.headers);
+  const mediaType =
+    isBytes(endpoint.body ?? { kind: "bytes" }) && endpoint.body !== undefined
+      ? (endpoint.body as { mediaType?: string }).mediaType
+      : undefined;
+  const metadata = { filename: "attack", ...(section === "metadata" ? { [field]: String(idFor(field, theirs)) } : {}) };
+  if (section === "metadata" && field === "fileId") delete (metadata as { filename?: string }).filename;
+  const known: Readonly<Record<string, string>> = {
+    "tus-resumable": TUS_VERSION,
+    "upload-length": "6",
+    "upload-offset": "0",
+    "upload-metadata": Object.entries(metadata)
+      .map(([key, value]) => `${key} ${Buffer.from(value).toString("base64")}`)
+      .join(","),
+  };
+  const set = Object.fromEntries(Object.entries(known).filter(([name]) => names.includes(name)));
+  return mediaType === undefined ? set : { ...set, "content-type": mediaType };
+}
+
+/** What an answer to a request about somebody else's object must not be. */
+function judge(answer: Answer, theirs: Objects): string[] {
+  const found: string[] = [];
+  if (answer.status >= 500 && answer.code !== "not_configured") found.push(`status ${String(answer.status)}`);
+  if (answer.status < 400) found.push(`it was let in with ${String(answer.status)}`);
+  if (answer.status >= 400 && answer.text !== "" && !/^\{"error":"(?:[^"\\]|\\.)*"\}$/.test(answer.text))
+    found.push("the body is not { error }");
+  for (const text of [theirs.canary, ...(answer.status < 400 ? Object.values(theirs) : [])])
+    if (answer.text.includes(text)) found.push("the answer shows what is not the caller's");
+  return found;
+}
