@@ -13,6 +13,8 @@ let stack: SharedStack;
 let root: string;
 /** Of one machine; each test has its own. */
 let directory: string;
+/** Stands still while a test runs, however long that takes. Milliseconds. */
+let now: number;
 let vault: Vault;
 let fileId: string;
 
@@ -26,6 +28,7 @@ beforeAll(async () => {
     .id;
 });
 beforeEach(async () => {
+  now = Date.now();
   directory = await mkdtemp(join(root, "machine-"));
 });
 afterAll(async () => {
@@ -43,14 +46,14 @@ function lyingNode(lie: Lie): typeof fetch {
   const id = Buffer.from((vault.chainObjectId ?? "").slice(2), "hex");
   return async (input, init) => {
     const answer = await fetch(input, init);
-    const { now } = lie;
-    if (now === null || answer.headers.get("content-type") !== "application/grpc-web-text+proto") return answer;
+    const said = lie.now;
+    if (said === null || answer.headers.get("content-type") !== "application/grpc-web-text+proto") return answer;
     // Frames are encoded one by one.
     const frames = (await answer.text()).match(/[^=]+=*/g) ?? [];
     const body = Buffer.concat(frames.map((frame) => Buffer.from(frame, "base64")));
     for (let at = body.indexOf(id); at >= 0 && at + 48 <= body.length; at = body.indexOf(id, at + 1)) {
-      if (now.generation !== undefined) body.writeBigUInt64LE(now.generation, at + 32);
-      if (now.floor !== undefined) body.writeBigUInt64LE(now.floor, at + 40);
+      if (said.generation !== undefined) body.writeBigUInt64LE(said.generation, at + 32);
+      if (said.floor !== undefined) body.writeBigUInt64LE(said.floor, at + 40);
     }
     return new Response(body.toString("base64"), { status: answer.status, headers: answer.headers });
   };
@@ -66,7 +69,7 @@ function newProcess(lie: Lie, secondsAgo = 0, network = stack.network): Client {
       network,
       pins: pinsHere(),
       fetch: lyingNode(lie),
-      clock: () => Date.now() - secondsAgo * 1000,
+      clock: () => now - secondsAgo * 1000,
     },
   });
 }
@@ -80,8 +83,8 @@ async function read(client: Client): Promise<string> {
 const write = (client: Client) => client.files.replace(fileId, { body: bytes("content"), vaultId: vault.id });
 
 /** What the node said, once, to a process of this machine. */
-async function lieOnce(now: NonNullable<Lie["now"]>, secondsAgo = 0): Promise<void> {
-  await read(newProcess({ now }, secondsAgo)).catch(() => undefined);
+async function lieOnce(said: NonNullable<Lie["now"]>, secondsAgo = 0): Promise<void> {
+  await read(newProcess({ now: said }, secondsAgo)).catch(() => undefined);
 }
 
 const refused = (what: bigint) => ({
