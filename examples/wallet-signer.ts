@@ -42,7 +42,7 @@ const invite = await me.invites.create({ name: "mate" });
 const { key, keyId } = await createClient({ baseUrl }).invites.redeem(invite.text, agentSigner);
 await me.vaults.members.add(vault.id, agentSigner.chainAddress, { invite: invite.text });
 const agent = open(key, agentSigner);
-await agent.files.replace(file.id, { body: encode("Wind from the north.") });
+await agent.files.replace(file.id, { vaultId: vault.id, body: encode("Wind from the north.") });
 claim("it writes under its own name", (await readText(me, file.id)) === "Wind from the north.");
 await me.agents.revoke(keyId);
 claim("until it is revoked", (await failureOf(readText(agent, file.id))) === "invalid_credential");
@@ -50,11 +50,11 @@ claim("until it is revoked", (await failureOf(readText(agent, file.id))) === "in
 // The kept key is lost: reading needs the wallet alone, writing needs a key that the vault names.
 const reader = open(apiKey, wallet);
 claim("without the kept key the wallet reads", (await readText(reader, file.id)) === "Wind from the north.");
-const write = reader.files.replace(file.id, { body: encode("Calm.") });
+const write = reader.files.replace(file.id, { vaultId: vault.id, body: encode("Calm.") });
 claim("and does not write", (await failureOf(write)) === "signing_key_missing");
 const anew = open(apiKey, { ...wallet, statements: await statementSigner((await generateChainKey()).privateKey) });
 await anew.vaults.setSigningKey(vault.id);
-await anew.files.replace(file.id, { body: encode("Calm.") });
+await anew.files.replace(file.id, { vaultId: vault.id, body: encode("Calm.") });
 claim("until it names a new one in the vault", (await readText(anew, file.id)) === "Calm.");
 console.log("every claim holds");
 

@@ -54,7 +54,7 @@ describe("vaults.checkAccess tells five faults apart", () => {
     const { signer } = member;
     const pins = memoryPins();
     await member.another({ shared: { pins } }).vaults.get(vault.id);
-    await member.another({ shared: { pins } }).files.get(fileId);
+    await member.another({ shared: { pins } }).files.list({ vaultId: vault.id });
     const client = createClient({
       ...{
         baseUrl: stack.baseUrl,
@@ -98,7 +98,7 @@ describe("vaults.checkAccess tells five faults apart", () => {
   test("and a vault that is not what it was when it was met, or a chain that shows less than was seen", async () => {
     const chainOf = async (change: object, generation = 0n) => {
       const pins = memoryPins();
-      await member.another({ shared: { pins } }).files.get(fileId);
+      await member.another({ shared: { pins } }).files.list({ vaultId: vault.id });
       const pin = await pins.load(stack.baseUrl, vault.id);
       if (pin === null) throw new Error("it was met");
       await pins.save(pin, { ...pin, ...change });
@@ -142,8 +142,8 @@ describe("whoever cannot sign", () => {
       expect(await read(client)).toBe("hello");
       for (const write of [
         () => client.files.upload({ vaultId: vault.id, name: "b.txt", body }),
-        () => client.files.replace(fileId, { body }),
-        () => client.files.update(fileId, { name: "c.txt" }),
+        () => client.files.replace(fileId, { vaultId: vault.id, body }),
+        () => client.files.update(fileId, { name: "c.txt" }, { vaultId: vault.id }),
         () => client.folders.create({ vaultId: vault.id, name: "d" }),
       ])
         await expect(write()).rejects.toMatchObject({
@@ -194,7 +194,7 @@ describe("a signer that is no chain key of this SDK", () => {
     const renewed: Signer = { ...wallet, statements: await statementSigner(new Uint8Array(32).fill(4)) };
     const again = open(renewed);
     expect(await again.vaults.setSigningKey(own.id)).toMatchObject({ outcome: "done", generation: 2n });
-    await again.files.replace(file.id, { body: Buffer.from("by another key") });
+    await again.files.replace(file.id, { vaultId: own.id, body: Buffer.from("by another key") });
     expect(await read(client, file.id)).toBe("by another key");
   });
 });

@@ -116,7 +116,7 @@ describe("content of a shared vault", () => {
     expect(String(await read(file.id))).toBe("second");
     await Promise.all([
       files.replace(file.id, { body: Buffer.from("third") }),
-      reader.files.replace(file.id, { body: Buffer.from("fourth") }),
+      reader.files.replace(file.id, { vaultId: vault.id, body: Buffer.from("fourth") }),
     ]);
     expect(["third", "fourth"]).toContain(String(await read(file.id)));
     const renamed = await reader.files.get(file.id);
@@ -201,11 +201,12 @@ describe("content of a shared vault", () => {
 });
 
 describe("a folder of a shared vault", () => {
-  test("is enough to say where content goes: it is encrypted without the vault's id, too", async () => {
+  test("is enough to say where content goes, once it was seen there: it is encrypted without the vault's id, too", async () => {
     const { id: folderId } = await stack.owner.client.folders.create({ vaultId: vault.id, name: "by itself" });
     const body = randomBytes(1000);
     const { middleware, sent } = recorder();
     const client = stack.owner.another({ middleware: [middleware] });
+    await client.folders.list({ vaultId: vault.id });
     const { file } = await client.files.upload({ folderId, name: "in-folder.bin", body });
     expect(file).toMatchObject({ vaultId: vault.id, folderId, name: "in-folder.bin", size: 1000 });
     expect(sent.filter(({ url }) => url.includes("in-folder"))).toEqual([]);

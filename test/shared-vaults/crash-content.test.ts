@@ -171,7 +171,8 @@ describe("an act on content that is cut off at any call", { timeout: LONG }, () 
         const { sha256 } = await owner.client.files.get(fileId);
         return { name, fileId, ifMatch: ifMatchOf(sha256), folderId: null };
       },
-      run: (client, { fileId, ifMatch }) => client.files.replace(fileId, { body: encode("new"), ifMatch }),
+      run: (client, { fileId, ifMatch }) =>
+        client.files.replace(fileId, { vaultId: vault.id, body: encode("new"), ifMatch }),
       state: async ({ name, fileId }) => [
         await listed(vault.id, null, (each) => each === name),
         readRows(stack, "select count(*) from file_versions where file_id = ?", fileId),
@@ -189,7 +190,7 @@ describe("an act on content that is cut off at any call", { timeout: LONG }, () 
         await raiseGeneration(vault.id);
         return { name: "new.txt", fileId, ifMatch: "", folderId: folder.id };
       },
-      run: (client, { fileId, name }) => client.files.update(fileId, { name }),
+      run: (client, { fileId, name }) => client.files.update(fileId, { name }, { vaultId: vault.id }),
       state: async ({ folderId }) => [await listed(vault.id, folderId, () => true), halfWritten(vault.id)],
       already: [],
     };

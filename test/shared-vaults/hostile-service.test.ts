@@ -66,7 +66,7 @@ async function meeting(...middleware: Middleware[]): Promise<Client> {
           isLying ? layer(request, next, context) : next(request),
     ),
   });
-  await (await client.files.download(honest.old.id)).bytes();
+  await (await client.files.download(honest.old.id, { vaultId })).bytes();
   isLying = true;
   return client;
 }
@@ -116,7 +116,7 @@ describe("what a service says of a file is refused", () => {
   test("also by whoever replaces its content: no version follows another file's", async () => {
     const { version } = honest.old.shared;
     const client = await meeting(lyingOfFiles<Shown>((file) => ({ ...file, shared: { ...file.shared, version } })));
-    const replaced = client.files.replace(honest.first.id, { body: bytes("after another file's") });
+    const replaced = client.files.replace(honest.first.id, { vaultId, body: bytes("after another file's") });
     await expect(replaced).rejects.toMatchObject({ code: "damaged", step: "ids" });
   });
 
@@ -152,11 +152,13 @@ describe("what a service says of a file is refused", () => {
       return client;
     };
     const renaming = await open((file) => file);
-    await expect(renaming.files.update(id, { name: "renamed" })).rejects.toMatchObject({ name: "VaultError" });
+    await expect(renaming.files.update(id, { name: "renamed" }, { vaultId: otherVaultId })).rejects.toMatchObject({
+      code: "contract_broken",
+    });
     const looking = await open(() => honest.other);
-    await expect(looking.files.get(id)).rejects.toMatchObject({ name: "VaultError" });
+    await expect(looking.files.get(id)).rejects.toMatchObject({ code: "contract_broken" });
     const reading = await open(() => before);
-    await expect(read(reading, id)).rejects.toMatchObject({ name: "VaultError" });
+    await expect(read(reading, id)).rejects.toMatchObject({ code: "contract_broken" });
   });
 
   test("and in lists what cannot be trusted has no name, and hides no other", async () => {
@@ -225,7 +227,7 @@ describe("what a service says of a vault", () => {
       retry: { limit: 0 },
       middleware: [watch, (request, next, context) => (state.lying ? lies(request, next, context) : next(request))],
     });
-    await read(client);
+    await client.files.list({ vaultId });
     await client.folders.get(folder.id);
     state.lying = true;
     sent.length = 0;
@@ -252,7 +254,7 @@ describe("what a service says of a vault", () => {
       () => client.files.upload({ folderId: folder.id, name: "clear name", body: bytes("clear content") }),
       () => client.files.list({ folderId: folder.id, name: "clear name" }),
     ])
-      await expect(attempt()).rejects.toMatchObject({ code: "vault_changed" });
+      await expect(attempt()).rejects.toMatchObject({ code: "contract_broken" });
     expect(sent.filter((text) => text.includes("clear"))).toEqual([]);
   });
 
@@ -295,7 +297,7 @@ describe("what was true once is refused", () => {
             : next(request),
       ],
     });
-    await client.files.replace(id, { body: bytes("newer") });
+    await client.files.replace(id, { vaultId, body: bytes("newer") });
     expect(await read(client, id)).toBe("newer");
     stale.now = true;
     await expect(read(client, id)).rejects.toMatchObject({ code: "rolled_back" });
@@ -314,7 +316,7 @@ describe("what was true once is refused", () => {
             : next(request),
       ],
     });
-    await client.files.replace(id, { body: bytes("newer") });
+    await client.files.replace(id, { vaultId, body: bytes("newer") });
     expect(await read(client, id)).toBe("newer");
     await client.vaults.trustOwner(otherVaultId, owner.signer.chainAddress);
     stale = true;

@@ -13,6 +13,7 @@ let stack: SharedStack;
 let owner: SharedPerson;
 let directory: string;
 let vaultId: string;
+let chainObjectId: string;
 /** A process that goes on, and one on a machine of its own. */
 let first: OnePerson;
 let elsewhere: OnePerson;
@@ -28,7 +29,9 @@ beforeAll(async () => {
   stack = await openSharedStack();
   owner = stack.owner;
   directory = await mkdtemp(join(tmpdir(), "coffer-seen-"));
-  vaultId = (await owner.client.vaults.create({ name: "remembered", type: "shared" })).id;
+  const vault = await owner.client.vaults.create({ name: "remembered", type: "shared" });
+  vaultId = vault.id;
+  chainObjectId = vault.chainObjectId ?? "";
   first = await newProcess();
   elsewhere = await newProcess(await mkdtemp(join(directory, "another-machine-")));
 });
@@ -68,6 +71,7 @@ async function newProcess(state = directory): Promise<OnePerson> {
       await Promise.all(opened.map((memory) => memory.flush()));
     },
   };
+  await person.client.vaults.trust(vaultId, { chainObjectId, ownerAddress: owner.signer.chainAddress });
   return person;
 }
 
@@ -148,7 +152,7 @@ describe("a process that has just begun", () => {
         },
       ],
     });
-    await expect(withheld.files.update(id, { name: "one history" })).rejects.toThrow();
+    await expect(withheld.files.update(id, { name: "one history" }, { vaultId })).rejects.toThrow();
     await owner.client.files.update(id, { name: "other history" });
     const truth = await show(id);
     const fork = { ...truth, shared: { ...truth.shared, ...forked[0] } };
@@ -192,7 +196,7 @@ describe("a list", () => {
   test("asks once more for what another process has changed since the service made it", async () => {
     const id = await put("listed");
     const before = await show(id);
-    await elsewhere.client.files.update(id, { name: "renamed meanwhile" });
+    await elsewhere.client.files.update(id, { name: "renamed meanwhile" }, { vaultId });
     // Only what the list says is of a moment ago.
     elsewhere.staleLists = true;
     elsewhere.lies = [before];

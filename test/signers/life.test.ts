@@ -89,7 +89,7 @@ describe.each(WALLETS)("somebody with %s", (name, open) => {
     const signingKey = signer.statements?.publicKey;
     await owner.vaults.members.add(other.id, signer.chainAddress, { signingKey });
     expect(await read(client, file.id)).toBe("from the owner");
-    await client.files.replace(file.id, { body: bytes("from the member") });
+    await client.files.replace(file.id, { vaultId: other.id, body: bytes("from the member") });
     expect(await read(owner, file.id)).toBe("from the member");
     await owner.vaults.offerOwnership(other.id, signer.chainAddress);
     expect(await client.vaults.acceptOwnership(other.id)).toMatchObject({ outcome: "done", generation: 2n });
@@ -108,7 +108,7 @@ describe.each(WALLETS)("somebody with %s", (name, open) => {
     agent = createClient({ baseUrl: stack.baseUrl, credentials: { apiKey: redeemed.key }, sharedVaults });
     await client.vaults.members.add(vault.id, signer.chainAddress);
     expect(await read(agent, fileId)).toBe("buy the boat");
-    await agent.files.replace(fileId, { body: bytes("sell the boat") });
+    await agent.files.replace(fileId, { vaultId: vault.id, body: bytes("sell the boat") });
     expect(await read(client, fileId)).toBe("sell the boat");
   });
 
@@ -141,7 +141,7 @@ describe.each(WALLETS)("somebody with %s", (name, open) => {
     const { statements: _lost, ...rest } = wallet.signer;
     const reader = wallet.open(rest);
     expect(await read(reader, fileId)).toBe("sell the boat");
-    await expect(reader.files.replace(fileId, { body: bytes("never") })).rejects.toMatchObject({
+    await expect(reader.files.replace(fileId, { vaultId: vault.id, body: bytes("never") })).rejects.toMatchObject({
       code: "signing_key_missing",
       nextStep: expect.stringContaining("statementSigner") as unknown,
     });
@@ -149,7 +149,7 @@ describe.each(WALLETS)("somebody with %s", (name, open) => {
     const renewed: Signer = { ...rest, statements: await statementSigner(privateKey) };
     const again = wallet.open(renewed);
     expect(await again.vaults.setSigningKey(vault.id)).toMatchObject({ outcome: "done" });
-    await again.files.replace(fileId, { body: bytes("signed anew") });
+    await again.files.replace(fileId, { vaultId: vault.id, body: bytes("signed anew") });
     expect(await read(wallet.open(), fileId)).toBe("signed anew");
     wallet = { ...wallet, signer: renewed, client: again };
   });
@@ -193,7 +193,7 @@ describe.each(WALLETS)("somebody with %s", (name, open) => {
     // The key of the statements is kept: it has no epochs.
     const again = walletOf(stack, { ...signer, ...fromSuiSigner(renewed.signer) }, sessionOf(renewed.tokens));
     expect(await read(again.client, fileId)).toBe("signed anew");
-    await again.client.files.replace(fileId, { body: bytes("in a new epoch") });
+    await again.client.files.replace(fileId, { vaultId: vault.id, body: bytes("in a new epoch") });
     expect(await read(again.open(), fileId)).toBe("in a new epoch");
     await again.client.vaults.members.add(vault.id, stack.owner.signer.chainAddress);
     expect(await read(stack.owner.client, fileId)).toBe("in a new epoch");

@@ -44,8 +44,8 @@ describe("a hostile member", () => {
   test("overwrites and renames what others wrote, under its own name; what was replaced is served by its version id", async () => {
     const [id = ""] = fileIds;
     const { versionId } = await victim.client.files.get(id);
-    await hostile.client.files.replace(id, { body: bytes("spoiled") });
-    await hostile.client.files.update(id, { name: "spoiled.txt" });
+    await hostile.client.files.replace(id, { vaultId: vault.id, body: bytes("spoiled") });
+    await hostile.client.files.update(id, { name: "spoiled.txt" }, { vaultId: vault.id });
     expect(await read(victim.client, id)).toBe("spoiled");
     expect((await victim.client.files.get(id)).name).toBe("spoiled.txt");
     const headers = { authorization: `Bearer ${stack.owner.apiKey}` };

@@ -10,7 +10,7 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, readonly [message: string, 
   malformed_request: ["The request is not valid HTTP", "Check headers, framing and the request target."],
   body_truncated: ["The body ended early", "Send the whole body again."],
   digest_mismatch: ["The bytes do not match the digest that was sent", "Send the bytes again."],
-  vault_required: ["vaultId is required for this key", "Name one of the key's vaults in vaultId."],
+  vault_required: ["vaultId is required here", "Name the vault in vaultId: of a limited key, one of the key's."],
   shared_vaults_unavailable: [
     "shared vaults are not available on this server",
     "Create a public vault, or use a server with shared vaults.",

@@ -8,6 +8,7 @@ import {
   type Output,
 } from "@coffer/contract";
 import { attemptOnce, limitAttempt, type ByteAnswer, type Call, type RawAnswer } from "./attempt.ts";
+import { requireAsked } from "./asked-ids.ts";
 import type { ByteBody } from "./byte-body.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { ApiError, ContractError } from "./errors.ts";
@@ -60,7 +61,7 @@ export async function send<E extends EndpointDefinition>(
     ...{ connection, endpoint, request, options, deadline },
     ...{ bearer: null, renewed: false },
   });
-  refuseSameCursor(endpoint, input, answer.output);
+  requireAsked(endpoint, input, answer.output);
   // `decodeJson` has checked the output against this endpoint's schema; the type cannot follow through `unknown`.
   return answer as Answer<E>;
 }
@@ -126,17 +127,6 @@ async function renewCredential(call: Call, error: unknown): Promise<boolean> {
   } finally {
     watch.release();
   }
-}
-
-/** A page whose next one is itself would keep whoever turns the pages for ever. Throws ContractError. */
-function refuseSameCursor(endpoint: EndpointDefinition, input: Paged, output: unknown): void {
-  const asked = input.query?.cursor;
-  if (asked !== undefined && asked === (output as Partial<{ nextCursor: unknown }> | null | undefined)?.nextCursor)
-    throw new ContractError("response", endpoint.id, ["body.nextCursor: the same again"]);
-}
-
-interface Paged {
-  readonly query?: { readonly cursor?: unknown };
 }
 
 function idempotencyHeader(endpoint: EndpointDefinition, options: CallOptions): Record<string, string> {

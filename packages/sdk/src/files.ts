@@ -13,14 +13,18 @@ export interface FileChanges {
   readonly folderId?: string | null;
 }
 
-export interface FolderUpdateOptions extends CallOptions {
-  /** The `revision` that the file or folder must still have; else `precondition_failed`. */
-  readonly ifRevision?: number | undefined;
+/** Of an act on a file or folder that is named by its id. */
+export interface PlaceOptions extends CallOptions {
+  /**
+   * The vault that it is in. Clients with `sharedVaults` change nothing where the service shows it in another one (`vault_changed`), and need
+   * it for a name that is given to an item which this machine has not seen (`vault_required`).
+   */
+  readonly vaultId?: string;
 }
 
-export interface UpdateOptions extends FolderUpdateOptions {
-  /** The vault that the file is in: clients with `sharedVaults` change nothing where the service shows it in another one (`vault_changed`). */
-  readonly vaultId?: string;
+export interface UpdateOptions extends PlaceOptions {
+  /** The `revision` that the file or folder must still have; else `precondition_failed`. */
+  readonly ifRevision?: number | undefined;
 }
 
 export interface FileResource {
@@ -59,7 +63,7 @@ export interface FileResource {
   update(fileId: string, changes: FileChanges, options?: UpdateOptions): Promise<File>;
   /** To the trash; with `permanent` for good, which answers null. */
   delete(fileId: string, options?: CallOptions & { readonly permanent?: boolean | undefined }): Promise<File | null>;
-  restore(fileId: string, changes?: { readonly name?: string }, options?: CallOptions): Promise<File>;
+  restore(fileId: string, changes?: { readonly name?: string }, options?: PlaceOptions): Promise<File>;
 }
 
 /** What it does is loaded when it is first used: the core stays small in a browser. */

@@ -53,7 +53,7 @@ export {
 } from "./errors.ts";
 export type { FollowOptions } from "./events/follow.ts";
 export type { File } from "./file.ts";
-export type { FileChanges, FileResource, FolderUpdateOptions, UpdateOptions } from "./files.ts";
+export type { FileChanges, FileResource, PlaceOptions, UpdateOptions } from "./files.ts";
 export {
   SDK_VERSION,
   type SharedVaultOptions,

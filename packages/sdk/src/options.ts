@@ -12,7 +12,7 @@ import { nodeVersion } from "./runtime.ts";
 import { Secret } from "./secret.ts";
 import { SessionCredentials } from "./session/credentials.ts";
 import type { CreationJournal } from "./vaults/create.ts";
-import type { PinStore } from "./vaults/pins.ts";
+import { memoryPins, type PinStore } from "./vaults/pins.ts";
 import type { UploadJournals } from "./vaults/upload-journal.ts";
 import type { SeenStore } from "./vaults/seen.ts";
 import { kyTransport, type Middleware, type Transport } from "./transports.ts";
@@ -133,7 +133,10 @@ export function openConnection(options: ClientOptions): Connection {
     },
     identification: identify(options.application),
     clock: options.clock ?? systemClock,
-    sharedVaults: options.sharedVaults ?? null,
+    // Whoever gives no store has one in memory.
+    sharedVaults: options.sharedVaults
+      ? { ...options.sharedVaults, pins: options.sharedVaults.pins ?? memoryPins() }
+      : null,
   };
   return connection;
 }

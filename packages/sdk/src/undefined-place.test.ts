@@ -39,7 +39,7 @@ const CALLS: [string, string, string, (client: Client) => Promise<unknown>][] = 
   [
     "files.upload",
     "vaultId",
-    "for the default public vault",
+    "where none is meant",
     (client) => client.files.upload({ ...undefinedAs("vaultId"), name: "a", body: "not for everybody" }),
   ],
   [
@@ -54,7 +54,7 @@ const CALLS: [string, string, string, (client: Client) => Promise<unknown>][] = 
   [
     "folders.create",
     "vaultId",
-    "for the default public vault",
+    "where none is meant",
     (client) => client.folders.create({ ...undefinedAs("vaultId"), name: "a" }),
   ],
   [

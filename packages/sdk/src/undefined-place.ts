@@ -3,7 +3,7 @@ import { ContractError } from "./errors.ts";
 
 /** When a place may be left out: for what, in words that follow "leave it out". */
 export const NEW_ITEM = {
-  vaultId: "for the default public vault",
+  vaultId: "where none is meant",
   folderId: "for the top of the vault",
   parentId: "for the top of the vault",
 };

@@ -10,12 +10,22 @@ export const trashTools = [
     endpoints: [api.files.get, api.files.restore],
     // An update that only adds: nothing that exists is changed or lost.
     hints: { destructiveHint: false },
-    input: { fileId: api.files.restore.params.shape.fileId, name: api.files.restore.body.shape.name },
-    describe: { name: "new name, if the old one is taken" },
-    run: async ({ fileId, name }, call) => {
+    input: {
+      fileId: api.files.restore.params.shape.fileId,
+      name: api.files.restore.body.shape.name,
+      vaultId: api.files.list.query.shape.vaultId,
+    },
+    describe: {
+      name: "new name, if the old one is taken",
+      vaultId: "needed with name where this server has not seen the file",
+    },
+    run: async ({ fileId, name, vaultId }, call) => {
       await findOwnFile(call, fileId);
       const client = await call.client();
-      const file = await client.files.restore(fileId, name === undefined ? {} : { name }, { signal: call.signal });
+      const file = await client.files.restore(fileId, name === undefined ? {} : { name }, {
+        signal: call.signal,
+        ...(vaultId === undefined ? {} : { vaultId }),
+      });
       return { summary: "The file is back.", facts: fileFacts(file) };
     },
   }),

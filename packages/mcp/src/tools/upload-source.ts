@@ -172,7 +172,7 @@ async function send(call: Call, source: SourceFile, { wish, name, key, replaces 
   const place =
     replaces === null
       ? { vaultId: wish.vaultId, name, ...(wish.folderId === undefined ? {} : { folderId: wish.folderId }) }
-      : { fileId: replaces.id };
+      : { fileId: replaces.id, vaultId: wish.vaultId };
   const done = await uploadFile(await call.client(), source.path, {
     ...place,
     handle: await source.reopen(),

@@ -3,7 +3,8 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { memoryPins, raiseTo, type VaultPin } from "../vaults/pins.ts";
+import { raiseTo } from "../vaults/pin-facts.ts";
+import { memoryPins, type VaultPin } from "../vaults/pins.ts";
 import { filePins } from "./pin-file.ts";
 import { openSharedVaults } from "./shared-vaults.ts";
 import { openTestDirectory } from "./test-directory.ts";
@@ -18,7 +19,6 @@ const pin = (vaultId: string, more: Partial<VaultPin> = {}): VaultPin => ({
 /** A process that meets twenty vaults, each under its own name, and sees a generation between; prints which of them it has pinned. */
 const WRITER = `
   import { filePins } from ${JSON.stringify(new URL("pin-file.ts", import.meta.url).href)};
-  import { raiseTo } from ${JSON.stringify(new URL("../vaults/pins.ts", import.meta.url).href)};
   const [path, name] = process.argv.slice(1);
   const pins = filePins(path);
   const told = {};

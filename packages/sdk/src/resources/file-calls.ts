@@ -2,7 +2,7 @@
 import { clientApi as api } from "@coffer/contract";
 import { callOn, settleRepeat, type CallOptions } from "../call.ts";
 import type { File } from "../file.ts";
-import type { FileChanges, UpdateOptions } from "../files.ts";
+import type { FileChanges, PlaceOptions, UpdateOptions } from "../files.ts";
 import type { Connection } from "../options.ts";
 import { MOVE, refuseUndefinedPlaces } from "../undefined-place.ts";
 import type { Query } from "./calling.ts";
@@ -24,9 +24,8 @@ export function fileCalls(connection: Connection) {
       const files = (await (await opened?.())?.nameFiles(connection, page.files, query, options)) ?? page.files;
       return { ...page, files };
     },
-    // Under the id that was asked for: another file's signed name is refused then.
     get: async (fileId: string, options?: CallOptions) =>
-      one({ ...(await callOn(connection, get, { params: { fileId } }, options)).file, id: fileId }, options),
+      one((await callOn(connection, get, { params: { fileId } }, options)).file, options),
     update: async (fileId: string, change: FileChanges, updating: UpdateOptions = {}) => {
       refuseUndefinedPlaces(update.id, change, MOVE);
       refuseUndefinedPlaces(update.id, updating, MOVE);
@@ -43,7 +42,7 @@ export function fileCalls(connection: Connection) {
             isChanged(now.file, body, ifRevision) ? now : null,
           ),
       );
-      return file;
+      return one(file, options);
     },
     delete: async (
       fileId: string,
@@ -56,16 +55,18 @@ export function fileCalls(connection: Connection) {
         (headers) => callOn(connection, api.files.delete, { params: { fileId }, query, headers }, options),
         options,
       );
-      return deleted === undefined ? null : one({ ...deleted.file, id: fileId }, options);
+      return deleted === undefined ? null : one(deleted.file, options);
     },
-    restore: async (fileId: string, body: { readonly name?: string } = {}, options?: CallOptions) => {
-      const shared = await (await changes())?.restoreFile(connection, fileId, body.name, options);
+    restore: async (fileId: string, body: { readonly name?: string } = {}, restoring: PlaceOptions = {}) => {
+      refuseUndefinedPlaces(restore.id, restoring, MOVE);
+      const { vaultId: _vaultId, ...options } = restoring;
+      const shared = await (await changes())?.restoreFile(connection, fileId, body.name, restoring);
       if (shared != null) return shared;
       const params = { fileId };
       const { file } = await settleRepeat(callOn(connection, restore, { params, body }, options), "not_trashed", () =>
         callOn(connection, get, { params }, options).then((now) => (isRestored(now.file, body.name) ? now : null)),
       );
-      return file;
+      return one(file, options);
     },
   };
 }

@@ -2,7 +2,7 @@
 import { clientApi as api, type Folder } from "@coffer/contract";
 import { trashGroup } from "@coffer/contract/trash";
 import { callOn, settleRepeat, type CallOptions } from "../call.ts";
-import type { FolderUpdateOptions } from "../files.ts";
+import type { PlaceOptions, UpdateOptions } from "../files.ts";
 import type { Connection } from "../options.ts";
 import { MOVE, NEW_ITEM, refuseUndefinedPlaces } from "../undefined-place.ts";
 import type { Body, Query } from "./calling.ts";
@@ -32,13 +32,12 @@ export function folderCalls(connection: Connection) {
       const folders = (await (await opened?.())?.nameFolders(connection, page.folders, asked, options)) ?? page.folders;
       return { ...page, folders };
     },
-    // Under the id that was asked for: another folder's signed name is refused then.
     get: async (folderId: string, options?: CallOptions) =>
-      one({ ...(await callOn(connection, get, { params: { folderId } }, options)).folder, id: folderId }, options),
-    update: async (folderId: string, body: Body<Folders["update"]>, updating: FolderUpdateOptions = {}) => {
+      one((await callOn(connection, get, { params: { folderId } }, options)).folder, options),
+    update: async (folderId: string, body: Body<Folders["update"]>, updating: UpdateOptions = {}) => {
       refuseUndefinedPlaces(update.id, body, MOVE);
       refuseUndefinedPlaces(update.id, updating, MOVE);
-      const { ifRevision, ...options } = updating;
+      const { ifRevision, vaultId: _vaultId, ...options } = updating;
       const shared = await (await changes())?.updateFolder(connection, folderId, body, updating);
       if (shared != null) return shared;
       const params = { folderId };
@@ -50,21 +49,20 @@ export function folderCalls(connection: Connection) {
             isChanged(now.folder, body as Partial<Folder>, ifRevision) ? now : null,
           ),
       );
-      return folder;
+      return one(folder, options);
     },
     delete: async (folderId: string, options?: CallOptions) =>
-      one(
-        { ...(await callOn(connection, api.folders.delete, { params: { folderId } }, options)).folder, id: folderId },
-        options,
-      ),
-    restore: async (folderId: string, body: Body<Folders["restore"]> = {}, options?: CallOptions) => {
-      const shared = await (await changes())?.restoreFolder(connection, folderId, body.name, options);
+      one((await callOn(connection, api.folders.delete, { params: { folderId } }, options)).folder, options),
+    restore: async (folderId: string, body: Body<Folders["restore"]> = {}, restoring: PlaceOptions = {}) => {
+      refuseUndefinedPlaces(restore.id, restoring, MOVE);
+      const { vaultId: _vaultId, ...options } = restoring;
+      const shared = await (await changes())?.restoreFolder(connection, folderId, body.name, restoring);
       if (shared != null) return shared;
       const params = { folderId };
       const { folder } = await settleRepeat(callOn(connection, restore, { params, body }, options), "not_trashed", () =>
         callOn(connection, get, { params }, options).then((now) => (isRestored(now.folder, body.name) ? now : null)),
       );
-      return folder;
+      return one(folder, options);
     },
   };
 }

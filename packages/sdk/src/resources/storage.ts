@@ -1,8 +1,8 @@
 /** Vaults, folders and the trash: each method is one endpoint of the contract, its answer unwrapped. */
-import { clientApi as api, type File, type Folder, type Vault, type VaultMember } from "@coffer/contract";
+import type { clientApi as api, File, Folder, Vault, VaultMember } from "@coffer/contract";
 import type { trashGroup } from "@coffer/contract/trash";
-import { callOn, type CallOptions } from "../call.ts";
-import type { FolderUpdateOptions } from "../files.ts";
+import type { CallOptions } from "../call.ts";
+import type { PlaceOptions, UpdateOptions } from "../files.ts";
 import type { Connection } from "../options.ts";
 import { PagePromise } from "../pages.ts";
 import type { AccessCheck } from "../vaults/check-access.ts";
@@ -148,8 +148,8 @@ function sharedCalls(connection: Connection) {
 }
 
 export function vaultResource(connection: Connection): VaultResource {
-  const { create, list, get, update } = api.vaults;
   const shared = sharedCalls(connection);
+  const calls = async () => (await import("./plain-vault-calls.ts")).plainVaultCalls(connection);
   return {
     members: onDemand(shared, "list", "add", "remove"),
     ...onDemand(
@@ -169,16 +169,14 @@ export function vaultResource(connection: Connection): VaultResource {
     create: async ({ plainNames, journal, ...body }, options) =>
       body.type === "shared" && body.chainObjectId === undefined
         ? (await shared()).createShared({ name: body.name, plainNames, journal }, options)
-        : (await callOn(connection, create, { body }, options)).vault,
+        : (await calls()).create(body, options),
     list: (query = {}, options) =>
       new PagePromise(
         "vaults",
-        (cursor) => callOn(connection, list, { query: withCursor(query, cursor) }, options),
+        async (cursor) => (await calls()).list(withCursor(query, cursor), options),
         query.cursor,
       ),
-    get: async (vaultId, options) => (await callOn(connection, get, { params: { vaultId } }, options)).vault,
-    update: async (vaultId, body, options) =>
-      (await callOn(connection, update, { params: { vaultId }, body }, options)).vault,
+    ...onDemand(calls, "get", "update"),
     ...onDemand(async () => (await import("./deletion-calls.ts")).deletionCalls(connection), "delete", "restore"),
   };
 }
@@ -188,10 +186,10 @@ export interface FolderResource {
   /** Newest first. `parentId: "root"` for those at the top. */
   list(query?: Query<Folders["list"]>, options?: CallOptions): PagePromise<"folders", Folder>;
   get(folderId: string, options?: CallOptions): Promise<Folder>;
-  update(folderId: string, changes: Body<Folders["update"]>, options?: FolderUpdateOptions): Promise<Folder>;
+  update(folderId: string, changes: Body<Folders["update"]>, options?: UpdateOptions): Promise<Folder>;
   /** Moves the folder and all below it to the trash. */
   delete(folderId: string, options?: CallOptions): Promise<Folder>;
-  restore(folderId: string, changes?: Body<Folders["restore"]>, options?: CallOptions): Promise<Folder>;
+  restore(folderId: string, changes?: Body<Folders["restore"]>, options?: PlaceOptions): Promise<Folder>;
 }
 
 export function folderResource(connection: Connection): FolderResource {

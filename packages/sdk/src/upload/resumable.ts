@@ -45,6 +45,8 @@ export async function uploadInParts(
   try {
     const hasher = await hashPrefix(source, standing.offset, options);
     const fileId = await sendParts(transfer, source, hasher, standing);
+    if (target.kind === "version" && fileId !== target.fileId)
+      throw new ContractError("response", uploadsGroup.append.id, ["headers.file-id: not what was asked for"]);
     const file = (await callOn(connection, api.files.get, { params: { fileId } }, { signal: options.signal })).file;
     return verified(file, size, toHex(hasher.digest()));
   } catch (error) {

@@ -4,6 +4,8 @@ import { callOn, type CallOptions } from "../call.ts";
 import { SdkError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { NEW_ITEM, refuseUndefinedPlaces, VERSION } from "../undefined-place.ts";
+import type { SharedUploadTarget } from "../vaults/new-version.ts";
+import type { OpenVault } from "../vaults/open-vault.ts";
 import type { UploadJournal } from "../vaults/upload-journal.ts";
 import { openSource, type Source } from "./source.ts";
 import type { Target } from "./target.ts";
@@ -41,28 +43,47 @@ export async function sendSource(
   options: UploadOptions,
   journal?: UploadJournal,
 ): Promise<UploadResult> {
-  const shared = await findShared(connection, target, source, options);
-  if (shared === null) return uploadSource(connection, target, source, options, journal);
-  const { uploadShared } = await import("../vaults/upload.ts");
-  return uploadShared(connection, shared.vault, shared.target, source, { ...options, journal });
+  const found = await findTarget(connection, target, source, options);
+  if (found.vault !== null) {
+    const { uploadShared } = await import("../vaults/upload.ts");
+    return uploadShared(connection, found.vault, found.target, source, { ...options, journal });
+  }
+  const result = await uploadSource(connection, found.target, source, options, journal);
+  if (connection.sharedVaults !== null && found.target.vaultId !== undefined)
+    await (await import("../vaults/places.ts")).requireCreated(connection, found.target.vaultId, result.file);
+  return result;
 }
 
-/** null: a public vault, as the one that takes files when none is named. */
-async function findShared(connection: Connection, target: Target, source: Source, { signal }: UploadOptions) {
+type Found =
+  | { readonly vault: OpenVault; readonly target: SharedUploadTarget }
+  /** A public vault, or one that the service chooses for clients without `sharedVaults`. */
+  | { readonly vault: null; readonly target: Target };
+
+async function findTarget(
+  connection: Connection,
+  target: Target,
+  source: Source,
+  { signal }: UploadOptions,
+): Promise<Found> {
   try {
     if (connection.sharedVaults === null) {
       await requirePublic(connection, target, signal);
-      return null;
+      return { vault: null, target };
     }
-    const { findVaultOf, findVaultOfPlace } = await import("../vaults/places.ts");
+    const { findPlace, findVaultOf } = await import("../vaults/places.ts");
     if (target.kind === "file") {
-      const { name } = target;
-      const vault = await findVaultOfPlace(connection, target, { signal });
-      return vault === null || name === null ? null : { vault, target: { ...target, name } };
+      const place = await findPlace(connection, target, { signal });
+      if (place === null) return { vault: null, target };
+      const { vault, vaultId } = place;
+      return vault === null
+        ? { vault, target: { ...target, vaultId } }
+        : { vault, target: { ...target, name: target.name ?? "" } };
     }
     const { file } = await callOn(connection, api.files.get, { params: { fileId: target.fileId } }, { signal });
-    const vault = await findVaultOf(connection, target.fileId, file, { signal }, target.vaultId);
-    return vault === null ? null : { vault, target: { ...target, file } };
+    const vault = await findVaultOf(connection, file, { signal, vaultId: target.vaultId, sends: true });
+    return vault === null
+      ? { vault, target: { ...target, vaultId: file.vaultId } }
+      : { vault, target: { ...target, file } };
   } catch (error) {
     await source.close();
     throw error;

@@ -4,15 +4,15 @@ import type { EntryKind, Metadata } from "@coffer/crypto";
 import { callOn, type CallOptions } from "../call.ts";
 import { ApiError } from "../errors.ts";
 import type { File } from "../file.ts";
-import type { FolderUpdateOptions, UpdateOptions } from "../files.ts";
+import type { PlaceOptions, UpdateOptions } from "../files.ts";
 import { revisionHeader } from "../resources/revisions.ts";
 import type { Connection } from "../options.ts";
 import { makeEntry, noteOwnEntry, openItem, placeOf } from "./entries.ts";
 import { nameOneFile, nameOneFolder } from "./listing.ts";
 import type { OpenVault } from "./open-vault.ts";
-import { findVaultOf, findVaultOfPlace } from "./places.ts";
+import { findPlace, findVaultOf, liesIn, requireCreated } from "./places.ts";
 import { stageFolder } from "./staging.ts";
-import { inVaultTerms } from "./vault-error.ts";
+import { inVaultTerms, VaultError } from "./vault-error.ts";
 
 /** What to change; absent: as it is. `parentId: null`: to the top of the vault. */
 export interface EntryChange {
@@ -29,14 +29,15 @@ export async function updateFile(
 ): Promise<File | null> {
   const params = { fileId };
   const { file } = await callOn(connection, api.files.get, { params }, options);
-  const vault = await findVaultOf(connection, fileId, file, options, vaultId);
+  const vault = await findVaultOf(connection, file, { ...options, vaultId, sends: name !== undefined });
+  if (folderId != null) await liesIn(connection, folderId, file.vaultId);
   if (vault === null) return null;
   const headers = revisionHeader(ifRevision);
   const updated = await withEntry(connection, vault, "file", file, { name, parentId: folderId }, async (entry) => {
     const body = { ...entry, ...(folderId === undefined ? {} : { folderId }) };
     return (await callOn(connection, api.files.update, { params, headers, body }, options)).file;
   });
-  return nameOneFile(connection, { ...updated, id: file.id }, options);
+  return nameOneFile(connection, updated, options);
 }
 
 /** null: the folder lies in a public vault. */
@@ -44,22 +45,23 @@ export async function updateFolder(
   connection: Connection,
   folderId: string,
   change: EntryChange,
-  { ifRevision, ...options }: FolderUpdateOptions = {},
+  { ifRevision, vaultId, ...options }: UpdateOptions = {},
 ): Promise<Folder | null> {
   const params = { folderId };
   const headers = revisionHeader(ifRevision);
   const { folder } = await callOn(connection, api.folders.get, { params }, options);
-  const vault = await findVaultOf(connection, folderId, folder, options);
+  const { name, parentId } = change;
+  const vault = await findVaultOf(connection, folder, { ...options, vaultId, sends: name !== undefined });
+  if (parentId != null) await liesIn(connection, parentId, folder.vaultId);
   if (vault === null) return null;
-  const { parentId } = change;
   const updated = await withEntry(connection, vault, "folder", folder, change, async (entry) => {
     const body = { ...entry, ...(parentId === undefined ? {} : { parentId }) };
     return (await callOn(connection, api.folders.update, { params, headers, body }, options)).folder;
   });
-  return nameOneFolder(connection, { ...updated, id: folder.id }, options);
+  return nameOneFolder(connection, updated, options);
 }
 
-/** null: no vault is named, or a public one. */
+/** null: for clients without `sharedVaults`. */
 export async function createFolder(
   connection: Connection,
   {
@@ -69,9 +71,21 @@ export async function createFolder(
   }: { readonly name?: string | undefined; readonly vaultId?: string | undefined } & EntryChange,
   options?: CallOptions,
 ): Promise<Folder | null> {
-  const place = { vaultId, folderId: parentId ?? undefined };
-  const vault = await findVaultOfPlace(connection, place, options);
-  if (vault === null || name === undefined) return null;
+  const place = await findPlace(connection, { vaultId, folderId: parentId ?? undefined }, options);
+  if (place === null || name === undefined) return null;
+  if (place.vault !== null) return createIn(connection, place.vault, { name, parentId }, options);
+  const body = { name, parentId, vaultId: place.vaultId };
+  const { folder } = await callOn(connection, api.folders.create, { body }, options);
+  await requireCreated(connection, place.vaultId, folder);
+  return folder;
+}
+
+async function createIn(
+  connection: Connection,
+  vault: OpenVault,
+  { name, parentId }: { readonly name: string; readonly parentId: string | null },
+  options?: CallOptions,
+): Promise<Folder> {
   const id = crypto.randomUUID();
   const folder = await asOften(
     connection,
@@ -84,11 +98,16 @@ export async function createFolder(
       const shared = await makeEntry(vault, view, await vault.writingKey(view), wanted);
       const body = { vaultId: vault.id, parentId, shared, ...(view.plainNames ? { name } : {}) };
       const created = await callOn(connection, api.folders.create, { body }, options);
+      if (created.folder.id !== id)
+        throw new VaultError(
+          "damaged",
+          `The service answers with folder ${created.folder.id}, which is not the one that was made`,
+        );
       noteOwnEntry(vault, id, shared);
       return created.folder;
     },
   );
-  return nameOneFolder(connection, { ...folder, id }, options);
+  return nameOneFolder(connection, folder, options);
 }
 
 /** null: the file lies in a public vault. */
@@ -96,11 +115,11 @@ export async function restoreFile(
   connection: Connection,
   fileId: string,
   name: string | undefined,
-  options?: CallOptions,
+  { vaultId, ...options }: PlaceOptions = {},
 ): Promise<File | null> {
   const params = { fileId };
   const { file } = await callOn(connection, api.files.get, { params }, options);
-  const vault = await findVaultOf(connection, fileId, file, options);
+  const vault = await findVaultOf(connection, file, { ...options, vaultId, sends: name !== undefined });
   if (vault === null) return null;
   const restored = await restore(
     connection,
@@ -110,7 +129,7 @@ export async function restoreFile(
     name,
     async (body) => (await callOn(connection, api.files.restore, { params, body }, options)).file,
   );
-  return nameOneFile(connection, { ...restored, id: file.id }, options);
+  return nameOneFile(connection, restored, options);
 }
 
 /** null: the folder lies in a public vault. */
@@ -118,11 +137,11 @@ export async function restoreFolder(
   connection: Connection,
   folderId: string,
   name: string | undefined,
-  options?: CallOptions,
+  { vaultId, ...options }: PlaceOptions = {},
 ): Promise<Folder | null> {
   const params = { folderId };
   const { folder } = await callOn(connection, api.folders.get, { params }, options);
-  const vault = await findVaultOf(connection, folderId, folder, options);
+  const vault = await findVaultOf(connection, folder, { ...options, vaultId, sends: name !== undefined });
   if (vault === null) return null;
   const restored = await restore(
     connection,
@@ -132,7 +151,7 @@ export async function restoreFolder(
     name,
     async (body) => (await callOn(connection, api.folders.restore, { params, body }, options)).folder,
   );
-  return nameOneFolder(connection, { ...restored, id: folder.id }, options);
+  return nameOneFolder(connection, restored, options);
 }
 
 /** As it was, where its entry still fits; else under a new one, in the folder it was in or at the top when that is gone. */
@@ -198,11 +217,10 @@ async function withEntry<Item extends File | Folder>(
   return inVaultTerms(() => asOften(connection, vault, () => folderId, attempt));
 }
 
-/** Under the id that was asked for, to which its entry is held: another item's is refused then. */
 async function readAgain(connection: Connection, kind: EntryKind, id: string): Promise<File | Folder> {
   return kind === "file"
-    ? { ...(await callOn(connection, api.files.get, { params: { fileId: id } })).file, id }
-    : { ...(await callOn(connection, api.folders.get, { params: { folderId: id } })).folder, id };
+    ? (await callOn(connection, api.files.get, { params: { fileId: id } })).file
+    : (await callOn(connection, api.folders.get, { params: { folderId: id } })).folder;
 }
 
 const ATTEMPTS = 5;

@@ -51,6 +51,6 @@ async function whereOf(connection: Connection, deleted: Deleted, options?: CallO
   if (deleted.act !== "delete-file") return { act: deleted.act, vaultId: deleted.vaultId.toLowerCase() };
   const fileId = deleted.fileId.toLowerCase();
   const { file } = await callOn(connection, api.files.get, { params: { fileId } }, options);
-  const vault = await findVaultOf(connection, fileId, file, options);
+  const vault = await findVaultOf(connection, file, { ...options, sends: false });
   return { act: deleted.act, vaultId: vault?.id ?? file.vaultId, fileId };
 }

@@ -42,7 +42,7 @@ export async function openSharedDownload(
   try {
     const shown = parseShown(stored.shown, fileId);
     const file = shown ?? (await callOn(connection, api.files.get, { params: { fileId } }, options)).file;
-    const vault = await findVault(connection, fileId, file, options);
+    const vault = await findVault(connection, file, options);
     // Bytes of a shared vault that come without their statements are asked for again, by the version's id.
     if (vault !== null && shown === null) return await openKnown(connection, fileId, options);
     if (vault !== null) stored.keepTo(file.versionId);
@@ -94,29 +94,24 @@ function parseShown(shown: string | null, fileId: string): File | null {
 }
 
 /** The vault that the service shows the file in; null for a public one. */
-async function findVault(
+function findVault(
   connection: Connection,
-  fileId: string,
   file: File,
   { signal, vaultId }: DownloadOptions,
 ): Promise<OpenVault | null> {
-  if (vaultId !== undefined && file.vaultId !== vaultId)
-    throw new VaultError("vault_changed", `The service shows file ${file.id} in another vault than ${vaultId}`);
-  return findVaultOf(connection, fileId, file, { signal });
+  return findVaultOf(connection, file, { signal, vaultId, sends: false });
 }
 
 async function openKnown(connection: Connection, fileId: string, options: SharedDownloadOptions): Promise<Download> {
   const { file } = await callOn(connection, api.files.get, { params: { fileId } }, { signal: options.signal });
-  const vault = await findVault(connection, fileId, file, options);
+  const vault = await findVault(connection, file, options);
   if (vault === null) return openPublicDownload(connection, fileId, options);
   try {
     return await openShared(connection, vault, file, options);
   } catch (error) {
     // What was shown a moment ago may be void by now, because a rotation has ended: then there is a newer version.
     if (!(error instanceof VaultError) || error.code !== "rolled_back") throw error;
-    const { file: shown } = await callOn(connection, api.files.get, { params: { fileId } }, { signal: options.signal });
-    // Under the id that was asked for, to which all of it is held: another file's content is refused then.
-    const again = { ...shown, id: file.id };
+    const { file: again } = await callOn(connection, api.files.get, { params: { fileId } }, { signal: options.signal });
     if (again.versionId === file.versionId && again.shared?.entry === file.shared?.entry) throw error;
     return openShared(connection, vault, again, options);
   }

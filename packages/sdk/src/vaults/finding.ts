@@ -8,7 +8,7 @@ import type { Connection } from "../options.ts";
 import { indexOf } from "./entries.ts";
 import { viewNaming } from "./naming-view.ts";
 import type { OpenVault } from "./open-vault.ts";
-import { findVaultOfPlace } from "./places.ts";
+import { findPlace } from "./places.ts";
 import { inVaultTerms } from "./vault-error.ts";
 
 interface NameQuery {
@@ -33,8 +33,10 @@ export async function toIndexQuery<Query extends NameQuery>(
     throw new ContractError("request", "files.list", ["vaultId: needed beside name, where vaults may be shared"]);
   // A folder without its vault: the folder says which, so that no name goes to the service in the clear.
   const place = { vaultId: query.vaultId, folderId: folder === "root" ? undefined : folder };
-  const vault = await findVaultOfPlace(connection, place, options);
-  if (vault === null) return query;
+  const found = await findPlace(connection, place, options);
+  if (found === null) return query;
+  const { vault } = found;
+  if (vault === null) return { ...query, vaultId: found.vaultId };
   if ((await vault.view()).plainNames) return query;
   if (folder === undefined)
     throw new ContractError("request", "files.list", ["folderId: needed beside name in a shared vault"]);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { bindingOf, isNoted, noteSight, type Sight } from "./highest.ts";
-import { NOTHING_SEEN, type Highest } from "./pins.ts";
+import { NOTHING_SEEN } from "./pin-facts.ts";
+import type { Highest } from "./pins.ts";
 
 const NOW = 1_800_000_000_000;
 const LARGEST = 2n ** 64n - 1n;

@@ -1,5 +1,6 @@
 /** How far a generation or floor is believed that one node shows (encryption design §7, pins). */
-import { raiseTo, type Candidate, type Highest } from "./pins.ts";
+import { raiseTo } from "./pin-facts.ts";
+import type { Candidate, Highest } from "./pins.ts";
 
 /** A read so many milliseconds after a candidate was first shown, in any process, confirms it. */
 const CONFIRMED_AFTER_MS = 10_000;

@@ -8,7 +8,8 @@ import { ContractError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import type { Body } from "../resources/calling.ts";
 import type { NewInvite, RedeemedAgent, RedeemOptions } from "../resources/invites.ts";
-import { describePin, isSamePin, type PinStore, type VaultPin } from "./pins.ts";
+import { describePin } from "./pin-facts.ts";
+import { isSamePin, type PinStore, type VaultPin } from "./pins.ts";
 
 /**
  * What is told of the shared vaults that the invite is limited to is what this client holds them to itself. A client without `sharedVaults`

@@ -7,8 +7,9 @@ import type { File } from "../file.ts";
 import type { Connection } from "../options.ts";
 import { openItem, openKeysOf, placeOf } from "./entries.ts";
 import type { OpenVault } from "./open-vault.ts";
+import { liesIn } from "./places.ts";
 import { toVaultError, VaultError } from "./vault-error.ts";
-import { findOpenVault, vaultSession } from "./vault-session.ts";
+import { vaultSession } from "./vault-session.ts";
 
 /** What a caller who is no member sees: ids, stored sizes, dates (decisions §0). */
 const CLOSED: ReadonlySet<string> = new Set(["not_a_member", "key_servers_unavailable", "key_servers_behind"]);
@@ -51,11 +52,22 @@ export function nameFolders(
 
 /** The one that was asked for: whoever asks for it by its id learns what is wrong with it. @throws VaultError `damaged`, `rolled_back`, … */
 export async function nameOneFile(connection: Connection, file: File, options?: CallOptions): Promise<File> {
-  return (await nameAll(connection, [file], options, filesOf(connection)))[0] ?? file;
+  return nameOne(connection, file, options, filesOf(connection));
 }
 
 export async function nameOneFolder(connection: Connection, folder: Folder, options?: CallOptions): Promise<Folder> {
-  return (await nameAll(connection, [folder], options, foldersOf(connection)))[0] ?? folder;
+  return nameOne(connection, folder, options, foldersOf(connection));
+}
+
+async function nameOne<Item extends File | Folder>(
+  connection: Connection,
+  item: Item,
+  options: CallOptions | undefined,
+  name: Name<Item>,
+): Promise<Item> {
+  await liesIn(connection, item.id, item.vaultId);
+  const vault = await vaultSession(connection).look(item.vaultId, options);
+  return (await nameVault(vault, [item], name))[0] ?? item;
 }
 
 type Place = (item: File | Folder) => string | null;
@@ -74,10 +86,20 @@ async function nameList<Item extends File | Folder>(
   name: Name<Item>,
 ): Promise<Item[]> {
   const { folderId = "root" } = asked;
+  const session = vaultSession(connection);
+  const findHome = await session.homes.look();
   // Nothing leaves its vault: what lies in a folder lies where the folder does.
-  const home = asked.vaultId ?? (folderId === "root" ? null : vaultSession(connection).homeOf(folderId));
-  const own = items.filter(({ vaultId }) => home === null || vaultId === home);
-  const named = new Map((await nameAll(connection, own, options, leniently(name))).map((item) => [item.id, item]));
+  const home = asked.vaultId ?? (folderId === "root" ? undefined : findHome(folderId)?.vaultId);
+  const isOwn = ({ id, vaultId }: Item): boolean =>
+    (home ?? vaultId) === vaultId && (findHome(id)?.vaultId ?? vaultId) === vaultId;
+  const own = items.filter(isOwn);
+  const named = new Map<string, Item>();
+  for (const vaultId of new Set(own.map((item) => item.vaultId))) {
+    // Only the caller's own word has a vault pinned: no list does.
+    const vault = await (vaultId === asked.vaultId ? session.find(vaultId, options) : session.look(vaultId, options));
+    const there = own.filter((item) => item.vaultId === vaultId);
+    for (const item of await nameVault(vault, there, leniently(name))) named.set(item.id, item);
+  }
   const list = items.map((item) => named.get(item.id) ?? unnamed(item, "vault_changed"));
   const wanted = asked.name?.normalize("NFC");
   if (wanted !== undefined && list.some((item) => isMisnamed(item, wanted)))
@@ -126,36 +148,17 @@ async function openNewest<Item extends File | Folder>(
     const newest = await again(shown.id).catch((reason: unknown) => {
       throw reason instanceof ApiError ? error : reason;
     });
-    // Under the id that was asked for: another item's entry is refused then.
-    const item = { ...newest, id: shown.id };
-    return { item, metadata: (await openItem(vault, kind, item, placeOf(item))).metadata };
+    return { item: newest, metadata: (await openItem(vault, kind, newest, placeOf(newest))).metadata };
   }
-}
-
-async function nameAll<Item extends File | Folder>(
-  connection: Connection,
-  items: readonly Item[],
-  options: CallOptions | undefined,
-  name: Name<Item>,
-): Promise<Item[]> {
-  const named = new Map<string, Item>();
-  for (const vaultId of new Set(items.map((item) => item.vaultId))) {
-    const own = items.filter((item) => item.vaultId === vaultId);
-    for (const item of await nameVault(connection, vaultId, own, options, name)) named.set(item.id, item);
-  }
-  return items.map((item) => named.get(item.id) ?? item);
 }
 
 async function nameVault<Item extends File | Folder>(
-  connection: Connection,
-  vaultId: string,
+  vault: OpenVault | null,
   items: readonly Item[],
-  options: CallOptions | undefined,
   name: Name<Item>,
 ): Promise<readonly Item[]> {
-  const vault = await findOpenVault(connection, vaultId, options);
   if (vault === null) {
-    requirePublic(items, connection);
+    requirePublic(items);
     return items;
   }
   try {
@@ -196,11 +199,7 @@ function unnamed<Item extends File | Folder>(item: Item, unreadable: string): It
 const UNKNOWN_TYPE = "application/octet-stream";
 
 /** A vault that was pinned as public holds nothing encrypted: who says so now says something else than before. */
-function requirePublic(items: readonly (File | Folder)[], connection: Connection): void {
-  const session = vaultSession(connection);
-  if (items.some(({ id, shared }) => shared !== null || session.homeOf(id) !== null))
-    throw new VaultError(
-      "vault_changed",
-      "The service shows in a public vault what lies in a shared one, or calls a vault shared that was public when it was first met",
-    );
+function requirePublic(items: readonly (File | Folder)[]): void {
+  if (items.some(({ shared }) => shared !== null))
+    throw new VaultError("vault_changed", "The service calls a vault shared that was public when it was first met");
 }

@@ -12,6 +12,7 @@ import { ADDED, ADDED_TO_READ, REMOVED } from "./effects.ts";
 import { inVaultTerms } from "./vault-error.ts";
 import { bytesOf } from "./addresses.ts";
 import { findInvited, findInvitedKey, type InvitedAgent } from "./invited-key.ts";
+import type { OpenVault } from "./open-vault.ts";
 import { untilSeen } from "./service-view.ts";
 import { requireOpenVault, vaultSession } from "./vault-session.ts";
 
@@ -105,9 +106,18 @@ export async function removeVaultMember(
   options?: CallOptions,
 ): Promise<RemovedMember> {
   bytesOf(chainAddress);
+  return endMember(connection, await requireOpenVault(connection, vaultId, options), chainAddress, options);
+}
+
+/** As {@link removeVaultMember}, in a vault that is open. */
+export async function endMember(
+  connection: Connection,
+  { id: vaultId, pin }: OpenVault,
+  chainAddress: string,
+  options?: CallOptions,
+): Promise<RemovedMember> {
   const session = vaultSession(connection);
-  const vault = await requireOpenVault(connection, vaultId, options);
-  const act = { objectId: vault.pin.chainObjectId ?? "", chainAddress };
+  const act = { objectId: pin.chainObjectId ?? "", chainAddress };
   const removed = await inVaultTerms(() => removeMember(session.chain, sending(session.signer), act));
   await forget(connection, vaultId, chainAddress, options);
   return { generation: removed.vault.generation, effect: REMOVED };

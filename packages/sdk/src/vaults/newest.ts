@@ -2,7 +2,8 @@
 import type { VaultObject } from "@coffer/chain";
 import type { VaultView } from "@coffer/crypto";
 import { bindingOf, isAbove, isNoted, noteSight } from "./highest.ts";
-import { raiseTo, type Highest, type VaultPin } from "./pins.ts";
+import { raiseTo } from "./pin-facts.ts";
+import type { Highest, VaultPin } from "./pins.ts";
 import type { VaultSession } from "./session.ts";
 import { VaultError } from "./vault-error.ts";
 

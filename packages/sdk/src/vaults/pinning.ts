@@ -1,5 +1,6 @@
 /** How a pin is set, and the few acts that replace one (encryption design §7, pins). */
-import { describePin, isSamePin, type PinStore, type VaultPin } from "./pins.ts";
+import { describePin } from "./pin-facts.ts";
+import { isSamePin, type PinStore, type VaultPin } from "./pins.ts";
 import { VaultError } from "./vault-error.ts";
 
 /**

@@ -48,33 +48,9 @@ export interface PinStore {
   changeHighest(chainObjectId: string, change: (kept: Highest) => Highest): Promise<Highest>;
 }
 
-export const NOTHING_SEEN: Highest = { generation: 0n, floor: 0n };
-
-/** For `changeHighest`: each number as high as any process has seen it. */
-export function raiseTo(seen: Pick<Highest, "generation" | "floor">): (kept: Highest) => Highest {
-  return (kept) => ({
-    ...kept,
-    generation: kept.generation > seen.generation ? kept.generation : seen.generation,
-    floor: kept.floor > seen.floor ? kept.floor : seen.floor,
-  });
-}
-
 export function isSamePin(one: VaultPin | null, other: VaultPin | null): boolean {
-  if (one === null || other === null) return one === other;
-  return (
-    one.origin === other.origin &&
-    one.vaultId === other.vaultId &&
-    one.shared === other.shared &&
-    one.chainObjectId === other.chainObjectId &&
-    one.ownerAddress === other.ownerAddress &&
-    one.chainId === other.chainId
-  );
-}
-
-export function describePin({ shared, chainObjectId, ownerAddress, chainId }: VaultPin): string {
-  return shared
-    ? `object ${chainObjectId ?? "none"} of ${ownerAddress ?? "none"} on chain ${chainId ?? "none"}`
-    : "public";
+  const [first, second] = [one, other].map((pin) => JSON.stringify(Object.entries(pin ?? {}).sort()));
+  return first === second;
 }
 
 /** Forgets with the process. */
@@ -82,6 +58,11 @@ export function memoryPins(): PinStore {
   const pins = new Map<string, VaultPin>();
   const highest = new Map<string, Highest>();
   const keyOf = (origin: string, vaultId: string): string => `${origin} ${vaultId}`;
+  const changeHighest: PinStore["changeHighest"] = (chainObjectId, change) => {
+    const changed = change(highest.get(chainObjectId) ?? { generation: 0n, floor: 0n });
+    highest.set(chainObjectId, changed);
+    return Promise.resolve(changed);
+  };
   return {
     load: (origin, vaultId) => Promise.resolve(pins.get(keyOf(origin, vaultId)) ?? null),
     list: (origin) => Promise.resolve([...pins.values()].filter((pin) => pin.origin === origin)),
@@ -91,11 +72,7 @@ export function memoryPins(): PinStore {
       if (isExpected) pins.set(key, pin);
       return Promise.resolve(isExpected);
     },
-    loadHighest: (chainObjectId) => Promise.resolve(highest.get(chainObjectId) ?? NOTHING_SEEN),
-    changeHighest: (chainObjectId, change) => {
-      const changed = change(highest.get(chainObjectId) ?? NOTHING_SEEN);
-      highest.set(chainObjectId, changed);
-      return Promise.resolve(changed);
-    },
+    loadHighest: (chainObjectId) => changeHighest(chainObjectId, (kept) => kept),
+    changeHighest,
   };
 }

@@ -5,7 +5,7 @@ import { findMember } from "@coffer/chain";
 import { callOn, type CallOptions } from "../call.ts";
 import type { Connection } from "../options.ts";
 import { REVOKED } from "./effects.ts";
-import { removeVaultMember } from "./members.ts";
+import { endMember } from "./members.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
 import { vaultSession } from "./vault-session.ts";
 
@@ -113,9 +113,12 @@ async function endMembership(
   options: CallOptions,
 ): Promise<RevokedMembership> {
   const session = vaultSession(connection);
-  const pin = await session.pin(vaultId, options);
-  const before = await inVaultTerms(() => session.chain.readVault(pin.chainObjectId ?? "", { maxAge: 0 }));
+  // What the service lists is read, and not pinned.
+  const vault = await session.look(vaultId, options);
+  if (vault === null) throw new VaultError("shared_vault", `Vault ${vaultId} is public`);
+  const objectId = vault.pin.chainObjectId ?? "";
+  const before = await inVaultTerms(() => session.chain.readVault(objectId, { maxAge: 0 }));
   const outcome = findMember(before, chainAddress) === null ? "absent" : "removed";
-  const { generation } = await removeVaultMember(connection, vaultId, chainAddress, options);
+  const { generation } = await endMember(connection, vault, chainAddress, options);
   return { vaultId, outcome, generation };
 }

@@ -5,9 +5,16 @@ import type { CryptoPlatform } from "@coffer/crypto";
 import type { CallOptions } from "../call.ts";
 import type { Signer } from "../chain/signer.ts";
 import type { Connection } from "../options.ts";
+import type { Homes } from "./homes.ts";
 import type { OpenVault } from "./open-vault.ts";
 import type { PinStore, VaultPin } from "./pins.ts";
 import type { SeenMemory } from "./seen.ts";
+
+/** null: a public vault. */
+export interface PinnedVault {
+  readonly pin: VaultPin;
+  readonly vault: OpenVault | null;
+}
 
 export interface VaultSession {
   readonly connection: Connection;
@@ -27,8 +34,12 @@ export interface VaultSession {
   pin(vaultId: string, options?: CallOptions): Promise<VaultPin>;
   /** Pins a vault that is read for the first time, or was just made. @throws VaultError `vault_changed` where it is pinned to something else. */
   adopt(vault: Pick<Vault, "id" | "type" | "chainObjectId">, ownerAddress: string | null): Promise<VaultPin>;
-  /** The shared vault, of those that this client has opened, in which this file or folder was read; null: in none. */
-  homeOf(itemId: string): string | null;
+  /** Where files and folders lie, as this machine knows it. */
+  readonly homes: Homes;
   /** null: a public vault. */
   find(vaultId: string, options?: CallOptions): Promise<OpenVault | null>;
+  /** As `find`, with the pin that it is held to. */
+  open(vaultId: string, options?: CallOptions): Promise<PinnedVault>;
+  /** As `find` for a vault that is pinned; another is opened as the service shows it first, and not pinned. For what answers name. */
+  look(vaultId: string, options?: CallOptions): Promise<OpenVault | null>;
 }

@@ -4,9 +4,9 @@ import type { CallOptions } from "../call.ts";
 import { encodeRequest } from "../encode-request.ts";
 import type { Connection } from "../options.ts";
 import { bytesOf } from "./addresses.ts";
+import { describePin } from "./pin-facts.ts";
 import { replacePin } from "./pinning.ts";
 import { forgetNumbers } from "./newest.ts";
-import { describePin } from "./pins.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
 import { pinOf, vaultSession } from "./vault-session.ts";
 

@@ -111,8 +111,7 @@ async function readAgain({ connection, options }: Upload, target: SharedUploadTa
   const { file } = await callOn(connection, api.files.get, { params }, { signal: options.signal });
   if (ifMatch !== "*" && file.shared?.version !== before.shared?.version)
     throw refused("precondition_failed", 412, "The file has a newer version");
-  // Under the id that was asked for, to which both statements are held: another file's are refused then.
-  return { ...target, file: { ...file, id: before.id } };
+  return { ...target, file };
 }
 
 async function uploadOnce(upload: Upload, target: SharedUploadTarget): Promise<UploadResult> {
@@ -127,7 +126,7 @@ async function uploadOnce(upload: Upload, target: SharedUploadTarget): Promise<U
   const place = targetOf(vault, target, begun.shared, view.plainNames);
   const { journal, ...plain } = { ...options, idempotencyKey: undefined };
   const { file } = await uploadSource(connection, place, sending.source, plain, journal);
-  if (file.id !== parseHeader(begun.plan.header).fileId)
+  if (file.id !== parseHeader(begun.plan.header).fileId || file.vaultId !== vault.id)
     throw new VaultError("damaged", `The service answers with file ${file.id}, which is not the one that was sent`, {
       step: "ids",
     });

@@ -8,11 +8,13 @@ import { AbortError } from "../errors.ts";
 import type { Connection, SharedVaultOptions } from "../options.ts";
 import { openVault } from "./opening.ts";
 import { hexOf } from "./addresses.ts";
+import { openHomes } from "./homes.ts";
 import type { OpenVault } from "./open-vault.ts";
+import { describePin } from "./pin-facts.ts";
 import { pinFirst } from "./pinning.ts";
-import { memoryPins, type VaultPin } from "./pins.ts";
+import { isSamePin, memoryPins, type VaultPin } from "./pins.ts";
 import { rememberMemories } from "./seen.ts";
-import type { VaultSession } from "./session.ts";
+import type { PinnedVault, VaultSession } from "./session.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
 
 const sessions = new WeakMap<Connection, VaultSession>();
@@ -26,18 +28,6 @@ export function vaultSession(connection: Connection): VaultSession {
   const session = openSession(connection, connection.sharedVaults);
   sessions.set(connection, session);
   return session;
-}
-
-/**
- * The vault, opened, or null for a public one. Clients without `sharedVaults` are told null: they have nothing to encrypt with, and the
- * service takes nothing from them that is not encrypted.
- */
-export async function findOpenVault(
-  connection: Connection,
-  vaultId: string,
-  options?: CallOptions,
-): Promise<OpenVault | null> {
-  return connection.sharedVaults === null ? null : vaultSession(connection).find(vaultId, options);
 }
 
 /** @throws VaultError `shared_vault` for a public vault. */
@@ -59,37 +49,32 @@ function openSession(connection: Connection, shared: SharedVaultOptions): VaultS
   const { signer, network, fetch, clock = Date.now } = shared;
   const chain = openChain(network, { fetch, clock });
   const pins = shared.pins ?? memoryPins();
-  const vaults = new Map<string, Promise<OpenVault | null>>();
-  /** Of every vault that was opened, so that no act makes the client forget what lies in it. */
-  const homes = new Map<string, OpenVault["seen"]>();
+  const seen = rememberMemories(shared.seen);
+  const opened = new Map<string, Promise<PinnedVault>>();
+  const looked = new Map<string, Promise<PinnedVault>>();
   let wrap: SealKeyWrap | null = null;
   const session: VaultSession = {
     ...{ connection, signer, chain, clock, pins, platform: shared.platform ?? webPlatform },
-    seen: rememberMemories(shared.seen),
+    seen,
     wrap: () => (wrap ??= openWrap(chain, shared)),
     forget: () => {
       wrap?.close();
       wrap = null;
-      vaults.clear();
+      opened.clear();
+      looked.clear();
     },
-    pin: (vaultId, options) => findPin(session, vaultId, options),
+    pin: (vaultId, options) => findPin(session, looked.get(vaultId), vaultId, options),
     adopt: (vault, ownerAddress) => pinFirst(pins, pinOf(session, vault, ownerAddress)),
-    homeOf: (itemId) => {
-      for (const [id, seen] of homes) if (seen.entry(itemId) !== null) return id;
-      return null;
-    },
-    find: (vaultId, options) => {
-      const known = vaults.get(vaultId);
-      if (known !== undefined) return unlessAborted(known, options?.signal);
-      // Without the options of who comes first: others wait for the same.
-      const opening = findVault(session, vaultId).then((vault) => {
-        if (vault !== null) homes.set(vaultId, vault.seen);
-        return vault;
-      });
-      vaults.set(vaultId, opening);
-      // A failure is not remembered: the next call tries again.
-      opening.catch(() => vaults.get(vaultId) === opening && vaults.delete(vaultId));
-      return unlessAborted(opening, options?.signal);
+    homes: openHomes(connection.place.origin, pins, seen),
+    find: async (vaultId, options) => (await session.open(vaultId, options)).vault,
+    open: (vaultId, options) => unlessAborted(openOnce(session, opened, vaultId), options?.signal),
+    look: async (vaultId, options) => {
+      const pin = await pins.load(connection.place.origin, vaultId);
+      if (pin !== null) return session.find(vaultId, options);
+      const looking = looked.get(vaultId) ?? openAs(session, readPin(session, vaultId));
+      looked.set(vaultId, looking);
+      looking.catch(() => looked.get(vaultId) === looking && looked.delete(vaultId));
+      return (await unlessAborted(looking, options?.signal)).vault;
     },
   };
   return session;
@@ -110,9 +95,31 @@ function unlessAborted<Value>(shared: Promise<Value>, signal: AbortSignal | unde
   });
 }
 
-async function findVault(session: VaultSession, vaultId: string): Promise<OpenVault | null> {
-  const pin = await session.pin(vaultId);
-  return pin.shared ? openVault(session, pin) : null;
+/** One opening for all who ask at once. What is pinned by now counts: another process may have been told something else. */
+async function openOnce(
+  session: VaultSession,
+  opened: Map<string, Promise<PinnedVault>>,
+  vaultId: string,
+): Promise<PinnedVault> {
+  const known = opened.get(vaultId);
+  if (known !== undefined) {
+    const now = await session.pins.load(session.connection.place.origin, vaultId);
+    const { pin } = await known;
+    // The owner is held to what is pinned by now wherever the vault is read.
+    if (now === null || isSamePin({ ...now, ownerAddress: pin.ownerAddress }, pin)) return known;
+    if (opened.get(vaultId) === known) opened.delete(vaultId);
+  }
+  // Without the options of who comes first: others wait for the same.
+  const opening = opened.get(vaultId) ?? openAs(session, session.pin(vaultId));
+  opened.set(vaultId, opening);
+  // A failure is not remembered: the next call tries again.
+  opening.catch(() => opened.get(vaultId) === opening && opened.delete(vaultId));
+  return opening;
+}
+
+async function openAs(session: VaultSession, shown: Promise<VaultPin>): Promise<PinnedVault> {
+  const pin = await shown;
+  return { pin, vault: pin.shared ? await openVault(session, pin) : null };
 }
 
 function openWrap(chain: Chain, { signer, network, fetch, clock, keyWrap }: SharedVaultOptions): SealKeyWrap {
@@ -137,17 +144,36 @@ function signing(signer: Signer): Pick<Signer, "chainAddress" | "signPersonalMes
   return { chainAddress: signer.chainAddress, signPersonalMessage: (bytes) => signer.signPersonalMessage(bytes) };
 }
 
-/** First use: what the service says is compared with the chain, and kept (encryption design §2, pins). */
-async function findPin(session: VaultSession, vaultId: string, options?: CallOptions): Promise<VaultPin> {
+/**
+ * First use: what the service says is compared with the chain, and kept (encryption design §2, pins). `looked`: what this process has read of it
+ * before, where an answer named it: nothing else is pinned now.
+ */
+async function findPin(
+  session: VaultSession,
+  looked: Promise<PinnedVault> | undefined,
+  vaultId: string,
+  options?: CallOptions,
+): Promise<VaultPin> {
   const { connection, pins } = session;
   const known = await pins.load(connection.place.origin, vaultId);
   if (known !== null) {
     requireSameNetwork(session, known);
     return known;
   }
-  const { vault } = await callOn(connection, api.vaults.get, { params: { vaultId } }, options);
+  const pin = await readPin(session, vaultId, options);
+  const before = (await looked)?.pin ?? pin;
+  if (!isSamePin({ ...before, ownerAddress: pin.ownerAddress }, pin))
+    throw new VaultError(
+      "vault_changed",
+      `Vault ${vaultId} was ${describePin(before)}, and ${describePin(pin)} is shown now`,
+    );
+  return pinFirst(pins, pin);
+}
+
+async function readPin(session: VaultSession, vaultId: string, options?: CallOptions): Promise<VaultPin> {
+  const { vault } = await callOn(session.connection, api.vaults.get, { params: { vaultId } }, options);
   const object = await inVaultTerms(() => readObject(session, vault));
-  return session.adopt(vault, object?.owner.chainAddress ?? null);
+  return pinOf(session, vault, object?.owner.chainAddress ?? null);
 }
 
 async function readObject({ chain }: VaultSession, vault: Vault): Promise<VaultObject | null> {

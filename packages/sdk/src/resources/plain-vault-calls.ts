@@ -1,0 +1,66 @@
+/** The calls behind VaultResource that any client makes: what the service says of a vault is held to what the client has pinned. */
+import { clientApi as api, type Vault } from "@coffer/contract";
+import { callOn, type CallOptions } from "../call.ts";
+import type { Connection } from "../options.ts";
+import { isSamePin, type VaultPin } from "../vaults/pins.ts";
+import type { Body, Query } from "./calling.ts";
+
+type Vaults = typeof api.vaults;
+
+export function plainVaultCalls(connection: Connection) {
+  const { create, list, get, update } = api.vaults;
+  return {
+    create: async (body: Body<Vaults["create"]>, options?: CallOptions) => {
+      const { vault } = await callOn(connection, create, { body }, options);
+      await requirePinned(connection, [vault]);
+      if (vault.type === "public") await pinCreated(connection, vault, options?.idempotencyKey !== undefined);
+      return vault;
+    },
+    list: async (query: Query<Vaults["list"]>, options?: CallOptions) => {
+      const page = await callOn(connection, list, { query }, options);
+      await requirePinned(connection, page.vaults);
+      return page;
+    },
+    get: async (vaultId: string, options?: CallOptions) => {
+      const { vault } = await callOn(connection, get, { params: { vaultId } }, options);
+      await requirePinned(connection, [vault]);
+      return vault;
+    },
+    update: async (vaultId: string, body: Body<Vaults["update"]>, options?: CallOptions) => {
+      const { vault } = await callOn(connection, update, { params: { vaultId }, body }, options);
+      await requirePinned(connection, [vault]);
+      return vault;
+    },
+  };
+}
+
+/** Neither another type nor another chain object is passed on. Pins nothing. @throws VaultError `vault_changed`. */
+async function requirePinned({ place, sharedVaults }: Connection, vaults: readonly Vault[]): Promise<void> {
+  const { pins } = sharedVaults ?? {};
+  for (const { id, type, chainObjectId } of vaults) {
+    const pin = (await pins?.load(place.origin, id)) ?? null;
+    if (pin === null || (pin.shared === (type === "shared") && (!pin.shared || pin.chainObjectId === chainObjectId)))
+      continue;
+    await refuse(`Vault ${id} is pinned as ${nameOf(pin)}, and the service shows ${type} ${chainObjectId ?? ""} now`);
+  }
+}
+
+function nameOf({ shared, chainObjectId }: VaultPin): string {
+  return shared ? `shared ${chainObjectId ?? ""}` : "public";
+}
+
+/** A vault that was known before was not created now, unless the caller repeats its creation. @throws VaultError `vault_changed`. */
+async function pinCreated({ place, sharedVaults }: Connection, { id }: Vault, isRepeated: boolean): Promise<void> {
+  const pins = sharedVaults?.pins;
+  if (pins === undefined) return;
+  const none = { chainObjectId: null, ownerAddress: null, chainId: null };
+  const pin: VaultPin = { origin: place.origin, vaultId: id, shared: false, ...none };
+  if (await pins.save(null, pin)) return;
+  if (isRepeated && isSamePin(await pins.load(place.origin, id), pin)) return;
+  await refuse(`The service answers with vault ${id}, which was there before, in place of a new one`);
+}
+
+async function refuse(message: string): Promise<never> {
+  const { VaultError } = await import("../vaults/vault-error.ts");
+  throw new VaultError("vault_changed", message);
+}
