@@ -28,7 +28,15 @@ function objectsWithId({ output }: EndpointDefinition): string[] {
 }
 
 const FREE = [
-  ...["apiKeys.rotate", "folderNames.get", "folderNames.stage", "members.add", "members.list", "vaultKeys.list"],
+  ...[
+    "apiKeys.rotate",
+    "deletion.challenge",
+    "folderNames.get",
+    "folderNames.stage",
+    "members.add",
+    "members.list",
+    "vaultKeys.list",
+  ],
   ...["vaultKeys.publish", "webhooks.deliveries", "webhooks.recover", "webhooks.redeliver", "webhooks.rotateSecret"],
   "webhooks.test",
 ];

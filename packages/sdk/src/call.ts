@@ -8,7 +8,6 @@ import {
   type Output,
 } from "@coffer/contract";
 import { attemptOnce, limitAttempt, type ByteAnswer, type Call, type RawAnswer } from "./attempt.ts";
-import { requireAsked } from "./asked-ids.ts";
 import type { ByteBody } from "./byte-body.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { ApiError, ContractError } from "./errors.ts";
@@ -61,7 +60,8 @@ export async function send<E extends EndpointDefinition>(
     ...{ connection, endpoint, request, options, deadline },
     ...{ bearer: null, renewed: false },
   });
-  requireAsked(endpoint, input, answer.output);
+  // Apart from the core, which browsers load first. Where it cannot be loaded the call fails.
+  (await import("./asked-ids.ts")).requireAsked(endpoint, input, answer.output);
   // `decodeJson` has checked the output against this endpoint's schema; the type cannot follow through `unknown`.
   return answer as Answer<E>;
 }
