@@ -25,8 +25,8 @@ async function receive(request: Request, { secrets, seen }: Settings): Promise<R
       case "folder.created":
         seen(`folder ${event.data.object.id}`);
         break;
-      case "vault.deleted":
-        seen(`vault ${event.data.object.id} is gone`);
+      case "vault.trashed":
+        seen(`vault ${event.data.object.id} is in the trash`);
         break;
       default:
         seen(event.type);
@@ -72,7 +72,7 @@ async function receiveEvents(url: string): Promise<void> {
   const vault = await client.vaults.create({ name: "Short-lived", type: "public" });
   const folder = await client.folders.create({ vaultId: vault.id, name: "inbox" });
   await client.vaults.delete(vault.id, { force: true });
-  await arrivalOf(`vault ${vault.id} is gone`);
+  await arrivalOf(`vault ${vault.id} is in the trash`);
   await arrivalOf(`folder ${folder.id}`);
   claim("each change arrives at the handler, verified and narrowed", lines.includes("vault.created"));
 
