@@ -39,8 +39,7 @@ async function requirePinned({ place, sharedVaults }: Connection, vaults: readon
   const { pins } = sharedVaults ?? {};
   for (const { id, type, chainObjectId } of vaults) {
     const pin = (await pins?.load(place.origin, id)) ?? null;
-    if (pin === null || (pin.shared === (type === "shared") && (!pin.shared || pin.chainObjectId === chainObjectId)))
-      continue;
+    if (pin === null || (pin.shared === (type === "shared") && pin.chainObjectId === chainObjectId)) continue;
     await refuse(`Vault ${id} is pinned as ${nameOf(pin)}, and the service shows ${type} ${chainObjectId ?? ""} now`);
   }
 }

@@ -1,9 +1,9 @@
 /** Uploads into shared vaults: encrypted and signed here, then sent as any other upload. */
 import { clientApi as api, nameProblem, type SharedFile } from "@coffer/contract";
-import { CryptoError, parseHeader, seenVersion, type FilePlan, type VaultView } from "@coffer/crypto";
+import { CryptoError, parseEntryStatement, seenVersion, type FilePlan, type VaultView } from "@coffer/crypto";
 import type { ReadOptions } from "@coffer/chain";
 import { callOn } from "../call.ts";
-import { toHex } from "../digest.ts";
+import { fromBase64, toHex } from "../digest.ts";
 import { ApiError, ContractError, SdkError } from "../errors.ts";
 import type { File } from "../file.ts";
 import type { Connection } from "../options.ts";
@@ -126,10 +126,15 @@ async function uploadOnce(upload: Upload, target: SharedUploadTarget): Promise<U
   const place = targetOf(vault, target, begun.shared, view.plainNames);
   const { journal, ...plain } = { ...options, idempotencyKey: undefined };
   const { file } = await uploadSource(connection, place, sending.source, plain, journal);
-  if (file.id !== parseHeader(begun.plan.header).fileId || file.vaultId !== vault.id)
-    throw new VaultError("damaged", `The service answers with file ${file.id}, which is not the one that was sent`, {
-      step: "ids",
-    });
+  const { id, folderId } = parseEntryStatement(fromBase64(begun.shared.entry) ?? new Uint8Array(0));
+  if (file.id !== id || file.vaultId !== vault.id || file.folderId !== folderId)
+    throw new VaultError(
+      "damaged",
+      `The service answers with file ${file.id}, which is not the one that was sent there`,
+      {
+        step: "ids",
+      },
+    );
   vault.seen.noteVersion(file.id, seenVersion(begun.statement));
   noteOwnEntry(vault, file.id, begun.shared);
   return describe(file, begun, content);

@@ -173,7 +173,24 @@ async function findPin(
 async function readPin(session: VaultSession, vaultId: string, options?: CallOptions): Promise<VaultPin> {
   const { vault } = await callOn(session.connection, api.vaults.get, { params: { vaultId } }, options);
   const object = await inVaultTerms(() => readObject(session, vault));
-  return pinOf(session, vault, object?.owner.chainAddress ?? null);
+  const pin = pinOf(session, vault, object?.owner.chainAddress ?? null);
+  await requireNewObject(session, pin);
+  return pin;
+}
+
+/** One chain object is one vault: what lies there would be known in two otherwise, and no act by its id alone could be done any more. */
+async function requireNewObject(
+  { connection, pins }: VaultSession,
+  { shared, vaultId, ...pin }: VaultPin,
+): Promise<void> {
+  if (!shared) return;
+  const known = await pins.list(connection.place.origin);
+  const other = known.find((one) => one.chainObjectId === pin.chainObjectId && one.vaultId !== vaultId);
+  if (other === undefined) return;
+  const message = `The service shows the chain object of vault ${other.vaultId} as that of vault ${vaultId}`;
+  throw new VaultError("vault_changed", message, {
+    nextStep: `Ask the owner of ${vaultId}, over another way than the service, which object it is; then call vaults.trust with it.`,
+  });
 }
 
 async function readObject({ chain }: VaultSession, vault: Vault): Promise<VaultObject | null> {
