@@ -10,6 +10,7 @@ const SLOWEST = [
   "test/acceptance/journeys",
   "packages/mcp/src/interop.test.ts",
   "test/browser/",
+  "test/any-answer/",
   "test/signers/",
   "test/mcp/",
   "test/shared-vaults/",

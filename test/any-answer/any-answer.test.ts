@@ -1,0 +1,52 @@
+/**
+ * A service that answers every call with any other object that it has ever served: wrong id, vault, type, owner, generation, folder, account,
+ * and mixtures of them. Nothing of a shared vault that a machine knows leaves in the clear or for another object, nothing foreign is
+ * returned as asked for, and no pin changes, in running and in fresh processes.
+ */
+import { createClient } from "@coffer/sdk";
+import * as node from "@coffer/sdk/node";
+import { describe, expect, test } from "vitest";
+import { openDraw } from "./draw.ts";
+import { LOCAL, METHODS, methodsOf, NODE_METHODS } from "./methods.ts";
+import { openRunner } from "./run.ts";
+import { TOOL_METHODS, toolNames } from "./tools.ts";
+import { openWorld } from "./world.ts";
+
+const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
+/** Each is a world of its own: 10,000 lies with full counts. */
+const SEEDS = FULL ? Array.from({ length: 10 }, (_, at) => at + 1) : [11];
+const LIES = FULL ? 1000 : 400;
+
+describe("what is lied to", () => {
+  test("is every method of a client, and every function of the SDK that asks the service", () => {
+    const client = createClient({ baseUrl: "http://127.0.0.1:1" });
+    expect(Object.keys(METHODS).sort()).toEqual(methodsOf(client).sort());
+    const functions = Object.entries(node).flatMap(([name, value]) => (typeof value === "function" ? [name] : []));
+    expect([...Object.keys(NODE_METHODS), ...LOCAL].sort()).toEqual(functions.sort());
+  });
+
+  test("is every tool for models", async () => {
+    expect(Object.keys(TOOL_METHODS).sort()).toEqual((await toolNames()).sort());
+  });
+});
+
+const all = Object.entries({ ...METHODS, ...NODE_METHODS });
+const ofContent = all.filter(([name]) => /^(files|folders|trash|vaults\.(get|list)|.*File$)/.test(name));
+const tools = Object.entries(TOOL_METHODS);
+
+test.each(SEEDS)(
+  "whatever is answered, no pin changes, nothing gets out and nothing foreign is taken: seed %i",
+  async (seed) => {
+    const draw = openDraw(seed);
+    await using world = await openWorld(draw);
+    await using runner = await openRunner(world, draw);
+    // Each once, and then those that carry names and contents more often than the others.
+    for (const [name, method] of [...all, ...tools]) await runner.one(name, method);
+    while (world.liar.lies < LIES) {
+      if (draw.chance(0.25)) await runner.begin(draw.chance(0.02));
+      const [name, method] = draw.pick(draw.pick([all, ofContent, ofContent, tools]));
+      await runner.one(name, method);
+    }
+    expect(runner.blamed).toEqual([]);
+  },
+);

@@ -1,0 +1,127 @@
+/** Methods of vaults, members, agents and exports. */
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import type { ExportStore } from "@coffer/sdk";
+import * as node from "@coffer/sdk/node";
+import { onSpare, plain, vaultOf } from "./arguments.ts";
+import type { Method, Run } from "./run.ts";
+
+export const VAULTS: Readonly<Record<string, Method>> = {
+  "vaults.create": async (run) => {
+    const { client, draw, blame } = run;
+    const type = draw.pick(["public", "shared"] as const);
+    const name = draw.word("v");
+    const made = await client.vaults.create({ name, type });
+    if (made.type !== type) blame(`a ${type} vault was to be made, and a ${made.type} one is answered`);
+    return undefined;
+  },
+  "vaults.list": plain(({ client }) => client.vaults.list()),
+  "vaults.get": async (run) => {
+    const { client, world, blame } = run;
+    const id = vaultOf(run);
+    const answered = await client.vaults.get(id);
+    if (answered.id !== id) blame(`vault ${answered.id} was answered for ${id}`);
+    const object = world.truth.vaults.get(id)?.object;
+    if (
+      (answered.chainObjectId?.slice(2) ?? undefined) !== object ||
+      (answered.type === "shared") !== (object !== undefined)
+    )
+      blame(`vault ${id} is answered as ${answered.type} with object ${String(answered.chainObjectId)}`);
+    return undefined;
+  },
+  "vaults.update": async (run) => {
+    const { client, draw, blame } = run;
+    const id = vaultOf(run);
+    const answered = await client.vaults.update(id, { name: draw.word("v") });
+    if (answered.id !== id) blame(`vault ${answered.id} was answered for ${id}`);
+    return undefined;
+  },
+  "vaults.delete": plain((run) => run.client.vaults.delete(vaultOf(run))),
+  "vaults.restore": plain(({ client }) => client.vaults.restore(randomUUID())),
+  "vaults.members.list": async (run) => {
+    const { client, world, blame } = run;
+    const vaultId = world.vaults.spare.id;
+    const members = await client.vaults.members.list(vaultId);
+    if (members.length === 0) blame(`nobody is a member of ${vaultId}`);
+    return undefined;
+  },
+  "vaults.members.add": onSpare(({ client, world }, vaultId) =>
+    client.vaults.members.add(vaultId, world.memberAddress),
+  ),
+  "vaults.members.remove": onSpare(({ client, world }, vaultId) =>
+    client.vaults.members.remove(vaultId, world.memberAddress),
+  ),
+  "vaults.checkAccess": plain((run) => run.client.vaults.checkAccess(vaultOf(run))),
+  "vaults.leave": onSpare(({ client }, vaultId) => client.vaults.leave(vaultId)),
+  "vaults.setSigningKey": onSpare(({ client }, vaultId) => client.vaults.setSigningKey(vaultId)),
+  "vaults.offerOwnership": onSpare(({ client }, vaultId) => client.vaults.offerOwnership(vaultId, null)),
+  "vaults.acceptOwnership": onSpare(({ client }, vaultId) => client.vaults.acceptOwnership(vaultId)),
+  "vaults.trust": plain(({ client, world }) => {
+    const { id, chainObjectId } = world.vaults.mine;
+    return client.vaults.trust(id, {
+      chainObjectId: chainObjectId ?? "",
+      ownerAddress: world.owner.signer.chainAddress,
+    });
+  }),
+  "vaults.trustOwner": plain(({ client, world }) =>
+    client.vaults.trustOwner(world.vaults.mine.id, world.owner.signer.chainAddress),
+  ),
+  "vaults.rotate": onSpare(({ client }, vaultId) => client.vaults.rotate(vaultId)),
+  "vaults.reseal": onSpare(({ client }, vaultId) => client.vaults.reseal(vaultId)),
+  "vaults.forgetSeen": onSpare(({ client }, vaultId) => client.vaults.forgetSeen(vaultId)),
+  "vaults.export": async (run) => {
+    const { client, world, draw, blame } = run;
+    const vaultId = draw.pick([world.vaults.spare, world.vaults.theirs]).id;
+    run.means({ vaultId });
+    const written = new Map<string, Uint8Array>();
+    await client.vaults.export(vaultId, memoryStore(written));
+    const ids = [...written.keys()].flatMap((path) => /^(?:files|folders)\/(.*)\.json$/.exec(path)?.[1] ?? []);
+    for (const id of ids)
+      if (world.truth.items.get(id)?.vaultId !== vaultId) blame(`${id} is exported with ${vaultId}`);
+    return undefined;
+  },
+  "agents.revoke": onSpare(({ client, world }, vaultId) =>
+    client.agents.revoke(randomUUID(), { chainAddress: world.memberAddress, vaultIds: [vaultId] }),
+  ),
+};
+
+function memoryStore(written: Map<string, Uint8Array>): ExportStore {
+  return {
+    write: async (path, content) => {
+      written.set(path, content instanceof Uint8Array ? content : await buffer(content));
+    },
+    read: (path) => Promise.resolve(written.get(path) ?? null),
+    open: (path) => Promise.resolve(written.has(path) ? Readable.from([written.get(path) ?? Buffer.alloc(0)]) : null),
+    size: (path) => Promise.resolve(written.get(path)?.length ?? null),
+    list: (folder) =>
+      Readable.from(
+        [...written.keys()].flatMap((path) => (path.startsWith(`${folder}/`) ? [path.slice(folder.length + 1)] : [])),
+      ),
+    remove: (path) => Promise.resolve(void written.delete(path)),
+  };
+}
+
+/** What an export that was signed holds must be of its vault, and called what it is called there. */
+export async function exported(
+  run: Run,
+  write: (client: Run["client"], vaultId: string, directory: string) => Promise<unknown>,
+): Promise<undefined> {
+  const { client, world, draw, blame } = run;
+  const { spare, theirs } = world.vaults;
+  const vaultId = draw.pick([spare, theirs]).id;
+  const directory = join(world.machine.directory, `export-${draw.word("e")}`);
+  run.means({ vaultId });
+  try {
+    await write(client, vaultId, directory);
+    const { signer } = world.owner;
+    const opened = await node.openExport(directory, { signer, network: world.stack.network });
+    for await (const { id, name } of opened.files())
+      if (world.truth.items.get(id)?.names.has(name) !== true) blame(`${id} is exported with ${vaultId}`);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+  return undefined;
+}
