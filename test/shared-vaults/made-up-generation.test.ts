@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Client, Vault } from "@coffer/sdk";
+import type { Client, ClientOptions, Vault } from "@coffer/sdk";
 import { filePins } from "@coffer/sdk/node";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
@@ -38,7 +38,7 @@ afterAll(async () => {
 
 /** What a node says in the place of the vault's generation and floor. */
 interface Lie {
-  now: { readonly generation?: bigint; readonly floor?: bigint } | null;
+  now: { readonly generation?: bigint; readonly floor?: bigint; readonly plainNames?: boolean } | null;
 }
 
 /** Rewrites the vault object's first fields, of 8 bytes each after its id, in every answer of the node. */
@@ -51,9 +51,10 @@ function lyingNode(lie: Lie): typeof fetch {
     // Frames are encoded one by one.
     const frames = (await answer.text()).match(/[^=]+=*/g) ?? [];
     const body = Buffer.concat(frames.map((frame) => Buffer.from(frame, "base64")));
-    for (let at = body.indexOf(id); at >= 0 && at + 48 <= body.length; at = body.indexOf(id, at + 1)) {
+    for (let at = body.indexOf(id); at >= 0 && at + 49 <= body.length; at = body.indexOf(id, at + 1)) {
       if (said.generation !== undefined) body.writeBigUInt64LE(said.generation, at + 32);
       if (said.floor !== undefined) body.writeBigUInt64LE(said.floor, at + 40);
+      if (said.plainNames !== undefined) body.writeUInt8(said.plainNames ? 1 : 0, at + 48);
     }
     return new Response(body.toString("base64"), { status: answer.status, headers: answer.headers });
   };
@@ -62,8 +63,9 @@ function lyingNode(lie: Lie): typeof fetch {
 const pinsHere = () => filePins(join(directory, "vault-pins.json"));
 
 /** A process of this machine, so many seconds ago. */
-function newProcess(lie: Lie, secondsAgo = 0, network = stack.network): Client {
+function newProcess(lie: Lie, secondsAgo = 0, network = stack.network, options: Partial<ClientOptions> = {}): Client {
   return stack.owner.another({
+    ...options,
     retry: { limit: 0 },
     shared: {
       network,
@@ -171,4 +173,26 @@ describe("a generation that is true", () => {
     expect(await read(newProcess(honest, 0, network))).toBe("content");
     await expect(read(newProcess(before))).rejects.toMatchObject({ code: "rolled_back" });
   });
+});
+
+test("names that a node calls plain are sent to nobody: a vault that encrypted them encrypts them for good", async () => {
+  const name = "the-name-that-stays-here.txt";
+  expect(await read(newProcess(honest))).toBe("content");
+  const sent: string[] = [];
+  const transport = async (request: Request): Promise<Response> => {
+    sent.push(request.url, await request.clone().text());
+    return fetch(request);
+  };
+  const node: Lie = { now: { plainNames: true } };
+  const client = newProcess(node, 0, stack.network, { transport });
+  const upload = () => client.files.upload({ vaultId: vault.id, name, body: bytes("more") });
+  await expect(upload()).rejects.toMatchObject({ code: "vault_changed", nextStep: refused(0n).nextStep });
+  await expect(client.folders.create({ vaultId: vault.id, name })).rejects.toMatchObject({ code: "vault_changed" });
+  node.now = null;
+  await expect
+    .poll(() => upload().catch((error: unknown) => error), { timeout: 30_000 })
+    .toMatchObject({ file: { vaultId: vault.id } });
+  expect(sent.length).toBeGreaterThan(0);
+  expect(sent.filter((text) => text.includes(name))).toEqual([]);
+  expect(await read(newProcess(honest))).toBe("content");
 });

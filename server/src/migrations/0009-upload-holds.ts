@@ -1,4 +1,4 @@
-/** What uploads in one request hold of their account's storage while their bytes arrive (decision 0026). */
+/** What uploads in one request hold of their account's storage while their bytes arrive (decision 0027). */
 import type { Migration } from "./migrate.ts";
 
 export const uploadHolds: Migration = {

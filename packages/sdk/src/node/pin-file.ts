@@ -31,6 +31,8 @@ const storedPins = z.object({
   candidates: z.optional(
     z.record(z.string(), z.array(z.object({ generation: digits, floor: digits, since: z.number() }))),
   ),
+  /** Whether names are plain, by chain object. */
+  plainNames: z.optional(z.record(z.string(), z.boolean())),
 });
 
 type Stored = z.infer<typeof storedPins>;
@@ -66,6 +68,7 @@ export function filePins(path: string = pinFile()): PinStore {
         generations: { ...stored.generations, [chainObjectId]: String(highest.generation) },
         floors: { ...stored.floors, [chainObjectId]: String(highest.floor) },
         candidates: { ...stored.candidates, [chainObjectId]: (highest.candidates ?? []).map(toStored) },
+        plainNames: withKind(stored.plainNames, chainObjectId, highest.plainNames),
       });
       return highest;
     },
@@ -76,16 +79,30 @@ function findPin({ pins }: Stored, origin: string, vaultId: string): VaultPin | 
   return pins.find((pin) => pin.origin === origin && pin.vaultId === vaultId) ?? null;
 }
 
+function withKind(
+  stored: Readonly<Record<string, boolean>> = {},
+  chainObjectId: string,
+  plainNames: boolean | undefined,
+): Record<string, boolean> {
+  const others = Object.entries(stored).filter(([id]) => id !== chainObjectId);
+  return Object.fromEntries(plainNames === undefined ? others : [...others, [chainObjectId, plainNames]]);
+}
+
 function toStored({ generation, floor, since }: Candidate): { generation: string; floor: string; since: number } {
   return { generation: String(generation), floor: String(floor), since };
 }
 
-function findHighest({ generations, floors = {}, candidates = {} }: Stored, chainObjectId: string): Highest {
+function findHighest(
+  { generations, floors = {}, candidates = {}, plainNames = {} }: Stored,
+  chainObjectId: string,
+): Highest {
   const numberOf = (numbers: Readonly<Record<string, string>>): bigint =>
     BigInt((Object.hasOwn(numbers, chainObjectId) ? numbers[chainObjectId] : undefined) ?? "0");
+  const kind = Object.hasOwn(plainNames, chainObjectId) ? plainNames[chainObjectId] : undefined;
   const open = Object.hasOwn(candidates, chainObjectId) ? (candidates[chainObjectId] ?? []) : [];
   return {
     ...{ generation: numberOf(generations), floor: numberOf(floors) },
+    ...(kind !== undefined && { plainNames: kind }),
     ...(open.length > 0 && {
       candidates: open.map(({ generation, floor, since }) => ({
         ...{ generation: BigInt(generation), floor: BigInt(floor), since },

@@ -7,7 +7,7 @@ const NOW = 1_800_000_000_000;
 const LARGEST = 2n ** 64n - 1n;
 
 const sight = (generation: bigint, seconds: number, more: Partial<Sight> = {}): Sight => ({
-  ...{ generation, floor: 0n, at: NOW + seconds * 1000, isWitnessed: false },
+  ...{ generation, floor: 0n, plainNames: false, at: NOW + seconds * 1000, isWitnessed: false },
   ...more,
 });
 
@@ -48,7 +48,10 @@ describe("what a chain node shows", () => {
   });
 
   it("never goes back, once confirmed", () => {
-    expect(after(sight(5n, 0), sight(5n, 10), sight(4n, 20), sight(4n, 40))).toEqual({ generation: 5n, floor: 0n });
+    expect(after(sight(5n, 0), sight(5n, 10), sight(4n, 20), sight(4n, 40))).toMatchObject({
+      generation: 5n,
+      floor: 0n,
+    });
   });
 
   it("waits for ten seconds anew when the clock is set back", () => {

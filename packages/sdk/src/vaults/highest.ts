@@ -11,6 +11,7 @@ type Numbers = Pick<Highest, "generation" | "floor">;
 
 /** What a read of the vault object has shown. */
 export interface Sight extends Numbers {
+  readonly plainNames: boolean;
   /** Milliseconds since 1970, by this machine's clock. */
   readonly at: number;
   /** The witnesses of the network have shown the same. */
@@ -29,7 +30,8 @@ export function noteSight(sight: Sight): (kept: Highest) => Highest {
     const isConfirmed = (each: Candidate): boolean =>
       !isAbove(each, sight) && (isWitnessed || at - each.since >= CONFIRMED_AFTER_MS);
     const confirmed = [...known.filter(isConfirmed), ...(isWitnessed ? [sight] : [])];
-    const highest = confirmed.reduce<Highest>((all, each) => raiseTo(each)(all), kept);
+    const first = { ...kept, plainNames: kept.plainNames ?? sight.plainNames };
+    const highest = confirmed.reduce<Highest>((all, each) => raiseTo(each)(all), first);
     const isKnown = known.some((each) => each.generation === generation && each.floor === floor);
     const open = [...known, ...(isKnown ? [] : [{ generation, floor, since: at }])]
       .filter((each) => isAbove(each, highest))
@@ -54,6 +56,7 @@ export function isNoted(sight: Sight, kept: Highest): boolean {
   const noted = noteSight(sight)(kept);
   const [before, after] = [kept.candidates ?? [], noted.candidates ?? []];
   return (
+    kept.plainNames !== undefined &&
     !isAbove(noted, kept) &&
     before.length === after.length &&
     before.every(({ generation, floor, since }, at) => {

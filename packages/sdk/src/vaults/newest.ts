@@ -13,7 +13,7 @@ const INTERVAL_MS = 1_000;
 export interface SeenNumbers {
   /** What is confirmed: nothing below it is read. */
   confirmed(): Promise<Highest>;
-  /** Stores what a read has shown, once for each read. */
+  /** Stores what a read has shown, once for each read. @throws VaultError `vault_changed` when names are plain now and were not, or the reverse. */
   note(vault: VaultObject): Promise<void>;
   /** @throws VaultError `rolled_back` for a view below anything that was shown to any process. */
   requireNewest(view: VaultView): Promise<void>;
@@ -35,8 +35,11 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
       kept !== null && performance.now() - kept.at < INTERVAL_MS ? Promise.resolve(kept.highest) : load(),
     note: async (vault) => {
       if (noted === vault) return;
-      const sight = { generation: vault.generation, floor: vault.floor, at: clock(), isWitnessed };
-      if (!isNoted(sight, await load())) await pins.changeHighest(objectId, noteSight(sight));
+      const { generation, floor, plainNames } = vault;
+      const sight = { generation, floor, plainNames, at: clock(), isWitnessed };
+      const seen = await load();
+      const highest = isNoted(sight, seen) ? seen : await pins.changeHighest(objectId, noteSight(sight));
+      if (highest.plainNames !== plainNames) throw otherNames(vaultId, plainNames);
       noted = vault;
     },
     requireNewest: async (view) => {
@@ -51,6 +54,13 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
 function belowCandidate(vaultId: string, view: VaultView, binding: Pick<Highest, "generation" | "floor">): VaultError {
   const message = `The chain node shows the vault in generation ${view.generation} with floor ${view.floor}, and generation ${binding.generation} with floor ${binding.floor} was shown before: nothing is written below that`;
   return new VaultError("rolled_back", message, { nextStep: healingStep(vaultId) });
+}
+
+/** The kind of names never changes on the chain. A node that says so would have names sent in the clear. */
+function otherNames(vaultId: string, plainNames: boolean): VaultError {
+  const [before, now] = plainNames ? ["encrypts", "does not"] : ["did not encrypt", "does"];
+  const message = `The chain showed before that the vault ${before} names, and a node shows now that it ${now}`;
+  return new VaultError("vault_changed", message, { nextStep: healingStep(vaultId) });
 }
 
 /** What a user does whom a node has lied to, or to whom one lies now. */

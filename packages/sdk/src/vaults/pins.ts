@@ -20,6 +20,8 @@ export interface Highest {
   readonly floor: bigint;
   /** What one node has shown above them, and nobody has confirmed yet: nothing is written below it. Absent: nothing. */
   readonly candidates?: readonly Candidate[];
+  /** Whether names are plain in this vault, as the chain showed it first: it is fixed in the vault object. Absent: not seen yet. */
+  readonly plainNames?: boolean;
 }
 
 export interface Candidate {

@@ -1,4 +1,4 @@
-/** What of an account's storage is neither used nor held by an unfinished upload (docs/decisions/0026-bytes-in-flight.md). */
+/** What of an account's storage is neither used nor held by an unfinished upload (docs/decisions/0027-bytes-in-flight.md). */
 import type { Deps } from "../../deps.ts";
 import type { Session } from "../../ports/database.ts";
 import { limitsOf } from "../account/rules.ts";

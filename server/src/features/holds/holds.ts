@@ -1,5 +1,5 @@
 /**
- * The storage that an upload in one request holds while its bytes arrive (docs/decisions/0026-bytes-in-flight.md). What is
+ * The storage that an upload in one request holds while its bytes arrive (docs/decisions/0027-bytes-in-flight.md). What is
  * declared counts from the beginning, what is not as it comes: as rows, for all processes together.
  */
 import type { Deps } from "../../deps.ts";

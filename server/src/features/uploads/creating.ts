@@ -183,7 +183,7 @@ async function requireTarget(transaction: Session, principal: Principal, upload:
 
 /**
  * An upload holds its whole length of the account's storage until it ends: its bytes lie on the disk without counting as
- * usage, and many uploads begun together would else keep any amount there (docs/decisions/0026-bytes-in-flight.md).
+ * usage, and many uploads begun together would else keep any amount there (docs/decisions/0027-bytes-in-flight.md).
  */
 async function requireUnheldRoom(transaction: Session, deps: StoringDeps, upload: UploadRow): Promise<void> {
   const { account_id: accountId, file_id: fileId, length } = upload;

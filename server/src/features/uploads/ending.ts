@@ -23,7 +23,7 @@ const BATCH = 200;
 
 /**
  * Ends what a removed member has begun in a vault, in batches: nobody can finish it, and it would go on holding storage of the vault's
- * account (docs/decisions/0026-bytes-in-flight.md). Called once its record has ended, so that nothing new begins meanwhile; what is
+ * account (docs/decisions/0027-bytes-in-flight.md). Called once its record has ended, so that nothing new begins meanwhile; what is
  * left where the process ends on the way expires.
  */
 export async function endUploadsOfMember(
