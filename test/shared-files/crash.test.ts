@@ -196,7 +196,7 @@ describe("an upload that was cut off", () => {
     const signed = parseVersionStatement(Buffer.from(mine.file.shared?.version ?? "", "base64"));
     expect(`0x${Buffer.from(signed.signer).toString("hex")}`).toBe(other.signer.chainAddress);
     expect(line.ended).toEqual([]);
-    await stack.owner.client.files.update(mine.file.id, { name: "another.bin" });
+    await stack.owner.client.files.update(mine.file.id, { name: "another.bin" }, { vaultId: vault.id });
     await expectStored(path);
     expect(line.created).toHaveLength(1);
     expect(line.parts[0]).toBe(4 * PART);
