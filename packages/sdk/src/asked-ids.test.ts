@@ -83,4 +83,19 @@ describe("an answer", () => {
     for (const output of [undefined, null, "file", [], {}, { file: null }, { file: {} }])
       expect(isRefused(api.files.get, input, output)).toBe(false);
   });
+
+  it("in another case is the same id", () => {
+    const asked = { params: { fileId: ASKED.toUpperCase() } };
+    expect(isRefused(api.files.get, asked, { file: { id: ASKED } })).toBe(false);
+    expect(isRefused(api.files.get, asked, { file: { id: OTHER } })).toBe(true);
+  });
+
+  it("to bytes is compared without looking at them: a megabyte would be a million fields", () => {
+    const body = new Proxy(new Uint8Array(1), {
+      ownKeys: () => expect.unreachable("the bytes were listed"),
+    });
+    const input = { query: { vaultId: ASKED }, body };
+    expect(isRefused(api.files.upload, input, { file: { id: OTHER, vaultId: ASKED } })).toBe(false);
+    expect(isRefused(api.files.upload, input, { file: { id: OTHER, vaultId: OTHER } })).toBe(true);
+  });
 });

@@ -1,5 +1,5 @@
 /** An answer is of what was asked for: held here, below all resources, so that no call goes around it (encryption design §7, pins). */
-import type { EndpointDefinition } from "@coffer/contract";
+import { isBytes, type EndpointDefinition } from "@coffer/contract";
 import { ContractError } from "./errors.ts";
 
 interface Sections {
@@ -17,20 +17,22 @@ const HELD = /^type |(Ids?|Address) (0x.+|.{8}-.+|)$/;
  * what the contract names the same is the same.
  * @throws ContractError whatever the client does with other broken answers.
  */
-export function requireAsked({ id, effect }: EndpointDefinition, input: Sections, output: unknown): void {
+export function requireAsked({ id, effect, body }: EndpointDefinition, input: Sections, output: unknown): void {
   const [params, query, answer] = [fieldsOf(input.params), fieldsOf(input.query), fieldsOf(output)];
+  // Bytes name nothing, and each of them would count as a field.
+  const named = isBytes(body) ? {} : fieldsOf(input.body);
   const refuse = (issue: string): never => {
     throw new ContractError("response", id, [`body.${issue}`]);
   };
   // A page whose next one is itself would keep whoever turns the pages for ever.
   if (query["cursor"] !== undefined && query["cursor"] === answer["nextCursor"]) refuse("nextCursor: the same again");
-  for (const [name, value] of Object.entries({ ...fieldsOf(input.body), ...query, ...params })) {
+  for (const [name, value] of Object.entries({ ...named, ...query, ...params })) {
     if (value === undefined || !HELD.test(`${name} ${textOf(value)}`)) continue;
     // What is made anew (`create`, `append`) has an id of its own.
-    const named = name in params && !/^[ca]/.test(effect) ? name.slice(0, -2).toLowerCase() : "-";
+    const target = name in params && !/^[ca]/.test(effect) ? name.slice(0, -2).toLowerCase() : "-";
     for (const [key, inside] of Object.entries({ "": answer, ...answer }))
       for (const object of [inside].flat().map(fieldsOf))
-        for (const field of key.toLowerCase().endsWith(named) ? [name, "id"] : [name])
+        for (const field of key.toLowerCase().endsWith(target) ? [name, "id"] : [name])
           if (field in object && textOf(object[field]) !== textOf(value)) refuse(`${key}: other ${field}`);
   }
 }
@@ -39,7 +41,7 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return Object(value) as Readonly<Record<string, unknown>>;
 }
 
-/** Of several the order does not matter. */
+/** Of several the order does not matter, and of none the case (RFC 9562 §4). */
 function textOf(value: unknown): string {
-  return String([value === "root" ? null : value].flat().sort());
+  return String([value === "root" ? null : value].flat().sort()).toLowerCase();
 }
