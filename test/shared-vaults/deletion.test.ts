@@ -1,6 +1,6 @@
 /** What the owner's client signs before something of a shared vault is deleted, whatever the service asks it to (decision 0030). */
 import { renderDeletionText } from "@coffer/contract";
-import type { Client, Middleware, Vault } from "@coffer/sdk";
+import { memoryPins, type Client, type Middleware, type Vault } from "@coffer/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
 
@@ -98,4 +98,11 @@ test("a service that asks for a proof for a public vault gets none", async () =>
   const refused = watched(asking).vaults.delete(open.id);
   await expect(refused).rejects.toMatchObject({ name: "VaultError", code: "vault_changed" });
   expect(signed).toEqual([]);
+});
+
+test("the answer that says where a file lies pins no vault", async () => {
+  const pins = memoryPins();
+  const client = stack.owner.another({ shared: { pins } });
+  expect(await client.files.delete(await put("d"), { permanent: true })).toBeNull();
+  expect(await pins.list(new URL(stack.baseUrl).origin)).toEqual([]);
 });

@@ -4,6 +4,7 @@ import { renderDeletionText, type DeletionOf } from "@coffer/contract/proof-text
 import { deletionGroup } from "@coffer/contract/deletion";
 import { callOn, type CallOptions } from "../call.ts";
 import type { Connection } from "../options.ts";
+import type { VaultPin } from "./pins.ts";
 import { findVaultOf } from "./places.ts";
 import { VaultError } from "./vault-error.ts";
 import { requireSameNetwork, vaultSession } from "./vault-session.ts";
@@ -27,9 +28,8 @@ export async function proveDeletion(
   options?: CallOptions,
 ): Promise<{ readonly "coffer-proof": string }> {
   const session = vaultSession(connection);
-  const deletion = await whereOf(connection, deleted, options);
-  const pin = await session.pin(deletion.vaultId, options);
-  if (pin.chainObjectId === null) {
+  const { deletion, pin } = await whereOf(connection, deleted, options);
+  if (pin === null || pin.chainObjectId === null) {
     const message =
       "The vault was public when it was first met, and the service asks for the proof of a shared one now";
     throw new VaultError("vault_changed", message);
@@ -46,11 +46,21 @@ export async function proveDeletion(
   return { "coffer-proof": `${nonce}.${signature}` };
 }
 
-/** In the case that the service writes ids in: it makes the text anew from its own. */
-async function whereOf(connection: Connection, deleted: Deleted, options?: CallOptions): Promise<DeletionOf> {
-  if (deleted.act !== "delete-file") return { act: deleted.act, vaultId: deleted.vaultId.toLowerCase() };
+interface Where {
+  /** Ids in lower case, as the service writes them: it makes the text anew from its own. */
+  readonly deletion: DeletionOf;
+  /** null: a public vault. */
+  readonly pin: VaultPin | null;
+}
+
+/** A vault that the caller names is pinned; one that the answer to a file's id names is looked at, and not pinned. */
+async function whereOf(connection: Connection, deleted: Deleted, options?: CallOptions): Promise<Where> {
+  if (deleted.act !== "delete-file") {
+    const vaultId = deleted.vaultId.toLowerCase();
+    return { deletion: { act: deleted.act, vaultId }, pin: await vaultSession(connection).pin(vaultId, options) };
+  }
   const fileId = deleted.fileId.toLowerCase();
   const { file } = await callOn(connection, api.files.get, { params: { fileId } }, options);
   const vault = await findVaultOf(connection, file, { ...options, sends: false });
-  return { act: deleted.act, vaultId: vault?.id ?? file.vaultId, fileId };
+  return { deletion: { act: deleted.act, vaultId: vault?.id ?? file.vaultId, fileId }, pin: vault?.pin ?? null };
 }
