@@ -31,7 +31,7 @@ describe("what is lied to", () => {
 });
 
 const all = Object.entries({ ...METHODS, ...NODE_METHODS });
-const ofContent = all.filter(([name]) => /^(files|folders|trash|vaults\.(get|list)|.*File$)/.test(name));
+const ofContent = all.filter(([name]) => /^(files|folders|trash|vaults\.(create|get|list)|.*File$)/.test(name));
 const tools = Object.entries(TOOL_METHODS);
 
 test.each(SEEDS)(

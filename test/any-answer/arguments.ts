@@ -51,6 +51,22 @@ export function placeOf(run: Run): {
   ]);
 }
 
+interface Asked {
+  readonly vaultId?: string;
+  readonly folderId?: string;
+  readonly name?: string;
+}
+
+/** A list of that place, or a name that is looked for there: then in one folder. */
+export function lookingIn(run: Run, place: Asked): { readonly asked: Asked; readonly name: string | undefined } {
+  const { draw } = run;
+  const name = draw.chance(0.5) ? secrets(run).name : undefined;
+  const isOfTop =
+    place.vaultId !== undefined && place.folderId === undefined && (name !== undefined || draw.chance(0.3));
+  const asked = { ...place, ...(isOfTop ? { folderId: "root" } : {}), ...(name === undefined ? {} : { name }) };
+  return { asked, name };
+}
+
 /** A file or folder that is there, by its id: mostly of a shared vault. */
 export function itemOf(
   run: Run,

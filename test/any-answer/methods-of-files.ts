@@ -4,6 +4,7 @@ import { join } from "node:path";
 import * as node from "@coffer/sdk/node";
 import {
   blameContent,
+  lookingIn,
   blameMade,
   itemIn,
   itemOf,
@@ -29,16 +30,15 @@ export const FOLDERS: Readonly<Record<string, Method>> = {
   },
   "folders.list": async (run) => {
     const { place, meaning } = placeOf(run);
-    const { folderId, vaultId } = place;
-    const named = run.draw.chance(0.4) ? { name: secrets(run).name } : {};
-    run.means({ ...meaning, ...named });
-    const query = {
-      ...(vaultId === undefined ? {} : { vaultId }),
+    const { asked, name } = lookingIn(run, place);
+    run.means({ ...meaning, name });
+    const { folderId, ...rest } = asked;
+    const page = await run.client.folders.list({
+      ...{ ...rest, limit: 20 },
       ...(folderId === undefined ? {} : { parentId: folderId }),
-    };
-    const page = await run.client.folders.list({ ...query, ...named, limit: 20 });
+    });
     return () => {
-      blameListed(run, "folder", { ...place, ...named }, page.folders);
+      blameListed(run, "folder", asked, page.folders);
     };
   },
   "folders.get": async (run) => {
@@ -82,13 +82,11 @@ export const FOLDERS: Readonly<Record<string, Method>> = {
 export const FILES: Readonly<Record<string, Method>> = {
   "files.list": async (run) => {
     const { place, meaning } = placeOf(run);
-    const named = run.draw.chance(0.4) ? { name: secrets(run).name } : {};
-    run.means({ ...meaning, ...named });
-    const asked = run.draw.chance(0.3) && place.vaultId !== undefined && place.folderId === undefined;
-    const query = { ...place, ...(asked ? { folderId: "root" } : {}), ...named };
-    const page = await run.client.files.list({ ...query, limit: 20 });
+    const { asked, name } = lookingIn(run, place);
+    run.means({ ...meaning, name });
+    const page = await run.client.files.list({ ...asked, limit: 20 });
     return () => {
-      blameListed(run, "file", query, page.files);
+      blameListed(run, "file", asked, page.files);
     };
   },
   "files.get": async (run) => {

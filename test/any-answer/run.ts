@@ -17,7 +17,7 @@ export interface Meaning {
   readonly itemId?: string;
   readonly kind?: ItemKind;
   readonly folderId?: string | null | undefined;
-  readonly name?: string;
+  readonly name?: string | undefined;
   readonly content?: string;
   /** Content and name are for a public vault that the call names. */
   readonly isOpen?: boolean;

@@ -5,7 +5,7 @@ import { openToolClient, sourceLauncher } from "@coffer/devstack";
 import { createServer, resolveFolders, sessionOver, type Launch } from "@coffer/mcp";
 import type { Client as SdkClient } from "@coffer/sdk";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
-import { blameContent, itemOf, placeOf, secrets, sharedVault, undoDeletion, vaultOf } from "./arguments.ts";
+import { blameContent, itemOf, placeOf, secrets, undoDeletion, vaultOf } from "./arguments.ts";
 import type { Method, Run } from "./run.ts";
 import type { World } from "./world.ts";
 
@@ -149,16 +149,7 @@ export const TOOL_METHODS: Readonly<Record<string, Method>> = {
     const path = join(run.world.machine.directory, name);
     await writeFile(path, body);
     const more = { ifExists: run.draw.pick(["error", "version"]) };
-    const answer = await (
-      await run.tools()
-    )
-      .call("file_upload", {
-        path,
-        vaultId: run.draw.chance(0.1) ? sharedVault(run) : place.vaultId,
-        ...place,
-        ...more,
-      })
-      .finally(() => rm(path));
+    const answer = await (await run.tools()).call("file_upload", { path, ...place, ...more }).finally(() => rm(path));
     return () => {
       const id = answer.facts["fileId"];
       if (answer.isError || typeof id !== "string" || meaning.isOpen === true) return;

@@ -290,6 +290,38 @@ describe("in a new process of a machine that has used the vault, a hostile servi
     expect((await put(next)).file.vaultId).toBe(unmet.id);
   });
 
+  test("changes no pin by answering the creation of another vault with its id", async () => {
+    const { origin } = new URL(stack.baseUrl);
+    const before = await filePins(machine.pinPath).list(origin);
+    const lie = lyingAt("vaults.create", (said: { vault: Vault }) => ({ vault: { ...said.vault, id: vault.id } }));
+    for (const type of ["shared", "public"] as const) {
+      const client = await machine.newProcess({ middleware: [lie] });
+      const made = client.vaults.create({ name: `in its place, ${type}`, type });
+      await expect(made).rejects.toMatchObject({ code: "vault_changed" });
+      expect(await filePins(machine.pinPath).list(origin)).toEqual(before);
+    }
+  });
+
+  test("changes no pin that its user has set while it took its time at a first meeting", async () => {
+    const late = await stack.owner.client.vaults.create({ name: "late", type: "shared" });
+    const told = { chainObjectId: late.chainObjectId ?? "", ownerAddress: stack.owner.signer.chainAddress };
+    const trusting = await machine.newProcess();
+    const slow: Middleware = async (request, next, { endpointId }) => {
+      const answer = await next(request);
+      if (endpointId !== "vaults.get") return answer;
+      await trusting.vaults.trust(late.id, told);
+      const said = (await answer.json()) as { vault: Vault };
+      return Response.json({ vault: { ...said.vault, type: "public", chainObjectId: null } });
+    };
+    const sent: string[] = [];
+    const client = await machine.newProcess({ middleware: [watching(sent), slow] });
+    const put = client.files.upload({ vaultId: late.id, name: SECRET, body: bytes(SECRET) });
+    await expect(put).rejects.toMatchObject({ code: "vault_changed" });
+    expect(sent.filter((text) => text.includes(SECRET))).toEqual([]);
+    const pin = await filePins(machine.pinPath).load(new URL(stack.baseUrl).origin, late.id);
+    expect(pin).toMatchObject({ shared: true, chainObjectId: late.chainObjectId });
+  });
+
   test("changes no pin by any of it, in no answer and no list", async () => {
     const { origin } = new URL(stack.baseUrl);
 
