@@ -1,11 +1,12 @@
 /**
- * Every operation that asks for a credential × every place of it that takes an id × seven kinds of credential, each with ids of
+ * Every operation that asks for a credential × every place of it that takes an id × every kind of credential (callers.ts), each with ids of
  * somebody else. The operations and places come from the contract, so a new operation joins by itself.
  */
 import { api, endpointsOf, isBytes, TUS_VERSION, type EndpointDefinition } from "@coffer/contract";
 import { arbitraryOf } from "../fuzz/arbitrary.ts";
 import { openDraw, type Draw } from "../fuzz/draw.ts";
-import { type Account, type Answer, type Call, make, type Section, send, signUp, type Target } from "./target.ts";
+import { makeCallers } from "./callers.ts";
+import { type Answer, type Call, type Section, send, signUp, type Target } from "./target.ts";
 import { makeObjects, readObjects, type Objects } from "./objects.ts";
 
 /** Which object a field names, whatever section it stands in. */
@@ -47,19 +48,13 @@ function fieldsOf(schema: unknown): string[] {
   return shape === undefined ? [] : Object.keys(shape);
 }
 
-/** Who asks, with the ids that it may name itself. */
-interface Caller {
-  readonly kind: string;
-  readonly credential: string | null;
-}
-
 export async function attackForeignIds(target: Target, seed: number): Promise<Section> {
   // In development a request without a credential is the first user's: this one is neither side.
   await signUp(target);
   const victim = await signUp(target);
   const attacker = await signUp(target);
   const [theirs, own] = [await makeObjects(target, victim), await makeObjects(target, attacker)];
-  const callers = await makeCallers(target, victim, attacker, own);
+  const { callers, notes: missing } = await makeCallers(target, victim, attacker, own);
   const before = await readObjects(target, victim, theirs);
   const draw = openDraw(seed);
   const findings: string[] = [];
@@ -82,40 +77,13 @@ export async function attackForeignIds(target: Target, seed: number): Promise<Se
   findings.push(...missed.map((name) => `${name}: every request was refused before its id was looked at`));
   const notes = [
     `${String(places.length)} places of ids, ${String(callers.length)} kinds of credential, seed ${String(seed)}`,
+    ...missing,
   ];
   return { name: "ids of others", checks, findings, notes };
 }
 
 function nameOf({ endpoint, section, field }: Place): string {
   return `${endpoint.id} ${section}.${field}`;
-}
-
-async function makeCallers(target: Target, victim: Account, attacker: Account, own: Objects): Promise<Caller[]> {
-  const key = async (account: Account, more: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>> =>
-    make(target, { method: "POST", path: "/api/auth/api-keys", json: { name: "attack", ...more } }, account.key);
-  const elsewhere = await make(
-    target,
-    { method: "POST", path: "/api/vaults", json: { name: "elsewhere", type: "public" } },
-    victim.key,
-  );
-  const limited = await key(victim, { vaultIds: [(elsewhere["vault"] as { id: string }).id] });
-  const revoked = await key(victim, {});
-  await make(target, { method: "DELETE", path: `/api/auth/api-keys/${String(revoked["id"])}` }, victim.key);
-  return [
-    { kind: "another account's owner", credential: attacker.key },
-    {
-      kind: "another account's key limited to a vault",
-      credential: String((await key(attacker, { vaultIds: [own.vaultId] }))["key"]),
-    },
-    {
-      kind: "another account's key that only reads",
-      credential: String((await key(attacker, { scopes: ["files:read", "folders:read"] }))["key"]),
-    },
-    { kind: "the account's own key, limited to another vault", credential: String(limited["key"]) },
-    { kind: "the account's own key, revoked", credential: String(revoked["key"]) },
-    { kind: "a key that nobody has", credential: attacker.key.replace(/.{6}$/, "000000") },
-    { kind: "nobody", credential: null },
-  ];
 }
 
 interface Ids {
