@@ -14,7 +14,14 @@ export interface Flood {
 }
 
 export type Manner =
-  "slow headers" | "held JSON" | "held open JSON" | "nested JSON" | "wide JSON" | "held upload" | "rubbish";
+  | "slow headers"
+  | "held JSON"
+  | "held open JSON"
+  | "nested JSON"
+  | "wide JSON"
+  | "held upload"
+  | "held end"
+  | "rubbish";
 
 const MIB = 1024 * 1024;
 
@@ -43,6 +50,13 @@ const SENT: Readonly<
     bytes:
       post(`/api/files?name=held-${String(index)}-${String(process.pid)}`, key, 8 * MIB, "text/plain") +
       "x".repeat(MIB),
+    repeated: false,
+  }),
+  // All of a file but its last byte: nothing is stored yet, and all of it lies on the disk.
+  "held end": (key, index) => ({
+    bytes:
+      post(`/api/files?name=end-${String(index)}-${String(process.pid)}`, key, 8 * MIB, "text/plain") +
+      "x".repeat(8 * MIB - 1),
     repeated: false,
   }),
   rubbish: () => ({ bytes: "\u0016\u0003\u0001 rubbish\r\n\r\n", repeated: true }),

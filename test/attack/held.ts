@@ -1,8 +1,10 @@
 /** Connections and bytes that are held back: what they may cost the memory, the disk, and the others. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readdir, stat } from "node:fs/promises";
 import { Agent, get } from "node:http";
 import { availableParallelism, loadavg, setPriority } from "node:os";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Flood, Manner } from "./flood.ts";
@@ -12,6 +14,11 @@ const MIB = 1024 * 1024;
 
 /** What must hold. */
 const BOUNDS = { healthMs: 50, misbehaving: 300, memory: 400 * MIB, crowd: 1000 } as const;
+
+/** Each connection of "held end" holds so much; so many of them pass the quota of the suite's own server. */
+const HELD = { connections: 40, bytes: 8 * MIB } as const;
+/** What the database and its log may grow by meanwhile. */
+const ROWS = 16 * MIB;
 
 const MEASURED_MS = 8_000;
 
@@ -101,28 +108,52 @@ async function measureMemory(target: Target, { key }: Account, manner: Manner): 
   };
 }
 
-/** One account holds as many bytes as it can; another goes on storing. */
+/** One account holds as many bytes as it can; the disk holds no more of them than its quota and one file, and another goes on storing. */
 async function fillRoom(target: Target, attacker: Account, other: Account): Promise<Section> {
   const findings: string[] = [];
-  let stored = 0;
-  const store = async (): Promise<void> => {
-    for (; stored < 5; stored += 1) {
+  const { account } = (await make(target, { method: "GET", path: "/api/account" }, attacker.key)) as {
+    account: { limits: { storageBytes: number } };
+  };
+  const quota = account.limits.storageBytes;
+  const before = await readDisk(target);
+  let most = before ?? 0;
+  await under(target, { connections: HELD.connections, key: attacker.key, manners: ["held end"] }, async () => {
+    for (let turn = 0; turn < 10; turn += 1) {
+      most = Math.max(most, (await readDisk(target)) ?? 0);
+      await pause(200);
+    }
+    for (let stored = 0; stored < OTHERS_FILES; stored += 1) {
       const call = { method: "POST", path: `/api/files?name=beside-${String(stored)}`, bytes: new Uint8Array(MIB) };
       const { status } = await send(target, call, other.key);
-      if (status !== 201) return void findings.push(`another account's file got ${String(status)}`);
+      if (status !== 201) findings.push(`another account's file got ${String(status)}`);
     }
-  };
-  await under(target, { connections: 40, key: attacker.key, manners: ["held upload"] }, async () => {
-    await store();
-    const { account } = (await make(target, { method: "GET", path: "/api/account" }, attacker.key)) as {
-      account: { limits: { storageBytes: number } };
-    };
-    const large = { method: "POST", path: "/api/files?name=beyond", bytes: new Uint8Array(8 * MIB) };
+    const large = { method: "POST", path: "/api/files?name=beyond", bytes: new Uint8Array(HELD.bytes) };
     const { status, code } = await send(target, large, attacker.key);
-    if (40 * 8 * MIB > account.limits.storageBytes && code !== "storage_quota")
+    if (HELD.connections * HELD.bytes > quota && code !== "storage_quota")
       findings.push(`a file beyond what is held got ${String(status)}`);
   });
-  return { name: "an account that fills its room", checks: stored + 1, findings, notes: [] };
+  const grown = before === null ? null : most - before;
+  if (grown !== null && grown > quota + HELD.bytes + ROWS)
+    findings.push(`the disk took ${String(grown)} bytes of an account that may have ${String(quota)}`);
+  const note = grown === null ? "the disk was not measured" : `${(grown / MIB).toFixed(0)} MiB on the disk`;
+  return { name: "an account that fills its room", checks: OTHERS_FILES + 2, findings, notes: [note] };
+}
+
+const OTHERS_FILES = 5;
+
+/** Bytes of the server's data directory; null where it is another machine's. */
+async function readDisk({ directory }: Target): Promise<number | null> {
+  if (directory === undefined) return null;
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  // What goes between the two looks takes no room.
+  const sizes = files.map((file) =>
+    stat(join(file.parentPath, file.name)).then(
+      ({ size }) => size,
+      () => 0,
+    ),
+  );
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
 /** Runs `work` while a process of its own floods the server. */

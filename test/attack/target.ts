@@ -5,6 +5,8 @@ export interface Target {
   readonly baseUrl: string;
   /** Of the server, where it is a process of this machine that the suite started: its memory can be read. */
   readonly pid?: number;
+  /** Its data, likewise. */
+  readonly directory?: string;
 }
 
 export interface Account {
