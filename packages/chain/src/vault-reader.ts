@@ -33,11 +33,11 @@ interface Memory {
 }
 
 export interface VaultReader {
-  read(objectId: string, options?: ReadOptions): Promise<VaultObject>;
+  readonly read: (objectId: string, options?: ReadOptions) => Promise<VaultObject>;
   /** The newest state that was shown, confirmed or not: nothing is written below it. null: none yet. */
-  newestShown(objectId: string): VaultObject | null;
+  readonly newestShown: (objectId: string) => VaultObject | null;
   /** What was shown before counts no more. */
-  forget(objectId: string): void;
+  readonly forget: (objectId: string) => void;
 }
 
 /** What one node has shown, and how far that is believed. */
@@ -87,10 +87,7 @@ export function openVaultReader(
   const findRemembered = (objectId: string, options: ReadOptions): VaultObject | null => {
     const seen = memory.get(objectId);
     if (seen === undefined || !isEnough(seen.vault, options)) return null;
-    const byClock = node.clock() - seen.readAt;
-    // A clock that is set back would keep what was read for longer; the other one stands still while some machines sleep.
-    const age = byClock < 0 ? Infinity : Math.max(byClock, elapsed() - seen.readAtElapsed);
-    return age < Math.min(options.maxAge ?? MEMORY_MS, MEMORY_MS) ? seen.vault : null;
+    return ageOf(seen, node.clock(), elapsed) < Math.min(options.maxAge ?? MEMORY_MS, MEMORY_MS) ? seen.vault : null;
   };
 
   const read = async (objectId: string, options: ReadOptions = {}): Promise<VaultObject> => {
@@ -130,6 +127,13 @@ function noteShown(before: Shown | undefined, vault: VaultObject, now: number, i
   const isOldEnough = before !== undefined && now - before.since >= CONFIRMED_AFTER_MS;
   const confirmed = isWitnessed ? vault : isOldEnough ? before.newest : (before?.confirmed ?? null);
   return { newest: vault, since, confirmed, isDoubted: false };
+}
+
+/** In milliseconds, by the clock by which more time has passed. */
+function ageOf({ readAt, readAtElapsed }: Memory, now: number, elapsed: () => number): number {
+  const byClock = now - readAt;
+  // A clock that is set back would keep what was read for longer; the other one stands still while some machines sleep.
+  return byClock < 0 ? Infinity : Math.max(byClock, elapsed() - readAtElapsed);
 }
 
 /** Whether the answer in memory says all that the caller asks for. */

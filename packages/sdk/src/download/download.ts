@@ -57,7 +57,7 @@ export interface StoredDownload {
   /** {@link HEADERS.file}, not looked at yet; null where there is none. */
   readonly shown: string | null;
   /** Up to `count` bytes that the stored file begins with, of the same version; asked for by themselves when the download is of another part. */
-  readStart(count: number): Promise<Uint8Array>;
+  readonly readStart: (count: number) => Promise<Uint8Array>;
   /** A broken connection is taken up in this version, also when another one has become current. */
   keepTo(versionId: string): void;
 }
@@ -68,30 +68,11 @@ export async function openStored(
   options: DownloadOptions = {},
   versionId?: string,
 ): Promise<StoredDownload> {
-  const { range, signal, retries } = options;
+  const { range } = options;
   let version = versionId;
   checkRange(range);
-  const open = async (
-    from: ByteRange | undefined,
-    etag: string | null,
-  ): Promise<{ answer: ByteAnswer; facts: ContentFacts }> => {
-    const { output: answer } = await send(
-      connection,
-      api.files.content,
-      {
-        params: { fileId },
-        query: version === undefined ? {} : { versionId: version },
-        headers: contentHeaders(from, etag),
-      },
-      { signal, retries },
-    );
-    try {
-      return { answer, facts: readContentFacts(answer, from) };
-    } catch (error) {
-      await answer.body.cancel();
-      throw error;
-    }
-  };
+  const open = (from: ByteRange | undefined, etag: string | null): Promise<OpenContent> =>
+    requestContent(connection, { fileId, version, from, etag }, options);
   const { answer, facts } = await open(range, null);
   const { size, start, length, sha256, etag, contentType, name } = facts;
   if (sha256 === null) {
@@ -122,6 +103,43 @@ export async function openStored(
     return collect(beginning.answer.body, beginning.facts.length);
   };
   return { download, shown: answer.headers.get(HEADERS.file), readStart, keepTo };
+}
+
+interface OpenContent {
+  readonly answer: ByteAnswer;
+  readonly facts: ContentFacts;
+}
+
+interface ContentRequest {
+  readonly fileId: string;
+  /** undefined: the current one. */
+  readonly version: string | undefined;
+  readonly from: ByteRange | undefined;
+  /** The only one that is taken, if any. */
+  readonly etag: string | null;
+}
+
+async function requestContent(
+  connection: Connection,
+  { fileId, version, from, etag }: ContentRequest,
+  { signal, retries }: DownloadOptions,
+): Promise<OpenContent> {
+  const { output: answer } = await send(
+    connection,
+    api.files.content,
+    {
+      params: { fileId },
+      query: version === undefined ? {} : { versionId: version },
+      headers: contentHeaders(from, etag),
+    },
+    { signal, retries },
+  );
+  try {
+    return { answer, facts: readContentFacts(answer, from) };
+  } catch (error) {
+    await answer.body.cancel();
+    throw error;
+  }
 }
 
 function contentHeaders(range: ByteRange | undefined, etag: string | null): { range?: string; "if-match"?: string } {

@@ -20,8 +20,11 @@ interface Reading {
 export interface VerifiedStream {
   readonly stream: ReadableStream<Uint8Array>;
   /** Up to `count` bytes that the stream begins with, before anybody reads it; they stay in it. Does not fail: the stream will. */
-  peek(count: number): Promise<Uint8Array>;
+  readonly peek: (count: number) => Promise<Uint8Array>;
 }
+
+/** What was read ahead, in order: pieces, the end, a failure. */
+type Ahead = (() => Uint8Array | null)[];
 
 /** The announced bytes, counted and hashed on the way; see {@link Download.stream}. */
 export function openVerifiedStream(reading: Reading): VerifiedStream {
@@ -29,8 +32,7 @@ export function openVerifiedStream(reading: Reading): VerifiedStream {
   let reader = reading.first.getReader();
   let received = 0;
   let failures = 0;
-  /** What was read ahead, in order: pieces, the end, a failure. */
-  const ahead: (() => Uint8Array | null)[] = [];
+  const ahead: Ahead = [];
 
   async function next(): Promise<Uint8Array | null> {
     for (;;) {
@@ -44,25 +46,6 @@ export function openVerifiedStream(reading: Reading): VerifiedStream {
         reader = await goOn(reading, error, failures, received);
       }
     }
-  }
-
-  async function peek(count: number): Promise<Uint8Array> {
-    const start = new Uint8Array(count);
-    let filled = 0;
-    try {
-      while (filled < count) {
-        const piece = await next();
-        ahead.push(() => piece);
-        if (piece === null) break;
-        start.set(piece.subarray(0, count - filled), filled);
-        filled += Math.min(piece.length, count - filled);
-      }
-    } catch (error) {
-      ahead.push(() => {
-        throw error;
-      });
-    }
-    return start.subarray(0, filled);
   }
 
   const stream = new ReadableStream<Uint8Array>(
@@ -90,7 +73,27 @@ export function openVerifiedStream(reading: Reading): VerifiedStream {
     },
     { highWaterMark: 0 },
   );
-  return { stream, peek };
+  return { stream, peek: (count) => readAhead(next, ahead, count) };
+}
+
+/** Up to `count` bytes of what comes next, all of it kept in `ahead`. */
+async function readAhead(next: () => Promise<Uint8Array | null>, ahead: Ahead, count: number): Promise<Uint8Array> {
+  const start = new Uint8Array(count);
+  let filled = 0;
+  try {
+    while (filled < count) {
+      const piece = await next();
+      ahead.push(() => piece);
+      if (piece === null) break;
+      start.set(piece.subarray(0, count - filled), filled);
+      filled += Math.min(piece.length, count - filled);
+    }
+  } catch (error) {
+    ahead.push(() => {
+      throw error;
+    });
+  }
+  return start.subarray(0, filled);
 }
 
 /** After a broken connection: the rest of the same version, once the wait is over. Throws what cannot be cured. */

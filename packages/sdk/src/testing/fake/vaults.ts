@@ -19,20 +19,7 @@ export function vaultHandlers(state: State): GroupHandlers<typeof api.vaults, Ca
       if (body.type === "shared" || body.chainObjectId !== undefined) throw new Failure("shared_vaults_unavailable");
       if (ownVaults(state, accountId).length >= MAX_VAULTS) throw new Failure("limit_reached");
       refuseTaken(state, accountId, body.name, null);
-      const createdAt = timestamp(state);
-      const vault: Vault = {
-        id: crypto.randomUUID(),
-        name: body.name,
-        type: "public",
-        chainObjectId: null,
-        isDefault: false,
-        role: "owner",
-        generation: null,
-        plainNames: null,
-        createdAt,
-        updatedAt: createdAt,
-        trashedAt: null,
-      };
+      const vault = makeVault(state, body.name);
       state.vaults.set(vault.id, { accountId, sequence: state.next(), value: vault });
       return { vault };
     },
@@ -78,6 +65,23 @@ export function vaultHandlers(state: State): GroupHandlers<typeof api.vaults, Ca
       row.value = { ...row.value, name, trashedAt: null, updatedAt: timestamp(state) };
       return { vault: row.value };
     },
+  };
+}
+
+function makeVault(state: State, name: string): Vault {
+  const createdAt = timestamp(state);
+  return {
+    id: crypto.randomUUID(),
+    name,
+    type: "public",
+    chainObjectId: null,
+    isDefault: false,
+    role: "owner",
+    generation: null,
+    plainNames: null,
+    createdAt,
+    updatedAt: createdAt,
+    trashedAt: null,
   };
 }
 
