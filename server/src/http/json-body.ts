@@ -24,7 +24,13 @@ export function announcesBody(raw: IncomingMessage): boolean {
  */
 export async function readJsonBody(raw: IncomingMessage, limits: JsonBodyLimits): Promise<JsonBody | null> {
   if (!announcesBody(raw)) return null;
-  const bytes = await collectBody(raw, limits);
+  const bounds = new JsonBounds();
+  let begun = false;
+  const bytes = await collectBody(raw, limits, (chunk) => {
+    if (!begun) requireJsonType(raw);
+    begun = true;
+    bounds.add(chunk);
+  });
   if (bytes.length === 0) return null;
   return bytes.length <= PARSED_AT_ONCE ? parseJson(bytes) : limits.turns.take(() => parseJson(bytes));
 }
@@ -71,12 +77,15 @@ function tooLarge(limit: number): ServiceError {
   return new ServiceError("body_too_large", `The body is larger than ${limit} bytes`);
 }
 
-/** The whole body, within bounds of size and time. Rejects as {@link readJsonBody} does. */
-export async function collectBody(raw: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+/** The whole body, within bounds of size and time. Rejects as {@link readJsonBody} does, and with what `look` throws at a piece of it. */
+export async function collectBody(
+  raw: IncomingMessage,
+  limits: BodyLimits,
+  look: (chunk: Buffer) => void = ignore,
+): Promise<Buffer> {
   if (Number(raw.headers["content-length"] ?? 0) > limits.bytes) throw tooLarge(limits.bytes);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
-    const bounds = new JsonBounds();
     let size = 0;
     const timer = setTimeout(() => stop(new ServiceError("request_timeout")), limits.milliseconds);
     const stop = (failure: ServiceError | null): void => {
@@ -88,11 +97,10 @@ export async function collectBody(raw: IncomingMessage, limits: BodyLimits): Pro
     };
     const onData = (chunk: Buffer): void => {
       try {
-        if (size === 0) requireJsonType(raw);
         size += chunk.length;
         if (size > limits.bytes) throw tooLarge(limits.bytes);
         limits.place.add(chunk.length);
-        bounds.add(chunk);
+        look(chunk);
         chunks.push(chunk);
       } catch (failure) {
         stop(failure as ServiceError);

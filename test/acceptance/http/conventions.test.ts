@@ -27,7 +27,7 @@ describe("shapes", () => {
 
   it("of a create are 201, of a delete 204 [D1-create-201 D1-delete-204]", async () => {
     const created = await service().ask("POST", "/api/vaults", { body: { name: "Short-lived", type: "public" } });
-    const path = `/api/vaults/${textIn(objectIn(fieldsAt(created, 201), "vault"), "id")}`;
+    const path = `/api/vaults/${textIn(objectIn(fieldsAt(created, 201), "vault"), "id")}?permanent=true`;
     const deleted = await service().ask("DELETE", path);
     expectStatus(deleted, 204);
     expect(deleted.bytes).toHaveLength(0);

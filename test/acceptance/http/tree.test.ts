@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { signUp } from "../kit/account.ts";
-import { expectError, expectStatus, fieldsAt, listIn, objectIn, textIn } from "../kit/answers.ts";
+import { expectError, expectStatus, fieldsAt, listIn, objectIn, textIn, TIMESTAMP } from "../kit/answers.ts";
 import { useService } from "../kit/service.ts";
 
 const service = useService({ SERVICE_MAX_VAULTS: "5", SERVICE_MAX_API_KEYS: "4" });
@@ -84,7 +84,11 @@ describe("vaults", () => {
     const file = { body: new Uint8Array(3) };
     expectStatus(await service().ask("POST", `/api/files?name=a&vaultId=${id}`, file), 201);
     expectError(await service().ask("DELETE", path), 409, "vault_not_empty");
-    expectStatus(await service().ask("DELETE", `${path}?force=true`), 204);
+    const trashed = await service().ask("DELETE", `${path}?force=true`);
+    expect(objectIn(fieldsAt(trashed, 200), "vault")["trashedAt"]).toEqual(expect.stringMatching(TIMESTAMP));
+    const inTrash = listIn(fieldsAt(await service().ask("GET", "/api/trash?kind=vaults"), 200), "vaults");
+    expect(inTrash.map((vault) => vault["id"])).toContain(id);
+    expectStatus(await service().ask("DELETE", `${path}?permanent=true`), 204);
     expectError(await service().ask("GET", path), 404, "not_found");
   });
 });

@@ -256,7 +256,7 @@ describe("what a maker holds and is gone", () => {
     const [kept, gone] = [await newVault("Kept"), await newVault("Gone")];
     const maker = String((await create({ vaultIds: [kept, gone] })).body["key"]);
     const lost = String((await create({ vaultIds: [gone] })).body["key"]);
-    await service.ask("DELETE", `/api/vaults/${gone}`, { key: owner.key });
+    await service.ask("DELETE", `/api/vaults/${gone}?permanent=true`, { key: owner.key });
     expect((await create({}, maker)).body).toMatchObject({ vaultIds: [kept] });
     expect(outcomeOf(await create({ vaultIds: [kept, gone] }, maker))).toEqual([404, "not_found"]);
     expect(outcomeOf(await create({}, lost))).toEqual([404, "not_found"]);

@@ -26,7 +26,7 @@ describe("[D0-billing D0-billing-paths S1-billing-verified] a checkout", () => {
     const owner = await service.addOwner();
     const { status, body } = await checkout(owner);
     expect(status).toBe(200);
-    expect(String(body["url"])).toMatch(/^http:\/\/localhost:3000\/billing\/test-checkout\/[0-9a-f-]{36}$/);
+    expect(String(body["url"])).toMatch(/^http:\/\/127\.0\.0\.1:8787\/billing\/test-checkout\/[0-9a-f-]{36}$/);
     expect(service.provider.asked).toEqual([["checkout", String(body["url"]).slice(-36), "pro"]]);
   });
 

@@ -279,7 +279,7 @@ describe("what happened since an invite was made", () => {
     const [kept, gone] = [await newVault("Kept"), await newVault("Gone")];
     const both = await makeInvite(service, owner.key, { vaultIds: [gone, kept] });
     const only = await makeInvite(service, owner.key, { vaultIds: [gone] });
-    await service.ask("DELETE", `/api/vaults/${gone}`, { key: owner.key });
+    await service.ask("DELETE", `/api/vaults/${gone}?permanent=true`, { key: owner.key });
     expect((await redeem(service, claimOf(newSigner(), both.code, now()))).body).toMatchObject({
       vaultIds: [kept],
     });
