@@ -23,6 +23,8 @@ let page: OpenPage;
 let stack: SharedStack;
 let owner: Keys;
 let vaultId: string;
+/** A public one. */
+let openVaultId: string;
 /** The page's owner on Node, where nothing is remembered. */
 let onNode: Client;
 
@@ -37,6 +39,7 @@ beforeAll(async () => {
   const signer = await chainKeySigner(owner.privateKey);
   const credentials = { apiKey: owner.apiKey };
   onNode = createClient({ baseUrl: stack.baseUrl, credentials, sharedVaults: { signer, network: stack.network } });
+  openVaultId = (await onNode.vaults.create({ name: "what everybody may see", type: "public" })).id;
 });
 
 afterAll(async () => {
@@ -96,8 +99,8 @@ describe("a shared vault in a page", () => {
     requireChromium(context);
     const stored = await upload("ReadableStream", 5 * MIB, "a large stream.bin", { vaultId, partBytes: 2 * MIB });
     expect(stored.sha256).toBe(stored.expected);
-    for (const where of [{ vaultId }, {}]) {
-      const refusal = await ask<Refusal>("refuseEndless", { who: "owner", ...where });
+    for (const where of [vaultId, openVaultId]) {
+      const refusal = await ask<Refusal>("refuseEndless", { who: "owner", vaultId: where });
       expect(refusal).toEqual({ code: "invalid_request", text: expect.stringContaining("size") });
     }
   });
@@ -141,7 +144,7 @@ describe("the rest of the SDK in a page", () => {
       ["File", 70_000],
       ["Blob", 3 * MIB],
     ] as const) {
-      const stored = await upload(kind, size, `in the clear as a ${kind}`, { partBytes: MIB });
+      const stored = await upload(kind, size, `in the clear as a ${kind}`, { vaultId: openVaultId, partBytes: MIB });
       expect(stored).toMatchObject({ bytes: size, sha256: stored.expected });
       const got = await ask<Got>("download", { who: "owner", fileId: stored.id });
       expect([got.length, got.sha256]).toEqual([size, stored.expected]);

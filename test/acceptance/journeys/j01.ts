@@ -91,7 +91,7 @@ async function signUpWithPassword({ baseUrl, dataDirectory }: Stack): Promise<Ch
     },
     "J1-signup-no-code": async () => {
       const body = { email: stranger, password: PASSWORD };
-      assertError(await post("/api/auth/signup", body), 400);
+      assertError(await post("/api/auth/signup", body), 403);
       assertError(await post("/api/auth/signup", { ...body, accessCode: "wrong" }), 403);
       assertError(await post("/api/auth/signup", { ...body, accessCode }), 403);
       assert.deepEqual(await querySql(dataDirectory, "SELECT id FROM accounts WHERE email = ?", stranger), []);
