@@ -32,6 +32,8 @@ describe("what is lied to", () => {
 
 const all = Object.entries({ ...METHODS, ...NODE_METHODS });
 const ofContent = all.filter(([name]) => /^(files|folders|trash|vaults\.(create|get|list)|.*File$)/.test(name));
+/** Names are looked for there. */
+const lists = all.filter(([name]) => /^(files|folders)\.list$/.test(name));
 const tools = Object.entries(TOOL_METHODS);
 
 test.each(SEEDS)(
@@ -44,7 +46,7 @@ test.each(SEEDS)(
     for (const [name, method] of [...all, ...tools]) await runner.one(name, method);
     while (world.liar.lies < LIES) {
       if (draw.chance(0.25)) await runner.begin(draw.chance(0.02));
-      const [name, method] = draw.pick(draw.pick([all, ofContent, ofContent, tools]));
+      const [name, method] = draw.pick(draw.pick([all, ofContent, ofContent, lists, tools]));
       await runner.one(name, method);
     }
     expect(runner.blamed).toEqual([]);

@@ -26,7 +26,13 @@ export function openServed(): Served {
 const MOST = 400;
 const FIRST = 250;
 
+/** Each once: what is served again and again would be all that lies are made of. */
 function keep<Value>(list: Value[], value: Value, draw: Draw): void {
+  const text = JSON.stringify(value);
+  if (!list.some((known) => JSON.stringify(known) === text)) keepAnother(list, value, draw);
+}
+
+function keepAnother<Value>(list: Value[], value: Value, draw: Draw): void {
   if (list.length < MOST) list.push(value);
   else list[FIRST + draw.below(MOST - FIRST)] = value;
 }
@@ -46,7 +52,8 @@ export function noteAnswer(served: Served, endpointId: string, said: Fields, dra
 }
 
 export function noteContent(served: Served, content: ServedContent, draw: Draw): void {
-  if (content.body.length > 0) keep(served.contents, content, draw);
+  const isKept = served.contents.some(({ body }) => body.equals(content.body));
+  if (content.body.length > 0 && !isKept) keepAnother(served.contents, content, draw);
 }
 
 export function isFields(value: unknown): value is Fields {

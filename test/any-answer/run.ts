@@ -162,9 +162,14 @@ export function blameListed(
     const known = world.truth.items.get(item.id);
     if (place.vaultId !== undefined && world.truth.vaults.has(place.vaultId) && known?.vaultId !== place.vaultId)
       blame(`${kind} ${item.id} of elsewhere is listed in ${place.vaultId} as ${item.name}`);
-    if (known !== undefined && folder !== undefined && item.trashedAt === null && !known.folders.has(folder))
+    if (
+      known?.vaultId === item.vaultId &&
+      folder !== undefined &&
+      item.trashedAt === null &&
+      !known.folders.has(folder)
+    )
       blame(`${kind} ${item.id} is listed in a folder that it was never in`);
-    if (place.name !== undefined && known !== undefined && item.name !== place.name)
+    if (place.name !== undefined && known?.vaultId === item.vaultId && item.name !== place.name)
       blame(`${kind} ${item.id} is found by the name ${place.name}, and has another`);
   }
 }

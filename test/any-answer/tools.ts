@@ -88,6 +88,8 @@ function blameShown({ world, blame }: Run, { text }: ToolAnswer, asked?: string)
 function blameRow({ world, blame }: Run, id: unknown, shown: unknown, vaultId?: string): void {
   if (typeof id !== "string" || typeof shown !== "string") return;
   const known = world.truth.items.get(id);
+  // What this machine has sent and was never told of is nothing that it knows, where no vault was named.
+  if (vaultId === undefined && known?.isKnown === false) return;
   if (known !== undefined && ![...known.names].some((name) => shown.includes(name)))
     blame(`file ${id} of a shared vault is shown as ${shown}`);
   if (vaultId !== undefined && world.truth.vaults.has(vaultId) && known?.vaultId !== vaultId)

@@ -222,6 +222,19 @@ describe("in a new process of a machine that has used the vault, a hostile servi
       );
   });
 
+  test("nor by the second answer, which is asked for where the first one is an older one", async () => {
+    const before = await shown("files", inside.id);
+    await (await machine.newProcess()).files.update(inside.id, { name: "newer.txt" });
+    let asked = 0;
+    const lie = lyingAt("files.get", (said: { file: object }) => {
+      asked += 1;
+      return { file: asked === 1 ? before : { ...said.file, vaultId: open.id } };
+    });
+    await refuseEach([lie], { "files.get": (client) => client.files.get(inside.id) });
+    expect(asked).toBe(2);
+    await (await machine.newProcess()).files.update(inside.id, { name: "inside.txt" });
+  });
+
   test("hides no entry of a list behind a bad one, and passes none of another place off", async () => {
     const truth = await shown("files", file.id);
     const elsewhere = { ...truth, vaultId: open.id, shared: null, encrypted: false, name: "invoice.txt" };

@@ -93,6 +93,15 @@ export async function openItem(
   item: SharedItem,
   folderId: string | null,
 ): Promise<OpenedEntry> {
+  // Also of an answer to a second look: whoever goes on with it goes on in the vault that it names.
+  if (item.vaultId !== vault.id)
+    throw new VaultError(
+      "vault_changed",
+      `${item.id} lies in vault ${vault.id}, and the service shows it in ${item.vaultId}`,
+      {
+        step: "pins",
+      },
+    );
   const { entry, metadata } = requireEntry(item);
   const parsed = parseEntryStatement(entry);
   // First of all, as the reading order has it: another vault's key is not looked for here.
