@@ -12,9 +12,9 @@ import { nodeVersion } from "./runtime.ts";
 import { Secret } from "./secret.ts";
 import { SessionCredentials } from "./session/credentials.ts";
 import type { CreationJournal } from "./vaults/create.ts";
-import { memoryPins, type PinStore } from "./vaults/pins.ts";
-import type { UploadJournals } from "./vaults/upload-journal.ts";
-import type { SeenStore } from "./vaults/seen.ts";
+import { memoryPins, type PinStore } from "./vaults/memory/pins.ts";
+import type { UploadJournals } from "./vaults/content/upload-journal.ts";
+import type { SeenStore } from "./vaults/memory/seen.ts";
 import { kyTransport, type Middleware, type Transport } from "./transports.ts";
 
 /** An API key, as text or wrapped, or a web session. null: call without a credential. */

@@ -1,6 +1,6 @@
 /** Downloads by where the file lies: decrypted here from a shared vault, as they are stored from a public one, or on request. */
 import type { Connection } from "../options.ts";
-import type * as SharedDownloads from "../vaults/download.ts";
+import type * as SharedDownloads from "../vaults/content/download.ts";
 import { openDownload, type Download } from "./download.ts";
 import { openPublicDownload } from "./public-download.ts";
 
@@ -11,7 +11,7 @@ export async function openFileDownload(
 ): Promise<Download> {
   if (options.ciphertext === true) return openDownload(connection, fileId, options);
   if (connection.sharedVaults !== null) {
-    shared ??= await import("../vaults/download.ts");
+    shared ??= await import("../vaults/content/download.ts");
     return shared.openSharedDownload(connection, fileId, options);
   }
   return openPublicDownload(connection, fileId, options);

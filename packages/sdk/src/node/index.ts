@@ -14,9 +14,9 @@ export {
 export { creationFile, fileCreations } from "./creation-file.ts";
 export { downloadFile, type DownloadFileOptions, type DownloadFileResult } from "./download-file.ts";
 export { exportVault, openExport } from "./export-directory.ts";
-export type { ExportOptions, ExportProgress, ExportResult } from "../vaults/export.ts";
-export type { OpenExportOptions } from "../vaults/open-export.ts";
-export type { ExportedFile, ExportedFolder, ExportProblem, OpenedExport } from "../vaults/opened-export.ts";
+export type { ExportOptions, ExportProgress, ExportResult } from "../vaults/export/export.ts";
+export type { OpenExportOptions } from "../vaults/export/open-export.ts";
+export type { ExportedFile, ExportedFolder, ExportProblem, OpenedExport } from "../vaults/export/opened-export.ts";
 export { filePins, pinFile } from "./pin-file.ts";
 export { fileSeen, seenDirectory } from "./seen-file.ts";
 export { savedSession } from "./saved-session.ts";

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as z from "zod/mini";
 import { configurationError } from "../errors.ts";
-import { isSamePin, type Candidate, type Highest, type PinStore, type VaultPin } from "../vaults/pins.ts";
+import { isSamePin, type Candidate, type Highest, type PinStore, type VaultPin } from "../vaults/memory/pins.ts";
 import { configDirectory, type Environment } from "./config.ts";
 import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
 import { acquireLock, type LockFile } from "./lock-file.ts";

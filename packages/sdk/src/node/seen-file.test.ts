@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { SeenMemory } from "../vaults/seen.ts";
+import type { SeenMemory } from "../vaults/memory/seen.ts";
 import { fileSeen } from "./seen-file.ts";
 import { openTestDirectory } from "./test-directory.ts";
 

@@ -5,7 +5,7 @@ import { copyFile, open, stat, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import type { SeenStatement } from "@coffer/crypto";
 import { configurationError } from "../errors.ts";
-import type { SeenKind, SeenMemory, SeenStore } from "../vaults/seen.ts";
+import type { SeenKind, SeenMemory, SeenStore } from "../vaults/memory/seen.ts";
 import { configDirectory, type Environment } from "./config.ts";
 import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
 import { acquireLock } from "./lock-file.ts";

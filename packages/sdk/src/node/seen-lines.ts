@@ -10,7 +10,7 @@
 import { Buffer } from "node:buffer";
 import { crc32 } from "node:zlib";
 import type { SeenStatement } from "@coffer/crypto";
-import type { SeenKind } from "../vaults/seen.ts";
+import type { SeenKind } from "../vaults/memory/seen.ts";
 
 export const LINE_CHARACTERS = 96;
 const FIELD_CHARACTERS = 88;

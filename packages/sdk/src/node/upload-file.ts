@@ -7,7 +7,7 @@ import { NEW_ITEM, refuseUndefinedPlaces } from "../undefined-place.ts";
 import { sendSource } from "../upload/send-file.ts";
 import { PART_BYTES, type Target, type UploadOptions, type UploadResult } from "../upload/upload.ts";
 import { sendKept } from "../upload/kept-upload.ts";
-import type { KeptUpload } from "../vaults/upload-journal.ts";
+import type { KeptUpload } from "../vaults/content/upload-journal.ts";
 import { openFileSource, type FileSource } from "./file-source.ts";
 import { openJournal, openWherePossible } from "./journal.ts";
 import { uploadDirectory } from "./upload-journals.ts";

@@ -13,7 +13,7 @@ import { isChanged, revisionHeader } from "./revisions.ts";
 export function fileCalls(connection: Connection) {
   const { list, get, update, restore } = api.files;
   const changes = () => sharedChanges(connection);
-  const opened = connection.sharedVaults === null ? null : () => import("../vaults/listing.ts");
+  const opened = connection.sharedVaults === null ? null : () => import("../vaults/names/listing.ts");
   const one = async (file: File, options?: CallOptions): Promise<File> =>
     (await opened?.())?.nameOneFile(connection, file, options) ?? file;
   return {

@@ -15,7 +15,7 @@ type Folders = typeof api.folders;
 export function folderCalls(connection: Connection) {
   const { create, list, get, update, restore } = api.folders;
   const changes = () => sharedChanges(connection);
-  const opened = connection.sharedVaults === null ? null : () => import("../vaults/listing.ts");
+  const opened = connection.sharedVaults === null ? null : () => import("../vaults/names/listing.ts");
   const one = async (folder: Folder, options?: CallOptions): Promise<Folder> =>
     (await opened?.())?.nameOneFolder(connection, folder, options) ?? folder;
   return {
@@ -73,7 +73,7 @@ export function trashCalls(connection: Connection) {
     list: async (query: Query<typeof list>, options?: CallOptions) => {
       const { files, nextCursor } = await callOn(connection, list, { query }, options);
       if (connection.sharedVaults === null) return { files, nextCursor };
-      const { nameFiles } = await import("../vaults/listing.ts");
+      const { nameFiles } = await import("../vaults/names/listing.ts");
       return { files: await nameFiles(connection, files, { ...query, trashed: true }, options), nextCursor };
     },
     vaults: async (query: Query<typeof list>, options?: CallOptions) => {

@@ -6,7 +6,7 @@ import type { ProvenInvite } from "../chain/proving.ts";
 import type { Signer } from "../chain/signer.ts";
 import type { Connection } from "../options.ts";
 import { PagePromise } from "../pages.ts";
-import type { PinStore, VaultPin } from "../vaults/pins.ts";
+import type { PinStore, VaultPin } from "../vaults/memory/pins.ts";
 import { onDemand, withCursor, type Body, type Query } from "./calling.ts";
 
 type Invites = typeof invitesGroup;
@@ -74,4 +74,4 @@ export function inviteResource(connection: Connection): InviteResource {
   };
 }
 
-const inviting = () => import("../vaults/inviting.ts");
+const inviting = () => import("../vaults/members/inviting.ts");

@@ -5,7 +5,7 @@ import type { Connection } from "../options.ts";
 
 /** What changes entries of shared vaults, for clients that can; null for the others. */
 export async function sharedChanges(connection: Connection) {
-  return connection.sharedVaults === null ? null : import("../vaults/changes.ts");
+  return connection.sharedVaults === null ? null : import("../vaults/names/changes.ts");
 }
 
 /** A name becomes its blind index where the service knows no names; null: nothing of that name can be there. */
@@ -13,7 +13,7 @@ export async function toKnownNames<
   Wanted extends { readonly vaultId?: string | undefined; readonly name?: string | undefined },
 >(connection: Connection, query: Wanted, folder: string | undefined, options?: CallOptions) {
   if (connection.sharedVaults === null || query.name === undefined) return query;
-  return (await import("../vaults/finding.ts")).toIndexQuery(connection, query, folder, options);
+  return (await import("../vaults/names/finding.ts")).toIndexQuery(connection, query, folder, options);
 }
 
 /** Out of the trash, under the name that was asked for: an earlier attempt of a restore has done it. */

@@ -2,7 +2,7 @@
 import { clientApi as api, type Vault } from "@coffer/contract";
 import { callOn, type CallOptions } from "../call.ts";
 import type { Connection } from "../options.ts";
-import { isSamePin, type VaultPin } from "../vaults/pins.ts";
+import { isSamePin, type VaultPin } from "../vaults/memory/pins.ts";
 import type { Body, Query } from "./calling.ts";
 
 type Vaults = typeof api.vaults;

@@ -4,9 +4,9 @@ import { callOn, type CallOptions } from "../call.ts";
 import { SdkError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { NEW_ITEM, refuseUndefinedPlaces, VERSION } from "../undefined-place.ts";
-import type { SharedUploadTarget } from "../vaults/new-version.ts";
+import type { SharedUploadTarget } from "../vaults/content/new-version.ts";
 import type { OpenVault } from "../vaults/open-vault.ts";
-import type { UploadJournal } from "../vaults/upload-journal.ts";
+import type { UploadJournal } from "../vaults/content/upload-journal.ts";
 import { openSource, type Source } from "./source.ts";
 import type { Target } from "./target.ts";
 import { uploadSource, type ReplaceInput, type UploadInput, type UploadOptions, type UploadResult } from "./upload.ts";
@@ -45,12 +45,12 @@ export async function sendSource(
 ): Promise<UploadResult> {
   const found = await findTarget(connection, target, source, options);
   if (found.vault !== null) {
-    const { uploadShared } = await import("../vaults/upload.ts");
+    const { uploadShared } = await import("../vaults/content/upload.ts");
     return uploadShared(connection, found.vault, found.target, source, { ...options, journal });
   }
   const result = await uploadSource(connection, found.target, source, options, journal);
   if (connection.sharedVaults !== null && found.target.vaultId !== undefined)
-    await (await import("../vaults/places.ts")).requireCreated(connection, found.target.vaultId, result.file);
+    await (await import("../vaults/names/places.ts")).requireCreated(connection, found.target.vaultId, result.file);
   return result;
 }
 
@@ -70,7 +70,7 @@ async function findTarget(
       await requirePublic(connection, target, signal);
       return { vault: null, target };
     }
-    const { findPlace, findVaultOf } = await import("../vaults/places.ts");
+    const { findPlace, findVaultOf } = await import("../vaults/names/places.ts");
     if (target.kind === "file") {
       const place = await findPlace(connection, target, { signal });
       if (place === null) return { vault: null, target };

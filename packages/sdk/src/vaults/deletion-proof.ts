@@ -4,8 +4,8 @@ import { renderDeletionText, type DeletionOf } from "@coffer/contract/proof-text
 import { deletionGroup } from "@coffer/contract/deletion";
 import { callOn, type CallOptions } from "../call.ts";
 import type { Connection } from "../options.ts";
-import type { VaultPin } from "./pins.ts";
-import { findVaultOf } from "./places.ts";
+import type { VaultPin } from "./memory/pins.ts";
+import { findVaultOf } from "./names/places.ts";
 import { VaultError } from "./vault-error.ts";
 import { requireSameNetwork, vaultSession } from "./vault-session.ts";
 

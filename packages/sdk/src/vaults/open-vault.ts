@@ -1,4 +1,4 @@
-/** A shared vault as the modules of this directory use it: what was read on the chain, and the keys that are open. */
+/** A shared vault as the rooms beside this file use it: what was read on the chain, and the keys that are open. */
 import type {
   Author,
   CryptoPlatform,
@@ -9,7 +9,7 @@ import type {
   VaultView,
 } from "@coffer/crypto";
 import type { ReadOptions } from "@coffer/chain";
-import type { VaultPin } from "./pins.ts";
+import type { VaultPin } from "./memory/pins.ts";
 
 /** The key that new files are encrypted under, with the record that stands at the service. */
 export interface WritingKey {

@@ -1,14 +1,14 @@
-/** What the modules of this directory share of one client: the chain, the key servers, the pins. */
+/** What the rooms beside this file share of one client: the chain, the key servers, the pins. */
 import type { Vault } from "@coffer/contract";
 import type { Chain, SealKeyWrap } from "@coffer/chain";
 import type { CryptoPlatform } from "@coffer/crypto";
 import type { CallOptions } from "../call.ts";
 import type { Signer } from "../chain/signer.ts";
 import type { Connection } from "../options.ts";
-import type { Homes } from "./homes.ts";
+import type { Homes } from "./memory/homes.ts";
 import type { OpenVault } from "./open-vault.ts";
-import type { PinStore, VaultPin } from "./pins.ts";
-import type { SeenMemory } from "./seen.ts";
+import type { PinStore, VaultPin } from "./memory/pins.ts";
+import type { SeenMemory } from "./memory/seen.ts";
 
 /** null: a public vault. */
 export interface PinnedVault {

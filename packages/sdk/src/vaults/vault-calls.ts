@@ -1,10 +1,10 @@
 /** The calls behind the parts of VaultResource and AgentResource that are about shared vaults. */
 import type { CallOptions } from "../call.ts";
 import type { Connection } from "../options.ts";
-import { checkVaultAccess } from "./check-access.ts";
-import { exportVault, type ExportOptions } from "./export.ts";
-import type { ExportStore } from "./export-layout.ts";
-import { forgetSeen, type ForgetSeenOptions } from "./forget-seen.ts";
+import { checkVaultAccess } from "./keys/check-access.ts";
+import { exportVault, type ExportOptions } from "./export/export.ts";
+import type { ExportStore } from "./export/export-layout.ts";
+import { forgetSeen, type ForgetSeenOptions } from "./memory/forget-seen.ts";
 import { createSharedVault, type NewSharedVault } from "./create.ts";
 import {
   addVaultMember,
@@ -12,12 +12,12 @@ import {
   removeVaultMember,
   type AddMemberOptions,
   type AgentOfInvite,
-} from "./members.ts";
-import { type AcceptOptions, acceptVault, leaveVault, offerVault, setVaultSigningKey } from "./owner-acts.ts";
-import { resealVault } from "./reseal.ts";
-import { revokeAgent, type RevokeOptions } from "./revoke-agent.ts";
-import { rotateVault, type RotationOptions } from "./rotate.ts";
-import { trustOwner, trustVault, type ToldOfVault } from "./trusting.ts";
+} from "./members/members.ts";
+import { type AcceptOptions, acceptVault, leaveVault, offerVault, setVaultSigningKey } from "./members/owner-acts.ts";
+import { resealVault } from "./keys/reseal.ts";
+import { revokeAgent, type RevokeOptions } from "./members/revoke-agent.ts";
+import { rotateVault, type RotationOptions } from "./rotation/rotate.ts";
+import { trustOwner, trustVault, type ToldOfVault } from "./memory/trusting.ts";
 
 export function vaultCalls(connection: Connection) {
   return {

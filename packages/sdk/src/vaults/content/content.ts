@@ -1,0 +1,88 @@
+/** The plaintext of an upload: how much there is, whether it can be read again, and its digest. */
+import type { CryptoPlatform } from "@coffer/crypto";
+import { ContractError } from "../../errors.ts";
+import { openSource, type Source } from "../../upload/source.ts";
+import { PART_BYTES } from "../../upload/upload.ts";
+import { VaultError } from "../vault-error.ts";
+
+/** Content up to this size is encrypted in memory: one pass makes digest and bytes. */
+const MEMORY_BYTES = 4 * 1024 * 1024;
+
+export interface Content {
+  readonly source: HashedSource;
+  /** Bytes. */
+  readonly size: number;
+  /** Can be read from the beginning again. */
+  readonly rereadable: boolean;
+  readonly inMemory: boolean;
+}
+
+/** A source that has counted and hashed what was read of it, from the beginning forward. */
+export interface HashedSource extends Source {
+  /** SHA-256 of the content, once it was read to its end. */
+  digest(): Uint8Array;
+}
+
+/**
+ * Small content is taken into memory unless it is `journaled`. A stream of unknown size is taken up to 8 MiB; more needs its size,
+ * because a signed statement names it before the first byte is sent. @throws VaultError `source_changed`.
+ */
+export async function openContent(source: Source, platform: CryptoPlatform, journaled: boolean): Promise<Content> {
+  if (source.size !== null && (journaled || source.size > MEMORY_BYTES))
+    return {
+      ...{ source: hashed(source, platform), size: source.size },
+      ...{ rereadable: source.rereadable === true, inMemory: false },
+    };
+  const buffer = new Uint8Array((source.size ?? PART_BYTES) + 1);
+  const filled = await source.read(0, buffer);
+  if (source.size === null && filled === buffer.length)
+    throw new ContractError("request", "files.upload", ["size: needed for a stream above 8 MiB in a shared vault"]);
+  if (source.size !== null && filled !== source.size)
+    throw new VaultError("source_changed", `The source has not the ${String(source.size)} bytes that were said`);
+  const memory = openSource(buffer.subarray(0, filled));
+  return { source: hashed(memory, platform), size: filled, rereadable: true, inMemory: true };
+}
+
+function hashed(source: Source, platform: CryptoPlatform): HashedSource {
+  const hash = platform.createSha256();
+  let position = 0;
+  let digest: Uint8Array | null = null;
+  return {
+    ...source,
+    read: async (offset, target) => {
+      const filled = await source.read(offset, target);
+      // A second pass, and what is read again after a failure, was hashed before.
+      if (offset <= position && offset + filled > position) {
+        hash.update(target.subarray(position - offset, filled));
+        position = offset + filled;
+      }
+      return filled;
+    },
+    digest: () => (digest ??= hash.digest()),
+  };
+}
+
+const READ_BYTES = 1024 * 1024;
+
+/** Memory for one reading after the other of so much content. */
+export function readingBuffer(length: number): Uint8Array {
+  return new Uint8Array(Math.min(READ_BYTES, length));
+}
+
+/**
+ * Bytes `from` to `to` (exclusive). A piece is valid until the next is asked for: all lie in `buffer`. Too little is told by who counts: the
+ * plan says how much there must be.
+ */
+export async function* readContent(
+  source: Source,
+  from: number,
+  to: number,
+  buffer = readingBuffer(to - from),
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for (let offset = from; offset < to;) {
+    const filled = await source.read(offset, buffer.subarray(0, Math.min(buffer.length, to - offset)));
+    if (filled === 0) return;
+    yield buffer.subarray(0, filled);
+    offset += filled;
+  }
+}

@@ -1,0 +1,94 @@
+/** One version of a shared vault's file on its way to who reads it (file-format §10). */
+import {
+  seenVersion,
+  toReadableStream,
+  verifyVersion,
+  type FileStart,
+  type OpenedEntry,
+  type RangeKey,
+  type VaultView,
+  type VerifiedVersion,
+} from "@coffer/crypto";
+import { collect, type Download, type DownloadOptions } from "../../download/download.ts";
+import type { File } from "../../file.ts";
+import type { Connection } from "../../options.ts";
+import type { OpenVault } from "../open-vault.ts";
+import { toVaultError, VaultError } from "../vault-error.ts";
+
+/** For callers inside the SDK. */
+export interface SharedDownloadOptions extends DownloadOptions {
+  /** Less memory: a piece of a whole file is valid only until the one after the next is asked for. */
+  readonly reuseBuffer?: boolean | undefined;
+}
+
+export interface Reading {
+  readonly connection: Connection;
+  readonly vault: OpenVault;
+  readonly file: File;
+  /** The version's, as the service gave it. */
+  readonly statement: Uint8Array;
+  readonly metadata: OpenedEntry["metadata"];
+  readonly view: VaultView;
+  readonly options: SharedDownloadOptions;
+}
+
+/** The whole reading order but the chunks, and the memory of it. */
+export async function unlock(reading: Reading, start: FileStart): Promise<RangeKey> {
+  const { vault, file, statement, view } = reading;
+  const question = {
+    ...{ vault: vault.objectId, view, fileId: file.id, versionId: file.versionId },
+    seen: vault.seen.version(file.id),
+  };
+  const verified = await verifyVersion(
+    vault.platform,
+    question,
+    { statement, start, fileSize: file.size },
+    vault.findKey,
+  );
+  vault.seen.noteVersion(file.id, seenVersion(verified.statement));
+  return keyOf(verified);
+}
+
+function keyOf({ dataKey, statement }: VerifiedVersion): RangeKey {
+  const { digest, messageLength } = statement;
+  return { dataKey, messageLength, digest: digest.some((byte) => byte !== 0) ? digest : null };
+}
+
+/** Counts what is given against what the entry says, and tells failures in the SDK's words. */
+export async function* counted(
+  { options }: Reading,
+  content: AsyncGenerator<Uint8Array, void, void>,
+  length: number,
+): AsyncGenerator<Uint8Array, void, void> {
+  let seen = 0;
+  try {
+    for await (const piece of content) {
+      seen += piece.length;
+      if (seen > length) break;
+      options.onProgress?.({ bytes: seen, total: length });
+      yield piece;
+    }
+  } catch (error) {
+    throw toVaultError(error);
+  }
+  if (seen !== length) throw otherSize();
+}
+
+export function otherSize(): VaultError {
+  return new VaultError("damaged", "The file has not the size that its entry says", { step: "metadata" });
+}
+
+/** What is said of a download beside its bytes. */
+export function factsOf({ file, metadata }: Reading, range: Download["range"]): Omit<Download, "stream" | "bytes"> {
+  const { contentType, name, size } = metadata;
+  return { size, sha256: file.sha256, range, contentType, name, etag: null };
+}
+
+export function describe(
+  reading: Reading,
+  range: Download["range"],
+  content: AsyncGenerator<Uint8Array, void, void>,
+): Download {
+  const stream = toReadableStream(content);
+  return { ...factsOf(reading, range), stream, bytes: () => collect(stream, range.length) };
+}

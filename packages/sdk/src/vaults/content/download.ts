@@ -1,0 +1,176 @@
+/** Downloads from shared vaults: every byte is given only after all that comes before it in the reading order is true (file-format §10). */
+import { clientApi as api } from "@coffer/contract";
+import { openRangeReader, parseVersionStatement } from "@coffer/crypto";
+import * as z from "zod/mini";
+import { callOn } from "../../call.ts";
+import { fromBase64 } from "../../digest.ts";
+import {
+  openDownload,
+  openStored,
+  type Download,
+  type DownloadOptions,
+  type StoredDownload,
+} from "../../download/download.ts";
+import { openPublicDownload, requirePlain } from "../../download/public-download.ts";
+import { ApiError, ContractError } from "../../errors.ts";
+import type { File } from "../../file.ts";
+import type { Connection } from "../../options.ts";
+import { counted, describe, unlock, type Reading, type SharedDownloadOptions } from "./decrypting.ts";
+import { openItem, placeOf } from "../names/entries.ts";
+import { viewNaming } from "../names/naming-view.ts";
+import type { OpenVault } from "../open-vault.ts";
+import { findVaultOf } from "../names/places.ts";
+import { inVaultTerms, VaultError } from "../vault-error.ts";
+import { openWhole } from "./whole-download.ts";
+
+export type { SharedDownloadOptions } from "./decrypting.ts";
+
+/**
+ * Of a public vault's file the bytes are those that are stored. A whole file of a shared vault costs one request: its statements come with
+ * the bytes, of which nothing is given before they are true.
+ */
+export async function openSharedDownload(
+  connection: Connection,
+  fileId: string,
+  options: SharedDownloadOptions,
+): Promise<Download> {
+  if (options.range !== undefined) return openKnown(connection, fileId, options);
+  const shows = { progress: false };
+  const stored = await openCurrent(connection, fileId, options, shows);
+  if (stored === null) return openKnown(connection, fileId, options);
+  let taken = false;
+  try {
+    const shown = parseShown(stored.shown, fileId);
+    const file = shown ?? (await callOn(connection, api.files.get, { params: { fileId } }, options)).file;
+    const vault = await findVault(connection, file, options);
+    // Bytes of a shared vault that come without their statements are asked for again, by the version's id.
+    if (vault !== null && shown === null) return await openKnown(connection, fileId, options);
+    if (vault !== null) stored.keepTo(file.versionId);
+    shows.progress = vault === null;
+    const opened =
+      vault === null ? await requirePlain(stored) : await openShared(connection, vault, file, options, stored.download);
+    taken = true;
+    return opened;
+  } catch (error) {
+    if (error instanceof VaultError && error.code === "rolled_back")
+      return await openKnown(connection, fileId, options);
+    throw error;
+  } finally {
+    if (!taken) await stored.download.stream.cancel();
+  }
+}
+
+/** Null for whom the service knows as no member: what the chain and the key servers say of it is told by asking them. */
+async function openCurrent(
+  connection: Connection,
+  fileId: string,
+  { onProgress, signal, retries }: DownloadOptions,
+  shows: { readonly progress: boolean },
+): Promise<StoredDownload | null> {
+  const progressed: DownloadOptions["onProgress"] = (progress) => {
+    if (shows.progress) onProgress?.(progress);
+  };
+  try {
+    return await openStored(connection, fileId, { signal, retries, onProgress: progressed });
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "not_a_member") return null;
+    throw error;
+  }
+}
+
+const DECODER = new TextDecoder();
+
+/** Null for what is not that file: then it is asked for by itself. */
+function parseShown(shown: string | null, fileId: string): File | null {
+  const bytes = fromBase64(shown ?? "");
+  if (shown === null || bytes === null) return null;
+  try {
+    const file: unknown = JSON.parse(DECODER.decode(bytes));
+    const parsed = z.safeParse(api.files.get.output, { file });
+    return parsed.success && parsed.data.file.id === fileId ? parsed.data.file : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The vault that the service shows the file in; null for a public one. */
+function findVault(
+  connection: Connection,
+  file: File,
+  { signal, vaultId }: DownloadOptions,
+): Promise<OpenVault | null> {
+  return findVaultOf(connection, file, { signal, vaultId, sends: false });
+}
+
+async function openKnown(connection: Connection, fileId: string, options: SharedDownloadOptions): Promise<Download> {
+  const { file } = await callOn(connection, api.files.get, { params: { fileId } }, { signal: options.signal });
+  const vault = await findVault(connection, file, options);
+  if (vault === null) return openPublicDownload(connection, fileId, options);
+  try {
+    return await openShared(connection, vault, file, options);
+  } catch (error) {
+    // What was shown a moment ago may be void by now, because a rotation has ended: then there is a newer version.
+    if (!(error instanceof VaultError) || error.code !== "rolled_back") throw error;
+    const { file: again } = await callOn(connection, api.files.get, { params: { fileId } }, { signal: options.signal });
+    if (again.versionId === file.versionId && again.shared?.entry === file.shared?.entry) throw error;
+    return openShared(connection, vault, again, options);
+  }
+}
+
+/** Opens the version that `file` shows, as the service answered it; `stored`: its bytes, if they are on their way. Its statements are verified before this resolves. */
+export function openShared(
+  connection: Connection,
+  vault: OpenVault,
+  file: File,
+  options: SharedDownloadOptions,
+  stored: Download | null = null,
+): Promise<Download> {
+  return inVaultTerms(() => openFile(connection, vault, file, options, stored));
+}
+
+async function openFile(
+  connection: Connection,
+  vault: OpenVault,
+  file: File,
+  options: SharedDownloadOptions,
+  stored: Download | null,
+): Promise<Download> {
+  const bytes = fromBase64(file.shared?.version ?? "");
+  if (file.shared === null || bytes === null)
+    throw new VaultError("not_encrypted", `The service shows file ${file.id} of a shared vault without its statement`);
+  const { metadata } = await openItem(vault, "file", file, placeOf(file));
+  const claim = parseVersionStatement(bytes);
+  // One view for the whole download: a floor that rises while the bytes come in does not take away what was current when it began.
+  const view = await viewNaming((wanted) => vault.view(wanted), [claim]);
+  if (claim.generation < view.floor)
+    throw new VaultError("rolled_back", "The version is of before the vault's last rotation", { step: "statement" });
+  const reading: Reading = { connection, vault, file, statement: bytes, metadata, view, options };
+  return options.range === undefined ? openWhole(reading, stored) : openRange(reading, options.range);
+}
+
+async function openRange(reading: Reading, wanted: NonNullable<DownloadOptions["range"]>): Promise<Download> {
+  const { connection, vault, file, options } = reading;
+  const { signal, retries } = options;
+  const reader = await openRangeReader(vault.platform, {
+    unlock: (start) => unlock(reading, start),
+    fetchBytes: async (from, to) => {
+      // A file may end before `to`; the service refuses a range that begins behind its end.
+      const range = { offset: from, length: Math.min(to, file.size) - from };
+      return (await openDownload(connection, file.id, { range, signal, retries }, file.versionId)).stream;
+    },
+    ...(signal === undefined ? {} : { signal }),
+  });
+  // An entry and a version that are each true, and not of each other: a whole read learns it at its end.
+  if (reader.contentSize !== reading.metadata.size)
+    throw new VaultError("damaged", "The file has not the size that its entry says", { step: "metadata" });
+  const { offset, length } = wanted;
+  if (
+    !Number.isSafeInteger(offset) ||
+    offset < 0 ||
+    offset > reader.contentSize ||
+    (length !== undefined && length <= 0)
+  )
+    throw new ContractError("request", api.files.content.id, ["range: not inside the file"]);
+  const end = Math.min(reader.contentSize, length === undefined ? reader.contentSize : offset + length);
+  return describe(reading, { offset, length: end - offset }, counted(reading, reader.read(offset, end), end - offset));
+}

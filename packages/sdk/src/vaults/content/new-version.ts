@@ -1,0 +1,175 @@
+/** A version in the making: its key, its two statements, and the bytes that become its stored file. */
+import {
+  CHUNK_BYTES,
+  CryptoError,
+  digestMessage,
+  encryptFile,
+  makeEnvelope,
+  makeVersionStatement,
+  newFilePlan,
+  parseHeader,
+  parseVersionStatement,
+  verifyVersionStatement,
+  type EntryStatement,
+  type FilePlan,
+  type Metadata,
+  type VaultView,
+  type VersionStatement,
+} from "@coffer/crypto";
+import { fromBase64, toBase64 } from "../../digest.ts";
+import type { File } from "../../file.ts";
+import { openSource, type Source } from "../../upload/source.ts";
+import { PART_BYTES, type UploadOptions } from "../../upload/upload.ts";
+import { readContent, type Content } from "./content.ts";
+import { encryptedSource, PART_CHUNKS, type EncryptedSourceOptions } from "./encrypted-source.ts";
+import { makeEntry, openItem, placeOf } from "../names/entries.ts";
+import { viewNaming } from "../names/naming-view.ts";
+import type { OpenVault, WritingKey } from "../open-vault.ts";
+import { keepVersion, partJournal, type BegunVersion, type UploadJournal } from "./upload-journal.ts";
+import { VaultError } from "../vault-error.ts";
+
+/** Up to this size a first pass over the content makes the digest of the version statement (encryption design §1). Bytes. */
+const DIGEST_BYTES = 64 * 1024 * 1024;
+export type SharedUploadTarget =
+  | {
+      readonly kind: "file";
+      readonly name: string;
+      readonly folderId?: string | undefined;
+      readonly contentType?: string | undefined;
+      readonly ifAbsent?: boolean | undefined;
+    }
+  | {
+      readonly kind: "version";
+      readonly file: File;
+      readonly contentType?: string | undefined;
+      readonly ifMatch?: string | undefined;
+    };
+
+/** A version and its stored bytes, on their way. */
+export interface Sending {
+  readonly begun: BegunVersion;
+  readonly source: Source;
+}
+
+export interface VersionOptions extends Pick<UploadOptions, "signal" | "padded" | "partBytes"> {
+  /** Keeps the version over a crash. */
+  readonly journal?: UploadJournal | undefined;
+  readonly beforeEnd: () => Promise<void>;
+}
+
+/**
+ * Makes a version of the content under the vault's current key: both of its statements are signed, and the bytes come as they are read.
+ * `beforeEnd` is waited for before the last part of several is made. Kept by the journal, where there is one, before it is answered.
+ */
+export async function beginVersion(
+  vault: OpenVault,
+  view: VaultView,
+  content: Content,
+  target: SharedUploadTarget,
+  { journal, signal, padded = false, partBytes, beforeEnd }: VersionOptions,
+): Promise<Sending> {
+  const writing = await vault.writingKey(view);
+  const fileId = target.kind === "file" ? crypto.randomUUID() : target.file.id;
+  const plan = await newFilePlan(vault.platform, {
+    ...{ fileId, versionId: crypto.randomUUID(), contentSize: content.size, padded },
+    envelopeOf: (request) => makeEnvelope(vault.platform, writing.record, writing.key, request),
+  });
+  const partChunks = partChunksOf(partBytes);
+  const keep = journal === undefined ? undefined : partJournal(journal, []);
+  const encrypted = await encrypt(vault, plan, content, { signal, partChunks, journal: keep, beforeEnd });
+  const signed = await sign(vault, view, target, { writing, plan, digest: encrypted.digest, size: content.size });
+  const begun = { ...signed, partChunks };
+  if (journal !== undefined) await keepVersion(journal, begun);
+  return { begun, source: encrypted.source };
+}
+
+/** Parts of an upload of another size are made in that size, so that a part sent is a part kept. */
+function partChunksOf(partBytes: number | undefined): number {
+  return Math.min(Math.max(Math.floor((partBytes ?? PART_BYTES) / CHUNK_BYTES), 1), PART_CHUNKS);
+}
+
+interface Encrypted {
+  readonly source: Source;
+  /** null: not computed. */
+  readonly digest: Uint8Array | null;
+}
+
+async function encrypt(
+  { platform }: OpenVault,
+  plan: FilePlan,
+  content: Content,
+  options: EncryptedSourceOptions,
+): Promise<Encrypted> {
+  const { signal } = options;
+  const all = () => readContent(content.source, 0, content.size);
+  if (!content.inMemory) {
+    const digest =
+      content.rereadable && content.size <= DIGEST_BYTES ? await digestMessage(platform, plan, all(), signal) : null;
+    return { digest, source: encryptedSource(platform, plan, content.source, { ...options, digest }) };
+  }
+  const bytes = new Uint8Array(plan.fileSize ?? 0);
+  const digest = platform.createSha256();
+  let filled = 0;
+  for await (const piece of encryptFile(plan, all(), { digest, ...(signal === undefined ? {} : { signal }) })) {
+    bytes.set(piece, filled);
+    filled += piece.length;
+  }
+  return { digest: digest.digest(), source: openSource(bytes, undefined) };
+}
+
+interface ToSign {
+  readonly writing: WritingKey;
+  readonly plan: FilePlan;
+  readonly digest: Uint8Array | null;
+  /** Of the content, in bytes. */
+  readonly size: number;
+}
+
+/** Both statements: a new version carries a new entry too, because the metadata names the content's size. */
+async function sign(
+  vault: OpenVault,
+  view: VaultView,
+  target: SharedUploadTarget,
+  { writing, plan, digest, size }: ToSign,
+): Promise<Omit<BegunVersion, "partChunks">> {
+  const before = target.kind === "file" ? null : await readBefore(vault, target.file);
+  const statement = await makeVersionStatement(view, await vault.author(), {
+    ...{ record: writing.record, header: plan.header, envelope: plan.envelope, commitment: plan.keys.commitment },
+    ...{ messageLength: plan.messageSize ?? 0, digest, previous: before?.version ?? null, time: Date.now() },
+  });
+  const name = target.kind === "file" ? target.name.normalize("NFC") : (before?.metadata.name ?? "");
+  const contentType = target.contentType ?? before?.metadata.contentType ?? "application/octet-stream";
+  const id = parseHeader(plan.header).fileId;
+  const folderId = before === null ? folderOf(target) : before.entry.folderId;
+  const metadata = { name, contentType, size };
+  const wanted = { kind: "file", id, folderId, metadata, previous: before?.entry ?? null } as const;
+  const entry = await makeEntry(vault, view, writing, wanted);
+  return { plan, statement, name, contentType, shared: { version: toBase64(statement.bytes), ...entry } };
+}
+
+interface Before {
+  readonly version: VersionStatement;
+  readonly entry: EntryStatement;
+  readonly metadata: Metadata;
+}
+
+/** The version that is replaced, verified: the new statement names it. */
+async function readBefore(vault: OpenVault, file: File): Promise<Before> {
+  const bytes = fromBase64(file.shared?.version ?? "");
+  if (file.shared === null || bytes === null)
+    throw new VaultError("not_encrypted", `The service shows file ${file.id} of a shared vault without its statement`);
+  const view = await viewNaming((wanted) => vault.view(wanted), [parseVersionStatement(bytes)]);
+  const version = await verifyVersionStatement(
+    { vault: vault.objectId, view, seen: vault.seen.version(file.id) },
+    bytes,
+  );
+  if (version.fileId !== file.id)
+    throw new CryptoError("damaged", "ids", "the version statement is of another file than the one to be replaced");
+  const { statement, metadata } = await openItem(vault, "file", file, placeOf(file));
+  return { version, entry: statement, metadata };
+}
+
+/** Where the file lies, or will lie; null: at the top of the vault. */
+export function folderOf(target: SharedUploadTarget): string | null {
+  return target.kind === "file" ? (target.folderId ?? null) : target.file.folderId;
+}

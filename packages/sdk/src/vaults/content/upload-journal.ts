@@ -1,0 +1,138 @@
+/** What an upload into a shared vault keeps over a crash (file-format §5): no secret, and enough to make the same bytes again or none. */
+import {
+  CryptoError,
+  encodeSavedPart,
+  encodeSavedPlan,
+  parseEnvelope,
+  parseSavedPart,
+  parseSavedPlan,
+  parseVersionStatement,
+  reopenFilePlan,
+  unwrapDataKey,
+  type FilePlan,
+  type PartRecord,
+  type VersionStatement,
+} from "@coffer/crypto";
+import type { SharedFile } from "@coffer/contract";
+import { fromBase64 } from "../../digest.ts";
+import type { Checkpoint } from "../../upload/upload-session.ts";
+import type { OpenVault } from "../open-vault.ts";
+import type { PartJournal } from "./encrypted-source.ts";
+
+/** Every method resolves when it is durable. */
+export interface UploadJournal extends Checkpoint {
+  /** What an earlier attempt with an unchanged source has kept; null: nothing that can be gone on with. */
+  readonly kept: { readonly plan: unknown; readonly parts: readonly unknown[] } | null;
+  /** Before the first byte of a version is sent. Forgets the parts of another one. */
+  keep(plan: object): Promise<void>;
+  /** Before the first byte of the part is sent. */
+  keepPart(part: object): Promise<void>;
+  /** The version is given up: forgets all of it, names the next creation anew, and answers the session to end; null: there is none. */
+  discard(): Promise<string | null>;
+}
+
+/** What tells that a source is still the same: texts by name. Of a file on disk, or of a version that never changes. */
+export type SourceIdentity = Readonly<Record<string, string>>;
+
+/** The journal of one upload, for as long as this process is at it. */
+export interface KeptUpload extends UploadJournal {
+  /** A session for an earlier state of the source: of no use, to be ended on the server. */
+  readonly outdated: string | null;
+  /** The upload is over, for good or for bad. */
+  remove(): Promise<void>;
+  /** Lets another process take it up. */
+  close(): Promise<void>;
+}
+
+/** Where unfinished uploads are kept that belong to a longer work, as a rotation; texts name them and hold no secret. */
+export interface UploadJournals {
+  /**
+   * The journal of the upload that `purpose` names within `work`, taken up where it stands when its source is the same. null: another process
+   * is at it, or nothing can be kept here; then the upload goes without.
+   */
+  open(work: string, purpose: string, source: SourceIdentity): Promise<KeptUpload | null>;
+  /** The work is done: forgets what is left of it, but nothing that another process is at. */
+  clear(work: string): Promise<void>;
+}
+
+/** A version that is being sent: what decides its bytes, and its statements. */
+export interface BegunVersion {
+  readonly plan: FilePlan;
+  readonly shared: SharedFile;
+  readonly statement: VersionStatement;
+  /** Chunks of one part. */
+  readonly partChunks: number;
+  /** As its members will see it. */
+  readonly name: string;
+  readonly contentType: string;
+}
+
+export async function keepVersion(journal: UploadJournal, begun: BegunVersion): Promise<void> {
+  const { plan, shared, partChunks, name, contentType } = begun;
+  await journal.keep({ plan: encodeSavedPlan(plan), shared, partChunks, name, contentType });
+}
+
+/**
+ * The version that an earlier process began, with its data key unwrapped again; null when there is none, when its generation is over, or
+ * when what was kept is not whole: then a new one begins.
+ */
+export async function reopenVersion(
+  vault: OpenVault,
+  journal: UploadJournal,
+  generation: bigint,
+): Promise<{ readonly begun: BegunVersion; readonly parts: readonly PartRecord[] } | null> {
+  const kept = journal.kept === null ? null : parseKept(journal.kept.plan);
+  if (kept === null || journal.kept === null) return null;
+  const parts = journal.kept.parts.map(parseSavedPart);
+  if (parts.some((part) => part === null)) return null;
+  try {
+    const statement = parseVersionStatement(fromBase64(kept.shared.version) ?? new Uint8Array(0));
+    if (statement.generation !== generation) return null;
+    const plan = await reopenPlan(vault, kept.plan);
+    return { begun: { ...kept, plan, statement }, parts: parts.filter((part) => part !== null) };
+  } catch (error) {
+    if (error instanceof CryptoError) return null;
+    throw error;
+  }
+}
+
+async function reopenPlan(vault: OpenVault, saved: NonNullable<ReturnType<typeof parseSavedPlan>>): Promise<FilePlan> {
+  const { record, wrapped } = parseEnvelope(saved.envelope);
+  const place = { commitment: saved.commitment, headerPrefix: saved.header.subarray(0, 44) };
+  const dataKey = await unwrapDataKey(vault.platform, record, await vault.findKey(record), wrapped, place);
+  return reopenFilePlan(vault.platform, saved, dataKey);
+}
+
+function parseKept(value: unknown) {
+  if (typeof value !== "object" || value === null) return null;
+  const fields = value as Readonly<Record<string, unknown>>;
+  const { partChunks, name, contentType } = fields;
+  const plan = parseSavedPlan(fields["plan"]);
+  const shared = parseShared(fields["shared"]);
+  if (plan === null || shared === null || typeof name !== "string" || typeof contentType !== "string") return null;
+  return typeof partChunks === "number" && Number.isSafeInteger(partChunks) && partChunks > 0
+    ? { plan, shared, partChunks, name, contentType }
+    : null;
+}
+
+function parseShared(value: unknown): SharedFile | null {
+  if (typeof value !== "object" || value === null) return null;
+  const { version, entry, metadata, nameIndex } = value as Readonly<Record<string, unknown>>;
+  return typeof version === "string" &&
+    typeof entry === "string" &&
+    typeof metadata === "string" &&
+    typeof nameIndex === "string"
+    ? { version, entry, metadata, nameIndex }
+    : null;
+}
+
+export function partJournal(journal: UploadJournal, parts: readonly PartRecord[]): PartJournal {
+  const known = new Map(parts.map((part) => [part.firstChunk, part]));
+  return {
+    find: (firstChunk) => known.get(firstChunk) ?? null,
+    note: async (part) => {
+      await journal.keepPart(encodeSavedPart(part));
+      known.set(part.firstChunk, part);
+    },
+  };
+}

@@ -1,0 +1,199 @@
+/** Uploads into shared vaults: encrypted and signed here, then sent as any other upload. */
+import { clientApi as api, nameProblem, type SharedFile } from "@coffer/contract";
+import { CryptoError, parseEntryStatement, seenVersion, type FilePlan, type VaultView } from "@coffer/crypto";
+import type { ReadOptions } from "@coffer/chain";
+import { callOn } from "../../call.ts";
+import { fromBase64, toHex } from "../../digest.ts";
+import { ApiError, ContractError, SdkError } from "../../errors.ts";
+import type { File } from "../../file.ts";
+import type { Connection } from "../../options.ts";
+import { endUpload } from "../../upload/upload-session.ts";
+import type { Source } from "../../upload/source.ts";
+import type { Target, UploadResult } from "../../upload/target.ts";
+import { uploadSource, type UploadOptions } from "../../upload/upload.ts";
+import { openContent, type Content } from "./content.ts";
+import { encryptedSource } from "./encrypted-source.ts";
+import { noteOwnEntry } from "../names/entries.ts";
+import { beginVersion, folderOf, type Sending, type SharedUploadTarget } from "./new-version.ts";
+import type { OpenVault } from "../open-vault.ts";
+import { stageFolder } from "../names/staging.ts";
+import { partJournal, reopenVersion, type BegunVersion, type UploadJournal } from "./upload-journal.ts";
+import { inVaultTerms, VaultError } from "../vault-error.ts";
+
+/** How often an upload begins anew with a new key, because the vault, the folder's names or the file changed under it. */
+const ATTEMPTS = 5;
+
+export type SharedUploadOptions = UploadOptions & {
+  /** Keeps the upload over a crash. */
+  readonly journal?: UploadJournal | undefined;
+};
+
+/** One upload and what all of its attempts have in common. */
+interface Upload {
+  readonly connection: Connection;
+  readonly vault: OpenVault;
+  readonly content: Content;
+  readonly options: SharedUploadOptions;
+}
+
+/**
+ * The plaintext is read once, or twice below 64 MiB; a source that can be read once only is not tried again when the vault changes under it.
+ * With a journal what an earlier process began is gone on with, when content and vault are still the same. Closes the source.
+ * @throws VaultError `signing_key_missing`, `not_a_member`, `source_changed`; ApiError `generation_moved` and `names_outdated` only when they
+ * keep coming.
+ */
+export async function uploadShared(
+  connection: Connection,
+  vault: OpenVault,
+  target: SharedUploadTarget,
+  source: Source,
+  options: SharedUploadOptions = {},
+): Promise<UploadResult> {
+  try {
+    return await inVaultTerms(async () => {
+      requireName(target);
+      // Before anything is read: whoever cannot sign cannot write.
+      await vault.author();
+      const content = await openContent(source, vault.platform, options.journal !== undefined);
+      return uploadOften({ connection, vault, content, options }, target);
+    });
+  } finally {
+    await source.close();
+  }
+}
+
+function requireName(target: SharedUploadTarget): void {
+  const problem = target.kind === "file" ? nameProblem(target.name) : null;
+  if (problem !== null) throw new ContractError("request", api.files.upload.id, [`name: ${problem}`]);
+}
+
+async function uploadOften(upload: Upload, target: SharedUploadTarget): Promise<UploadResult> {
+  const { content, options } = upload;
+  for (let attempt = 1; ; attempt += 1) {
+    const resumed = options.journal?.kept != null;
+    try {
+      return await uploadOnce(upload, attempt === 1 ? target : await readAgain(upload, target));
+    } catch (error) {
+      if (attempt >= ATTEMPTS || !content.rereadable) throw error;
+      await prepareAgain(upload, target, error, resumed);
+    }
+  }
+}
+
+/** Throws what is not cured by another try. What was begun is given up: the next attempt has another key. */
+async function prepareAgain(
+  upload: Upload,
+  target: SharedUploadTarget,
+  error: unknown,
+  resumed: boolean,
+): Promise<void> {
+  const { connection, vault } = upload;
+  const code = error instanceof SdkError || error instanceof CryptoError ? error.code : null;
+  if (code === "generation_moved") await vault.view({ maxAge: 0 });
+  else if (code === "names_outdated") await stageFolder(connection, vault, folderOf(target));
+  // Somebody else's version or vault key came first: both are read again.
+  else if (code === "statement_invalid") vault.forgetWritingKey();
+  // The source is another one than when an earlier process began: nothing of this one was sent yet.
+  else if (code !== "source_changed" || !resumed) throw error;
+  await giveUp(upload);
+}
+
+async function giveUp({ connection, options: { journal } }: Upload): Promise<void> {
+  const uploadId = await journal?.discard();
+  if (uploadId != null) await endUpload(connection, uploadId);
+}
+
+/** A condition was of the version that was there before: a newer one does not meet it, also where the service would let that pass. */
+async function readAgain({ connection, options }: Upload, target: SharedUploadTarget): Promise<SharedUploadTarget> {
+  if (target.kind === "file") return target;
+  const { file: before, ifMatch = "*" } = target;
+  const params = { fileId: before.id };
+  const { file } = await callOn(connection, api.files.get, { params }, { signal: options.signal });
+  if (ifMatch !== "*" && file.shared?.version !== before.shared?.version)
+    throw refused("precondition_failed", 412, "The file has a newer version");
+  return { ...target, file };
+}
+
+async function uploadOnce(upload: Upload, target: SharedUploadTarget): Promise<UploadResult> {
+  const { connection, vault, content, options } = upload;
+  // Much to send, or much that was sent: worth a question to the chain.
+  const fresh = content.inMemory ? {} : { maxAge: 0 };
+  const view = await vault.view(options.journal?.kept == null ? {} : fresh);
+  const sending = (await resume(upload, view)) ?? (await begin(upload, view, target));
+  const { begun } = sending;
+  // The service refuses an older generation; asking first spares the bytes (encryption design §2, writing).
+  await requireGeneration(vault, view, fresh);
+  const place = targetOf(vault, target, begun.shared, view.plainNames);
+  const { journal, ...plain } = { ...options, idempotencyKey: undefined };
+  const { file } = await uploadSource(connection, place, sending.source, plain, journal);
+  const { id, folderId } = parseEntryStatement(fromBase64(begun.shared.entry) ?? new Uint8Array(0));
+  if (file.id !== id || file.vaultId !== vault.id || file.folderId !== folderId)
+    throw new VaultError(
+      "damaged",
+      `The service answers with file ${file.id}, which is not the one that was sent there`,
+      {
+        step: "ids",
+      },
+    );
+  vault.seen.noteVersion(file.id, seenVersion(begun.statement));
+  noteOwnEntry(vault, file.id, begun.shared);
+  return describe(file, begun, content);
+}
+
+/** What an earlier process began; null: nothing that can be gone on with, and what there was is given up. */
+async function resume(upload: Upload, view: VaultView): Promise<Sending | null> {
+  const { vault, content, options } = upload;
+  const { journal, signal } = options;
+  if (journal === undefined) return null;
+  const found = await reopenVersion(vault, journal, view.generation);
+  // A session without its plan must go too: it holds bytes of another version.
+  if (found === null && journal.kept === null && journal.uploadId === null) return null;
+  if (found === null || !isWanted(found.begun.plan, upload)) {
+    await giveUp(upload);
+    return null;
+  }
+  const { begun, parts } = found;
+  const { digest } = begun.statement;
+  const source = encryptedSource(vault.platform, begun.plan, content.source, {
+    ...{ signal, partChunks: begun.partChunks, journal: partJournal(journal, parts) },
+    beforeEnd: () => requireGeneration(vault, view, { maxAge: 0 }),
+    digest: digest.some((byte) => byte !== 0) ? digest : null,
+  });
+  return { begun, source };
+}
+
+function begin({ vault, content, options }: Upload, view: VaultView, target: SharedUploadTarget): Promise<Sending> {
+  // Again before the end: what was written for hours is not whole anywhere under a key from before a removal.
+  const beforeEnd = () => requireGeneration(vault, view, { maxAge: 0 });
+  return beginVersion(vault, view, content, target, { ...options, beforeEnd });
+}
+
+function isWanted({ contentSize, padded }: FilePlan, { content, options }: Upload): boolean {
+  return contentSize === content.size && padded === (options.padded ?? false);
+}
+
+async function requireGeneration(vault: OpenVault, view: VaultView, options: ReadOptions): Promise<void> {
+  const now = await vault.view(options);
+  if (now.generation === view.generation) return;
+  throw refused("generation_moved", 409, "The vault has a newer generation");
+}
+
+/** As the service would say it. */
+function refused(code: "generation_moved" | "precondition_failed", status: number, message: string): ApiError {
+  return new ApiError(code, message, { status, requestId: null, retryAfterMs: null });
+}
+
+/** The name is told only where names are plain. */
+function targetOf(vault: OpenVault, target: SharedUploadTarget, shared: SharedFile, plainNames: boolean): Target {
+  if (target.kind === "version") return { kind: "version", fileId: target.file.id, ifMatch: target.ifMatch, shared };
+  const { folderId, ifAbsent, name } = target;
+  return { kind: "file", name: plainNames ? name : null, vaultId: vault.id, folderId, ifAbsent, shared };
+}
+
+/** As its members see it: bytes and digest of the content, which this client alone has counted. */
+function describe(file: File, { name, contentType }: BegunVersion, { source, size }: Content): UploadResult {
+  return {
+    file: { ...file, name, contentType, size, storedSize: file.size },
+    ...{ bytes: size, sha256: toHex(source.digest()) },
+  };
+}

@@ -1,0 +1,296 @@
+/** Copying a shared vault out of the service, so that it opens without it: with the chain, the key servers and a member's key alone. */
+import { clientApi as api } from "@coffer/contract";
+import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
+import { toVaultView, type NetworkConfiguration, type VaultObject } from "@coffer/chain";
+import {
+  findSigner,
+  HEADER_BYTES,
+  makeExportStatement,
+  parseHeader,
+  type Author,
+  type VaultView,
+} from "@coffer/crypto";
+import * as z from "zod/mini";
+import { iterate } from "../../byte-body.ts";
+import { callOn } from "../../call.ts";
+import { digestOf, fromBase64, toHex } from "../../digest.ts";
+import { openDownload } from "../../download/download.ts";
+import { ApiError } from "../../errors.ts";
+import type { File } from "../../file.ts";
+import type { Connection } from "../../options.ts";
+import { bytesOf } from "../addresses.ts";
+import { digestItems } from "./export-items.ts";
+import {
+  contentPath,
+  damagedExport,
+  exportedFile,
+  exportedFolder,
+  exportedItem,
+  filePath,
+  folderPath,
+  itemIdOf,
+  itemPath,
+  MANIFEST,
+  MAX_ITEM,
+  readDocument,
+  recordPath,
+  renderDocument,
+  STATEMENT,
+  type ExportStore,
+  type ItemCounts,
+  type Manifest,
+} from "./export-layout.ts";
+import type { OpenVault } from "../open-vault.ts";
+import type { VaultSession } from "../session.ts";
+import { inVaultTerms, VaultError } from "../vault-error.ts";
+import { requireOpenVault, vaultSession } from "../vault-session.ts";
+
+export interface ExportProgress {
+  readonly files: number;
+  readonly folders: number;
+  /** Of contents that were fetched by this call. */
+  readonly bytes: number;
+}
+
+export interface ExportResult extends ExportProgress {
+  readonly records: number;
+  /** Files in the trash, which only the owner reaches. */
+  readonly skipped: number;
+  /** The address that signed the export; null: unsigned, because the vault names no signing key of this client's. */
+  readonly signedBy: string | null;
+}
+
+export interface ExportOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: ExportProgress) => void) | undefined;
+}
+
+/**
+ * Writes everything that the service has of the vault into `store`: key records, signed statements, encrypted names and contents, the trash
+ * too, and what the chain said of the vault. Nothing is decrypted, so nothing in it is more readable than at the service; `openExport`
+ * verifies and decrypts. A member with a signing key signs it, so that nobody can leave a file out of it later. A call that was cut off is
+ * taken up by the next one: contents that are there are not fetched again. The manifest
+ * comes last: an export without one is not finished, and one that is repeated has none until it is finished again.
+ * @throws ApiError, IntegrityError for bytes that are not those the service announced, VaultError `damaged` for ids that are not.
+ */
+export async function exportVault(
+  connection: Connection,
+  vaultId: string,
+  store: ExportStore,
+  { signal, onProgress }: ExportOptions = {},
+): Promise<ExportResult> {
+  const vault = await requireOpenVault(connection, vaultId, { signal });
+  for (const path of [MANIFEST, STATEMENT]) await store.remove(path);
+  const writing: Writing = { connection, vaultId, store, signal, run: crypto.randomUUID(), records: new Set() };
+  let progress: ExportProgress = { files: 0, folders: 0, bytes: 0 };
+  const note = (change: Partial<ExportProgress>): void => {
+    progress = { ...progress, ...change };
+    onProgress?.(progress);
+  };
+  for await (const _ of exportFolders(writing)) note({ folders: progress.folders + 1 });
+  let skipped = 0;
+  for await (const fetched of exportFiles(writing)) {
+    if (fetched === null) skipped += 1;
+    else note({ files: progress.files + 1, bytes: progress.bytes + fetched });
+  }
+  // After the files: a file that came last names a key that was there by then.
+  await exportRecords(writing);
+  await removeOthers(writing);
+  const { records, signedBy } = await finish(writing, vault, progress);
+  return { ...progress, records, skipped, signedBy };
+}
+
+interface Writing {
+  readonly connection: Connection;
+  readonly vaultId: string;
+  readonly store: ExportStore;
+  readonly signal: AbortSignal | undefined;
+  /** Names this call in what it writes. */
+  readonly run: string;
+  /** Key ids: some for each generation. */
+  readonly records: Set<string>;
+}
+
+/** What the chain says, what there is, and who says so. The manifest last. */
+async function finish(
+  { connection, vaultId, store, records }: Writing,
+  { pin }: OpenVault,
+  { files, folders }: ExportProgress,
+): Promise<{ readonly records: number; readonly signedBy: string | null }> {
+  const { chain, clock, signer } = vaultSession(connection);
+  const object = await inVaultTerms(() => chain.readVault(pin.chainObjectId ?? "", { maxAge: 0 }));
+  const digest = await digestItems(store, { files, folders, records: records.size });
+  const createdAt = clock();
+  const facts = { createdAt, origin: connection.place.origin, vaultId, ...digest };
+  const manifest = renderDocument(renderManifest(facts, chain.network, object));
+  const view = toVaultView(object);
+  const author = authorOf(view, signer);
+  if (author !== null) {
+    const { bytes } = await inVaultTerms(() => makeExportStatement(view, author, manifest, createdAt));
+    await store.write(STATEMENT, bytes);
+  }
+  await store.write(MANIFEST, manifest);
+  return { records: digest.records, signedBy: author === null ? null : signer.chainAddress };
+}
+
+/** null for whom the vault names no key, or another one than this client has. */
+function authorOf(view: VaultView, { chainAddress, statements }: VaultSession["signer"]): Author | null {
+  if (statements === undefined) return null;
+  const address = bytesOf(chainAddress);
+  const named = findSigner(view, address, view.generation);
+  return named !== null && toHex(named) === toHex(statements.publicKey) ? { address, signer: statements } : null;
+}
+
+const PAGE = 100;
+
+async function* exportFolders({ connection, vaultId, store, signal, run }: Writing) {
+  for (const trashed of [false, true])
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const query = { vaultId, trashed, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+      const page = await callOn(connection, api.folders.list, { query }, { signal });
+      for (const folder of page.folders) {
+        await store.write(folderPath(folder.id), renderDocument(z.parse(exportedFolder, { ...folder, run })));
+        yield;
+      }
+      cursor = page.nextCursor;
+    }
+}
+
+/** Bytes that were fetched, file by file; null for one that the caller does not reach. */
+async function* exportFiles(writing: Writing): AsyncGenerator<number | null, void, undefined> {
+  const { connection, vaultId, signal } = writing;
+  for (const trashed of [false, true])
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const query = { vaultId, trashed, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+      const page = await callOn(connection, api.files.list, { query }, { signal });
+      for (const file of page.files) {
+        signal?.throwIfAborted();
+        const fetched = await exportFile(writing, file);
+        if (fetched !== "gone") yield fetched === "closed" ? null : fetched;
+      }
+      cursor = page.nextCursor;
+    }
+}
+
+/** Again with what the file is by then, where its version went away between the list and the read. */
+async function exportFile(writing: Writing, listed: File): Promise<number | "closed" | "gone"> {
+  const { connection, signal } = writing;
+  try {
+    return await exportVersion(writing, listed);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.code === "trashed") return "closed";
+    if (error.code !== "not_found") throw error;
+  }
+  try {
+    const { file } = await callOn(connection, api.files.get, { params: { fileId: listed.id } }, { signal });
+    return await exportVersion(writing, file);
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "not_found") return "gone";
+    throw error;
+  }
+}
+
+async function exportVersion({ connection, store, signal, run }: Writing, file: File): Promise<number> {
+  let fetched = 0;
+  if (!(await isThere(store, file))) {
+    const { stream } = await openDownload(connection, file.id, { signal }, file.versionId);
+    const pieces = iterate(stream);
+    await store.write(contentPath(file.id), { [Symbol.asyncIterator]: () => pieces });
+    fetched = file.size;
+  }
+  await store.write(filePath(file.id), renderDocument(z.parse(exportedFile, { ...file, run })));
+  return fetched;
+}
+
+/** A version never changes, and only whole ones get their name: length and version id tell it. What somebody changed shows when it is read. */
+async function isThere(store: ExportStore, { id, size, versionId }: File): Promise<boolean> {
+  if ((await store.size(contentPath(id))) !== size || size < HEADER_BYTES) return false;
+  const header = new Uint8Array(HEADER_BYTES);
+  let filled = 0;
+  for await (const piece of (await store.open(contentPath(id))) ?? []) {
+    const part = piece.subarray(0, HEADER_BYTES - filled);
+    header.set(part, filled);
+    filled += part.length;
+    if (filled === HEADER_BYTES) break;
+  }
+  try {
+    return parseHeader(header).versionId === versionId;
+  } catch {
+    return false;
+  }
+}
+
+async function exportRecords({ connection, vaultId, store, signal, records }: Writing): Promise<void> {
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+    const page = await callOn(connection, vaultKeysGroup.list, { params: { vaultId }, query }, { signal });
+    for (const { keyId, record } of page.keys) {
+      const bytes = fromBase64(record);
+      if (bytes === null || toHex(await digestOf(bytes)) !== keyId)
+        throw damagedExport(`the service shows another record as ${keyId}`);
+      await store.write(recordPath(keyId), bytes);
+      records.add(`${keyId}.record`);
+    }
+    cursor = page.nextCursor;
+  }
+}
+
+/**
+ * What an earlier call left of files that are gone. What has no name of an export is somebody's own, and stays. Nothing is kept in memory for
+ * it: a vault may hold a million files.
+ */
+async function removeOthers({ store, run, records, signal }: Writing): Promise<void> {
+  for await (const name of store.list("records"))
+    if (itemIdOf("records", name) !== null && !records.has(name)) await store.remove(`records/${name}`);
+  for (const folder of ["files", "folders"] as const)
+    for await (const name of store.list(folder)) {
+      signal?.throwIfAborted();
+      const id = itemIdOf(folder, name);
+      if (id !== null && (await runOf(store, itemPath(folder, id))) !== run) await store.remove(itemPath(folder, id));
+    }
+  for await (const name of store.list("content")) {
+    const id = itemIdOf("files", name.replace(/\.file$/, ".json"));
+    if (id !== null && (await store.size(filePath(id))) === null) await store.remove(contentPath(id));
+  }
+}
+
+async function runOf(store: ExportStore, path: string): Promise<string | null> {
+  try {
+    return (await readDocument(store, path, exportedItem, MAX_ITEM)).run;
+  } catch (error) {
+    if (error instanceof VaultError) return null;
+    throw error;
+  }
+}
+
+function renderManifest(
+  facts: Pick<Manifest, "createdAt" | "origin" | "vaultId" | "items" | keyof ItemCounts>,
+  configured: NetworkConfiguration,
+  { objectId, generation, floor, plainNames, owner, members, former }: VaultObject,
+): Manifest {
+  const { network, chainId, originalPackageId, latestPackageId, packageDigest, keyServerSets } = configured;
+  return {
+    ...{ format: "coffer-export", version: "2", ...facts },
+    network: {
+      ...{ network, chainId, originalPackageId, latestPackageId, packageDigest },
+      // API keys of key servers stay here.
+      keyServerSets: keyServerSets.map(({ threshold, servers }) => ({
+        threshold,
+        servers: servers.map(({ objectId, weight, publicKey, aggregatorUrl }) => ({
+          ...{ objectId, weight, publicKey },
+          ...(aggregatorUrl === undefined ? {} : { aggregatorUrl }),
+        })),
+      })),
+    },
+    vault: {
+      ...{ objectId, generation: String(generation), floor: String(floor), plainNames, owner: toMember(owner) },
+      members: members.map(toMember),
+      former: former.map((entry) => ({ ...toMember(entry), until: String(entry.until) })),
+    },
+  };
+}
+
+function toMember({ chainAddress, signingKey, since }: VaultObject["owner"]) {
+  return { chainAddress, signingKey: toHex(signingKey), since: String(since) };
+}

@@ -1,0 +1,171 @@
+/** Opening an export of a shared vault: with the chain, the key servers and a member's key, and without the service. */
+import { openChain, toVaultView, type Chain, type VaultObject } from "@coffer/chain";
+import {
+  EXPORT_STATEMENT_BYTES,
+  isMemberIn,
+  verifyExportStatement,
+  webPlatform,
+  type CryptoPlatform,
+  type VaultView,
+} from "@coffer/crypto";
+import { toHex } from "../../digest.ts";
+import { requireNetwork } from "../../network-option.ts";
+import type { SharedVaultOptions } from "../../options.ts";
+import { bytesOf } from "../addresses.ts";
+import { CheckedItems } from "./checked-items.ts";
+import { digestItems } from "./export-items.ts";
+import { ExportKeys } from "./export-keys.ts";
+import {
+  damagedExport,
+  filePath,
+  manifest as manifestShape,
+  MANIFEST,
+  MAX_MANIFEST,
+  parseDocument,
+  readWhole,
+  STATEMENT,
+  type ExportStore,
+  type Manifest,
+} from "./export-layout.ts";
+import { StoredExport, type Exporter, type OpenedExport } from "./opened-export.ts";
+import type { OpenVault } from "../open-vault.ts";
+import { rememberSeen, seenBy } from "../memory/seen.ts";
+import { inVaultTerms, VaultError } from "../vault-error.ts";
+
+export interface OpenExportOptions extends Omit<SharedVaultOptions, "pins" | "seen"> {
+  /** The vault's chain object, where the caller knows it: an export of another vault is refused. */
+  readonly vaultObjectId?: string | undefined;
+  /**
+   * Take what is below the vault's floor, too: an export that is older than the last rotation. Those who were removed before it could have
+   * signed such files, if they could write to the export.
+   */
+  readonly acceptBelowFloor?: boolean | undefined;
+  /**
+   * Take an export that nobody signed: its exporter had no signing key, or somebody took the signature away. Each of its files is still what a
+   * member signed, but whoever could write to the export may have left files out, or put older ones in.
+   */
+  readonly allowUnsigned?: boolean | undefined;
+}
+
+/**
+ * Reads the vault object on the chain of `network`, never behind the generation that the export was made in, and holds the export's statement
+ * and every statement in it to that. What is read of it later is what was checked now, whoever changes it meanwhile: it is refused as `damaged`
+ * otherwise. Whoever can write to an export can take it away as a whole, and put an older one in its place; anything
+ * else is refused. Who exported it is believed about what there was: `exportedBy` and `createdAt` say whom and when,
+ * and `exporterIsMember` whether the vault still names it.
+ * @throws SdkError `configuration` for a network that was not parsed; VaultError `export_unsigned`; `damaged` for an export that is not finished or not whole, `vault_changed` for another network or
+ * vault, `rolled_back` for one of before the last rotation, and what reading the chain throws.
+ */
+export async function openExport(store: ExportStore, options: OpenExportOptions): Promise<OpenedExport> {
+  requireNetwork(options.network);
+  return inVaultTerms(async () => {
+    const manifest = await readWhole(store, MANIFEST, MAX_MANIFEST);
+    if (manifest === null) throw damagedExport(`${MANIFEST} is missing`);
+    const facts = parseDocument(manifest, MANIFEST, manifestShape);
+    requirePlace(facts, options);
+    const statement = await readStatement(store, options);
+    const { network, fetch, clock = Date.now, platform = webPlatform } = options;
+    const chain = openChain(network, { fetch, clock });
+    const read = (maxAge?: number) => readVault(chain, facts, options, maxAge);
+    const exporter = statement === null ? null : await verifyStatement(await read(), facts, manifest, statement);
+    const items = await checkItems(store, facts);
+    const keys = new ExportKeys(items, chain, options, read);
+    return new StoredExport(facts, exporter, { store, items, opened: openOffline(facts, platform, read, keys) });
+  }, NEXT_STEPS);
+}
+
+const NEXT_STEPS = {
+  rolled_back:
+    "The export is of before the vault's last rotation, or the chain node is behind. Take a newer export, or open it with acceptBelowFloor.",
+};
+
+/** null: there is none, and the caller takes that. */
+async function readStatement(
+  store: ExportStore,
+  { allowUnsigned = false }: OpenExportOptions,
+): Promise<Uint8Array | null> {
+  const statement = await readWhole(store, STATEMENT, EXPORT_STATEMENT_BYTES);
+  if (statement === null && !allowUnsigned)
+    throw new VaultError("export_unsigned", "Nobody has signed that the export is whole");
+  return statement;
+}
+
+/** Answers who exported it. */
+async function verifyStatement(
+  view: VaultView,
+  { createdAt, vault: { objectId, generation } }: Manifest,
+  manifest: Uint8Array,
+  bytes: Uint8Array,
+): Promise<Exporter> {
+  const statement = await verifyExportStatement({ vault: bytesOf(objectId), view }, manifest, bytes);
+  if (statement.time !== createdAt || String(statement.generation) !== generation)
+    throw damagedExport("its statement is of another time or generation than its manifest");
+  const { signer } = statement;
+  return { address: `0x${toHex(signer)}`, isMember: isMemberIn(view, signer, view.generation) };
+}
+
+function requirePlace(facts: Manifest, { network, vaultObjectId }: OpenExportOptions): void {
+  const { chainId, originalPackageId } = facts.network;
+  if (chainId !== network.chainId || originalPackageId !== network.originalPackageId)
+    throw new VaultError(
+      "vault_changed",
+      `The export is of chain ${chainId}, and chain ${network.chainId} is configured`,
+    );
+  if (vaultObjectId !== undefined && vaultObjectId !== facts.vault.objectId)
+    throw new VaultError("vault_changed", `The export is of vault ${facts.vault.objectId}, not of ${vaultObjectId}`);
+}
+
+/** All that there is, and nothing else. */
+async function checkItems(store: ExportStore, { files, folders, records, items }: Manifest): Promise<CheckedItems> {
+  const checked = new CheckedItems(store);
+  const found = await digestItems(store, { files, folders, records }, (folder, id, digest) => {
+    checked.add(folder, id, digest);
+  });
+  let contents = 0;
+  for await (const name of store.list("content")) {
+    const id = /^([0-9a-f-]{36})\.file$/.exec(name)?.[1];
+    contents += id !== undefined && (await store.size(filePath(id))) !== null ? 1 : Number.NaN;
+  }
+  if (found.items !== items || contents !== files)
+    throw damagedExport("it has not the files that its manifest says: one was taken away, added, or exchanged");
+  return checked;
+}
+
+async function readVault(
+  chain: Chain,
+  { vault }: Manifest,
+  { acceptBelowFloor = false }: OpenExportOptions,
+  maxAge?: number,
+): Promise<VaultView> {
+  const minGeneration = BigInt(vault.generation);
+  const object: VaultObject = await chain.readVault(vault.objectId, {
+    minGeneration,
+    ...(maxAge === undefined ? {} : { maxAge }),
+  });
+  const view = toVaultView(object);
+  return acceptBelowFloor ? { ...view, floor: 0n } : view;
+}
+
+/** What the reading functions of this directory need of a vault, with nothing of the service. */
+function openOffline(
+  { vault, vaultId, origin }: Manifest,
+  platform: CryptoPlatform,
+  read: () => Promise<VaultView>,
+  keys: ExportKeys,
+): OpenVault {
+  const refuse = (): never => {
+    throw new TypeError("nothing is written into an export");
+  };
+  const objectId = bytesOf(vault.objectId);
+  const pin = { origin, vaultId, shared: true, chainObjectId: vault.objectId, ownerAddress: null, chainId: null };
+  return {
+    ...{ id: vaultId, pin, objectId, platform, seen: seenBy(rememberSeen()) },
+    author: refuse,
+    view: read,
+    writingKey: refuse,
+    forgetWritingKey: refuse,
+    openKeys: (records) => keys.open(records),
+    findKey: (record) => keys.find(record),
+    record: (keyId) => keys.record(keyId),
+  };
+}

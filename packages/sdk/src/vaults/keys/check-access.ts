@@ -1,0 +1,217 @@
+/** Why a vault does not open, in words: five layers, each looked at by itself. Advisory: no decision is taken from it. */
+import { clientApi as api, type Vault } from "@coffer/contract";
+import { ChainError, findMember, type KeyServerStatus, type VaultObject } from "@coffer/chain";
+import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
+import { callOn, send, type CallOptions } from "../../call.ts";
+import { SdkError } from "../../errors.ts";
+import type { Connection } from "../../options.ts";
+import { requireHeld } from "./opening.ts";
+import { toVaultError, VaultError } from "../vault-error.ts";
+import type { VaultSession } from "../session.ts";
+import { requireSameNetwork, vaultSession } from "../vault-session.ts";
+
+export interface LayerCheck {
+  readonly state: "ok" | "failed" | "unknown";
+  /** A code of the error catalogue or of VaultError; null when all is well or nothing is known. */
+  readonly cause: string | null;
+  /** What to do, or what is the case: one or two sentences. */
+  readonly nextStep: string;
+}
+
+/** What each layer says of this client and one vault. */
+export interface AccessCheck {
+  readonly vaultId: string;
+  readonly chainAddress: string;
+  /** The service takes the credential, shows the vault, and serves what is in it to this chain address. */
+  readonly api: LayerCheck;
+  /** The allowlist on the chain names the address. */
+  readonly chain: LayerCheck;
+  /** Enough key servers answer. */
+  readonly keyServers: LayerCheck;
+  /** This machine's clock agrees with the service's and the chain's. */
+  readonly clock: LayerCheck;
+  /** The signing key is the one that the vault names for the address, and the signer's signatures for the address hold. */
+  readonly key: LayerCheck;
+}
+
+/** Key servers take a certificate that is at most this old or young, in milliseconds. */
+const MOST_SKEW = 60_000;
+
+/** Never rejects for what it looks at; rejects with `shared_vault` for a client without `sharedVaults`. */
+export async function checkVaultAccess(
+  connection: Connection,
+  vaultId: string,
+  options?: CallOptions,
+): Promise<AccessCheck> {
+  const session = vaultSession(connection);
+  const service = await askService(connection, vaultId, options);
+  const object = await readObject(session, vaultId, service);
+  const clock = checkClock(session, service.date, object);
+  return {
+    ...{ vaultId, chainAddress: session.signer.chainAddress, api: service.check },
+    chain:
+      clock.state === "failed" && object instanceof SdkError
+        ? unknown("Set the clock first.")
+        : checkAllowlist(session, object),
+    keyServers: checkServers(session, await session.wrap().checkKeyServers()),
+    clock,
+    // A session key is made by the clock, too.
+    key: clock.state === "failed" ? checkSigningKey(session, object) : await checkKey(session, object),
+  };
+}
+
+interface ServiceAnswer {
+  readonly check: LayerCheck;
+  readonly vault: Vault | null;
+  /** Its clock, milliseconds since 1970; null when it did not say. */
+  readonly date: number | null;
+}
+
+async function askService(connection: Connection, vaultId: string, options?: CallOptions): Promise<ServiceAnswer> {
+  try {
+    const { output, headers } = await send(connection, api.vaults.get, { params: { vaultId } }, options);
+    const date = Date.parse(headers.get("date") ?? "");
+    const check = await checkServed(connection, vaultId, options);
+    return { check, vault: output.vault, date: Number.isNaN(date) ? null : date };
+  } catch (error) {
+    return { check: failed(error), vault: null, date: null };
+  }
+}
+
+/** The vault's keys are served to its members alone, as contents are. */
+async function checkServed(connection: Connection, vaultId: string, options?: CallOptions): Promise<LayerCheck> {
+  try {
+    await callOn(connection, vaultKeysGroup.list, { params: { vaultId }, query: { limit: 1 } }, options);
+    return ok("The service shows the vault to this credential, and serves what is in it.");
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+/** The object, or why it cannot be read, or is not believed. The pin comes first: the service may be away, or lie. */
+async function readObject(
+  session: VaultSession,
+  vaultId: string,
+  { vault }: ServiceAnswer,
+): Promise<VaultObject | SdkError | null> {
+  const { chain, pins, connection } = session;
+  try {
+    const pin = await pins.load(connection.place.origin, vaultId);
+    if (pin !== null) requireSameNetwork(session, pin);
+    if (pin?.shared === false && vault?.type === "shared")
+      throw new VaultError("vault_changed", "The vault was public when it was first met, and is shared now");
+    const objectId = pin?.chainObjectId ?? vault?.chainObjectId ?? null;
+    if (objectId === null) return null;
+    const { generation: minGeneration, floor: minFloor } = await pins.loadHighest(objectId);
+    const object = await chain.readVault(objectId, { maxAge: 0, minGeneration, minFloor });
+    if (pin !== null) await requireHeld(session, pin, object);
+    return object;
+  } catch (error) {
+    const named = toVaultError(error);
+    if (named instanceof SdkError) return named;
+    throw error;
+  }
+}
+
+function checkAllowlist({ signer }: VaultSession, object: VaultObject | SdkError | null): LayerCheck {
+  if (object === null)
+    return unknown(
+      "Nobody told which chain object the vault is: the service did not show it, and it was not met before.",
+    );
+  if (object instanceof SdkError) return failed(object);
+  if (findMember(object, signer.chainAddress) !== null) return ok("The allowlist names this chain address.");
+  const nextStep = `Ask the vault's owner, ${object.owner.chainAddress}, to add ${signer.chainAddress} as a member.`;
+  return { state: "failed", cause: "not_a_member", nextStep };
+}
+
+function checkServers({ chain }: VaultSession, statuses: readonly KeyServerStatus[]): LayerCheck {
+  const [set] = chain.network.keyServerSets;
+  const weightOf = (state: KeyServerStatus["state"]): number =>
+    statuses
+      .filter((status) => status.state === state)
+      .reduce((sum, { objectId }) => sum + (set?.servers.find((each) => each.objectId === objectId)?.weight ?? 0), 0);
+  const threshold = set?.threshold ?? 0;
+  const told = statuses.flatMap(({ name, state, detail }) =>
+    state === "ok" ? [] : [`${name}: ${detail ?? "unknown"}`],
+  );
+  if (weightOf("ok") >= threshold)
+    return ok(told.length === 0 ? "All key servers answer." : `Enough key servers answer. ${told.join("; ")}.`);
+  if (weightOf("ok") + weightOf("unknown") >= threshold) return unknown(`${told.join("; ")}.`);
+  const code = statuses.find(({ code }) => code !== undefined)?.code ?? "key_servers_unavailable";
+  const nextStep = `${threshold} shares are needed. ${told.join("; ")}. Wait until they answer, then repeat it.`;
+  return { state: "failed", cause: code, nextStep };
+}
+
+/** Against the service and the chain node, each by itself: whichever disagrees is named. */
+function checkClock({ clock }: VaultSession, date: number | null, object: VaultObject | SdkError | null): LayerCheck {
+  const now = clock();
+  const chainTime = object === null || object instanceof SdkError ? null : object.asOf;
+  const others = [date, chainTime].filter((time) => time !== null);
+  if (others.length === 0)
+    return unknown(
+      "The time was not told: the service did not show the vault, and the chain node was not asked or did not answer.",
+    );
+  if (others.every((time) => Math.abs(time - now) <= MOST_SKEW)) return ok("This machine's clock is right.");
+  if (others.some((time) => Math.abs(time - now) <= MOST_SKEW))
+    return unknown("The service's clock and the chain node's differ; this machine agrees with one of them.");
+  const minutes = Math.round(Math.abs(now - (others[0] ?? now)) / 60_000);
+  return { state: "failed", cause: "clock_skew", nextStep: `Set this machine's clock: it is ${minutes} minutes off.` };
+}
+
+async function checkKey(session: VaultSession, object: VaultObject | SdkError | null): Promise<LayerCheck> {
+  const signing = checkSigningKey(session, object);
+  // Who may not open it anyway is not asked to sign for it.
+  if (signing.state === "unknown") return signing;
+  try {
+    await session.wrap().checkSession();
+    return signing;
+  } catch (error) {
+    if (!(error instanceof ChainError)) return unknown("The signer did not sign for its address.");
+    return error.code === "chain_unavailable" ? unknown("The signer's signature could not be checked.") : failed(error);
+  }
+}
+
+function checkSigningKey({ signer }: VaultSession, object: VaultObject | SdkError | null): LayerCheck {
+  if (object === null || object instanceof SdkError) return unknown("The vault on the chain could not be read.");
+  const member = findMember(object, signer.chainAddress);
+  if (member === null) return unknown("The allowlist names no key for this address.");
+  if (signer.statements === undefined)
+    return {
+      state: "failed",
+      cause: "signing_key_missing",
+      nextStep: "Use a signer with a key that signs statements.",
+    };
+  const named = toHexKey(member.signingKey);
+  if (named === "")
+    return {
+      state: "failed",
+      cause: "signing_key_missing",
+      nextStep: "Set the signing key with vaults.setSigningKey.",
+    };
+  if (named !== toHexKey(signer.statements.publicKey))
+    return {
+      state: "failed",
+      cause: "wrong_chain_key",
+      nextStep: "Use the signing key that the vault names for this address.",
+    };
+  return ok("The vault names this client's signing key.");
+}
+
+function toHexKey(key: Uint8Array): string {
+  return Array.from(key, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function ok(nextStep: string): LayerCheck {
+  return { state: "ok", cause: null, nextStep };
+}
+
+function unknown(nextStep: string): LayerCheck {
+  return { state: "unknown", cause: null, nextStep };
+}
+
+function failed(error: unknown): LayerCheck {
+  const named = toVaultError(error);
+  if (named instanceof SdkError)
+    return { state: "failed", cause: named.code, nextStep: `${named.message.replace(/\.$/, "")}. ${named.nextStep}` };
+  throw error;
+}

@@ -1,0 +1,119 @@
+/** One shared vault as its files need it: the view of the chain, and the vault keys that are open. */
+import { findMember, toVaultView, type ReadOptions, type VaultObject } from "@coffer/chain";
+import { findSigner, isMemberIn, type Author, type VaultView } from "@coffer/crypto";
+import { toHex } from "../../digest.ts";
+import { bytesOf } from "../addresses.ts";
+import { KeyRing } from "./key-ring.ts";
+import type { OpenVault } from "../open-vault.ts";
+import { healingStep, openSeenNumbers, type SeenNumbers } from "../memory/newest.ts";
+import type { VaultPin } from "../memory/pins.ts";
+import { seenBy, type SeenMemory } from "../memory/seen.ts";
+import { inVaultTerms, VaultError } from "../vault-error.ts";
+import type { VaultSession } from "../session.ts";
+
+export async function openVault(session: VaultSession, pin: VaultPin): Promise<OpenVault> {
+  const chainObjectId = pin.chainObjectId ?? "";
+  const objectId = bytesOf(chainObjectId);
+  const memory = await session.seen(chainObjectId);
+  const numbers = openSeenNumbers(session, pin);
+  const viewer = openViewer(session, pin, numbers, memory);
+  const keys = new KeyRing(session, pin, viewer, (view) => requireAuthor(session, pin, view));
+  await viewer();
+  return {
+    ...{ id: pin.vaultId, pin, objectId, platform: session.platform, seen: seenBy(memory) },
+    author: async () => requireAuthor(session, pin, await viewer()),
+    view: viewer,
+    writingKey: (view) =>
+      inVaultTerms(async () => {
+        await numbers.requireNewest(view);
+        return keys.forWriting(view);
+      }),
+    forgetWritingKey: () => {
+      keys.forgetWriting();
+    },
+    openKeys: (records) => inVaultTerms(() => keys.open(records)),
+    findKey: (record) => keys.find(record),
+    record: (keyId, generation) => inVaultTerms(() => keys.record(keyId, generation)),
+  };
+}
+
+type Viewer = (options?: ReadOptions) => Promise<VaultView>;
+
+/** Never below the highest generation and floor that any run of this client has confirmed, and of the owner that was pinned. */
+function openViewer(session: VaultSession, pin: VaultPin, numbers: SeenNumbers, memory: SeenMemory): Viewer {
+  const { chain, signer } = session;
+  const chainObjectId = pin.chainObjectId ?? "";
+  const nextSteps = { rolled_back: healingStep(pin.vaultId) };
+  let held = pin;
+  return (options = {}) =>
+    inVaultTerms(async () => {
+      // A view comes before everything that is verified: what other processes have seen counts from here on.
+      await memory.refresh();
+      const { generation, floor: minFloor } = await numbers.confirmed();
+      const least = options.minGeneration ?? 0n;
+      const wanted = { ...options, minGeneration: least > generation ? least : generation, minFloor };
+      const remembered = await chain.readVault(chainObjectId, wanted);
+      // Who was added a moment ago is not refused by what was read before.
+      const vault = isNamed(remembered, signer)
+        ? remembered
+        : await chain.readVault(chainObjectId, { ...wanted, maxAge: 0 });
+      held = await requireHeld(session, held, vault);
+      await numbers.note(vault);
+      return viewOf(vault);
+    }, nextSteps);
+}
+
+/**
+ * The pin that the vault's owner is held to: the given one, or what a user has trusted in another process since.
+ * @throws VaultError `vault_changed`.
+ */
+export async function requireHeld(session: VaultSession, pin: VaultPin, vault: VaultObject): Promise<VaultPin> {
+  const owner = vault.owner.chainAddress;
+  const holds = ({ ownerAddress }: VaultPin) => ownerAddress === null || ownerAddress === owner;
+  // Nobody but this signer can have made it the owner: a process that did may have ended before it could pin that.
+  if (holds(pin) || owner === session.signer.chainAddress) return pin;
+  const now = await session.pins.load(pin.origin, pin.vaultId);
+  if (now !== null && now.chainObjectId === pin.chainObjectId && holds(now)) return now;
+  throw new VaultError("vault_changed", `The vault's owner was ${pin.ownerAddress}, and is ${owner} now`, {
+    nextStep:
+      "Ask both owners, over another way than the service, whether the vault was handed on; if so, call vaults.trustOwner with the new address.",
+  });
+}
+
+function isNamed(vault: VaultObject, { chainAddress, statements }: VaultSession["signer"]): boolean {
+  const member = findMember(vault, chainAddress);
+  return member !== null && (statements === undefined || toHex(member.signingKey) === toHex(statements.publicKey));
+}
+
+const views = new WeakMap<VaultObject, VaultView>();
+
+/** One conversion per read: a list asks for each of its items, and a vault may name thousands of addresses. */
+function viewOf(vault: VaultObject): VaultView {
+  const known = views.get(vault) ?? toVaultView(vault);
+  views.set(vault, known);
+  return known;
+}
+
+/** Said before anything is encrypted: whoever cannot sign cannot write. */
+function requireAuthor({ signer }: VaultSession, { vaultId }: VaultPin, view: VaultView): Author {
+  const address = bytesOf(signer.chainAddress);
+  const refuse = (message: string, nextStep?: string): never => {
+    throw new VaultError("signing_key_missing", message, nextStep === undefined ? {} : { nextStep });
+  };
+  if (signer.statements === undefined)
+    return refuse(
+      "The signer has no key that signs statements",
+      "Give the signer one with statementSigner, and name it in the vault with vaults.setSigningKey.",
+    );
+  if (!isMemberIn(view, address, view.generation))
+    throw new VaultError("not_a_member", `The vault's allowlist does not name ${signer.chainAddress}`);
+  const named = findSigner(view, address, view.generation);
+  if (named === null)
+    return refuse(
+      `The vault names no signing key for ${signer.chainAddress}: it can read there, and not write`,
+      `Call vaults.setSigningKey("${vaultId}") once with this signer: it is one transaction, whose fee the address pays. Then repeat it.`,
+    );
+  if (toHex(named) !== toHex(signer.statements.publicKey))
+    return refuse(`The vault names another signing key for ${signer.chainAddress} than this signer's`);
+  return { address, signer: signer.statements };
+}

@@ -1,0 +1,203 @@
+/** Sealing the keys of a shared vault again, for the key servers that are configured first (encryption design §2, records). */
+import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
+import { isSealedForWriting } from "@coffer/chain";
+import {
+  CryptoError,
+  findSigner,
+  newVaultKeyRecord,
+  openVaultKeys,
+  parseRecord,
+  verifyRecord,
+  type Author,
+  type VaultKeyRecord,
+  type VaultView,
+} from "@coffer/crypto";
+import { callOn, type CallOptions } from "../../call.ts";
+import { fromBase64, toBase64, toHex } from "../../digest.ts";
+import { isApiError, SdkError } from "../../errors.ts";
+import type { Connection } from "../../options.ts";
+import { RESEALED } from "../effects.ts";
+import type { OpenVault } from "../open-vault.ts";
+import { inVaultTerms, toVaultError, VaultError } from "../vault-error.ts";
+import { requireOpenVault, vaultSession } from "../vault-session.ts";
+
+/** A vault key that could not be sealed again. */
+export interface NotResealed {
+  readonly generation: bigint;
+  /** Of the record that it has, in hex. */
+  readonly keyId: string;
+  /** A code of {@link VaultErrorCode} or of the error catalogue. */
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface ResealResult {
+  /** Keys that this call sealed again. */
+  readonly resealed: number;
+  /** Keys that were sealed for those key servers before. */
+  readonly already: number;
+  readonly failed: readonly NotResealed[];
+  /** In words, for people: what this has done, and what it has not. */
+  readonly effect: string;
+}
+
+/** How often the list is gone through while other members publish records too. */
+const ROUNDS = 4;
+
+/**
+ * Opens every vault key from the vault's floor on and publishes it sealed for the first key servers of the network configuration as well:
+ * files and names stay as they are, and open when the key servers of before are gone. Each takes its record's place only where that still
+ * stands. Safe to repeat, also after a crash: what is sealed for those key servers, and opens there, is left alone.
+ *
+ * What it does not do: copies of the old records stay open to the key servers that they were sealed for. A member seals the keys of
+ * generations in which its signing key held; what is left is in `failed`, for an older member, or for a rotation.
+ * @throws VaultError `signing_key_missing`, `not_a_member`, and what reading the chain throws.
+ */
+export async function resealVault(
+  connection: Connection,
+  vaultId: string,
+  options?: CallOptions,
+): Promise<ResealResult> {
+  const vault = await requireOpenVault(connection, vaultId, options);
+  return inVaultTerms(async () => {
+    let resealed = 0;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const author = await vault.author();
+      const view = await vault.view({ maxAge: 0 });
+      const keys = await listKeys(connection, vault, view, options);
+      const open = await findOpening(connection, view, keys);
+      const left = keys.filter((key) => !open.has(key));
+      const outcomes: Outcome[] = [];
+      for (const key of left) outcomes.push(await attempt({ connection, vault, view, author, options }, key));
+      vault.forgetWritingKey();
+      resealed += outcomes.filter((outcome) => outcome === "done").length;
+      if (outcomes.includes("moved")) continue;
+      const failed = outcomes.filter((outcome) => typeof outcome === "object");
+      return { resealed, already: keys.length - failed.length - resealed, failed, effect: RESEALED };
+    }
+    throw new VaultError("generation_moved", "Other members kept publishing vault keys");
+  });
+}
+
+/** One vault key: the records of one generation with one `check`, newest first, all of them signed by a member. */
+interface ListedKey {
+  readonly records: readonly VaultKeyRecord[];
+  /** The record that another one takes the place of. */
+  readonly replaced: VaultKeyRecord;
+}
+
+async function listKeys(
+  connection: Connection,
+  { id: vaultId }: OpenVault,
+  view: VaultView,
+  options?: CallOptions,
+): Promise<ListedKey[]> {
+  const keys = new Map<string, { records: VaultKeyRecord[]; replaced: VaultKeyRecord }>();
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const query = { limit: 100, ...(cursor === undefined ? {} : { cursor }) };
+    const page = await callOn(connection, vaultKeysGroup.list, { params: { vaultId }, query }, options);
+    for (const { record: text, current } of page.keys) {
+      const record = await readRecord(view, text);
+      if (record === null) continue;
+      const name = `${String(record.generation)} ${toHex(record.check)}`;
+      const known = keys.get(name) ?? { records: [], replaced: record };
+      known.records.push(record);
+      keys.set(name, current ? { ...known, replaced: record } : known);
+    }
+    cursor = page.nextCursor;
+  }
+  return [...keys.values()];
+}
+
+/** null: below the floor, where nothing is read any more, or not a member's; no file of this vault is under such a key. */
+async function readRecord(view: VaultView, text: string): Promise<VaultKeyRecord | null> {
+  try {
+    const record = parseRecord(fromBase64(text) ?? new Uint8Array());
+    await verifyRecord(view, record);
+    return record.generation < view.floor ? null : record;
+  } catch (error) {
+    if (error instanceof CryptoError) return null;
+    throw error;
+  }
+}
+
+/** Those that the key servers for writing open. That a record says it is for them is not enough: any member may have written it. */
+async function findOpening(
+  connection: Connection,
+  view: VaultView,
+  keys: readonly ListedKey[],
+): Promise<ReadonlySet<ListedKey>> {
+  const session = vaultSession(connection);
+  const opening = new Set<ListedKey>();
+  const claimed = keys.flatMap((key) =>
+    key.records.filter((record) => isFor(session.chain.network, record)).map((record) => ({ key, record })),
+  );
+  const isOpen = async (part: typeof claimed): Promise<void> => {
+    try {
+      const records = part.map(({ record }) => record);
+      await openVaultKeys(view, records, session.wrap());
+      for (const { key } of part) opening.add(key);
+    } catch (error) {
+      // Of several that were asked for at once, one that does not open hides the others.
+      if (!(error instanceof CryptoError)) throw error;
+      if (part.length > 1) for (const one of part) await isOpen([one]);
+    }
+  };
+  for (let from = 0; from < claimed.length; from += MOST_AT_ONCE)
+    await isOpen(claimed.slice(from, from + MOST_AT_ONCE));
+  return opening;
+}
+
+/** How many keys one request to a key server may ask for. */
+const MOST_AT_ONCE = 100;
+
+function isFor(
+  network: Parameters<typeof isSealedForWriting>[1],
+  { sealedKey, vault, generation, creator }: VaultKeyRecord,
+): boolean {
+  return isSealedForWriting({ sealedKey, place: { vault, generation, creator } }, network);
+}
+
+interface Resealing {
+  readonly connection: Connection;
+  readonly vault: OpenVault;
+  readonly view: VaultView;
+  readonly author: Author;
+  readonly options: CallOptions | undefined;
+}
+
+/** `moved`: somebody else has published a record in that place meanwhile. */
+type Outcome = "done" | "moved" | NotResealed;
+
+async function attempt(resealing: Resealing, key: ListedKey): Promise<Outcome> {
+  try {
+    await seal(resealing, key);
+    return "done";
+  } catch (error) {
+    const failure = toVaultError(error);
+    if (isApiError(failure) && failure.code === "key_exists") return "moved";
+    if (!(failure instanceof SdkError) || !LASTING.has(failure.code)) throw failure;
+    const { generation, keyId } = key.replaced;
+    return { generation, keyId: toHex(keyId), code: failure.code, message: failure.message };
+  }
+}
+
+async function seal({ connection, vault, view, author, options }: Resealing, { replaced }: ListedKey): Promise<void> {
+  const { generation, keyId } = replaced;
+  const named = findSigner(view, author.address, generation);
+  if (named === null || toHex(named) !== toHex(author.signer.publicKey))
+    throw new VaultError(
+      "signing_key_missing",
+      `This signer's key did not hold in generation ${String(generation)}: an older member can do it, or vaults.rotate`,
+    );
+  const key = await vault.findKey(replaced);
+  const { record } = await newVaultKeyRecord(view, vaultSession(connection).wrap(), author, key);
+  const body = { record: toBase64(record.bytes), replaces: toHex(keyId) };
+  await callOn(connection, vaultKeysGroup.publish, { params: { vaultId: vault.id }, body }, options);
+}
+
+/** What keeps one key from being sealed again, and not the others. */
+const LASTING: ReadonlySet<string> = new Set([
+  ...["damaged", "wrong_key", "signing_key_missing", "key_servers_unavailable", "network_changed"],
+  ...["limit_reached", "statement_invalid"],
+]);

@@ -1,0 +1,106 @@
+/** Invites that tell which shared vaults they are for, so that an agent's first meeting with one is not at the service's mercy. */
+import { invitesGroup } from "@coffer/contract/invites";
+import { callingOn, callOn, type CallOptions } from "../../call.ts";
+import {
+  MAX_TOLD,
+  parseInviteText,
+  renderInviteText,
+  type ToldVault,
+  type ToldVaults,
+} from "../../chain/invite-text.ts";
+import { redeem } from "../../chain/proving.ts";
+import type { Signer } from "../../chain/signer.ts";
+import { ContractError } from "../../errors.ts";
+import type { Connection } from "../../options.ts";
+import type { Body } from "../../resources/calling.ts";
+import type { NewInvite, RedeemedAgent, RedeemOptions } from "../../resources/invites.ts";
+import { describePin } from "../memory/pin-facts.ts";
+import { isSamePin, type PinStore, type VaultPin } from "../memory/pins.ts";
+
+/**
+ * What is told of the shared vaults that the invite is limited to is what this client holds them to itself. A client without `sharedVaults`
+ * knows nothing that it could tell.
+ */
+export async function createInvite(
+  connection: Connection,
+  input: Body<typeof invitesGroup.create>,
+  options?: CallOptions,
+): Promise<NewInvite> {
+  const told = await findTold(connection, input.vaultIds ?? [], options);
+  const invite = await callOn(connection, invitesGroup.create, { body: input }, options);
+  return { ...invite, text: renderInviteText(invite.code, told) };
+}
+
+async function findTold(
+  connection: Connection,
+  vaultIds: readonly string[],
+  options?: CallOptions,
+): Promise<ToldVaults | null> {
+  if (connection.sharedVaults === null) return null;
+  const { vaultSession } = await import("../vault-session.ts");
+  const session = vaultSession(connection);
+  const vaults: ToldVault[] = [];
+  for (const vaultId of new Set(vaultIds)) {
+    const { shared, chainObjectId, ownerAddress } = await session.pin(vaultId, options);
+    if (shared && chainObjectId !== null && ownerAddress !== null)
+      vaults.push({ vaultId, chainObjectId, ownerAddress });
+  }
+  if (vaults.length > MAX_TOLD)
+    throw new ContractError("request", invitesGroup.create.id, [`vaultIds: at most ${MAX_TOLD} shared vaults`]);
+  return vaults.length === 0 ? null : { chainId: connection.sharedVaults.network.chainId, vaults };
+}
+
+/** What the invite told is kept before the invite is used: a crash between the two loses nothing. */
+export async function redeemInvite(
+  connection: Connection,
+  text: string,
+  signer: Signer,
+  { pins, ...options }: RedeemOptions = {},
+): Promise<RedeemedAgent> {
+  const { told } = parseInviteText(text);
+  const vaults = told === null ? [] : pinsOf(connection, told);
+  if (told !== null) {
+    await requireNetwork(connection, told);
+    const store = pins ?? (await findStore(connection));
+    if (store !== null) await keepPins(store, vaults);
+  }
+  const redeemed = await redeem(callingOn(connection), connection.place, text, signer, options);
+  return { ...redeemed, vaults };
+}
+
+async function findStore(connection: Connection): Promise<PinStore | null> {
+  if (connection.sharedVaults === null) return null;
+  const { vaultSession } = await import("../vault-session.ts");
+  return vaultSession(connection).pins;
+}
+
+function pinsOf({ place: { origin } }: Connection, { chainId, vaults }: ToldVaults): VaultPin[] {
+  return vaults.map(({ vaultId, chainObjectId, ownerAddress }) => ({
+    ...{ origin, vaultId, shared: true, chainObjectId, ownerAddress, chainId },
+  }));
+}
+
+async function requireNetwork({ sharedVaults }: Connection, { chainId }: ToldVaults): Promise<void> {
+  const configured = sharedVaults?.network.chainId ?? chainId;
+  if (configured === chainId) return;
+  await refuse(`The invite is for vaults on chain ${chainId}, but chain ${configured} is configured`);
+}
+
+/** A vault that this machine knows already stays pinned to what it knows: neither an invite nor the service changes that silently. */
+async function keepPins(store: PinStore, pins: readonly VaultPin[]): Promise<void> {
+  for (const pin of pins) {
+    const known = await store.load(pin.origin, pin.vaultId);
+    if (known !== null && !isSamePin(known, pin))
+      await refuse(`Vault ${pin.vaultId} is pinned to ${describePin(known)}, and the invite says ${describePin(pin)}`);
+  }
+  const { pinFirst } = await import("../memory/pinning.ts");
+  for (const pin of pins) await pinFirst(store, pin, ASK_WHO_INVITED);
+}
+
+const ASK_WHO_INVITED =
+  "Ask who made the invite, over the way it came, which is true; then call vaults.trust with it. The invite is not used yet.";
+
+async function refuse(message: string): Promise<never> {
+  const { VaultError } = await import("../vault-error.ts");
+  throw new VaultError("vault_changed", message, { nextStep: ASK_WHO_INVITED });
+}

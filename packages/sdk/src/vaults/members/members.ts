@@ -1,0 +1,158 @@
+/** Members: first the allowlist on the chain, which only the owner's client changes, then the service's record of it. */
+import { apiKeysGroup } from "@coffer/contract/api-keys";
+import { membersGroup } from "@coffer/contract/shared-vaults";
+import type { VaultMember } from "@coffer/contract";
+import { addMember, findMember, removeMember } from "@coffer/chain";
+import { callOn, type CallOptions } from "../../call.ts";
+import { fromBase64 } from "../../digest.ts";
+import { isApiError } from "../../errors.ts";
+import type { Connection } from "../../options.ts";
+import { sending } from "../create.ts";
+import { ADDED, ADDED_TO_READ, REMOVED } from "../effects.ts";
+import { inVaultTerms } from "../vault-error.ts";
+import { bytesOf } from "../addresses.ts";
+import { findInvited, findInvitedKey, type InvitedAgent } from "./invited-key.ts";
+import type { OpenVault } from "../open-vault.ts";
+import { untilSeen } from "../service-view.ts";
+import { requireOpenVault, vaultSession } from "../vault-session.ts";
+
+export interface AddMemberOptions extends CallOptions {
+  /** For the owner's eyes. */
+  readonly label?: string | undefined;
+  /**
+   * The Ed25519 key that will sign the member's statements, 32 bytes. Absent: the public key of the address where the account's API keys
+   * tell it; without either the member reads, and writes once it has set a key itself.
+   */
+  readonly signingKey?: Uint8Array | undefined;
+  /**
+   * The text of the invite that the agent redeemed. Its secret then shows that the address is the agent's own, and tells the signing key of a
+   * wallet's or zkLogin's signer; without it nothing that the service says of such a key is believed.
+   */
+  readonly invite?: string | undefined;
+}
+
+/** A member, and what adding it has done. */
+export interface AddedMember extends VaultMember {
+  /** In words, for people: what is open to the address now. */
+  readonly effect: string;
+}
+
+export interface RemovedMember {
+  /** What is written from now on is of this generation or a later one. */
+  readonly generation: bigint;
+  /** In words, for people: what is closed to the address now, and what is not. */
+  readonly effect: string;
+}
+
+/** As the service and the chain see them, the owner first. */
+export async function listMembers(
+  connection: Connection,
+  vaultId: string,
+  options?: CallOptions,
+): Promise<VaultMember[]> {
+  return (await callOn(connection, membersGroup.list, { params: { vaultId } }, options)).members;
+}
+
+/** An agent by the invite that it redeemed: its address and signing key are what the invite's secret proves, whatever the service shows. */
+export interface AgentOfInvite {
+  /** The text as `invites.create` gave it. */
+  readonly invite: string;
+}
+
+/**
+ * Adds an address: everything that was ever written in the vault opens to it. Safe to repeat after a failure at any point: what is done
+ * already is not done again.
+ * @throws VaultError `address_invalid` or `invite_unproven` before anything is signed, `not_owner`, `no_gas`, `members_full`, …
+ */
+export async function addVaultMember(
+  connection: Connection,
+  vaultId: string,
+  who: string | AgentOfInvite,
+  { label, signingKey, invite, ...options }: AddMemberOptions = {},
+): Promise<AddedMember> {
+  if (typeof who === "string") bytesOf(who);
+  const session = vaultSession(connection);
+  const vault = await requireOpenVault(connection, vaultId, options);
+  const { chainAddress, signingKey: proven } = await findAgent(connection, who, invite, options);
+  const key = signingKey ?? proven ?? (await findPublicKey(connection, chainAddress, options));
+  const act = { objectId: vault.pin.chainObjectId ?? "", chainAddress, ...(key === null ? {} : { signingKey: key }) };
+  const { vault: changed } = await inVaultTerms(() => addMember(session.chain, sending(session.signer), act));
+  const writes = findMember(changed, chainAddress)?.signingKey.length === 32;
+  const body = { chainAddress, ...(label === undefined ? {} : { label }) };
+  const record = () => callOn(connection, membersGroup.add, { params: { vaultId }, body }, options);
+  const { member } = await untilSeen(connection, "not_on_allowlist", options, record);
+  return { ...member, effect: writes ? ADDED : ADDED_TO_READ };
+}
+
+async function findAgent(
+  connection: Connection,
+  who: string | AgentOfInvite,
+  invite: string | undefined,
+  options: CallOptions,
+): Promise<InvitedAgent> {
+  if (typeof who !== "string") return findInvited(connection, who.invite, options);
+  const signingKey = invite === undefined ? null : await findInvitedKey(connection, invite, who, options);
+  return { chainAddress: who, signingKey };
+}
+
+/**
+ * Removes an address: what is written from now on is closed to it, and the service stops serving it. What it could read before stays
+ * readable to it wherever it obtains the bytes, until the vault has been rotated (docs/threat-model.md). Safe to repeat.
+ */
+export async function removeVaultMember(
+  connection: Connection,
+  vaultId: string,
+  chainAddress: string,
+  options?: CallOptions,
+): Promise<RemovedMember> {
+  bytesOf(chainAddress);
+  return endMember(connection, await requireOpenVault(connection, vaultId, options), chainAddress, options);
+}
+
+/** As {@link removeVaultMember}, in a vault that is open. */
+export async function endMember(
+  connection: Connection,
+  { id: vaultId, pin }: OpenVault,
+  chainAddress: string,
+  options?: CallOptions,
+): Promise<RemovedMember> {
+  const session = vaultSession(connection);
+  const act = { objectId: pin.chainObjectId ?? "", chainAddress };
+  const removed = await inVaultTerms(() => removeMember(session.chain, sending(session.signer), act));
+  await forget(connection, vaultId, chainAddress, options);
+  return { generation: removed.vault.generation, effect: REMOVED };
+}
+
+/** A member whom the service never recorded has nothing to be ended there. */
+async function forget(
+  connection: Connection,
+  vaultId: string,
+  chainAddress: string,
+  options?: CallOptions,
+): Promise<void> {
+  const end = () => callOn(connection, membersGroup.remove, { params: { vaultId, chainAddress } }, options);
+  try {
+    await untilSeen(connection, "still_on_allowlist", options, end);
+  } catch (error) {
+    if (!isApiError(error) || error.code !== "not_found") throw error;
+  }
+}
+
+/** Among the account's own keys. The address is the key's hash, so it does not matter who says it. */
+async function findPublicKey(
+  connection: Connection,
+  chainAddress: string,
+  options?: CallOptions,
+): Promise<Uint8Array | null> {
+  const { addressOf } = await import("../../chain/ed25519.ts");
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const query = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
+    const page = await callOn(connection, apiKeysGroup.list, { query }, options);
+    for (const { chainPublicKey } of page.apiKeys) {
+      const key = chainPublicKey === null ? null : fromBase64(chainPublicKey);
+      if (key?.length === 32 && addressOf(key) === chainAddress) return key;
+    }
+    cursor = page.nextCursor;
+  }
+  return null;
+}

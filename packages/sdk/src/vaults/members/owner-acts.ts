@@ -1,0 +1,116 @@
+/** Rights in a vault that a signer changes for itself, or hands on. Each is one transaction, and safe to repeat. */
+import { acceptOwnership, leave, offerOwnership, setSigningKey, type VaultAct } from "@coffer/chain";
+import { ownershipGroup } from "@coffer/contract/shared-vaults";
+import { callOn, type CallOptions } from "../../call.ts";
+import type { Connection } from "../../options.ts";
+import { sending } from "../create.ts";
+import { ACCEPTED, LEFT } from "../effects.ts";
+import { inVaultTerms, VaultError } from "../vault-error.ts";
+import { bytesOf } from "../addresses.ts";
+import { replacePin } from "../memory/pinning.ts";
+import type { VaultPin } from "../memory/pins.ts";
+import { untilSeen } from "../service-view.ts";
+import type { VaultSession } from "../session.ts";
+import { requireOpenVault, vaultSession } from "../vault-session.ts";
+
+/** How an act ended, and the vault's generation after it. */
+export interface ActResult {
+  readonly outcome: "done" | "already";
+  readonly generation: bigint;
+}
+
+/** An act after which somebody reads less, and what it has done. */
+export interface ClosingActResult extends ActResult {
+  /** In words, for people: what is closed to whom now, and what is not. */
+  readonly effect: string;
+}
+
+/** Takes the signer off the allowlist: it opens nothing that is written afterwards. */
+export async function leaveVault(
+  connection: Connection,
+  vaultId: string,
+  options?: CallOptions,
+): Promise<ClosingActResult> {
+  const result = await act(connection, vaultId, options, async (session, objectId) => {
+    const left = await leave(session.chain, sending(session.signer), { objectId });
+    session.forget();
+    return left;
+  });
+  return { ...result, effect: LEFT };
+}
+
+/** Names the key that signs this member's statements: the signer's own unless one is given. */
+export function setVaultSigningKey(
+  connection: Connection,
+  vaultId: string,
+  signingKey?: Uint8Array,
+  options?: CallOptions,
+): Promise<ActResult> {
+  return act(connection, vaultId, options, ({ chain, signer }, objectId) => {
+    const key = signingKey ?? signer.statements?.publicKey;
+    if (key === undefined) throw new VaultError("signing_key_missing", "The signer has no key that signs statements");
+    return setSigningKey(chain, sending(signer), { objectId, signingKey: key });
+  });
+}
+
+/** Offers the vault to an address, or withdraws the offer with null. */
+export function offerVault(
+  connection: Connection,
+  vaultId: string,
+  chainAddress: string | null,
+  options?: CallOptions,
+): Promise<ActResult> {
+  if (chainAddress !== null) bytesOf(chainAddress);
+  return act(connection, vaultId, options, ({ chain, signer }, objectId) =>
+    offerOwnership(chain, sending(signer), { objectId, chainAddress }),
+  );
+}
+
+/** Of {@link acceptVault}. */
+export interface AcceptOptions extends CallOptions {
+  /** What the vault is called from now on; needed where this account has another vault of its name. */
+  readonly name?: string | undefined;
+}
+
+/**
+ * Takes over a vault that was offered to the signer: on the chain, and then at the service, where it comes to this account with all that
+ * lies in it. The owner before has no access to what is written afterwards. A call that was cut off is taken up by the next one.
+ */
+export async function acceptVault(
+  connection: Connection,
+  vaultId: string,
+  { name, ...options }: AcceptOptions = {},
+): Promise<ClosingActResult> {
+  const accepted = await acceptOnChain(connection, vaultId, options);
+  const input = { params: { vaultId }, body: name === undefined ? {} : { name } };
+  const claim = () => callOn(connection, ownershipGroup.claim, input, options);
+  await untilSeen(connection, "chain_object_invalid", options, claim);
+  return { ...accepted, effect: ACCEPTED };
+}
+
+function acceptOnChain(connection: Connection, vaultId: string, options: CallOptions): Promise<ActResult> {
+  return act(connection, vaultId, options, async (session, objectId, pin) => {
+    const { chain, signer, pins } = session;
+    const signingKey = signer.statements?.publicKey;
+    const accepted = await acceptOwnership(chain, sending(signer), {
+      objectId,
+      ...(signingKey === undefined ? {} : { signingKey }),
+    });
+    const owned = { ...pin, ownerAddress: signer.chainAddress };
+    // Whoever trusted another object meanwhile did not mean the one that was accepted.
+    await replacePin(pins, pin, (kept) => (kept === null || kept.chainObjectId === pin.chainObjectId ? owned : kept));
+    session.forget();
+    return accepted;
+  });
+}
+
+async function act(
+  connection: Connection,
+  vaultId: string,
+  options: CallOptions | undefined,
+  work: (session: VaultSession, objectId: string, pin: VaultPin) => Promise<VaultAct>,
+): Promise<ActResult> {
+  const { pin } = await requireOpenVault(connection, vaultId, options);
+  const { outcome, vault } = await inVaultTerms(() => work(vaultSession(connection), pin.chainObjectId ?? "", pin));
+  return { outcome, generation: vault.generation };
+}

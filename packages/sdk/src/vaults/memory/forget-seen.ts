@@ -1,0 +1,30 @@
+/** Giving up what was seen of a vault: what a user decides when the service was restored from a backup, or a chain node lied. */
+import type { CallOptions } from "../../call.ts";
+import type { Connection } from "../../options.ts";
+import { forgetNumbers } from "./newest.ts";
+import { publicVault, vaultSession } from "../vault-session.ts";
+
+export interface ForgetSeenOptions extends CallOptions {
+  /** A file's or folder's id; absent: everything of the vault, and what the chain's node has shown of it. */
+  readonly id?: string | undefined;
+}
+
+/**
+ * From now on the service's state counts as the newest, wherever it is not below the vault's floor; without `id`, so do the generation and the
+ * floor that the chain's node shows. The pin stays: the vault's object, its owner, its network.
+ */
+export async function forgetSeen(
+  connection: Connection,
+  vaultId: string,
+  { id, ...options }: ForgetSeenOptions = {},
+): Promise<void> {
+  const session = vaultSession(connection);
+  // Not opened: what was made up may be what keeps it from opening.
+  const { chainObjectId } = await session.pin(vaultId, options);
+  if (chainObjectId === null) throw publicVault();
+  if (id === undefined) {
+    await forgetNumbers(session, chainObjectId);
+    session.forget();
+  }
+  await (await session.seen(chainObjectId)).forget(id ?? null);
+}

@@ -1,0 +1,75 @@
+/** Holds what the chain's node shows to what any process of this machine has seen, and what is written to what was merely shown. */
+import type { VaultObject } from "@coffer/chain";
+import type { VaultView } from "@coffer/crypto";
+import { bindingOf, isAbove, isNoted, noteSight } from "./highest.ts";
+import { raiseTo } from "./pin-facts.ts";
+import type { Highest, VaultPin } from "./pins.ts";
+import type { VaultSession } from "../session.ts";
+import { VaultError } from "../vault-error.ts";
+
+/** Longest time for which another process's sight is not looked at, in milliseconds: a list asks for each of its items. */
+const INTERVAL_MS = 1_000;
+
+export interface SeenNumbers {
+  /** What is confirmed: nothing below it is read. */
+  confirmed(): Promise<Highest>;
+  /** Stores what a read has shown, once for each read. @throws VaultError `vault_changed` when names are plain now and were not, or the reverse. */
+  note(vault: VaultObject): Promise<void>;
+  /** @throws VaultError `rolled_back` for a view below anything that was shown to any process. */
+  requireNewest(view: VaultView): Promise<void>;
+}
+
+export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId }: VaultPin): SeenNumbers {
+  const { chain, pins, clock } = session;
+  const objectId = chainObjectId ?? "";
+  const isWitnessed = (chain.network.witnessUrls ?? []).length > 0;
+  let kept: { readonly highest: Highest; readonly at: number } | null = null;
+  let noted: VaultObject | null = null;
+  const load = async (): Promise<Highest> => {
+    const highest = await pins.loadHighest(objectId);
+    kept = { highest, at: performance.now() };
+    return highest;
+  };
+  return {
+    confirmed: () =>
+      kept !== null && performance.now() - kept.at < INTERVAL_MS ? Promise.resolve(kept.highest) : load(),
+    note: async (vault) => {
+      if (noted === vault) return;
+      const { generation, floor, plainNames } = vault;
+      const sight = { generation, floor, plainNames, at: clock(), isWitnessed };
+      const seen = await load();
+      const highest = isNoted(sight, seen) ? seen : await pins.changeHighest(objectId, noteSight(sight));
+      if (highest.plainNames !== plainNames) throw otherNames(vaultId, plainNames);
+      noted = vault;
+    },
+    requireNewest: async (view) => {
+      const shown = chain.newestShown(objectId);
+      const stored = bindingOf(await load());
+      const binding = shown === null ? stored : raiseTo(shown)(stored);
+      if (isAbove(binding, view)) throw belowCandidate(vaultId, view, binding);
+    },
+  };
+}
+
+function belowCandidate(vaultId: string, view: VaultView, binding: Pick<Highest, "generation" | "floor">): VaultError {
+  const message = `The chain node shows the vault in generation ${view.generation} with floor ${view.floor}, and generation ${binding.generation} with floor ${binding.floor} was shown before: nothing is written below that`;
+  return new VaultError("rolled_back", message, { nextStep: healingStep(vaultId) });
+}
+
+/** The kind of names never changes on the chain. A node that says so would have names sent in the clear. */
+function otherNames(vaultId: string, plainNames: boolean): VaultError {
+  const [before, now] = plainNames ? ["encrypts", "does not"] : ["did not encrypt", "does"];
+  const message = `The chain showed before that the vault ${before} names, and a node shows now that it ${now}`;
+  return new VaultError("vault_changed", message, { nextStep: healingStep(vaultId) });
+}
+
+/** What a user does whom a node has lied to, or to whom one lies now. */
+export function healingStep(vaultId: string): string {
+  return `Repeat it, or name another chain node. If the vault's owner or another node tells you that what was shown before is not true, call vaults.forgetSeen("${vaultId}") or vaults.trust, then repeat it.`;
+}
+
+/** What any process was shown of the vault object counts no more: for when its user says so. */
+export async function forgetNumbers({ chain, pins }: VaultSession, chainObjectId: string): Promise<void> {
+  chain.forgetVault(chainObjectId);
+  await pins.changeHighest(chainObjectId, () => ({ generation: 0n, floor: 0n }));
+}

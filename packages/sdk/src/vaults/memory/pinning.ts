@@ -1,0 +1,39 @@
+/** How a pin is set, and the few acts that replace one (encryption design §7, pins). */
+import { describePin } from "./pin-facts.ts";
+import { isSamePin, type PinStore, type VaultPin } from "./pins.ts";
+import { VaultError } from "../vault-error.ts";
+
+/**
+ * Pins a vault that is not pinned yet. Another process may come first: then its pin must be the same one.
+ * @throws VaultError `vault_changed`, with `nextStep` where one is given.
+ */
+export async function pinFirst(store: PinStore, pin: VaultPin, nextStep?: string): Promise<VaultPin> {
+  if (await store.save(null, pin)) return pin;
+  const kept = await store.load(pin.origin, pin.vaultId);
+  if (kept !== null && isSamePin(kept, pin)) return kept;
+  throw new VaultError(
+    "vault_changed",
+    `Vault ${pin.vaultId} is pinned to ${kept === null ? "nothing" : describePin(kept)}, and ${describePin(pin)} is shown now`,
+    nextStep === undefined ? {} : { nextStep },
+  );
+}
+
+/** How often another process may change a pin while this one decides what to put in its place. */
+const ATTEMPTS = 5;
+
+/**
+ * Puts what a user was told, or what this client has done on the chain, in the place of what is pinned.
+ * @throws VaultError `vault_changed` when other processes keep changing it.
+ */
+export async function replacePin(
+  store: PinStore,
+  { origin, vaultId }: Pick<VaultPin, "origin" | "vaultId">,
+  next: (kept: VaultPin | null) => VaultPin,
+): Promise<VaultPin> {
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const kept = await store.load(origin, vaultId);
+    const pin = next(kept);
+    if (isSamePin(kept, pin) || (await store.save(kept, pin))) return pin;
+  }
+  throw new VaultError("vault_changed", `Other processes keep changing what vault ${vaultId} is pinned to`);
+}

@@ -1,0 +1,86 @@
+/** What this client has seen, so that a service which shows something older is caught (encryption design §2, reading; file-format §8). */
+import type { SeenStatement } from "@coffer/crypto";
+import type { OpenVault } from "../open-vault.ts";
+
+/** What a statement is about: a file's content, or the name and place of a file or folder. */
+export type SeenKind = "version" | "entry";
+
+/** What was seen of one vault. It holds ids, numbers and digests: no name and no secret. */
+export interface SeenMemory {
+  /** null: nothing was seen, or it gave way to what came later. */
+  find(kind: SeenKind, id: string): SeenStatement | null;
+  /** Never goes back: a lower number changes nothing, and of two statements with one number the first stays. Does not fail. */
+  note(kind: SeenKind, id: string, seen: SeenStatement): void;
+  /** Takes up what other processes have noted. Cheap enough to come before every read. */
+  refresh(): Promise<void>;
+  /** Resolves when all that was noted outlives this process. @throws what the medium throws: nothing that was noted is lost by it. */
+  flush(): Promise<void>;
+  /** Forgets one file or folder, or with null the whole vault. Durable when it resolves. */
+  forget(id: string | null): Promise<void>;
+}
+
+/** Where it is kept between runs; in memory unless one is given. What is not flushed yet may be lost with the process, and nothing else. */
+export interface SeenStore {
+  /** `chainObjectId`: 0x and 64 hex digits. */
+  open(chainObjectId: string): Promise<SeenMemory>;
+}
+
+/** How many statements of one kind are remembered in memory; the ones noted longest ago give way. */
+const MOST = 10_000;
+
+/** Forgets with the process. */
+export function rememberSeen(): SeenMemory {
+  const memories = { version: new Map<string, SeenStatement>(), entry: new Map<string, SeenStatement>() };
+  return {
+    find: (kind, id) => memories[kind].get(id) ?? null,
+    note: (kind, id, seen) => {
+      note(memories[kind], id, seen);
+    },
+    refresh: () => Promise.resolve(),
+    flush: () => Promise.resolve(),
+    forget: (id) => {
+      for (const memory of Object.values(memories))
+        if (id === null) memory.clear();
+        else memory.delete(id);
+      return Promise.resolve();
+    },
+  };
+}
+
+function note(memory: Map<string, SeenStatement>, id: string, seen: SeenStatement): void {
+  const before = memory.get(id);
+  // What arrives late from a slow answer does not replace what is newer.
+  if (before !== undefined && before.number >= seen.number) return;
+  memory.delete(id);
+  memory.set(id, seen);
+  const oldest = memory.size > MOST ? memory.keys().next().value : undefined;
+  if (oldest !== undefined) memory.delete(oldest);
+}
+
+/** One memory for each vault, however often it is opened. A failure is not remembered. `store`: absent forgets with the process. */
+export function rememberMemories(store?: SeenStore): (chainObjectId: string) => Promise<SeenMemory> {
+  const memories = new Map<string, Promise<SeenMemory>>();
+  return (chainObjectId) => {
+    const known = memories.get(chainObjectId);
+    if (known !== undefined) return known;
+    const opening = store?.open(chainObjectId) ?? Promise.resolve(rememberSeen());
+    memories.set(chainObjectId, opening);
+    opening.catch(() => memories.delete(chainObjectId));
+    return opening;
+  };
+}
+
+/** As the other rooms of a vault ask for it. */
+export function seenBy(memory: SeenMemory): OpenVault["seen"] {
+  return {
+    version: (fileId) => memory.find("version", fileId),
+    entry: (id) => memory.find("entry", id),
+    noteVersion: (fileId, seen) => {
+      memory.note("version", fileId, seen);
+    },
+    noteEntry: (id, seen) => {
+      memory.note("entry", id, seen);
+    },
+    forget: (id) => memory.forget(id),
+  };
+}

@@ -1,0 +1,247 @@
+/** Renaming, moving, restoring and making folders in shared vaults: each is a new signed entry (file-format §8). */
+import { clientApi as api, type Folder } from "@coffer/contract";
+import type { EntryKind, Metadata } from "@coffer/crypto";
+import { callOn, type CallOptions } from "../../call.ts";
+import { ApiError } from "../../errors.ts";
+import type { File } from "../../file.ts";
+import type { PlaceOptions, UpdateOptions } from "../../files.ts";
+import { revisionHeader } from "../../resources/revisions.ts";
+import type { Connection } from "../../options.ts";
+import { makeEntry, noteOwnEntry, openItem, placeOf } from "./entries.ts";
+import { nameOneFile, nameOneFolder } from "./listing.ts";
+import type { OpenVault } from "../open-vault.ts";
+import { findPlace, findVaultOf, liesIn, requireCreated } from "./places.ts";
+import { stageFolder } from "./staging.ts";
+import { inVaultTerms, VaultError } from "../vault-error.ts";
+
+/** What to change; absent: as it is. `parentId: null`: to the top of the vault. */
+export interface EntryChange {
+  readonly name?: string | undefined;
+  readonly parentId?: string | null | undefined;
+}
+
+/** null: the file lies in a public vault. */
+export async function updateFile(
+  connection: Connection,
+  fileId: string,
+  { name, folderId }: { readonly name?: string | undefined; readonly folderId?: string | null | undefined },
+  { ifRevision, vaultId, ...options }: UpdateOptions = {},
+): Promise<File | null> {
+  const params = { fileId };
+  const { file } = await callOn(connection, api.files.get, { params }, options);
+  const vault = await findVaultOf(connection, file, { ...options, vaultId, sends: name !== undefined });
+  if (folderId != null) await liesIn(connection, folderId, file.vaultId);
+  if (vault === null) return null;
+  const headers = revisionHeader(ifRevision);
+  const updated = await withEntry(connection, vault, "file", file, { name, parentId: folderId }, async (entry) => {
+    const body = { ...entry, ...(folderId === undefined ? {} : { folderId }) };
+    return (await callOn(connection, api.files.update, { params, headers, body }, options)).file;
+  });
+  return nameOneFile(connection, updated, options);
+}
+
+/** null: the folder lies in a public vault. */
+export async function updateFolder(
+  connection: Connection,
+  folderId: string,
+  change: EntryChange,
+  { ifRevision, vaultId, ...options }: UpdateOptions = {},
+): Promise<Folder | null> {
+  const params = { folderId };
+  const headers = revisionHeader(ifRevision);
+  const { folder } = await callOn(connection, api.folders.get, { params }, options);
+  const { name, parentId } = change;
+  const vault = await findVaultOf(connection, folder, { ...options, vaultId, sends: name !== undefined });
+  if (parentId != null) await liesIn(connection, parentId, folder.vaultId);
+  if (vault === null) return null;
+  const updated = await withEntry(connection, vault, "folder", folder, change, async (entry) => {
+    const body = { ...entry, ...(parentId === undefined ? {} : { parentId }) };
+    return (await callOn(connection, api.folders.update, { params, headers, body }, options)).folder;
+  });
+  return nameOneFolder(connection, updated, options);
+}
+
+/** null: for clients without `sharedVaults`. */
+export async function createFolder(
+  connection: Connection,
+  {
+    name,
+    vaultId,
+    parentId = null,
+  }: { readonly name?: string | undefined; readonly vaultId?: string | undefined } & EntryChange,
+  options?: CallOptions,
+): Promise<Folder | null> {
+  const place = await findPlace(connection, { vaultId, folderId: parentId ?? undefined }, options);
+  if (place === null || name === undefined) return null;
+  if (place.vault !== null) return createIn(connection, place.vault, { name, parentId }, options);
+  const body = { name, parentId, vaultId: place.vaultId };
+  const { folder } = await callOn(connection, api.folders.create, { body }, options);
+  await requireCreated(connection, place.vaultId, folder);
+  return folder;
+}
+
+async function createIn(
+  connection: Connection,
+  vault: OpenVault,
+  { name, parentId }: { readonly name: string; readonly parentId: string | null },
+  options?: CallOptions,
+): Promise<Folder> {
+  const id = crypto.randomUUID();
+  const folder = await asOften(
+    connection,
+    vault,
+    () => parentId,
+    async () => {
+      const view = await vault.view();
+      const metadata = { name, contentType: "", size: 0 };
+      const wanted = { kind: "folder", id, folderId: parentId, metadata, previous: null } as const;
+      const shared = await makeEntry(vault, view, await vault.writingKey(view), wanted);
+      const body = { vaultId: vault.id, parentId, shared, ...(view.plainNames ? { name } : {}) };
+      const created = await callOn(connection, api.folders.create, { body }, options);
+      if (created.folder.id !== id)
+        throw new VaultError(
+          "damaged",
+          `The service answers with folder ${created.folder.id}, which is not the one that was made`,
+        );
+      noteOwnEntry(vault, id, shared);
+      return created.folder;
+    },
+  );
+  return nameOneFolder(connection, folder, options);
+}
+
+/** null: the file lies in a public vault. */
+export async function restoreFile(
+  connection: Connection,
+  fileId: string,
+  name: string | undefined,
+  { vaultId, ...options }: PlaceOptions = {},
+): Promise<File | null> {
+  const params = { fileId };
+  const { file } = await callOn(connection, api.files.get, { params }, options);
+  const vault = await findVaultOf(connection, file, { ...options, vaultId, sends: name !== undefined });
+  if (vault === null) return null;
+  const restored = await restore(
+    connection,
+    vault,
+    "file",
+    file,
+    name,
+    async (body) => (await callOn(connection, api.files.restore, { params, body }, options)).file,
+  );
+  return nameOneFile(connection, restored, options);
+}
+
+/** null: the folder lies in a public vault. */
+export async function restoreFolder(
+  connection: Connection,
+  folderId: string,
+  name: string | undefined,
+  { vaultId, ...options }: PlaceOptions = {},
+): Promise<Folder | null> {
+  const params = { folderId };
+  const { folder } = await callOn(connection, api.folders.get, { params }, options);
+  const vault = await findVaultOf(connection, folder, { ...options, vaultId, sends: name !== undefined });
+  if (vault === null) return null;
+  const restored = await restore(
+    connection,
+    vault,
+    "folder",
+    folder,
+    name,
+    async (body) => (await callOn(connection, api.folders.restore, { params, body }, options)).folder,
+  );
+  return nameOneFolder(connection, restored, options);
+}
+
+/** As it was, where its entry still fits; else under a new one, in the folder it was in or at the top when that is gone. */
+async function restore<Item extends File | Folder>(
+  connection: Connection,
+  vault: OpenVault,
+  kind: EntryKind,
+  item: Item,
+  name: string | undefined,
+  send: (body: EntryBody) => Promise<Item>,
+): Promise<Item> {
+  if (name === undefined) {
+    try {
+      return await send({});
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== "names_outdated") throw error;
+    }
+  }
+  const { folderId } = (await inVaultTerms(() => openItem(vault, kind, item, placeOf(item)))).statement;
+  const parentId = (await isLive(connection, folderId)) ? folderId : null;
+  return withEntry(connection, vault, kind, item, { name, parentId }, send);
+}
+
+async function isLive(connection: Connection, folderId: string | null): Promise<boolean> {
+  if (folderId === null) return true;
+  try {
+    return (await callOn(connection, api.folders.get, { params: { folderId } })).folder.trashedAt === null;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return false;
+    throw error;
+  }
+}
+
+/** The parts of a body that say where and what: the name only where names are plain. */
+interface EntryBody {
+  readonly shared?: Awaited<ReturnType<typeof makeEntry>>;
+  readonly name?: string;
+}
+
+/** What does not change stays as it was signed: by what the service says of the place elsewhere, it would have the item moved. */
+async function withEntry<Item extends File | Folder>(
+  connection: Connection,
+  vault: OpenVault,
+  kind: EntryKind,
+  { id }: Item,
+  { name, parentId }: EntryChange,
+  send: (body: EntryBody) => Promise<Item>,
+): Promise<Item> {
+  let folderId = parentId ?? null;
+  const attempt = async (): Promise<Item> => {
+    // The entry that stands may be another one by now: it is the one that the new statement names.
+    const current = await readAgain(connection, kind, id);
+    const opened = await openItem(vault, kind, current, placeOf(current));
+    if (parentId === undefined) ({ folderId } = opened.statement);
+    const view = await vault.view();
+    const metadata: Metadata = { ...opened.metadata, name: name ?? opened.metadata.name };
+    const wanted = { kind, id, folderId, metadata, previous: opened.statement };
+    const shared = await makeEntry(vault, view, await vault.writingKey(view), wanted);
+    const changed = await send({ shared, ...(view.plainNames ? { name: metadata.name } : {}) });
+    noteOwnEntry(vault, id, shared);
+    return changed;
+  };
+  return inVaultTerms(() => asOften(connection, vault, () => folderId, attempt));
+}
+
+async function readAgain(connection: Connection, kind: EntryKind, id: string): Promise<File | Folder> {
+  return kind === "file"
+    ? (await callOn(connection, api.files.get, { params: { fileId: id } })).file
+    : (await callOn(connection, api.folders.get, { params: { folderId: id } })).folder;
+}
+
+const ATTEMPTS = 5;
+
+/** Again with a new entry after the vault's generation moved, or the folder's names were under another key. */
+async function asOften<Result>(
+  connection: Connection,
+  vault: OpenVault,
+  folderId: () => string | null,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt >= ATTEMPTS || !(error instanceof ApiError)) throw error;
+      if (error.code === "generation_moved") await vault.view({ maxAge: 0 });
+      else if (error.code === "names_outdated") await stageFolder(connection, vault, folderId());
+      // Somebody else's change or vault key came first: both are read again.
+      else if (error.code === "statement_invalid") vault.forgetWritingKey();
+      else throw error;
+    }
+  }
+}

@@ -1,0 +1,170 @@
+/** Names of files and folders in a shared vault: made for an upload, and opened for a list (file-format §8, §9). */
+import type { File, Folder, SharedEntry } from "@coffer/contract";
+import {
+  CryptoError,
+  encodeMetadata,
+  encryptMetadata,
+  findSigner,
+  makeEntryStatement,
+  nextNumber,
+  nameIndex,
+  openEntry,
+  parseEntryStatement,
+  plainNameIndex,
+  seenEntry,
+  type EntryKind,
+  type EntryStatement,
+  type Metadata,
+  type OpenedEntry,
+  type VaultKeyRecord,
+  type VaultView,
+} from "@coffer/crypto";
+import { fromBase64, toBase64, toHex } from "../../digest.ts";
+import { viewNaming } from "./naming-view.ts";
+import type { OpenVault, WritingKey } from "../open-vault.ts";
+import { VaultError } from "../vault-error.ts";
+
+export interface WantedEntry {
+  readonly kind: EntryKind;
+  readonly id: string;
+  /** null: the top of the vault. */
+  readonly folderId: string | null;
+  readonly metadata: Metadata;
+  /** The statement before it; null for a new one. It has been verified. */
+  readonly previous: EntryStatement | null;
+}
+
+/** A signed entry under the key of the vault's generation, as the service takes it. */
+export async function makeEntry(
+  vault: OpenVault,
+  view: VaultView,
+  { record, key }: WritingKey,
+  wanted: WantedEntry,
+): Promise<SharedEntry> {
+  const { kind, id, folderId, previous } = wanted;
+  const place = { kind, id, revision: nextNumber(previous?.revision ?? null, "entry"), keyId: record.keyId };
+  const metadata = view.plainNames
+    ? encodeMetadata(kind, wanted.metadata)
+    : await encryptMetadata(vault.platform, key, place, wanted.metadata);
+  const statement = await makeEntryStatement(view, await vault.author(), {
+    ...{ kind, id, folderId, metadata, previous, time: Date.now() },
+    record: view.plainNames ? null : record,
+  });
+  return {
+    entry: toBase64(statement.bytes),
+    metadata: toBase64(metadata),
+    nameIndex: toHex(indexOf(view, key, folderId, wanted.metadata.name)),
+  };
+}
+
+/** What this client has written lies in this vault from then on, and nothing older than it is taken. */
+export function noteOwnEntry(vault: OpenVault, id: string, { entry }: SharedEntry): void {
+  vault.seen.noteEntry(id, seenEntry(parseEntryStatement(fromBase64(entry) ?? new Uint8Array(0))));
+}
+
+/** What the service looks a name up by. */
+export function indexOf(view: VaultView, key: WritingKey["key"], folderId: string | null, name: string): Uint8Array {
+  return view.plainNames ? plainNameIndex(folderId, name) : nameIndex(key, folderId, name);
+}
+
+/** A file or folder as the service answers it. */
+export type SharedItem = Pick<File | Folder, "id" | "vaultId"> & { readonly shared: SharedEntry | null };
+
+/**
+ * The folder that an item's entry must name. In the trash the service may show another one, because the folder it was in is gone: there the
+ * entry stands for itself, and its signature is checked all the same.
+ */
+export function placeOf(
+  item: Pick<File, "folderId" | "trashedAt" | "shared"> | Pick<Folder, "parentId" | "trashedAt" | "shared">,
+): string | null {
+  const shown = "folderId" in item ? item.folderId : item.parentId;
+  if (item.trashedAt === null || item.shared === null) return shown;
+  const bytes = fromBase64(item.shared.entry);
+  return bytes === null ? shown : parseEntryStatement(bytes).folderId;
+}
+
+/**
+ * Verifies and opens an entry. It must lie where the service says it lies: else a service could move files about.
+ * @throws VaultError `not_encrypted` for an item of a shared vault without an entry; CryptoError, ChainError.
+ */
+export async function openItem(
+  vault: OpenVault,
+  kind: EntryKind,
+  item: SharedItem,
+  folderId: string | null,
+): Promise<OpenedEntry> {
+  // Also of an answer to a second look: whoever goes on with it goes on in the vault that it names.
+  if (item.vaultId !== vault.id)
+    throw new VaultError(
+      "vault_changed",
+      `${item.id} lies in vault ${vault.id}, and the service shows it in ${item.vaultId}`,
+      {
+        step: "pins",
+      },
+    );
+  const { entry, metadata } = requireEntry(item);
+  const parsed = parseEntryStatement(entry);
+  // First of all, as the reading order has it: another vault's key is not looked for here.
+  if (toHex(parsed.vault) !== toHex(vault.objectId))
+    throw new CryptoError("vault_changed", "pins", `the entry of ${item.id} is another vault's`);
+  const { view, record } = await viewOf(vault, parsed);
+  const question = { vault: vault.objectId, view, kind, id: item.id, seen: vault.seen.entry(item.id) };
+  const answer = { statement: entry, metadata, record: record?.bytes ?? null };
+  const opened = await openEntry(vault.platform, question, answer, vault.findKey);
+  if (opened.statement.folderId !== folderId)
+    throw new VaultError("damaged", `The service shows ${kind} ${item.id} in another folder than its entry says`, {
+      step: "entry",
+    });
+  vault.seen.noteEntry(item.id, seenEntry(opened.statement));
+  return opened;
+}
+
+/** It names who signed the entry, and who made its key, if they are members: one that was just added may have done either. */
+async function viewOf(vault: OpenVault, entry: EntryStatement) {
+  const read: OpenVault["view"] = (options) => vault.view(options);
+  const view = await viewNaming(read, [entry]);
+  // Nobody signs in a generation that the vault has not reached: no key of it is asked for, and the statement is refused.
+  const isSignable = findSigner(view, entry.signer, entry.generation) !== null;
+  if (view.plainNames || !isSignable) return { view, record: null };
+  const record = await vault.record(entry.keyId, entry.generation);
+  return { view: await viewNaming(read, [entry, { signer: record.creator, generation: record.generation }]), record };
+}
+
+/**
+ * Opens the keys that a list needs with one request per key server, before its entries are opened one by one. What is wrong with one entry
+ * or record shows there.
+ */
+export async function openKeysOf(vault: OpenVault, items: readonly SharedItem[]): Promise<void> {
+  const statements = items.flatMap(parseable);
+  const view = await viewNaming((options) => vault.view(options), statements);
+  if (view.plainNames) return;
+  const signed = statements.filter(({ signer, generation }) => findSigner(view, signer, generation) !== null);
+  const records = await Promise.all(signed.map(({ keyId, generation }) => listed(vault, keyId, generation)));
+  await vault.openKeys(records.filter((record) => record !== null));
+}
+
+function parseable({ shared }: SharedItem): EntryStatement[] {
+  try {
+    return [parseEntryStatement(fromBase64(shared?.entry ?? "") ?? new Uint8Array(0))];
+  } catch (error) {
+    if (error instanceof CryptoError) return [];
+    throw error;
+  }
+}
+
+/** null: the service lists no such record. */
+async function listed(vault: OpenVault, keyId: Uint8Array, generation: bigint): Promise<VaultKeyRecord | null> {
+  try {
+    return await vault.record(keyId, generation);
+  } catch (error) {
+    if (error instanceof VaultError && error.code === "damaged") return null;
+    throw error;
+  }
+}
+
+function requireEntry({ id, shared }: SharedItem): { readonly entry: Uint8Array; readonly metadata: Uint8Array } {
+  const [entry, metadata] = [fromBase64(shared?.entry ?? ""), fromBase64(shared?.metadata ?? "")];
+  if (shared === null || entry === null || metadata === null)
+    throw new VaultError("not_encrypted", `The service shows ${id} of a shared vault without its signed name`);
+  return { entry, metadata };
+}

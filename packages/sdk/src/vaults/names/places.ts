@@ -1,0 +1,121 @@
+/** The vault of what is named by an id, and of what is put somewhere: this machine's memory decides, not the service (encryption design §7). */
+import { clientApi as api, type File, type Folder } from "@coffer/contract";
+import { callOn, type CallOptions } from "../../call.ts";
+import { SdkError } from "../../errors.ts";
+import type { Connection } from "../../options.ts";
+import { openItem, placeOf } from "./entries.ts";
+import type { OpenVault } from "../open-vault.ts";
+import { VaultError } from "../vault-error.ts";
+import { vaultSession } from "../vault-session.ts";
+
+/** What a caller does with an item that it names by its id. */
+export interface NamedItem extends CallOptions {
+  /** The vault that the caller knows it to be in. */
+  readonly vaultId?: string | undefined;
+  /** Content or a name goes there: only where the caller, or this machine's memory, says which vault that is. */
+  readonly sends: boolean;
+}
+
+/**
+ * The vault that the service shows the item in, opened; null for a public one, and for clients without `sharedVaults`. Nothing ever moves to
+ * another vault, so an item that any process of this machine has seen in one stays there, whatever the service says later: else its next
+ * version or name would go to where the service wants it. What the service alone says is enough to read, and pins nothing.
+ * @throws VaultError `vault_changed`; SdkError `vault_required` for what would go to a vault that nobody but the service names.
+ */
+export async function findVaultOf(
+  connection: Connection,
+  item: Pick<File | Folder, "id" | "vaultId" | "shared">,
+  { vaultId: named, sends, ...options }: NamedItem,
+): Promise<OpenVault | null> {
+  if (connection.sharedVaults === null) return null;
+  if (named !== undefined && named !== item.vaultId)
+    throw new VaultError(
+      "vault_changed",
+      `${item.id} was named in vault ${named}, and the service shows it in vault ${item.vaultId}`,
+    );
+  const isKnown = await liesIn(connection, item.id, item.vaultId);
+  if (sends && !isKnown && named === undefined)
+    throw vaultRequired(`Nobody but the service says in which vault ${item.id} lies`);
+  const session = vaultSession(connection);
+  const vault = await (named === undefined ? session.look(item.vaultId, options) : session.find(named, options));
+  if (vault !== null) return vault;
+  if (item.shared !== null)
+    throw new VaultError(
+      "vault_changed",
+      "The vault was public when it was first met, and the service shows it as shared now",
+    );
+  // The caller's own word, and not the service's.
+  if (!isKnown && named !== undefined) await session.homes.notePublic((await session.open(named)).pin, item.id);
+  return null;
+}
+
+/** Where something is put or looked for. */
+export interface Place {
+  readonly vaultId?: string | undefined;
+  readonly folderId?: string | undefined;
+}
+
+export interface FoundPlace {
+  readonly vaultId: string;
+  /** null: a public vault. */
+  readonly vault: OpenVault | null;
+}
+
+/**
+ * The vault that is named, else the folder's; null for clients without `sharedVaults`, which put things where the service has them. Where the
+ * folder alone is named and its vault is shared, the folder's signed entry must say so too: what is put there is encrypted for that vault's
+ * members. @throws SdkError `vault_required` where neither is named; VaultError `vault_changed`, and as opening an entry does.
+ */
+export async function findPlace(
+  connection: Connection,
+  { vaultId, folderId }: Place,
+  options?: CallOptions,
+): Promise<FoundPlace | null> {
+  if (connection.sharedVaults === null) return null;
+  if (vaultId === undefined && folderId === undefined) throw vaultRequired("No vault and no folder is named");
+  if (vaultId !== undefined) {
+    if (folderId !== undefined) await liesIn(connection, folderId, vaultId);
+    return { vaultId, vault: await vaultSession(connection).find(vaultId, options) };
+  }
+  const { folder } = await callOn(connection, api.folders.get, { params: { folderId: folderId ?? "" } }, options);
+  const vault = await findVaultOf(connection, folder, { ...options, sends: true });
+  if (vault !== null) await openItem(vault, "folder", folder, placeOf(folder));
+  return { vaultId: folder.vaultId, vault };
+}
+
+/**
+ * Of what was put into a public vault. Its id is the service's own word, so nothing is remembered of it.
+ * @throws VaultError `vault_changed` for an id that is another item's, or another vault.
+ */
+export async function requireCreated(
+  connection: Connection,
+  vaultId: string,
+  item: Pick<File | Folder, "id" | "vaultId">,
+): Promise<void> {
+  if (item.vaultId !== vaultId)
+    throw new VaultError(
+      "vault_changed",
+      `It was put into vault ${vaultId}, and the service shows it in ${item.vaultId}`,
+    );
+  await liesIn(connection, item.id, vaultId);
+}
+
+/** Whether this machine knows it there. False: it does not know it at all. @throws VaultError `vault_changed` when it knows it elsewhere. */
+export async function liesIn(connection: Connection, itemId: string, vaultId: string): Promise<boolean> {
+  const home = (await vaultSession(connection).homes.look())(itemId);
+  if (home === null) return false;
+  if (home.vaultId === vaultId) return true;
+  throw new VaultError(
+    "vault_changed",
+    `${itemId} was seen in vault ${home.vaultId}, and the service or the call has it in vault ${vaultId}`,
+  );
+}
+
+/** A client with `sharedVaults` has no default vault: what is meant for members would go there in the clear. */
+export function vaultRequired(message: string): SdkError {
+  return new SdkError(`${message}, and nothing was sent`, {
+    code: "vault_required",
+    retryable: false,
+    nextStep: "Name the vault: give its id as vaultId.",
+  });
+}

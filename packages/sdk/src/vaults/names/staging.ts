@@ -1,0 +1,112 @@
+/** Bringing a folder's names under the vault's current key, so that new ones can stand beside them (encryption design §2, names). */
+import { clientApi as api, type File, type Folder } from "@coffer/contract";
+import { folderNamesGroup, MAX_STAGED } from "@coffer/contract/shared-vaults";
+import type { SharedEntry } from "@coffer/contract";
+import { callOn } from "../../call.ts";
+import { toHex } from "../../digest.ts";
+import type { Connection } from "../../options.ts";
+import { makeEntry, openItem, openKeysOf } from "./entries.ts";
+import type { OpenVault, WritingKey } from "../open-vault.ts";
+import type { VaultView } from "@coffer/crypto";
+import { toVaultError, VaultError } from "../vault-error.ts";
+
+/** How often the folder is gone through, while others write into it. */
+const ROUNDS = 5;
+
+/**
+ * Stages every live entry of the folder under the current key, until the service has changed the folder to it. Several clients may do it at
+ * once: each finishes what the others have begun.
+ */
+export async function stageFolder(connection: Connection, vault: OpenVault, folderId: string | null): Promise<void> {
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const view = await vault.view({ maxAge: 0 });
+    const writing = await vault.writingKey(view);
+    if (await stageOnce(connection, vault, view, writing, folderId)) return;
+  }
+  throw new VaultError(
+    "generation_moved",
+    "The folder kept changing while its names were brought under the current key",
+    {
+      nextStep: "Repeat it when fewer clients write into the folder.",
+    },
+  );
+}
+
+async function stageOnce(
+  connection: Connection,
+  vault: OpenVault,
+  view: VaultView,
+  writing: WritingKey,
+  folderId: string | null,
+): Promise<boolean> {
+  const keyId = toHex(writing.record.keyId);
+  let changed = false;
+  for await (const entries of entriesOf(connection, vault, view, writing, folderId)) {
+    const body = { folderId, keyId, entries };
+    const answer = await callOn(connection, folderNamesGroup.stage, { params: { vaultId: vault.id }, body });
+    changed = answer.keyId === keyId;
+  }
+  return changed;
+}
+
+/** The folder's live entries under the current key, in pieces that one call takes; at least one piece, which may be empty. */
+async function* entriesOf(
+  connection: Connection,
+  vault: OpenVault,
+  view: VaultView,
+  writing: WritingKey,
+  folderId: string | null,
+): AsyncGenerator<SharedEntry[], void, undefined> {
+  let piece: SharedEntry[] = [];
+  for await (const { kind, items } of pagesOf(connection, vault.id, folderId)) {
+    await openKeysOf(vault, items);
+    for (const item of items) {
+      const { statement, metadata } = await openOrName(vault, kind, item, folderId);
+      const wanted = { kind, id: item.id, folderId, metadata, previous: statement };
+      piece.push(await makeEntry(vault, view, writing, wanted));
+      if (piece.length === MAX_STAGED) {
+        yield piece;
+        piece = [];
+      }
+    }
+  }
+  yield piece;
+}
+
+/** One entry that cannot be trusted keeps the folder under its old key: whoever may delete it must learn which one it is. */
+async function openOrName(vault: OpenVault, kind: ItemPage["kind"], item: File | Folder, folderId: string | null) {
+  try {
+    return await openItem(vault, kind, item, folderId);
+  } catch (error) {
+    const failure = toVaultError(error);
+    if (!(failure instanceof VaultError) || failure.step === null) throw failure;
+    const message = `The ${kind} ${item.id} keeps the folder's names under an old key: ${failure.message}`;
+    const nextStep = `Move the ${kind} ${item.id} to the trash, then repeat it.`;
+    throw new VaultError(failure.code, message, { nextStep, step: failure.step, cause: error });
+  }
+}
+
+interface ItemPage {
+  readonly kind: "file" | "folder";
+  readonly items: readonly (File | Folder)[];
+}
+
+async function* pagesOf(
+  connection: Connection,
+  vaultId: string,
+  folderId: string | null,
+): AsyncGenerator<ItemPage, void, undefined> {
+  const place = folderId ?? "root";
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const query = { vaultId, folderId: place, limit: MAX_STAGED, ...(cursor === undefined ? {} : { cursor }) } as const;
+    const page = await callOn(connection, api.files.list, { query });
+    yield { kind: "file", items: page.files };
+    cursor = page.nextCursor;
+  }
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const query = { vaultId, parentId: place, limit: MAX_STAGED, ...(cursor === undefined ? {} : { cursor }) } as const;
+    const page = await callOn(connection, api.folders.list, { query });
+    yield { kind: "folder", items: page.folders };
+    cursor = page.nextCursor;
+  }
+}

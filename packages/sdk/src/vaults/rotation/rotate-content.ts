@@ -1,0 +1,87 @@
+/** One file's content under new keys: its version is read, encrypted anew and stored on the condition that it is still current. */
+import { parseVersionStatement } from "@coffer/crypto";
+import { fromBase64, toBase64, toHex } from "../../digest.ts";
+import type { File } from "../../file.ts";
+import type { Connection } from "../../options.ts";
+import { sendKept } from "../../upload/kept-upload.ts";
+import { PART_BYTES } from "../../upload/upload.ts";
+import { bytesOf } from "../addresses.ts";
+import { openItem, placeOf } from "../names/entries.ts";
+import type { OpenVault } from "../open-vault.ts";
+import { uploadShared } from "../content/upload.ts";
+import type { KeptUpload, SourceIdentity } from "../content/upload-journal.ts";
+import { inVaultTerms } from "../vault-error.ts";
+import { versionSource } from "./version-source.ts";
+
+export interface RenewalOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Of one part, in bytes. */
+  readonly partBytes?: number | undefined;
+}
+
+/**
+ * A content of more than one part is kept over a crash where the client has a place for it (file-format §5.5): the same call goes on with the
+ * parts that the service has. It reads and encrypts them again without sending them, because only the digest of the whole tells that the
+ * service stored what was sent, before what it replaces goes.
+ */
+export async function renewContent(
+  connection: Connection,
+  vault: OpenVault,
+  file: File,
+  { signal, partBytes = PART_BYTES }: RenewalOptions,
+): Promise<void> {
+  const { metadata } = await inVaultTerms(() => openItem(vault, "file", file, placeOf(file)));
+  const kept = file.size > partBytes ? await openKept(connection, vault, file) : null;
+  await sendKept(connection, kept, async (journal) => {
+    const source = versionSource(connection, vault, file, { size: metadata.size, signal });
+    const target = { kind: "version", file, contentType: metadata.contentType, ifMatch: etagOf(file) } as const;
+    await uploadShared(connection, vault, target, source, { signal, partBytes, padded: isPadded(file), journal });
+  });
+}
+
+/** Nothing is left to be encrypted again: what was begun and never ended, because somebody else came first, is forgotten. */
+export async function clearContent(connection: Connection, vault: OpenVault): Promise<void> {
+  await connection.sharedVaults?.uploads?.clear(workOf(connection, vault));
+}
+
+async function openKept(connection: Connection, vault: OpenVault, file: File): Promise<KeptUpload | null> {
+  const { uploads } = connection.sharedVaults ?? {};
+  return (await uploads?.open(workOf(connection, vault), `file ${file.id}`, identityOf(file))) ?? null;
+}
+
+/** By the member that signs: what another one has begun is not this one's to go on with. */
+function workOf({ place, sharedVaults }: Connection, { pin }: OpenVault): string {
+  return `rotate ${place.origin} ${pin.chainObjectId ?? ""} ${sharedVaults?.signer.chainAddress ?? ""}`;
+}
+
+/** What was signed about the version, which never changes, and the entry that the new one follows. */
+function identityOf(file: File): SourceIdentity {
+  const { bytes, statement } = statementOf(file);
+  return {
+    version: file.versionId,
+    statement: toBase64(bytes),
+    commitment: toHex(statement.commitment),
+    length: String(statement.messageLength),
+    digest: toHex(statement.digest),
+    entry: file.shared?.entry ?? "",
+  };
+}
+
+function statementOf({ shared }: File) {
+  const bytes = fromBase64(shared?.version ?? "") ?? new Uint8Array(0);
+  return { bytes, statement: parseVersionStatement(bytes) };
+}
+
+/** RFC 9110 §8.8.3, as the service renders it: of the stored bytes. */
+function etagOf({ sha256 }: File): string {
+  const base64url = toBase64(bytesOf(`0x${sha256}`))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
+  return `"sha256-${base64url}"`;
+}
+
+/** What hid its size goes on hiding it: bit 0 of the header's flags (file-format §2). */
+function isPadded(file: File): boolean {
+  return ((statementOf(file).statement.headerPrefix[10] ?? 0) & 1) === 1;
+}

@@ -1,0 +1,97 @@
+/** What of a shared vault is below its current generation: the service says it, a page at a time, and every round asks again. */
+import { clientApi as api, type Folder } from "@coffer/contract";
+import { parseEntryStatement, parseVersionStatement, type VaultView } from "@coffer/crypto";
+import { callOn } from "../../call.ts";
+import { fromBase64 } from "../../digest.ts";
+import type { File } from "../../file.ts";
+import type { Connection } from "../../options.ts";
+import type { OpenVault } from "../open-vault.ts";
+import { VaultError } from "../vault-error.ts";
+
+export interface Outdated {
+  /** Files and folders, in the trash too. */
+  readonly total: number;
+  /** Folders with names to be changed all at once; null: the top of the vault. Empty where names are plain. */
+  readonly places: ReadonlyMap<string | null, OutdatedNames>;
+}
+
+/** What is current once a folder's names are: items whose content, if they have any, is current already. */
+export interface OutdatedNames {
+  readonly folders: number;
+  readonly items: number;
+}
+
+export async function findOutdated(
+  connection: Connection,
+  vault: OpenVault,
+  view: VaultView,
+  signal: AbortSignal | undefined,
+): Promise<Outdated> {
+  const places = new Map<string | null, OutdatedNames>();
+  let total = 0;
+  const note = (item: File | Folder): void => {
+    total += 1;
+    if (item.trashedAt !== null || view.plainNames || !isOutdatedEntry(item, view)) return;
+    const isFile = "folderId" in item;
+    const place = isFile ? item.folderId : item.parentId;
+    const { folders, items } = places.get(place) ?? { folders: 0, items: 0 };
+    const isDone = !isFile || !isOutdatedVersion(item, view);
+    places.set(place, { folders: folders + (isFile ? 0 : 1), items: items + (isDone ? 1 : 0) });
+  };
+  for await (const folder of outdatedFolders(connection, vault, view, signal)) note(folder);
+  for await (const file of outdatedFiles(connection, vault, view, signal)) note(file);
+  return { total, places };
+}
+
+/** Those whose content or name is below the generation. */
+export async function* outdatedFiles(
+  connection: Connection,
+  { id: vaultId }: OpenVault,
+  view: VaultView,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<File, void, undefined> {
+  for (const trashed of [false, true])
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const query = { ...pageOf(vaultId, cursor), trashed };
+      const page = await callOn(connection, api.files.list, { query }, { signal });
+      for (const file of page.files) if (isOutdatedVersion(file, view) || isOutdatedEntry(file, view)) yield file;
+      cursor = page.nextCursor;
+    }
+}
+
+export async function* outdatedFolders(
+  connection: Connection,
+  { id: vaultId }: OpenVault,
+  view: VaultView,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Folder, void, undefined> {
+  for (const trashed of [false, true])
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const query = { ...pageOf(vaultId, cursor), trashed };
+      const page = await callOn(connection, api.folders.list, { query }, { signal });
+      for (const folder of page.folders) if (isOutdatedEntry(folder, view)) yield folder;
+      cursor = page.nextCursor;
+    }
+}
+
+/** @throws VaultError `not_encrypted` for what has no statements. */
+export function isOutdatedVersion({ id, shared }: File, view: VaultView): boolean {
+  return parseVersionStatement(requireBytes(id, shared?.version)).generation < view.generation;
+}
+
+export function isOutdatedEntry({ id, shared }: File | Folder, view: VaultView): boolean {
+  return parseEntryStatement(requireBytes(id, shared?.entry)).generation < view.generation;
+}
+
+const PAGE = 100;
+
+function pageOf(vaultId: string, cursor: string | undefined) {
+  return { vaultId, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+}
+
+function requireBytes(id: string, text: string | undefined): Uint8Array {
+  const bytes = fromBase64(text ?? "");
+  if (text === undefined || bytes === null)
+    throw new VaultError("not_encrypted", `The service shows ${id} of a shared vault without its statements`);
+  return bytes;
+}

@@ -1,0 +1,244 @@
+/** Encrypting everything of a shared vault again, under keys that those who were removed never had (encryption design §2, rotate). */
+import type { Folder } from "@coffer/contract";
+import { raiseFloor } from "@coffer/chain";
+import type { VaultView } from "@coffer/crypto";
+import { SdkError } from "../../errors.ts";
+import type { File } from "../../file.ts";
+import type { Connection } from "../../options.ts";
+import { updateFile, updateFolder } from "../names/changes.ts";
+import { sending } from "../create.ts";
+import { NOT_ROTATED, ROTATED } from "../effects.ts";
+import type { OpenVault } from "../open-vault.ts";
+import { clearContent, renewContent } from "./rotate-content.ts";
+import {
+  findOutdated,
+  isOutdatedVersion,
+  outdatedFiles,
+  outdatedFolders,
+  type OutdatedNames,
+} from "./rotate-outdated.ts";
+import { stageFolder } from "../names/staging.ts";
+import { inVaultTerms, toVaultError, VaultError } from "../vault-error.ts";
+import { requireOpenVault, vaultSession } from "../vault-session.ts";
+
+/** How far a rotation has come. */
+export interface RotationProgress {
+  /** Contents that were encrypted again. */
+  readonly files: number;
+  /** Folders whose own names were. */
+  readonly folders: number;
+  /** Items of which nothing is left below the generation, of `total` that had to be looked after. */
+  readonly done: number;
+  readonly total: number;
+}
+
+/** Something that could not be encrypted again. */
+export interface NotRotated {
+  readonly kind: "file" | "folder";
+  /** null: the names of the vault's top. */
+  readonly id: string | null;
+  /** A code of {@link VaultErrorCode} or of the error catalogue. */
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface RotationResult {
+  readonly files: number;
+  readonly folders: number;
+  /** Everything that is not in `failed` is of this generation or a later one. */
+  readonly generation: bigint;
+  /** The vault's floor afterwards: nothing of an earlier generation is taken by any reader. */
+  readonly floor: bigint;
+  /** The floor stays where it was while anything is here. */
+  readonly failed: readonly NotRotated[];
+  /** In words, for people: what this has ended, and what it has not. */
+  readonly effect: string;
+}
+
+export interface RotationOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Size of the parts in which larger files are sent, in bytes; 8 MiB by default: the memory that one takes. */
+  readonly partBytes?: number | undefined;
+  readonly onProgress?: ((progress: RotationProgress) => void) | undefined;
+}
+
+/** Files of up to {@link SMALL_BYTES} that are on their way at once; larger ones go one by one. */
+const LANES = 3;
+const SMALL_BYTES = 1024 * 1024;
+/** How often the vault is gone through, while others write into it. */
+const ROUNDS = 4;
+
+/**
+ * Reads every version and every name that is below the vault's current generation, in the trash too, verifies it, and stores it again under
+ * new keys, each on the condition that it is still current. Readers and writers go on meanwhile; what was replaced stays readable by its
+ * version id for an hour, except beyond eight versions of a file, and beyond as many bytes as the account's plan stores (decision 0017).
+ * After a crash at any point everything is readable, and the next call does what is left; a file of several parts goes on with the parts that the service has, where the client keeps unfinished uploads, and else begins again. At the end the owner
+ * raises the vault's floor, so that no reader takes anything older.
+ *
+ * What it does: whoever was removed, and kept the vault keys of their time, cannot open what the service serves from then on, and nothing
+ * that was signed in those generations is accepted any more. What it does not do: take back what they copied; the blobs that were replaced
+ * are gone after their hour only if the service deletes them. It costs one download and one upload of everything that is old.
+ *
+ * Any member may do it; `failed` then holds what only the owner reaches (the trash), and the floor stays.
+ * @throws VaultError, ApiError for what repeating may cure; what cannot be read at all is in `failed`.
+ */
+export async function rotateVault(
+  connection: Connection,
+  vaultId: string,
+  options: RotationOptions = {},
+): Promise<RotationResult> {
+  const vault = await requireOpenVault(connection, vaultId, { signal: options.signal });
+  const rotation = new Rotation(connection, vault, options);
+  const generation = await rotation.run();
+  const { files, folders } = rotation.progress;
+  const failed = [...rotation.failed.values()];
+  const floor = await inVaultTerms(() => settleFloor(connection, vault, failed.length === 0 ? generation : null));
+  return { files, folders, generation, floor, failed, effect: floor >= generation ? ROTATED : NOT_ROTATED };
+}
+
+/** Raises the floor where that may be done, and answers it. */
+async function settleFloor(connection: Connection, vault: OpenVault, wanted: bigint | null): Promise<bigint> {
+  const { chain, signer } = vaultSession(connection);
+  const objectId = vault.pin.chainObjectId ?? "";
+  const object = await chain.readVault(objectId, { maxAge: 0 });
+  if (wanted === null || object.owner.chainAddress !== signer.chainAddress) return object.floor;
+  return (await raiseFloor(chain, sending(signer), { objectId, floor: wanted })).vault.floor;
+}
+
+class Rotation {
+  readonly failed = new Map<string, NotRotated>();
+  progress: RotationProgress = { files: 0, folders: 0, done: 0, total: 0 };
+  readonly #connection: Connection;
+  readonly #vault: OpenVault;
+  readonly #signal: AbortSignal | undefined;
+  readonly #options: RotationOptions;
+  /** Attempts that changed something, or met something changed: there is a point in another round. */
+  #moves = 0;
+
+  constructor(connection: Connection, vault: OpenVault, options: RotationOptions) {
+    this.#connection = connection;
+    this.#vault = vault;
+    this.#signal = options.signal;
+    this.#options = options;
+  }
+
+  /** Answers the generation below which nothing is left but what has failed. */
+  async run(): Promise<bigint> {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      this.#signal?.throwIfAborted();
+      const view = await this.#vault.view({ maxAge: 0 });
+      // A key of this generation at the service means that it has seen the generation, and takes nothing older from then on.
+      await this.#vault.writingKey(view);
+      const outdated = await findOutdated(this.#connection, this.#vault, view, this.#signal);
+      this.#note({ total: this.progress.done + outdated.total });
+      if (outdated.total === 0) {
+        await clearContent(this.#connection, this.#vault);
+        return view.generation;
+      }
+      const before = this.#moves;
+      for (const [folderId, names] of outdated.places) await this.#stage(folderId, names);
+      await this.#renewFolders(view);
+      await this.#renewFiles(view);
+      if (this.#moves === before && this.failed.size > 0) return view.generation;
+    }
+    throw new VaultError("generation_moved", "The vault kept changing while it was rotated");
+  }
+
+  /** All names of a folder at once, because they are found by one key. */
+  async #stage(folderId: string | null, { folders, items }: OutdatedNames): Promise<void> {
+    this.#signal?.throwIfAborted();
+    const done = await this.#attempt("folder", folderId, `names of ${folderId ?? "the top"}`, async () => {
+      await inVaultTerms(() => stageFolder(this.#connection, this.#vault, folderId));
+    });
+    if (done) this.#note({ folders: this.progress.folders + folders, done: this.progress.done + items });
+  }
+
+  /** Folders in the trash, and where names are plain all of them. */
+  async #renewFolders(view: VaultView): Promise<void> {
+    for await (const folder of outdatedFolders(this.#connection, this.#vault, view, this.#signal)) {
+      const done = await this.#attempt("folder", folder.id, folder.id, () => this.#renewFolder(folder));
+      if (done) this.#note({ folders: this.progress.folders + 1, done: this.progress.done + 1 });
+    }
+  }
+
+  async #renewFolder({ id }: Folder): Promise<void> {
+    await updateFolder(this.#connection, id, {}, { signal: this.#signal });
+  }
+
+  async #renewFiles(view: VaultView): Promise<void> {
+    const running = new Set<Promise<void>>();
+    const failures: unknown[] = [];
+    try {
+      for await (const file of outdatedFiles(this.#connection, this.#vault, view, this.#signal)) {
+        const most = file.size > SMALL_BYTES ? 1 : LANES;
+        while (running.size >= most) await Promise.race(running);
+        if (failures.length > 0) break;
+        const work = this.#attemptFile(file, view).catch((error: unknown) => void failures.push(error));
+        const lane = work.finally(() => running.delete(lane));
+        running.add(lane);
+        if (most === 1) await lane;
+      }
+    } finally {
+      // Also where the list fails: nothing is written after the rotation has ended.
+      await Promise.all(running);
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+
+  async #attemptFile(file: File, view: VaultView): Promise<void> {
+    const isContent = isOutdatedVersion(file, view);
+    const done = await this.#attempt("file", file.id, file.id, () =>
+      isContent ? this.#renewContent(file) : this.#renewEntry(file),
+    );
+    if (done) this.#note({ files: this.progress.files + (isContent ? 1 : 0), done: this.progress.done + 1 });
+  }
+
+  async #renewEntry({ id }: File): Promise<void> {
+    await updateFile(this.#connection, id, {}, { signal: this.#signal });
+  }
+
+  #renewContent(file: File): Promise<void> {
+    const { partBytes } = this.#options;
+    return renewContent(this.#connection, this.#vault, file, { signal: this.#signal, partBytes });
+  }
+
+  /** Whether it is done. False: it cannot be read, or the caller has no right to it, which is noted and does not end the rotation. */
+  async #attempt(
+    kind: NotRotated["kind"],
+    id: string | null,
+    place: string,
+    work: () => Promise<void>,
+  ): Promise<boolean> {
+    if (this.failed.has(place)) return false;
+    try {
+      await work();
+      this.#moves += 1;
+      return true;
+    } catch (error) {
+      const failure = toVaultError(error);
+      if (!(failure instanceof SdkError)) throw failure;
+      const { code, message } = failure;
+      if (CHANGED.has(code)) {
+        this.#moves += 1;
+        return false;
+      }
+      if (!LASTING.has(code)) throw failure;
+      this.failed.set(place, { kind, id, code, message });
+      return false;
+    }
+  }
+
+  #note(change: Partial<RotationProgress>): void {
+    this.progress = { ...this.progress, ...change };
+    this.#options.onProgress?.(this.progress);
+  }
+}
+
+/** Somebody else has changed or deleted it meanwhile: the next round sees what it is now. */
+const CHANGED: ReadonlySet<string> = new Set(["not_found", "precondition_failed", "statement_invalid"]);
+
+/** What another try does not cure. */
+const LASTING: ReadonlySet<string> = new Set([
+  ...["damaged", "wrong_key", "not_encrypted", "rolled_back", "unsupported_version", "unsupported_suite"],
+  ...["integrity_failed", "trashed", "source_changed", "name_exists"],
+]);
