@@ -2,7 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Client, Vault } from "@coffer/sdk";
+import type { Client, CreationJournal, Vault } from "@coffer/sdk";
+import { fileCreations } from "@coffer/sdk/node";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readHeight, readObject, readRows } from "../kit/crash-points.ts";
 import { type Machine, openMachine } from "../kit/mortal-process.ts";
@@ -45,6 +46,43 @@ describe("twice at once", () => {
     expect(vaults.filter(({ name }) => name === "twice").map(({ id }) => id)).toEqual([made[0]?.id]);
     const kept = JSON.parse(await readFile(join(machine.home, "vault-creations.json"), "utf8"));
     expect(kept.creations).toEqual({});
+  });
+
+  test("create makes one vault also where another process begins and ends between a look at the journal and the next", async () => {
+    const journal = fileCreations(join(machine.home, "vault-creations.json"));
+    const first = owner.another({ shared: { creations: journal } });
+    const others: Vault[] = [];
+    const late: CreationJournal = {
+      load: (creation) => journal.load(creation),
+      replace: async (creation, before, kept) => {
+        if (others.length === 0) others.push(await first.vaults.create({ name: "overtaken", type: "shared" }));
+        return journal.replace(creation, before, kept);
+      },
+    };
+    const height = await readHeight(stack);
+    const second = owner.another({ shared: { creations: late } });
+    expect([await second.vaults.create({ name: "overtaken", type: "shared" })]).toEqual(others);
+    expect((await readHeight(stack)) - height).toBe(1n);
+    expect(JSON.parse(await readFile(join(machine.home, "vault-creations.json"), "utf8")).creations).toEqual({});
+  });
+
+  test("a vault that has members by then is not answered as one just made", async () => {
+    const agent = await stack.invite("of another vault");
+    let hasMade = false;
+    const late: CreationJournal = {
+      load: () => Promise.resolve(null),
+      replace: async () => {
+        if (hasMade) return true;
+        hasMade = true;
+        const { id } = await owner.client.vaults.create({ name: "with a member", type: "shared" });
+        await owner.client.vaults.members.add(id, agent.signer.chainAddress);
+        return true;
+      },
+    };
+    const second = owner.another({ shared: { creations: late } });
+    await expect(second.vaults.create({ name: "with a member", type: "shared" })).rejects.toMatchObject({
+      code: "name_exists",
+    });
   });
 
   test("add adds once, remove raises the generation once, revoke ends everything once", async () => {

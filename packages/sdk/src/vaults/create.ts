@@ -10,6 +10,7 @@ import {
 } from "@coffer/chain";
 import { callOn, type CallOptions } from "../call.ts";
 import type { Signer } from "../chain/signer.ts";
+import { toHex } from "../digest.ts";
 import { ApiError, ContractError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
@@ -111,26 +112,51 @@ async function findOrCreate(session: VaultSession, creation: Creation, plainName
     const kept = await creation.load();
     const made = kept === null ? null : await resumeCreation(chain, signer.chainAddress, vault, kept);
     if (made !== null) return made;
-    await requireFreeName(session.connection, creation.vaultName);
+    if ((await findNamed(session, creation)) !== null) throw nameExists();
     try {
       return await create(session, creation, vault);
     } catch (error) {
       if (!(error instanceof OtherCreation) || look >= LOOKS) throw error;
+      if (error.vault === null) continue;
+      const objectId = error.vault.chainObjectId;
+      const found = objectId === null ? null : await chain.readVault(objectId);
+      if (found !== null && isNew(found, signer.chainAddress, vault)) return found;
+      throw nameExists();
     }
   }
 }
 
-/** Another process is at the same creation: its transaction is the one to be sent. */
-class OtherCreation extends Error {}
+/** Another process is at the same creation: its transaction is the one to be sent, or its vault, when it has made it, the one that is wanted. */
+class OtherCreation extends Error {
+  readonly vault: Vault | null;
 
-async function create({ chain, signer }: VaultSession, creation: Creation, vault: WantedVault): Promise<VaultObject> {
+  constructor(vault: Vault | null) {
+    super("another process creates the vault");
+    this.vault = vault;
+  }
+}
+
+async function create(session: VaultSession, creation: Creation, vault: WantedVault): Promise<VaultObject> {
+  const { chain, signer } = session;
   const created = await createVault(chain, sending(signer), vault, {
     beforeSend: async (_digest, signed) => {
-      if (!(await creation.keep(encodeUnfinished(signed))))
-        throw new OtherCreation("another process creates the vault");
+      if (!(await creation.keep(encodeUnfinished(signed)))) throw new OtherCreation(null);
+      // Another process may have kept its transaction, made its vault and tidied up since the first look.
+      const made = await findNamed(session, creation);
+      if (made === null) return;
+      await creation.finish();
+      throw new OtherCreation(made);
     },
   });
   return created.vault;
+}
+
+/** Nobody but its owner has ever been able to read it: whatever the service calls it, it is as good as the one that would be made. */
+function isNew(found: VaultObject, chainAddress: string, { plainNames, signingKey }: WantedVault): boolean {
+  const { owner, members, former, offered, generation } = found;
+  const isUntouched = generation === 1n && members.length === 0 && former.length === 0 && offered === null;
+  const isWanted = found.plainNames === plainNames && toHex(owner.signingKey) === toHex(signingKey ?? new Uint8Array());
+  return isUntouched && isWanted && owner.chainAddress === chainAddress;
 }
 
 /** What an earlier attempt has registered, whose answer was lost, is found by its object. */
@@ -153,12 +179,14 @@ async function register(
   }
 }
 
-/** Before an object is paid for that no vault could name. */
-async function requireFreeName(connection: Connection, name: string): Promise<void> {
-  const taken = await findVault(connection, (vault) => vault.name === name);
-  if (taken === null) return;
+/** Looked for before an object is paid for that no vault could name. */
+function findNamed({ connection }: VaultSession, { vaultName }: Creation): Promise<Vault | null> {
+  return findVault(connection, ({ name }) => name === vaultName);
+}
+
+function nameExists(): ApiError {
   const facts = { status: 409, requestId: null, retryAfterMs: null };
-  throw new ApiError("name_exists", "The account has a vault of that name", facts);
+  return new ApiError("name_exists", "The account has a vault of that name", facts);
 }
 
 async function findVault(

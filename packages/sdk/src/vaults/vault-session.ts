@@ -47,7 +47,9 @@ export function publicVault(): VaultError {
 
 function openSession(connection: Connection, shared: SharedVaultOptions): VaultSession {
   const { signer, network, fetch, clock = Date.now } = shared;
-  const chain = openChain(network, { fetch, clock });
+  const wait = (milliseconds: number) =>
+    new Promise<void>((resolve) => void connection.clock.after(milliseconds, resolve));
+  const chain = openChain(network, { fetch, clock, wait });
   const pins = shared.pins ?? memoryPins();
   const seen = rememberMemories(shared.seen);
   const opened = new Map<string, Promise<PinnedVault>>();
