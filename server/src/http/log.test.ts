@@ -79,6 +79,8 @@ describe("the log", () => {
       "request 4f3c2b1a-aaaa-4bbb-8ccc-121212121212 failed",
       "SQLITE_CONSTRAINT: UNIQUE constraint failed: accounts.email",
       "http://127.0.0.1:8787/api/files",
+      // A chain's id that has, as one in 17 has, 43 characters.
+      "The node serves the chain 48m3nzrQZrbjebLs7Pm5vJhwPUwHpmfDKAp7YP5HRgq, and not the chain 148m3nzrQZrbjebLs7Pm5vJhwPUwHpmfDKAp7YP5HRgq",
     ];
     for (const text of texts) expect(redact(text)).toBe(text);
   });

@@ -10,8 +10,8 @@ const FORMS: readonly RegExp[] = [
   /\beyJ[\w-]+\.[\w-]+\.[\w-]*/g,
   // Access codes: five groups of Crockford base32. A UUID has other groups.
   /(?<![\w-])(?:[0-9a-hj-km-np-tv-z]{4}-){4}[0-9a-hj-km-np-tv-z]{4}(?![\w-])/gi,
-  // Refresh tokens and mailed tokens: 256 bits in base64url, which are never all in lower case.
-  /(?<![\w-])(?=[a-z_-]*[A-Z0-9])[\w-]{43}(?![\w-])/g,
+  // Refresh tokens and mailed tokens: 256 bits in base64url, which are never all in lower case. One chain in 17 has an id of that length.
+  /(?<![\w-])(?<!\bthe chain )(?=[a-z_-]*[A-Z0-9])[\w-]{43}(?![\w-])/g,
 ];
 
 const NAMES = [
