@@ -1,11 +1,10 @@
 /** One attempt of a call: a request under its time limits, and what its answer says. */
 import { HEADERS, isBytes, type EndpointDefinition } from "@coffer/contract";
 import type { BinaryBody, WireBody } from "./byte-body.ts";
-import type { CallOptions } from "./call.ts";
 import { decodeError, decodeJson, isSuccess, requestIdOf } from "./decode-response.ts";
 import type { EncodedRequest } from "./encode-request.ts";
 import { ConnectionError, ContractError, SdkError } from "./errors.ts";
-import type { Bearer, Connection } from "./options.ts";
+import type { Bearer, Connection, CallOptions } from "./options.ts";
 import { errorCode, sanitizeCause } from "./redaction.ts";
 import { throughMiddleware } from "./transports.ts";
 import { Watch } from "./watch.ts";

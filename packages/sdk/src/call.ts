@@ -11,24 +11,11 @@ import { attemptOnce, limitAttempt, type ByteAnswer, type Call, type RawAnswer }
 import type { ByteBody } from "./byte-body.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { ApiError, ContractError } from "./errors.ts";
-import type { Connection } from "./options.ts";
+import type { Connection, CallOptions } from "./options.ts";
 import { isWorthRepeating, mayHaveBeenDone, retryDelay } from "./retry.ts";
 import { pause, Watch } from "./watch.ts";
 
 export type { ByteAnswer } from "./attempt.ts";
-
-export interface CallOptions {
-  readonly signal?: AbortSignal | undefined;
-  /** Names a mutation so that a repeat is not a second one; made at random once per call when absent. 1 to 255 characters. */
-  readonly idempotencyKey?: string | undefined;
-  /** Milliseconds for one attempt and for all of them; see {@link TimeLimits}. */
-  readonly attemptMs?: number | undefined;
-  readonly totalMs?: number | undefined;
-  /** Repeats after the first attempt; 0 for none. */
-  readonly retries?: number | undefined;
-  /** Bytes of the request body handed to the transport in this attempt; 0 when an attempt begins. */
-  readonly onSent?: ((bytes: number) => void) | undefined;
-}
 
 /** What a call gives: the contract's output; `undefined` where the endpoint may answer without a body. */
 export type CallOutput<E extends EndpointDefinition> =

@@ -1,13 +1,14 @@
 import type { CallInput, EndpointDefinition } from "@coffer/contract";
 import type { ByteBody } from "./byte-body.ts";
-import { send, type Answer, type CallOptions, type CallOutput } from "./call.ts";
+import { send, type Answer, type CallOutput } from "./call.ts";
 import { fileResource, type FileResource } from "./files.ts";
-import { openConnection, type ClientOptions, type Connection } from "./options.ts";
+import type { Connection, CallOptions } from "./options.ts";
 import * as account from "./resources/account.ts";
 import { inviteResource, type InviteResource } from "./resources/invites.ts";
 import * as signIn from "./resources/sign-in.ts";
 import * as storage from "./resources/storage.ts";
 import { eventResource, webhookResource, type EventResource, type WebhookResource } from "./resources/webhooks.ts";
+import { openConnection, type ClientOptions } from "./open-connection.ts";
 
 type Arguments<E extends EndpointDefinition> =
   Record<never, never> extends CallInput<E, ByteBody>

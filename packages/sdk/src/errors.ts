@@ -8,7 +8,8 @@ import {
 } from "@coffer/contract";
 import { redactText } from "./redaction.ts";
 import { INSPECT } from "./secret.ts";
-import type { VaultErrorCode } from "./vaults/vault-error.ts";
+import type { ChainErrorCode } from "@coffer/chain";
+import type { CryptoErrorCode } from "@coffer/crypto";
 
 /** Codes of failures that the service did not answer itself. */
 export type ClientErrorCode =
@@ -272,3 +273,20 @@ function isRetryableStatus(status: number): boolean {
   if (status === 408 || status === 425 || status === 429) return true;
   return status >= 500 && status !== 501 && status !== 505;
 }
+
+/** Codes of failures in shared vaults that the service did not answer. */
+export type VaultErrorCode =
+  | ChainErrorCode
+  | Exclude<CryptoErrorCode, "source_changed">
+  /** The vault is shared, and this client has no chain key or no network. */
+  | "shared_vault"
+  /** The vault or a folder of it kept changing while this client wrote. */
+  | "generation_moved"
+  /** The signer has no key that signs statements, or the vault names another one. */
+  | "signing_key_missing"
+  /** Nobody has signed that an export is whole. */
+  | "export_unsigned"
+  /** No address that the service shows is proven by the invite's secret. */
+  | "invite_unproven"
+  /** The address is malformed, or its public key is another address's. */
+  | "address_invalid";

@@ -6,3 +6,9 @@ import type { File as ListedFile } from "@coffer/contract";
  * code that says why (`not_a_member`, `damaged`, …). `sha256` is of the stored bytes everywhere.
  */
 export type File = ListedFile & { readonly storedSize?: number; readonly unreadable?: string };
+
+/** Changes of a file's place. `folderId: null`: to the top of the vault; `undefined` is refused, as in {@link UploadInput}. */
+export interface FileChanges {
+  readonly name?: string | undefined;
+  readonly folderId?: string | null;
+}

@@ -1,31 +1,12 @@
 import type { clientApi as api } from "@coffer/contract";
-import type { CallOptions } from "./call.ts";
-import type { Download, DownloadOptions } from "./download/download.ts";
-import type { File } from "./file.ts";
-import type { Connection } from "./options.ts";
+import type { Download } from "./download/download.ts";
+import type { File, FileChanges } from "./file.ts";
+import type { Connection, CallOptions, PlaceOptions, UpdateOptions } from "./options.ts";
 import { PagePromise } from "./pages.ts";
 import { onDemand, withCursor, type Query } from "./resources/calling.ts";
-import type { ReplaceInput, UploadInput, UploadOptions, UploadResult } from "./upload/upload.ts";
-
-/** Changes of a file's place. `folderId: null`: to the top of the vault; `undefined` is refused, as in {@link UploadInput}. */
-export interface FileChanges {
-  readonly name?: string | undefined;
-  readonly folderId?: string | null;
-}
-
-/** Of an act on a file or folder that is named by its id. */
-export interface PlaceOptions extends CallOptions {
-  /**
-   * The vault that it is in. Clients with `sharedVaults` change nothing where the service shows it in another one (`vault_changed`), and need
-   * it for a name that is given to an item which this machine has not seen (`vault_required`).
-   */
-  readonly vaultId?: string;
-}
-
-export interface UpdateOptions extends PlaceOptions {
-  /** The `revision` that the file or folder must still have; else `precondition_failed`. */
-  readonly ifRevision?: number | undefined;
-}
+import type { UploadResult } from "./upload/target.ts";
+import type { DownloadOptions } from "./download/content-facts.ts";
+import type { ReplaceInput, UploadInput, UploadOptions } from "./upload/input.ts";
 
 export interface FileResource {
   /** Newest first. `folderId: "root"` for those at the top; `name` finds the exact name. */

@@ -30,13 +30,15 @@ export {
 } from "@coffer/contract";
 export type { AuditVerdict, AuditVerifyOptions } from "./audit/verify.ts";
 export type { ByteBody } from "./byte-body.ts";
-export type { Answer, ByteAnswer, CallOptions, CallOutput } from "./call.ts";
+export type { Answer, ByteAnswer, CallOutput } from "./call.ts";
+export type { CallOptions } from "./options.ts";
 export { chainKeySigner, generateChainKey, statementSigner } from "./chain/chain-key.ts";
 export type { Signer } from "./chain/signer.ts";
 export { createClient, type Client } from "./client.ts";
 export type { Clock } from "./clock.ts";
 export type { ByteRange } from "./download/content-facts.ts";
-export type { Download, DownloadOptions } from "./download/download.ts";
+export type { Download } from "./download/download.ts";
+export type { DownloadOptions } from "./download/content-facts.ts";
 export {
   AbortError,
   ApiError,
@@ -53,14 +55,11 @@ export {
 } from "./errors.ts";
 export type { FollowOptions } from "./events/follow.ts";
 export type { File } from "./file.ts";
-export type { FileChanges, FileResource, PlaceOptions, UpdateOptions } from "./files.ts";
-export {
-  SDK_VERSION,
-  type SharedVaultOptions,
-  type ClientOptions,
-  type Credentials,
-  type TimeLimits,
-} from "./options.ts";
+export type { FileResource } from "./files.ts";
+export type { FileChanges } from "./file.ts";
+export type { PlaceOptions, UpdateOptions } from "./options.ts";
+export { type SharedVaultOptions, type TimeLimits } from "./options.ts";
+export { SDK_VERSION, type ClientOptions, type Credentials } from "./open-connection.ts";
 export { PagePromise, type Page } from "./pages.ts";
 export { redactText } from "./redaction.ts";
 export type {
@@ -70,7 +69,8 @@ export type {
   BillingResource,
   DevelopmentResource,
 } from "./resources/account.ts";
-export type { InviteResource, NewInvite, RedeemedAgent, RedeemOptions } from "./resources/invites.ts";
+export type { InviteResource } from "./resources/invites.ts";
+export type { NewInvite, RedeemedAgent, RedeemOptions } from "./vaults/members/inviting.ts";
 export type { AuthResource, IdentityProviderResource, SessionResource } from "./resources/sign-in.ts";
 export type {
   AgentResource,
@@ -83,18 +83,14 @@ export type { EventDescription } from "./resources/webhook-calls.ts";
 export type { EventResource, WebhookResource } from "./resources/webhooks.ts";
 export type { RetryPolicy } from "./retry.ts";
 export { Secret } from "./secret.ts";
-export {
-  sessionCredentials,
-  type SessionCredentials,
-  type SessionLock,
-  type SessionOptions,
-  type SessionStore,
-  type StoredSession,
-} from "./session/credentials.ts";
+export { sessionCredentials, type SessionCredentials } from "./session/credentials.ts";
+export { type SessionLock, type SessionOptions, type SessionStore, type StoredSession } from "./session/state.ts";
 export { inProcessTransport, kyTransport, type AttemptContext, type Middleware, type Transport } from "./transports.ts";
-export type { Progress, ReplaceInput, UploadInput, UploadOptions, UploadResult } from "./upload/upload.ts";
+export type { UploadResult } from "./upload/target.ts";
+export type { Progress, ReplaceInput, UploadInput, UploadOptions } from "./upload/input.ts";
 export type { AccessCheck, LayerCheck } from "./vaults/keys/check-access.ts";
-export type { CreationJournal, NewSharedVault } from "./vaults/create.ts";
+export type { NewSharedVault } from "./vaults/create.ts";
+export type { CreationJournal } from "./journals.ts";
 export type { ExportOptions, ExportProgress, ExportResult } from "./vaults/export/export.ts";
 export type { ExportStore } from "./vaults/export/export-layout.ts";
 export type { AddedMember, AddMemberOptions, AgentOfInvite, RemovedMember } from "./vaults/members/members.ts";
@@ -105,6 +101,6 @@ export type { NotResealed, ResealResult } from "./vaults/keys/reseal.ts";
 export type { RevokedAgent, RevokedMembership, RevokeOptions } from "./vaults/members/revoke-agent.ts";
 export type { ToldOfVault } from "./vaults/memory/trusting.ts";
 export type { NotRotated, RotationOptions, RotationProgress, RotationResult } from "./vaults/rotation/rotate.ts";
-export type { KeptUpload, SourceIdentity, UploadJournals } from "./vaults/content/upload-journal.ts";
-export type { VaultErrorCode } from "./vaults/vault-error.ts";
+export type { KeptUpload, SourceIdentity, UploadJournals } from "./journals.ts";
+export type { VaultErrorCode } from "./errors.ts";
 export type { EventOf, ReceivedEvent, UnknownEvent } from "./webhooks/received-event.ts";

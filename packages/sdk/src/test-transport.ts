@@ -2,7 +2,6 @@
 import { ERRORS, type ErrorCode } from "@coffer/contract";
 import { createClient, type Client } from "./client.ts";
 import type { Clock } from "./clock.ts";
-import type { ClientOptions } from "./options.ts";
 
 // What a call loads when it first needs it: reading a file takes more turns than the clock waits for, on a busy machine.
 import "@coffer/contract/error-texts";
@@ -11,6 +10,7 @@ import "./download/download.ts";
 import "./guarded-stream.ts";
 import "./session/renewal.ts";
 import "./upload/upload.ts";
+import type { ClientOptions } from "./open-connection.ts";
 
 /** Turns of the event loop after which nothing more is on its way. */
 const IDLE_TURNS = 20;

@@ -1,8 +1,8 @@
 /** Checks the account's audit log. Loaded on demand. */
 import type { AuditCheck, AuditEvent, AuditLink } from "@coffer/contract";
 import { checkAuditChain } from "@coffer/contract/audit-chain";
-import type { CallOptions } from "../call.ts";
 import { digestOf, toHex } from "../digest.ts";
+import type { CallOptions } from "../options.ts";
 
 /** What the log was found to be. */
 export type AuditVerdict = AuditCheck;

@@ -5,12 +5,13 @@ import { invitesGroup } from "@coffer/contract/invites";
 import { renderKeyAddressText, renderLinkText, renderRedeemText } from "@coffer/contract/proof-texts";
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import type { Calling, CallOptions } from "../call.ts";
+import type { Calling } from "../call.ts";
 import { fromBase64, toBase64, toHex } from "../digest.ts";
 import { ContractError } from "../errors.ts";
 import type { Body } from "../resources/calling.ts";
 import { parseInviteText, type InviteText } from "./invite-text.ts";
 import type { Place, Signer } from "./signer.ts";
+import type { CallOptions } from "../options.ts";
 
 /** Signs a text that this client made. */
 function signText(signer: Signer, text: string): Promise<string> {

@@ -1,5 +1,6 @@
 import { sha256FromBase64 } from "../digest.ts";
 import { ContractError } from "../errors.ts";
+import type { Progress } from "../upload/input.ts";
 
 /** A part of a file. `length` absent: to the end. Bytes. */
 export interface ByteRange {
@@ -86,4 +87,16 @@ function decodePercent(text: string): string | null {
 
 function broken(issue: string): ContractError {
   return new ContractError("response", "files.content", [`headers.${issue}`]);
+}
+
+export interface DownloadOptions {
+  readonly range?: ByteRange | undefined;
+  /** The vault that the file must lie in; the service is not believed when it shows it in another. */
+  readonly vaultId?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Take the stored bytes as they are, also those of a shared vault's file, which are encrypted: for copies, not for reading. */
+  readonly ciphertext?: boolean | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** Repeats of a request that moved nothing. */
+  readonly retries?: number | undefined;
 }

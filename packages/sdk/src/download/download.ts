@@ -4,21 +4,8 @@ import { send, type ByteAnswer } from "../call.ts";
 import { createHasher } from "../digest.ts";
 import { ContractError } from "../errors.ts";
 import type { Connection } from "../options.ts";
-import type { Progress } from "../upload/upload.ts";
-import { readContentFacts, type ByteRange, type ContentFacts } from "./content-facts.ts";
+import { readContentFacts, type ByteRange, type ContentFacts, type DownloadOptions } from "./content-facts.ts";
 import { isReplaced, openVerifiedStream, replaced } from "./verified-stream.ts";
-
-export interface DownloadOptions {
-  readonly range?: ByteRange | undefined;
-  /** The vault that the file must lie in; the service is not believed when it shows it in another. */
-  readonly vaultId?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-  /** Take the stored bytes as they are, also those of a shared vault's file, which are encrypted: for copies, not for reading. */
-  readonly ciphertext?: boolean | undefined;
-  readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** Repeats of a request that moved nothing. */
-  readonly retries?: number | undefined;
-}
 
 /** An open download. Read `stream` to its end, or cancel it. */
 export interface Download {

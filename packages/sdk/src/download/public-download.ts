@@ -2,7 +2,8 @@
 import { FILE_MAGIC } from "@coffer/contract/shared-statements";
 import { SdkError } from "../errors.ts";
 import type { Connection } from "../options.ts";
-import { openStored, type Download, type DownloadOptions, type StoredDownload } from "./download.ts";
+import { openStored, type Download, type StoredDownload } from "./download.ts";
+import type { DownloadOptions } from "./content-facts.ts";
 
 /** @throws SdkError `shared_vault`, as {@link requirePlain}. */
 export async function openPublicDownload(

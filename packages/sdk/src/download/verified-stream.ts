@@ -3,8 +3,7 @@ import { ApiError, IntegrityError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { isWorthRepeating, retryDelay } from "../retry.ts";
 import { pause } from "../watch.ts";
-import type { ByteRange, ContentFacts } from "./content-facts.ts";
-import type { DownloadOptions } from "./download.ts";
+import type { ByteRange, ContentFacts, DownloadOptions } from "./content-facts.ts";
 
 interface Reading {
   readonly connection: Connection;

@@ -1,8 +1,8 @@
 /** Follows an account's event feed over as many connections as it takes. */
 import { eventsGroup } from "@coffer/contract/webhooks";
-import { callOn, type ByteAnswer, type CallOptions } from "../call.ts";
+import { callOn, type ByteAnswer } from "../call.ts";
 import { ContractError, SdkError } from "../errors.ts";
-import type { Connection } from "../options.ts";
+import type { Connection, CallOptions } from "../options.ts";
 import { retryDelay } from "../retry.ts";
 import { pause } from "../watch.ts";
 import { parseEvent, type ReceivedEvent } from "../webhooks/received-event.ts";

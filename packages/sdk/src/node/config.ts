@@ -3,12 +3,11 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import * as z from "zod/mini";
 import { describeIssues } from "../encode-request.ts";
-import { type SdkError } from "../errors.ts";
-import { configurationError } from "../errors.ts";
 import { Secret } from "../secret.ts";
-import type { StoredSession } from "../session/credentials.ts";
 import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
 import { acquireLock } from "./lock-file.ts";
+import { configurationError, type SdkError } from "../errors.ts";
+import type { StoredSession } from "../session/state.ts";
 
 /** One service and the credential for it: a key, a web session, or both (the key is used then). */
 export interface Profile {

@@ -3,10 +3,10 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as z from "zod/mini";
 import { configurationError } from "../errors.ts";
-import type { CreationJournal } from "../vaults/create.ts";
 import { configDirectory, type Environment } from "./config.ts";
 import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
 import { acquireLock } from "./lock-file.ts";
+import type { CreationJournal } from "../journals.ts";
 
 const LOCK_WAIT_MS = 5_000;
 

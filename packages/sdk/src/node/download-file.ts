@@ -3,11 +3,11 @@ import { constants } from "node:fs";
 import { link, lstat, open, readdir, rename, rm, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { connectionOf, type Client } from "../client.ts";
-import type { DownloadOptions } from "../download/download.ts";
 import { openFileDownload } from "../download/open-file.ts";
 import { SdkError } from "../errors.ts";
 import { fileErrorCode, syncDirectory } from "./durable-file.ts";
 import { isInUse, processMark, tagOf } from "./process-mark.ts";
+import type { DownloadOptions } from "../download/content-facts.ts";
 
 /** A temporary file of another machine or container is taken for left behind when nothing was written to it for so long. */
 const FOREIGN_MS = 24 * 60 * 60_000;

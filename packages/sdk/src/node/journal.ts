@@ -5,7 +5,7 @@ import * as z from "zod/mini";
 import { ApiError, SdkError } from "../errors.ts";
 import { appendDurably, fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
 import { acquireLock, type LockFile } from "./lock-file.ts";
-import type { KeptUpload, SourceIdentity } from "../vaults/content/upload-journal.ts";
+import type { KeptUpload, SourceIdentity } from "../journals.ts";
 
 const entry = z.object({
   version: z.literal(1),

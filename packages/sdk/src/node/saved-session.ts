@@ -1,9 +1,10 @@
 import { dirname } from "node:path";
 import { configurationError } from "../errors.ts";
-import { sessionCredentials, type SessionCredentials, type SessionLock } from "../session/credentials.ts";
+import { sessionCredentials, type SessionCredentials } from "../session/credentials.ts";
 import { configFile, readConfig, writeConfig } from "./config.ts";
 import { makePrivateDirectory } from "./durable-file.ts";
 import { acquireLock } from "./lock-file.ts";
+import type { SessionLock } from "../session/state.ts";
 
 /** Longer than a refresh may take: what waits finds the new pair in the file. */
 const LOCK_WAIT_MS = 60_000;

@@ -1,16 +1,16 @@
-import type { FileHandle } from "node:fs/promises";
-import { realpath } from "node:fs/promises";
+import { realpath, type FileHandle } from "node:fs/promises";
 import { basename } from "node:path";
 import { connectionOf, type Client } from "../client.ts";
 import type { Connection } from "../options.ts";
 import { NEW_ITEM, refuseUndefinedPlaces } from "../undefined-place.ts";
 import { sendSource } from "../upload/send-file.ts";
-import { PART_BYTES, type Target, type UploadOptions, type UploadResult } from "../upload/upload.ts";
+import type { Target, UploadResult } from "../upload/target.ts";
 import { sendKept } from "../upload/kept-upload.ts";
-import type { KeptUpload } from "../vaults/content/upload-journal.ts";
 import { openFileSource, type FileSource } from "./file-source.ts";
 import { openJournal, openWherePossible } from "./journal.ts";
 import { uploadDirectory } from "./upload-journals.ts";
+import { PART_BYTES, type UploadOptions } from "../upload/input.ts";
+import type { KeptUpload } from "../journals.ts";
 
 export interface UploadFileOptions extends UploadOptions {
   /** As in `files.upload`; with `fileId`: the vault that the file is in, as in `files.replace`. `undefined` is refused, here and below. */

@@ -1,9 +1,9 @@
 /** Unfinished uploads of a longer work, as a rotation, in files: a work has a directory of its own, which is gone when it is done. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { UploadJournals } from "../vaults/content/upload-journal.ts";
 import { configDirectory, type Environment } from "./config.ts";
 import { clearJournals, openJournal, openWherePossible } from "./journal.ts";
+import type { UploadJournals } from "../journals.ts";
 
 /** `uploads` in the configuration's directory. */
 export function uploadDirectory(env?: Environment): string {

@@ -11,10 +11,10 @@ import {
 import type { apiKeysGroup } from "@coffer/contract/api-keys";
 import type { auditGroup } from "@coffer/contract/audit";
 import type { billingGroup } from "@coffer/contract/billing";
-import { callingOn, callOn, type CallOptions } from "../call.ts";
+import { callingOn, callOn } from "../call.ts";
 import type { AuditVerdict, AuditVerifyOptions } from "../audit/verify.ts";
 import type { Signer } from "../chain/signer.ts";
-import type { Connection } from "../options.ts";
+import type { Connection, CallOptions } from "../options.ts";
 import { PagePromise } from "../pages.ts";
 import { onDemand, withCursor, type Body, type Query } from "./calling.ts";
 

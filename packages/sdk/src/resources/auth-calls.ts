@@ -1,8 +1,9 @@
 /** The calls behind {@link AuthResource}. */
 import { authGroup } from "@coffer/contract/auth";
-import type { Calling, CallOptions } from "../call.ts";
+import type { Calling } from "../call.ts";
 import type { Secret } from "../secret.ts";
 import type { Body } from "./calling.ts";
+import type { CallOptions } from "../options.ts";
 
 type Auth = typeof authGroup;
 

@@ -1,7 +1,8 @@
 /** The calls behind {@link BillingResource}. */
 import { billingGroup } from "@coffer/contract/billing";
-import type { Calling, CallOptions } from "../call.ts";
+import type { Calling } from "../call.ts";
 import type { Body } from "./calling.ts";
+import type { CallOptions } from "../options.ts";
 
 type Billing = typeof billingGroup;
 

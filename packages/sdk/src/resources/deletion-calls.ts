@@ -2,12 +2,11 @@
 import { clientApi as api, type Vault } from "@coffer/contract";
 import { restoringGroup } from "@coffer/contract/deletion";
 import { trashGroup } from "@coffer/contract/trash";
-import { callOn, settleRepeat, type CallOptions } from "../call.ts";
+import { callOn, settleRepeat } from "../call.ts";
 import { ApiError } from "../errors.ts";
-import type { Connection } from "../options.ts";
+import type { Connection, CallOptions, VaultDeletion } from "../options.ts";
 import { refuseUndefinedPlaces } from "../undefined-place.ts";
 import type { Deleted } from "../vaults/deletion-proof.ts";
-import type { VaultDeletion } from "./storage.ts";
 import type { Query } from "./calling.ts";
 
 /** Sends the call, and again with a proof where the service asks for one and this client holds a chain key. */

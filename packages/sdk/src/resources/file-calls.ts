@@ -1,9 +1,8 @@
 /** The calls behind FileResource that move no bytes: names of shared vaults are opened here. */
 import { clientApi as api } from "@coffer/contract";
-import { callOn, settleRepeat, type CallOptions } from "../call.ts";
-import type { File } from "../file.ts";
-import type { FileChanges, PlaceOptions, UpdateOptions } from "../files.ts";
-import type { Connection } from "../options.ts";
+import { callOn, settleRepeat } from "../call.ts";
+import type { File, FileChanges } from "../file.ts";
+import type { Connection, CallOptions, PlaceOptions, UpdateOptions } from "../options.ts";
 import { MOVE, refuseUndefinedPlaces } from "../undefined-place.ts";
 import type { Query } from "./calling.ts";
 import { deleteWithProof } from "./deletion-calls.ts";

@@ -1,9 +1,8 @@
 /** The calls behind {@link FolderResource} and {@link TrashResource}: names of shared vaults are opened here. */
 import { clientApi as api, type Folder } from "@coffer/contract";
 import { trashGroup } from "@coffer/contract/trash";
-import { callOn, settleRepeat, type CallOptions } from "../call.ts";
-import type { PlaceOptions, UpdateOptions } from "../files.ts";
-import type { Connection } from "../options.ts";
+import { callOn, settleRepeat } from "../call.ts";
+import type { Connection, CallOptions, PlaceOptions, UpdateOptions } from "../options.ts";
 import { MOVE, NEW_ITEM, refuseUndefinedPlaces } from "../undefined-place.ts";
 import type { Body, Query } from "./calling.ts";
 import { emptyTrash } from "./deletion-calls.ts";

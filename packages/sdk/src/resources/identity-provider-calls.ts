@@ -1,8 +1,9 @@
 /** The calls behind {@link IdentityProviderResource}. */
 import { identityProviderGroup } from "@coffer/contract/identity-provider";
-import type { Calling, CallOptions } from "../call.ts";
+import type { Calling } from "../call.ts";
 import { ContractError } from "../errors.ts";
 import type { Body, Query } from "./calling.ts";
+import type { CallOptions } from "../options.ts";
 
 type Provider = typeof identityProviderGroup;
 

@@ -1,7 +1,8 @@
 /** The calls behind {@link InviteResource} that sign nothing. */
 import { invitesGroup } from "@coffer/contract/invites";
-import type { Calling, CallOptions } from "../call.ts";
+import type { Calling } from "../call.ts";
 import type { Query } from "./calling.ts";
+import type { CallOptions } from "../options.ts";
 
 type Invites = typeof invitesGroup;
 

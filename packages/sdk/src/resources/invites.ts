@@ -1,34 +1,15 @@
 /** Invites: how an owner hands out keys to agents without ever seeing their chain keys (specification §5.8). */
-import type { CreatedInvite, Invite, RedeemedInvite } from "@coffer/contract";
+import type { Invite } from "@coffer/contract";
 import type { invitesGroup } from "@coffer/contract/invites";
-import { callingOn, type CallOptions } from "../call.ts";
+import { callingOn } from "../call.ts";
 import type { ProvenInvite } from "../chain/proving.ts";
 import type { Signer } from "../chain/signer.ts";
-import type { Connection } from "../options.ts";
+import type { Connection, CallOptions } from "../options.ts";
 import { PagePromise } from "../pages.ts";
-import type { PinStore, VaultPin } from "../vaults/memory/pins.ts";
 import { onDemand, withCursor, type Body, type Query } from "./calling.ts";
+import type { NewInvite, RedeemOptions, RedeemedAgent } from "../vaults/members/inviting.ts";
 
 type Invites = typeof invitesGroup;
-
-export interface NewInvite extends CreatedInvite {
-  /**
-   * `<code>.<secret>`, and behind it which objects on the chain the shared vaults in `vaultIds` are, where this client was opened with
-   * `sharedVaults`: what to hand to the agent, over another way than the service. The secret was made here and never reaches the service; keep
-   * the text until the invite is used: `vaults.members.add(vaultId, { invite: text })` takes the agent's address by it.
-   */
-  readonly text: string;
-}
-
-export interface RedeemOptions extends CallOptions {
-  /** Where what the invite tells of shared vaults is kept; the client's own (`sharedVaults.pins`) unless one is given. */
-  readonly pins?: PinStore | undefined;
-}
-
-export interface RedeemedAgent extends RedeemedInvite {
-  /** What the invite told of shared vaults. Without a place to keep it, give it to the client that will use the vaults, with `vaults.trust`. */
-  readonly vaults: readonly VaultPin[];
-}
 
 export interface InviteResource {
   create(input: Body<Invites["create"]>, options?: CallOptions): Promise<NewInvite>;

@@ -1,7 +1,8 @@
 /** The calls behind {@link ApiKeyResource}. */
 import { apiKeysGroup } from "@coffer/contract/api-keys";
-import type { Calling, CallOptions } from "../call.ts";
+import type { Calling } from "../call.ts";
 import type { Body, Query } from "./calling.ts";
+import type { CallOptions } from "../options.ts";
 
 type Keys = typeof apiKeysGroup;
 

@@ -1,7 +1,6 @@
 /** Where names of shared vaults come in: loaded for clients that can open them, and passed by for the others. */
 import type { File } from "@coffer/contract";
-import type { CallOptions } from "../call.ts";
-import type { Connection } from "../options.ts";
+import type { Connection, CallOptions } from "../options.ts";
 
 /** What changes entries of shared vaults, for clients that can; null for the others. */
 export async function sharedChanges(connection: Connection) {

@@ -1,7 +1,7 @@
 /** The calls behind VaultResource that any client makes: what the service says of a vault is held to what the client has pinned. */
 import { clientApi as api, type Vault } from "@coffer/contract";
-import { callOn, type CallOptions } from "../call.ts";
-import type { Connection } from "../options.ts";
+import { callOn } from "../call.ts";
+import type { Connection, CallOptions } from "../options.ts";
 import { isSamePin, type VaultPin } from "../vaults/memory/pins.ts";
 import type { Body, Query } from "./calling.ts";
 

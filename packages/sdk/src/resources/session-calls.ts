@@ -1,7 +1,8 @@
 /** The calls behind {@link SessionResource}. */
 import { sessionsGroup } from "@coffer/contract/sessions";
-import type { Calling, CallOptions } from "../call.ts";
+import type { Calling } from "../call.ts";
 import type { Query } from "./calling.ts";
+import type { CallOptions } from "../options.ts";
 
 export function sessionCalls(call: Calling) {
   const { list, end } = sessionsGroup;

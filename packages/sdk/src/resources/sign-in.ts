@@ -3,9 +3,9 @@ import type { Session, SessionTokens, SignedIn, ZkloginProof } from "@coffer/con
 import type { authGroup } from "@coffer/contract/auth";
 import type { identityProviderGroup } from "@coffer/contract/identity-provider";
 import type { sessionsGroup } from "@coffer/contract/sessions";
-import { callingOn, type CallOptions } from "../call.ts";
+import { callingOn } from "../call.ts";
 import { configurationError } from "../errors.ts";
-import type { Connection } from "../options.ts";
+import type { Connection, CallOptions } from "../options.ts";
 import { PagePromise } from "../pages.ts";
 import type { Secret } from "../secret.ts";
 import { onDemand, withCursor, type Body, type Query } from "./calling.ts";

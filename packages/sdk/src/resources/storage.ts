@@ -1,9 +1,7 @@
 /** Vaults, folders and the trash: each method is one endpoint of the contract, its answer unwrapped. */
 import type { clientApi as api, File, Folder, Vault, VaultMember } from "@coffer/contract";
 import type { trashGroup } from "@coffer/contract/trash";
-import type { CallOptions } from "../call.ts";
-import type { PlaceOptions, UpdateOptions } from "../files.ts";
-import type { Connection } from "../options.ts";
+import type { Connection, CallOptions, PlaceOptions, UpdateOptions, VaultDeletion } from "../options.ts";
 import { PagePromise } from "../pages.ts";
 import type { AccessCheck } from "../vaults/keys/check-access.ts";
 import type { NewSharedVault } from "../vaults/create.ts";
@@ -20,13 +18,6 @@ import { onDemand, withCursor, type Body, type Query } from "./calling.ts";
 
 type Vaults = typeof api.vaults;
 type Folders = typeof api.folders;
-
-export interface VaultDeletion extends CallOptions {
-  /** Also when something is in it. */
-  readonly force?: boolean | undefined;
-  /** For good. */
-  readonly permanent?: boolean | undefined;
-}
 
 export interface VaultResource {
   /**

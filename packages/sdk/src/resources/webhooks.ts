@@ -1,8 +1,8 @@
 /** Webhooks and the event feed (specification §4.1, §6). What they call is loaded when it is first used. */
 import type { Delivery, DeliveryAttempt, Webhook, api } from "@coffer/contract";
-import { callingOn, type CallOptions } from "../call.ts";
+import { callingOn } from "../call.ts";
 import type { FollowOptions } from "../events/follow.ts";
-import type { Connection } from "../options.ts";
+import type { Connection, CallOptions } from "../options.ts";
 import { PagePromise } from "../pages.ts";
 import type { ReceivedEvent } from "../webhooks/received-event.ts";
 import { onDemand, withCursor, type Body, type Query } from "./calling.ts";

@@ -4,7 +4,7 @@ import { ACCESS_TOKEN_SECONDS } from "@coffer/contract/auth";
 import { configurationError, ConnectionError, isApiError, SdkError, SessionEndedError } from "../errors.ts";
 import { errorCode, sanitizeCause } from "../redaction.ts";
 import { Secret } from "../secret.ts";
-import type { Renewal, SessionLock, SessionState, StoredSession } from "./credentials.ts";
+import type { Renewal, SessionLock, SessionState, StoredSession } from "./state.ts";
 
 /** Gets a pair that is not the rejected one. Rejects with SessionEndedError when the person has to sign in again. */
 export async function renew(renewal: Renewal): Promise<void> {

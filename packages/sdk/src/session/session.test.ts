@@ -6,7 +6,8 @@ import { Secret } from "../secret.ts";
 import { VirtualClock } from "../test-transport.ts";
 import { createFake, type Fake } from "../testing/index.ts";
 import type { Transport } from "../transports.ts";
-import { sessionCredentials, type SessionCredentials, type SessionOptions, type StoredSession } from "./credentials.ts";
+import { sessionCredentials, type SessionCredentials } from "./credentials.ts";
+import type { SessionOptions, StoredSession } from "./state.ts";
 
 const BASE_URL = "http://coffer.test";
 const PASSWORD = "seven unrelated words of mine";

@@ -4,7 +4,7 @@
  * @packageDocumentation
  */
 export { createFake, type Fake, type FakeHandlers, type FakeOptions } from "./fake/service.ts";
-export type { VerifySignature } from "./fake/proofs.ts";
+export type { VerifySignature } from "./fake/state.ts";
 export type { Receive } from "./fake/webhook-state.ts";
 export {
   Failure,

@@ -1,7 +1,7 @@
 /** An upload with a journal: what a failure leaves of it is kept only where it can be taken up. */
 import type { Connection } from "../options.ts";
-import type { KeptUpload, UploadJournal } from "../vaults/content/upload-journal.ts";
 import { endUpload } from "./upload-session.ts";
+import type { KeptUpload, UploadJournal } from "../journals.ts";
 
 /** Sends with a journal and closes it. What can be taken up after a failure is kept; everything else is forgotten. */
 export async function sendKept<Result>(

@@ -8,16 +8,9 @@ import { isWorthRepeating, retryDelay } from "../retry.ts";
 import { pause } from "../watch.ts";
 import { notResumable, sourceChanged, type Source } from "./source.ts";
 import { verified, type Target, type UploadResult } from "./target.ts";
-import type { UploadOptions } from "./upload.ts";
-import {
-  endUpload,
-  findStanding,
-  openSession,
-  parseStanding,
-  TUS,
-  type Checkpoint,
-  type Standing,
-} from "./upload-session.ts";
+import { endUpload, findStanding, openSession, parseStanding, TUS, type Standing } from "./upload-session.ts";
+import type { UploadOptions } from "./input.ts";
+import type { Checkpoint } from "../journals.ts";
 
 type PartOptions = UploadOptions & { readonly partBytes: number };
 

@@ -1,15 +1,16 @@
 /** Uploads by where they go: encrypted here into a shared vault, as they are into a public one. */
 import { clientApi as api } from "@coffer/contract";
-import { callOn, type CallOptions } from "../call.ts";
+import { callOn } from "../call.ts";
 import { SdkError } from "../errors.ts";
-import type { Connection } from "../options.ts";
+import type { Connection, CallOptions } from "../options.ts";
 import { NEW_ITEM, refuseUndefinedPlaces, VERSION } from "../undefined-place.ts";
 import type { SharedUploadTarget } from "../vaults/content/new-version.ts";
 import type { OpenVault } from "../vaults/open-vault.ts";
-import type { UploadJournal } from "../vaults/content/upload-journal.ts";
 import { openSource, type Source } from "./source.ts";
-import type { Target } from "./target.ts";
-import { uploadSource, type ReplaceInput, type UploadInput, type UploadOptions, type UploadResult } from "./upload.ts";
+import type { Target, UploadResult } from "./target.ts";
+import { uploadSource } from "./upload.ts";
+import type { UploadJournal } from "../journals.ts";
+import type { ReplaceInput, UploadInput, UploadOptions } from "./input.ts";
 
 export async function uploadFile(
   connection: Connection,

@@ -4,7 +4,7 @@ import { ContractError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import type { Source } from "./source.ts";
 import { store, verified, type Target, type UploadResult } from "./target.ts";
-import type { UploadOptions } from "./upload.ts";
+import type { UploadOptions } from "./input.ts";
 
 const READ_BYTES = 64 * 1024;
 

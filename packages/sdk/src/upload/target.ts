@@ -1,10 +1,10 @@
 import { clientApi as api, type SharedFile } from "@coffer/contract";
 import type { ByteBody } from "../byte-body.ts";
-import { callOn, settleRepeat, type CallOptions } from "../call.ts";
+import { callOn, settleRepeat } from "../call.ts";
 import { toBase64, toHex } from "../digest.ts";
 import { IntegrityError } from "../errors.ts";
 import type { File } from "../file.ts";
-import type { Connection } from "../options.ts";
+import type { Connection, CallOptions } from "../options.ts";
 
 /** `sha256` (hex) and `bytes` were counted here, and equal what the server stored. */
 export interface UploadResult {

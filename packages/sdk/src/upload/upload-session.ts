@@ -6,20 +6,8 @@ import { toBase64 } from "../digest.ts";
 import { ApiError, ContractError, SdkError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import type { Target } from "./target.ts";
-import type { UploadOptions } from "./upload.ts";
-
-/** Keeps an upload session over a crash. Every method resolves when it is durable. */
-export interface Checkpoint {
-  /** Session to go on with; null: begin one. */
-  readonly uploadId: string | null;
-  readonly idempotencyKey: string;
-  /** Before any byte is sent. */
-  created(uploadId: string): Promise<void>;
-  /** The session is gone on the server: forget it and name the next creation anew. */
-  restarted(): Promise<string>;
-  /** The session can be taken up later after this failure, so it must not be ended. */
-  survives(error: unknown): boolean;
-}
+import type { UploadOptions } from "./input.ts";
+import type { Checkpoint } from "../journals.ts";
 
 /** Where a session stands: `offset` bytes are durable; `fileId` once all are. */
 export interface Standing {

@@ -8,26 +8,16 @@ import {
   type VaultObject,
   type WantedVault,
 } from "@coffer/chain";
-import { callOn, type CallOptions } from "../call.ts";
+import { callOn } from "../call.ts";
 import type { Signer } from "../chain/signer.ts";
 import { toHex } from "../digest.ts";
 import { ApiError, ContractError } from "../errors.ts";
-import type { Connection } from "../options.ts";
+import type { Connection, CallOptions } from "../options.ts";
 import { inVaultTerms, VaultError } from "./vault-error.ts";
 import { untilSeen } from "./service-view.ts";
 import type { VaultSession } from "./session.ts";
 import { vaultSession } from "./vault-session.ts";
-
-/** Where an unfinished creation is kept, so that a crash between chain and service costs no second vault object. */
-export interface CreationJournal {
-  /** What is kept of an unfinished creation; null: there is none. `creation` names service, address and vault. */
-  load(creation: string): Promise<string | null>;
-  /**
-   * Keeps `kept` where `before` is still what is kept, and resolves once that is durable: a transaction is sent only then. null: there is
-   * none. False: another process has kept something else meanwhile, and nothing was changed.
-   */
-  replace(creation: string, before: string | null, kept: string | null): Promise<boolean>;
-}
+import type { CreationJournal } from "../journals.ts";
 
 export interface NewSharedVault {
   readonly name: string;

@@ -2,8 +2,8 @@
 import { clientApi as api } from "@coffer/contract";
 import { renderDeletionText, type DeletionOf } from "@coffer/contract/proof-texts";
 import { deletionGroup } from "@coffer/contract/deletion";
-import { callOn, type CallOptions } from "../call.ts";
-import type { Connection } from "../options.ts";
+import { callOn } from "../call.ts";
+import type { Connection, CallOptions } from "../options.ts";
 import type { VaultPin } from "./memory/pins.ts";
 import { findVaultOf } from "./names/places.ts";
 import { VaultError } from "./vault-error.ts";

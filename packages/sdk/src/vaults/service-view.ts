@@ -1,8 +1,7 @@
 /** What the service sees of the chain: it reads through a node of its own, which may be some seconds behind the one that took a change. */
 import type { ErrorCode } from "@coffer/contract";
-import type { CallOptions } from "../call.ts";
 import { isApiError } from "../errors.ts";
-import type { Connection } from "../options.ts";
+import type { Connection, CallOptions } from "../options.ts";
 import { pause } from "../watch.ts";
 
 /** For how long a call is repeated, in milliseconds. */

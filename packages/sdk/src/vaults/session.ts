@@ -2,9 +2,8 @@
 import type { Vault } from "@coffer/contract";
 import type { Chain, SealKeyWrap } from "@coffer/chain";
 import type { CryptoPlatform } from "@coffer/crypto";
-import type { CallOptions } from "../call.ts";
 import type { Signer } from "../chain/signer.ts";
-import type { Connection } from "../options.ts";
+import type { Connection, CallOptions } from "../options.ts";
 import type { Homes } from "./memory/homes.ts";
 import type { OpenVault } from "./open-vault.ts";
 import type { PinStore, VaultPin } from "./memory/pins.ts";

@@ -1,6 +1,5 @@
 /** The calls behind the parts of VaultResource and AgentResource that are about shared vaults. */
-import type { CallOptions } from "../call.ts";
-import type { Connection } from "../options.ts";
+import type { Connection, CallOptions } from "../options.ts";
 import { checkVaultAccess } from "./keys/check-access.ts";
 import { exportVault, type ExportOptions } from "./export/export.ts";
 import type { ExportStore } from "./export/export-layout.ts";

@@ -1,25 +1,8 @@
 /** What goes wrong between this client, the chain and the key servers, each with its next step. */
-import { ChainError, type ChainErrorCode } from "@coffer/chain";
-import { CryptoError, type CryptoErrorCode, type CryptoStep } from "@coffer/crypto";
-import { SdkError } from "../errors.ts";
+import { ChainError } from "@coffer/chain";
+import { CryptoError, type CryptoStep } from "@coffer/crypto";
+import { SdkError, type VaultErrorCode } from "../errors.ts";
 import { sanitizeCause } from "../redaction.ts";
-
-/** Codes of failures in shared vaults that the service did not answer. */
-export type VaultErrorCode =
-  | ChainErrorCode
-  | Exclude<CryptoErrorCode, "source_changed">
-  /** The vault is shared, and this client has no chain key or no network. */
-  | "shared_vault"
-  /** The vault or a folder of it kept changing while this client wrote. */
-  | "generation_moved"
-  /** The signer has no key that signs statements, or the vault names another one. */
-  | "signing_key_missing"
-  /** Nobody has signed that an export is whole. */
-  | "export_unsigned"
-  /** No address that the service shows is proven by the invite's secret. */
-  | "invite_unproven"
-  /** The address is malformed, or its public key is another address's. */
-  | "address_invalid";
 
 /** A failure in a shared vault. `step` says which check of the reading order failed, where one did. */
 export class VaultError extends SdkError {

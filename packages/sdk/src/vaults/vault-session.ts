@@ -2,10 +2,10 @@
 import { clientApi as api, type Vault } from "@coffer/contract";
 import { openChain, sealVaultKeyWrap, type Chain, type SealKeyWrap, type VaultObject } from "@coffer/chain";
 import { webPlatform } from "@coffer/crypto";
-import { callOn, type CallOptions } from "../call.ts";
+import { callOn } from "../call.ts";
 import type { Signer } from "../chain/signer.ts";
 import { AbortError } from "../errors.ts";
-import type { Connection, SharedVaultOptions } from "../options.ts";
+import type { Connection, SharedVaultOptions, CallOptions } from "../options.ts";
 import { openVault } from "./keys/opening.ts";
 import { hexOf } from "./addresses.ts";
 import { openHomes } from "./memory/homes.ts";

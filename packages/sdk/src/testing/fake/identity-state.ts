@@ -10,7 +10,7 @@ import {
   type Session,
   type SessionTokens,
 } from "@coffer/contract";
-import type { Row, State } from "./state.ts";
+import type { Row, Ticking } from "./row.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -93,9 +93,11 @@ export function createIdentityState(): IdentityState {
   return { ...tokens, ...people, ...codes, ...more, mails: [] };
 }
 
+type People = IdentityState & Ticking;
+
 /** Opens a session of an account. */
 export function openSession(
-  state: State,
+  state: People,
   accountId: string,
   method: "password" | "idp" | "zklogin",
   userAgent: string | null,
@@ -115,7 +117,7 @@ export function openSession(
 }
 
 /** A new pair of tokens of a session. */
-export function issueTokens(state: State, sessionId: string): SessionTokens {
+export function issueTokens(state: People, sessionId: string): SessionTokens {
   const row = state.sessions.get(sessionId);
   if (row === undefined) throw new Error("tokens for a session that is not there");
   const now = state.now();
@@ -135,7 +137,7 @@ function secondsBetween(from: number, to: number): number {
 }
 
 /** Ends the sessions of an account at once, all but one. Answers the ids of those that it ended. */
-export function endSessions(state: State, accountId: string, exceptId: string | null): string[] {
+export function endSessions(state: People, accountId: string, exceptId: string | null): string[] {
   const live = [...state.sessions.values()].filter(
     (row) => row.accountId === accountId && row.value.id !== exceptId && row.endedAt === null,
   );
@@ -145,7 +147,7 @@ export function endSessions(state: State, accountId: string, exceptId: string | 
 
 /** The caller that an access token stands for; null when it is none, or its session is over. */
 export function sessionOfToken(
-  state: State,
+  state: People,
   text: string,
 ): { readonly accountId: string; readonly sessionId: string; readonly key: { value: ApiKey } } | null {
   const token = state.accessTokens.get(text);

@@ -5,16 +5,6 @@ import { fromBase64 } from "../../digest.ts";
 import { Failure } from "../handlers.ts";
 import type { State } from "./state.ts";
 
-/**
- * Whether the address's holder has signed the message: Sui's personal message, its signature serialised in base64. With `@mysten/sui` it is
- * `verifyPersonalMessageSignature` of `@mysten/sui/verify`, whose failure is false.
- */
-export type VerifySignature = (
-  chainAddress: string,
-  message: Uint8Array,
-  signature: string,
-) => boolean | Promise<boolean>;
-
 /** What a signature proves. Of some schemes the fake cannot tell. */
 export type Proof = "holds" | "fails" | "unknown";
 

@@ -22,7 +22,6 @@ import { identityProviderHandlers } from "./identity-provider.ts";
 import { randomToken, type Mail, type ProviderUser } from "./identity-state.ts";
 import { inviteHandlers } from "./invites.ts";
 import { apiKeyHandlers } from "./keys.ts";
-import type { VerifySignature } from "./proofs.ts";
 import { deliverDue } from "./sending.ts";
 import {
   authenticate,
@@ -32,6 +31,7 @@ import {
   type Caller,
   type State,
   type Visitor,
+  type VerifySignature,
 } from "./state.ts";
 import { announceTus, uploadHandlers } from "./uploads.ts";
 import { vaultHandlers } from "./vaults.ts";

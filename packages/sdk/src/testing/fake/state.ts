@@ -2,15 +2,8 @@
 import type { Account, ApiKey, File, Folder, Scope, Vault } from "@coffer/contract";
 import { Failure } from "../handlers.ts";
 import { createIdentityState, sessionOfToken, type IdentityState } from "./identity-state.ts";
-import type { VerifySignature } from "./proofs.ts";
 import { createWebhookState, type Receive, type WebhookState } from "./webhook-state.ts";
-
-/** A row of any kind: whose it is, and its place in the order of creation. */
-export interface Row<Value> {
-  readonly accountId: string;
-  readonly sequence: number;
-  value: Value;
-}
+import type { Row, Ticking } from "./row.ts";
 
 export interface FileRow extends Row<File> {
   bytes: Uint8Array;
@@ -52,18 +45,15 @@ export interface Caller extends Visitor {
   readonly key: { value: ApiKey };
 }
 
-export interface State extends IdentityState, WebhookState {
+export interface State extends IdentityState, WebhookState, Ticking {
   readonly accounts: Map<string, Account>;
   readonly keys: Map<string, KeyRow>;
   readonly vaults: Map<string, Row<Vault>>;
   readonly folders: Map<string, FolderRow>;
   readonly files: Map<string, FileRow>;
   readonly uploads: Map<string, UploadRow>;
-  /** Milliseconds since 1970. */
-  now(): number;
   /** Of schemes other than Ed25519; null: the fake cannot tell. */
   readonly verifySignature: VerifySignature | null;
-  next(): number;
 }
 
 export function createState(now: () => number, receive?: Receive, verifySignature?: VerifySignature): State {
@@ -200,3 +190,13 @@ export function isLive(state: Pick<State, "now">, key: Pick<KeyRow, "value">): b
 export function hasScope(caller: Caller, scope: Scope): boolean {
   return caller.key.value.scopes === null || caller.key.value.scopes.includes(scope);
 }
+
+/**
+ * Whether the address's holder has signed the message: Sui's personal message, its signature serialised in base64. With `@mysten/sui` it is
+ * `verifyPersonalMessageSignature` of `@mysten/sui/verify`, whose failure is false.
+ */
+export type VerifySignature = (
+  chainAddress: string,
+  message: Uint8Array,
+  signature: string,
+) => boolean | Promise<boolean>;

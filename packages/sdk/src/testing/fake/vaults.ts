@@ -1,15 +1,7 @@
 import type { api, Vault } from "@coffer/contract";
 import { Failure, Reply, type GroupHandlers } from "../handlers.ts";
-import {
-  pageOf,
-  reaches,
-  readVault,
-  readVaultOrTrashed,
-  timestamp,
-  type Caller,
-  type Row,
-  type State,
-} from "./state.ts";
+import { pageOf, reaches, readVault, readVaultOrTrashed, timestamp, type Caller, type State } from "./state.ts";
+import type { Row } from "./row.ts";
 
 const MAX_VAULTS = 1000;
 

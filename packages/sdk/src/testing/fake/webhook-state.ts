@@ -1,6 +1,6 @@
 /** What the fake service holds of webhooks and of the events that they tell. */
 import type { Delivery, DeliveryAttempt, EventObject, Webhook, WebhookEvent } from "@coffer/contract";
-import type { Row } from "./state.ts";
+import type { Row } from "./row.ts";
 
 export interface WebhookRow extends Row<Webhook> {
   /** Newest first. `endsAt`: milliseconds since 1970 from when it no longer signs; null: it stays. */

@@ -2,8 +2,8 @@
 import type { CryptoPlatform } from "@coffer/crypto";
 import { ContractError } from "../../errors.ts";
 import { openSource, type Source } from "../../upload/source.ts";
-import { PART_BYTES } from "../../upload/upload.ts";
 import { VaultError } from "../vault-error.ts";
+import { PART_BYTES } from "../../upload/input.ts";
 
 /** Content up to this size is encrypted in memory: one pass makes digest and bytes. */
 const MEMORY_BYTES = 4 * 1024 * 1024;

@@ -9,11 +9,12 @@ import {
   type VaultView,
   type VerifiedVersion,
 } from "@coffer/crypto";
-import { collect, type Download, type DownloadOptions } from "../../download/download.ts";
+import { collect, type Download } from "../../download/download.ts";
 import type { File } from "../../file.ts";
 import type { Connection } from "../../options.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { toVaultError, VaultError } from "../vault-error.ts";
+import type { DownloadOptions } from "../../download/content-facts.ts";
 
 /** For callers inside the SDK. */
 export interface SharedDownloadOptions extends DownloadOptions {

@@ -4,13 +4,7 @@ import { openRangeReader, parseVersionStatement } from "@coffer/crypto";
 import * as z from "zod/mini";
 import { callOn } from "../../call.ts";
 import { fromBase64 } from "../../digest.ts";
-import {
-  openDownload,
-  openStored,
-  type Download,
-  type DownloadOptions,
-  type StoredDownload,
-} from "../../download/download.ts";
+import { openDownload, openStored, type Download, type StoredDownload } from "../../download/download.ts";
 import { openPublicDownload, requirePlain } from "../../download/public-download.ts";
 import { ApiError, ContractError } from "../../errors.ts";
 import type { File } from "../../file.ts";
@@ -22,6 +16,7 @@ import type { OpenVault } from "../open-vault.ts";
 import { findVaultOf } from "../names/places.ts";
 import { inVaultTerms, VaultError } from "../vault-error.ts";
 import { openWhole } from "./whole-download.ts";
+import type { DownloadOptions } from "../../download/content-facts.ts";
 
 export type { SharedDownloadOptions } from "./decrypting.ts";
 

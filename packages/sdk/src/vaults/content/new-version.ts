@@ -19,14 +19,15 @@ import {
 import { fromBase64, toBase64 } from "../../digest.ts";
 import type { File } from "../../file.ts";
 import { openSource, type Source } from "../../upload/source.ts";
-import { PART_BYTES, type UploadOptions } from "../../upload/upload.ts";
 import { readContent, type Content } from "./content.ts";
 import { encryptedSource, PART_CHUNKS, type EncryptedSourceOptions } from "./encrypted-source.ts";
 import { makeEntry, openItem, placeOf } from "../names/entries.ts";
 import { viewNaming } from "../names/naming-view.ts";
 import type { OpenVault, WritingKey } from "../open-vault.ts";
-import { keepVersion, partJournal, type BegunVersion, type UploadJournal } from "./upload-journal.ts";
+import { keepVersion, partJournal, type BegunVersion } from "./upload-journal.ts";
 import { VaultError } from "../vault-error.ts";
+import { PART_BYTES, type UploadOptions } from "../../upload/input.ts";
+import type { UploadJournal } from "../../journals.ts";
 
 /** Up to this size a first pass over the content makes the digest of the version statement (encryption design §1). Bytes. */
 const DIGEST_BYTES = 64 * 1024 * 1024;

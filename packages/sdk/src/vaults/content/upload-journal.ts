@@ -15,45 +15,9 @@ import {
 } from "@coffer/crypto";
 import type { SharedFile } from "@coffer/contract";
 import { fromBase64 } from "../../digest.ts";
-import type { Checkpoint } from "../../upload/upload-session.ts";
 import type { OpenVault } from "../open-vault.ts";
 import type { PartJournal } from "./encrypted-source.ts";
-
-/** Every method resolves when it is durable. */
-export interface UploadJournal extends Checkpoint {
-  /** What an earlier attempt with an unchanged source has kept; null: nothing that can be gone on with. */
-  readonly kept: { readonly plan: unknown; readonly parts: readonly unknown[] } | null;
-  /** Before the first byte of a version is sent. Forgets the parts of another one. */
-  keep(plan: object): Promise<void>;
-  /** Before the first byte of the part is sent. */
-  keepPart(part: object): Promise<void>;
-  /** The version is given up: forgets all of it, names the next creation anew, and answers the session to end; null: there is none. */
-  discard(): Promise<string | null>;
-}
-
-/** What tells that a source is still the same: texts by name. Of a file on disk, or of a version that never changes. */
-export type SourceIdentity = Readonly<Record<string, string>>;
-
-/** The journal of one upload, for as long as this process is at it. */
-export interface KeptUpload extends UploadJournal {
-  /** A session for an earlier state of the source: of no use, to be ended on the server. */
-  readonly outdated: string | null;
-  /** The upload is over, for good or for bad. */
-  remove(): Promise<void>;
-  /** Lets another process take it up. */
-  close(): Promise<void>;
-}
-
-/** Where unfinished uploads are kept that belong to a longer work, as a rotation; texts name them and hold no secret. */
-export interface UploadJournals {
-  /**
-   * The journal of the upload that `purpose` names within `work`, taken up where it stands when its source is the same. null: another process
-   * is at it, or nothing can be kept here; then the upload goes without.
-   */
-  open(work: string, purpose: string, source: SourceIdentity): Promise<KeptUpload | null>;
-  /** The work is done: forgets what is left of it, but nothing that another process is at. */
-  clear(work: string): Promise<void>;
-}
+import type { UploadJournal } from "../../journals.ts";
 
 /** A version that is being sent: what decides its bytes, and its statements. */
 export interface BegunVersion {

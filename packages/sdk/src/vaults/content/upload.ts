@@ -10,15 +10,17 @@ import type { Connection } from "../../options.ts";
 import { endUpload } from "../../upload/upload-session.ts";
 import type { Source } from "../../upload/source.ts";
 import type { Target, UploadResult } from "../../upload/target.ts";
-import { uploadSource, type UploadOptions } from "../../upload/upload.ts";
+import { uploadSource } from "../../upload/upload.ts";
 import { openContent, type Content } from "./content.ts";
 import { encryptedSource } from "./encrypted-source.ts";
 import { noteOwnEntry } from "../names/entries.ts";
 import { beginVersion, folderOf, type Sending, type SharedUploadTarget } from "./new-version.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { stageFolder } from "../names/staging.ts";
-import { partJournal, reopenVersion, type BegunVersion, type UploadJournal } from "./upload-journal.ts";
+import { partJournal, reopenVersion, type BegunVersion } from "./upload-journal.ts";
 import { inVaultTerms, VaultError } from "../vault-error.ts";
+import type { UploadOptions } from "../../upload/input.ts";
+import type { UploadJournal } from "../../journals.ts";
 
 /** How often an upload begins anew with a new key, because the vault, the folder's names or the file changed under it. */
 const ATTEMPTS = 5;

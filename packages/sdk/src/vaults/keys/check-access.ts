@@ -2,9 +2,9 @@
 import { clientApi as api, type Vault } from "@coffer/contract";
 import { ChainError, findMember, type KeyServerStatus, type VaultObject } from "@coffer/chain";
 import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
-import { callOn, send, type CallOptions } from "../../call.ts";
+import { callOn, send } from "../../call.ts";
 import { SdkError } from "../../errors.ts";
-import type { Connection } from "../../options.ts";
+import type { Connection, CallOptions } from "../../options.ts";
 import { requireHeld } from "./opening.ts";
 import { toVaultError, VaultError } from "../vault-error.ts";
 import type { VaultSession } from "../session.ts";

@@ -12,10 +12,10 @@ import {
   type VaultKeyRecord,
   type VaultView,
 } from "@coffer/crypto";
-import { callOn, type CallOptions } from "../../call.ts";
+import { callOn } from "../../call.ts";
 import { fromBase64, toBase64, toHex } from "../../digest.ts";
 import { isApiError, SdkError } from "../../errors.ts";
-import type { Connection } from "../../options.ts";
+import type { Connection, CallOptions } from "../../options.ts";
 import { RESEALED } from "../effects.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { inVaultTerms, toVaultError, VaultError } from "../vault-error.ts";

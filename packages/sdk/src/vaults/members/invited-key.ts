@@ -1,10 +1,10 @@
 /** Who redeemed an invite, and with which key it signs: the service passes both on, and the invite's secret vouches for them. */
 import type { Invite } from "@coffer/contract";
 import { invitesGroup } from "@coffer/contract/invites";
-import { callOn, type CallOptions } from "../../call.ts";
+import { callOn } from "../../call.ts";
 import { checkAddressProof } from "../../chain/proving.ts";
 import { fromBase64 } from "../../digest.ts";
-import type { Connection } from "../../options.ts";
+import type { Connection, CallOptions } from "../../options.ts";
 import { VaultError } from "../vault-error.ts";
 
 export interface InvitedAgent {

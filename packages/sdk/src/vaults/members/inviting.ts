@@ -1,6 +1,6 @@
 /** Invites that tell which shared vaults they are for, so that an agent's first meeting with one is not at the service's mercy. */
 import { invitesGroup } from "@coffer/contract/invites";
-import { callingOn, callOn, type CallOptions } from "../../call.ts";
+import { callingOn, callOn } from "../../call.ts";
 import {
   MAX_TOLD,
   parseInviteText,
@@ -11,11 +11,11 @@ import {
 import { redeem } from "../../chain/proving.ts";
 import type { Signer } from "../../chain/signer.ts";
 import { ContractError } from "../../errors.ts";
-import type { Connection } from "../../options.ts";
+import type { Connection, CallOptions } from "../../options.ts";
 import type { Body } from "../../resources/calling.ts";
-import type { NewInvite, RedeemedAgent, RedeemOptions } from "../../resources/invites.ts";
 import { describePin } from "../memory/pin-facts.ts";
 import { isSamePin, type PinStore, type VaultPin } from "../memory/pins.ts";
+import type { CreatedInvite, RedeemedInvite } from "@coffer/contract";
 
 /**
  * What is told of the shared vaults that the invite is limited to is what this client holds them to itself. A client without `sharedVaults`
@@ -103,4 +103,23 @@ const ASK_WHO_INVITED =
 async function refuse(message: string): Promise<never> {
   const { VaultError } = await import("../vault-error.ts");
   throw new VaultError("vault_changed", message, { nextStep: ASK_WHO_INVITED });
+}
+
+export interface NewInvite extends CreatedInvite {
+  /**
+   * `<code>.<secret>`, and behind it which objects on the chain the shared vaults in `vaultIds` are, where this client was opened with
+   * `sharedVaults`: what to hand to the agent, over another way than the service. The secret was made here and never reaches the service; keep
+   * the text until the invite is used: `vaults.members.add(vaultId, { invite: text })` takes the agent's address by it.
+   */
+  readonly text: string;
+}
+
+export interface RedeemOptions extends CallOptions {
+  /** Where what the invite tells of shared vaults is kept; the client's own (`sharedVaults.pins`) unless one is given. */
+  readonly pins?: PinStore | undefined;
+}
+
+export interface RedeemedAgent extends RedeemedInvite {
+  /** What the invite told of shared vaults. Without a place to keep it, give it to the client that will use the vaults, with `vaults.trust`. */
+  readonly vaults: readonly VaultPin[];
 }

@@ -1,8 +1,8 @@
 /** Rights in a vault that a signer changes for itself, or hands on. Each is one transaction, and safe to repeat. */
 import { acceptOwnership, leave, offerOwnership, setSigningKey, type VaultAct } from "@coffer/chain";
 import { ownershipGroup } from "@coffer/contract/shared-vaults";
-import { callOn, type CallOptions } from "../../call.ts";
-import type { Connection } from "../../options.ts";
+import { callOn } from "../../call.ts";
+import type { Connection, CallOptions } from "../../options.ts";
 import { sending } from "../create.ts";
 import { ACCEPTED, LEFT } from "../effects.ts";
 import { inVaultTerms, VaultError } from "../vault-error.ts";

@@ -2,8 +2,8 @@
 import { apiKeysGroup } from "@coffer/contract/api-keys";
 import { clientApi as api } from "@coffer/contract";
 import { findMember } from "@coffer/chain";
-import { callOn, type CallOptions } from "../../call.ts";
-import type { Connection } from "../../options.ts";
+import { callOn } from "../../call.ts";
+import type { Connection, CallOptions } from "../../options.ts";
 import { REVOKED } from "../effects.ts";
 import { endMember } from "./members.ts";
 import { inVaultTerms, VaultError } from "../vault-error.ts";

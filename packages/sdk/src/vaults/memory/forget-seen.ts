@@ -1,6 +1,5 @@
 /** Giving up what was seen of a vault: what a user decides when the service was restored from a backup, or a chain node lied. */
-import type { CallOptions } from "../../call.ts";
-import type { Connection } from "../../options.ts";
+import type { Connection, CallOptions } from "../../options.ts";
 import { forgetNumbers } from "./newest.ts";
 import { publicVault, vaultSession } from "../vault-session.ts";
 

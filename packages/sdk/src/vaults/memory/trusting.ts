@@ -1,8 +1,7 @@
 /** What a user was told of a vault over another way than the service, and holds it to from then on (encryption design §2, pins). */
 import { clientApi as api } from "@coffer/contract";
-import type { CallOptions } from "../../call.ts";
 import { encodeRequest } from "../../encode-request.ts";
-import type { Connection } from "../../options.ts";
+import type { Connection, CallOptions } from "../../options.ts";
 import { bytesOf } from "../addresses.ts";
 import { describePin } from "./pin-facts.ts";
 import { replacePin } from "./pinning.ts";

@@ -1,12 +1,11 @@
 /** Renaming, moving, restoring and making folders in shared vaults: each is a new signed entry (file-format §8). */
 import { clientApi as api, type Folder } from "@coffer/contract";
 import type { EntryKind, Metadata } from "@coffer/crypto";
-import { callOn, type CallOptions } from "../../call.ts";
+import { callOn } from "../../call.ts";
 import { ApiError } from "../../errors.ts";
 import type { File } from "../../file.ts";
-import type { PlaceOptions, UpdateOptions } from "../../files.ts";
 import { revisionHeader } from "../../resources/revisions.ts";
-import type { Connection } from "../../options.ts";
+import type { Connection, CallOptions, PlaceOptions, UpdateOptions } from "../../options.ts";
 import { makeEntry, noteOwnEntry, openItem, placeOf } from "./entries.ts";
 import { nameOneFile, nameOneFolder } from "./listing.ts";
 import type { OpenVault } from "../open-vault.ts";

@@ -1,10 +1,10 @@
 /** Looking for an exact name in a folder of a shared vault, whose names the service does not know. */
 import { folderNamesGroup } from "@coffer/contract/shared-vaults";
 import { CryptoError, verifyRecord, type VaultKey } from "@coffer/crypto";
-import { callOn, type CallOptions } from "../../call.ts";
+import { callOn } from "../../call.ts";
 import { toHex } from "../../digest.ts";
 import { ContractError } from "../../errors.ts";
-import type { Connection } from "../../options.ts";
+import type { Connection, CallOptions } from "../../options.ts";
 import { indexOf } from "./entries.ts";
 import { viewNaming } from "./naming-view.ts";
 import type { OpenVault } from "../open-vault.ts";

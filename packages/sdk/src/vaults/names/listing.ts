@@ -1,10 +1,10 @@
 /** Files and folders of shared vaults with the names and sizes that only members can read. */
 import { clientApi as api, type Folder } from "@coffer/contract";
 import type { EntryKind, OpenedEntry } from "@coffer/crypto";
-import { callOn, type CallOptions } from "../../call.ts";
+import { callOn } from "../../call.ts";
 import { ApiError, SdkError } from "../../errors.ts";
 import type { File } from "../../file.ts";
-import type { Connection } from "../../options.ts";
+import type { Connection, CallOptions } from "../../options.ts";
 import { openItem, openKeysOf, placeOf } from "./entries.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { liesIn } from "./places.ts";

@@ -1,8 +1,8 @@
 /** The vault of what is named by an id, and of what is put somewhere: this machine's memory decides, not the service (encryption design §7). */
 import { clientApi as api, type File, type Folder } from "@coffer/contract";
-import { callOn, type CallOptions } from "../../call.ts";
+import { callOn } from "../../call.ts";
 import { SdkError } from "../../errors.ts";
-import type { Connection } from "../../options.ts";
+import type { Connection, CallOptions } from "../../options.ts";
 import { openItem, placeOf } from "./entries.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { VaultError } from "../vault-error.ts";

@@ -4,14 +4,14 @@ import { fromBase64, toBase64, toHex } from "../../digest.ts";
 import type { File } from "../../file.ts";
 import type { Connection } from "../../options.ts";
 import { sendKept } from "../../upload/kept-upload.ts";
-import { PART_BYTES } from "../../upload/upload.ts";
 import { bytesOf } from "../addresses.ts";
 import { openItem, placeOf } from "../names/entries.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { uploadShared } from "../content/upload.ts";
-import type { KeptUpload, SourceIdentity } from "../content/upload-journal.ts";
 import { inVaultTerms } from "../vault-error.ts";
 import { versionSource } from "./version-source.ts";
+import { PART_BYTES } from "../../upload/input.ts";
+import type { KeptUpload, SourceIdentity } from "../../journals.ts";
 
 export interface RenewalOptions {
   readonly signal?: AbortSignal | undefined;

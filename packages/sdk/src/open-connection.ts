@@ -1,0 +1,123 @@
+/** What a client is opened with, and the connection that is made of it. */
+import type { ChainNetwork } from "@coffer/contract";
+import { placeOf } from "./chain/signer.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import { configurationError, type ContractError, SdkError } from "./errors.ts";
+import { requireNetwork } from "./network-option.ts";
+import type { Bearer, Connection, SharedVaultOptions, TimeLimits } from "./options.ts";
+import { sanitizeCause } from "./redaction.ts";
+import { DEFAULT_RETRY, RetryBudget, type RetryPolicy } from "./retry.ts";
+import { nodeVersion } from "./runtime.ts";
+import { Secret } from "./secret.ts";
+import { SessionCredentials } from "./session/credentials.ts";
+import { kyTransport, type Middleware, type Transport } from "./transports.ts";
+import { memoryPins } from "./vaults/memory/pins.ts";
+
+/** An API key, as text or wrapped, or a web session. null: call without a credential. */
+export type Credentials = { readonly apiKey: string | Secret } | Secret | SessionCredentials | null;
+
+export interface ClientOptions {
+  /** `http:` or `https:` address of the service; a path is kept as a prefix. */
+  readonly baseUrl: string | URL;
+  /** A function is asked before every attempt, so that a rotated key is taken up. */
+  readonly credentials?: Credentials | (() => Credentials | Promise<Credentials>) | undefined;
+  readonly transport?: Transport | undefined;
+  readonly retry?: Partial<RetryPolicy> | undefined;
+  readonly timeouts?: Partial<TimeLimits> | undefined;
+  readonly middleware?: readonly Middleware[] | undefined;
+  /** `enforce` (default): an answer that breaks the contract is a ContractError. `report`: it is passed on after `onContractError`. */
+  readonly responses?: "enforce" | "report" | undefined;
+  readonly onContractError?: ((error: ContractError) => void) | undefined;
+  /** The chain that signatures name: a local one for services on this machine, else the main one, when absent. */
+  readonly network?: ChainNetwork | undefined;
+  /** Shared vaults are encrypted and decrypted here; without it they can be listed and nothing else. */
+  readonly sharedVaults?: SharedVaultOptions | undefined;
+  /** Appended to the client identification: `name/version`. */
+  readonly application?: string | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+export const SDK_VERSION = "0.1.0";
+
+const DEFAULT_TIMEOUTS: TimeLimits = { attemptMs: 30_000, totalMs: 120_000, stallMs: 60_000 };
+
+/** Throws SdkError `configuration` for an unusable base URL, key or network. */
+export function openConnection(options: ClientOptions): Connection {
+  const retry = { ...DEFAULT_RETRY, ...options.retry };
+  const baseUrl = parseBaseUrl(options.baseUrl);
+  const { credentials = null } = options;
+  if (options.sharedVaults != null) requireNetwork(options.sharedVaults.network);
+  const ask = credentialSource(credentials);
+  const connection: Connection = {
+    baseUrl,
+    credential: async () => bearerOf(connection, await ask()),
+    session: credentials instanceof SessionCredentials ? credentials : null,
+    place: placeOf(baseUrl, options.network ?? options.sharedVaults?.network.network),
+    transport: options.transport ?? kyTransport(),
+    middleware: options.middleware ?? [],
+    direct: options.transport === undefined && options.middleware === undefined,
+    retry,
+    budget: new RetryBudget(retry),
+    timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },
+    contractBroken: (error) => {
+      options.onContractError?.(error);
+      if (options.responses !== "report") throw error;
+    },
+    identification: identify(options.application),
+    clock: options.clock ?? systemClock,
+    // Whoever gives no store has one in memory.
+    sharedVaults: options.sharedVaults
+      ? { ...options.sharedVaults, pins: options.sharedVaults.pins ?? memoryPins() }
+      : null,
+  };
+  return connection;
+}
+
+async function bearerOf(connection: Connection, held: Secret | SessionCredentials | null): Promise<Bearer | null> {
+  if (held instanceof SessionCredentials) return held.bearer(connection);
+  return held === null ? null : { secret: held, renew: null };
+}
+
+function parseBaseUrl(text: string | URL): string {
+  const url = URL.parse(String(text));
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw configurationError("The base URL must be an http or https address");
+  if (url.username !== "" || url.password !== "") throw configurationError("The base URL must not hold a credential");
+  return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+}
+
+type Held = Secret | SessionCredentials | null;
+
+function credentialSource(credentials: NonNullable<ClientOptions["credentials"]> | null): () => Promise<Held> {
+  if (typeof credentials === "function") return () => askForCredential(credentials);
+  const fixed = wrapCredential(credentials);
+  return () => Promise.resolve(fixed);
+}
+
+async function askForCredential(ask: () => Credentials | Promise<Credentials>): Promise<Held> {
+  try {
+    return wrapCredential(await ask());
+  } catch (error) {
+    if (error instanceof SdkError) throw error;
+    throw configurationError("The credentials function failed", sanitizeCause(error));
+  }
+}
+
+function wrapCredential(credentials: Credentials): Held {
+  if (credentials === null || credentials instanceof Secret || credentials instanceof SessionCredentials)
+    return credentials;
+  // An environment variable that is not set, and the key itself in the place of the object, come in spite of the type.
+  const { apiKey }: { readonly apiKey: unknown } = credentials;
+  const secret = typeof apiKey === "string" ? new Secret(apiKey) : apiKey;
+  if (!(secret instanceof Secret) || !/^[\x21-\x7e]+$/.test(secret.reveal()))
+    throw configurationError("The API key is missing, or has characters that no key has");
+  return secret;
+}
+
+/** `User-Agent` where it may be set, `X-Client` in browsers, which keep the other for themselves. */
+function identify(application: string | undefined): Record<string, string> {
+  const node = nodeVersion();
+  const name = `coffer-sdk/${SDK_VERSION}`;
+  const suffix = application !== undefined && /^[\w./-]{1,100}$/.test(application) ? ` ${application}` : "";
+  return node === null ? { "x-client": `${name}${suffix}` } : { "user-agent": `${name} node/${node}${suffix}` };
+}
