@@ -29,15 +29,14 @@ const DEEP = [
   "test/start*.test.ts",
 ];
 
+/** Programs that end with their process, and what looks at a whole process: each has one of its own, as has what replaces globals or the clock. */
+const ALONE = ["packages/devstack/**", "test/client-*.test.ts", "test/fuzz/**", "test/kill/**", "test/scan/**"];
 const REPLACES = /\bvi\.(mock|doMock|stubGlobal|stubEnv|useFakeTimers|resetModules)\(/;
 
-/**
- * Files that share a process, one after the other: they leave nothing behind but modules, which need not be loaded again. All others
- * have a process of their own, as has whatever replaces modules, globals or the clock.
- */
-const SHARING = globSync(["packages/{chain,contract,crypto,mcp,sdk}/src/**/*.test.ts", "server/src/**/*.test.ts"], {
-  cwd: import.meta.dirname,
-}).filter((file) => !REPLACES.test(readFileSync(new URL(file, import.meta.url), "utf8")));
+/** Files that share a process, one after the other: they leave nothing behind but modules, which need not be loaded and warmed again. */
+const SHARING = globSync(TESTS, { cwd: import.meta.dirname, exclude: [...DEEP, ...ALONE] }).filter(
+  (file) => !REPLACES.test(readFileSync(new URL(file, import.meta.url), "utf8")),
+);
 
 // Read and written by the runner, its workers and every program that tests start: parsed and compiled once, not each time.
 process.env["NODE_COMPILE_CACHE"] ??= new URL("node_modules/.cache/coffer-compiled", import.meta.url).pathname;
@@ -48,7 +47,7 @@ export default defineConfig({
   test: {
     projects: [
       { extends: true, test: { name: "tests", include: TESTS, exclude: [...NOWHERE, ...DEEP, ...SHARING] } },
-      { extends: true, test: { name: "sharing", include: SHARING, exclude: [...NOWHERE, ...DEEP], isolate: false } },
+      { extends: true, test: { name: "sharing", include: SHARING, exclude: NOWHERE, isolate: false } },
       { extends: true, test: { name: "deep", include: DEEP, exclude: NOWHERE } },
     ],
     pool: "forks",

@@ -43,6 +43,10 @@ interface Process {
   readonly sent: readonly string[];
 }
 
+/** What each process still has to write of what it has seen. */
+const unwritten: (() => Promise<void>)[] = [];
+const flush = () => Promise.all(unwritten.map((write) => write()));
+
 let machines = 0;
 const newMachine = (): string => join(directory, `machine-${String((machines += 1))}`);
 
@@ -52,23 +56,23 @@ async function newProcess(
   machine = join(directory, "machine"),
   person: Pick<SharedPerson, "another" | "privateKey"> = owner,
 ): Promise<Process> {
+  await flush();
   const networkFile = join(directory, "network.json");
   await writeFile(networkFile, JSON.stringify(stack.network));
   const settings = { chainPrivateKey: new Secret(person.privateKey), networkFile };
   const { pins, seen } = (await openSharedVaults(settings, join(machine, "vault-pins.json"))) ?? {};
   assert.ok(pins !== undefined && seen !== undefined, "what outlives the process");
-  const written: (() => Promise<void>)[] = [];
   const sent: string[] = [];
   const watch: Middleware = async (request, next) => {
     // What another process would find on the disk by now.
-    await Promise.all(written.map((flush) => flush()));
+    await flush();
     sent.push(`${request.url} ${JSON.stringify([...request.headers])} ${await request.clone().text()}`);
     return next(request);
   };
   const noting: typeof seen = {
     open: async (object) => {
       const memory = await seen.open(object);
-      written.push(() => memory.flush());
+      unwritten.push(() => memory.flush());
       return memory;
     },
   };

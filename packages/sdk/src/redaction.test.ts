@@ -116,7 +116,7 @@ it("no token of a session shows in it, in a client that holds it, or in the erro
 });
 
 it("leaves digests, ids and names as they are", () => {
-  const text = `${"ab01".repeat(16)} "sha256-${"Ab-1".repeat(10)}Abc" ${ID} report-2026-final.pdf`;
+  const text = `${"ab01".repeat(16)} "sha256-${"Ab-1".repeat(10)}Abc" ${ID} report-2026-final.pdf, the chain ${"aB1".repeat(14)}c`;
   expect(redactText(text)).toBe(text);
 });
 
