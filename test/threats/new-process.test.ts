@@ -249,13 +249,9 @@ describe("in a new process of a machine that has used the vault, a hostile servi
     }));
     for (const place of [{}, { folderId: "root" }]) {
       const client = await machine.newProcess({ middleware: [adding] });
-      const listed = await client.files.list({ vaultId: vault.id, ...place }).then(
-        ({ files }) => files.map(({ name }) => name).filter((name) => name !== ""),
-        (error: unknown) => (error as { code?: string }).code,
-      );
-      // A list that holds what was not asked for is none, or names nothing of it.
-      if (!["contract_broken", "vault_changed"].includes(String(listed)))
-        expect(listed).toEqual("folderId" in place ? [] : ["inside.txt"]);
+      const { files } = await client.files.list({ vaultId: vault.id, ...place });
+      expect(files.slice(0, 3).map(({ name }) => name)).toEqual(["", "", ""]);
+      expect(files.slice(3).map(({ name }) => name)).toEqual("folderId" in place ? [] : ["inside.txt"]);
     }
     const own = { ...elsewhere, vaultId: vault.id };
     const misnaming = lyingAt("files.list", ({ files, ...said }: { files: { id: string }[] }) => ({

@@ -78,6 +78,25 @@ describe("an answer", () => {
     expect(isRefused(invites.create, two, { vaultIds: [OTHER] })).toBe(true);
   });
 
+  it("in a list that is asked for as such is set aside by itself: without a name, and with what is wrong", () => {
+    const list = { query: { vaultId: ASKED, folderId: OTHER } };
+    const there = { id: OTHER, vaultId: ASKED, folderId: OTHER, name: "there", contentType: "text/plain" };
+    const answer = { files: [{ ...there, vaultId: OTHER }, there, { ...there, folderId: null }], nextCursor: null };
+    const bad = { ...there, name: "", contentType: "application/octet-stream" };
+    expect(requireAsked(api.files.list, list, answer, { eachByItself: true })).toEqual({
+      files: [
+        { ...bad, vaultId: OTHER, unreadable: "vault_changed" },
+        there,
+        { ...bad, folderId: null, unreadable: "damaged" },
+      ],
+      nextCursor: null,
+    });
+    expect(() => requireAsked(api.files.list, list, answer)).toThrow(ContractError);
+    const one = () =>
+      requireAsked(api.files.get, { params: { fileId: ASKED } }, { file: there }, { eachByItself: true });
+    expect(one).toThrow(ContractError);
+  });
+
   it("that is no object, or an empty one, is not this check's matter", () => {
     const input = { params: { fileId: ASKED } };
     for (const output of [undefined, null, "file", [], {}, { file: null }, { file: {} }])

@@ -1,6 +1,8 @@
 /** An answer is of what was asked for: held here, below all resources, so that no call goes around it (encryption design §7, pins). */
 import { isBytes, type EndpointDefinition } from "@coffer/contract";
 import { ContractError } from "./errors.ts";
+import type { File } from "./file.ts";
+import { unnamed } from "./unreadable.ts";
 
 interface Sections {
   readonly params?: unknown;
@@ -11,13 +13,23 @@ interface Sections {
 /** Name and value of a place, a party, an object or its type; null: the top of a vault. What else a call names may be answered otherwise. */
 const HELD = /^type |(Ids?|Address) (0x.+|.{8}-.+|)$/;
 
+/** A list in which an item that was not asked for is one unreadable item: for lists whose reader looks at each. Else it fails the call. */
+export interface ListOptions {
+  readonly eachByItself?: boolean | undefined;
+}
+
 /**
  * Compares the ids of a call with those of its answer: that of the object which the path names (`{fileId}` is the id of `file`, `{keyId}` that
  * of `apiKey`), and every field of the same name, in the answer itself, in its objects, and in each item of its lists. It knows no endpoint:
- * what the contract names the same is the same.
+ * what the contract names the same is the same. Answers the output, without the names of items that were not asked for.
  * @throws ContractError whatever the client does with other broken answers.
  */
-export function requireAsked({ id, effect, body }: EndpointDefinition, input: Sections, output: unknown): void {
+export function requireAsked(
+  { id, effect, body }: EndpointDefinition,
+  input: Sections,
+  output: unknown,
+  { eachByItself = false }: ListOptions = {},
+): unknown {
   const [params, query, answer] = [fieldsOf(input.params), fieldsOf(input.query), fieldsOf(output)];
   // Bytes name nothing, and each of them would count as a field.
   const named = isBytes(body) ? {} : fieldsOf(input.body);
@@ -26,15 +38,33 @@ export function requireAsked({ id, effect, body }: EndpointDefinition, input: Se
   };
   // A page whose next one is itself would keep whoever turns the pages for ever.
   if (query["cursor"] !== undefined && query["cursor"] === answer["nextCursor"]) refuse("nextCursor: the same again");
-  for (const [name, value] of Object.entries({ ...named, ...query, ...params })) {
-    if (value === undefined || !HELD.test(`${name} ${textOf(value)}`)) continue;
+  const asked = Object.entries({ ...named, ...query, ...params }).flatMap(([name, value]) => {
+    if (value === undefined || !HELD.test(`${name} ${textOf(value)}`)) return [];
     // What is made anew (`create`, `append`) has an id of its own.
     const target = name in params && !/^[ca]/.test(effect) ? name.slice(0, -2).toLowerCase() : "-";
-    for (const [key, inside] of Object.entries({ "": answer, ...answer }))
-      for (const object of [inside].flat().map(fieldsOf))
-        for (const field of key.toLowerCase().endsWith(target) ? [name, "id"] : [name])
-          if (field in object && textOf(object[field]) !== textOf(value)) refuse(`${key}: other ${field}`);
-  }
+    return [{ name, value: textOf(value), target }];
+  });
+  const otherOf = (key: string, object: Readonly<Record<string, unknown>>): string | undefined =>
+    asked
+      .flatMap(({ name, value, target }) =>
+        (key.toLowerCase().endsWith(target) ? [name, "id"] : [name]).map((field) => ({ field, value })),
+      )
+      .find(({ field, value }) => field in object && textOf(object[field]) !== value)?.field;
+  const held = Object.entries({ "": answer, ...answer }).flatMap(([key, inside]) => {
+    if (eachByItself && Array.isArray(inside))
+      return [[key, inside.map((item: File) => setAside(item, otherOf(key, fieldsOf(item))))]];
+    for (const object of [inside].flat().map(fieldsOf)) {
+      const field = otherOf(key, object);
+      if (field !== undefined) refuse(`${key}: other ${field}`);
+    }
+    return [];
+  });
+  return held.length === 0 ? output : { ...answer, ...Object.fromEntries(held) };
+}
+
+/** As in a shared vault's list: of another vault, or in another folder than was asked for. */
+function setAside(item: File, other: string | undefined): File {
+  return other === undefined ? item : unnamed(item, other === "vaultId" ? "vault_changed" : "damaged");
 }
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {

@@ -10,6 +10,7 @@ import {
 import { attemptOnce, limitAttempt, type ByteAnswer, type Call, type RawAnswer } from "./attempt.ts";
 import type { ByteBody } from "./byte-body.ts";
 import { encodeRequest } from "./encode-request.ts";
+import type { ListOptions } from "./asked-ids.ts";
 import { ApiError, ContractError } from "./errors.ts";
 import type { Connection, CallOptions } from "./options.ts";
 import { isWorthRepeating, mayHaveBeenDone, retryDelay } from "./retry.ts";
@@ -38,7 +39,7 @@ export async function send<E extends EndpointDefinition>(
   connection: Connection,
   endpoint: E,
   input: CallInput<E, ByteBody>,
-  options: CallOptions = {},
+  options: CallOptions & ListOptions = {},
 ): Promise<Answer<E>> {
   const encoded = encodeRequest(endpoint, input);
   const request = { ...encoded, headers: { ...encoded.headers, ...idempotencyHeader(endpoint, options) } };
@@ -48,9 +49,9 @@ export async function send<E extends EndpointDefinition>(
     ...{ bearer: null, renewed: false },
   });
   // Apart from the core, which browsers load first. Where it cannot be loaded the call fails.
-  (await import("./asked-ids.ts")).requireAsked(endpoint, input, answer.output);
+  const output = (await import("./asked-ids.ts")).requireAsked(endpoint, input, answer.output, options);
   // `decodeJson` has checked the output against this endpoint's schema; the type cannot follow through `unknown`.
-  return answer as Answer<E>;
+  return { ...answer, output } as Answer<E>;
 }
 
 /** The output of one call, without what came around it. */
@@ -58,7 +59,7 @@ export async function callOn<E extends EndpointDefinition>(
   connection: Connection,
   endpoint: E,
   input: CallInput<E, ByteBody>,
-  options?: CallOptions,
+  options?: CallOptions & ListOptions,
 ): Promise<CallOutput<E>> {
   return (await send(connection, endpoint, input, options)).output;
 }

@@ -6,7 +6,7 @@ import type { Connection, CallOptions, PlaceOptions, UpdateOptions } from "../op
 import { MOVE, refuseUndefinedPlaces } from "../undefined-place.ts";
 import type { Query } from "./calling.ts";
 import { deleteWithProof } from "./deletion-calls.ts";
-import { isRestored, sharedChanges, toKnownNames } from "./known-names.ts";
+import { eachUnnamed, isRestored, sharedChanges, toKnownNames } from "./known-names.ts";
 import { isChanged, revisionHeader } from "./revisions.ts";
 
 export function fileCalls(connection: Connection) {
@@ -19,7 +19,7 @@ export function fileCalls(connection: Connection) {
     list: async (query: Query<typeof list>, options?: CallOptions) => {
       const wanted = await toKnownNames(connection, query, query.folderId, options);
       if (wanted === null) return { files: [], nextCursor: null };
-      const page = await callOn(connection, list, { query: wanted }, options);
+      const page = await callOn(connection, list, { query: wanted }, eachUnnamed(query, options));
       const files = (await (await opened?.())?.nameFiles(connection, page.files, query, options)) ?? page.files;
       return { ...page, files };
     },

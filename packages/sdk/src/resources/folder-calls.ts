@@ -6,7 +6,7 @@ import type { Connection, CallOptions, PlaceOptions, UpdateOptions } from "../op
 import { MOVE, NEW_ITEM, refuseUndefinedPlaces } from "../undefined-place.ts";
 import type { Body, Query } from "./calling.ts";
 import { emptyTrash } from "./deletion-calls.ts";
-import { isRestored, sharedChanges, toKnownNames } from "./known-names.ts";
+import { eachUnnamed, isRestored, sharedChanges, toKnownNames } from "./known-names.ts";
 import { isChanged, revisionHeader } from "./revisions.ts";
 
 type Folders = typeof api.folders;
@@ -26,7 +26,7 @@ export function folderCalls(connection: Connection) {
     list: async (query: Query<Folders["list"]>, options?: CallOptions) => {
       const wanted = await toKnownNames(connection, query, query.parentId, options);
       if (wanted === null) return { folders: [], nextCursor: null };
-      const page = await callOn(connection, list, { query: wanted }, options);
+      const page = await callOn(connection, list, { query: wanted }, eachUnnamed(query, options));
       const asked = { ...query, folderId: query.parentId };
       const folders = (await (await opened?.())?.nameFolders(connection, page.folders, asked, options)) ?? page.folders;
       return { ...page, folders };
@@ -70,7 +70,8 @@ export function trashCalls(connection: Connection) {
   const { list } = trashGroup;
   return {
     list: async (query: Query<typeof list>, options?: CallOptions) => {
-      const { files, nextCursor } = await callOn(connection, list, { query }, options);
+      const listing = { ...options, eachByItself: true };
+      const { files, nextCursor } = await callOn(connection, list, { query }, listing);
       if (connection.sharedVaults === null) return { files, nextCursor };
       const { nameFiles } = await import("../vaults/names/listing.ts");
       return { files: await nameFiles(connection, files, { ...query, trashed: true }, options), nextCursor };

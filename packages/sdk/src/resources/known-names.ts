@@ -19,3 +19,8 @@ export async function toKnownNames<
 export function isRestored(item: Pick<File, "name" | "trashedAt">, name: string | undefined): boolean {
   return item.trashedAt === null && (name === undefined || item.name === name.normalize("NFC"));
 }
+
+/** Of a list: an item that was not asked for hides no others, unless a name is looked for: its caller goes on with what is found. */
+export function eachUnnamed(query: { readonly name?: string | undefined }, options?: CallOptions) {
+  return { ...options, eachByItself: query.name === undefined };
+}

@@ -5,6 +5,7 @@ import { callOn } from "../../call.ts";
 import { ApiError, SdkError } from "../../errors.ts";
 import type { File } from "../../file.ts";
 import type { Connection, CallOptions } from "../../options.ts";
+import { isUnnamed, unnamed } from "../../unreadable.ts";
 import { openItem, openKeysOf, placeOf } from "./entries.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { liesIn } from "./places.ts";
@@ -92,15 +93,16 @@ async function nameList<Item extends File | Folder>(
   const home = asked.vaultId ?? (folderId === "root" ? undefined : findHome(folderId)?.vaultId);
   const isOwn = ({ id, vaultId }: Item): boolean =>
     (home ?? vaultId) === vaultId && (findHome(id)?.vaultId ?? vaultId) === vaultId;
-  const own = items.filter(isOwn);
-  const named = new Map<string, Item>();
+  const own = items.filter((item) => !isUnnamed(item) && isOwn(item));
+  const named = new Map<Item, Item>();
   for (const vaultId of new Set(own.map((item) => item.vaultId))) {
     // Only the caller's own word has a vault pinned: no list does.
     const vault = await (vaultId === asked.vaultId ? session.find(vaultId, options) : session.look(vaultId, options));
     const there = own.filter((item) => item.vaultId === vaultId);
-    for (const item of await nameVault(vault, there, leniently(name))) named.set(item.id, item);
+    for (const [at, item] of (await nameVault(vault, there, leniently(name))).entries())
+      named.set(there[at] ?? item, item);
   }
-  const list = items.map((item) => named.get(item.id) ?? unnamed(item, "vault_changed"));
+  const list = items.map((item) => named.get(item) ?? (isUnnamed(item) ? item : unnamed(item, "vault_changed")));
   const wanted = asked.name?.normalize("NFC");
   if (wanted !== undefined && list.some((item) => isMisnamed(item, wanted)))
     throw new VaultError("damaged", "The service answers with another name than the one that was asked for", {
@@ -110,8 +112,8 @@ async function nameList<Item extends File | Folder>(
 }
 
 /** Names of public vaults are the service's own. */
-function isMisnamed({ name, shared, ...rest }: File | Folder, wanted: string): boolean {
-  return name !== wanted && (shared !== null || "unreadable" in rest);
+function isMisnamed(item: File | Folder, wanted: string): boolean {
+  return item.name !== wanted && (item.shared !== null || isUnnamed(item));
 }
 
 function filesOf(connection: Connection, place: Place = placeOf): Name<File> {
@@ -148,7 +150,10 @@ async function openNewest<Item extends File | Folder>(
     const newest = await again(shown.id).catch((reason: unknown) => {
       throw reason instanceof ApiError ? error : reason;
     });
-    return { item: newest, metadata: (await openItem(vault, kind, newest, placeOf(newest))).metadata };
+    const { statement, metadata } = await openItem(vault, kind, newest, placeOf(newest));
+    // It was moved: what shows it in the place that was asked for is the older one.
+    if (statement.folderId !== place(newest)) throw error;
+    return { item: newest, metadata };
   }
 }
 
@@ -190,13 +195,6 @@ function leniently<Item extends File | Folder>(name: Name<Item>): Name<Item> {
 function isOfOne(failure: SdkError): boolean {
   return UNTRUSTED.has(failure.code) || (failure instanceof VaultError && failure.step === "pins");
 }
-
-/** Nothing that the service says in place of a name is passed on. */
-function unnamed<Item extends File | Folder>(item: Item, unreadable: string): Item {
-  return { ...item, name: "", ...("contentType" in item ? { contentType: UNKNOWN_TYPE } : {}), unreadable };
-}
-
-const UNKNOWN_TYPE = "application/octet-stream";
 
 /** A vault that was pinned as public holds nothing encrypted: who says so now says something else than before. */
 function requirePublic(items: readonly (File | Folder)[]): void {

@@ -1,0 +1,14 @@
+/** One item of a list that is not what it should be: it hides no others, and is not passed off as one of them. */
+import type { Folder } from "@coffer/contract";
+import type { File } from "./file.ts";
+
+/** Nothing that the service says in place of a name is passed on. `unreadable`: the code that says why. */
+export function unnamed<Item extends File | Folder>(item: Item, unreadable: string): Item {
+  return { ...item, name: "", ...("contentType" in item ? { contentType: UNKNOWN_TYPE } : {}), unreadable };
+}
+
+const UNKNOWN_TYPE = "application/octet-stream";
+
+export function isUnnamed(item: File | Folder): boolean {
+  return "unreadable" in item;
+}
