@@ -1,7 +1,7 @@
 /** What methods are called with: things of the world that is lied about; and what their answers are held to. */
 import type { File, Folder } from "@coffer/sdk";
-import type { Meaning, Method, Run } from "./run.ts";
 import { itemsOf, type ItemKind } from "./truth.ts";
+import type { Meaning, Method, Run } from "./method.ts";
 
 /** A shared vault whose content nobody else is to have. */
 export function sharedVault({ world, draw }: Run): string {

@@ -15,7 +15,8 @@ import {
   undoDeletion,
 } from "./arguments.ts";
 import { exported } from "./methods-of-vaults.ts";
-import { blameAsked, blameListed, type Method } from "./run.ts";
+import { blameAsked, blameListed } from "./run.ts";
+import type { Method } from "./method.ts";
 
 export const FOLDERS: Readonly<Record<string, Method>> = {
   "folders.create": async (run) => {

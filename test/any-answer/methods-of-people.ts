@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { chainKeySigner, generateChainKey } from "@coffer/sdk";
 import { asked, plain, sharedVault } from "./arguments.ts";
-import type { Method } from "./run.ts";
+import type { Method } from "./method.ts";
 
 export const PEOPLE: Readonly<Record<string, Method>> = {
   "account.get": plain(({ client }) => client.account.get()),

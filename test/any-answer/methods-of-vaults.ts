@@ -7,7 +7,7 @@ import { buffer } from "node:stream/consumers";
 import type { ExportStore } from "@coffer/sdk";
 import * as node from "@coffer/sdk/node";
 import { onSpare, plain, vaultOf } from "./arguments.ts";
-import type { Method, Run } from "./run.ts";
+import type { Method, Run } from "./method.ts";
 
 export const VAULTS: Readonly<Record<string, Method>> = {
   "vaults.create": async (run) => {

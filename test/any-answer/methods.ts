@@ -4,7 +4,7 @@ import { plain, vaultOf } from "./arguments.ts";
 import { FILES, FOLDERS, NODE_METHODS } from "./methods-of-files.ts";
 import { PEOPLE, WEBHOOKS } from "./methods-of-people.ts";
 import { VAULTS } from "./methods-of-vaults.ts";
-import type { Method } from "./run.ts";
+import type { Method } from "./method.ts";
 
 /** Any endpoint of the contract, as a program calls it by itself. */
 const raw: Readonly<Record<string, Method>> = {

@@ -9,9 +9,9 @@ import {
 } from "@coffer/crypto";
 import { formsOf, type SecretForm } from "../kit/secret-forms.ts";
 import type { Sent } from "./liar.ts";
-import type { Meaning } from "./run.ts";
 import { noteItem, type TrueVault } from "./truth.ts";
 import type { World } from "./world.ts";
+import type { Meaning } from "./method.ts";
 
 export async function blameRequest(
   world: World,

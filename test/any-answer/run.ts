@@ -1,40 +1,13 @@
 /** One call of a client at a time, against a service that lies in its answers: what left for it, what came of it, and what stands pinned. */
 import { readFile, writeFile } from "node:fs/promises";
-import type { Client } from "@coffer/sdk";
 import { filePins } from "@coffer/sdk/node";
 import type { Draw } from "./draw.ts";
 import type { Sent } from "./liar.ts";
 import { blameRequest, hiddenOf } from "./outgoing.ts";
-import { openToolProcess, openToolsOver, type Tools } from "./tools.ts";
+import { openToolProcess, openToolsOver } from "./tools.ts";
 import { blameItem, noteItem, type Answered, type ItemKind } from "./truth.ts";
 import type { World } from "./world.ts";
-
-/** What a call is about, as its caller means it. */
-export interface Meaning {
-  /** The shared vault that its content and names are for; null: nobody is to have them in the clear. */
-  readonly vaultId?: string | null;
-  /** The file or folder that it changes. */
-  readonly itemId?: string;
-  readonly kind?: ItemKind;
-  readonly folderId?: string | null | undefined;
-  readonly name?: string | undefined;
-  readonly content?: string;
-  /** Content and name are for a public vault that the call names. */
-  readonly isOpen?: boolean;
-}
-
-/** What one method does with the client: it draws its arguments, says what it means, and looks at what it is answered. */
-export interface Run {
-  readonly world: World;
-  readonly draw: Draw;
-  readonly client: Client;
-  readonly tools: () => Promise<Tools>;
-  readonly means: (meaning: Meaning) => void;
-  readonly blame: (what: string | null) => void;
-}
-
-/** Calls the client once, or what belongs together; answers what is to be held against its result when it is known what it sent. */
-export type Method = (run: Run) => Promise<(() => void) | undefined>;
+import type { Tools, Meaning, Run, Method } from "./method.ts";
 
 export interface Runner extends AsyncDisposable {
   /** What was wrong, in words with ids. */

@@ -6,19 +6,8 @@ import { createServer, resolveFolders, sessionOver, type Launch } from "@coffer/
 import type { Client as SdkClient } from "@coffer/sdk";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { blameContent, itemOf, placeOf, secrets, undoDeletion, vaultOf } from "./arguments.ts";
-import type { Method, Run } from "./run.ts";
 import type { World } from "./world.ts";
-
-/** What a tool answers, as a host reads it. */
-export interface ToolAnswer {
-  readonly isError: boolean;
-  readonly facts: Readonly<Record<string, unknown>>;
-  readonly text: string;
-}
-
-export interface Tools extends AsyncDisposable {
-  call(tool: string, args: Readonly<Record<string, unknown>>): Promise<ToolAnswer>;
-}
+import type { Method, Run, ToolAnswer, Tools } from "./method.ts";
 
 /** The tool server over this client: as fresh as the client is, and without the seconds that a process takes. */
 export async function openToolsOver(client: SdkClient, { owner, machine: { directory } }: World): Promise<Tools> {

@@ -1,6 +1,5 @@
 /** What earlier answers made: ids, tags and cursors, so that later requests reach real objects. */
-import type { Received } from "../conformance/judge.ts";
-import { parseJson } from "../conformance/judge.ts";
+import { type Received, parseJson } from "../conformance/judge.ts";
 import type { Draw } from "./draw.ts";
 
 /** Names a kind of thing by the field that carries it. */
@@ -96,3 +95,16 @@ function harvestHeaders(headers: Headers, add: (kind: Kind, value: string) => vo
   const file = headers.get("file-id");
   if (file !== null) add("fileId", file);
 }
+
+export interface Sources {
+  readonly draw: Draw;
+  readonly pool: Pool;
+  /** What another account made. */
+  readonly foreign: Pool;
+  /** When the run began, in milliseconds since the Unix epoch: what is drawn does not depend on the moment. */
+  readonly now: number;
+  /** Bearer keys, the likeliest first. */
+  readonly keys: readonly [string, ...string[]];
+}
+
+export type Fields = Record<string, unknown>;

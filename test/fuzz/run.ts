@@ -9,10 +9,10 @@ import { renderRequest } from "../conformance/wire.ts";
 import { openDraw, type Draw } from "./draw.ts";
 import { describe, endpointAt, type Message } from "./message.ts";
 import { mutate } from "./mutations.ts";
-import { openPool, type Pool } from "./pool.ts";
+import { openPool, type Pool, type Sources } from "./pool.ts";
 import { RAW_CASES, tryRawCase } from "./raw-socket.ts";
 import { openSender, type Sender } from "./send.ts";
-import { validMessage, type Sources } from "./valid.ts";
+import { validMessage } from "./valid.ts";
 
 export interface FuzzOptions {
   readonly baseUrl: string;

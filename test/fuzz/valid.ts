@@ -5,21 +5,8 @@ import { digestField, tusChecksum, tusMetadata } from "../conformance/samples.ts
 import { arbitraryOf } from "./arbitrary.ts";
 import type { Draw } from "./draw.ts";
 import type { Message } from "./message.ts";
-import type { Kind, Pool } from "./pool.ts";
+import type { Kind, Pool, Sources, Fields } from "./pool.ts";
 import { drawEvent, signEvent, telling } from "./secrets.ts";
-
-export interface Sources {
-  readonly draw: Draw;
-  readonly pool: Pool;
-  /** What another account made. */
-  readonly foreign: Pool;
-  /** When the run began, in milliseconds since the Unix epoch: what is drawn does not depend on the moment. */
-  readonly now: number;
-  /** Bearer keys, the likeliest first. */
-  readonly keys: readonly [string, ...string[]];
-}
-
-export type Fields = Record<string, unknown>;
 
 export function validMessage(e: EndpointDefinition, sources: Sources): Message {
   const params = withDelivery(section(e.params, sources), sources);

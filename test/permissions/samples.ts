@@ -1,44 +1,9 @@
 /** For every endpoint a call that succeeds for the owner, on objects made for it alone. */
 import { randomBytes, randomUUID } from "node:crypto";
-import { api, endpointsOf, type ErrorCode, type Scope } from "@coffer/contract";
+import { api, endpointsOf } from "@coffer/contract";
 import { PASSWORD } from "./rows.ts";
-import { SHARED_VAULT_SAMPLES } from "./shared-vault-samples.ts";
+import { SHARED_VAULT_SAMPLES, type Sample, type Objects, type Secrets } from "./shared-vault-samples.ts";
 import type { Call, TestAccount, World } from "./world.ts";
-
-/** The ids that a call names. The vault limit is judged by `vaultId`. */
-export interface Objects {
-  readonly vaultId: string;
-  readonly folderId: string;
-  readonly fileId: string;
-  readonly uploadId: string;
-  readonly keyId: string;
-  readonly inviteId: string;
-  readonly sessionId: string;
-  readonly webhookId: string;
-  readonly deliveryId: string;
-}
-
-/** What open endpoints ask for instead of a credential; each is used up by its call. */
-export interface Secrets {
-  readonly accessCode: string;
-  readonly inviteCode: string;
-  readonly refreshToken: string;
-  readonly verifyToken: string;
-  readonly resetToken: string;
-}
-
-export interface Sample {
-  /** Which objects the call changes or needs; others keep a made-up id. */
-  readonly needs: readonly (keyof Objects)[];
-  /** The objects are put in the trash first. */
-  readonly trashed?: boolean;
-  /** What the endpoint's own code answers whoever is let in, where the world lacks an outside part; absent: a success. */
-  readonly outcome?: ErrorCode;
-  /** Scopes that the caller's key needs besides the endpoint's, because the call passes them on. */
-  readonly passesOn?: readonly Scope[];
-  readonly secret?: keyof Secrets;
-  readonly call: (objects: Objects, secret: string) => Omit<Call, "method">;
-}
 
 const madeUp = (): string => randomUUID();
 const name = (): string => `n-${randomUUID()}`;

@@ -1,6 +1,5 @@
 import { migrate } from "@coffer/server/migrations/migrate";
 import type { Database } from "@coffer/server/ports/database";
-import type { OpenMedium } from "./database.ts";
 
 /** Runs `check` on a database with the newest schema and nothing in it. */
 export function onDatabase(openMedium: OpenMedium, check: (database: Database) => Promise<void>): () => Promise<void> {
@@ -11,3 +10,11 @@ export function onDatabase(openMedium: OpenMedium, check: (database: Database) =
     await check(database);
   };
 }
+
+/** A place for one database, empty and without a schema at first. */
+export interface DatabaseMedium extends AsyncDisposable {
+  /** A connection to the place, as another process would have it. */
+  open(): Promise<Database>;
+}
+
+export type OpenMedium = () => Promise<DatabaseMedium>;

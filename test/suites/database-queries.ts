@@ -1,8 +1,7 @@
 import { prepared } from "@coffer/server/ports/database";
 import { describe, expect, it } from "vitest";
 import { accountRow, insertAccount, vaultRow } from "../kit/rows.ts";
-import { onDatabase } from "./database-fixture.ts";
-import type { OpenMedium } from "./database.ts";
+import { onDatabase, type OpenMedium } from "./database-fixture.ts";
 
 const byEmail = prepared((build, value: { email: string }) =>
   build.selectFrom("accounts").selectAll().where("email", "=", value.email),

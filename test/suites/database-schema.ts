@@ -2,8 +2,7 @@ import { migrate, type Migration } from "@coffer/server/migrations/migrate";
 import { ConstraintError } from "@coffer/server/ports/database";
 import { describe, expect, it } from "vitest";
 import { fileRow, folderRow, insertAccount, uploadRow } from "../kit/rows.ts";
-import { onDatabase } from "./database-fixture.ts";
-import type { OpenMedium } from "./database.ts";
+import { onDatabase, type OpenMedium } from "./database-fixture.ts";
 
 export function describeSchema(openMedium: OpenMedium): void {
   describe("schema", () => {

@@ -2,8 +2,7 @@ import { ConstraintError, type Database, type Session } from "@coffer/server/por
 import { setImmediate as turnOfTheLoop, setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { accountRow, fileRow, insertAccount, vaultRow } from "../kit/rows.ts";
-import { onDatabase } from "./database-fixture.ts";
-import type { OpenMedium } from "./database.ts";
+import { onDatabase, type OpenMedium } from "./database-fixture.ts";
 
 export function describeTransactions(openMedium: OpenMedium): void {
   describe("transactions", () => {

@@ -1,8 +1,7 @@
 /** Statements about exports: in order, and every way out of order that file-format §12 names. */
 import { makeExportStatement, signExportStatement, type ExportFields } from "@coffer/crypto";
 import { sha256Of } from "../kit/bytes.ts";
-import { base64, OTHER_VAULT, PEOPLE, TIME, VAULT, VIEWS, type ViewName } from "./statement-fixture.ts";
-import type { Refusal } from "./statement-vectors.ts";
+import { base64, OTHER_VAULT, PEOPLE, TIME, VAULT, VIEWS, type ViewName, type Refusal } from "./statement-fixture.ts";
 
 export interface ExportCase {
   readonly name: string;

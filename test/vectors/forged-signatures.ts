@@ -2,7 +2,6 @@
 import { createHash } from "node:crypto";
 import { ed25519StatementSigner } from "@coffer/crypto";
 import { base64, bytesOf } from "./statement-fixture.ts";
-import type { ForgedSignature } from "./statement-vectors.ts";
 
 const PRIME = 2n ** 255n - 19n;
 const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
@@ -76,4 +75,12 @@ function readLittleEndian(bytes: Uint8Array): bigint {
 
 function littleEndian(value: bigint): Uint8Array {
   return Uint8Array.from({ length: 32 }, (_, index) => Number((value >> BigInt(8 * index)) & 0xffn));
+}
+
+/** All of them MUST be refused. */
+export interface ForgedSignature {
+  readonly name: string;
+  readonly publicKey: string;
+  readonly message: string;
+  readonly signature: string;
 }

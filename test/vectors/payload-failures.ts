@@ -1,4 +1,4 @@
-import type { FailureVector } from "./payload-vectors.ts";
+import type { CryptoErrorCode, CryptoStep } from "@coffer/crypto";
 
 /** "two chunks and some": header 48, envelope 300, prefix 56, then chunks of 16400, 16400 and 116. */
 const THREE = "two chunks and some";
@@ -125,3 +125,23 @@ export const FAILURES: readonly FailureVector[] = [
   { name: "padded: flag taken away", file: PADDED, edits: [{ at: 10, xor: 1 }], code: "wrong_key", step: "commitment", released: 0 },
   { name: "padded: size altered", file: PADDED, edits: [{ at: 404 + 1023, xor: 1 }], code: "damaged", step: "chunks", released: 0 },
 ];
+
+/** Bytes of a file above, or of this text's base64. */
+export type Cutting =
+  { readonly file: string; readonly from: number; readonly to: number } | { readonly bytes: string };
+
+/** What happens to a file, in this order. Offsets are of the bytes as the edit before left them. */
+export type Edit =
+  | { readonly at: number; readonly xor: number }
+  | { readonly at: number; readonly remove: number; readonly insert?: Cutting };
+
+export interface FailureVector {
+  readonly name: string;
+  /** The file that is edited; its data key is used. */
+  readonly file: string;
+  readonly edits: readonly Edit[];
+  readonly code: CryptoErrorCode;
+  readonly step: CryptoStep;
+  /** Content bytes in front of the failure: what a stream may have given by then. */
+  readonly released: number;
+}

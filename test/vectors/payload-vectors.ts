@@ -13,7 +13,7 @@ import {
 } from "@coffer/crypto";
 import { nodePlatform } from "@coffer/crypto/node";
 import { collect, patternBytes, sha256Of } from "../kit/bytes.ts";
-import { FAILURES } from "./payload-failures.ts";
+import { FAILURES, type Cutting, type FailureVector } from "./payload-failures.ts";
 
 /** All bytes are base64. */
 export interface PayloadVectors {
@@ -46,26 +46,6 @@ export interface FileVector {
   /** Of the message, as a version statement has it. */
   readonly digest: string;
   readonly file: string;
-}
-
-/** What happens to a file, in this order. Offsets are of the bytes as the edit before left them. */
-export type Edit =
-  | { readonly at: number; readonly xor: number }
-  | { readonly at: number; readonly remove: number; readonly insert?: Cutting };
-
-/** Bytes of a file above, or of this text's base64. */
-export type Cutting =
-  { readonly file: string; readonly from: number; readonly to: number } | { readonly bytes: string };
-
-export interface FailureVector {
-  readonly name: string;
-  /** The file that is edited; its data key is used. */
-  readonly file: string;
-  readonly edits: readonly Edit[];
-  readonly code: CryptoErrorCode;
-  readonly step: CryptoStep;
-  /** Content bytes in front of the failure: what a stream may have given by then. */
-  readonly released: number;
 }
 
 export interface MalformedVector {

@@ -24,6 +24,8 @@ import {
   type VaultKeyRecord,
   type VersionFields,
   type VersionStatement,
+  type EntryKind,
+  type Metadata,
 } from "@coffer/crypto";
 import { sha256Of } from "../kit/bytes.ts";
 import {
@@ -42,8 +44,8 @@ import {
   VIEWS,
   type KeyName,
   type ViewName,
+  type Refusal,
 } from "./statement-fixture.ts";
-import type { EntryCase, Refusal, SeenVector, VersionCase } from "./statement-vectors.ts";
 
 interface Written {
   readonly plan: FilePlan;
@@ -278,4 +280,40 @@ function seen({ generation, hash, number }: SeenStatement): SeenVector {
 
 function sha256(bytes: Uint8Array): Uint8Array {
   return Buffer.from(sha256Of(bytes), "hex");
+}
+
+export interface EntryCase {
+  readonly name: string;
+  readonly vault: string;
+  readonly view: string;
+  readonly kind: EntryKind;
+  readonly id: string;
+  readonly seen: SeenVector | null;
+  readonly vaultKey: string;
+  readonly statement: string;
+  readonly metadata: string;
+  readonly record: string | null;
+  readonly expect: { readonly metadata: Metadata; readonly folderId: string | null } | Refusal;
+}
+
+export interface SeenVector {
+  readonly number: string;
+  readonly generation: string;
+  readonly hash: string;
+}
+
+export interface VersionCase {
+  readonly name: string;
+  /** What the reader knows. */
+  readonly vault: string;
+  readonly view: string;
+  readonly fileId: string;
+  readonly versionId: string | null;
+  readonly seen: SeenVector | null;
+  /** By name; what unwrapping the record's sealed key would give. */
+  readonly vaultKey: string;
+  /** What the service answers. */
+  readonly statement: string;
+  readonly file: string;
+  readonly expect: { readonly dataKey: string; readonly content: string } | Refusal;
 }

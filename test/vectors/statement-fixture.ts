@@ -9,6 +9,8 @@ import {
   type MemberEntry,
   type VaultKeyRecord,
   type VaultView,
+  type CryptoErrorCode,
+  type CryptoStep,
 } from "@coffer/crypto";
 import { nodePlatform } from "@coffer/crypto/node";
 
@@ -93,4 +95,9 @@ function person(name: string): Person {
 
 function entryOf({ address, signer }: Author, since: bigint): MemberEntry {
   return { address, signingKey: signer.publicKey, since };
+}
+
+export interface Refusal {
+  readonly code: CryptoErrorCode;
+  readonly step: CryptoStep;
 }

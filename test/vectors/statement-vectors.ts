@@ -7,8 +7,6 @@ import {
   plainNameIndex,
   statementDigest,
   signStatement,
-  type CryptoErrorCode,
-  type CryptoStep,
   type EntryKind,
   type Metadata,
   type SignedTitle,
@@ -16,8 +14,8 @@ import {
 } from "@coffer/crypto";
 import { base64, FILE_ID, FOLDER_ID, KEYS, PEOPLE, VIEWS, bytesOf, type Person } from "./statement-fixture.ts";
 import { makeExportCases, type ExportCase } from "./export-cases.ts";
-import { makeEntryCases, makeVersionCases } from "./statement-cases.ts";
-import { forgedSignatures } from "./forged-signatures.ts";
+import { makeEntryCases, makeVersionCases, type EntryCase, type VersionCase } from "./statement-cases.ts";
+import { forgedSignatures, type ForgedSignature } from "./forged-signatures.ts";
 
 /** Bytes are base64, integers of 64 bits are decimal texts. */
 export interface StatementVectors {
@@ -61,14 +59,6 @@ export interface SignatureVector {
   readonly signature: string;
 }
 
-/** All of them MUST be refused. */
-export interface ForgedSignature {
-  readonly name: string;
-  readonly publicKey: string;
-  readonly message: string;
-  readonly signature: string;
-}
-
 export interface MetadataVector {
   readonly kind: EntryKind;
   readonly metadata: Metadata;
@@ -82,47 +72,6 @@ export interface NameIndexVector {
   readonly name: string;
   readonly index: string;
   readonly plainIndex: string;
-}
-
-export interface SeenVector {
-  readonly number: string;
-  readonly generation: string;
-  readonly hash: string;
-}
-
-export interface Refusal {
-  readonly code: CryptoErrorCode;
-  readonly step: CryptoStep;
-}
-
-export interface VersionCase {
-  readonly name: string;
-  /** What the reader knows. */
-  readonly vault: string;
-  readonly view: string;
-  readonly fileId: string;
-  readonly versionId: string | null;
-  readonly seen: SeenVector | null;
-  /** By name; what unwrapping the record's sealed key would give. */
-  readonly vaultKey: string;
-  /** What the service answers. */
-  readonly statement: string;
-  readonly file: string;
-  readonly expect: { readonly dataKey: string; readonly content: string } | Refusal;
-}
-
-export interface EntryCase {
-  readonly name: string;
-  readonly vault: string;
-  readonly view: string;
-  readonly kind: EntryKind;
-  readonly id: string;
-  readonly seen: SeenVector | null;
-  readonly vaultKey: string;
-  readonly statement: string;
-  readonly metadata: string;
-  readonly record: string | null;
-  readonly expect: { readonly metadata: Metadata; readonly folderId: string | null } | Refusal;
 }
 
 export async function makeStatementVectors(): Promise<StatementVectors> {

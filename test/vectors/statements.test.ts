@@ -26,7 +26,8 @@ import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { verifyPersonalMessageSignature } from "@mysten/sui/verify";
 import { describe, expect, it } from "vitest";
 import { KEYS, VIEWS, type KeyName, type ViewName } from "./statement-fixture.ts";
-import { makeStatementVectors, type EntryCase, type SeenVector, type StatementVectors, type VersionCase } from "./statement-vectors.ts";
+import { makeStatementVectors, type StatementVectors } from "./statement-vectors.ts";
+import type { EntryCase, SeenVector, VersionCase } from "./statement-cases.ts";
 
 const vectors = JSON.parse(
   readFileSync(new URL("file-format/statements.json", import.meta.url), "utf8"),

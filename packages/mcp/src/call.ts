@@ -1,6 +1,5 @@
 import type { Client } from "@coffer/sdk";
 import type { AllowedFolders } from "./paths/allowed-folders.ts";
-import type { SetupReport } from "./session.ts";
 
 /** What a tool gets to do its work with: one value per call. */
 export interface Call {
@@ -18,4 +17,15 @@ export interface Call {
   setup(): Promise<SetupReport>;
   /** This server's own address on the chain; null where it has no chain key. */
   chainAddress(): Promise<string | null>;
+}
+
+/** How the server is set up, for `status_check`. No secrets. */
+export interface SetupReport {
+  readonly baseUrl: string | null;
+  readonly configFile: string | null;
+  /** The profile of the config file. */
+  readonly configProfile: string | null;
+  readonly keyFrom: string | null;
+  /** Whether there is what opens shared vaults: a chain key and a network file. */
+  readonly sharedVaults: "ready" | "no chain key" | "no network file" | "not set up";
 }

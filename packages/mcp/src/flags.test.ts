@@ -1,6 +1,7 @@
 import { delimiter } from "node:path";
 import { describe, expect, it } from "vitest";
-import { parseFlags, type Launch } from "./flags.ts";
+import { parseFlags } from "./flags.ts";
+import type { Launch } from "./launch.ts";
 
 function launched(args: string[], env: Record<string, string> = {}): Launch {
   const parsed = parseFlags(args, env, "1");

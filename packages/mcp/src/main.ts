@@ -1,12 +1,13 @@
 #!/usr/bin/env node
 /** The process: flags and environment in, one client on stdio served, gone when the client is. */
-import { parseFlags, type Launch } from "./flags.ts";
+import { parseFlags } from "./flags.ts";
 import { resolveFolders } from "./paths/allowed-folders.ts";
 import { ownConfiguration } from "./paths/denied.ts";
 import { createRedaction, type Redaction } from "./redaction.ts";
 import { createServer, SERVER_VERSION } from "./server.ts";
 import { createSession } from "./session.ts";
 import { keepStdoutForProtocol, serveStreams } from "./stdio.ts";
+import type { Launch } from "./launch.ts";
 
 /** Time for downloads to remove what they began. After stdin ends a host expects the process gone (250 ms). */
 const GRACE_MS = 100;

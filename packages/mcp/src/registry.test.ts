@@ -2,8 +2,9 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { INSTRUCTIONS } from "./instructions.ts";
-import { chooseTools, TOOLS, type KnownAccess } from "./registry.ts";
+import { chooseTools, TOOLS } from "./registry.ts";
 import type { Tool } from "./tool.ts";
+import type { KnownAccess } from "./session.ts";
 
 const all = { profile: null, tools: null, excludeTools: [], readOnly: false, vaultId: null } as const;
 const names = (tools: readonly Tool[]) => tools.map((tool) => tool.name);

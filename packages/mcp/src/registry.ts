@@ -1,5 +1,4 @@
 /** All tools, in the order in which they are listed, and the choice of those a server offers. */
-import type { Launch } from "./flags.ts";
 import type { Tool } from "./tool.ts";
 import { accountTools } from "./tools/account.ts";
 import { fileTools } from "./tools/files.ts";
@@ -8,6 +7,8 @@ import { transferTools } from "./tools/transfers.ts";
 import { trashTools } from "./tools/trash.ts";
 import { vaultAccessTools } from "./tools/vault-access.ts";
 import { vaultTools } from "./tools/vaults.ts";
+import type { Launch } from "./launch.ts";
+import type { KnownAccess } from "./session.ts";
 
 /** One group per file in `tools/`. The order is part of the surface: hosts cache the list byte by byte. */
 export const TOOLS: readonly Tool[] = [
@@ -21,9 +22,6 @@ export const TOOLS: readonly Tool[] = [
 ];
 
 export const TOOL_NAMES: readonly string[] = TOOLS.map((tool) => tool.name);
-
-/** `unknown`: the key could not be asked in time. `none`: there is no key. */
-export type KnownAccess = "owner" | "agent" | "unknown" | "none";
 
 type Choice = Pick<Launch, "profile" | "tools" | "excludeTools" | "readOnly" | "vaultId">;
 

@@ -12,7 +12,6 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Call } from "./call.ts";
 import { toFailure, ToolFailure } from "./failure.ts";
-import type { Launch } from "./flags.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
 import { narrowByRoots, type AllowedFolders } from "./paths/allowed-folders.ts";
 import { chooseTools, TOOL_NAMES } from "./registry.ts";
@@ -20,6 +19,7 @@ import { shapeFailure, shapeOutcome } from "./result.ts";
 import type { Session } from "./session.ts";
 import type { Tool } from "./tool.ts";
 import { isId, membershipStep } from "./words.ts";
+import type { Launch } from "./launch.ts";
 
 export const SERVER_NAME = "coffer";
 export const SERVER_VERSION = "0.1.0";

@@ -6,18 +6,7 @@ import type { Client, SharedVaultOptions } from "@coffer/sdk";
 import type { Settings } from "@coffer/sdk/node";
 import { toFailure, ToolFailure } from "./failure.ts";
 import type { Redaction } from "./redaction.ts";
-import type { KnownAccess } from "./registry.ts";
-
-/** How the server is set up, for `status_check`. No secrets. */
-export interface SetupReport {
-  readonly baseUrl: string | null;
-  readonly configFile: string | null;
-  /** The profile of the config file. */
-  readonly configProfile: string | null;
-  readonly keyFrom: string | null;
-  /** Whether there is what opens shared vaults: a chain key and a network file. */
-  readonly sharedVaults: "ready" | "no chain key" | "no network file" | "not set up";
-}
+import type { SetupReport } from "./call.ts";
 
 export interface Session {
   /** Throws ToolFailure `signed_out` when there is no key, SdkError `configuration` when the settings cannot be used. */
@@ -186,3 +175,6 @@ async function accessOf(open: () => Promise<Client>, signal: AbortSignal): Promi
     return "unknown";
   }
 }
+
+/** `unknown`: the key could not be asked in time. `none`: there is no key. */
+export type KnownAccess = "owner" | "agent" | "unknown" | "none";

@@ -21,8 +21,9 @@ import {
   webPlatform,
   type VaultView,
 } from "@coffer/crypto";
-import type { EntryCase, SeenVector, StatementVectors, VersionCase } from "../../vectors/statement-vectors.ts";
+import type { StatementVectors } from "../../vectors/statement-vectors.ts";
 import { base64, bytesOf } from "./base64.ts";
+import type { EntryCase, SeenVector, VersionCase } from "../../vectors/statement-cases.ts";
 
 export type { StatementVectors };
 

@@ -12,10 +12,11 @@ import { MoveAbortError, MovePrimitiveError } from "./errors.ts";
 import { contextValue, frameworkFor } from "./framework.ts";
 import { INSTRUCTIONS } from "./instructions/index.ts";
 import { type Layouts, layoutsOf } from "./layouts.ts";
-import { Machine, type Step } from "./machine.ts";
+import { Machine } from "./machine.ts";
 import { type MoveModule, readModule } from "./module.ts";
 import type { MoveType } from "./types.ts";
 import { asStruct, bytesValue, copyOf, integer, type MoveValue } from "./values.ts";
+import type { Step } from "./frame.ts";
 
 const SEQUENCES = process.env["COFFER_TEST_COUNTS"] === "full" ? 60 : 8;
 

@@ -2,13 +2,14 @@
  * The interpreter. It runs what the real compiler made and nothing else: there is no bytecode verifier here, so borrow,
  * type and resource safety are taken from the compiler. Held against the real Move VM by `differential.test.ts`.
  */
-import { type CodeLocation, MoveAbortError, MovePrimitiveError, OutOfStepsError } from "./errors.ts";
+import { MovePrimitiveError, OutOfStepsError } from "./errors.ts";
 import type { Operand } from "./bytecode.ts";
 import type { FunctionSignature, MoveFunction, MoveModule } from "./module.ts";
 import type { FindModule } from "./layouts.ts";
 import { INSTRUCTIONS } from "./instructions/index.ts";
 import type { MoveType } from "./types.ts";
 import { MalformedCodeError, type MoveValue } from "./values.ts";
+import { type Step, Frame } from "./frame.ts";
 
 /** Functions of the framework, in TypeScript. Throws {@link MalformedCodeError} for one that is not there. */
 export type CallFramework = (
@@ -24,9 +25,6 @@ export interface MachineOptions {
   /** Replaces what an opcode does; for the test that shows that the differential test sees it. */
   readonly instructions?: Readonly<Record<string, Step>>;
 }
-
-/** What one instruction does to its frame. */
-export type Step = (frame: Frame, operand: Operand) => void;
 
 /** As in the Move VM. */
 const MAX_CALL_DEPTH = 1024;
@@ -105,59 +103,5 @@ export class Machine {
       }
       throw error;
     }
-  }
-}
-
-/** One call: its locals, its operands, and where it is. */
-export class Frame {
-  readonly machine: Machine;
-  readonly module: MoveModule;
-  readonly called: MoveFunction;
-  readonly typeArguments: readonly MoveType[];
-  readonly locals: (MoveValue | undefined)[];
-  readonly stack: MoveValue[] = [];
-  next = 0;
-  isDone = false;
-
-  constructor(
-    machine: Machine,
-    module: MoveModule,
-    called: MoveFunction,
-    typeArguments: readonly MoveType[],
-    values: readonly MoveValue[],
-  ) {
-    this.machine = machine;
-    this.module = module;
-    this.called = called;
-    this.typeArguments = typeArguments;
-    this.locals = Array.from({ length: called.locals }, (_, at) => values[at]);
-  }
-
-  pop(): MoveValue {
-    const value = this.stack.pop();
-    if (value === undefined) throw new MalformedCodeError("the operand stack is empty");
-    return value;
-  }
-
-  /** In the order in which they were pushed. */
-  popMany(count: number): MoveValue[] {
-    if (count > this.stack.length) throw new MalformedCodeError("the operand stack is too short");
-    return this.stack.splice(this.stack.length - count, count);
-  }
-
-  local(index: number): MoveValue {
-    const value = this.locals[index];
-    if (value === undefined) throw new MalformedCodeError("the local was moved");
-    return value;
-  }
-
-  /** Where the instruction that runs stands. */
-  location(): CodeLocation {
-    const { address, module, name, index } = this.called;
-    return { address, module, function: name, functionIndex: index, instruction: this.next - 1 };
-  }
-
-  abort(code: bigint): never {
-    throw new MoveAbortError(code, this.location());
   }
 }

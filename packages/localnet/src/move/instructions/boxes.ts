@@ -1,5 +1,4 @@
 /** Structs, enums and vectors. */
-import type { Frame, Step } from "../machine.ts";
 import { MovePrimitiveError } from "../errors.ts";
 import { entry } from "../module.ts";
 import {
@@ -14,6 +13,7 @@ import {
   type Vector,
 } from "../values.ts";
 import { indexOf, pairOf } from "./operands.ts";
+import type { Frame, Step } from "../frame.ts";
 
 /** How many fields a struct definition has. */
 function fieldCount(frame: Frame, definition: number): number {

@@ -1,9 +1,9 @@
 /** Constants, arithmetic, bits, comparison and casts. */
-import type { Frame, Step } from "../machine.ts";
 import { MovePrimitiveError } from "../errors.ts";
 import type { IntegerBits } from "../types.ts";
 import { areEqual, asInteger, type Integer, integer } from "../values.ts";
 import { constantOf } from "./operands.ts";
+import type { Frame, Step } from "../frame.ts";
 
 const load =
   (bits: IntegerBits): Step =>

@@ -1,10 +1,10 @@
 /** Locals, references, control flow and calls. */
 import { decodeConstant } from "./constants.ts";
 import { entry, type FunctionSignature } from "../module.ts";
-import type { Step } from "../machine.ts";
 import { type MoveType, substitute } from "../types.ts";
 import { asInteger, asReference, asVariant, copyOf, referent } from "../values.ts";
 import { indexOf } from "./operands.ts";
+import type { Step } from "../frame.ts";
 
 const borrowLocal: Step = (frame, operand) => {
   const at = indexOf(operand);
