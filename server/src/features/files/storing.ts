@@ -57,7 +57,7 @@ export async function storeThenCommit<Result>(
     const content = await putContent(deps, incoming, hold);
     const storing = (permits: Permits) =>
       deps.database.transaction(async (transaction) => {
-        await hold.settle(transaction);
+        await hold.settle(transaction, content.size);
         return commit(transaction, content, permits);
       });
     const result = await withContent(deps, content, async () => {
@@ -68,7 +68,7 @@ export async function storeThenCommit<Result>(
     await hold.end("committed");
     return result;
   } catch (error) {
-    await hold.end("failed");
+    await hold.end(rolledBack(error) ? "rolled back" : "unknown");
     throw error;
   }
 }

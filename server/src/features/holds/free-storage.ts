@@ -11,19 +11,17 @@ export interface AskedStorage {
   readonly accountId: string;
   /** Bytes that the finished upload gives back. */
   readonly freed: number;
-  /** The hold that is not counted, because it is the one that asks. */
-  readonly except?: string;
 }
 
 /** Bytes. Nobody else claims them until the transaction ends. Below 0 for an account above its quota. */
 export async function readFreeStorage(
   transaction: Session,
   { clock, settings }: Pick<Deps, "clock" | "settings">,
-  { accountId, freed, except = "" }: AskedStorage,
+  { accountId, freed }: AskedStorage,
 ): Promise<number> {
   const now = clock.now();
   const { plan, usage_bytes } = await claimQuota(transaction, accountId);
   const resumable = await sumHeldBytes(transaction, { accountId, rowsAfter: now + KEPT_AFTER_EXPIRY_MS });
-  const raw = await sumHolds(transaction, { accountId, id: except, now });
+  const raw = await sumHolds(transaction, { accountId, now });
   return limitsOf(plan, settings).storageBytes - usage_bytes + freed - resumable - raw;
 }

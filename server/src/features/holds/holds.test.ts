@@ -1,6 +1,6 @@
 /** What unfinished uploads hold: rows that all processes count, never more than one held file's worth beyond the quota. */
 import { setTimeout as pause } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openMemoryBlobs } from "../../drivers/blobs/memory.ts";
 import type { IncomingBytes } from "../../http/handlers.ts";
 import { filesHandlers } from "../files/handlers.ts";
@@ -160,4 +160,116 @@ test("a blob store that fails frees what was held", async () => {
   blobs.put = () => Promise.reject(new Gone());
   await expect(upload(service, "a", bodyOf(Buffer.alloc(6 * MIB), { chunk: MIB }))).rejects.toThrow(Gone);
   expect(await readHolds(service)).toEqual([]);
+});
+
+test("files too small for a row leave what an upload holds", async () => {
+  await using service = await open();
+  const held = heldBody(7 * MIB, 8 * MIB);
+  const outcome = upload(service, "held", held.body);
+  await settled([outcome]);
+  const outcomes = new Map<string, number>();
+  for (let sent = 0; sent < 40; sent += 1) {
+    const code = await upload(service, `small ${sent}`, bodyOf(Buffer.alloc(64_000)));
+    outcomes.set(code, (outcomes.get(code) ?? 0) + 1);
+  }
+  expect(Object.fromEntries(outcomes)).toEqual({ ok: 32, storage_quota: 8 });
+  await endAll([held], [outcome]);
+});
+
+describe("an account with much room", () => {
+  const openAmple = () =>
+    openTestService({ environment: { SERVICE_FREE_STORAGE_BYTES: String(300 * MIB) }, plan: "free" });
+  const SPARE = 16 * MIB;
+  const large = () => bodyOf(Buffer.alloc(MIB), { chunk: MIB });
+
+  test("takes a row for many uploads, which shrinks as they become files", async () => {
+    await using service = await openAmple();
+    for (let stored = 0; stored <= 16; stored += 1) {
+      expect(await upload(service, `${stored}`, large())).toBe("ok");
+      expect(await readHolds(service)).toEqual(stored === 16 ? [] : [SPARE - stored * MIB]);
+    }
+    expect(await upload(service, "next", large())).toBe("ok");
+    expect(await readHolds(service)).toEqual([SPARE]);
+  });
+
+  test("gets back the share of an upload that fails, and may use what the last row had left", async () => {
+    await using service = await openAmple();
+    expect(await upload(service, "a", large())).toBe("ok");
+    const held = heldBody(MIB, 12 * MIB);
+    const outcome = upload(service, "held", held.body);
+    expect(await settled([outcome])).toEqual([]);
+    expect(await readHolds(service)).toEqual([SPARE]);
+    await endAll([held], [outcome]);
+    expect(await upload(service, "b", bodyOf(Buffer.alloc(SPARE), { chunk: MIB }))).toBe("ok");
+    expect(await readHolds(service)).toEqual([]);
+    expect(await upload(service, "c", large())).toBe("ok");
+    const rest = Array.from({ length: 3 }, () => heldBody(MIB, 94 * MIB));
+    const last = rest.map(({ body }, index) => upload(service, `rest ${index}`, body));
+    expect(await settled(last)).toEqual([]);
+    expect(await readHolds(service)).toEqual([94, 94, 94].map((size) => size * MIB));
+    expect(await upload(service, "beyond", bodyOf(Buffer.alloc(64_000)))).toBe("storage_quota");
+    await endAll(rest, last);
+  });
+
+  test("has no row left when an upload outlives its row, and a quiet hour passes", async () => {
+    await using service = await openAmple();
+    const slow: IncomingBytes = {
+      ...{ length: 3 * MIB, contentType: null },
+      stream: (async function* () {
+        for (let sent = 0; sent < 3; sent += 1) {
+          service.clock.advance(31_000);
+          yield await Promise.resolve(new Uint8Array(MIB));
+          expect(await readHolds(service)).toEqual([SPARE + 3 * MIB]);
+        }
+      })(),
+    };
+    expect(await upload(service, "a", slow)).toBe("ok");
+    expect(await readHolds(service)).toEqual([SPARE]);
+    service.clock.advance(60 * 60_000);
+    expect(await upload(service, "b", large())).toBe("ok");
+    expect(await readHolds(service)).toEqual([SPARE]);
+  });
+
+  test("never has files and holds beyond its quota, whatever two processes do", async () => {
+    await using service = await openAmple();
+    const processes = [
+      service,
+      { owner: service.owner, handlers: { ...service.handlers, files: filesHandlers(service) } },
+    ];
+    const inside = async () => {
+      const { usage_bytes } = await service.database
+        .all(
+          service.database.build.selectFrom("accounts").select("usage_bytes").where("id", "=", service.owner.accountId),
+        )
+        .then(([row]) => row ?? { usage_bytes: Number.NaN });
+      return usage_bytes + (await readHolds(service)).reduce((sum, bytes) => sum + bytes, 0);
+    };
+    const held: { cut: (reason: Error) => void }[] = [];
+    const outcomes: Promise<string>[] = [];
+    const send = (turn: number, body: IncomingBytes, name: number): void => {
+      const outcome = upload(processes[turn % 2] ?? service, `${name}`, body);
+      outcome.catch(() => undefined);
+      outcomes.push(outcome);
+    };
+    for (let turn = 0; turn < 60; turn += 1) {
+      const size = ((turn * 7) % 11) * MIB + 70_000;
+      if (turn % 3 === 0) {
+        const body = heldBody(MIB, size * 5);
+        held.push(body);
+        send(turn, body.body, turn);
+      } else {
+        const length = turn % 4 === 0 ? null : size;
+        send(turn, bodyOf(Buffer.alloc(size), { chunk: MIB, length }), turn % 20);
+      }
+      if (turn % 5 === 0) held.shift()?.cut(new Gone());
+      if (turn % 10 === 0) service.clock.advance(31_000);
+      await pause(5);
+      expect(await inside()).toBeLessThanOrEqual(300 * MIB);
+    }
+    const all = await endAll(held, outcomes);
+    expect(new Set(all)).toEqual(new Set(["ok", "cut", "name_exists", "storage_quota"]));
+    service.clock.advance(60 * 60_000);
+    expect(await upload(service, "last", bodyOf(Buffer.alloc(20 * MIB), { chunk: MIB }))).toBe("ok");
+    expect((await readHolds(service)).length).toBeLessThanOrEqual(1);
+  });
 });

@@ -6,15 +6,24 @@ import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../http/errors.ts";
 import type { Session } from "../../ports/database.ts";
 import { readFreeStorage } from "./free-storage.ts";
-import { deleteExpiredHolds, deleteHold, putHold } from "./store.ts";
+import { SpareRows, type HoldRow } from "./spare-rows.ts";
+import { deleteExpiredHolds, giveBack, insertHold } from "./store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
+
+const MIB = 1024 * 1024;
 
 /** An upload up to this needs no row: its bytes are in memory until all have come. */
 const SMALL_BYTES = 64 * 1024;
 
 /** Of an account's small uploads together; what comes beyond it has rows. */
-const SMALL_TOTAL = 1024 * 1024;
+const SMALL_TOTAL = MIB;
+
+/** A row takes this much along for the uploads that come next: they need no transaction of their own. */
+const SPARE_BYTES = 16 * MIB;
+
+/** Nothing is taken along unless this much is left: near the quota every byte counts for what it is. */
+const AMPLE_BYTES = 256 * MIB;
 
 /** A hold lives this much longer than the longest silence of a sender. Milliseconds. */
 const AFTER_SILENCE_MS = 60_000;
@@ -27,10 +36,11 @@ export interface WantedHold {
   readonly freed: number;
 }
 
-/** Owns what the small uploads of this process hold. */
+/** Owns what the uploads of this process hold together: what the small ones may, and the rows with room to spare. */
 export class Holds {
   readonly #deps: Needs;
   readonly #small = new Map<string, number>();
+  readonly #rows = new SpareRows();
 
   constructor(deps: Needs) {
     this.#deps = deps;
@@ -38,12 +48,12 @@ export class Holds {
 
   /** Throws `storage_quota` when files, unfinished uploads and this one together exceed the quota. */
   async take(wanted: WantedHold): Promise<Hold> {
-    const hold = new Hold(this.#deps, wanted, this.#takeSmall(wanted));
+    const hold = new Hold(this.#deps, this.#rows, wanted, this.#takeSmall(wanted));
     try {
       if (wanted.length !== null) await hold.require(wanted.length);
       return hold;
     } catch (error) {
-      await hold.end("failed");
+      await hold.end("rolled back");
       throw error;
     }
   }
@@ -62,21 +72,23 @@ export class Holds {
   }
 }
 
-/** What one upload holds. */
+/** What one upload holds: a share of a row, unless it is small. */
 export class Hold {
   readonly #deps: Needs;
+  readonly #rows: SpareRows;
   readonly #wanted: WantedHold;
-  readonly #id: string;
   #giveSmall: (() => void) | null;
   /** Bytes that may come without asking again. */
   #granted: number;
-  #hasRow = false;
-  #renewAt = Number.POSITIVE_INFINITY;
+  #row: HoldRow | null = null;
+  /** Bytes of the row. */
+  #share = 0;
+  #isSettled = false;
 
-  constructor(deps: Needs, wanted: WantedHold, giveSmall: (() => void) | null) {
+  constructor(deps: Needs, rows: SpareRows, wanted: WantedHold, giveSmall: (() => void) | null) {
     this.#deps = deps;
+    this.#rows = rows;
     this.#wanted = wanted;
-    this.#id = deps.random.uuid();
     this.#giveSmall = giveSmall;
     this.#granted = giveSmall === null ? 0 : SMALL_BYTES;
   }
@@ -91,45 +103,78 @@ export class Hold {
     let arrived = 0;
     for await (const chunk of source) {
       arrived += chunk.byteLength;
-      if (arrived > this.#granted || this.#deps.clock.now() >= this.#renewAt) await this.#grow(arrived);
+      if (arrived > this.#granted || this.#isStale()) await this.#grow(arrived);
       yield chunk;
     }
   }
 
-  /** In the transaction that counts the bytes as usage: they are held no longer. */
-  async settle(transaction: Session): Promise<void> {
-    if (this.#hasRow) await deleteHold(transaction, this.#id);
+  /**
+   * In the transaction that counts the bytes as usage: they are held no longer. A small upload has no row that kept others from the
+   * room, so it is held to what they left. Throws `storage_quota`.
+   */
+  async settle(transaction: Session, size: number): Promise<void> {
+    if (this.#row !== null) await giveBack(transaction, this.#row, this.#share);
+    else if (size > this.#wanted.freed && size > (await readFreeStorage(transaction, this.#deps, this.#wanted)))
+      throw new ServiceError("storage_quota");
+    this.#isSettled = true;
   }
 
-  /** After the transaction: `committed`, what {@link settle} did stands. Never rejects: what cannot be removed expires. */
-  async end(outcome: "committed" | "failed"): Promise<void> {
+  /**
+   * After the transaction: `committed`, what {@link settle} did stands; `unknown`, it may stand, so what is held expires. Never rejects:
+   * what cannot be given back expires as well.
+   */
+  async end(outcome: "committed" | "rolled back" | "unknown"): Promise<void> {
     this.#giveSmall?.();
     this.#giveSmall = null;
-    if (!this.#hasRow || outcome === "committed") return;
-    const removing = this.#deps.database.transaction((transaction) => deleteHold(transaction, this.#id), {
+    const [row, share] = [this.#row, this.#share];
+    if (row === null || outcome === "committed") return;
+    this.#row = null;
+    if (outcome === "unknown" && this.#isSettled) return;
+    if (!this.#isStale(row) && this.#rows.giveBack(this.#wanted.accountId, row, share)) return;
+    const giving = this.#deps.database.transaction((transaction) => giveBack(transaction, row, share), {
       freesSpace: true,
     });
-    await removing.catch(ignore);
+    await giving.catch(ignore);
+  }
+
+  #isStale(row = this.#row): boolean {
+    return row !== null && this.#deps.clock.now() >= row.staleAt;
   }
 
   /** Of a sender that says no length twice as much is taken, so that rows are written seldom. */
   async #grow(bytes: number): Promise<void> {
-    const { database, clock, settings } = this.#deps;
-    const { accountId, length, freed } = this.#wanted;
+    const { accountId, length } = this.#wanted;
+    const share = length ?? bytes * 2;
+    const now = this.#deps.clock.now();
+    const row = this.#rows.take(accountId, { row: this.#row, more: share - this.#share, now });
+    if (row === null) return this.#takeRow(Math.max(bytes, length ?? 0), share);
+    this.#row = row;
+    this.#share = this.#granted = share;
+  }
+
+  /** A row of its own, with room to spare for the uploads that come next; what the last such row had left goes back. */
+  async #takeRow(least: number, most: number): Promise<void> {
+    const { database, clock, random, settings } = this.#deps;
+    const { accountId } = this.#wanted;
     const now = clock.now();
-    const silence = settings.timing.idleBody;
-    await database.transaction(async (transaction) => {
+    const staleAt = now + settings.timing.idleBody;
+    const row: HoldRow = { id: random.uuid(), spare: 0, staleAt };
+    using replacing = this.#rows.replace(accountId);
+    const granted = await database.transaction(async (transaction) => {
       await deleteExpiredHolds(transaction, now);
-      const free = await readFreeStorage(transaction, this.#deps, { accountId, freed, except: this.#id });
-      const least = Math.max(bytes, length ?? 0);
+      if (this.#row !== null) await giveBack(transaction, this.#row, this.#share);
+      if (replacing.last !== null) await giveBack(transaction, { ...replacing.last, spare: 0 }, replacing.left);
+      const free = await readFreeStorage(transaction, this.#deps, this.#wanted);
       if (least > free) throw new ServiceError("storage_quota");
-      const granted = length === null ? Math.min(bytes * 2, free) : least;
-      const expiry = now + silence + AFTER_SILENCE_MS;
-      await putHold(transaction, { id: this.#id, account_id: accountId, bytes: granted, expires_at: expiry });
-      this.#granted = granted;
+      const share = Math.min(most, free);
+      row.spare = replacing.isFirst && free - share >= AMPLE_BYTES ? SPARE_BYTES : 0;
+      const columns = { id: row.id, account_id: accountId, expires_at: staleAt + AFTER_SILENCE_MS };
+      await insertHold(transaction, { ...columns, bytes: share + row.spare });
+      return share;
     });
-    this.#hasRow = true;
-    this.#renewAt = now + silence;
+    replacing.with(row, now);
+    this.#row = row;
+    this.#share = this.#granted = granted;
   }
 }
 

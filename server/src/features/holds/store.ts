@@ -2,38 +2,42 @@
 import { prepared, type Session } from "../../ports/database.ts";
 import type { UploadHoldRow } from "../../ports/tables.ts";
 
-const others = prepared((build, value: { accountId: string; id: string; now: number }) =>
+const held = prepared((build, value: { accountId: string; now: number }) =>
   build
     .selectFrom("upload_holds")
     .select((row) => row.fn.sum<number | string | null>("bytes").as("bytes"))
     .where("account_id", "=", value.accountId)
-    .where("expires_at", ">", value.now)
-    .where("id", "!=", value.id),
+    .where("expires_at", ">", value.now),
 );
 
-/** What all others hold of the account's storage, in whatever process; `id`: the one that is not counted. */
-export async function sumHolds(
-  session: Session,
-  value: { readonly accountId: string; readonly id: string; readonly now: number },
-): Promise<number> {
-  return Number((await session.first(others(session, { ...value })))?.bytes ?? 0);
+/** What all hold of the account's storage, in whatever process. */
+export async function sumHolds(session: Session, value: { accountId: string; now: number }): Promise<number> {
+  return Number((await session.first(held(session, value)))?.bytes ?? 0);
 }
 
-/** Makes the hold, or changes it. */
-export async function putHold(transaction: Session, row: UploadHoldRow): Promise<void> {
-  const { bytes, expires_at } = row;
-  await transaction.run(
-    transaction.build
-      .insertInto("upload_holds")
-      .values(row)
-      .onConflict((conflict) => conflict.column("id").doUpdateSet({ bytes, expires_at })),
-  );
+export async function insertHold(transaction: Session, row: UploadHoldRow): Promise<void> {
+  await transaction.run(transaction.build.insertInto("upload_holds").values(row));
 }
 
-const drop = prepared((build, value: { id: string }) => build.deleteFrom("upload_holds").where("id", "=", value.id));
+const dropUpTo = prepared((build, { id, bytes }: { id: string; bytes: number }) =>
+  build.deleteFrom("upload_holds").where("id", "=", id).where("bytes", "<=", bytes),
+);
 
-export async function deleteHold(transaction: Session, id: string): Promise<void> {
-  await transaction.run(drop(transaction, { id }));
+const subtract = prepared((build, { id, bytes }: { id: string; bytes: number }) =>
+  build
+    .updateTable("upload_holds")
+    .set((row) => ({ bytes: row("bytes", "-", bytes) }))
+    .where("id", "=", id),
+);
+
+/** The row goes with its last byte; nobody looks for that while it has room to spare. */
+export async function giveBack(
+  transaction: Session,
+  { id, spare }: { readonly id: string; readonly spare: number },
+  bytes: number,
+): Promise<void> {
+  if (spare === 0 && (await transaction.run(dropUpTo(transaction, { id, bytes }))) > 0) return;
+  await transaction.run(subtract(transaction, { id, bytes }));
 }
 
 /** What killed processes left. */

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { openMemoryBlobs } from "../../drivers/blobs/memory.ts";
 import { ServiceError } from "../../http/errors.ts";
-import type { IncomingBytes, Principal } from "../../http/handlers.ts";
+import { changeUsage } from "../account/store.ts";
 import {
   answerOf,
   bodyOf,
@@ -13,69 +13,9 @@ import {
   readAll,
   type TestService,
 } from "../test-service.ts";
-import { renderMetadata } from "./metadata.ts";
+import { create, type CreateOptions, head, headersOf, PART, patch, TUS } from "./test-uploads.ts";
 
-const TUS = { "tus-resumable": "1.0.0" };
-const PART = { contentType: "application/offset+octet-stream" };
 const HOUR = 3_600_000;
-
-interface Created {
-  readonly id: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-interface CreateOptions {
-  readonly headers?: Partial<Parameters<TestService["handlers"]["uploads"]["create"]>[0]["headers"]>;
-  readonly metadata?: Record<string, string>;
-  readonly body?: IncomingBytes;
-  readonly as?: Principal;
-}
-
-async function create(service: TestService, length: number, options: CreateOptions = {}): Promise<Created> {
-  const metadata = options.metadata ?? { filename: "a.bin" };
-  const headers = { ...TUS, "upload-length": length, "upload-metadata": renderMetadata(metadata), ...options.headers };
-  const body = options.body ?? bodyOf("", { length: null });
-  const recorded = await service.handlers.uploads.create({ headers, body }, contextOf(options.as ?? service.owner));
-  const answer = recorded.reply.headers;
-  return { id: String(answer["Location"]).replace("/api/uploads/", ""), headers: answer };
-}
-
-interface PatchOptions {
-  readonly checksum?: string;
-  readonly length?: number | null;
-  readonly recheck?: () => Promise<void>;
-}
-
-async function patch(
-  service: TestService,
-  id: string,
-  offset: number,
-  bytes: string | Buffer,
-  options: PatchOptions = {},
-) {
-  const headers = {
-    ...TUS,
-    "upload-offset": offset,
-    ...(options.checksum === undefined ? {} : { "upload-checksum": options.checksum }),
-  };
-  const body = bodyOf(bytes, { ...PART, ...(options.length === undefined ? {} : { length: options.length }) });
-  return headersOf(
-    await service.handlers.uploads.append(
-      { params: { uploadId: id }, headers, body },
-      contextOf(service.owner, options),
-    ),
-  );
-}
-
-async function head(service: TestService, id: string, as?: Principal) {
-  return headersOf(
-    await service.handlers.uploads.head({ params: { uploadId: id }, headers: TUS }, contextOf(as ?? service.owner)),
-  );
-}
-
-function headersOf(answer: unknown): Readonly<Record<string, string>> {
-  return (answer as { headers: Record<string, string> }).headers;
-}
 
 async function contentOf(service: TestService, fileId: string): Promise<string> {
   const answer = answerOf(
@@ -274,6 +214,12 @@ test("bytes that are all there without their file get it at the next HEAD, which
   expect(await contentOf(service, status["File-Id"] ?? "")).toBe("hello");
 });
 
+/** As a vault of that size that the account becomes the owner of: the quota of its files is asked alone. */
+async function handOver({ database, owner }: TestService, bytes: number): Promise<void> {
+  const usage = { accountId: owner.accountId, bytes, files: 1, maximum: Number.MAX_SAFE_INTEGER };
+  await database.transaction((transaction) => changeUsage(transaction, usage));
+}
+
 test("the bytes of an upload that cannot become its file are not read again by every HEAD", async () => {
   const blobs = openMemoryBlobs();
   let completed = 0;
@@ -291,16 +237,17 @@ test("the bytes of an upload that cannot become its file are not read again by e
     storage_quota: await create(service, 100, { metadata: { filename: "too much" } }),
   };
   const query = { name: "taken" };
-  const blocking = { query, headers: {}, body: bodyOf("x".repeat(905)) };
+  const blocking = { query, headers: {}, body: bodyOf("x".repeat(5)) };
   const upload = await service.handlers.files.upload(blocking, owner());
   const fileId = upload.reply.body.file.id;
+  const version = await create(service, 5, { metadata: { fileId } });
+  await handOver(service, 900);
   for (const [code, { id }] of Object.entries(uploads)) {
     expect(await codeOf(patch(service, id, 0, "x".repeat(code === "name_exists" ? 5 : 100)))).toBe(code);
     for (let asked = 0; asked < 10; asked += 1) expect(await codeOf(head(service, id))).toBe(code);
   }
   await service.handlers.folders.delete({ params: { folderId: folder.id } }, owner());
   expect(await codeOf(patch(service, inFolder.id, 0, "hello"))).toBe("trashed");
-  const version = await create(service, 5, { metadata: { fileId } });
   await service.handlers.files.delete({ params: { fileId }, query: {}, headers: {} }, owner());
   expect(await codeOf(patch(service, version.id, 0, "hello"))).toBe("trashed");
   expect(completed).toBe(0);
@@ -362,13 +309,18 @@ test("a new version's upload may use what the old content gives back, once", asy
   expect(await codeOf(begin(1))).toBe("storage_quota");
 });
 
-test("the quota holds at the finish too: what came in one request meanwhile was not held back", async () => {
+test("what comes in one request leaves what they hold, and the quota holds at the finish too", async () => {
   await using service = await openTestService({ environment: { SERVICE_PRO_STORAGE_BYTES: "1000" } });
   const begun = await Promise.all(
     Array.from({ length: 3 }, (_, index) => create(service, 300, { metadata: { filename: `${index}` } })),
   );
-  const query = { name: "meanwhile" };
-  await service.handlers.files.upload({ query, headers: {}, body: bodyOf("x".repeat(600)) }, contextOf(service.owner));
+  const upload = (name: string, length: number) => {
+    const input = { query: { name }, headers: {}, body: bodyOf("x".repeat(length)) };
+    return codeOf(Promise.resolve(service.handlers.files.upload(input, contextOf(service.owner))));
+  };
+  expect(await upload("beyond", 101)).toBe("storage_quota");
+  expect(await upload("beside", 100)).toBe("ok");
+  await handOver(service, 500);
   expect(await outcomes(begun.map(({ id }) => patch(service, id, 0, "x".repeat(300))))).toEqual({
     ok: 1,
     storage_quota: 2,

@@ -1,0 +1,78 @@
+/**
+ * Of each account the newest row of `upload_holds` that this process made, and what of it no upload has taken: the next ones take their
+ * share without a transaction, and each is subtracted in the transaction that counts its bytes as usage.
+ */
+
+export interface HoldRow {
+  readonly id: string;
+  /** Bytes. */
+  spare: number;
+  /** Nobody begins with it from then on, and who still sends takes another: it expires. Milliseconds. */
+  readonly staleAt: number;
+}
+
+/** What a transaction puts in the place of the newest row. Without {@link Replacement.with} the old one stays. */
+interface Replacement extends Disposable {
+  /** Nobody else is replacing the account's row. */
+  readonly isFirst: boolean;
+  readonly last: HoldRow | null;
+  /** What the last row had to spare. */
+  readonly left: number;
+  with(row: HoldRow, now: number): void;
+}
+
+export class SpareRows {
+  readonly #newest = new Map<string, HoldRow>();
+  readonly #replaced = new Set<string>();
+
+  /** The row with the share taken; null: it has not the room. `row`: what the upload has a share of already. */
+  take(
+    accountId: string,
+    { row, more, now }: { readonly row: HoldRow | null; readonly more: number; readonly now: number },
+  ): HoldRow | null {
+    const newest = this.#newest.get(accountId) ?? null;
+    if (newest === null || now >= newest.staleAt || more > newest.spare || (row ?? newest) !== newest) return null;
+    newest.spare -= more;
+    return newest;
+  }
+
+  /** False: the row is not the newest any more. */
+  giveBack(accountId: string, row: HoldRow, bytes: number): boolean {
+    if (this.#newest.get(accountId) !== row) return false;
+    row.spare += bytes;
+    return true;
+  }
+
+  /** Begun before the transaction, so that nobody takes meanwhile what it gives back. */
+  replace(accountId: string): Replacement {
+    const [newest, replaced] = [this.#newest, this.#replaced];
+    const isFirst = !replaced.has(accountId);
+    const last = isFirst ? (newest.get(accountId) ?? null) : null;
+    const left = last?.spare ?? 0;
+    let isDone = false;
+    newest.delete(accountId);
+    replaced.add(accountId);
+    return {
+      ...{ isFirst, last, left },
+      with: (row, now) => {
+        isDone = true;
+        if (last !== null) last.spare = 0;
+        if (row.spare > 0) this.#put(accountId, row, now);
+      },
+      [Symbol.dispose]: () => {
+        if (!isFirst) return;
+        replaced.delete(accountId);
+        if (!isDone && last !== null) newest.set(accountId, last);
+      },
+    };
+  }
+
+  /** The oldest come first: those that are stale are forgotten on the way. */
+  #put(accountId: string, row: HoldRow, now: number): void {
+    for (const [id, { staleAt }] of this.#newest) {
+      if (staleAt > now) break;
+      this.#newest.delete(id);
+    }
+    this.#newest.set(accountId, row);
+  }
+}
