@@ -33,6 +33,8 @@ export interface OpenVault {
    * won a race, and replaces one that does not open.
    */
   writingKey(view: VaultView): Promise<WritingKey>;
+  /** What is signed is bound by all that any process was shown of the vault. Rejects with `rolled_back`, `generation_moved`. */
+  requireNewest(view: VaultView): Promise<void>;
   /** The record that stood when {@link writingKey} answered is not the current one any more: it is asked for again. */
   forgetWritingKey(): void;
   /**

@@ -1,8 +1,17 @@
 /** What the service sees of the chain: it reads through a node of its own, which may be some seconds behind the one that took a change. */
 import type { ErrorCode } from "@coffer/contract";
-import { isApiError } from "../errors.ts";
+import { ApiError, isApiError } from "../errors.ts";
 import type { Connection, CallOptions } from "../options.ts";
 import { pause } from "../watch.ts";
+
+/** As the service would say it, before anything is sent. */
+export function refused(code: "generation_moved" | "precondition_failed", status: number, message: string): ApiError {
+  return new ApiError(code, message, { status, requestId: null, retryAfterMs: null });
+}
+
+export function generationMoved(): ApiError {
+  return refused("generation_moved", 409, "The vault has a newer generation");
+}
 
 /** For how long a call is repeated, in milliseconds. */
 const PATIENCE = 20_000;

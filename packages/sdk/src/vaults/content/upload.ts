@@ -4,7 +4,7 @@ import { CryptoError, parseEntryStatement, seenVersion, type FilePlan, type Vaul
 import type { ReadOptions } from "@coffer/chain";
 import { callOn } from "../../call.ts";
 import { fromBase64, toHex } from "../../digest.ts";
-import { ApiError, ContractError, SdkError } from "../../errors.ts";
+import { ContractError, SdkError } from "../../errors.ts";
 import type { File } from "../../file.ts";
 import type { Connection } from "../../options.ts";
 import { endUpload } from "../../upload/upload-session.ts";
@@ -18,6 +18,7 @@ import { beginVersion, folderOf, type Sending, type SharedUploadTarget } from ".
 import type { OpenVault } from "../open-vault.ts";
 import { stageFolder } from "../names/staging.ts";
 import { partJournal, reopenVersion, type BegunVersion } from "./upload-journal.ts";
+import { generationMoved, refused } from "../service-view.ts";
 import { inVaultTerms, VaultError } from "../vault-error.ts";
 import type { UploadOptions } from "../../upload/input.ts";
 import type { UploadJournal } from "../../journals.ts";
@@ -147,6 +148,7 @@ async function resume(upload: Upload, view: VaultView): Promise<Sending | null> 
   const { vault, content, options } = upload;
   const { journal, signal } = options;
   if (journal === undefined) return null;
+  await vault.requireNewest(view);
   const found = await reopenVersion(vault, journal, view.generation);
   // A session without its plan must go too: it holds bytes of another version.
   if (found === null && journal.kept === null && journal.uploadId === null) return null;
@@ -177,12 +179,7 @@ function isWanted({ contentSize, padded }: FilePlan, { content, options }: Uploa
 async function requireGeneration(vault: OpenVault, view: VaultView, options: ReadOptions): Promise<void> {
   const now = await vault.view(options);
   if (now.generation === view.generation) return;
-  throw refused("generation_moved", 409, "The vault has a newer generation");
-}
-
-/** As the service would say it. */
-function refused(code: "generation_moved" | "precondition_failed", status: number, message: string): ApiError {
-  return new ApiError(code, message, { status, requestId: null, retryAfterMs: null });
+  throw generationMoved();
 }
 
 /** The name is told only where names are plain. */

@@ -162,7 +162,7 @@ function openOffline(
     ...{ id: vaultId, pin, objectId, platform, seen: seenBy(rememberSeen()) },
     author: refuse,
     view: read,
-    writingKey: refuse,
+    ...{ writingKey: refuse, requireNewest: refuse },
     forgetWritingKey: refuse,
     openKeys: (records) => keys.open(records),
     findKey: (record) => keys.find(record),

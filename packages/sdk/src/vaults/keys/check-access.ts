@@ -5,6 +5,7 @@ import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
 import { callOn, send } from "../../call.ts";
 import { SdkError } from "../../errors.ts";
 import type { Connection, CallOptions } from "../../options.ts";
+import { requireBinding } from "../memory/newest.ts";
 import { requireHeld } from "./opening.ts";
 import { toVaultError, VaultError } from "../vault-error.ts";
 import type { VaultSession } from "../session.ts";
@@ -52,7 +53,7 @@ export async function checkVaultAccess(
     chain:
       clock.state === "failed" && object instanceof SdkError
         ? unknown("Set the clock first.")
-        : checkAllowlist(session, object),
+        : await checkAllowlist(session, vaultId, object),
     keyServers: checkServers(session, await session.wrap().checkKeyServers()),
     clock,
     // A session key is made by the clock, too.
@@ -113,13 +114,22 @@ async function readObject(
   }
 }
 
-function checkAllowlist({ signer }: VaultSession, object: VaultObject | SdkError | null): LayerCheck {
+async function checkAllowlist(
+  session: VaultSession,
+  vaultId: string,
+  object: VaultObject | SdkError | null,
+): Promise<LayerCheck> {
+  const { signer } = session;
   if (object === null)
     return unknown(
       "Nobody told which chain object the vault is: the service did not show it, and it was not met before.",
     );
   if (object instanceof SdkError) return failed(object);
-  if (findMember(object, signer.chainAddress) !== null) return ok("The allowlist names this chain address.");
+  if (findMember(object, signer.chainAddress) !== null) {
+    // Who reads is not kept from it by what one node has shown once; who writes is.
+    const blocked = await requireBinding(session, vaultId, object.objectId, object).then(() => null, failed);
+    return blocked ?? ok("The allowlist names this chain address.");
+  }
   const nextStep = `Ask the vault's owner, ${object.owner.chainAddress}, to add ${signer.chainAddress} as a member.`;
   return { state: "failed", cause: "not_a_member", nextStep };
 }

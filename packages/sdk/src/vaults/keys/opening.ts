@@ -18,6 +18,7 @@ export async function openVault(session: VaultSession, pin: VaultPin): Promise<O
   const numbers = openSeenNumbers(session, pin);
   const viewer = openViewer(session, pin, numbers, memory);
   const keys = new KeyRing(session, pin, viewer, (view) => requireAuthor(session, pin, view));
+  const requireNewest = (view: VaultView) => numbers.requireNewest(view, () => viewer({ maxAge: 0 }));
   await viewer();
   return {
     ...{ id: pin.vaultId, pin, objectId, platform: session.platform, seen: seenBy(memory) },
@@ -25,9 +26,10 @@ export async function openVault(session: VaultSession, pin: VaultPin): Promise<O
     view: viewer,
     writingKey: (view) =>
       inVaultTerms(async () => {
-        await numbers.requireNewest(view);
+        await requireNewest(view);
         return keys.forWriting(view);
       }),
+    requireNewest,
     forgetWritingKey: () => {
       keys.forgetWriting();
     },

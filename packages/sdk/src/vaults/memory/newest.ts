@@ -1,6 +1,7 @@
 /** Holds what the chain's node shows to what any process of this machine has seen, and what is written to what was merely shown. */
 import type { VaultObject } from "@coffer/chain";
 import type { VaultView } from "@coffer/crypto";
+import { generationMoved } from "../service-view.ts";
 import { bindingOf, isAbove, isNoted, noteSight } from "./highest.ts";
 import { raiseTo } from "./pin-facts.ts";
 import type { Highest, VaultPin } from "./pins.ts";
@@ -9,14 +10,22 @@ import { VaultError } from "../vault-error.ts";
 
 /** Longest time for which another process's sight is not looked at, in milliseconds: a list asks for each of its items. */
 const INTERVAL_MS = 1_000;
+/** What the service takes for a generation: 15 digits. */
+const MOST_GENERATIONS = 10n ** 15n - 1n;
+
+type Numbers = Pick<Highest, "generation" | "floor">;
 
 export interface SeenNumbers {
   /** What is confirmed: nothing below it is read. */
   confirmed(): Promise<Highest>;
   /** Stores what a read has shown, once for each read. @throws VaultError `vault_changed` when names are plain now and were not, or the reverse. */
   note(vault: VaultObject): Promise<void>;
-  /** @throws VaultError `rolled_back` for a view below anything that was shown to any process. */
-  requireNewest(view: VaultView): Promise<void>;
+  /**
+   * For who writes: the view stands above all that was confirmed and not below anything that was shown to any process. `read` reads it again
+   * where it is a candidate itself: a node may have made it up a moment ago.
+   * @throws VaultError `rolled_back`; ApiError `generation_moved` for a view that is not the newest.
+   */
+  requireNewest(view: VaultView, read: () => Promise<VaultView>): Promise<void>;
 }
 
 export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId }: VaultPin): SeenNumbers {
@@ -42,18 +51,37 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
       if (highest.plainNames !== plainNames) throw otherNames(vaultId, plainNames);
       noted = vault;
     },
-    requireNewest: async (view) => {
-      const shown = chain.newestShown(objectId);
-      const stored = bindingOf(await load());
-      const binding = shown === null ? stored : raiseTo(shown)(stored);
-      if (isAbove(binding, view)) throw belowCandidate(vaultId, view, binding);
+    requireNewest: async (view, read) => {
+      if (isSame(view, await load())) return requireBinding(session, vaultId, objectId, view);
+      const now = await read();
+      await requireBinding(session, vaultId, objectId, now);
+      if (!isSame(view, now)) throw generationMoved();
     },
   };
 }
 
-function belowCandidate(vaultId: string, view: VaultView, binding: Pick<Highest, "generation" | "floor">): VaultError {
-  const message = `The chain node shows the vault in generation ${view.generation} with floor ${view.floor}, and generation ${binding.generation} with floor ${binding.floor} was shown before: nothing is written below that`;
-  return new VaultError("rolled_back", message, { nextStep: healingStep(vaultId) });
+function isSame(one: Numbers, other: Numbers): boolean {
+  return one.generation === other.generation && one.floor === other.floor;
+}
+
+/** @throws VaultError `rolled_back` for numbers below anything that was shown to any process, or that no vault has: nothing is written by them. */
+export async function requireBinding(
+  { chain, pins }: VaultSession,
+  vaultId: string,
+  objectId: string,
+  { generation, floor }: Numbers,
+): Promise<void> {
+  const stored = bindingOf(await pins.loadHighest(objectId));
+  const shown = chain.newestShown(objectId);
+  const binding = shown === null ? stored : raiseTo(shown)(stored);
+  // The package raises no floor above the generation, and the generation by one at a time.
+  const isMadeUp = floor > generation || generation > MOST_GENERATIONS;
+  if (!isMadeUp && !isAbove(binding, { generation, floor })) return;
+  const what = isMadeUp
+    ? "which no vault has: nothing is written by that"
+    : `and generation ${binding.generation} with floor ${binding.floor} was shown before: nothing is written below that`;
+  const message = `The chain node shows the vault in generation ${generation} with floor ${floor}, ${what}`;
+  throw new VaultError("rolled_back", message, { nextStep: healingStep(vaultId) });
 }
 
 /** The kind of names never changes on the chain. A node that says so would have names sent in the clear. */
