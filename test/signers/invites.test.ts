@@ -6,7 +6,8 @@ import { Secp256k1Keypair } from "@mysten/sui/keypairs/secp256k1";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
 import { zkloginUserOf } from "../kit/zklogin-user.ts";
-import { twoOfThree, walletOf, withStatements, type Wallet } from "./wallets.ts";
+import { twoOfThree } from "../kit/sui-signers.ts";
+import { walletOf, withStatements, type Wallet } from "./wallets.ts";
 
 let stack: SharedStack;
 let vault: Vault;

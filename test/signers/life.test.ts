@@ -96,6 +96,17 @@ describe.each(WALLETS)("somebody with %s", (name, open) => {
     expect(await read(client, file.id)).toBe("from the member");
   });
 
+  test("deletes a file, and a vault with all that lies in it, by proofs of its address", async () => {
+    const { client } = wallet;
+    const spare = await client.vaults.create({ name: `spare of ${name}`, type: "shared" });
+    const put = (fileName: string) =>
+      client.files.upload({ vaultId: spare.id, name: fileName, body: bytes("soon gone") });
+    const [{ file: gone }, { file: left }] = [await put("gone.txt"), await put("left.txt")];
+    expect(await client.files.delete(gone.id, { permanent: true })).toBeNull();
+    expect(await client.vaults.delete(spare.id, { force: true, permanent: true })).toBeNull();
+    for (const { id } of [gone, left]) await expect(client.files.get(id)).rejects.toMatchObject({ code: "not_found" });
+  });
+
   if (BRIEF.has(name)) return;
 
   test("invites an agent with a key of its own, which reads and writes", async () => {

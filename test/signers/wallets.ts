@@ -11,15 +11,10 @@ import {
 } from "@coffer/sdk";
 import type { Signer as SuiSigner } from "@mysten/sui/cryptography";
 import { SuiGrpcClient } from "@mysten/sui/grpc";
-import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
-import { PasskeyKeypair } from "@mysten/sui/keypairs/passkey";
-import { Secp256k1Keypair } from "@mysten/sui/keypairs/secp256k1";
-import { Secp256r1Keypair } from "@mysten/sui/keypairs/secp256r1";
-import { MultiSigPublicKey, MultiSigSigner } from "@mysten/sui/multisig";
 import { makeAccessCode } from "../acceptance/kit/identity.ts";
 import type { LocalProvider } from "../kit/identity-provider.ts";
 import type { SharedStack } from "../kit/shared-stack.ts";
-import { virtualPasskey } from "../kit/virtual-passkey.ts";
+import { SUI_SIGNERS } from "../kit/sui-signers.ts";
 import { sessionOf, signInWithZklogin } from "../kit/zklogin-sign-in.ts";
 
 export interface Wallet {
@@ -40,20 +35,10 @@ export const ZKLOGIN_USER = { sub: "ada", email: "ada@example.com" };
 
 export const WALLETS: readonly (readonly [string, (place: WalletPlace) => Promise<Wallet>])[] = [
   ["zkLogin", openZklogin],
-  ["secp256k1", (place) => openLinked(place, "k1", new Secp256k1Keypair())],
-  ["secp256r1", (place) => openLinked(place, "r1", new Secp256r1Keypair())],
-  [
-    "a passkey",
-    async (place) => openLinked(place, "passkey", await PasskeyKeypair.getPasskeyInstance(virtualPasskey())),
-  ],
-  ["a multisig of two of three", (place) => openLinked(place, "multisig", twoOfThree())],
+  ...SUI_SIGNERS.map(
+    ([name, make]) => [name, async (place: WalletPlace) => openLinked(place, name, await make())] as const,
+  ),
 ];
-
-export function twoOfThree(): SuiSigner {
-  const signers = [new Ed25519Keypair(), new Secp256k1Keypair(), new Secp256r1Keypair()] as const;
-  const publicKeys = signers.map((each) => ({ publicKey: each.getPublicKey(), weight: 1 }));
-  return new MultiSigSigner(MultiSigPublicKey.fromPublicKeys({ threshold: 2, publicKeys }), [signers[0], signers[1]]);
-}
 
 /** What is kept beside a wallet: the statement key. */
 export async function withStatements(signer: SuiSigner): Promise<Signer> {
@@ -65,7 +50,7 @@ export async function withStatements(signer: SuiSigner): Promise<Signer> {
 async function openLinked({ stack }: WalletPlace, name: string, wallet: SuiSigner): Promise<Wallet> {
   const signer = await withStatements(wallet);
   const { apiKey } = await createClient({ baseUrl: stack.baseUrl }).development.signup({
-    email: `${name}@example.com`,
+    email: `${name.replaceAll(" ", "-")}@example.com`,
   });
   const opened = walletOf(stack, signer, { apiKey });
   const account = await opened.client.account.linkChain(signer);

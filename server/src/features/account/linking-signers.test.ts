@@ -1,10 +1,7 @@
 import { renderKeyAddressText, renderLinkText } from "@coffer/contract";
 import type { Signer } from "@mysten/sui/cryptography";
-import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
-import { Secp256k1Keypair } from "@mysten/sui/keypairs/secp256k1";
-import { Secp256r1Keypair } from "@mysten/sui/keypairs/secp256r1";
-import { MultiSigPublicKey, MultiSigSigner } from "@mysten/sui/multisig";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { SUI_SIGNERS } from "../../../../test/kit/sui-signers.ts";
 import { ChainUnavailableError } from "../../ports/chain.ts";
 import type { MessageSignatures, SignatureVerdict } from "../../ports/message-signatures.ts";
 import { openTestApp, type TestApp } from "../../test-app.ts";
@@ -35,18 +32,6 @@ function withNode(signatures: MessageSignatures): MessageSignatures {
   };
 }
 
-const wallets: [string, () => Signer][] = [
-  ["a secp256k1 key", () => new Secp256k1Keypair()],
-  ["a secp256r1 key", () => new Secp256r1Keypair()],
-  ["a multisig of two of three", () => newMultisig()],
-];
-
-function newMultisig(): Signer {
-  const signers = [new Ed25519Keypair(), new Secp256k1Keypair(), new Secp256r1Keypair()] as const;
-  const publicKeys = signers.map((signer) => ({ publicKey: signer.getPublicKey(), weight: 1 }));
-  return new MultiSigSigner(MultiSigPublicKey.fromPublicKeys({ threshold: 2, publicKeys }), [signers[0], signers[2]]);
-}
-
 async function challenge(): Promise<string> {
   const { body } = await service.ask("POST", "/api/account/link-chain/challenge", { key: owner.key });
   return String(body["nonce"]);
@@ -68,9 +53,9 @@ async function linkBody(signer: Signer, nonce: string, chainAddress = signer.toS
   return { chainAddress, signature: await sign(signer, text), nonce };
 }
 
-describe.each(wallets)("%s", (_name, open) => {
+describe.each(SUI_SIGNERS)("%s", (_name, open) => {
   it("[D4-link-chain] links its address, as external, and no other", async () => {
-    const [wallet, thief] = [open(), open()];
+    const [wallet, thief] = await Promise.all([open(), open()]);
     const stolen = await linkBody(thief, await challenge(), wallet.toSuiAddress());
     expect(errorCodeOf(await send(stolen))).toBe("signature_invalid");
     const { status, body, text } = await send(await linkBody(wallet, await challenge()));
@@ -79,7 +64,7 @@ describe.each(wallets)("%s", (_name, open) => {
   });
 
   it("signs once: neither again nor for another account's challenge", async () => {
-    const wallet = open();
+    const wallet = await open();
     const json = await linkBody(wallet, await challenge());
     expect((await send(json)).status).toBe(200);
     expect(errorCodeOf(await send(json))).toBe("token_invalid");
@@ -88,7 +73,7 @@ describe.each(wallets)("%s", (_name, open) => {
   });
 
   it("binds an API key, of which the service keeps no public key", async () => {
-    const wallet = open();
+    const wallet = await open();
     const chainAddress = wallet.toSuiAddress();
     const signedAt = toTimestamp(service.clock.now());
     const text = renderKeyAddressText({ ...TEST_PLACE, chainAddress, accountId: owner.id, signedAt });

@@ -1,8 +1,8 @@
 /** A stolen owner key cannot destroy a vault: what an attacker has or bends, act by act (decision 0030). */
 import { randomBytes, randomUUID } from "node:crypto";
 import { DELETION_MINUTES, type DeletionOf } from "@coffer/contract";
-import { Secp256k1Keypair } from "@mysten/sui/keypairs/secp256k1";
 import { describe, expect, test } from "vitest";
+import { SUI_SIGNERS } from "../../../../test/kit/sui-signers.ts";
 import { newTestVault } from "../../drivers/chain/test-chain.ts";
 import { ServiceError } from "../../http/errors.ts";
 import type { Principal } from "../../http/handlers.ts";
@@ -222,22 +222,25 @@ describe("the proof", () => {
     expect(await codeOf(deleteFileForGood(service, trashed.id, { proof, as }))).toBe("ok");
   });
 
-  test("comes from any of Sui's schemes: a secp256k1 wallet owns a vault, and deletes it", async () => {
+  test.each(SUI_SIGNERS)("comes from any of Sui's schemes: %s owns a vault, and deletes it", async (_scheme, make) => {
     await using service = await openTestService();
-    const wallet = new Secp256k1Keypair();
+    const [wallet, stranger] = await Promise.all([make(), make()]);
     const chainAddress = wallet.toSuiAddress();
     const person = { ...openSigner(randomBytes(32)), principal: await service.addAccount("pro", chainAddress) };
     const shared: TestSharedVault = await openSharedVault(service, { owner: { ...person, chainAddress } });
     const deletion: DeletionOf = { act: "delete-vault", vaultId: shared.vaultId };
     const ask = () => challenge(service, person.principal, deletion);
-    const sign = async (nonce: string) => {
-      const { signature } = await wallet.signPersonalMessage(Buffer.from(textOf(shared, "delete-vault", nonce)));
+    const sign = async (nonce: string, by = wallet) => {
+      const { signature } = await by.signPersonalMessage(Buffer.from(textOf(shared, "delete-vault", nonce)));
       return `${nonce}.${signature}`;
     };
     // The signing key of its statements is no key of the address.
     const nonce = await ask();
     const statement = `${nonce}.${person.sign(textOf(shared, "delete-vault", nonce))}`;
     expect(await codeOf(deleteVault(service, shared, { proof: statement }))).toBe("signature_invalid");
+    expect(await codeOf(deleteVault(service, shared, { proof: await sign(await ask(), stranger) }))).toBe(
+      "signature_invalid",
+    );
     expect(await codeOf(deleteVault(service, shared, { proof: await sign(await ask()) }))).toBe("ok");
   });
 
