@@ -1,0 +1,149 @@
+// `npm run mutants -- --base REV [--most 80] [--seed 1]`: changes one line of the sources at a time, as it stood at REV and as it stands
+// at HEAD, and runs the test file beside it, both times. What was noticed at REV must be noticed at HEAD: a row for each, and exit code 1
+// where a test was lost. Works in trees of its own, which it sets up and removes. Rows on standard output, progress on standard error.
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { parseArgs } from "node:util";
+
+const ROOT = path.dirname(import.meta.dirname);
+
+/** What a slip of the hand makes of a line. */
+const SLIPS: readonly (readonly [RegExp, string])[] = [
+  [/ === /, " !== "],
+  [/ !== /, " === "],
+  [/ >= /, " < "],
+  [/ <= /, " > "],
+  [/ < /, " >= "],
+  [/ && /, " || "],
+  [/ \|\| /, " && "],
+  [/\btrue\b/, "false"],
+  [/\bfalse\b/, "true"],
+  [/\.every\(/, ".some("],
+  [/\.some\(/, ".every("],
+  [/ \+ 1\b/, " + 2"],
+  [/^(\s+)throw /, "$1void "],
+];
+/** Words about code, and types, are not run. */
+const NOT_RUN = /^\s*(?:\/\/|\/?\*|import |export (?:type|interface) |(?:readonly )?[\w"]+\??: [\w" |]+;$)/;
+
+interface Mutant {
+  /** Of the source, at REV. */
+  readonly file: string;
+  readonly line: string;
+  readonly changed: string;
+}
+
+const { values } = parseArgs({
+  options: { base: { type: "string" }, most: { type: "string" }, seed: { type: "string" } },
+});
+if (values.base === undefined) throw new Error("Name the commit to compare with: --base REV");
+const most = Number(values.most ?? 80);
+const scratch = mkdtempSync(path.join(tmpdir(), "coffer-mutants-"));
+try {
+  process.exitCode = (await compare(values.base, random(Number(values.seed ?? 1)))) ? 0 : 1;
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+  execFileSync("git", ["worktree", "prune"], { cwd: ROOT });
+}
+
+async function compare(base: string, next: () => number): Promise<boolean> {
+  const before = openTree("before", base);
+  const after = openTree("after", "HEAD");
+  const places = new Map(sourcesOf(after).map((file) => [file, readFileSync(path.join(after, file), "utf8")]));
+  const counts = { red: 0, lost: 0, green: 0 };
+  for (const mutant of shuffled(
+    sourcesOf(before).flatMap((file) => mutantsOf(before, file)),
+    next,
+  )) {
+    if (counts.red + counts.lost >= most) break;
+    const place = findPlace(places, mutant);
+    if (place === null) continue;
+    if (!(await isNoticed(before, mutant.file, mutant))) {
+      counts.green += 1;
+      continue;
+    }
+    const still = await isNoticed(after, place, mutant);
+    counts[still ? "red" : "lost"] += 1;
+    console.log(`${still ? "red" : "LOST"}\t${place}\t${mutant.changed.trim()}`);
+    process.stderr.write(`${String(counts.red + counts.lost)} of ${String(most)}\n`);
+  }
+  const { red, lost, green } = counts;
+  console.log(
+    `${String(red)} noticed before and now, ${String(lost)} lost, ${String(green)} never noticed by the test beside them`,
+  );
+  return lost === 0 && red >= most;
+}
+
+function openTree(name: string, revision: string): string {
+  const tree = path.join(scratch, name);
+  process.stderr.write(`setting ${revision} up …\n`);
+  execFileSync("git", ["worktree", "add", "--quiet", "--detach", tree, revision], { cwd: ROOT });
+  execFileSync("node", ["scripts/setup.mjs"], { cwd: tree, stdio: "ignore" });
+  return tree;
+}
+
+/** Those with a test file beside them. */
+function sourcesOf(tree: string): string[] {
+  const tests = globSync(["packages/*/src/**/*.test.ts", "server/src/**/*.test.ts"], { cwd: tree });
+  return tests.map((test) => test.replace(/\.test\.ts$/, ".ts")).filter((file) => existsSync(path.join(tree, file)));
+}
+
+function mutantsOf(tree: string, file: string): Mutant[] {
+  const lines = readFileSync(path.join(tree, file), "utf8").split("\n");
+  return lines.flatMap((line) => {
+    const slip = NOT_RUN.test(line) ? undefined : SLIPS.find(([found]) => found.test(line));
+    const isAlone = lines.indexOf(line) === lines.lastIndexOf(line);
+    return slip !== undefined && isAlone ? [{ file, line, changed: line.replace(...slip) }] : [];
+  });
+}
+
+/** Where the line stands now: in the file of that name which holds it once. */
+function findPlace(places: ReadonlyMap<string, string>, { file, line }: Mutant): string | null {
+  const holders = [...places].filter(([, text]) => text.split("\n").filter((other) => other === line).length === 1);
+  return holders.find(([other]) => path.basename(other) === path.basename(file))?.[0] ?? null;
+}
+
+async function isNoticed(tree: string, file: string, { line, changed }: Mutant): Promise<boolean> {
+  const source = path.join(tree, file);
+  const text = readFileSync(source, "utf8");
+  const test = file.replace(/\.ts$/, ".test.ts");
+  writeFileSync(
+    source,
+    text.replace(line, () => changed),
+  );
+  try {
+    return (await run(tree, test)) !== 0;
+  } finally {
+    writeFileSync(source, text);
+  }
+}
+
+function run(cwd: string, test: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const args = ["node_modules/vitest/vitest.mjs", "run", test, "--maxWorkers=1"];
+    const child = spawn("node_modules/.bin/node", args, { cwd, stdio: "ignore", timeout: 120_000 });
+    child.on("error", reject).on("close", (code) => {
+      resolve(code ?? 1);
+    });
+  });
+}
+
+function shuffled<Item>(items: readonly Item[], next: () => number): Item[] {
+  return items
+    .map((item) => ({ item, at: next() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ item }) => item);
+}
+
+/** Mulberry32: the same mutants for the same seed. */
+function random(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
