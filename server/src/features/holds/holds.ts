@@ -157,8 +157,8 @@ export class Hold {
     const { database, clock, random, settings } = this.#deps;
     const { accountId } = this.#wanted;
     const now = clock.now();
-    const staleAt = now + settings.timing.idleBody;
-    const row: HoldRow = { id: random.uuid(), spare: 0, staleAt };
+    const row: HoldRow = { id: random.uuid(), spare: 0, staleAt: now + AFTER_SILENCE_MS / 2 };
+    const expiry = now + settings.timing.idleBody + AFTER_SILENCE_MS;
     using replacing = this.#rows.replace(accountId);
     const granted = await database.transaction(async (transaction) => {
       await deleteExpiredHolds(transaction, now);
@@ -168,7 +168,7 @@ export class Hold {
       if (least > free) throw new ServiceError("storage_quota");
       const share = Math.min(most, free);
       row.spare = replacing.isFirst && free - share >= AMPLE_BYTES ? SPARE_BYTES : 0;
-      const columns = { id: row.id, account_id: accountId, expires_at: staleAt + AFTER_SILENCE_MS };
+      const columns = { id: row.id, account_id: accountId, expires_at: expiry };
       await insertHold(transaction, { ...columns, bytes: share + row.spare });
       return share;
     });
