@@ -1,7 +1,7 @@
 /** A service whose answers are of something else than was asked for: no pin changes, and what lies in a shared vault stays in it. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Secret, type Client, type File, type Folder, type Middleware, type PinStore, type Vault } from "@coffer/sdk";
@@ -193,11 +193,8 @@ describe("in a process that has just begun, on a machine that knows the items", 
       (client) => client.files.replace(file.id, CLEAR),
       (client) => client.files.update(file.id, { name: CLEAR.name }),
       (client) => client.files.restore(file.id, { name: CLEAR.name }),
-      (client) => client.files.upload({ folderId: folder.id, ...CLEAR }),
       (client) => client.files.upload({ vaultId: open.id, folderId: folder.id, ...CLEAR }),
-      (client) => Promise.resolve(client.files.list({ folderId: folder.id, name: CLEAR.name })),
       (client) => Promise.resolve(client.files.list({ vaultId: open.id, folderId: folder.id, name: CLEAR.name })),
-      (client) => client.folders.create({ parentId: folder.id, name: CLEAR.name }),
       (client) => client.folders.update(folder.id, { name: CLEAR.name }),
       (client) => client.folders.restore(folder.id, { name: CLEAR.name }),
       // Also where the caller was told so by the service.
@@ -208,6 +205,16 @@ describe("in a process that has just begun, on a machine that knows the items", 
       await expect(attempt(lied.client)).rejects.toMatchObject({ code: "vault_changed" });
       expectNothingClear(lied);
     }
+    // Where a folder lies the service is not asked: what is put there goes to its vault.
+    const putting = await newProcess(lies);
+    const upload = putting.client.files.upload({ folderId: folder.id, ...CLEAR });
+    await expect(upload).rejects.toMatchObject({ code: "contract_broken" });
+    const finding = putting.client.files.list({ folderId: folder.id, name: CLEAR.name });
+    await expect(Promise.resolve(finding)).rejects.toMatchObject({ code: "damaged" });
+    const made = await putting.client.folders.create({ parentId: folder.id, name: CLEAR.name });
+    expect([made.vaultId, made.name]).toEqual([secret.id, CLEAR.name]);
+    expectNothingClear(putting);
+    expect(putting.sent.filter((text) => text.startsWith(`${stack.baseUrl}/api/folders/${folder.id} `))).toEqual([]);
     const listing = await newProcess(lies);
     const { files } = await listing.client.files.list();
     expect(files.find(({ id }) => id === file.id)).toMatchObject({ name: "", unreadable: "vault_changed" });
@@ -270,6 +277,25 @@ describe("on a machine that knows nothing of an item", () => {
     await second.client.files.replace(id, { body: bytes("3") });
     const renamed = await second.client.files.update(id, { name: "still public.txt" });
     expect([renamed.name, renamed.vaultId]).toEqual(["still public.txt", open.id]);
+    // Its user can take that back, in every process.
+    await second.client.vaults.forgetSeen(open.id, { id });
+    await expect(second.client.files.replace(id, { body: bytes("4") })).rejects.toMatchObject(required);
+    const third = await newProcess([], machine);
+    await third.client.files.replace(id, { vaultId: open.id, body: bytes("4") });
+    await third.client.vaults.forgetSeen(open.id);
+    await expect(third.client.files.replace(id, { body: bytes("5") })).rejects.toMatchObject(required);
+  });
+
+  test("what was named in a vault that was taken for public counts no more once its user has trusted it", async () => {
+    const machine = newMachine();
+    const lied = await newProcess([lyingAt("vaults.get", asPublic(secret.id)), ...inPublic(() => secret.id)], machine);
+    await lied.client.files.restore(file.id, {}, { vaultId: secret.id }).catch(() => undefined);
+    await lied.client.files.get(file.id);
+    expect(await readdir(join(machine, "vault-seen"))).toHaveLength(1);
+    const told = { chainObjectId: secret.chainObjectId ?? "", ownerAddress: owner.signer.chainAddress };
+    await lied.client.vaults.trust(secret.id, told);
+    const honest = await newProcess([], machine);
+    await expect(honest.client.files.replace(file.id, { body: bytes("6") })).rejects.toMatchObject(required);
   });
 
   test("an id that the service gives out for something new is not one that lies elsewhere", async () => {

@@ -92,7 +92,8 @@ export interface VaultResource {
   /**
    * Forgets which statements this client has seen of a shared vault, or of one file or folder (`id`): what the service shows counts as the
    * newest again. For when the service was restored from a backup and its operator says so; without that, `rolled_back` is an alarm.
-   * Without `id` it forgets the generation and floor that a chain node has shown, too: for when that was not true.
+   * Without `id` it forgets the generation and floor that a chain node has shown, too: for when that was not true. Of a public vault it
+   * forgets which files and folders this machine's callers have named in it.
    * Everyone who has seen the newer state has to do it.
    */
   forgetSeen(vaultId: string, options?: ForgetSeenOptions): Promise<void>;

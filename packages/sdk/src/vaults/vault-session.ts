@@ -37,12 +37,9 @@ export async function requireOpenVault(
   options?: CallOptions,
 ): Promise<OpenVault> {
   const vault = await vaultSession(connection).find(vaultId, options);
-  if (vault === null) throw publicVault();
+  if (vault === null)
+    throw new VaultError("shared_vault", "This is a public vault", { nextStep: "Name a shared vault." });
   return vault;
-}
-
-export function publicVault(): VaultError {
-  return new VaultError("shared_vault", "This is a public vault", { nextStep: "Name a shared vault." });
 }
 
 function openSession(connection: Connection, shared: SharedVaultOptions): VaultSession {

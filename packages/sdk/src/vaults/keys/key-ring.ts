@@ -95,6 +95,9 @@ export class KeyRing {
   async find(record: VaultKeyRecord): Promise<VaultKey> {
     const opened = await this.#find(record);
     if ("key" in opened) return opened.key;
+    // Its `check` alone may be copied from a record that is true.
+    const { creator: signer, generation } = record;
+    await verifyRecord(await viewNaming(this.#view, [{ signer, generation }]), record);
     for (const other of await this.#sealedAgain(record)) {
       const found = await this.#find(other);
       if (!("key" in found)) continue;

@@ -1,7 +1,7 @@
 /** Giving up what was seen of a vault: what a user decides when the service was restored from a backup, or a chain node lied. */
 import type { Connection, CallOptions } from "../../options.ts";
 import { forgetNumbers } from "./newest.ts";
-import { publicVault, vaultSession } from "../vault-session.ts";
+import { vaultSession } from "../vault-session.ts";
 
 export interface ForgetSeenOptions extends CallOptions {
   /** A file's or folder's id; absent: everything of the vault, and what the chain's node has shown of it. */
@@ -10,7 +10,8 @@ export interface ForgetSeenOptions extends CallOptions {
 
 /**
  * From now on the service's state counts as the newest, wherever it is not below the vault's floor; without `id`, so do the generation and the
- * floor that the chain's node shows. The pin stays: the vault's object, its owner, its network.
+ * floor that the chain's node shows. The pin stays: the vault's object, its owner, its network. Of a public vault it forgets which files and
+ * folders its callers have named there.
  */
 export async function forgetSeen(
   connection: Connection,
@@ -19,11 +20,10 @@ export async function forgetSeen(
 ): Promise<void> {
   const session = vaultSession(connection);
   // Not opened: what was made up may be what keeps it from opening.
-  const { chainObjectId } = await session.pin(vaultId, options);
-  if (chainObjectId === null) throw publicVault();
+  const pin = await session.pin(vaultId, options);
   if (id === undefined) {
-    await forgetNumbers(session, chainObjectId);
+    if (pin.chainObjectId !== null) await forgetNumbers(session, pin.chainObjectId);
     session.forget();
   }
-  await (await session.seen(chainObjectId)).forget(id ?? null);
+  await session.homes.forget(pin, id ?? null);
 }

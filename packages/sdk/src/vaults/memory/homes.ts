@@ -14,6 +14,8 @@ export interface Homes {
   look(): Promise<FindHome>;
   /** Notes that a file or folder lies in a public vault. */
   notePublic(pin: VaultPin, itemId: string): Promise<void>;
+  /** One file or folder of the vault, or with null all of it. Durable when it resolves. */
+  forget(pin: VaultPin, itemId: string | null): Promise<void>;
 }
 
 export function openHomes(origin: string, pins: PinStore, memoryOf: (objectId: string) => Promise<SeenMemory>): Homes {
@@ -33,6 +35,7 @@ export function openHomes(origin: string, pins: PinStore, memoryOf: (objectId: s
     notePublic: async (pin, itemId) => {
       (await open(pin)).note("entry", itemId, PUBLIC);
     },
+    forget: async (pin, itemId) => (await open(pin)).forget(itemId),
   };
 }
 

@@ -36,6 +36,7 @@ export async function trustVault(
   session.chain.forgetVault(chainObjectId);
   await requireOwner(connection, chainObjectId, ownerAddress, options);
   const told = pinOf(session, { id: vaultId, type: "shared", chainObjectId }, ownerAddress);
+  // What was noted of files and folders while it was taken for public counts no more either: that is looked at for public pins alone.
   await replacePin(session.pins, told, () => told);
   await forgetNumbers(session, chainObjectId);
   session.forget();

@@ -1,9 +1,7 @@
 /** The vault of what is named by an id, and of what is put somewhere: this machine's memory decides, not the service (encryption design §7). */
-import { clientApi as api, type File, type Folder } from "@coffer/contract";
-import { callOn } from "../../call.ts";
+import type { File, Folder } from "@coffer/contract";
 import { SdkError } from "../../errors.ts";
 import type { Connection, CallOptions } from "../../options.ts";
-import { openItem, placeOf } from "./entries.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { VaultError } from "../vault-error.ts";
 import { vaultSession } from "../vault-session.ts";
@@ -34,8 +32,7 @@ export async function findVaultOf(
       `${item.id} was named in vault ${named}, and the service shows it in vault ${item.vaultId}`,
     );
   const isKnown = await liesIn(connection, item.id, item.vaultId);
-  if (sends && !isKnown && named === undefined)
-    throw vaultRequired(`Nobody but the service says in which vault ${item.id} lies`);
+  if (sends && !isKnown && named === undefined) throw unknownPlace(item.id);
   const session = vaultSession(connection);
   const vault = await (named === undefined ? session.look(item.vaultId, options) : session.find(named, options));
   if (vault !== null) return vault;
@@ -62,9 +59,9 @@ export interface FoundPlace {
 }
 
 /**
- * The vault that is named, else the folder's; null for clients without `sharedVaults`, which put things where the service has them. Where the
- * folder alone is named and its vault is shared, the folder's signed entry must say so too: what is put there is encrypted for that vault's
- * members. @throws SdkError `vault_required` where neither is named; VaultError `vault_changed`, and as opening an entry does.
+ * The vault that is named, else the one that this machine knows the folder to lie in: the service is not asked, because its word would not
+ * count. null for clients without `sharedVaults`, which put things where the service has them.
+ * @throws SdkError `vault_required` where neither is named, or nobody knows the folder here; VaultError `vault_changed`.
  */
 export async function findPlace(
   connection: Connection,
@@ -73,14 +70,14 @@ export async function findPlace(
 ): Promise<FoundPlace | null> {
   if (connection.sharedVaults === null) return null;
   if (vaultId === undefined && folderId === undefined) throw vaultRequired("No vault and no folder is named");
+  const session = vaultSession(connection);
   if (vaultId !== undefined) {
     if (folderId !== undefined) await liesIn(connection, folderId, vaultId);
-    return { vaultId, vault: await vaultSession(connection).find(vaultId, options) };
+    return { vaultId, vault: await session.find(vaultId, options) };
   }
-  const { folder } = await callOn(connection, api.folders.get, { params: { folderId: folderId ?? "" } }, options);
-  const vault = await findVaultOf(connection, folder, { ...options, sends: true });
-  if (vault !== null) await openItem(vault, "folder", folder, placeOf(folder));
-  return { vaultId: folder.vaultId, vault };
+  const home = folderId === undefined ? null : (await session.homes.look())(folderId);
+  if (home === null) throw unknownPlace(folderId ?? "");
+  return { vaultId: home.vaultId, vault: await session.find(home.vaultId, options) };
 }
 
 /**
@@ -109,6 +106,10 @@ export async function liesIn(connection: Connection, itemId: string, vaultId: st
     "vault_changed",
     `${itemId} was seen in vault ${home.vaultId}, and the service or the call has it in vault ${vaultId}`,
   );
+}
+
+function unknownPlace(itemId: string): SdkError {
+  return vaultRequired(`Nobody but the service says in which vault ${itemId} lies`);
 }
 
 /** A client with `sharedVaults` has no default vault: what is meant for members would go there in the clear. */
