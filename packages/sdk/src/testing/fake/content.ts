@@ -2,6 +2,7 @@
 import { HEADERS, type File } from "@coffer/contract";
 import { digestOf, toBase64, toHex } from "../../digest.ts";
 import { Failure, Reply } from "../handlers.ts";
+import { refuseOtherTag, refuseTakenName, tagsOf } from "./items.ts";
 import { findPlace, readRow, timestamp, type Caller, type FileRow, type State } from "./state.ts";
 
 export interface NewContent {
@@ -22,8 +23,8 @@ export async function createFile(
 ): Promise<File> {
   const { vaultId, folderId } = findPlace(state, caller, place.vaultId, place.folderId);
   refuseTakenName(
-    state,
-    { vaultId, folderId, name: place.name },
+    state.files,
+    { vaultId, place: folderId, name: place.name },
     null,
     place.ifAbsent ? "precondition_failed" : "name_exists",
   );
@@ -73,18 +74,6 @@ export async function replaceContent(
   return row.value;
 }
 
-export function refuseTakenName(
-  state: State,
-  place: Pick<File, "vaultId" | "folderId" | "name">,
-  except: string | null,
-  code: "name_exists" | "precondition_failed" = "name_exists",
-): void {
-  for (const { value } of state.files.values()) {
-    const same = value.vaultId === place.vaultId && value.folderId === place.folderId && value.name === place.name;
-    if (same && value.trashedAt === null && value.id !== except) throw new Failure(code);
-  }
-}
-
 /** RFC 9530 `Content-Digest` and `Repr-Digest`: each SHA-256 in them must be that of the bytes. */
 export async function checkDigests(bytes: Uint8Array, fields: readonly (string | undefined)[]): Promise<void> {
   const expected = toBase64(await digestOf(bytes));
@@ -101,11 +90,6 @@ export function etagOf(file: File): string {
 
 export function refuseUnmatched(file: File, ifMatch: string | null): void {
   refuseOtherTag(etagOf(file), ifMatch);
-}
-
-/** RFC 9110 §13.1.1. */
-export function refuseOtherTag(tag: string, ifMatch: string | null): void {
-  if (ifMatch !== null && ifMatch !== "*" && !tagsOf(ifMatch).includes(tag)) throw new Failure("precondition_failed");
 }
 
 interface Conditions {
@@ -162,8 +146,4 @@ function parseRange(field: string | undefined, size: number): { first: number; l
   if (first >= size || last < first)
     throw new Failure("range_not_satisfiable", undefined, { "content-range": `bytes */${String(size)}` });
   return { first, last };
-}
-
-function tagsOf(field: string): string[] {
-  return field.split(",").map((tag) => tag.trim());
 }

@@ -1,31 +1,11 @@
-import type { api, File } from "@coffer/contract";
+import type { api } from "@coffer/contract";
 import { Failure, Reply, type GroupHandlers } from "../handlers.ts";
 import { record } from "./audit.ts";
-import {
-  answerContent,
-  checkDigests,
-  createFile,
-  refuseTakenName,
-  refuseOtherTag,
-  replaceContent,
-  type NewContent,
-} from "./content.ts";
+import { answerContent, checkDigests, createFile, replaceContent, type NewContent } from "./content.ts";
 import { objectOf } from "./event-objects.ts";
-import { isLiveFolder } from "./folders.ts";
 import { parseFormFile } from "./form-file.ts";
-import {
-  findPlace,
-  hasScope,
-  isLiveVault,
-  pageOf,
-  reaches,
-  readRow,
-  readVault,
-  timestamp,
-  type Caller,
-  type FileRow,
-  type State,
-} from "./state.ts";
+import { listItems, moveItem, pageOfItems, restoreItem, setTrashed } from "./items.ts";
+import { hasScope, pageOf, reaches, readRow, timestamp, type Caller, type FileRow, type State } from "./state.ts";
 import { ownVaults } from "./vaults.ts";
 
 type FileHandlers = GroupHandlers<typeof api.files, Caller>;
@@ -69,22 +49,13 @@ function rowHandlers(state: State): Omit<FileHandlers, "upload" | "content" | "c
   const read = (caller: Caller, id: string): FileRow => readRow(state, state.files, caller, id, "File");
   return {
     list: ({ query }, caller) => {
-      if (query.vaultId !== undefined) readVault(state, caller, query.vaultId);
-      if (query.folderId !== undefined && query.folderId !== "root")
-        readRow(state, state.folders, caller, query.folderId, "Folder");
-      const { items, nextCursor } = pageOf(
-        [...state.files.values()].filter((row) => matches(state, row, caller, query)),
-        query,
-      );
+      const { items, nextCursor } = pageOfItems(state, state.files, caller, { ...query, place: query.folderId });
       return { files: items, nextCursor };
     },
     get: ({ params }, caller) => ({ file: read(caller, params.fileId).value }),
-    update: ({ params, headers, body }, caller) => {
+    update: ({ params, headers, body: { name, folderId: place } }, caller) => {
       const row = read(caller, params.fileId);
-      if (row.value.trashedAt !== null) throw new Failure("trashed");
-      refuseOtherTag(`"${String(row.value.revision)}"`, headers["if-match"] ?? null);
-      row.value = moved(state, caller, row.value, body);
-      return { file: row.value };
+      return { file: moveItem(state, state.files, caller, row, { name, place }, headers["if-match"]) };
     },
     delete: ({ params, query }, caller) => {
       const row = read(caller, params.fileId);
@@ -93,29 +64,22 @@ function rowHandlers(state: State): Omit<FileHandlers, "upload" | "content" | "c
         state.files.delete(params.fileId);
         return new Reply(undefined, { status: 204 });
       }
-      if (row.value.trashedAt === null)
-        row.value = { ...row.value, trashedAt: timestamp(state), revision: row.value.revision + 1 };
+      if (row.value.trashedAt === null) setTrashed(row, timestamp(state), null);
       return { file: row.value };
     },
     restore: ({ params, body }, caller) => {
       const row = read(caller, params.fileId);
-      if (row.value.trashedAt === null) throw new Failure("not_trashed");
-      const folderId = isLiveFolder(state, row.value.folderId) ? row.value.folderId : null;
-      const next: File = { ...row.value, name: body?.name ?? row.value.name, folderId, trashedAt: null };
-      next.revision += 1;
-      refuseTakenName(state, next, next.id);
-      row.value = next;
-      row.trashedWith = null;
-      return { file: next };
+      const file = restoreItem(state, state.files, row, body?.name, () => {
+        setTrashed(row, null, null);
+      });
+      return { file };
     },
   };
 }
 
 export function trashHandlers(state: State): GroupHandlers<typeof api.trash, Caller> {
-  const trashed = (caller: Caller, vaultId: string | undefined): FileRow[] => {
-    if (vaultId !== undefined) readVault(state, caller, vaultId);
-    return [...state.files.values()].filter((row) => matches(state, row, caller, { vaultId, trashed: true }));
-  };
+  const trashed = (caller: Caller, vaultId: string | undefined): FileRow[] =>
+    listItems(state, state.files, caller, { vaultId, trashed: true });
   return {
     list: ({ query }, caller) => {
       if (query.kind === "vaults") {
@@ -139,36 +103,4 @@ export function trashHandlers(state: State): GroupHandlers<typeof api.trash, Cal
       return { leftVaults: [] };
     },
   };
-}
-
-interface Filter {
-  readonly vaultId?: string | undefined;
-  readonly folderId?: string | undefined;
-  readonly trashed?: boolean | undefined;
-  readonly name?: string | undefined;
-}
-
-function matches(state: State, { accountId, value }: FileRow, caller: Caller, filter: Filter): boolean {
-  if (accountId !== caller.accountId || !reaches(caller, value.vaultId)) return false;
-  if (!isLiveVault(state, value.vaultId)) return false;
-  if ((value.trashedAt !== null) !== (filter.trashed ?? false)) return false;
-  if (filter.vaultId !== undefined && filter.vaultId !== value.vaultId) return false;
-  if (filter.folderId !== undefined && (filter.folderId === "root" ? null : filter.folderId) !== value.folderId)
-    return false;
-  return filter.name === undefined || filter.name === value.name;
-}
-
-function moved(
-  state: State,
-  caller: Caller,
-  file: File,
-  change: { readonly name?: string | undefined; readonly folderId?: string | null | undefined },
-): File {
-  const folderId =
-    change.folderId === undefined ? file.folderId : findPlace(state, caller, file.vaultId, change.folderId).folderId;
-  const name = change.name ?? file.name;
-  if (name === file.name && folderId === file.folderId) return file;
-  const next = { ...file, name, folderId, updatedAt: timestamp(state), revision: file.revision + 1 };
-  refuseTakenName(state, next, file.id);
-  return next;
 }

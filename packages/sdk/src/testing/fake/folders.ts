@@ -1,18 +1,7 @@
 import { MAX_FOLDER_DEPTH, type api, type Folder } from "@coffer/contract";
 import { Failure, type GroupHandlers } from "../handlers.ts";
-import { refuseOtherTag } from "./content.ts";
-import {
-  findPlace,
-  isLiveVault,
-  pageOf,
-  reaches,
-  readRow,
-  readVault,
-  timestamp,
-  type Caller,
-  type FolderRow,
-  type State,
-} from "./state.ts";
+import { moveItem, pageOfItems, placeOf, refuseTakenName, restoreItem, setTrashed } from "./items.ts";
+import { findPlace, readRow, timestamp, type Caller, type FileRow, type FolderRow, type State } from "./state.ts";
 
 type FolderHandlers = GroupHandlers<typeof api.folders, Caller>;
 
@@ -28,7 +17,7 @@ function placeHandlers(state: State): Omit<FolderHandlers, "delete" | "restore">
       if (name === undefined) throw new Failure("validation_failed", "body.name: a name is required");
       const { vaultId, folderId: parentId } = findPlace(state, caller, body.vaultId, body.parentId);
       if (depthOf(state, parentId) + 1 > MAX_FOLDER_DEPTH) throw new Failure("too_deep");
-      refuseTaken(state, { vaultId, parentId, name }, null);
+      refuseTakenName(state.folders, { vaultId, place: parentId, name }, null);
       const createdAt = timestamp(state);
       const folder: Folder = {
         id: crypto.randomUUID(),
@@ -50,28 +39,17 @@ function placeHandlers(state: State): Omit<FolderHandlers, "delete" | "restore">
       return { folder };
     },
     list: ({ query }, caller) => {
-      if (query.vaultId !== undefined) readVault(state, caller, query.vaultId);
-      if (query.parentId !== undefined && query.parentId !== "root") read(caller, query.parentId);
-      const rows = [...state.folders.values()].filter(
-        ({ accountId, value }) =>
-          accountId === caller.accountId &&
-          reaches(caller, value.vaultId) &&
-          isLiveVault(state, value.vaultId) &&
-          (query.vaultId ?? value.vaultId) === value.vaultId &&
-          (query.parentId === undefined || (query.parentId === "root" ? null : query.parentId) === value.parentId) &&
-          (query.name ?? value.name) === value.name &&
-          (value.trashedAt !== null) === (query.trashed ?? false),
-      );
-      const { items, nextCursor } = pageOf(rows, query);
+      const { items, nextCursor } = pageOfItems(state, state.folders, caller, { ...query, place: query.parentId });
       return { folders: items, nextCursor };
     },
     get: ({ params }, caller) => ({ folder: read(caller, params.folderId).value }),
-    update: ({ params, headers, body }, caller) => {
+    update: ({ params, headers, body: { name, parentId: place } }, caller) => {
       const row = read(caller, params.folderId);
-      if (row.value.trashedAt !== null) throw new Failure("trashed");
-      refuseOtherTag(`"${String(row.value.revision)}"`, headers["if-match"] ?? null);
-      row.value = moved(state, caller, row.value, body);
-      return { folder: row.value };
+      const judge = (wanted: string | null): void => {
+        if (ancestorsOf(state, wanted).includes(row.value.id)) throw new Failure("folder_cycle");
+        if (depthOf(state, wanted) + heightOf(state, row.value.id) > MAX_FOLDER_DEPTH) throw new Failure("too_deep");
+      };
+      return { folder: moveItem(state, state.folders, caller, row, { name, place }, headers["if-match"], judge) };
     },
   };
 }
@@ -86,44 +64,12 @@ function trashHandlers(state: State): Pick<FolderHandlers, "delete" | "restore">
     },
     restore: ({ params, body }, caller) => {
       const row = read(caller, params.folderId);
-      if (row.value.trashedAt === null) throw new Failure("not_trashed");
-      const name = body?.name ?? row.value.name;
-      const parentId = isLiveFolder(state, row.value.parentId) ? row.value.parentId : null;
-      refuseTaken(state, { vaultId: row.value.vaultId, parentId, name }, row.value.id);
-      restoreTree(state, row);
-      row.value = { ...row.value, name, parentId };
-      return { folder: row.value };
+      const folder = restoreItem(state, state.folders, row, body?.name, () => {
+        restoreTree(state, row);
+      });
+      return { folder };
     },
   };
-}
-
-export function isLiveFolder(state: State, id: string | null): boolean {
-  return id === null || state.folders.get(id)?.value.trashedAt === null;
-}
-
-function moved(
-  state: State,
-  caller: Caller,
-  folder: Folder,
-  change: { readonly name?: string | undefined; readonly parentId?: string | null | undefined },
-): Folder {
-  const name = change.name ?? folder.name;
-  const parentId =
-    change.parentId === undefined
-      ? folder.parentId
-      : findPlace(state, caller, folder.vaultId, change.parentId).folderId;
-  if (ancestorsOf(state, parentId).includes(folder.id)) throw new Failure("folder_cycle");
-  if (depthOf(state, parentId) + heightOf(state, folder.id) > MAX_FOLDER_DEPTH) throw new Failure("too_deep");
-  if (name === folder.name && parentId === folder.parentId) return folder;
-  refuseTaken(state, { vaultId: folder.vaultId, parentId, name }, folder.id);
-  return { ...folder, name, parentId, updatedAt: timestamp(state), revision: folder.revision + 1 };
-}
-
-function refuseTaken(state: State, place: Pick<Folder, "vaultId" | "parentId" | "name">, except: string | null): void {
-  for (const { value } of state.folders.values()) {
-    const same = value.vaultId === place.vaultId && value.parentId === place.parentId && value.name === place.name;
-    if (same && value.trashedAt === null && value.id !== except) throw new Failure("name_exists");
-  }
 }
 
 /** The folder itself, then its parents up to the top. */
@@ -145,30 +91,16 @@ function heightOf(state: State, id: string): number {
 
 function trashTree(state: State, root: FolderRow): void {
   const trashedAt = timestamp(state);
-  for (const row of state.folders.values()) {
-    if (row.value.trashedAt !== null || !ancestorsOf(state, row.value.id).includes(root.value.id)) continue;
-    row.value = { ...row.value, trashedAt, revision: row.value.revision + 1 };
-    row.trashedWith = root.value.id;
-  }
-  for (const row of state.files.values()) {
-    if (row.value.trashedAt !== null || !ancestorsOf(state, row.value.folderId).includes(root.value.id)) continue;
-    row.value = { ...row.value, trashedAt, revision: row.value.revision + 1 };
-    row.trashedWith = root.value.id;
-  }
+  for (const row of treeOf(state, root)) if (row.value.trashedAt === null) setTrashed(row, trashedAt, root.value.id);
 }
 
 function restoreTree(state: State, root: FolderRow): void {
   const group = root.trashedWith ?? root.value.id;
-  for (const rows of [state.folders, state.files] as const) {
-    for (const row of rows.values()) {
-      const inside =
-        row === root ||
-        ancestorsOf(state, "folderId" in row.value ? row.value.folderId : row.value.parentId).includes(root.value.id);
-      if (row.trashedWith !== group || !inside) continue;
-      Object.assign(row, {
-        value: { ...row.value, trashedAt: null, revision: row.value.revision + 1 },
-        trashedWith: null,
-      });
-    }
-  }
+  for (const row of treeOf(state, root)) if (row.trashedWith === group) setTrashed(row, null, null);
+}
+
+/** The folder itself with all that lies in it. */
+function treeOf(state: State, root: FolderRow): (FileRow | FolderRow)[] {
+  const rows = [...state.folders.values(), ...state.files.values()];
+  return rows.filter((row) => row === root || ancestorsOf(state, placeOf(row.value)).includes(root.value.id));
 }

@@ -10,7 +10,8 @@ import {
 import { toBase64 } from "../../digest.ts";
 import { Failure, Reply, type GroupHandlers } from "../handlers.ts";
 import { record } from "./audit.ts";
-import { createFile, refuseTakenName, refuseUnmatched, replaceContent } from "./content.ts";
+import { createFile, refuseUnmatched, replaceContent } from "./content.ts";
+import { refuseTakenName } from "./items.ts";
 import { findPlace, notFound, readRow, type Caller, type State, type UploadRow } from "./state.ts";
 
 const LIFETIME_MS = 24 * 3_600_000;
@@ -127,8 +128,9 @@ function checkTarget(state: State, caller: Caller, { metadata, conditions }: Upl
     return;
   }
   const name = nameOf(metadata);
-  const place = findPlace(state, caller, metadata.get("vaultId"), metadata.get("folderId"));
-  refuseTakenName(state, { ...place, name }, null, conditions.ifAbsent ? "precondition_failed" : "name_exists");
+  const { vaultId, folderId: place } = findPlace(state, caller, metadata.get("vaultId"), metadata.get("folderId"));
+  const code = conditions.ifAbsent ? "precondition_failed" : "name_exists";
+  refuseTakenName(state.files, { vaultId, place, name }, null, code);
 }
 
 function nameOf(metadata: ReadonlyMap<string, string>): string {

@@ -17,6 +17,7 @@ import { digestOf, fromBase64, toHex } from "../../digest.ts";
 import { openDownload } from "../../download/download.ts";
 import { ApiError } from "../../errors.ts";
 import type { File } from "../../file.ts";
+import { everyItem, FILES, FOLDERS } from "../../resources/items.ts";
 import type { Connection } from "../../options.ts";
 import { bytesOf } from "../addresses.ts";
 import { digestItems } from "./export-items.ts";
@@ -141,35 +142,21 @@ function authorOf(view: VaultView, { chainAddress, statements }: VaultSession["s
   return named !== null && toHex(named) === toHex(statements.publicKey) ? { address, signer: statements } : null;
 }
 
-const PAGE = 100;
-
 async function* exportFolders({ connection, vaultId, store, signal, run }: Writing) {
-  for (const trashed of [false, true])
-    for (let cursor: string | null | undefined; cursor !== null;) {
-      const query = { vaultId, trashed, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
-      const page = await callOn(connection, api.folders.list, { query }, { signal });
-      for (const folder of page.folders) {
-        await store.write(folderPath(folder.id), renderDocument(z.parse(exportedFolder, { ...folder, run })));
-        yield;
-      }
-      cursor = page.nextCursor;
-    }
+  for await (const folder of everyItem(connection, FOLDERS, vaultId, signal)) {
+    await store.write(folderPath(folder.id), renderDocument(z.parse(exportedFolder, { ...folder, run })));
+    yield;
+  }
 }
 
 /** Bytes that were fetched, file by file; null for one that the caller does not reach. */
 async function* exportFiles(writing: Writing): AsyncGenerator<number | null, void, undefined> {
   const { connection, vaultId, signal } = writing;
-  for (const trashed of [false, true])
-    for (let cursor: string | null | undefined; cursor !== null;) {
-      const query = { vaultId, trashed, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
-      const page = await callOn(connection, api.files.list, { query }, { signal });
-      for (const file of page.files) {
-        signal?.throwIfAborted();
-        const fetched = await exportFile(writing, file);
-        if (fetched !== "gone") yield fetched === "closed" ? null : fetched;
-      }
-      cursor = page.nextCursor;
-    }
+  for await (const file of everyItem(connection, FILES, vaultId, signal)) {
+    signal?.throwIfAborted();
+    const fetched = await exportFile(writing, file);
+    if (fetched !== "gone") yield fetched === "closed" ? null : fetched;
+  }
 }
 
 /** Again with what the file is by then, where its version went away between the list and the read. */
@@ -220,6 +207,8 @@ async function isThere(store: ExportStore, { id, size, versionId }: File): Promi
     return false;
   }
 }
+
+const PAGE = 100;
 
 async function exportRecords({ connection, vaultId, store, signal, records }: Writing): Promise<void> {
   for (let cursor: string | null | undefined; cursor !== null;) {

@@ -1,63 +1,36 @@
 /** Renaming, moving, restoring and making folders in shared vaults: each is a new signed entry (file-format §8). */
 import { clientApi as api, type Folder } from "@coffer/contract";
-import type { EntryKind, Metadata } from "@coffer/crypto";
+import type { Metadata } from "@coffer/crypto";
 import { callOn } from "../../call.ts";
 import { ApiError } from "../../errors.ts";
-import type { File } from "../../file.ts";
+import { FOLDERS, type Item, type ItemChange, type Items } from "../../resources/items.ts";
 import { revisionHeader } from "../../resources/revisions.ts";
 import type { Connection, CallOptions, PlaceOptions, UpdateOptions } from "../../options.ts";
 import { makeEntry, noteOwnEntry, openItem, placeOf } from "./entries.ts";
-import { nameOneFile, nameOneFolder } from "./listing.ts";
+import { nameOne } from "./listing.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { findPlace, findVaultOf, liesIn, requireCreated } from "./places.ts";
 import { stageFolder } from "./staging.ts";
 import { inVaultTerms, VaultError } from "../vault-error.ts";
 
-/** What to change; absent: as it is. `parentId: null`: to the top of the vault. */
-export interface EntryChange {
-  readonly name?: string | undefined;
-  readonly parentId?: string | null | undefined;
-}
-
-/** null: the file lies in a public vault. */
-export async function updateFile(
+/** null: the item lies in a public vault. */
+export async function updateItem<Kind extends Item>(
   connection: Connection,
-  fileId: string,
-  { name, folderId }: { readonly name?: string | undefined; readonly folderId?: string | null | undefined },
+  items: Items<Kind>,
+  id: string,
+  change: ItemChange,
   { ifRevision, vaultId, ...options }: UpdateOptions = {},
-): Promise<File | null> {
-  const params = { fileId };
-  const { file } = await callOn(connection, api.files.get, { params }, options);
-  const vault = await findVaultOf(connection, file, { ...options, vaultId, sends: name !== undefined });
-  if (folderId != null) await liesIn(connection, folderId, file.vaultId);
-  if (vault === null) return null;
-  const headers = revisionHeader(ifRevision);
-  const updated = await withEntry(connection, vault, "file", file, { name, parentId: folderId }, async (entry) => {
-    const body = { ...entry, ...(folderId === undefined ? {} : { folderId }) };
-    return (await callOn(connection, api.files.update, { params, headers, body }, options)).file;
-  });
-  return nameOneFile(connection, updated, options);
-}
-
-/** null: the folder lies in a public vault. */
-export async function updateFolder(
-  connection: Connection,
-  folderId: string,
-  change: EntryChange,
-  { ifRevision, vaultId, ...options }: UpdateOptions = {},
-): Promise<Folder | null> {
-  const params = { folderId };
-  const headers = revisionHeader(ifRevision);
-  const { folder } = await callOn(connection, api.folders.get, { params }, options);
+): Promise<Kind | null> {
+  const item = await items.get(connection, id, options);
   const { name, parentId } = change;
-  const vault = await findVaultOf(connection, folder, { ...options, vaultId, sends: name !== undefined });
-  if (parentId != null) await liesIn(connection, parentId, folder.vaultId);
+  const vault = await findVaultOf(connection, item, { ...options, vaultId, sends: name !== undefined });
+  if (parentId != null) await liesIn(connection, parentId, item.vaultId);
   if (vault === null) return null;
-  const updated = await withEntry(connection, vault, "folder", folder, change, async (entry) => {
-    const body = { ...entry, ...(parentId === undefined ? {} : { parentId }) };
-    return (await callOn(connection, api.folders.update, { params, headers, body }, options)).folder;
+  const updated = await withEntry(connection, vault, items, item, { name, parentId }, (entry) => {
+    const sent = { ...entry, ...(parentId === undefined ? {} : { parentId }) };
+    return items.update(connection, id, sent, revisionHeader(ifRevision), options);
   });
-  return nameOneFolder(connection, updated, options);
+  return nameOne(connection, items, updated, options);
 }
 
 /** null: for clients without `sharedVaults`. */
@@ -67,7 +40,7 @@ export async function createFolder(
     name,
     vaultId,
     parentId = null,
-  }: { readonly name?: string | undefined; readonly vaultId?: string | undefined } & EntryChange,
+  }: { readonly name?: string | undefined; readonly vaultId?: string | undefined } & ItemChange,
   options?: CallOptions,
 ): Promise<Folder | null> {
   const place = await findPlace(connection, { vaultId, folderId: parentId ?? undefined }, options);
@@ -106,62 +79,33 @@ async function createIn(
       return created.folder;
     },
   );
-  return nameOneFolder(connection, folder, options);
+  return nameOne(connection, FOLDERS, folder, options);
 }
 
-/** null: the file lies in a public vault. */
-export async function restoreFile(
+/** null: the item lies in a public vault. */
+export async function restoreItem<Kind extends Item>(
   connection: Connection,
-  fileId: string,
+  items: Items<Kind>,
+  id: string,
   name: string | undefined,
   { vaultId, ...options }: PlaceOptions = {},
-): Promise<File | null> {
-  const params = { fileId };
-  const { file } = await callOn(connection, api.files.get, { params }, options);
-  const vault = await findVaultOf(connection, file, { ...options, vaultId, sends: name !== undefined });
+): Promise<Kind | null> {
+  const item = await items.get(connection, id, options);
+  const vault = await findVaultOf(connection, item, { ...options, vaultId, sends: name !== undefined });
   if (vault === null) return null;
-  const restored = await restore(
-    connection,
-    vault,
-    "file",
-    file,
-    name,
-    async (body) => (await callOn(connection, api.files.restore, { params, body }, options)).file,
-  );
-  return nameOneFile(connection, restored, options);
-}
-
-/** null: the folder lies in a public vault. */
-export async function restoreFolder(
-  connection: Connection,
-  folderId: string,
-  name: string | undefined,
-  { vaultId, ...options }: PlaceOptions = {},
-): Promise<Folder | null> {
-  const params = { folderId };
-  const { folder } = await callOn(connection, api.folders.get, { params }, options);
-  const vault = await findVaultOf(connection, folder, { ...options, vaultId, sends: name !== undefined });
-  if (vault === null) return null;
-  const restored = await restore(
-    connection,
-    vault,
-    "folder",
-    folder,
-    name,
-    async (body) => (await callOn(connection, api.folders.restore, { params, body }, options)).folder,
-  );
-  return nameOneFolder(connection, restored, options);
+  const send = (body: EntryBody) => items.restore(connection, id, body, options);
+  return nameOne(connection, items, await restore(connection, vault, items, item, name, send), options);
 }
 
 /** As it was, where its entry still fits; else under a new one, in the folder it was in or at the top when that is gone. */
-async function restore<Item extends File | Folder>(
+async function restore<Kind extends Item>(
   connection: Connection,
   vault: OpenVault,
-  kind: EntryKind,
-  item: Item,
+  items: Items<Kind>,
+  item: Kind,
   name: string | undefined,
-  send: (body: EntryBody) => Promise<Item>,
-): Promise<Item> {
+  send: (body: EntryBody) => Promise<Kind>,
+): Promise<Kind> {
   if (name === undefined) {
     try {
       return await send({});
@@ -169,15 +113,15 @@ async function restore<Item extends File | Folder>(
       if (!(error instanceof ApiError) || error.code !== "names_outdated") throw error;
     }
   }
-  const { folderId } = (await inVaultTerms(() => openItem(vault, kind, item, placeOf(item)))).statement;
+  const { folderId } = (await inVaultTerms(() => openItem(vault, items.kind, item, placeOf(item)))).statement;
   const parentId = (await isLive(connection, folderId)) ? folderId : null;
-  return withEntry(connection, vault, kind, item, { name, parentId }, send);
+  return withEntry(connection, vault, items, item, { name, parentId }, send);
 }
 
 async function isLive(connection: Connection, folderId: string | null): Promise<boolean> {
   if (folderId === null) return true;
   try {
-    return (await callOn(connection, api.folders.get, { params: { folderId } })).folder.trashedAt === null;
+    return (await FOLDERS.get(connection, folderId)).trashedAt === null;
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return false;
     throw error;
@@ -191,18 +135,19 @@ interface EntryBody {
 }
 
 /** What does not change stays as it was signed: by what the service says of the place elsewhere, it would have the item moved. */
-async function withEntry<Item extends File | Folder>(
+async function withEntry<Kind extends Item>(
   connection: Connection,
   vault: OpenVault,
-  kind: EntryKind,
-  { id }: Item,
-  { name, parentId }: EntryChange,
-  send: (body: EntryBody) => Promise<Item>,
-): Promise<Item> {
+  items: Items<Kind>,
+  { id }: Kind,
+  { name, parentId }: ItemChange,
+  send: (body: EntryBody) => Promise<Kind>,
+): Promise<Kind> {
+  const { kind } = items;
   let folderId = parentId ?? null;
-  const attempt = async (): Promise<Item> => {
+  const attempt = async (): Promise<Kind> => {
     // The entry that stands may be another one by now: it is the one that the new statement names.
-    const current = await readAgain(connection, kind, id);
+    const current = await items.get(connection, id);
     const opened = await openItem(vault, kind, current, placeOf(current));
     if (parentId === undefined) ({ folderId } = opened.statement);
     const view = await vault.view();
@@ -214,12 +159,6 @@ async function withEntry<Item extends File | Folder>(
     return changed;
   };
   return inVaultTerms(() => asOften(connection, vault, () => folderId, attempt));
-}
-
-async function readAgain(connection: Connection, kind: EntryKind, id: string): Promise<File | Folder> {
-  return kind === "file"
-    ? (await callOn(connection, api.files.get, { params: { fileId: id } })).file
-    : (await callOn(connection, api.folders.get, { params: { folderId: id } })).folder;
 }
 
 const ATTEMPTS = 5;

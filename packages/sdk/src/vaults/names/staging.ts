@@ -1,10 +1,10 @@
 /** Bringing a folder's names under the vault's current key, so that new ones can stand beside them (encryption design §2, names). */
-import { clientApi as api, type File, type Folder } from "@coffer/contract";
 import { folderNamesGroup, MAX_STAGED } from "@coffer/contract/shared-vaults";
 import type { SharedEntry } from "@coffer/contract";
 import { callOn } from "../../call.ts";
 import { toHex } from "../../digest.ts";
 import type { Connection } from "../../options.ts";
+import { FILES, FOLDERS, type Item } from "../../resources/items.ts";
 import { makeEntry, openItem, openKeysOf } from "./entries.ts";
 import type { OpenVault, WritingKey } from "../open-vault.ts";
 import type { VaultView } from "@coffer/crypto";
@@ -58,9 +58,9 @@ async function* entriesOf(
   folderId: string | null,
 ): AsyncGenerator<SharedEntry[], void, undefined> {
   let piece: SharedEntry[] = [];
-  for await (const { kind, items } of pagesOf(connection, vault.id, folderId)) {
-    await openKeysOf(vault, items);
-    for (const item of items) {
+  for await (const { kind, shown } of pagesOf(connection, vault.id, folderId)) {
+    await openKeysOf(vault, shown);
+    for (const item of shown) {
       const { statement, metadata } = await openOrName(vault, kind, item, folderId);
       const wanted = { kind, id: item.id, folderId, metadata, previous: statement };
       piece.push(await makeEntry(vault, view, writing, wanted));
@@ -74,7 +74,7 @@ async function* entriesOf(
 }
 
 /** One entry that cannot be trusted keeps the folder under its old key: whoever may delete it must learn which one it is. */
-async function openOrName(vault: OpenVault, kind: ItemPage["kind"], item: File | Folder, folderId: string | null) {
+async function openOrName(vault: OpenVault, kind: ItemPage["kind"], item: Item, folderId: string | null) {
   try {
     return await openItem(vault, kind, item, folderId);
   } catch (error) {
@@ -88,7 +88,7 @@ async function openOrName(vault: OpenVault, kind: ItemPage["kind"], item: File |
 
 interface ItemPage {
   readonly kind: "file" | "folder";
-  readonly items: readonly (File | Folder)[];
+  readonly shown: readonly Item[];
 }
 
 async function* pagesOf(
@@ -96,17 +96,7 @@ async function* pagesOf(
   vaultId: string,
   folderId: string | null,
 ): AsyncGenerator<ItemPage, void, undefined> {
-  const place = folderId ?? "root";
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const query = { vaultId, folderId: place, limit: MAX_STAGED, ...(cursor === undefined ? {} : { cursor }) } as const;
-    const page = await callOn(connection, api.files.list, { query });
-    yield { kind: "file", items: page.files };
-    cursor = page.nextCursor;
-  }
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const query = { vaultId, parentId: place, limit: MAX_STAGED, ...(cursor === undefined ? {} : { cursor }) } as const;
-    const page = await callOn(connection, api.folders.list, { query });
-    yield { kind: "folder", items: page.folders };
-    cursor = page.nextCursor;
-  }
+  const query = { vaultId, parentId: folderId ?? "root", limit: MAX_STAGED };
+  for (const items of [FILES, FOLDERS] as const)
+    for await (const shown of items.list(connection, query)) yield { kind: items.kind, shown };
 }

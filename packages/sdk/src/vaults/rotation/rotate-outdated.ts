@@ -1,10 +1,10 @@
 /** What of a shared vault is below its current generation: the service says it, a page at a time, and every round asks again. */
-import { clientApi as api, type Folder } from "@coffer/contract";
+import type { Folder } from "@coffer/contract";
 import { parseEntryStatement, parseVersionStatement, type VaultView } from "@coffer/crypto";
-import { callOn } from "../../call.ts";
 import { fromBase64 } from "../../digest.ts";
 import type { File } from "../../file.ts";
 import type { Connection } from "../../options.ts";
+import { everyItem, FILES, FOLDERS } from "../../resources/items.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { VaultError } from "../vault-error.ts";
 
@@ -46,32 +46,22 @@ export async function findOutdated(
 /** Those whose content or name is below the generation. */
 export async function* outdatedFiles(
   connection: Connection,
-  { id: vaultId }: OpenVault,
+  { id }: OpenVault,
   view: VaultView,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<File, void, undefined> {
-  for (const trashed of [false, true])
-    for (let cursor: string | null | undefined; cursor !== null;) {
-      const query = { ...pageOf(vaultId, cursor), trashed };
-      const page = await callOn(connection, api.files.list, { query }, { signal });
-      for (const file of page.files) if (isOutdatedVersion(file, view) || isOutdatedEntry(file, view)) yield file;
-      cursor = page.nextCursor;
-    }
+  for await (const file of everyItem(connection, FILES, id, signal))
+    if (isOutdatedVersion(file, view) || isOutdatedEntry(file, view)) yield file;
 }
 
 export async function* outdatedFolders(
   connection: Connection,
-  { id: vaultId }: OpenVault,
+  { id }: OpenVault,
   view: VaultView,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Folder, void, undefined> {
-  for (const trashed of [false, true])
-    for (let cursor: string | null | undefined; cursor !== null;) {
-      const query = { ...pageOf(vaultId, cursor), trashed };
-      const page = await callOn(connection, api.folders.list, { query }, { signal });
-      for (const folder of page.folders) if (isOutdatedEntry(folder, view)) yield folder;
-      cursor = page.nextCursor;
-    }
+  for await (const folder of everyItem(connection, FOLDERS, id, signal))
+    if (isOutdatedEntry(folder, view)) yield folder;
 }
 
 /** @throws VaultError `not_encrypted` for what has no statements. */
@@ -81,12 +71,6 @@ export function isOutdatedVersion({ id, shared }: File, view: VaultView): boolea
 
 export function isOutdatedEntry({ id, shared }: File | Folder, view: VaultView): boolean {
   return parseEntryStatement(requireBytes(id, shared?.entry)).generation < view.generation;
-}
-
-const PAGE = 100;
-
-function pageOf(vaultId: string, cursor: string | undefined) {
-  return { vaultId, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
 }
 
 function requireBytes(id: string, text: string | undefined): Uint8Array {

@@ -1,11 +1,11 @@
 /** Encrypting everything of a shared vault again, under keys that those who were removed never had (encryption design §2, rotate). */
-import type { Folder } from "@coffer/contract";
 import { raiseFloor } from "@coffer/chain";
 import type { VaultView } from "@coffer/crypto";
 import { SdkError } from "../../errors.ts";
 import type { File } from "../../file.ts";
 import type { Connection } from "../../options.ts";
-import { updateFile, updateFolder } from "../names/changes.ts";
+import { FILES, FOLDERS, type Item, type Items } from "../../resources/items.ts";
+import { updateItem } from "../names/changes.ts";
 import { sending } from "../create.ts";
 import { NOT_ROTATED, ROTATED } from "../effects.ts";
 import type { OpenVault } from "../open-vault.ts";
@@ -156,13 +156,9 @@ class Rotation {
   /** Folders in the trash, and where names are plain all of them. */
   async #renewFolders(view: VaultView): Promise<void> {
     for await (const folder of outdatedFolders(this.#connection, this.#vault, view, this.#signal)) {
-      const done = await this.#attempt("folder", folder.id, folder.id, () => this.#renewFolder(folder));
+      const done = await this.#attempt("folder", folder.id, folder.id, () => this.#renewEntry(FOLDERS, folder.id));
       if (done) this.#note({ folders: this.progress.folders + 1, done: this.progress.done + 1 });
     }
-  }
-
-  async #renewFolder({ id }: Folder): Promise<void> {
-    await updateFolder(this.#connection, id, {}, { signal: this.#signal });
   }
 
   async #renewFiles(view: VaultView): Promise<void> {
@@ -188,13 +184,13 @@ class Rotation {
   async #attemptFile(file: File, view: VaultView): Promise<void> {
     const isContent = isOutdatedVersion(file, view);
     const done = await this.#attempt("file", file.id, file.id, () =>
-      isContent ? this.#renewContent(file) : this.#renewEntry(file),
+      isContent ? this.#renewContent(file) : this.#renewEntry(FILES, file.id),
     );
     if (done) this.#note({ files: this.progress.files + (isContent ? 1 : 0), done: this.progress.done + 1 });
   }
 
-  async #renewEntry({ id }: File): Promise<void> {
-    await updateFile(this.#connection, id, {}, { signal: this.#signal });
+  async #renewEntry<Kind extends Item>(items: Items<Kind>, id: string): Promise<void> {
+    await updateItem(this.#connection, items, id, {}, { signal: this.#signal });
   }
 
   #renewContent(file: File): Promise<void> {

@@ -1,0 +1,129 @@
+/** Files and folders are items: what their calls have in common is written once, and what differs stands here. */
+import { clientApi as api, type Folder, type SharedEntry } from "@coffer/contract";
+import type { Metadata } from "@coffer/crypto";
+import { callOn } from "../call.ts";
+import type { File } from "../file.ts";
+import type { CallOptions, Connection } from "../options.ts";
+
+export type Item = File | Folder;
+
+/** What to change; absent: as it is. `parentId: null`: to the top of the vault. */
+export interface ItemChange {
+  readonly name?: string | undefined;
+  readonly parentId?: string | null | undefined;
+}
+
+/** A change with what a shared vault's item needs beside it. */
+export interface SentChange extends ItemChange {
+  readonly shared?: SharedEntry;
+}
+
+export interface ItemQuery {
+  readonly vaultId: string;
+  /** `root`: the top of the vault. Absent: everywhere in it. */
+  readonly parentId?: string | undefined;
+  readonly trashed?: boolean;
+  readonly limit: number;
+}
+
+/** The calls of one kind of items. */
+export interface Items<Kind extends Item> {
+  readonly kind: "file" | "folder";
+  readonly updateId: string;
+  readonly restoreId: string;
+  get(connection: Connection, id: string, options?: CallOptions): Promise<Kind>;
+  update(connection: Connection, id: string, change: SentChange, match: Match, options: CallOptions): Promise<Kind>;
+  restore(
+    connection: Connection,
+    id: string,
+    change: Omit<SentChange, "parentId">,
+    options: CallOptions,
+  ): Promise<Kind>;
+  /** All that the service lists, page by page. */
+  list(
+    connection: Connection,
+    query: ItemQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<readonly Kind[], void, undefined>;
+  /** The change in the item's own words. */
+  facts(change: ItemChange): Partial<Kind>;
+  /** The item as its members know it. */
+  named(item: Kind, metadata: Metadata): Kind;
+}
+
+interface Match {
+  readonly "if-match"?: string;
+}
+
+export const FILES: Items<File> = {
+  kind: "file",
+  updateId: api.files.update.id,
+  restoreId: api.files.restore.id,
+  get: async (connection, fileId, options) =>
+    (await callOn(connection, api.files.get, { params: { fileId } }, options)).file,
+  update: async (connection, fileId, { shared, ...change }, headers, options) => {
+    const body = { ...fileFacts(change), ...(shared === undefined ? {} : { shared }) };
+    return (await callOn(connection, api.files.update, { params: { fileId }, headers, body }, options)).file;
+  },
+  restore: async (connection, fileId, body, options) =>
+    (await callOn(connection, api.files.restore, { params: { fileId }, body }, options)).file,
+  list: (connection, { parentId, ...query }, options) =>
+    pages(async (cursor) => {
+      const place = parentId === undefined ? {} : { folderId: parentId };
+      const page = await callOn(connection, api.files.list, { query: { ...query, ...place, ...cursor } }, options);
+      return { items: page.files, nextCursor: page.nextCursor };
+    }),
+  facts: fileFacts,
+  named: (file, { name, contentType, size }) => ({ ...file, name, contentType, size, storedSize: file.size }),
+};
+
+function fileFacts({ name, parentId }: ItemChange): { readonly name?: string; readonly folderId?: string | null } {
+  return { ...(name === undefined ? {} : { name }), ...(parentId === undefined ? {} : { folderId: parentId }) };
+}
+
+export const FOLDERS: Items<Folder> = {
+  kind: "folder",
+  updateId: api.folders.update.id,
+  restoreId: api.folders.restore.id,
+  get: async (connection, folderId, options) =>
+    (await callOn(connection, api.folders.get, { params: { folderId } }, options)).folder,
+  update: async (connection, folderId, body, headers, options) =>
+    (await callOn(connection, api.folders.update, { params: { folderId }, headers, body }, options)).folder,
+  restore: async (connection, folderId, body, options) =>
+    (await callOn(connection, api.folders.restore, { params: { folderId }, body }, options)).folder,
+  list: (connection, query, options) =>
+    pages(async (cursor) => {
+      const page = await callOn(connection, api.folders.list, { query: { ...query, ...cursor } }, options);
+      return { items: page.folders, nextCursor: page.nextCursor };
+    }),
+  facts: (change) => change as Partial<Folder>,
+  named: (folder, { name }) => ({ ...folder, name }),
+};
+
+const PAGE = 100;
+
+/** All of a vault, what lies in the trash last. */
+export async function* everyItem<Kind extends Item>(
+  connection: Connection,
+  items: Items<Kind>,
+  vaultId: string,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Kind, void, undefined> {
+  for (const trashed of [false, true])
+    for await (const page of items.list(connection, { vaultId, trashed, limit: PAGE }, { signal })) yield* page;
+}
+
+interface Page<Kind> {
+  readonly items: readonly Kind[];
+  readonly nextCursor: string | null;
+}
+
+async function* pages<Kind>(
+  load: (cursor: { readonly cursor?: string }) => Promise<Page<Kind>>,
+): AsyncGenerator<readonly Kind[], void, undefined> {
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const page = await load(cursor === undefined ? {} : { cursor });
+    yield page.items;
+    cursor = page.nextCursor;
+  }
+}

@@ -1,0 +1,142 @@
+/** Files and folders of the fake are items: where they lie, who sees them, which names are taken, and how they move. */
+import type { File, Folder } from "@coffer/contract";
+import { Failure } from "../handlers.ts";
+import type { Row } from "./row.ts";
+import {
+  findPlace,
+  isLiveVault,
+  pageOf,
+  reaches,
+  readRow,
+  readVault,
+  timestamp,
+  type Caller,
+  type FileRow,
+  type FolderRow,
+  type State,
+} from "./state.ts";
+
+type Item = File | Folder;
+type Rows<Value extends Item> = ReadonlyMap<string, Row<Value>>;
+
+/** The folder that it lies in; null: the top of its vault. */
+export function placeOf(item: Item): string | null {
+  return "folderId" in item ? item.folderId : item.parentId;
+}
+
+function at<Value extends Item>(item: Value, place: string | null): Value {
+  return { ...item, ["folderId" in item ? "folderId" : "parentId"]: place };
+}
+
+export interface Filter {
+  readonly vaultId?: string | undefined;
+  /** `root`: the top of the vault. */
+  readonly place?: string | undefined;
+  readonly name?: string | undefined;
+  readonly trashed?: boolean | undefined;
+}
+
+/** The caller's rows that fit. Throws `not_found` for a vault or folder that is not the caller's. */
+export function listItems<Value extends Item, Found extends Row<Value>>(
+  state: State,
+  rows: ReadonlyMap<string, Found>,
+  caller: Caller,
+  { vaultId, place, name, trashed = false }: Filter,
+): Found[] {
+  if (vaultId !== undefined) readVault(state, caller, vaultId);
+  if (place !== undefined && place !== "root") readRow(state, state.folders, caller, place, "Folder");
+  return [...rows.values()].filter(
+    ({ accountId, value }) =>
+      accountId === caller.accountId &&
+      reaches(caller, value.vaultId) &&
+      isLiveVault(state, value.vaultId) &&
+      (vaultId ?? value.vaultId) === value.vaultId &&
+      (place === undefined || (place === "root" ? null : place) === placeOf(value)) &&
+      (name ?? value.name) === value.name &&
+      (value.trashedAt !== null) === trashed,
+  );
+}
+
+export function pageOfItems<Value extends Item>(
+  state: State,
+  rows: Rows<Value>,
+  caller: Caller,
+  query: Filter & Parameters<typeof pageOf>[1],
+): { items: Value[]; nextCursor: string | null } {
+  return pageOf(listItems(state, rows, caller, query), query);
+}
+
+interface Named {
+  readonly vaultId: string;
+  readonly place: string | null;
+  readonly name: string;
+}
+
+export function refuseTakenName<Value extends Item>(
+  rows: Rows<Value>,
+  { vaultId, place, name }: Named,
+  except: string | null,
+  code: "name_exists" | "precondition_failed" = "name_exists",
+): void {
+  for (const { value } of rows.values()) {
+    const same = value.vaultId === vaultId && placeOf(value) === place && value.name === name;
+    if (same && value.trashedAt === null && value.id !== except) throw new Failure(code);
+  }
+}
+
+/** RFC 9110 §13.1.1. */
+export function refuseOtherTag(tag: string, ifMatch: string | null): void {
+  if (ifMatch !== null && ifMatch !== "*" && !tagsOf(ifMatch).includes(tag)) throw new Failure("precondition_failed");
+}
+
+export function tagsOf(field: string): string[] {
+  return field.split(",").map((tag) => tag.trim());
+}
+
+/** Renames and moves. `judge` may refuse the new place. */
+export function moveItem<Value extends Item>(
+  state: State,
+  rows: Rows<Value>,
+  caller: Caller,
+  row: Row<Value>,
+  change: { readonly name?: string | undefined; readonly place?: string | null | undefined },
+  ifMatch: string | undefined,
+  judge: (place: string | null) => void = () => undefined,
+): Value {
+  const { value: item } = row;
+  const { id, vaultId, revision } = item;
+  if (item.trashedAt !== null) throw new Failure("trashed");
+  refuseOtherTag(`"${String(revision)}"`, ifMatch ?? null);
+  const place = change.place === undefined ? placeOf(item) : findPlace(state, caller, vaultId, change.place).folderId;
+  judge(place);
+  const name = change.name ?? item.name;
+  if (name === item.name && place === placeOf(item)) return item;
+  refuseTakenName(rows, { vaultId, place, name }, id);
+  return (row.value = at({ ...item, name, updatedAt: timestamp(state), revision: revision + 1 }, place));
+}
+
+/** Out of the trash: `untrash` clears the row, which then gets its name and its old place, or the top where that is gone. */
+export function restoreItem<Value extends Item>(
+  state: State,
+  rows: Rows<Value>,
+  row: Row<Value>,
+  wanted: string | undefined,
+  untrash: () => void,
+): Value {
+  const { id, vaultId, name: before, trashedAt } = row.value;
+  if (trashedAt === null) throw new Failure("not_trashed");
+  const name = wanted ?? before;
+  const place = isLiveFolder(state, placeOf(row.value)) ? placeOf(row.value) : null;
+  refuseTakenName(rows, { vaultId, place, name }, id);
+  untrash();
+  return (row.value = at({ ...row.value, name }, place));
+}
+
+function isLiveFolder(state: State, id: string | null): boolean {
+  return id === null || state.folders.get(id)?.value.trashedAt === null;
+}
+
+/** Into the trash, or out of it, alone or with the folder `group`. */
+export function setTrashed(row: FileRow | FolderRow, trashedAt: string | null, group: string | null): void {
+  Object.assign(row, { value: { ...row.value, trashedAt, revision: row.value.revision + 1 }, trashedWith: group });
+}
