@@ -69,7 +69,8 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     );
   }
   try {
-    const providers = openProviders(config, systemClock);
+    const settings = { ...config.settings };
+    const providers = openProviders({ ...config, settings }, systemClock);
     if (providers.chain !== null) stack.use(providers.chain);
     const deps: Deps = {
       ...(await openStorage(config, stack)),
@@ -91,6 +92,8 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     await app.listen(config.listen);
     readiness.state = "ready";
     const address = addressOf(app, config.listen.host);
+    // Mails lead to this service, on a port that was only now chosen.
+    if (settings.appUrl.endsWith(":0")) Object.assign(settings, { appUrl: baseUrlOf(address) });
     const recoveryMs = performance.now() - began;
     log.events.info({ event: "listening", ...address, recoveryMs, mode: config.mode, version: VERSION });
     let closed: Promise<void> | null = null;

@@ -38,6 +38,7 @@ export const ERROR_FACTS = {
   missing_scope: [403, false],
   vault_limited_key: [403, false],
   development_origin: [403, false],
+  form_origin: [403, false],
   storage_quota: [403, false],
   limit_reached: [403, false],
   not_a_member: [403, false],

@@ -64,6 +64,9 @@ describe("values that travel as text", () => {
     expect(z.safeParse(uuid, "3f2504e0-4f89-41d3-9a0c-0305e82c3301").success).toBe(true);
     expect(z.safeParse(timestamp, "2026-11-20T17:00:00.000Z").success).toBe(true);
     expect(z.safeParse(timestamp, "2026-11-20T17:00:00Z").success).toBe(false);
+    expect(z.safeParse(timestamp, "2028-02-29T17:00:00.000Z").success).toBe(true);
+    for (const day of ["2026-02-29", "2026-02-30", "2026-04-31"])
+      expect(z.safeParse(timestamp, `${day}T17:00:00.000Z`).success, day).toBe(false);
   });
 });
 

@@ -7,11 +7,11 @@ export const uuid = z
   .check(z.regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/, "Invalid UUID"));
 
 /** RFC 3339 UTC with milliseconds: `2026-11-20T17:00:00.000Z`. */
-export const timestamp = z
-  .string()
-  .check(
-    z.regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3])(:[0-5]\d){2}\.\d{3}Z$/, "Invalid timestamp"),
-  );
+export const timestamp = z.string().check(
+  z.regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3])(:[0-5]\d){2}\.\d{3}Z$/, "Invalid timestamp"),
+  // The 30th of February matches, and would be read as a day of March.
+  z.refine((text) => new Date(text).toJSON() === text, "Invalid timestamp"),
+);
 
 /** Sui address: `0x` and 64 lower-case hex digits. */
 export const chainAddress = z.string().check(z.regex(/^0x[0-9a-f]{64}$/, "Invalid chain address"));

@@ -43,8 +43,10 @@ describe("a server's mail", () => {
   it("is files in development, and nothing is said about it", async () => {
     const email = "reader@example.test";
     const outbox = join(directory, "outbox");
+    let links = "";
     {
       await using server = await start({ SERVICE_ENV: "development" });
+      links = `${server.baseUrl}/reset-password?token=`;
       await post(server.baseUrl, "dev-signup", { email });
       await post(server.baseUrl, "forgot-password", { email });
       await post(server.baseUrl, "forgot-password", { email: "nobody@example.test" });
@@ -54,6 +56,8 @@ describe("a server's mail", () => {
     expect(names).toHaveLength(1);
     const mail = readMail(await readFile(join(outbox, names[0] ?? "")));
     expect(mail.header("to")).toBe(email);
+    // The port that the server chose.
+    expect(mail.text).toContain(links);
     const token = /token=([\w-]{43})$/m.exec(mail.text)?.[1] ?? "no token";
     expect(warnings()).toEqual([]);
     expect(logged).toContain('"mail sent"');

@@ -168,7 +168,7 @@ describe("[D0-billing D0-billing-paths D1-open-billing-events] an event of the p
     const answers = [
       ...(await Promise.all(headers.map((each) => service.send(given, { headers: each })))),
       await service.send(given, { body }),
-      await service.send(given, { body: "not JSON" }),
+      await service.send(given, { body: '"no event"' }),
     ];
     for (const answer of answers)
       expect([answer.status, answer.headers["x-error-code"]]).toEqual([400, "signature_invalid"]);
@@ -197,10 +197,17 @@ describe("[D0-billing D0-billing-paths D1-open-billing-events] an event of the p
   it("that is larger than 64 KiB is refused, with or without a declared length", async () => {
     const answer = await service.send(event(), { body: "x".repeat(64 * 1024 + 1) });
     expect([answer.status, answer.headers["x-error-code"]]).toEqual([413, "body_too_large"]);
-    const fits = await service.send(event(), { body: "x".repeat(64 * 1024) });
+    const fits = await service.send(event(), { body: " ".repeat(64 * 1024) });
     expect(fits.headers["x-error-code"]).toBe("signature_invalid");
-    expect(await codeOf(collectEvent(bodyOf(new Uint8Array(64 * 1024 + 1), { length: null })))).toBe("body_too_large");
-    expect(await collectEvent(bodyOf(new Uint8Array(64 * 1024), { length: null }))).toHaveLength(64 * 1024);
+    expect(await codeOf(collectEvent(bodyOf(" ".repeat(64 * 1024 + 1), { length: null })))).toBe("body_too_large");
+    expect(await collectEvent(bodyOf(" ".repeat(64 * 1024), { length: null }))).toHaveLength(64 * 1024);
+  });
+
+  it("that is nested deep, or has too many values, is refused before it is parsed, signed or not", async () => {
+    for (const body of ["[".repeat(100), `[${"1,".repeat(20_000)}1]`]) {
+      const answer = await service.send(event(), { body });
+      expect([answer.status, answer.headers["x-error-code"]]).toEqual([400, "validation_failed"]);
+    }
   });
 
   it("that is signed and not an event is refused", async () => {

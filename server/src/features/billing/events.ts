@@ -2,6 +2,7 @@
 import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../http/errors.ts";
 import type { IncomingBytes, RequestOrigin } from "../../http/handlers.ts";
+import { JsonBounds } from "../../http/json-bounds.ts";
 import {
   type PaymentEvent,
   PaymentEventError,
@@ -18,18 +19,21 @@ const MAX_EVENT_BYTES = 64 * 1024;
 
 type Needs = Pick<Deps, "database" | "clock" | "random">;
 
-/** Rejects with `body_too_large`; the rest of the body is then unread. */
+/** Rejects with `body_too_large`, and with what {@link JsonBounds} throws; the rest of the body is then unread. */
 export async function collectEvent({ stream, length }: IncomingBytes): Promise<Uint8Array> {
   const tooLarge = (): ServiceError =>
     new ServiceError("body_too_large", `An event has at most ${MAX_EVENT_BYTES} bytes`);
   if (length !== null && length > MAX_EVENT_BYTES) throw tooLarge();
+  const bounds = new JsonBounds();
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stream) {
     size += chunk.length;
     if (size > MAX_EVENT_BYTES) throw tooLarge();
     // A chunk is valid until the next one is asked for.
-    chunks.push(Buffer.from(chunk));
+    const copy = Buffer.from(chunk);
+    bounds.add(copy);
+    chunks.push(copy);
   }
   return Buffer.concat(chunks);
 }

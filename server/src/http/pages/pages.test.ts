@@ -235,6 +235,7 @@ describe("a form", () => {
     for (const headers of foreign) {
       const refused = await send(service, "reset-password", { token, newPassword: NEW_PASSWORD }, headers);
       expect([refused.status, /Open the page of this service itself/.test(refused.text)]).toEqual([403, true]);
+      expect(service.logged()).toContain("form_origin");
     }
     const headers = { ...own, origin: "https://coffer.example" };
     expect((await send(service, "reset-password", { token, newPassword: NEW_PASSWORD }, headers)).status).toBe(200);

@@ -19,7 +19,7 @@ const WORDS: Partial<Record<ErrorCode, string>> = {
   token_invalid: BROKEN_LINK,
   access_code_invalid: "This access code does not work. Ask whoever runs this service for one.",
   email_exists: "There is an account with this e-mail address already. Sign in, or set a new password.",
-  development_origin: "This form came from another site. Open the page of this service itself, and send its form.",
+  form_origin: "This form came from another site. Open the page of this service itself, and send its form.",
   internal: "Something went wrong here. Try again in a moment.",
   unavailable: "The service is busy. Try again in a moment.",
 };

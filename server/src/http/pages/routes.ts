@@ -111,7 +111,7 @@ function requireOwnPage({ headers }: FastifyRequest, publicUrl: string | null): 
         URL.parse(origin)?.host === host ||
         (publicUrl !== null && origin === new URL(publicUrl).origin)
       : site === "same-origin";
-  if (!isOwn) throw new ServiceError("development_origin");
+  if (!isOwn) throw new ServiceError("form_origin");
 }
 
 function takeFromBucket(endpoint: EndpointDefinition, request: FastifyRequest, { limits }: PagesOptions): void {
