@@ -1,7 +1,11 @@
 /** A service that answers what was not asked: with another place, item, name or vault. Nothing is signed, found or sent by it. */
-import { ENTRY_STATEMENT } from "@coffer/contract";
+import { mkdtempDisposable } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ENTRY_STATEMENT, HEADERS } from "@coffer/contract";
 import { parseEntryStatement } from "@coffer/crypto";
 import { createClient, type Client, type File, type Folder, type Middleware } from "@coffer/sdk";
+import { exportVault } from "@coffer/sdk/node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { keepVersion, lyingAt } from "../kit/lying-service.ts";
 import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
@@ -90,6 +94,23 @@ describe("the answer to a change", () => {
     await expect(made).rejects.toMatchObject({ code: "damaged" });
   });
 
+  test("names the vault in which it was found before: what was brought back there is not taken from another one", async () => {
+    const elsewhere = (await client.vaults.create({ name: "brought back", type: "shared" })).id;
+    const open = (await client.vaults.create({ name: "brought back in the clear", type: "public" })).id;
+    const inOpen = (await client.files.upload({ vaultId: open, name: "open.txt", body: bytes("open") })).file.id;
+    const id = await put("trashed.txt");
+    for (const [fileId, home] of [
+      [id, vaultId],
+      [inOpen, open],
+    ] as const) {
+      await client.files.delete(fileId);
+      const lie = lyingAt("files.restore", ({ file }: { file: File }) => ({ file: { ...file, vaultId: elsewhere } }));
+      // It has seen nothing of the file.
+      const restored = through(lie).files.restore(fileId, {}, { vaultId: home });
+      await expect(restored).rejects.toMatchObject({ code: "vault_changed", step: null });
+    }
+  });
+
   test("and what was sent there stays there: the service cannot call its vault public afterwards", async () => {
     const open = (await client.vaults.create({ name: "open", type: "public" })).id;
     const state = { isLying: false };
@@ -120,6 +141,21 @@ describe("the answer to a change", () => {
     expect((await sender.files.upload(upload)).file).toMatchObject({ vaultId, folderId: folder.id });
     expect(sent.filter((text) => text.includes("clear"))).toEqual([]);
   });
+});
+
+test("a file whose second answer shows it in another vault is no part of an export", async () => {
+  const id = await put("exported.txt");
+  const elsewhere = (await client.vaults.create({ name: "not exported", type: "public" })).id;
+  const gone = { status: 404, headers: { [HEADERS.errorCode]: "not_found" } };
+  const lies: Middleware[] = [
+    (request, next, { endpointId }) =>
+      endpointId === "files.content" && request.url.includes(id)
+        ? Promise.resolve(Response.json({ error: "Gone" }, gone))
+        : next(request),
+    lyingAt("files.get", ({ file }: { file: File }) => ({ file: { ...file, vaultId: elsewhere } })),
+  ];
+  await using place = await mkdtempDisposable(join(tmpdir(), "coffer-unasked-"));
+  await expect(exportVault(through(...lies), vaultId, place.path)).rejects.toMatchObject({ code: "vault_changed" });
 });
 
 describe("in a list of a shared vault", () => {

@@ -2,6 +2,7 @@
 import { settleRepeat } from "../call.ts";
 import type { CallOptions, Connection, PlaceOptions, UpdateOptions } from "../options.ts";
 import { MOVE, refuseUndefinedPlaces } from "../undefined-place.ts";
+import type { HeldOptions } from "../vaults/names/places.ts";
 import type { Item, ItemChange, Items } from "./items.ts";
 import { isRestored, sharedChanges } from "./known-names.ts";
 import { isChanged, revisionHeader } from "./revisions.ts";
@@ -12,7 +13,7 @@ interface Updating extends UpdateOptions {
 }
 
 export function itemCalls<Kind extends Item>(connection: Connection, items: Items<Kind>) {
-  const one = async (item: Kind, options?: CallOptions): Promise<Kind> => {
+  const one = async (item: Kind, options?: HeldOptions): Promise<Kind> => {
     if (connection.sharedVaults === null) return item;
     return (await import("../vaults/names/listing.ts")).nameOne(connection, items, item, options);
   };
@@ -22,7 +23,7 @@ export function itemCalls<Kind extends Item>(connection: Connection, items: Item
     update: async (id: string, change: ItemChange, { given, ...updating }: Updating) => {
       refuseUndefinedPlaces(items.updateId, given, MOVE);
       refuseUndefinedPlaces(items.updateId, updating, MOVE);
-      const { ifRevision, vaultId: _vaultId, ...options } = updating;
+      const { ifRevision, vaultId, ...options } = updating;
       const shared = await (await sharedChanges(connection))?.updateItem(connection, items, id, change, updating);
       if (shared != null) return shared;
       const updated = await settleRepeat(
@@ -33,18 +34,18 @@ export function itemCalls<Kind extends Item>(connection: Connection, items: Item
           return isChanged(now, items.facts(change), ifRevision) ? now : null;
         },
       );
-      return one(updated, options);
+      return one(updated, { ...options, vaultId });
     },
     restore: async (id: string, body: { readonly name?: string | undefined } = {}, restoring: PlaceOptions = {}) => {
       refuseUndefinedPlaces(items.restoreId, restoring, MOVE);
-      const { vaultId: _vaultId, ...options } = restoring;
+      const { vaultId, ...options } = restoring;
       const shared = await (await sharedChanges(connection))?.restoreItem(connection, items, id, body.name, restoring);
       if (shared != null) return shared;
       const restored = await settleRepeat(items.restore(connection, id, body, options), "not_trashed", async () => {
         const now = await items.get(connection, id, options);
         return isRestored(now, body.name) ? now : null;
       });
-      return one(restored, options);
+      return one(restored, { ...options, vaultId });
     },
   };
 }

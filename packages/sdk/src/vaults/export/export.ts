@@ -43,6 +43,7 @@ import {
 } from "./export-layout.ts";
 import type { OpenVault } from "../open-vault.ts";
 import type { VaultSession } from "../session.ts";
+import { requireVault } from "../names/places.ts";
 import { inVaultTerms, VaultError } from "../vault-error.ts";
 import { requireOpenVault, vaultSession } from "../vault-session.ts";
 
@@ -161,7 +162,7 @@ async function* exportFiles(writing: Writing): AsyncGenerator<number | null, voi
 
 /** Again with what the file is by then, where its version went away between the list and the read. */
 async function exportFile(writing: Writing, listed: File): Promise<number | "closed" | "gone"> {
-  const { connection, signal } = writing;
+  const { connection, vaultId, signal } = writing;
   try {
     return await exportVersion(writing, listed);
   } catch (error) {
@@ -171,6 +172,7 @@ async function exportFile(writing: Writing, listed: File): Promise<number | "clo
   }
   try {
     const { file } = await callOn(connection, api.files.get, { params: { fileId: listed.id } }, { signal });
+    requireVault(file, vaultId);
     return await exportVersion(writing, file);
   } catch (error) {
     if (error instanceof ApiError && error.code === "not_found") return "gone";

@@ -30,7 +30,7 @@ export async function updateItem<Kind extends Item>(
     const sent = { ...entry, ...(parentId === undefined ? {} : { parentId }) };
     return items.update(connection, id, sent, revisionHeader(ifRevision), options);
   });
-  return nameOne(connection, items, updated, options);
+  return nameOne(connection, items, updated, { ...options, vaultId: vault.id });
 }
 
 /** null: for clients without `sharedVaults`. */
@@ -94,7 +94,8 @@ export async function restoreItem<Kind extends Item>(
   const vault = await findVaultOf(connection, item, { ...options, vaultId, sends: name !== undefined });
   if (vault === null) return null;
   const send = (body: EntryBody) => items.restore(connection, id, body, options);
-  return nameOne(connection, items, await restore(connection, vault, items, item, name, send), options);
+  const restored = await restore(connection, vault, items, item, name, send);
+  return nameOne(connection, items, restored, { ...options, vaultId: vault.id });
 }
 
 /** As it was, where its entry still fits; else under a new one, in the folder it was in or at the top when that is gone. */

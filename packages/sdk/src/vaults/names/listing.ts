@@ -5,7 +5,7 @@ import type { Item, Items } from "../../resources/items.ts";
 import { isUnnamed, unnamed } from "../../unreadable.ts";
 import { openItem, openKeysOf, placeOf } from "./entries.ts";
 import type { OpenVault } from "../open-vault.ts";
-import { liesIn } from "./places.ts";
+import { liesIn, requireVault, type HeldOptions } from "./places.ts";
 import { toVaultError, VaultError } from "../vault-error.ts";
 import { vaultSession } from "../vault-session.ts";
 
@@ -62,14 +62,15 @@ export async function nameItems<Kind extends Item>(
   return list;
 }
 
-/** The one that was asked for: whoever asks for it by its id learns what is wrong with it. @throws VaultError `damaged`, `rolled_back`, … */
+/** The one that was asked for, in the vault where it was found before: whoever asks for it by its id learns what is wrong with it. @throws VaultError `damaged`, `rolled_back`, … */
 export async function nameOne<Kind extends Item>(
   connection: Connection,
   items: Items<Kind>,
   item: Kind,
-  options?: CallOptions,
+  { vaultId = item.vaultId, ...options }: HeldOptions = {},
 ): Promise<Kind> {
-  await liesIn(connection, item.id, item.vaultId);
+  requireVault(item, vaultId);
+  await liesIn(connection, item.id, vaultId);
   const vault = await vaultSession(connection).look(item.vaultId, options);
   return (await nameVault(vault, [item], nameOf(connection, items)))[0] ?? item;
 }

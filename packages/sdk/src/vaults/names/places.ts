@@ -6,10 +6,13 @@ import type { OpenVault } from "../open-vault.ts";
 import { VaultError } from "../vault-error.ts";
 import { vaultSession } from "../vault-session.ts";
 
-/** What a caller does with an item that it names by its id. */
-export interface NamedItem extends CallOptions {
-  /** The vault that the caller knows it to be in. */
+export interface HeldOptions extends CallOptions {
+  /** The vault that the caller knows the item to be in. */
   readonly vaultId?: string | undefined;
+}
+
+/** What a caller does with an item that it names by its id. */
+export interface NamedItem extends HeldOptions {
   /** Content or a name goes there: only where the caller, or this machine's memory, says which vault that is. */
   readonly sends: boolean;
 }
@@ -26,11 +29,7 @@ export async function findVaultOf(
   { vaultId: named, sends, ...options }: NamedItem,
 ): Promise<OpenVault | null> {
   if (connection.sharedVaults === null) return null;
-  if (named !== undefined && named !== item.vaultId)
-    throw new VaultError(
-      "vault_changed",
-      `${item.id} was named in vault ${named}, and the service shows it in vault ${item.vaultId}`,
-    );
+  requireVault(item, named);
   const isKnown = await liesIn(connection, item.id, item.vaultId);
   if (sends && !isKnown && named === undefined) throw unknownPlace(item.id);
   const session = vaultSession(connection);
@@ -89,12 +88,15 @@ export async function requireCreated(
   vaultId: string,
   item: Pick<File | Folder, "id" | "vaultId">,
 ): Promise<void> {
-  if (item.vaultId !== vaultId)
-    throw new VaultError(
-      "vault_changed",
-      `It was put into vault ${vaultId}, and the service shows it in ${item.vaultId}`,
-    );
+  requireVault(item, vaultId);
   await liesIn(connection, item.id, vaultId);
+}
+
+/** Of an answer: where the caller named the item, or an answer before it showed it. @throws VaultError `vault_changed`. */
+export function requireVault({ id, vaultId }: Pick<File | Folder, "id" | "vaultId">, named: string | undefined): void {
+  if (named === undefined || named === vaultId) return;
+  const message = `${id} was named or shown in vault ${named}, and the service shows it in vault ${vaultId}`;
+  throw new VaultError("vault_changed", message);
 }
 
 /** Whether this machine knows it there. False: it does not know it at all. @throws VaultError `vault_changed` when it knows it elsewhere. */
