@@ -57,19 +57,25 @@ module.exports = {
       { path: inServer("drivers/|^server/src/(app|main|index)\\.ts$") },
     ),
     forbid(
+      "features-know-no-http",
+      "A feature answers in values and ServiceErrors; server/src/handler.ts is all it knows of a request.",
+      { path: inServer("(features|jobs|limits)/"), pathNot: TESTS },
+      { path: inServer("http/") },
+    ),
+    forbid(
       "rules-are-pure",
       "Rules decide from values; they do not reach for rows, bytes or requests. They refuse with the catalogue's errors.",
       { path: inServer("features/.*/rules\\.ts$") },
       {
         ...AT_RUN_TIME,
-        path: inServer("(features/.*/(store|handlers)\\.ts$|http/(?!errors\\.ts$)|drivers/|jobs/|migrations/)"),
+        path: inServer("(features/.*/(store|handlers)\\.ts$|http/|drivers/|jobs/|migrations/)"),
       },
     ),
     forbid(
       "stores-know-no-http",
       "A store answers in rows and null; statuses are decided above it.",
       { path: inServer("features/.*/store\\.ts$") },
-      { ...AT_RUN_TIME, path: inServer("(http/(?!errors\\.ts$)|features/.*/handlers\\.ts$)") },
+      { ...AT_RUN_TIME, path: inServer("(http/|features/.*/handlers\\.ts$)") },
     ),
     forbid(
       "app-reads-no-environment",

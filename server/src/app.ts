@@ -10,7 +10,7 @@ import { createAuthenticator } from "./http/authentication.ts";
 import { BodyRoom } from "./http/body-room.ts";
 import { Call } from "./http/call.ts";
 import { type CrossOrigin, openCrossOrigin, PREFLIGHT_HEADERS } from "./http/cross-origin.ts";
-import { ServiceError } from "./http/errors.ts";
+import { ServiceError } from "./service-error.ts";
 import { codeOfClientError, renderRawFailure } from "./http/failures.ts";
 import { framingProblem } from "./http/framing.ts";
 import { createGuards } from "./http/guards.ts";

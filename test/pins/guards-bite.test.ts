@@ -161,6 +161,12 @@ const FLOOR_SEEDS: readonly Seed[] = [
     says: "features-know-no-driver: server/src/features/things/handlers.ts",
   },
   {
+    guard: "a feature that knows HTTP",
+    file: "server/src/features/things/handlers.ts",
+    text: 'import type { Call } from "../../http/call.ts";\nexport const things = {} as Call;\n',
+    says: "features-know-no-http: server/src/features/things/handlers.ts",
+  },
+  {
     guard: "the SDK's root reaching its Node entry",
     file: "packages/sdk/src/one.ts",
     text: 'import { read } from "./node/index.ts";\nexport const one = read;\n',

@@ -1,10 +1,10 @@
 /** What the handlers that change something have in common: who acts, what they may reach, and the row that says so. */
 import type { EventKind, EventObject } from "@coffer/contract";
 import type { Deps } from "../deps.ts";
-import { ServiceError } from "../http/errors.ts";
-import type { Principal } from "../http/handlers.ts";
+import type { Principal } from "../handler.ts";
 import type { Session } from "../ports/database.ts";
 import type { FileRow, FolderRow, VaultRow } from "../ports/tables.ts";
+import { ServiceError } from "../service-error.ts";
 import { fileObject, folderObject, vaultObject } from "./changes/objects.ts";
 import { type Actor, recordChange } from "./changes/store.ts";
 

@@ -1,7 +1,7 @@
 /** All handlers of the service, by group: what the contract names and nothing else. */
 import type { CofferApi } from "@coffer/contract";
 import type { Deps } from "../deps.ts";
-import type { Handlers } from "../http/handlers.ts";
+import type { Handlers } from "../handler.ts";
 import type { Limits } from "../limits/limits.ts";
 import { accountHandlers } from "./account/handlers.ts";
 import { apiKeysHandlers } from "./api-keys/handlers.ts";

@@ -1,6 +1,6 @@
 /** Lists that span vaults: read per vault by its own index and merged, so that a small vault costs a small read. */
-import { ServiceError } from "../http/errors.ts";
-import type { Principal } from "../http/handlers.ts";
+import type { Principal } from "../handler.ts";
+import { ServiceError } from "../service-error.ts";
 import { reaches } from "./acting.ts";
 import { newestFirst } from "./paging.ts";
 import { type ChainDeps, readVaultFor, requireSight, type SeenVault } from "./shared-vaults/access.ts";

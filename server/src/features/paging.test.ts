@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ServiceError } from "../http/errors.ts";
+import { ServiceError } from "../service-error.ts";
 import { newestFirst, parsePage, toPage } from "./paging.ts";
 
 const row = fc.record({ id: fc.uuid(), created_at: fc.integer({ min: 0, max: 2 ** 48 - 1 }) });

@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { DEFAULT_PAGE } from "@coffer/contract";
-import { ServiceError } from "../http/errors.ts";
+import { ServiceError } from "../service-error.ts";
 
 export interface Position {
   /** Milliseconds since the Unix epoch. */

@@ -4,8 +4,8 @@
  * public vault nothing is asked and nothing runs twice.
  */
 import type { Deps } from "../deps.ts";
-import { ServiceError } from "../http/errors.ts";
-import type { Principal } from "../http/handlers.ts";
+import type { Principal } from "../handler.ts";
+import { ServiceError } from "../service-error.ts";
 import { requireMember, requireWriter, type SeenVault, type Writer } from "./shared-vaults/access.ts";
 import { FRESHNESS } from "./shared-vaults/freshness.ts";
 

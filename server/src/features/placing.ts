@@ -1,7 +1,7 @@
 /** Where a new or moved item may go: a vault the caller reaches, and perhaps a live folder in it. */
-import { ServiceError } from "../http/errors.ts";
-import type { Principal } from "../http/handlers.ts";
+import type { Principal } from "../handler.ts";
 import type { Session } from "../ports/database.ts";
+import { ServiceError } from "../service-error.ts";
 import { reaches } from "./acting.ts";
 import { readQuota } from "./files/store.ts";
 import { readFolderFor, type SeenFolder } from "./reaching.ts";

@@ -1,5 +1,5 @@
 /** Files, folders and uploads that a caller may see: its account's, and those of shared vaults that record its chain address. */
-import type { Principal } from "../http/handlers.ts";
+import type { Principal } from "../handler.ts";
 import type { Session } from "../ports/database.ts";
 import type { FileRow, FolderRow } from "../ports/tables.ts";
 import { notFound, visible } from "./acting.ts";

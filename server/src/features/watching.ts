@@ -1,6 +1,6 @@
 /** Streams of shared vaults end with the membership of who reads or writes them. */
 import type { Deps } from "../deps.ts";
-import type { Principal, RequestContext } from "../http/handlers.ts";
+import type { Principal, RequestContext } from "../handler.ts";
 import { readVaultFor, requireMember, type SeenVault } from "./shared-vaults/access.ts";
 import { readChainVault } from "./shared-vaults/chain-vaults.ts";
 import { FRESHNESS } from "./shared-vaults/freshness.ts";

@@ -5,9 +5,9 @@ import { describe, expect, it } from "vitest";
 import type { JwtKey } from "../config.ts";
 import { actionsOf, tryAccess } from "../features/auth/test-accounts.ts";
 import { addSession } from "../features/sessions/test-sessions.ts";
+import { ServiceError } from "../service-error.ts";
 import { openTestApp, type TestApp } from "../test-app.ts";
 import { createAuthenticator } from "./authentication.ts";
-import { ServiceError } from "./errors.ts";
 
 const ORIGIN = { requestId: "r", address: "127.0.0.1", userAgent: null };
 const OLD: JwtKey = { kid: "old", secret: new Uint8Array(32).fill(1) };

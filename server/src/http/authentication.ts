@@ -24,8 +24,8 @@ import {
 import { isLiveSession } from "../features/sessions/rules.ts";
 import { findSessionLife, findSessionOnArrival, type SessionLifeRow } from "../features/sessions/store.ts";
 import { authorizeDevelopmentRequest } from "./development-origin.ts";
-import { ServiceError } from "./errors.ts";
-import type { Principal, RequestOrigin } from "./handlers.ts";
+import { ServiceError } from "../service-error.ts";
+import type { Principal, RequestOrigin } from "../handler.ts";
 import { LastUsed } from "./last-used.ts";
 import { OutlivedKeys } from "./outlived-keys.ts";
 

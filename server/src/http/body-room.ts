@@ -1,5 +1,5 @@
 /** The memory of request bodies that are held whole. Many connections that each hold back a part of one would fill it. */
-import { ServiceError } from "./errors.ts";
+import { ServiceError } from "../service-error.ts";
 
 /** So much of each body is free: who takes the rest of the room keeps nobody from small requests. Bytes. */
 export const FREE_BODY_BYTES = 16 * 1024;

@@ -1,8 +1,8 @@
 /** Request bodies of raw bytes: a pull stream over the socket that counts, notices the end, silence and revocation. */
 import type { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
-import { ServiceError } from "./errors.ts";
-import type { IncomingBytes } from "./handlers.ts";
+import type { IncomingBytes } from "../handler.ts";
+import { ServiceError } from "../service-error.ts";
 
 /** Bytes held at most while the reader is slower than the sender. */
 const HIGH_WATER = 512 * 1024;

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Quota } from "../limits/limits.ts";
 import type { Session } from "../ports/database.ts";
 import type { Authenticator } from "./authentication.ts";
-import { type CreationContext, type Principal, Recorded, Reply, type RequestOrigin } from "./handlers.ts";
+import { type CreationContext, type Principal, Recorded, Reply, type RequestOrigin } from "../handler.ts";
 import { NO_CROSS_ORIGIN_HEADERS } from "./cross-origin.ts";
 import { originOf, serviceOriginOf } from "./origin.ts";
 import type { Reservation } from "./idempotency.ts";

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isLoopbackHost } from "../config.ts";
-import { ServiceError } from "./errors.ts";
+import { ServiceError } from "../service-error.ts";
 
 /** What a browser says of a request that a page of this site, or the person at the keyboard, has made. */
 const OWN_SITE: ReadonlySet<string> = new Set(["same-origin", "same-site", "none"]);

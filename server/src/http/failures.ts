@@ -2,7 +2,7 @@
 import { ERRORS, type ErrorCode, HEADERS } from "@coffer/contract";
 import { BlobStoreFullError } from "../ports/blob-store.ts";
 import { DatabaseFullError, DatabaseUnavailableError } from "../ports/database.ts";
-import { ServiceError } from "./errors.ts";
+import { ServiceError } from "../service-error.ts";
 
 /** What goes to the caller. `unexpected` failures are defects or faults: their cause is logged, never sent. */
 export interface Failure {

@@ -2,7 +2,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import { isLoopbackHost, type Settings } from "../config.ts";
-import { ServiceError } from "./errors.ts";
+import { ServiceError } from "../service-error.ts";
 import type { Guard } from "./implement.ts";
 
 /** Guards by endpoint id. */

@@ -1,6 +1,6 @@
 /** The headers that every answer carries. */
 import { HEADERS } from "@coffer/contract";
-import { ServiceError } from "./errors.ts";
+import { ServiceError } from "../service-error.ts";
 
 /**
  * Nothing here is a page: no answer may be framed, sniffed, cached or read by another site. By hand because a header

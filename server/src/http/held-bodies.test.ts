@@ -4,10 +4,10 @@ import { once } from "node:events";
 import { type IncomingMessage, request as openRequest } from "node:http";
 import { describe, expect, it } from "vitest";
 import { openLiveService } from "../features/live-service.ts";
+import { JsonBounds, MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../json-bounds.ts";
+import { ServiceError } from "../service-error.ts";
 import { openTestApp, type TestAnswer, type TestApp } from "../test-app.ts";
 import { BodyRoom, FREE_BODY_BYTES } from "./body-room.ts";
-import { ServiceError } from "./errors.ts";
-import { JsonBounds, MAX_JSON_DEPTH, MAX_JSON_VALUES } from "./json-bounds.ts";
 
 const OPEN = endpointsOf(api).filter(({ auth, body }) => auth === "none" && body !== undefined && !isBytes(body));
 

@@ -9,7 +9,7 @@ import type { Deps } from "../deps.ts";
 import { completeRow, deleteRow, deleteRunning, findRow, insertRow } from "../features/idempotency/store.ts";
 import { ConstraintError, type Session } from "../ports/database.ts";
 import type { IdempotencyRow } from "../ports/tables.ts";
-import { ServiceError } from "./errors.ts";
+import { ServiceError } from "../service-error.ts";
 import type { RenderedAnswer } from "./output.ts";
 
 /** What a repeat must agree in. A byte body counts by length and media type: it cannot be read twice. */

@@ -1,7 +1,7 @@
 /** The sections of a request, parsed with the contract's schemas. */
 import { type EndpointDefinition, isBytes } from "@coffer/contract";
 import * as z from "zod/mini";
-import { ServiceError } from "./errors.ts";
+import { ServiceError } from "../service-error.ts";
 
 // zod/mini carries no words of its own: without this every message is "Invalid input".
 z.config(z.locales.en());

@@ -1,8 +1,8 @@
 /** JSON request bodies: bounded in size and time, strict UTF-8, and tolerant of an empty body where one may be empty. */
 import type { IncomingMessage } from "node:http";
+import { JsonBounds } from "../json-bounds.ts";
+import { ServiceError } from "../service-error.ts";
 import type { BodyPlace } from "./body-room.ts";
-import { ServiceError } from "./errors.ts";
-import { JsonBounds } from "./json-bounds.ts";
 import type { Turns } from "./turns.ts";
 
 export interface JsonBody {

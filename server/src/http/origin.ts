@@ -2,7 +2,7 @@
 import { isIP } from "node:net";
 import type { FastifyRequest } from "fastify";
 import { isLoopbackHost } from "../config.ts";
-import type { RequestOrigin } from "./handlers.ts";
+import type { RequestOrigin } from "../handler.ts";
 
 const MAX_USER_AGENT = 200;
 

@@ -1,8 +1,8 @@
 /** Answers, held to the contract before they leave: unknown fields are dropped, wrong ones are a defect (500). */
 import { type EndpointDefinition, isBytes } from "@coffer/contract";
 import * as z from "zod/mini";
+import { type OutgoingBytes, Recorded, Reply } from "../handler.ts";
 import { JSON_TYPE } from "./failures.ts";
-import { type OutgoingBytes, Recorded, Reply } from "./handlers.ts";
 
 export interface RenderedAnswer {
   readonly status: number;

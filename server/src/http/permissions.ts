@@ -1,6 +1,6 @@
 import type { AccessLevel, EndpointDefinition } from "@coffer/contract";
-import { ServiceError } from "./errors.ts";
-import type { Principal } from "./handlers.ts";
+import type { Principal } from "../handler.ts";
+import { ServiceError } from "../service-error.ts";
 
 /**
  * The permission matrix of specification §5.9 and decisions §4, read from the endpoint's data: access level, then

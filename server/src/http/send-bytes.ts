@@ -1,6 +1,6 @@
 /** Response bodies of raw bytes, written straight to the connection. */
 import type { ServerResponse } from "node:http";
-import type { OutgoingBytes } from "./handlers.ts";
+import type { OutgoingBytes } from "../handler.ts";
 import { RECHECK_BYTES } from "./byte-bodies.ts";
 
 export interface SendOptions {

@@ -2,8 +2,8 @@ import { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { signUpWithPassword } from "../features/auth/test-accounts.ts";
+import { ServiceError } from "../service-error.ts";
 import { openTestApp } from "../test-app.ts";
-import { ServiceError } from "./errors.ts";
 import { Transfers } from "./transfers.ts";
 
 /** Resolves when the transfer is cut. */

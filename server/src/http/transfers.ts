@@ -1,5 +1,5 @@
 /** Bodies on their way in or out. They are cut when their credential ends or when the grace of a shutdown is over. */
-import { ServiceError } from "./errors.ts";
+import { ServiceError } from "../service-error.ts";
 
 export interface Transfer {
   /** Of the API key or the web session, whose transfers are checked together; null: nothing to check. */

@@ -1,5 +1,5 @@
 import { type Api, endpointsOf } from "@coffer/contract";
-import { ServiceError } from "./errors.ts";
+import { ServiceError } from "../service-error.ts";
 import { pathsOf } from "./paths.ts";
 
 /** Why no route took the request: 405 with Allow when the path is known under other methods, else 404. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ServiceError } from "../http/errors.ts";
+import { ServiceError } from "../service-error.ts";
 import type { RateSettings } from "../config.ts";
 import { type Bucket, createLimits, type Limits } from "./limits.ts";
 

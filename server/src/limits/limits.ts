@@ -1,8 +1,8 @@
 /** How often: buckets of requests that fill up again with time (decisions §2). One process counts for itself. */
 import { hash } from "node:crypto";
 import type { RateSettings } from "../config.ts";
-import { ServiceError } from "../http/errors.ts";
 import type { Clock } from "../ports/clock.ts";
+import { ServiceError } from "../service-error.ts";
 import { clientKeyOf } from "./client-key.ts";
 import { type Bucket, policiesOf, type Policy } from "./policies.ts";
 import { Rate } from "./rate.ts";

@@ -1,7 +1,7 @@
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
 import { prepared, type Session } from "../../ports/database.ts";
 import type { AccessCodeRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 
 export { hashAccessCode } from "./codes.ts";
 

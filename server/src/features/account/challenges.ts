@@ -1,7 +1,7 @@
 /** The nonces that a chain address signs to be linked to an account (decisions §4). */
 import { renderLinkText } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import type { Principal, RequestContext } from "../../http/handlers.ts";
+import type { Principal, RequestContext } from "../../handler.ts";
 import { makeChallenge, requireChallengeProof } from "../chain-proofs/challenges.ts";
 import { requireServiceOrigin } from "../chain-proofs/rules.ts";
 

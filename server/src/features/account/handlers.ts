@@ -1,7 +1,7 @@
 import type { api, Credential } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { GroupHandlers, Principal } from "../../http/handlers.ts";
+import { ServiceError } from "../../service-error.ts";
+import type { GroupHandlers, Principal } from "../../handler.ts";
 import type { AccountRow } from "../../ports/tables.ts";
 import { toTimestamp } from "../acting.ts";
 import { accessLevelOf } from "../api-keys/rules.ts";

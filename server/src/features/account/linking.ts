@@ -1,9 +1,9 @@
 /** Which chain address is the account's (specification §2.6; decisions §4, "access level"). */
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { Principal, RequestOrigin } from "../../http/handlers.ts";
+import type { Principal, RequestOrigin } from "../../handler.ts";
 import { ConstraintError, type Session } from "../../ports/database.ts";
 import type { AccountRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import { type Maker, recordKeyChange } from "../api-keys/creation.ts";
 import { findLiveKeyOf, revokeExpiredKeysOf } from "../api-keys/store.ts";
 import { recordChange } from "../changes/store.ts";

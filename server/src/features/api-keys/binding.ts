@@ -1,9 +1,9 @@
 /** Binding a new key to a chain address: whoever holds the key acts as the address, so its holder must have signed. */
 import { type AccessLevel, renderKeyAddressText } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { Principal, RequestContext } from "../../http/handlers.ts";
+import type { Principal, RequestContext } from "../../handler.ts";
 import type { Session } from "../../ports/database.ts";
+import { ServiceError } from "../../service-error.ts";
 import { findAccount, findAccountByAddress } from "../account/store.ts";
 import { requireFresh, requireProof, requireServiceOrigin } from "../chain-proofs/rules.ts";
 import { accessLevelOf } from "./rules.ts";

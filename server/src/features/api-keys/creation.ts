@@ -1,9 +1,9 @@
 import { isEventKind, type CreatedApiKey } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import { Reply, type RequestOrigin } from "../../http/handlers.ts";
+import { Reply, type RequestOrigin } from "../../handler.ts";
 import type { Session } from "../../ports/database.ts";
 import type { ApiKeyRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import { notFound, toTimestamp } from "../acting.ts";
 import { type Actor, recordChange } from "../changes/store.ts";
 import { mintKey, type Rights } from "./rules.ts";

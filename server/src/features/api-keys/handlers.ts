@@ -1,9 +1,9 @@
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { GroupHandlers, Principal } from "../../http/handlers.ts";
+import type { GroupHandlers, Principal } from "../../handler.ts";
 import type { Session } from "../../ports/database.ts";
 import type { ApiKeyRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import { findAccount } from "../account/store.ts";
 import { notFound } from "../acting.ts";
 import { parsePage, toPage } from "../paging.ts";

@@ -1,10 +1,10 @@
 /** What a key may be: rights that never exceed the creator's, and a text of which only the hash is kept. */
 import { hash } from "node:crypto";
 import { type AccessLevel, AGENT_SCOPES, type ApiKey, KEY_PREFIX, renderKey, type Scope } from "@coffer/contract";
-import { ServiceError } from "../../http/errors.ts";
-import type { Principal } from "../../http/handlers.ts";
+import type { Principal } from "../../handler.ts";
 import type { Random } from "../../ports/random.ts";
 import type { ApiKeyRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import { toTimestamp } from "../acting.ts";
 
 const DAY = 86_400_000;

@@ -1,6 +1,6 @@
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import type { GroupHandlers } from "../../http/handlers.ts";
+import type { GroupHandlers } from "../../handler.ts";
 import { toAuditEvent } from "../changes/events.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { listEntries, listEntriesOf } from "./store.ts";

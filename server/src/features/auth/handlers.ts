@@ -1,6 +1,6 @@
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import type { GroupHandlers } from "../../http/handlers.ts";
+import type { GroupHandlers } from "../../handler.ts";
 import type { Limits } from "../../limits/limits.ts";
 import { hashAccessCode, maySignUp } from "../access-codes/store.ts";
 import { mailTokenHandlers } from "../mail-tokens/handlers.ts";

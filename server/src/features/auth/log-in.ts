@@ -1,8 +1,8 @@
 import type { SignedIn } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { RequestOrigin } from "../../http/handlers.ts";
+import type { RequestOrigin } from "../../handler.ts";
 import type { Limits } from "../../limits/limits.ts";
+import { ServiceError } from "../../service-error.ts";
 import { findAccount } from "../account/store.ts";
 import { openSession } from "../sessions/opening.ts";
 import { verifyPassword } from "./passwords.ts";

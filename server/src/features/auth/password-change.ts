@@ -1,7 +1,7 @@
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { Principal } from "../../http/handlers.ts";
+import type { Principal } from "../../handler.ts";
 import type { Limits } from "../../limits/limits.ts";
+import { ServiceError } from "../../service-error.ts";
 import { findAccount } from "../account/store.ts";
 import { recordChange } from "../changes/store.ts";
 import { endMailTokens } from "../mail-tokens/store.ts";

@@ -5,7 +5,7 @@
 import { PASSWORD_LENGTH } from "@coffer/contract";
 import { ZxcvbnFactory } from "@zxcvbn-ts/core";
 import { adjacencyGraphs, dictionary } from "@zxcvbn-ts/language-common";
-import { ServiceError } from "../../http/errors.ts";
+import { ServiceError } from "../../service-error.ts";
 import { COMMON_PHRASES } from "./common-phrases.ts";
 
 /** What belongs to the person and is therefore expected. */

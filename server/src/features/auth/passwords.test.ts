@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ServiceError } from "../../http/errors.ts";
+import { ServiceError } from "../../service-error.ts";
 import { COMMON_PHRASES } from "./common-phrases.ts";
 import { hashPassword, requireStrongPassword, verifyPassword } from "./passwords.ts";
 import { PASSWORD } from "./test-accounts.ts";

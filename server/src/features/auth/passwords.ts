@@ -1,7 +1,7 @@
 /** Passwords at rest and in comparison. Whether one is good enough to be set is in password-strength.ts. */
 import { argon2, timingSafeEqual } from "node:crypto";
-import { ServiceError } from "../../http/errors.ts";
 import { systemRandom } from "../../ports/random.ts";
+import { ServiceError } from "../../service-error.ts";
 
 export { requireStrongPassword } from "./password-strength.ts";
 

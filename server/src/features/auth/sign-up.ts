@@ -1,8 +1,8 @@
 import type { SignedIn } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { RequestOrigin } from "../../http/handlers.ts";
+import type { RequestOrigin } from "../../handler.ts";
 import { ConstraintError, type Session } from "../../ports/database.ts";
+import { ServiceError } from "../../service-error.ts";
 import { admitNewUser, hashAccessCode, maySignUp } from "../access-codes/store.ts";
 import { openAccount } from "../account/opening.ts";
 import { findAccountByEmail } from "../account/store.ts";

@@ -1,9 +1,9 @@
 /** A change of plan that the owner asks for. Upwards it is paid for first; down, the paid time runs out first. */
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { Principal, RequestOrigin } from "../../http/handlers.ts";
+import type { Principal, RequestOrigin } from "../../handler.ts";
 import type { Plan } from "../../ports/payment-provider.ts";
 import type { AccountRow, SubscriptionRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import { limitsOf } from "../account/rules.ts";
 import { claimQuota } from "../account/store.ts";
 import { recordPlanChange } from "./recording.ts";

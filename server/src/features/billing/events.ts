@@ -1,14 +1,14 @@
 /** Events of the payment provider: what was paid for, told by the one who was paid. */
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { IncomingBytes, RequestOrigin } from "../../http/handlers.ts";
-import { JsonBounds } from "../../http/json-bounds.ts";
+import type { IncomingBytes, RequestOrigin } from "../../handler.ts";
+import { JsonBounds } from "../../json-bounds.ts";
 import {
   type PaymentEvent,
   PaymentEventError,
   type PaymentProvider,
   type SignedEvent,
 } from "../../ports/payment-provider.ts";
+import { ServiceError } from "../../service-error.ts";
 import { findAccount } from "../account/store.ts";
 import { recordPlanChange } from "./recording.ts";
 import { planAfter, statusAfter } from "./rules.ts";

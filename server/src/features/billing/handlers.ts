@@ -1,10 +1,10 @@
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { GroupHandlers, Principal } from "../../http/handlers.ts";
+import type { GroupHandlers, Principal } from "../../handler.ts";
 import type { Session } from "../../ports/database.ts";
 import { type PaymentProvider, PaymentUnavailableError } from "../../ports/payment-provider.ts";
 import type { AccountRow, SubscriptionRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import { findAccount } from "../account/store.ts";
 import { changePlan } from "./changing.ts";
 import { applyEvent, collectEvent, readEvent } from "./events.ts";

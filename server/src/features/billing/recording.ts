@@ -1,5 +1,5 @@
 import type { Deps } from "../../deps.ts";
-import type { Principal, RequestOrigin } from "../../http/handlers.ts";
+import type { Principal, RequestOrigin } from "../../handler.ts";
 import type { Session } from "../../ports/database.ts";
 import { recordChange } from "../changes/store.ts";
 

@@ -1,8 +1,8 @@
 /** The nonces that a chain address signs for one purpose (decisions §4; encryption design §7). */
 import { hash } from "node:crypto";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { Principal } from "../../http/handlers.ts";
+import type { Principal } from "../../handler.ts";
+import { ServiceError } from "../../service-error.ts";
 import { toTimestamp } from "../timestamps.ts";
 import { type ChainProof, requireProof } from "./rules.ts";
 import {

@@ -6,9 +6,9 @@ import { Point } from "@noble/ed25519";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openSuiSignatures } from "../../drivers/message-signatures/sui.ts";
-import { ServiceError } from "../../http/errors.ts";
 import { ChainUnavailableError, OtherChainError } from "../../ports/chain.ts";
 import type { MessageSignatures } from "../../ports/message-signatures.ts";
+import { ServiceError } from "../../service-error.ts";
 import { requireFresh, requireProof, requireServiceOrigin } from "./rules.ts";
 import { addressOf, digestOf, openSigner, serialize } from "./test-signer.ts";
 

@@ -4,9 +4,9 @@
  */
 import { MAX_CLOCK_SKEW } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
 import { ChainUnavailableError, OtherChainError } from "../../ports/chain.ts";
 import type { SignatureVerdict } from "../../ports/message-signatures.ts";
+import { ServiceError } from "../../service-error.ts";
 import { ED25519, verifyEd25519 } from "./ed25519.ts";
 
 /** Sui's flag byte of zkLogin: the first of a serialised signature. */

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSqlite } from "../../drivers/database/sqlite.ts";
-import type { Principal } from "../../http/handlers.ts";
+import type { Principal } from "../../handler.ts";
 import type { Database } from "../../ports/database.ts";
 import { listEntriesAfter } from "../audit/store.ts";
 import { openTestLog, type TestLog } from "../audit/test-log.ts";

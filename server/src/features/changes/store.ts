@@ -1,7 +1,7 @@
 /** One row per change, in the change's own transaction (decisions §1): audit log, webhooks and event feed read it. */
 import { hash } from "node:crypto";
 import { type AuditEvent, type EventObject, renderAuditText } from "@coffer/contract";
-import type { Principal, RequestOrigin } from "../../http/handlers.ts";
+import type { Principal, RequestOrigin } from "../../handler.ts";
 import { prepared, type Session } from "../../ports/database.ts";
 import type { ChangeRow } from "../../ports/tables.ts";
 import { toTimestamp } from "../timestamps.ts";

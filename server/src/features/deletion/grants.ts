@@ -4,8 +4,8 @@
  */
 import { type DeletionAct, type DeletionOf, renderDeletionText } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { Principal, RequestContext } from "../../http/handlers.ts";
+import type { Principal, RequestContext } from "../../handler.ts";
+import { ServiceError } from "../../service-error.ts";
 import { requireChallengeProof } from "../chain-proofs/challenges.ts";
 import { requireServiceOrigin } from "../chain-proofs/rules.ts";
 import { requireShared, type SeenVault } from "../shared-vaults/access.ts";

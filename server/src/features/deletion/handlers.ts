@@ -1,8 +1,8 @@
 /** The challenges that a shared vault's owner signs before something of it is deleted (decision 0030). */
 import { type api, DELETION_MINUTES } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { GroupHandlers } from "../../http/handlers.ts";
+import type { GroupHandlers } from "../../handler.ts";
+import { ServiceError } from "../../service-error.ts";
 import { makeChallenge } from "../chain-proofs/challenges.ts";
 import { readVaultOrTrashed, requireOwner, requireShared } from "../shared-vaults/access.ts";
 import { purposeOf } from "./grants.ts";

@@ -1,7 +1,7 @@
 /** TEST ONLY: proofs as the owner's client makes them, and as an attacker would bend them. */
 import { type DeletionOf, renderDeletionText } from "@coffer/contract";
 import type { TestSigner } from "../chain-proofs/test-signer.ts";
-import type { Principal } from "../../http/handlers.ts";
+import type { Principal } from "../../handler.ts";
 import type { TestSharedVault } from "../shared-vaults/test-vaults.ts";
 import { answerOf, contextOf, type TestService } from "../test-service.ts";
 

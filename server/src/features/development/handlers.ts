@@ -1,8 +1,8 @@
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { GroupHandlers } from "../../http/handlers.ts";
+import type { GroupHandlers } from "../../handler.ts";
 import { ConstraintError, type Session } from "../../ports/database.ts";
+import { ServiceError } from "../../service-error.ts";
 import { openAccount } from "../account/opening.ts";
 import { findAccountByEmail } from "../account/store.ts";
 import { addKey } from "../api-keys/creation.ts";

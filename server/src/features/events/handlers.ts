@@ -1,6 +1,6 @@
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { type GroupHandlers, Reply } from "../../http/handlers.ts";
+import { type GroupHandlers, Reply } from "../../handler.ts";
 import { openFeed } from "./feed.ts";
 import type { FeedPlace, OpenFeeds } from "./open-feeds.ts";
 import { findHead } from "./store.ts";

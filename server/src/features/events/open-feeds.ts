@@ -1,5 +1,5 @@
 /** The feeds under way: how many an account has, and an end for all of them when the server stops. */
-import { ServiceError } from "../../http/errors.ts";
+import { ServiceError } from "../../service-error.ts";
 
 /** Of one account at the same time, in this process: each looks at the database four times a second (CWE-770). */
 export const MAX_FEEDS = 20;

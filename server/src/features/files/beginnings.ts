@@ -4,8 +4,8 @@
  */
 import { createHash, type Hash } from "node:crypto";
 import { FILE_MAGIC } from "@coffer/contract";
-import { ServiceError } from "../../http/errors.ts";
 import type { BlobStore } from "../../ports/blob-store.ts";
+import { ServiceError } from "../../service-error.ts";
 import type { VersionStatement } from "../shared-vaults/statements.ts";
 
 const MAGIC = Uint8Array.from(FILE_MAGIC);

@@ -1,6 +1,6 @@
 /** What a shared vault asks of a file's new name or place: a signed entry that says it. */
-import { ServiceError } from "../../http/errors.ts";
-import type { Principal } from "../../http/handlers.ts";
+import { ServiceError } from "../../service-error.ts";
+import type { Principal } from "../../handler.ts";
 import type { SharedEntry, SharedFile } from "@coffer/contract";
 import type { Session } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";

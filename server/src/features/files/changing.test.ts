@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Principal } from "../../http/handlers.ts";
+import type { Principal } from "../../handler.ts";
 import { answerOf, bodyOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";
 import { etagOf, revisionTagOf } from "./rules.ts";
 

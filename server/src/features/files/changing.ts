@@ -1,10 +1,10 @@
 /** Renaming, moving, trashing and restoring one file. */
 import type { EventKind, SharedEntry } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { Principal } from "../../http/handlers.ts";
+import type { Principal } from "../../handler.ts";
 import type { Session } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import { type ActingDeps, noteChange, fileTarget } from "../acting.ts";
 import { refuseEntry } from "../folder-names/entries.ts";
 import { findFolder } from "../folders/store.ts";

@@ -1,5 +1,5 @@
 /** Preconditions on entity tags (RFC 9110 §13.1). */
-import { ServiceError } from "../../http/errors.ts";
+import { ServiceError } from "../../service-error.ts";
 import { revisionTagOf } from "./rules.ts";
 
 /** One tag of a list: optional weakness mark, then the opaque text in quotes (RFC 9110 §8.8.3). */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ServiceError } from "../../http/errors.ts";
-import { Reply } from "../../http/handlers.ts";
+import { Reply } from "../../handler.ts";
+import { ServiceError } from "../../service-error.ts";
 import { bodyOf, codeOf, contextOf, openTestService, readAll, type TestService } from "../test-service.ts";
 import { renderDisposition } from "./disposition.ts";
 import { parseRange } from "./ranges.ts";

@@ -1,7 +1,7 @@
 /** A file's bytes and the headers that go with them (RFC 9110 §8, §13, §14). */
 import { type File, HEADERS } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { type OutgoingBytes, type Principal, Reply, type RequestContext } from "../../http/handlers.ts";
+import { type OutgoingBytes, type Principal, Reply, type RequestContext } from "../../handler.ts";
 import type { BlobRange } from "../../ports/blob-store.ts";
 import { readFileFor } from "../reaching.ts";
 import { requireMember } from "../shared-vaults/access.ts";

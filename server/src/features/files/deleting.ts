@@ -1,8 +1,8 @@
 /** Deleting one file for good. */
-import { ServiceError } from "../../http/errors.ts";
-import { type Principal, Reply, type RequestContext } from "../../http/handlers.ts";
+import { type Principal, Reply, type RequestContext } from "../../handler.ts";
 import type { Session } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import { changeUsage } from "../account/store.ts";
 import { type ActingDeps, fileTarget, noteChange } from "../acting.ts";
 import { type DeletionGrant, type ProofDeps, withOwnerProof } from "../deletion/grants.ts";

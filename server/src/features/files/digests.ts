@@ -1,6 +1,6 @@
 /** Digests that a sender adds to a body (RFC 9530): checked before anything is acknowledged. */
 import { createHash, type Hash } from "node:crypto";
-import { ServiceError } from "../../http/errors.ts";
+import { ServiceError } from "../../service-error.ts";
 
 /** The algorithms of RFC 9530 §5 that are not deprecated there. */
 const ALGORITHMS = { "sha-256": { name: "sha256", bytes: 32 }, "sha-512": { name: "sha512", bytes: 64 } } as const;

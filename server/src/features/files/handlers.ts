@@ -1,6 +1,6 @@
 /** Files over HTTP (decisions §5). */
 import type { api } from "@coffer/contract";
-import type { GroupHandlers } from "../../http/handlers.ts";
+import type { GroupHandlers } from "../../handler.ts";
 import { Holds } from "../holds/holds.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { readFileFor } from "../reaching.ts";

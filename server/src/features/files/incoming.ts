@@ -1,6 +1,6 @@
 /** The bytes of an upload: raw or one part of a form, within the account's limits, held to the digests sent along. */
-import { ServiceError } from "../../http/errors.ts";
-import type { IncomingBytes } from "../../http/handlers.ts";
+import { ServiceError } from "../../service-error.ts";
+import type { IncomingBytes } from "../../handler.ts";
 import type { WantedHold } from "../holds/holds.ts";
 import { isMultipart, openMultipart } from "./multipart.ts";
 import { beyondSha256, type ExpectedDigest, verifying } from "./digests.ts";

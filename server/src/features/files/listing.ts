@@ -1,5 +1,5 @@
 /** Which files a list holds. */
-import type { Principal } from "../../http/handlers.ts";
+import type { Principal } from "../../handler.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { mergeVaults, nameFilter, refuseClearName, vaultsToRead } from "../listing.ts";
 import type { PageRequest } from "../paging.ts";

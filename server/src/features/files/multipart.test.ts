@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { ServiceError } from "../../http/errors.ts";
+import { ServiceError } from "../../service-error.ts";
 import { bodyOf, codeOf, readAll } from "../test-service.ts";
 import { isMultipart, openMultipart } from "./multipart.ts";
 

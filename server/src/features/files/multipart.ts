@@ -4,7 +4,7 @@ import { pipeline } from "node:stream/promises";
 import { mediaType, nameProblem } from "@coffer/contract";
 import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
 import * as z from "zod/mini";
-import { ServiceError } from "../../http/errors.ts";
+import { ServiceError } from "../../service-error.ts";
 
 export interface FilePart {
   readonly name: string | null;

@@ -1,6 +1,6 @@
 /** One byte range of a content (RFC 9110 §14.1.2). */
-import { ServiceError } from "../../http/errors.ts";
 import type { BlobRange } from "../../ports/blob-store.ts";
+import { ServiceError } from "../../service-error.ts";
 
 /**
  * The range to answer with 206, or null for the whole content with 200: no Range header, a malformed one or another unit

@@ -1,6 +1,6 @@
 /** What changes the revision of a file or folder, what does not, and whom it lets win. */
 import { expect, test } from "vitest";
-import { Reply } from "../../http/handlers.ts";
+import { Reply } from "../../handler.ts";
 import { answerOf, bodyOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
 import { etagOf, revisionTagOf } from "./rules.ts";
 

@@ -1,7 +1,7 @@
 /** What comes with the content of a shared vault's file: the signed version, and perhaps the signed entry of its name. */
 import type { SharedEntry, SharedFile } from "@coffer/contract";
-import { ServiceError } from "../../http/errors.ts";
 import type { Session } from "../../ports/database.ts";
+import { ServiceError } from "../../service-error.ts";
 import { parseSignedEntry, requireFittingEntry, requireUuid, type SignedEntry } from "../folder-names/entries.ts";
 import type { SeenVault, Writer } from "../shared-vaults/access.ts";
 import { parseVersionStatement, requireVersion, type VersionStatement } from "../shared-vaults/statements.ts";

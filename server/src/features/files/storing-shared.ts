@@ -1,9 +1,9 @@
 /** Signed content becomes a shared vault's file or a file's new version, in one transaction, as the signed statements say. */
 import type { SharedFile } from "@coffer/contract";
-import { ServiceError } from "../../http/errors.ts";
-import type { Principal } from "../../http/handlers.ts";
+import type { Principal } from "../../handler.ts";
 import type { Session } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import { fileTarget, noteChange } from "../acting.ts";
 import { nameColumn, requireFolderKey } from "../folder-names/entries.ts";
 import { findFolderVault } from "../folders/store.ts";

@@ -3,11 +3,11 @@
  * usage and the change are one transaction (the order every crash must leave intact).
  */
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { Principal } from "../../http/handlers.ts";
+import type { Principal } from "../../handler.ts";
 import type { BlobReceipt } from "../../ports/blob-store.ts";
 import { ConstraintError, DatabaseFullError, type Session } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import { limitsOf } from "../account/rules.ts";
 import { changeUsage } from "../account/store.ts";
 import { noteChange, fileTarget } from "../acting.ts";

@@ -16,7 +16,7 @@ import {
   signVersion,
   type VersionToSign,
 } from "../shared-vaults/test-statements.ts";
-import { Reply } from "../../http/handlers.ts";
+import { Reply } from "../../handler.ts";
 import { answerOf, bodyOf, contextOf, readAll, type TestService } from "../test-service.ts";
 
 /** What is written, by whom, under which key. */

@@ -1,7 +1,7 @@
 /** One request that brings a file of a shared vault: encrypted bytes, with statements about them in the headers. */
-import { ServiceError } from "../../http/errors.ts";
-import type { CreationContext, IncomingBytes, Principal, Recorded, RequestContext } from "../../http/handlers.ts";
+import type { CreationContext, IncomingBytes, Principal, Recorded, RequestContext } from "../../handler.ts";
 import type { FileRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import { nameColumn, refuseOutdatedName } from "../folder-names/entries.ts";
 import type { ExpectedWrite } from "../permits.ts";
 import type { FoundPlace } from "../placing.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { ServiceError } from "../../http/errors.ts";
-import type { IncomingBytes } from "../../http/handlers.ts";
+import type { IncomingBytes } from "../../handler.ts";
+import { ServiceError } from "../../service-error.ts";
 import {
   answerOf,
   bodyOf,

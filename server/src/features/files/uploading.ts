@@ -1,7 +1,7 @@
 /** One request that brings a file's whole content: raw, or the file of a form. */
 import type { api, HandlerInput } from "@coffer/contract";
-import { ServiceError } from "../../http/errors.ts";
-import type { CreationContext, IncomingBytes, Principal, Recorded, RequestContext } from "../../http/handlers.ts";
+import type { CreationContext, IncomingBytes, Principal, Recorded, RequestContext } from "../../handler.ts";
+import { ServiceError } from "../../service-error.ts";
 import { findPlace } from "../placing.ts";
 import { parseDigests } from "./digests.ts";
 import { openIncoming } from "./incoming.ts";

@@ -1,7 +1,7 @@
 /** Which version of a file a reader gets. */
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
 import type { FileRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import { notFound } from "../acting.ts";
 import type { SeenFile } from "../reaching.ts";
 import { findKeptVersion, KEPT_MS } from "./kept-versions-store.ts";

@@ -1,6 +1,6 @@
 /** Folders that come back from the trash. */
 import type { SharedEntry } from "@coffer/contract";
-import { ServiceError } from "../../http/errors.ts";
+import { ServiceError } from "../../service-error.ts";
 import type { Session } from "../../ports/database.ts";
 import { parseEntryStatement } from "../shared-vaults/statements.ts";
 import { findFolderKey, type FolderOfVault, liveEntries } from "./store.ts";

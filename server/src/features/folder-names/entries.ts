@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { type SharedEntry, uuid } from "@coffer/contract";
 import * as z from "zod/mini";
-import { ServiceError } from "../../http/errors.ts";
+import { ServiceError } from "../../service-error.ts";
 import type { Session } from "../../ports/database.ts";
 import type { SeenVault, Writer } from "../shared-vaults/access.ts";
 import { type EntryStatement, type Expected, parseEntryStatement, requireEntry } from "../shared-vaults/statements.ts";

@@ -1,7 +1,7 @@
 /** The keys of folders' name indexes over HTTP (encryption design §2, "Names"). */
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import type { GroupHandlers, Principal } from "../../http/handlers.ts";
+import type { GroupHandlers, Principal } from "../../handler.ts";
 import { notFound } from "../acting.ts";
 import { readFolderFor } from "../reaching.ts";
 import { readVaultFor, requireMember, requireShared, type SeenVault } from "../shared-vaults/access.ts";

@@ -4,10 +4,10 @@
  */
 import { setImmediate } from "node:timers/promises";
 import type { SharedEntry, SharedFile } from "@coffer/contract";
-import { ServiceError } from "../../http/errors.ts";
-import type { Principal } from "../../http/handlers.ts";
+import type { Principal } from "../../handler.ts";
 import { ConstraintError, type Session } from "../../ports/database.ts";
 import type { StagedNameRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import { recordChange } from "../changes/store.ts";
 import { untilNoneIsLeft } from "../in-pieces.ts";
 import { type Permits, withPermits } from "../permits.ts";

@@ -1,7 +1,7 @@
 /** What a shared vault asks of a new folder, and of a folder's new name or place: a signed entry that says it. */
 import type { SharedEntry } from "@coffer/contract";
-import { ServiceError } from "../../http/errors.ts";
-import type { Principal } from "../../http/handlers.ts";
+import { ServiceError } from "../../service-error.ts";
+import type { Principal } from "../../handler.ts";
 import type { Session } from "../../ports/database.ts";
 import type { FolderRow } from "../../ports/tables.ts";
 import { findFileVault } from "../files/store.ts";

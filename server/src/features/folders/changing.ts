@@ -1,10 +1,10 @@
 /** Making, renaming and moving folders. */
 import { type EventKind, MAX_FOLDER_DEPTH, type SharedEntry } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { Principal } from "../../http/handlers.ts";
+import type { Principal } from "../../handler.ts";
 import { ConstraintError, type Session } from "../../ports/database.ts";
 import type { FolderRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import { type ActingDeps, noteChange, folderTarget } from "../acting.ts";
 import { requireRevision } from "../files/conditions.ts";
 import { refuseEntry } from "../folder-names/entries.ts";

@@ -1,7 +1,7 @@
 /** Folders over HTTP (decisions §5). */
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import type { GroupHandlers } from "../../http/handlers.ts";
+import type { GroupHandlers } from "../../handler.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { withPermits } from "../permits.ts";
 import { readFolderFor } from "../reaching.ts";

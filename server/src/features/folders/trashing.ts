@@ -1,7 +1,7 @@
 /** Sending folders to the trash with all below them, and bringing them back. */
 import { MAX_FOLDER_DEPTH } from "@coffer/contract";
-import { ServiceError } from "../../http/errors.ts";
-import type { Principal } from "../../http/handlers.ts";
+import { ServiceError } from "../../service-error.ts";
+import type { Principal } from "../../handler.ts";
 import type { Session } from "../../ports/database.ts";
 import type { FolderRow } from "../../ports/tables.ts";
 import type { SharedEntry } from "@coffer/contract";

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { openMemoryBlobs } from "../../drivers/blobs/memory.ts";
-import type { IncomingBytes } from "../../http/handlers.ts";
+import type { IncomingBytes } from "../../handler.ts";
 import { filesHandlers } from "../files/handlers.ts";
 import { answerOf, bodyOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";
 

@@ -3,8 +3,8 @@
  * declared counts from the beginning, what is not as it comes: as rows, for all processes together.
  */
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
 import type { Session } from "../../ports/database.ts";
+import { ServiceError } from "../../service-error.ts";
 import { readFreeStorage } from "./free-storage.ts";
 import { SpareRows, type HoldRow } from "./spare-rows.ts";
 import { deleteExpiredHolds, giveBack, insertHold } from "./store.ts";

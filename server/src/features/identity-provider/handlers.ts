@@ -1,9 +1,9 @@
 /** Sign-in at an external identity provider, with and without zkLogin (specification §4.2, §5.5). */
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { GroupHandlers } from "../../http/handlers.ts";
+import type { GroupHandlers } from "../../handler.ts";
 import type { IdentityProvider } from "../../ports/identity-provider.ts";
+import { ServiceError } from "../../service-error.ts";
 import { openSession } from "../sessions/opening.ts";
 import { failAtProvider } from "./provider-failures.ts";
 import { beginSignIn, returnWithNonce } from "./sign-ins.ts";

@@ -1,7 +1,7 @@
 /** What the ports' failures answer. Their errors hold no secrets, so they may be a cause. */
-import { ServiceError } from "../../http/errors.ts";
 import { IdentityRefusedError, IdentityUnavailableError } from "../../ports/identity-provider.ts";
 import { ProverRefusedError, ProverUnavailableError } from "../../ports/zklogin.ts";
+import { ServiceError } from "../../service-error.ts";
 
 /** For `.catch` of the identity provider. */
 export function failAtProvider(error: unknown): never {

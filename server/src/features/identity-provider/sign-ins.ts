@@ -2,9 +2,9 @@
 import { hash } from "node:crypto";
 import { SIGN_IN_MINUTES } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
 import type { Session } from "../../ports/database.ts";
 import type { IdentityProvider } from "../../ports/identity-provider.ts";
+import { ServiceError } from "../../service-error.ts";
 import { hashAccessCode } from "../access-codes/store.ts";
 import { failAtProvider } from "./provider-failures.ts";
 import { findSignIn, insertSignIn, keepSignIn, takeSignIn } from "./store.ts";

@@ -2,11 +2,11 @@
 import { email as emailAddress } from "@coffer/contract";
 import * as z from "zod/mini";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { RequestOrigin } from "../../http/handlers.ts";
+import type { RequestOrigin } from "../../handler.ts";
 import { ConstraintError, type Session } from "../../ports/database.ts";
 import type { Identity } from "../../ports/identity-provider.ts";
 import type { AccountRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import { admitNewUser } from "../access-codes/store.ts";
 import { openAccount } from "../account/opening.ts";
 import { findAccountByEmail } from "../account/store.ts";

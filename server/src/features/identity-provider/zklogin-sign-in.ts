@@ -1,11 +1,11 @@
 /** zkLogin: a sign-in at the provider whose token vouches for an ephemeral key (specification §4.2, §5.5; decisions §3). */
 import type { ZkloginProof } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { RequestOrigin } from "../../http/handlers.ts";
+import type { RequestOrigin } from "../../handler.ts";
 import type { Session } from "../../ports/database.ts";
 import type { Identity, IdentityProvider } from "../../ports/identity-provider.ts";
 import type { EphemeralKey, ProofRequest } from "../../ports/zklogin.ts";
+import { ServiceError } from "../../service-error.ts";
 import { linkAddress } from "../account/linking.ts";
 import { holdAccount } from "../account/store.ts";
 import { openSession } from "../sessions/opening.ts";

@@ -1,10 +1,10 @@
 /** Invites: an owner makes a code, an agent makes a key of it (specification §2.5, §5.8; decisions §4). */
 import { type api, type CreatedInvite, renderInviteCode } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import { type GroupHandlers, type Principal, Reply } from "../../http/handlers.ts";
+import { type GroupHandlers, type Principal, Reply } from "../../handler.ts";
 import type { Session } from "../../ports/database.ts";
 import type { InviteRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import { holdAccount } from "../account/store.ts";
 import { notFound, toTimestamp } from "../acting.ts";
 import { requireVaults } from "../api-keys/creation.ts";

@@ -1,8 +1,8 @@
 /** From code to key: whoever signs first, once (specification §5.8; decisions §4). */
 import { type api, type HandlerInput, type RedeemedInvite, renderRedeemText } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import { Reply, type RequestContext } from "../../http/handlers.ts";
+import { ServiceError } from "../../service-error.ts";
+import { Reply, type RequestContext } from "../../handler.ts";
 import type { Session } from "../../ports/database.ts";
 import type { InviteRow } from "../../ports/tables.ts";
 import { findAccountByAddress, holdAccount } from "../account/store.ts";

@@ -1,8 +1,8 @@
 /** What an invite may promise, and what state it is in (specification §2.5, §3; decisions §4). */
 import { hash } from "node:crypto";
 import { type Invite, INVITE_HOURS, isInviteCode, type Scope } from "@coffer/contract";
-import { ServiceError } from "../../http/errors.ts";
 import type { InviteRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import { toTimestamp } from "../acting.ts";
 import {
   chooseScopes,

@@ -1,7 +1,7 @@
 import { type api, email } from "@coffer/contract";
 import * as z from "zod/mini";
 import type { Deps } from "../../deps.ts";
-import type { GroupHandlers } from "../../http/handlers.ts";
+import type { GroupHandlers } from "../../handler.ts";
 import type { Limits } from "../../limits/limits.ts";
 import { requestMail } from "./requests.ts";
 import { resetPassword } from "./reset.ts";

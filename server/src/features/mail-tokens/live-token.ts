@@ -1,5 +1,5 @@
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
+import { ServiceError } from "../../service-error.ts";
 import type { MailPurpose } from "./rules.ts";
 import { endExpiredToken, findMailToken } from "./store.ts";
 

@@ -1,6 +1,6 @@
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { RequestOrigin } from "../../http/handlers.ts";
+import { ServiceError } from "../../service-error.ts";
+import type { RequestOrigin } from "../../handler.ts";
 import type { Limits } from "../../limits/limits.ts";
 import { hashPassword, requireStrongPassword } from "../auth/passwords.ts";
 import { recordChange } from "../changes/store.ts";

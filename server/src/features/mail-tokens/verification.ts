@@ -1,6 +1,6 @@
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { RequestOrigin } from "../../http/handlers.ts";
+import type { RequestOrigin } from "../../handler.ts";
+import { ServiceError } from "../../service-error.ts";
 import { findAccount } from "../account/store.ts";
 import { recordChange } from "../changes/store.ts";
 import { requireLiveToken } from "./live-token.ts";

@@ -1,10 +1,10 @@
 /** Members of shared vaults (decisions §5): the service records who sees a vault, and only whom the chain names. */
 import { type api, MAX_MEMBERS, type VaultMember } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { CreationContext, GroupHandlers, Principal, Recorded } from "../../http/handlers.ts";
+import type { CreationContext, GroupHandlers, Principal, Recorded } from "../../handler.ts";
 import type { ChainVault } from "../../ports/chain.ts";
 import type { Session } from "../../ports/database.ts";
+import { ServiceError } from "../../service-error.ts";
 import { noteChange, notFound, vaultTarget } from "../acting.ts";
 import { recordChange } from "../changes/store.ts";
 import { findNamed, readVaultFor, requireOwner, requireShared, type SeenVault } from "../shared-vaults/access.ts";

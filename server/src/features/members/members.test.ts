@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Principal } from "../../http/handlers.ts";
+import type { Principal } from "../../handler.ts";
 import {
   addMember,
   addPerson,

@@ -4,9 +4,9 @@
  */
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { GroupHandlers, Principal } from "../../http/handlers.ts";
+import type { GroupHandlers, Principal } from "../../handler.ts";
 import type { Session } from "../../ports/database.ts";
+import { ServiceError } from "../../service-error.ts";
 import { limitsOf } from "../account/rules.ts";
 import { changeUsage, holdAccount } from "../account/store.ts";
 import { notFound, noteChange, vaultTarget } from "../acting.ts";

@@ -1,6 +1,6 @@
 import type { SessionTokens } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import type { RequestOrigin } from "../../http/handlers.ts";
+import type { RequestOrigin } from "../../handler.ts";
 import type { Session } from "../../ports/database.ts";
 import { recordChange } from "../changes/store.ts";
 import { mintAccessToken } from "./access-tokens.ts";

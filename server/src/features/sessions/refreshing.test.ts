@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLimits } from "../../limits/limits.ts";
 import { openTestApp, type TestAnswer, type TestApp } from "../../test-app.ts";
-import { ServiceError } from "../../http/errors.ts";
+import { ServiceError } from "../../service-error.ts";
 import { actionsOf, countRows, openAgain, outcomeOf, refresh, tally, tryAccess } from "../auth/test-accounts.ts";
 import { endSessions } from "./store.ts";
 import { refreshSession } from "./refreshing.ts";

@@ -1,9 +1,9 @@
 import type { SessionTokens } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import { Reply, type RequestOrigin } from "../../http/handlers.ts";
+import { Reply, type RequestOrigin } from "../../handler.ts";
 import { headersOf, type Limits } from "../../limits/limits.ts";
 import type { Session } from "../../ports/database.ts";
+import { ServiceError } from "../../service-error.ts";
 import { mintAccessToken } from "./access-tokens.ts";
 import { recordEnding } from "./ending.ts";
 import { hashRefreshToken, mintRefreshToken } from "./refresh-tokens.ts";

@@ -3,10 +3,10 @@
  * the chain alone says who is a member of it.
  */
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { Principal } from "../../http/handlers.ts";
+import type { Principal } from "../../handler.ts";
 import type { ChainMember, ChainVault } from "../../ports/chain.ts";
 import type { Session } from "../../ports/database.ts";
+import { ServiceError } from "../../service-error.ts";
 import { notFound, reaches } from "../acting.ts";
 import { findVault, type OwnedVault } from "../vaults/store.ts";
 import { readChainVault } from "./chain-vaults.ts";

@@ -1,9 +1,9 @@
 /** Reading vault objects for the handlers, and keeping what the rows say of them up to date. */
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
 import { type ChainVault, ChainUnavailableError, OtherChainError } from "../../ports/chain.ts";
 import { DatabaseFullError, DatabaseUnavailableError } from "../../ports/database.ts";
 import type { VaultRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import { noteChainFacts } from "./store.ts";
 
 type ChainDeps = Pick<Deps, "database" | "chain">;

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { TUS_PART_TYPE, TUS_VERSION } from "@coffer/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Principal } from "../../http/handlers.ts";
+import type { Principal } from "../../handler.ts";
 import { entryOf, headersOf, newUpload, nextEntry, nextVersion, openWriting, put } from "../files/test-shared-files.ts";
 import { answerOf, bodyOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";
 import { addMember, addPerson, agentOf, openSharedVault, publishKey, type TestPerson } from "./test-vaults.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { newTestVault } from "../../drivers/chain/test-chain.ts";
-import { ServiceError } from "../../http/errors.ts";
+import { ServiceError } from "../../service-error.ts";
 import { openSigner } from "../chain-proofs/test-signer.ts";
 import type { Writer } from "./access.ts";
 import {

@@ -5,7 +5,7 @@
 import { hash } from "node:crypto";
 import { ENTRY_KINDS, ENTRY_STATEMENT, KEY_RECORD, SIGNATURE_BYTES, VERSION_STATEMENT } from "@coffer/contract";
 import type { Field } from "@coffer/contract/shared-statements";
-import { ServiceError } from "../../http/errors.ts";
+import { ServiceError } from "../../service-error.ts";
 import type { Writer } from "./access.ts";
 import { isSigned } from "./signatures.ts";
 

@@ -1,7 +1,7 @@
 /** TEST ONLY: a shared vault with people around it, as the service and the test's chain know it. */
 import { hash, randomBytes } from "node:crypto";
 import { newTestVault } from "../../drivers/chain/test-chain.ts";
-import type { Principal } from "../../http/handlers.ts";
+import type { Principal } from "../../handler.ts";
 import { openSigner, type TestSigner } from "../chain-proofs/test-signer.ts";
 import { answerOf, contextOf, type TestService } from "../test-service.ts";
 import { signRecord } from "./test-statements.ts";

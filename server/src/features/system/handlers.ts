@@ -1,9 +1,8 @@
 import { api } from "@coffer/contract";
 import { renderOpenApi } from "@coffer/contract/openapi";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import { type GroupHandlers, Reply } from "../../http/handlers.ts";
-import type { Metrics } from "../../http/metrics.ts";
+import { type GroupHandlers, Reply } from "../../handler.ts";
+import { ServiceError } from "../../service-error.ts";
 
 export const VERSION = "0.1.0";
 
@@ -14,7 +13,7 @@ export interface Readiness {
 
 export interface SystemParts {
   readonly readiness: Readiness;
-  readonly metrics: Metrics;
+  readonly metrics: { render(): Promise<{ text: string; contentType: string }> };
 }
 
 type Needs = Pick<Deps, "database" | "blobs"> & SystemParts;

@@ -1,8 +1,8 @@
 /** The trash over HTTP (decisions §5). */
 import type { api, HandlerInput } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import type { GroupHandlers, Principal, RequestContext } from "../../http/handlers.ts";
-import { ServiceError } from "../../http/errors.ts";
+import type { GroupHandlers, Principal, RequestContext } from "../../handler.ts";
+import { ServiceError } from "../../service-error.ts";
 import { reaches } from "../acting.ts";
 import { type DeletionGrant, PUBLIC_GRANT, withOwnerProof } from "../deletion/grants.ts";
 import { removeFile } from "../files/deleting.ts";

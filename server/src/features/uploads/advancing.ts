@@ -1,9 +1,9 @@
 /** Adding bytes to an upload, and making its file once all are there. The caller holds the upload's lock. */
-import { ServiceError } from "../../http/errors.ts";
-import type { IncomingBytes, Principal, RequestContext } from "../../http/handlers.ts";
+import type { IncomingBytes, Principal, RequestContext } from "../../handler.ts";
 import type { BlobStore } from "../../ports/blob-store.ts";
 import type { Session } from "../../ports/database.ts";
 import type { UploadRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import { notFound } from "../acting.ts";
 import { holdingToHeader } from "../files/beginnings.ts";
 import {

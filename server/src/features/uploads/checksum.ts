@@ -1,7 +1,7 @@
 /** Upload-Checksum (tus 1.0.0, "Checksum"): one part's digest, checked before the part counts. */
 import { createHash } from "node:crypto";
 import { TUS_CHECKSUMS } from "@coffer/contract";
-import { ServiceError } from "../../http/errors.ts";
+import { ServiceError } from "../../service-error.ts";
 
 export interface ExpectedChecksum {
   readonly algorithm: (typeof TUS_CHECKSUMS)[number];

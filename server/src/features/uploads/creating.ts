@@ -1,7 +1,7 @@
 /** Beginning a resumable upload, perhaps with its first bytes. */
 import type { api, HandlerInput } from "@coffer/contract";
-import { ServiceError } from "../../http/errors.ts";
-import { type CreationContext, type IncomingBytes, type Principal, type Recorded, Reply } from "../../http/handlers.ts";
+import { ServiceError } from "../../service-error.ts";
+import { type CreationContext, type IncomingBytes, type Principal, type Recorded, Reply } from "../../handler.ts";
 import type { Session } from "../../ports/database.ts";
 import type { UploadRow } from "../../ports/tables.ts";
 import { requireRoom } from "../files/incoming.ts";

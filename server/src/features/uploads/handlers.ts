@@ -1,8 +1,8 @@
 /** Resumable uploads over HTTP: tus 1.0.0 (decisions §5). */
 import { type api, TUS_CHECKSUMS, TUS_EXTENSIONS, TUS_VERSION } from "@coffer/contract";
-import { ServiceError } from "../../http/errors.ts";
-import { type GroupHandlers, type Principal, Reply, type RequestContext } from "../../http/handlers.ts";
+import { type GroupHandlers, type Principal, Reply, type RequestContext } from "../../handler.ts";
 import type { UploadRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import type { StoringDeps } from "../files/storing.ts";
 import { advance, finish, readOffset } from "./advancing.ts";
 import { parseChecksum } from "./checksum.ts";

@@ -1,5 +1,5 @@
 /** One writer per upload (tus answers the others 423). */
-import { ServiceError } from "../../http/errors.ts";
+import { ServiceError } from "../../service-error.ts";
 
 export interface Locks {
   /** Throws `upload_locked` when somebody holds it. */

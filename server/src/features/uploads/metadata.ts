@@ -1,7 +1,7 @@
 /** Upload-Metadata (tus 1.0.0, "Creation"): `key base64` pairs, read strictly, so that a typing error is no lost name. */
 import { itemName, mediaType, sharedHeaders, uuid } from "@coffer/contract";
 import * as z from "zod/mini";
-import { ServiceError } from "../../http/errors.ts";
+import { ServiceError } from "../../service-error.ts";
 
 const metadata = z.strictObject({
   filename: z.optional(itemName),

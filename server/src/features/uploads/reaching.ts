@@ -1,5 +1,5 @@
 /** Which uploads a caller may go on with. */
-import type { Principal } from "../../http/handlers.ts";
+import type { Principal } from "../../handler.ts";
 import type { Session } from "../../ports/database.ts";
 import type { UploadRow } from "../../ports/tables.ts";
 import { notFound } from "../acting.ts";

@@ -1,7 +1,7 @@
 /** What holds for resumable uploads, without any I/O. */
 import { HEADERS, TUS_VERSION } from "@coffer/contract";
-import { ServiceError } from "../../http/errors.ts";
 import type { UploadRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import type { SentUpload } from "../files/signed-uploads.ts";
 import { renderMetadata } from "./metadata.ts";
 

@@ -1,6 +1,6 @@
 /** Resumable uploads to shared vaults: the statements come first, the bytes are held to them as they come, and once more at the end. */
-import type { Principal, RequestContext } from "../../http/handlers.ts";
-import { ServiceError } from "../../http/errors.ts";
+import type { Principal, RequestContext } from "../../handler.ts";
+import { ServiceError } from "../../service-error.ts";
 import type { Session } from "../../ports/database.ts";
 import type { FileRow, UploadRow } from "../../ports/tables.ts";
 import { requireSignedSize, requireStoredVersion } from "../files/beginnings.ts";

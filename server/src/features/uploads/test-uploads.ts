@@ -1,5 +1,5 @@
 /** TEST ONLY: resumable uploads as a client of tus sends them. */
-import type { IncomingBytes, Principal } from "../../http/handlers.ts";
+import type { IncomingBytes, Principal } from "../../handler.ts";
 import { bodyOf, contextOf, type TestService } from "../test-service.ts";
 import { renderMetadata } from "./metadata.ts";
 

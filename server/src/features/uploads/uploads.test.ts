@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { openMemoryBlobs } from "../../drivers/blobs/memory.ts";
-import { ServiceError } from "../../http/errors.ts";
+import { ServiceError } from "../../service-error.ts";
 import { changeUsage } from "../account/store.ts";
 import {
   answerOf,

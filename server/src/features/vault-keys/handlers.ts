@@ -1,7 +1,7 @@
 /** Vault keys as the service keeps them: sealed and signed records, which it cannot open (encryption design §2, "records"). */
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import type { GroupHandlers } from "../../http/handlers.ts";
+import type { GroupHandlers } from "../../handler.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { readVaultFor, requireMember, requireShared } from "../shared-vaults/access.ts";
 import { parseKeyRecord } from "../shared-vaults/statements.ts";

@@ -1,10 +1,10 @@
 /** Compare-and-set of a generation's current record: of several publishers one wins, and the others are told its id. */
 import { HEADERS, type VaultKeyRecord } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { CreationContext, Principal, Recorded } from "../../http/handlers.ts";
+import type { CreationContext, Principal, Recorded } from "../../handler.ts";
 import { ConstraintError, type Session } from "../../ports/database.ts";
 import type { VaultKeyRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import { toTimestamp } from "../acting.ts";
 import { recordChange } from "../changes/store.ts";
 import { readVaultFor, requireWriter, type SeenVault } from "../shared-vaults/access.ts";

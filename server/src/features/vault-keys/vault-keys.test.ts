@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { ServiceError } from "../../http/errors.ts";
-import type { Principal } from "../../http/handlers.ts";
+import type { Principal } from "../../handler.ts";
 import { ConstraintError } from "../../ports/database.ts";
+import { ServiceError } from "../../service-error.ts";
 import { between } from "../../test-between.ts";
 import { digestOfBase64, type RecordToSign, signRecord } from "../shared-vaults/test-statements.ts";
 import {

@@ -1,11 +1,11 @@
 /** New vaults: public ones, and shared ones whose allowlist stands on the chain (decisions §5). */
 import type { api, HandlerInput } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { Principal } from "../../http/handlers.ts";
+import type { Principal } from "../../handler.ts";
 import type { ChainVault } from "../../ports/chain.ts";
 import { ConstraintError, type Session } from "../../ports/database.ts";
 import type { VaultRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import { limitsOf } from "../account/rules.ts";
 import { holdAccount } from "../account/store.ts";
 import { noteChange, vaultTarget } from "../acting.ts";

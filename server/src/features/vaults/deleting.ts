@@ -1,9 +1,9 @@
 /** To the trash, back from it, and away for good (decision 0030). */
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { Principal, RequestContext } from "../../http/handlers.ts";
+import type { Principal, RequestContext } from "../../handler.ts";
 import type { Session } from "../../ports/database.ts";
 import type { VaultRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import { changeUsage } from "../account/store.ts";
 import { type ActingDeps, noteChange, vaultTarget } from "../acting.ts";
 import type { Actor } from "../changes/store.ts";

@@ -1,7 +1,7 @@
 /** Vaults over HTTP (decisions §5). */
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { type GroupHandlers, type Principal, Reply } from "../../http/handlers.ts";
+import { type GroupHandlers, type Principal, Reply } from "../../handler.ts";
 import type { Session } from "../../ports/database.ts";
 import { noteChange, vaultTarget } from "../acting.ts";
 import { type PageRequest, parsePage, toPage } from "../paging.ts";

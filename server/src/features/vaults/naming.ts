@@ -1,7 +1,7 @@
 /** Vault names are unique in their account. */
-import { ServiceError } from "../../http/errors.ts";
 import { ConstraintError, type Session } from "../../ports/database.ts";
 import type { VaultRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import { findVaultIdByName } from "./store.ts";
 
 /** Throws `name_exists`. */

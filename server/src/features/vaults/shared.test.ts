@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { newTestVault } from "../../drivers/chain/test-chain.ts";
-import type { Principal } from "../../http/handlers.ts";
+import type { Principal } from "../../handler.ts";
 import type { Database } from "../../ports/database.ts";
 import { signEntry, signVersion } from "../shared-vaults/test-statements.ts";
 import { purgeVault } from "../deletion/test-proofs.ts";

@@ -2,7 +2,7 @@
 import { TRASH_DAYS } from "@coffer/contract";
 import { describe, expect, test } from "vitest";
 import { purgeTrash } from "../../jobs/trash-purge.ts";
-import type { Principal } from "../../http/handlers.ts";
+import type { Principal } from "../../handler.ts";
 import { deleteVault as deleteShared, prove } from "../deletion/test-proofs.ts";
 import { openWriting, put } from "../files/test-shared-files.ts";
 import { agentOf } from "../shared-vaults/test-vaults.ts";

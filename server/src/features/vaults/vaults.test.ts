@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Principal } from "../../http/handlers.ts";
+import type { Principal } from "../../handler.ts";
 import type { Database, TransactionOptions } from "../../ports/database.ts";
 import { answerOf, bodyOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
 import { vaultsHandlers } from "./handlers.ts";

@@ -1,10 +1,10 @@
 /** Making, changing and rotating endpoints: what is written beside them, in one transaction each. */
 import { MAX_WEBHOOK_URL, SECRET_OVERLAP_HOURS, type Webhook } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import { type Principal, Reply } from "../../http/handlers.ts";
+import { type Principal, Reply } from "../../handler.ts";
 import type { Session } from "../../ports/database.ts";
 import type { WebhookRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import { holdAccount } from "../account/store.ts";
 import { notFound, toTimestamp } from "../acting.ts";
 import { recordChange } from "../changes/store.ts";

@@ -1,8 +1,8 @@
 /** Webhook endpoints and their deliveries (specification §2.1, §2.2, §4.1; decisions §6). Owner only. */
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { GroupHandlers, Principal } from "../../http/handlers.ts";
+import { ServiceError } from "../../service-error.ts";
+import type { GroupHandlers, Principal } from "../../handler.ts";
 import type { Limits } from "../../limits/limits.ts";
 import type { Session } from "../../ports/database.ts";
 import type { WebhookDeliveryRow, WebhookRow } from "../../ports/tables.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Principal } from "../../http/handlers.ts";
+import type { Principal } from "../../handler.ts";
 import type { WebhookOutcome, WebhookSender } from "../../ports/webhook-sender.ts";
 import { openTestApp } from "../../test-app.ts";
 import { listDeliveries } from "./deliveries-store.ts";

@@ -1,11 +1,11 @@
 /** A test delivery: sent now, waited for, recorded, and never repeated (specification §4.1, §6; decisions §6). */
 import { type Delivery, MAX_ATTEMPTS } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import { ServiceError } from "../../http/errors.ts";
-import type { Principal } from "../../http/handlers.ts";
+import type { Principal } from "../../handler.ts";
 import type { Session } from "../../ports/database.ts";
 import type { WebhookAttemptRow, WebhookDeliveryRow, WebhookRow } from "../../ports/tables.ts";
 import type { WebhookOutcome } from "../../ports/webhook-sender.ts";
+import { ServiceError } from "../../service-error.ts";
 import { notFound } from "../acting.ts";
 import { insertDelivery } from "./deliveries-store.ts";
 import { readWebhook } from "./endpoints.ts";

@@ -1,12 +1,12 @@
 /** Pages that the service serves itself where there is no web application: plain forms over operations of the contract. */
 import type { api, EndpointDefinition, SessionTokens } from "@coffer/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type GroupHandlers, Reply } from "../../handler.ts";
 import { clientKeyOf } from "../../limits/client-key.ts";
 import { addressBucketOf } from "../../limits/policies.ts";
+import { ServiceError } from "../../service-error.ts";
 import { FREE_BODY_BYTES } from "../body-room.ts";
 import { CallContext } from "../call.ts";
-import { ServiceError } from "../errors.ts";
-import { type GroupHandlers, Reply } from "../handlers.ts";
 import type { Pipeline } from "../implement.ts";
 import { parseSection } from "../input.ts";
 import { collectBody } from "../json-body.ts";

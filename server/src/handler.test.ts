@@ -1,8 +1,8 @@
 /** What must not compile: checked by `npm run typecheck`, which fails when an expected error is missing. */
 import type { api } from "@coffer/contract";
 import { expect, it } from "vitest";
-import type { CreationContext, GroupHandlers, Handler, Principal } from "./handlers.ts";
-import { Reply } from "./handlers.ts";
+import type { CreationContext, GroupHandlers, Handler, Principal } from "./handler.ts";
+import { Reply } from "./handler.ts";
 
 type Vaults = GroupHandlers<typeof api.vaults>;
 type Signup = Handler<typeof api.development.signup>;

@@ -1,5 +1,5 @@
 /** What JSON may be before it is parsed: parsing and checking cost by the values that there are, not by the bytes. */
-import { ServiceError } from "./errors.ts";
+import { ServiceError } from "./service-error.ts";
 
 /** Arrays and objects inside one another. */
 export const MAX_JSON_DEPTH = 32;

@@ -1,6 +1,6 @@
 /** The shape of a handler, derived from the contract: a missing or mistyped handler does not compile. */
 import type { AccessLevel, Api, EndpointDefinition, HandlerInput, Output, Scope } from "@coffer/contract";
-import type { Session } from "../ports/database.ts";
+import type { Session } from "./ports/database.ts";
 
 /** Where a request comes from, as the service sees it. Data from outside: for records and limits, never for rights. */
 export interface RequestOrigin {
