@@ -161,7 +161,9 @@ function isNewEnough(version) {
 // --- 3: the launcher that MCP client configurations name ---
 
 async function buildLauncher() {
-  const bundled = ["contract", "crypto", "chain", "sdk", "mcp"].map((name) => path.join("packages", name, "src"));
+  const bundled = ["contract", "crypto", "chain", "sdk", "tasks", "mcp"].map((name) =>
+    path.join("packages", name, "src"),
+  );
   const sources = bundled.filter((directory) => existsSync(path.join(ROOT, directory))).flatMap(sourceFiles);
   const wanted = hashOf([...manifestFiles(), "tsup.config.ts", "tsconfig.json", ...sources]);
   if (readStamp().launcher === wanted && existsSync(LAUNCHER)) return false;

@@ -2,8 +2,9 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openToolClient, sourceLauncher } from "@coffer/devstack";
-import { createServer, resolveFolders, sessionOver, type Launch } from "@coffer/mcp";
+import { createServer, type Launch } from "@coffer/mcp";
 import type { Client as SdkClient } from "@coffer/sdk";
+import { resolveFolders, sessionOver } from "@coffer/tasks";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { blameContent, itemOf, placeOf, secrets, undoDeletion, vaultOf } from "./arguments.ts";
 import type { World } from "./world.ts";

@@ -10,8 +10,9 @@ export const ALLOWED_WORKSPACES: Readonly<Record<string, readonly string[]>> = {
   "@coffer/chain": ["@coffer/crypto", "@coffer/contract"],
   "@coffer/sdk": ["@coffer/contract", "@coffer/crypto", "@coffer/chain"],
   "@coffer/localnet": ["@coffer/chain"],
-  "@coffer/mcp": ["@coffer/sdk", "@coffer/contract"],
-  "@coffer/cli": ["@coffer/mcp", "@coffer/sdk", "@coffer/contract"],
+  "@coffer/tasks": ["@coffer/sdk", "@coffer/contract"],
+  "@coffer/mcp": ["@coffer/tasks", "@coffer/sdk", "@coffer/contract"],
+  "@coffer/cli": ["@coffer/tasks", "@coffer/sdk", "@coffer/contract"],
   // Never crypto, sdk or chain: "the server cannot decrypt" is a property of this graph.
   "@coffer/server": ["@coffer/contract"],
   "@coffer/devstack": ["@coffer/server", "@coffer/localnet", "@coffer/sdk", "@coffer/mcp", "@coffer/contract"],
@@ -20,6 +21,8 @@ export const ALLOWED_WORKSPACES: Readonly<Record<string, readonly string[]>> = {
 /** Third-party packages of a workspace, where the list is closed. */
 export const ALLOWED_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "@coffer/contract": ["zod"],
+  // No MCP library and no parser of command lines: what is here is below both.
+  "@coffer/tasks": [],
 };
 
 /** Entries that run without Node: nothing they reach may import a `node:` module. */

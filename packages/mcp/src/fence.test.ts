@@ -1,6 +1,7 @@
+import { untrusted } from "@coffer/tasks";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { openFence, untrusted } from "./fence.ts";
+import { openFence } from "./fence.ts";
 
 describe("fence", () => {
   it("draws another nonce when the text holds the first", () => {

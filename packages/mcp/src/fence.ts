@@ -3,24 +3,7 @@
  * nonce per result, drawn after the text is known, so the text cannot close its own fence.
  */
 import { randomBytes } from "node:crypto";
-
-/** Text from outside. Result shaping is the only place that reads it, and it always fences. */
-export class Untrusted {
-  readonly #text: string;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  /** The visible form: control, invisible and direction-changing characters spelled out, and a limited length. */
-  visible(): string {
-    return spellOut(this.#text);
-  }
-}
-
-export function untrusted(text: string): Untrusted {
-  return new Untrusted(text);
-}
+import type { Untrusted } from "@coffer/tasks";
 
 export interface Fence {
   readonly nonce: string;
@@ -52,17 +35,4 @@ export function openFence(texts: readonly string[], draw: () => string = drawNon
 /** 48 bits: the writer of a name cannot guess it, and eight characters cost a model little. */
 function drawNonce(): string {
   return randomBytes(NONCE_BYTES).toString("base64url");
-}
-
-const LONGEST = 300;
-
-/**
- * Control, format (bidirectional, zero-width), surrogate and separator characters, private use, and what else is drawn
- * as nothing (UAX #44 Default_Ignorable_Code_Point): variation selectors can carry a whole hidden text.
- */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-
-function spellOut(text: string): string {
-  const spelled = text.replace(INVISIBLE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
-  return spelled.length <= LONGEST ? spelled : `${spelled.slice(0, LONGEST)}… (${String(text.length)} characters)`;
 }

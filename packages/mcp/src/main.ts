@@ -1,11 +1,8 @@
 #!/usr/bin/env node
 /** The process: flags and environment in, one client on stdio served, gone when the client is. */
+import { createRedaction, createSession, ownConfiguration, type Redaction, resolveFolders } from "@coffer/tasks";
 import { parseFlags } from "./flags.ts";
-import { resolveFolders } from "./paths/allowed-folders.ts";
-import { ownConfiguration } from "./paths/denied.ts";
-import { createRedaction, type Redaction } from "./redaction.ts";
 import { createServer, SERVER_VERSION } from "./server.ts";
-import { createSession } from "./session.ts";
 import { keepStdoutForProtocol, serveStreams } from "./stdio.ts";
 import type { Launch } from "./launch.ts";
 

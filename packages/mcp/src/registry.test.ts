@@ -1,10 +1,10 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { KnownAccess } from "@coffer/tasks";
 import { describe, expect, it } from "vitest";
 import { INSTRUCTIONS } from "./instructions.ts";
 import { chooseTools, TOOLS } from "./registry.ts";
 import type { Tool } from "./tool.ts";
-import type { KnownAccess } from "./session.ts";
 
 const all = { profile: null, tools: null, excludeTools: [], readOnly: false, vaultId: null } as const;
 const names = (tools: readonly Tool[]) => tools.map((tool) => tool.name);

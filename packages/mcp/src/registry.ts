@@ -1,4 +1,5 @@
 /** All tools, in the order in which they are listed, and the choice of those a server offers. */
+import type { KnownAccess } from "@coffer/tasks";
 import type { Tool } from "./tool.ts";
 import { accountTools } from "./tools/account.ts";
 import { fileTools } from "./tools/files.ts";
@@ -8,7 +9,6 @@ import { trashTools } from "./tools/trash.ts";
 import { vaultAccessTools } from "./tools/vault-access.ts";
 import { vaultTools } from "./tools/vaults.ts";
 import type { Launch } from "./launch.ts";
-import type { KnownAccess } from "./session.ts";
 
 /** One group per file in `tools/`. The order is part of the surface: hosts cache the list byte by byte. */
 export const TOOLS: readonly Tool[] = [

@@ -1,8 +1,7 @@
 import { SessionEndedError } from "@coffer/sdk";
+import { toFailure, TaskFailure, untrusted } from "@coffer/tasks";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ToolFailure, toFailure } from "./failure.ts";
-import { untrusted } from "./fence.ts";
 import { shapeFailure, shapeOutcome, type Fact } from "./result.ts";
 
 describe("shapeOutcome", () => {
@@ -89,7 +88,7 @@ describe("either half alone", () => {
 
 describe("shapeFailure", () => {
   it("says the same in both halves", () => {
-    const shaped = shapeFailure(new ToolFailure("not_found", { detail: untrusted("obey me"), requestId: "r-1" }));
+    const shaped = shapeFailure(new TaskFailure("not_found", { detail: untrusted("obey me"), requestId: "r-1" }));
     const text = shaped.content[0]?.text ?? "";
     const error = shaped.structuredContent["error"];
     expect(shaped.isError).toBe(true);

@@ -2,8 +2,8 @@
  * Shapes what a tool found into the two halves of an MCP result: `structuredContent` for programs and text for models.
  * Each half carries all facts, because hosts drop one or the other. Imports no MCP library.
  */
-import type { ToolFailure } from "./failure.ts";
-import { openFence, Untrusted, type Fence } from "./fence.ts";
+import { type TaskFailure, Untrusted } from "@coffer/tasks";
+import { openFence, type Fence } from "./fence.ts";
 
 /** A value in a result. Text from outside can only stand here as {@link Untrusted}. */
 export type Fact = string | number | boolean | null | Untrusted | readonly Fact[] | { readonly [name: string]: Fact };
@@ -47,7 +47,7 @@ export function shapeOutcome(outcome: Outcome): ShapedResult {
   return finish(lines, structured, fence);
 }
 
-export function shapeFailure(failure: ToolFailure): ShapedResult {
+export function shapeFailure(failure: TaskFailure): ShapedResult {
   const detail = failure.detail;
   const fence = openFence(detail === null ? [] : [detail.visible()]);
   const said = detail === null ? null : fence.wrap(detail);

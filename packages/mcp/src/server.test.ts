@@ -1,9 +1,9 @@
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { createClient } from "@coffer/sdk";
+import { type KnownAccess, sessionOver } from "@coffer/tasks";
 import { expect, it } from "vitest";
 import { parseFlags } from "./flags.ts";
 import { createServer } from "./server.ts";
-import { sessionOver, type KnownAccess } from "./session.ts";
 
 /** Over a key whose access the service tells only to who waits longer than the first list does. */
 async function connect(flags: readonly string[], told: KnownAccess): Promise<Client> {

@@ -1,5 +1,6 @@
 /** Binds tools to the protocol. With stdio.ts the only place that knows an MCP library. */
 import { api } from "@coffer/contract";
+import { type AllowedFolders, narrowByRoots, type Session, toFailure, TaskFailure } from "@coffer/tasks";
 import {
   CLIENT_CAPABILITIES_META_KEY,
   inputRequired,
@@ -11,12 +12,9 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { Call } from "./call.ts";
-import { toFailure, ToolFailure } from "./failure.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
-import { narrowByRoots, type AllowedFolders } from "./paths/allowed-folders.ts";
 import { chooseTools, TOOL_NAMES } from "./registry.ts";
 import { shapeFailure, shapeOutcome } from "./result.ts";
-import type { Session } from "./session.ts";
 import type { Tool } from "./tool.ts";
 import { isId, membershipStep } from "./words.ts";
 import type { Launch } from "./launch.ts";
@@ -122,12 +120,12 @@ async function answer(
 }
 
 /** Who is not a member can do nothing about it but tell its address: it is in the answer, with what the owner does. */
-async function explained(failure: ToolFailure, { session, launch }: ServerParts, args: unknown): Promise<ToolFailure> {
+async function explained(failure: TaskFailure, { session, launch }: ServerParts, args: unknown): Promise<TaskFailure> {
   if (failure.code !== "not_a_member") return failure;
   const chainAddress = await session.chainAddress();
   if (chainAddress === null) return failure;
   const { message, detail, requestId } = failure;
-  return new ToolFailure("not_a_member", {
+  return new TaskFailure("not_a_member", {
     message,
     nextStep: `${membershipStep(chainAddress, launch.vaultId ?? (await vaultOf(args, session)))} vault_access_check says which part is missing.`,
     ...(detail === null ? {} : { detail }),

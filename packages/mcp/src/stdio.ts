@@ -1,9 +1,9 @@
 /** One process, one client on stdin and stdout. Stdout carries the protocol and nothing else. */
 import { Console } from "node:console";
 import { Writable, type Readable } from "node:stream";
+import type { Redaction } from "@coffer/tasks";
 import type { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
-import type { Redaction } from "./redaction.ts";
 
 export interface StdioStreams {
   readonly input: Readable;

@@ -1,7 +1,7 @@
+import { LOCAL_FAILURES, toFailure, TaskFailure } from "@coffer/tasks";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Call } from "./call.ts";
-import { LOCAL_FAILURES, ToolFailure, toFailure } from "./failure.ts";
 import { TOOLS } from "./registry.ts";
 
 const CASES = process.env["COFFER_TEST_COUNTS"] === "full" ? 5_000 : 300;
@@ -10,7 +10,7 @@ const CASES = process.env["COFFER_TEST_COUNTS"] === "full" ? 5_000 : 300;
 const call: Call = {
   signal: new AbortController().signal,
   progress: () => undefined,
-  client: () => Promise.reject(new ToolFailure("signed_out")),
+  client: () => Promise.reject(new TaskFailure("signed_out")),
   folders: { folders: [], denied: { folders: [], files: [] } },
   pinnedVault: null,
   setup: () =>

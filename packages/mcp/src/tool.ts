@@ -1,8 +1,8 @@
 /** What a tool is: plain data and a function. Nothing here knows an MCP library, so results and lists can be tested bare. */
 import type { Effect, EndpointDefinition } from "@coffer/contract";
+import { TaskFailure } from "@coffer/tasks";
 import * as z from "zod/mini";
 import type { Call } from "./call.ts";
-import { ToolFailure } from "./failure.ts";
 import type { Outcome } from "./result.ts";
 import { renderInputSchema, type JsonObject } from "./schema.ts";
 
@@ -36,7 +36,7 @@ export interface Tool {
   /** The input schema; with a pinned vault, `vaultId` is left out. */
   inputSchema(vaultPinned: boolean): JsonObject;
   readonly outputSchema: JsonObject | null;
-  /** Parses the arguments and runs. Throws ToolFailure, or an error of the SDK or the file system. */
+  /** Parses the arguments and runs. Throws TaskFailure, or an error of the SDK or the file system. */
   invoke(args: unknown, call: Call): Promise<Outcome>;
 }
 
@@ -76,7 +76,7 @@ export function defineTool<const Shape extends z.core.$ZodShape>(definition: Too
     outputSchema: definition.outputSchema ?? null,
     invoke: async (args, call) => {
       const parsed = input.safeParse(withPinnedVault(args, takesVault ? call.pinnedVault : null));
-      if (!parsed.success) throw new ToolFailure("invalid_arguments", { message: sentenceOf(parsed.error) });
+      if (!parsed.success) throw new TaskFailure("invalid_arguments", { message: sentenceOf(parsed.error) });
       return await definition.run(parsed.data, call);
     },
   };
@@ -106,7 +106,7 @@ function withPinnedVault(args: unknown, vaultId: string | null): unknown {
   const given: unknown = args ?? {};
   if (vaultId === null || typeof given !== "object" || given === null) return given;
   if ("vaultId" in given)
-    throw new ToolFailure("invalid_arguments", { message: "vaultId is fixed for this server; leave it out" });
+    throw new TaskFailure("invalid_arguments", { message: "vaultId is fixed for this server; leave it out" });
   return { ...given, vaultId };
 }
 

@@ -1,5 +1,5 @@
 /** Values of the service as facts: what has a narrow form stands as it is, any other text is fenced. */
-import { untrusted, type Untrusted } from "./fence.ts";
+import { untrusted, type Untrusted } from "@coffer/tasks";
 
 /** A word of the service's own vocabulary, which it may extend. */
 export function word(text: string): string | Untrusted {

@@ -1,5 +1,5 @@
 import { api } from "@coffer/contract";
-import { untrusted } from "../fence.ts";
+import { untrusted } from "@coffer/tasks";
 import type { Fact } from "../result.ts";
 import { defineTool } from "../tool.ts";
 import { word } from "../words.ts";

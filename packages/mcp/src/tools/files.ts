@@ -1,9 +1,8 @@
 import { api } from "@coffer/contract";
 import type { File } from "@coffer/sdk";
+import { TaskFailure, untrusted } from "@coffer/tasks";
 import * as z from "zod/mini";
 import type { Call } from "../call.ts";
-import { ToolFailure } from "../failure.ts";
-import { untrusted } from "../fence.ts";
 import type { Fact } from "../result.ts";
 import { defineTool } from "../tool.ts";
 import { moment, token } from "../words.ts";
@@ -56,7 +55,7 @@ export const fileTools = [
       const before = await findOwnFile(call, fileId);
       const client = await call.client();
       const file = await client.files.delete(fileId, { signal: call.signal });
-      if (file === null) throw new ToolFailure("unexpected_answer");
+      if (file === null) throw new TaskFailure("unexpected_answer");
       // Names and sizes of a shared vault are known from before: the service does not know them.
       return { summary: "The file is in the trash.", facts: fileFacts({ ...before, trashedAt: file.trashedAt }) };
     },

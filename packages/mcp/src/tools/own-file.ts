@@ -1,7 +1,6 @@
 import type { File } from "@coffer/sdk";
+import { stepFor, TaskFailure, untrusted } from "@coffer/tasks";
 import type { Call } from "../call.ts";
-import { stepFor, ToolFailure } from "../failure.ts";
-import { untrusted } from "../fence.ts";
 import type { Fact } from "../result.ts";
 import { membershipStep, moment, word } from "../words.ts";
 
@@ -9,14 +8,14 @@ import { membershipStep, moment, word } from "../words.ts";
 export async function findOwnFile(call: Call, fileId: string): Promise<File> {
   const client = await call.client();
   const file = await client.files.get(fileId, { signal: call.signal });
-  if (call.pinnedVault !== null && file.vaultId !== call.pinnedVault) throw new ToolFailure("not_found");
+  if (call.pinnedVault !== null && file.vaultId !== call.pinnedVault) throw new TaskFailure("not_found");
   return file;
 }
 
-/** As findOwnFile, for reading its content. Throws ToolFailure `shared_vault` where this server could get the encrypted bytes only. */
+/** As findOwnFile, for reading its content. Throws TaskFailure `shared_vault` where this server could get the encrypted bytes only. */
 export async function findReadableFile(call: Call, fileId: string): Promise<File> {
   const file = await findOwnFile(call, fileId);
-  if (file.shared !== null && (await call.chainAddress()) === null) throw new ToolFailure("shared_vault");
+  if (file.shared !== null && (await call.chainAddress()) === null) throw new TaskFailure("shared_vault");
   return file;
 }
 

@@ -1,5 +1,5 @@
 import { api } from "@coffer/contract";
-import { stepFor, toFailure, type ToolFailure } from "../failure.ts";
+import { stepFor, toFailure, type TaskFailure } from "@coffer/tasks";
 import type { Call } from "../call.ts";
 import type { Fact } from "../result.ts";
 import { defineTool } from "../tool.ts";
@@ -58,6 +58,6 @@ async function signInFacts(call: Call): Promise<{ ready: boolean; facts: Record<
   }
 }
 
-function problemFacts(failure: ToolFailure): Record<string, Fact> {
+function problemFacts(failure: TaskFailure): Record<string, Fact> {
   return { problem: failure.code, problemMessage: failure.message, detail: failure.detail, nextStep: failure.nextStep };
 }

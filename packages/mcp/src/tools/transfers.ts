@@ -1,15 +1,20 @@
 import { api } from "@coffer/contract";
+import {
+  type Digest,
+  digestLocal,
+  digestStored,
+  openDestination,
+  openSource,
+  TaskFailure,
+  untrusted,
+  uploadSource,
+} from "@coffer/tasks";
 import * as z from "zod/mini";
 import type { Call } from "../call.ts";
-import { untrusted } from "../fence.ts";
-import { ToolFailure } from "../failure.ts";
-import { openDestination, openSource } from "../paths/local-files.ts";
 import type { Fact } from "../result.ts";
 import { defineTool } from "../tool.ts";
 import { byteCount } from "../words.ts";
-import { digestLocal, digestStored, type Digest } from "./digests.ts";
 import { findOwnFile, findReadableFile } from "./own-file.ts";
-import { uploadSource } from "./upload-source.ts";
 
 const fileId = api.files.content.params.shape.fileId;
 const localPath = z.string().check(z.minLength(1), z.maxLength(4096));
@@ -88,7 +93,7 @@ export const transferTools = [
       const size = ciphertext ? (file.storedSize ?? file.size) : file.size;
       const part = rangeOf(args.offset, args.length);
       if (part !== null && part.offset >= size) {
-        throw new ToolFailure("invalid_arguments", {
+        throw new TaskFailure("invalid_arguments", {
           message: `offset must be below the file's ${byteCount(size)}`,
         });
       }

@@ -1,7 +1,6 @@
 import { api } from "@coffer/contract";
 import type { AccessCheck, LayerCheck } from "@coffer/sdk";
-import { ToolFailure } from "../failure.ts";
-import { untrusted } from "../fence.ts";
+import { TaskFailure, untrusted } from "@coffer/tasks";
 import type { Fact } from "../result.ts";
 import { defineTool } from "../tool.ts";
 import { membershipStep, word } from "../words.ts";
@@ -44,7 +43,7 @@ function publicVault(vaultId: string) {
 async function withoutChainKey(vaultId: string, asked: Promise<{ readonly type: string }>) {
   const { type } = await asked;
   if (type === "public") return publicVault(vaultId);
-  throw new ToolFailure("shared_vault");
+  throw new TaskFailure("shared_vault");
 }
 
 function summaryOf(check: AccessCheck): string {

@@ -1,6 +1,6 @@
 import { api, VAULT_TYPES, type Vault } from "@coffer/contract";
+import { untrusted } from "@coffer/tasks";
 import * as z from "zod/mini";
-import { untrusted } from "../fence.ts";
 import type { Fact } from "../result.ts";
 import { defineTool } from "../tool.ts";
 import { moment, token, word } from "../words.ts";

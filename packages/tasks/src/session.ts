@@ -4,12 +4,11 @@
  */
 import type { Client, SharedVaultOptions } from "@coffer/sdk";
 import type { Settings } from "@coffer/sdk/node";
-import { toFailure, ToolFailure } from "./failure.ts";
+import { toFailure, TaskFailure } from "./failure.ts";
 import type { Redaction } from "./redaction.ts";
-import type { SetupReport } from "./call.ts";
 
 export interface Session {
-  /** Throws ToolFailure `signed_out` when there is no key, SdkError `configuration` when the settings cannot be used. */
+  /** Throws TaskFailure `signed_out` when there is no key, SdkError `configuration` when the settings cannot be used. */
   client(): Promise<Client>;
   setup(): Promise<SetupReport>;
   /** This server's own address on the chain; null where it has no chain key. Never rejects. */
@@ -96,7 +95,7 @@ async function usableSettings(options: SessionOptions): Promise<UsableSettings> 
   if (credentials === null) throw signedOut(settings);
   const { baseUrl } = settings;
   if (baseUrl === null) {
-    throw new ToolFailure("not_configured", {
+    throw new TaskFailure("not_configured", {
       message: "There is a key, but no address of a service",
       nextStep: "Ask the user to set SERVICE_BASE_URL in this server's environment.",
     });
@@ -123,8 +122,8 @@ async function connect(
   });
 }
 
-function signedOut({ configFile, profile }: Settings): ToolFailure {
-  return new ToolFailure("signed_out", {
+function signedOut({ configFile, profile }: Settings): TaskFailure {
+  return new TaskFailure("signed_out", {
     message: "Nobody is signed in: this server found no key",
     nextStep: `Ask the user to put a key into ${configFile} (profiles.${profile}.apiKey, with baseUrl), or to set SERVICE_API_KEY and SERVICE_BASE_URL in this server's environment. Then call again; never ask for the key itself.`,
   });
@@ -178,3 +177,14 @@ async function accessOf(open: () => Promise<Client>, signal: AbortSignal): Promi
 
 /** `unknown`: the key could not be asked in time. `none`: there is no key. */
 export type KnownAccess = "owner" | "agent" | "unknown" | "none";
+
+/** How the server is set up, for `status_check`. No secrets. */
+export interface SetupReport {
+  readonly baseUrl: string | null;
+  readonly configFile: string | null;
+  /** The profile of the config file. */
+  readonly configProfile: string | null;
+  readonly keyFrom: string | null;
+  /** Whether there is what opens shared vaults: a chain key and a network file. */
+  readonly sharedVaults: "ready" | "no chain key" | "no network file" | "not set up";
+}

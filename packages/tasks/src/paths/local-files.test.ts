@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ToolFailure, toFailure } from "../failure.ts";
+import { TaskFailure, toFailure } from "../failure.ts";
 import { contains, narrowByRoots, resolveFolders, type AllowedFolders } from "./allowed-folders.ts";
 import { openDestination, openSource, type SourceFile } from "./local-files.ts";
 
@@ -57,7 +57,7 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
     await work;
     return "opened";
   } catch (error) {
-    if (error instanceof ToolFailure) return error.code;
+    if (error instanceof TaskFailure) return error.code;
     throw error;
   }
 }

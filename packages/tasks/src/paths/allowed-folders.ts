@@ -6,7 +6,7 @@ import type { Stats } from "node:fs";
 import { lstat, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ToolFailure } from "../failure.ts";
+import { TaskFailure } from "../failure.ts";
 import { isDenied, type DenyList } from "./denied.ts";
 
 export interface AllowedFolders {
@@ -76,15 +76,15 @@ export function isAllowed(allowed: AllowedFolders, path: string): boolean {
 
 /**
  * Finds where a given path lies. A relative path counts from the first allowed folder.
- * Throws ToolFailure `path_not_allowed`, or `file_not_found` when its folder, inside the allowed ones, does not exist.
+ * Throws TaskFailure `path_not_allowed`, or `file_not_found` when its folder, inside the allowed ones, does not exist.
  * Outside the allowed folders nothing is said about what exists.
  */
 export async function findPlace(allowed: AllowedFolders, given: string): Promise<Place> {
   const first = allowed.folders[0];
   if (first === undefined)
-    throw new ToolFailure("path_not_allowed", { message: "No folder is allowed on this server" });
+    throw new TaskFailure("path_not_allowed", { message: "No folder is allowed on this server" });
   const problem = textProblem(given);
-  if (problem !== null) throw new ToolFailure("path_not_allowed", { message: problem });
+  if (problem !== null) throw new TaskFailure("path_not_allowed", { message: problem });
   const path = isAbsolute(given) ? resolve(given) : resolve(first, given);
   const parent = await realParent(allowed, path);
   const name = basename(path);
@@ -94,9 +94,9 @@ export async function findPlace(allowed: AllowedFolders, given: string): Promise
 }
 
 /** By its name alone, so it tells nothing of what exists: without it a model looks for the fault in the folder. */
-function refusalOf({ folders }: AllowedFolders, path: string): ToolFailure {
-  if (!folders.some((folder) => contains(folder, path))) return new ToolFailure("path_not_allowed");
-  return new ToolFailure("path_not_allowed", {
+function refusalOf({ folders }: AllowedFolders, path: string): TaskFailure {
+  if (!folders.some((folder) => contains(folder, path))) return new TaskFailure("path_not_allowed");
+  return new TaskFailure("path_not_allowed", {
     message: "By its name or folder it may hold keys or settings, which no tool touches",
     nextStep: "Choose another file. Do not copy or rename this one to get around it.",
   });
@@ -132,8 +132,8 @@ async function realParent(allowed: AllowedFolders, path: string): Promise<string
   } catch (error) {
     const nearest = await nearestExisting(parent);
     const inside = nearest !== null && isAllowed(allowed, nearest);
-    if (!inside) throw new ToolFailure("path_not_allowed", { cause: error });
-    throw new ToolFailure("file_not_found", { message: "The folder of the path does not exist", cause: error });
+    if (!inside) throw new TaskFailure("path_not_allowed", { cause: error });
+    throw new TaskFailure("file_not_found", { message: "The folder of the path does not exist", cause: error });
   }
 }
 

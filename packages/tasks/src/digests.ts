@@ -1,7 +1,7 @@
 /** Bytes and SHA-256 of a file here and of one in a vault. */
 import { createHash } from "node:crypto";
-import type { Call } from "../call.ts";
-import type { SourceFile } from "../paths/local-files.ts";
+import type { Task } from "./task.ts";
+import type { SourceFile } from "./paths/local-files.ts";
 
 export interface Digest {
   readonly bytes: number;
@@ -9,11 +9,11 @@ export interface Digest {
 }
 
 /** Of a local file, read from its beginning. */
-export async function digestLocal(call: Call, source: SourceFile): Promise<Digest> {
+export async function digestLocal(task: Task, source: SourceFile): Promise<Digest> {
   const handle = await source.reopen();
   const hash = createHash("sha256");
   let bytes = 0;
-  for await (const chunk of handle.createReadStream({ signal: call.signal }) as AsyncIterable<Uint8Array>) {
+  for await (const chunk of handle.createReadStream({ signal: task.signal }) as AsyncIterable<Uint8Array>) {
     hash.update(chunk);
     bytes += chunk.length;
   }
@@ -26,16 +26,16 @@ export interface StoredDigest extends Digest {
 }
 
 /** The SDK ends a damaged stream with an error; here damage is an answer, with what was read. */
-export async function digestStored(call: Call, id: string, size: number): Promise<StoredDigest> {
-  const client = await call.client();
+export async function digestStored(task: Task, id: string, size: number): Promise<StoredDigest> {
+  const client = await task.client();
   const hash = createHash("sha256");
   let bytes = 0;
   try {
-    const content = await client.files.download(id, { signal: call.signal });
+    const content = await client.files.download(id, { signal: task.signal });
     for await (const chunk of content.stream) {
       hash.update(chunk);
       bytes += chunk.length;
-      call.progress(bytes, size);
+      task.progress(bytes, size);
     }
   } catch (error) {
     if (!isDamage(error)) throw error;

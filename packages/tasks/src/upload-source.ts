@@ -1,9 +1,9 @@
 /** The decisions of an upload: is there room, what is it called, what if the name is taken. */
 import { nameProblem } from "@coffer/contract";
 import type { Account, File } from "@coffer/sdk";
-import type { Call } from "../call.ts";
-import { ToolFailure, toFailure } from "../failure.ts";
-import type { SourceFile } from "../paths/local-files.ts";
+import type { Task } from "./task.ts";
+import { TaskFailure, toFailure } from "./failure.ts";
+import type { SourceFile } from "./paths/local-files.ts";
 import { digestLocal, digestStored } from "./digests.ts";
 
 export interface UploadWish {
@@ -24,68 +24,68 @@ export interface Stored {
 
 /**
  * Uploads an open local file. Refuses before any byte is sent when it surely cannot fit.
- * Throws ToolFailure `file_too_large`, `storage_quota`, `name_exists`, `invalid_arguments`, `integrity_failed`.
+ * Throws TaskFailure `file_too_large`, `storage_quota`, `name_exists`, `invalid_arguments`, `integrity_failed`.
  */
-export async function uploadSource(call: Call, source: SourceFile, wish: UploadWish): Promise<Stored> {
+export async function uploadSource(task: Task, source: SourceFile, wish: UploadWish): Promise<Stored> {
   const name = nameOf(source, wish.name);
-  await judgeRoom(call, source.size, wish);
-  if (wish.ifExists === "version") return await uploadVersion(call, source, wish, name);
-  if (wish.ifExists === "rename") return await uploadRenamed(call, source, wish, name);
+  await judgeRoom(task, source.size, wish);
+  if (wish.ifExists === "version") return await uploadVersion(task, source, wish, name);
+  if (wish.ifExists === "rename") return await uploadRenamed(task, source, wish, name);
   // A repeat under its key finds its own file: only the service can tell it from a stranger's, so nothing is asked before.
-  const taken = wish.idempotencyKey === undefined ? await findByName(call, wish, name) : null;
+  const taken = wish.idempotencyKey === undefined ? await findByName(task, wish, name) : null;
   if (taken !== null) throw nameTaken(taken);
-  const earlier = await findEarlier(call, source, wish, name);
+  const earlier = await findEarlier(task, source, wish, name);
   if (earlier !== null) return earlier;
-  return await send(call, source, { wish, name, key: wish.idempotencyKey, replaces: null });
+  return await send(task, source, { wish, name, key: wish.idempotencyKey, replaces: null });
 }
 
 function nameOf(source: SourceFile, wished: string | undefined): string {
   if (wished !== undefined) return wished;
   const problem = nameProblem(source.name);
   if (problem === null) return source.name.normalize("NFC");
-  throw new ToolFailure("invalid_arguments", { message: `The file's own name ${problem}`, nextStep: "Pass name." });
+  throw new TaskFailure("invalid_arguments", { message: `The file's own name ${problem}`, nextStep: "Pass name." });
 }
 
 /**
  * What can be told from here. A version gives the bytes of the one it replaces back, and a repeat under its key stores nothing: of both
  * only the service knows whether they fit, and it says so before it takes a byte. So it is with another account's vault, whose room counts.
  */
-async function judgeRoom(call: Call, size: number, wish: UploadWish): Promise<void> {
-  const client = await call.client();
-  const { account } = await client.account.get({ signal: call.signal });
+async function judgeRoom(task: Task, size: number, wish: UploadWish): Promise<void> {
+  const client = await task.client();
+  const { account } = await client.account.get({ signal: task.signal });
   const refusal = refusalFor(size, account, wish);
   if (refusal === null) return;
-  const { role } = await client.vaults.get(wish.vaultId, { signal: call.signal });
+  const { role } = await client.vaults.get(wish.vaultId, { signal: task.signal });
   if (role !== "member") throw refusal;
 }
 
-function refusalFor(size: number, { limits, usage }: Account, wish: UploadWish): ToolFailure | null {
+function refusalFor(size: number, { limits, usage }: Account, wish: UploadWish): TaskFailure | null {
   const { fileBytes, storageBytes } = limits;
   if (size > fileBytes) {
-    return new ToolFailure("file_too_large", {
+    return new TaskFailure("file_too_large", {
       message: `The file has ${String(size)} bytes, the plan allows ${String(fileBytes)} a file; nothing was sent`,
       nextStep: "Use a smaller file, or tell the user that it needs another plan.",
     });
   }
   const free = storageBytes - usage.bytes;
   if (wish.ifExists === "version" || wish.idempotencyKey !== undefined || size <= free) return null;
-  return new ToolFailure("storage_quota", {
+  return new TaskFailure("storage_quota", {
     message: `The file has ${String(size)} bytes, ${String(Math.max(free, 0))} are free; nothing was sent`,
   });
 }
 
-async function findByName(call: Call, wish: UploadWish, name: string): Promise<File | null> {
-  const client = await call.client();
+async function findByName(task: Task, wish: UploadWish, name: string): Promise<File | null> {
+  const client = await task.client();
   const query = { vaultId: wish.vaultId, folderId: wish.folderId ?? "root", name, limit: 1 };
   try {
-    const page = await client.files.list(query, { signal: call.signal });
+    const page = await client.files.list(query, { signal: task.signal });
     return page.files[0] ?? null;
   } catch (thrown) {
     // The service takes no name for a shared vault: it does not know any.
-    const unknown = toFailure(thrown, call.signal).code === "validation_failed" && (await call.chainAddress()) === null;
+    const unknown = toFailure(thrown, task.signal).code === "validation_failed" && (await task.chainAddress()) === null;
     if (!unknown) throw thrown;
-    const { type } = await client.vaults.get(wish.vaultId, { signal: call.signal });
-    throw type === "shared" ? new ToolFailure("shared_vault", { cause: thrown }) : thrown;
+    const { type } = await client.vaults.get(wish.vaultId, { signal: task.signal });
+    throw type === "shared" ? new TaskFailure("shared_vault", { cause: thrown }) : thrown;
   }
 }
 
@@ -93,36 +93,36 @@ async function findByName(call: Call, wish: UploadWish, name: string): Promise<F
  * What an earlier call with the same key has stored in a shared vault. There each call encrypts anew, so the service cannot tell that the
  * bytes are the same; who decrypts can. Only a file of the same name and the same content is taken for it.
  */
-async function findEarlier(call: Call, source: SourceFile, wish: UploadWish, name: string): Promise<Stored | null> {
-  if (wish.idempotencyKey === undefined || (await call.chainAddress()) === null) return null;
-  const file = await findByName(call, wish, name);
+async function findEarlier(task: Task, source: SourceFile, wish: UploadWish, name: string): Promise<Stored | null> {
+  if (wish.idempotencyKey === undefined || (await task.chainAddress()) === null) return null;
+  const file = await findByName(task, wish, name);
   if (file === null || file.shared === null || file.size !== source.size) return null;
-  const [local, stored] = [await digestLocal(call, source), await digestStored(call, file.id, file.size)];
+  const [local, stored] = [await digestLocal(task, source), await digestStored(task, file.id, file.size)];
   if (stored.damaged || stored.bytes !== local.bytes || stored.sha256 !== local.sha256) return null;
   return { file, bytes: local.bytes, sha256: local.sha256, replaced: false };
 }
 
-function nameTaken(file: File): ToolFailure {
-  return new ToolFailure("name_exists", {
+function nameTaken(file: File): TaskFailure {
+  return new TaskFailure("name_exists", {
     nextStep: `Pass another name, ifExists: rename, or ifExists: version to replace the content of file ${file.id}.`,
   });
 }
 
 /** A file of that name may come or go between the look and the upload; a second look settles it. */
-async function uploadVersion(call: Call, source: SourceFile, wish: UploadWish, name: string): Promise<Stored> {
+async function uploadVersion(task: Task, source: SourceFile, wish: UploadWish, name: string): Promise<Stored> {
   for (let attempt = 0; ; attempt += 1) {
-    const earlier = await findEarlier(call, source, wish, name);
+    const earlier = await findEarlier(task, source, wish, name);
     if (earlier !== null) return earlier;
-    const existing = await findByName(call, wish, name);
+    const existing = await findByName(task, wish, name);
     try {
-      return await send(call, source, {
+      return await send(task, source, {
         wish,
         name,
         key: existing === null ? wish.idempotencyKey : undefined,
         replaces: existing,
       });
     } catch (thrown) {
-      const failure = toFailure(thrown, call.signal);
+      const failure = toFailure(thrown, task.signal);
       const moved = failure.code === "name_exists" || failure.code === "not_found" || failure.code === "trashed";
       if (!moved || attempt > 0) throw failure;
     }
@@ -132,21 +132,21 @@ async function uploadVersion(call: Call, source: SourceFile, wish: UploadWish, n
 const MOST_NUMBERS = 100;
 
 /** Each number has its own key, derived from the given one: a repeat goes the same way and finds the same file. */
-async function uploadRenamed(call: Call, source: SourceFile, wish: UploadWish, name: string): Promise<Stored> {
+async function uploadRenamed(task: Task, source: SourceFile, wish: UploadWish, name: string): Promise<Stored> {
   for (let number = 0; number <= MOST_NUMBERS; number += 1) {
     const numbered = number === 0 ? name : numberedName(name, number);
     const key = wish.idempotencyKey === undefined ? undefined : `${wish.idempotencyKey}#${String(number)}`;
-    if (key === undefined && (await findByName(call, wish, numbered)) !== null) continue;
-    const earlier = await findEarlier(call, source, wish, numbered);
+    if (key === undefined && (await findByName(task, wish, numbered)) !== null) continue;
+    const earlier = await findEarlier(task, source, wish, numbered);
     if (earlier !== null) return earlier;
     try {
-      return await send(call, source, { wish, name: numbered, key, replaces: null });
+      return await send(task, source, { wish, name: numbered, key, replaces: null });
     } catch (thrown) {
-      const failure = toFailure(thrown, call.signal);
+      const failure = toFailure(thrown, task.signal);
       if (failure.code !== "name_exists") throw failure;
     }
   }
-  throw new ToolFailure("name_exists", { message: `The name and ${String(MOST_NUMBERS)} numbered ones are taken` });
+  throw new TaskFailure("name_exists", { message: `The name and ${String(MOST_NUMBERS)} numbered ones are taken` });
 }
 
 const MAX_STEM_BYTES = 180;
@@ -167,24 +167,24 @@ interface Sending {
   readonly replaces: File | null;
 }
 
-async function send(call: Call, source: SourceFile, { wish, name, key, replaces }: Sending): Promise<Stored> {
+async function send(task: Task, source: SourceFile, { wish, name, key, replaces }: Sending): Promise<Stored> {
   const { uploadFile } = await import("@coffer/sdk/node");
   const place =
     replaces === null
       ? { vaultId: wish.vaultId, name, ...(wish.folderId === undefined ? {} : { folderId: wish.folderId }) }
       : { fileId: replaces.id, vaultId: wish.vaultId };
-  const done = await uploadFile(await call.client(), source.path, {
+  const done = await uploadFile(await task.client(), source.path, {
     ...place,
     handle: await source.reopen(),
     ...(wish.mimeType === undefined ? {} : { contentType: wish.mimeType }),
     ...(key === undefined ? {} : { idempotencyKey: key }),
-    signal: call.signal,
+    signal: task.signal,
     onProgress: ({ bytes, total }) => {
-      call.progress(bytes, total ?? source.size);
+      task.progress(bytes, total ?? source.size);
     },
   });
   // In a shared vault the service's digest is of the encrypted bytes; the SDK has compared that one.
   const digestFits = done.file.shared !== null || done.sha256 === done.file.sha256;
-  if (done.bytes !== done.file.size || !digestFits) throw new ToolFailure("integrity_failed");
+  if (done.bytes !== done.file.size || !digestFits) throw new TaskFailure("integrity_failed");
   return { file: done.file, bytes: done.bytes, sha256: done.sha256, replaced: replaces !== null };
 }

@@ -8,7 +8,7 @@
 import { constants, type Stats } from "node:fs";
 import { lstat, open, readlink, realpath, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { ToolFailure } from "../failure.ts";
+import { TaskFailure } from "../failure.ts";
 import { findPlace, isAllowed, type AllowedFolders } from "./allowed-folders.ts";
 
 /** A local file that stays open until disposed. */
@@ -32,21 +32,21 @@ export interface Destination extends AsyncDisposable {
 const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const FOLDER_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIRECTORY;
 
-/** Throws ToolFailure `path_not_allowed`, `file_not_found` or `not_a_file`. */
+/** Throws TaskFailure `path_not_allowed`, `file_not_found` or `not_a_file`. */
 export async function openSource(allowed: AllowedFolders, given: string): Promise<SourceFile> {
   const place = await findPlace(allowed, given);
-  if (place.found === null) throw new ToolFailure("file_not_found");
+  if (place.found === null) throw new TaskFailure("file_not_found");
   if (place.found.isSymbolicLink()) {
-    throw new ToolFailure("path_not_allowed", {
+    throw new TaskFailure("path_not_allowed", {
       message: "The path is a symbolic link",
       nextStep: "Name the file that it leads to, where that lies in an allowed folder.",
     });
   }
-  if (!place.found.isFile()) throw new ToolFailure("not_a_file");
+  if (!place.found.isFile()) throw new TaskFailure("not_a_file");
   const handle = await open(place.path, READ_FLAGS);
   try {
     const stats = await handle.stat();
-    if (!stats.isFile()) throw new ToolFailure("not_a_file");
+    if (!stats.isFile()) throw new TaskFailure("not_a_file");
     const real = await judgeOpened(allowed, handle, place.path, stats);
     return {
       reopen: () => reopen(handle, real, stats),
@@ -65,7 +65,7 @@ export async function openSource(allowed: AllowedFolders, given: string): Promis
 
 /**
  * The place for a new file, in an existing folder.
- * Throws ToolFailure `path_not_allowed`, `file_not_found` (no such folder), `destination_exists` or `not_a_file`.
+ * Throws TaskFailure `path_not_allowed`, `file_not_found` (no such folder), `destination_exists` or `not_a_file`.
  */
 export async function openDestination(
   allowed: AllowedFolders,
@@ -92,19 +92,19 @@ export async function openDestination(
 
 function judgeExisting(found: Stats, overwrite: boolean): void {
   if (found.isSymbolicLink()) {
-    throw new ToolFailure("path_not_allowed", {
+    throw new TaskFailure("path_not_allowed", {
       message: "The destination is a symbolic link",
       nextStep: "Choose another destPath.",
     });
   }
   if (found.isDirectory()) {
-    throw new ToolFailure("not_a_file", {
+    throw new TaskFailure("not_a_file", {
       message: "The destination is a folder",
       nextStep: "Name the file as well: folder/file.",
     });
   }
-  if (!found.isFile()) throw new ToolFailure("not_a_file");
-  if (!overwrite) throw new ToolFailure("destination_exists");
+  if (!found.isFile()) throw new TaskFailure("not_a_file");
+  if (!overwrite) throw new TaskFailure("destination_exists");
 }
 
 const THROUGH_PROC = process.platform === "linux";
@@ -118,15 +118,15 @@ async function reopen(handle: FileHandle, real: string, stats: Stats): Promise<F
   const now = await again.stat();
   if (now.ino === stats.ino && now.dev === stats.dev) return again;
   await again.close();
-  throw new ToolFailure("source_changed");
+  throw new TaskFailure("source_changed");
 }
 
-/** Where the descriptor really lies, now that it can no longer be exchanged. Throws ToolFailure `path_not_allowed`. */
+/** Where the descriptor really lies, now that it can no longer be exchanged. Throws TaskFailure `path_not_allowed`. */
 async function judgeOpened(allowed: AllowedFolders, handle: FileHandle, path: string, stats: Stats): Promise<string> {
   const real = THROUGH_PROC ? await readlink(`/proc/self/fd/${String(handle.fd)}`) : await realpath(path);
-  if (!isAllowed(allowed, real)) throw new ToolFailure("path_not_allowed");
+  if (!isAllowed(allowed, real)) throw new TaskFailure("path_not_allowed");
   if (THROUGH_PROC) return real;
   const now = await lstat(real);
-  if (now.ino !== stats.ino || now.dev !== stats.dev) throw new ToolFailure("path_not_allowed");
+  if (now.ino !== stats.ino || now.dev !== stats.dev) throw new TaskFailure("path_not_allowed");
   return real;
 }

@@ -3,8 +3,8 @@
  * call may succeed later. Every failure of a tool becomes one of these; nothing else reaches the model.
  */
 import { ERRORS, isErrorCode, type ErrorCode } from "@coffer/contract";
-import { untrusted, type Untrusted } from "./fence.ts";
 import { entry, VAULT_FAILURES, type FailureEntry } from "./vault-failures.ts";
+import { untrusted, type Untrusted } from "./untrusted.ts";
 
 /** Failures that arise on this side of the wire. The service's own codes are in the contract's catalogue. */
 export const LOCAL_FAILURES = {
@@ -74,8 +74,8 @@ export interface FailureDetails {
 }
 
 /** A failure as the model is to read it. */
-export class ToolFailure extends Error {
-  override readonly name = "ToolFailure";
+export class TaskFailure extends Error {
+  override readonly name = "TaskFailure";
   readonly code: FailureCode;
   readonly nextStep: string;
   readonly retryable: boolean;
@@ -108,10 +108,10 @@ export function stepFor(code: string): string {
 }
 
 /** Turns whatever was thrown into a failure. Errors of the SDK are told by their fields: the SDK is loaded lazily. */
-export function toFailure(thrown: unknown, signal?: AbortSignal): ToolFailure {
-  if (thrown instanceof ToolFailure) return thrown;
-  if (signal?.aborted === true) return new ToolFailure("cancelled", { cause: thrown });
-  if (!(thrown instanceof Error)) return new ToolFailure("unexpected", { cause: thrown });
+export function toFailure(thrown: unknown, signal?: AbortSignal): TaskFailure {
+  if (thrown instanceof TaskFailure) return thrown;
+  if (signal?.aborted === true) return new TaskFailure("cancelled", { cause: thrown });
+  if (!(thrown instanceof Error)) return new TaskFailure("unexpected", { cause: thrown });
   return fromSdkError(thrown) ?? fromSystemError(thrown);
 }
 
@@ -132,23 +132,23 @@ const SDK_CODES: Readonly<Record<string, FailureCode>> = {
 /** Their messages describe the file or the setting at fault; the others say no more than the catalogue. */
 const TELLING = new Set<FailureCode>(["not_configured", "invalid_arguments"]);
 
-function fromSdkError(error: Error): ToolFailure | null {
+function fromSdkError(error: Error): TaskFailure | null {
   const code = textField(error, "code");
   if (code === undefined || !("nextStep" in error)) return null;
   const requestId = textField(error, "requestId");
   const facts = { cause: error, ...(requestId === undefined ? {} : { requestId }) };
   if (code === "invalid_credential" || code === "session_ended" || ("status" in error && error.status === 401)) {
-    return new ToolFailure("signed_out", { ...facts, message: "The service did not accept this server's credential" });
+    return new TaskFailure("signed_out", { ...facts, message: "The service did not accept this server's credential" });
   }
   if (isErrorCode(code))
-    return new ToolFailure(
+    return new TaskFailure(
       code,
       error.message === ERRORS[code].message ? facts : { ...facts, detail: untrusted(error.message) },
     );
-  if (isVaultCode(code)) return new ToolFailure(code, { ...facts, detail: untrusted(error.message) });
+  if (isVaultCode(code)) return new TaskFailure(code, { ...facts, detail: untrusted(error.message) });
   const own = SDK_CODES[code];
-  if (own === undefined) return new ToolFailure("unexpected", facts);
-  return new ToolFailure(own, TELLING.has(own) ? { ...facts, detail: untrusted(error.message) } : facts);
+  if (own === undefined) return new TaskFailure("unexpected", facts);
+  return new TaskFailure(own, TELLING.has(own) ? { ...facts, detail: untrusted(error.message) } : facts);
 }
 
 const SYSTEM_CODES: Readonly<Record<string, FailureCode>> = {
@@ -159,10 +159,10 @@ const SYSTEM_CODES: Readonly<Record<string, FailureCode>> = {
   ELOOP: "path_not_allowed",
 };
 
-function fromSystemError(error: Error): ToolFailure {
+function fromSystemError(error: Error): TaskFailure {
   const code = textField(error, "code");
-  if (code === undefined || !("syscall" in error)) return new ToolFailure("unexpected", { cause: error });
-  return new ToolFailure(SYSTEM_CODES[code] ?? "local_io", { cause: error });
+  if (code === undefined || !("syscall" in error)) return new TaskFailure("unexpected", { cause: error });
+  return new TaskFailure(SYSTEM_CODES[code] ?? "local_io", { cause: error });
 }
 
 function textField(error: Error, name: string): string | undefined {
