@@ -1,6 +1,6 @@
 /** The shape of a handler, derived from the contract: a missing or mistyped handler does not compile. */
 import type { AccessLevel, Api, EndpointDefinition, HandlerInput, Output, Scope } from "@coffer/contract";
-import type { Session } from "./ports/database.ts";
+import type { Queries } from "./ports/database.ts";
 
 /** Where a request comes from, as the service sees it. Data from outside: for records and limits, never for rights. */
 export interface RequestOrigin {
@@ -71,7 +71,7 @@ export interface CreationContext<Caller extends Principal | null> extends Reques
    * Rejects when another run of the same key has taken over: let it pass, the transaction must roll back.
    * An answer with a secret is not kept: give it a `location` header, which a repeat is told.
    */
-  record<Body>(transaction: Session, answer: Body | Reply<Body>): Promise<Recorded<Body>>;
+  record<Body>(transaction: Queries, answer: Body | Reply<Body>): Promise<Recorded<Body>>;
 }
 
 /** An answer whose record lies in the effect's transaction; only {@link CreationContext.record} makes one. */

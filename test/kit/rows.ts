@@ -1,5 +1,5 @@
 /** Rows for tests: valid, and different only where the test says. */
-import type { Session } from "@coffer/server/ports/database";
+import type { Queries } from "@coffer/server/ports/database";
 import type { AccountRow, FileRow, FolderRow, UploadRow, VaultRow } from "@coffer/server/ports/tables";
 import { randomUUID } from "node:crypto";
 
@@ -98,10 +98,10 @@ export function uploadRow(more: Partial<UploadRow> & Pick<UploadRow, "account_id
 }
 
 /** An account with one vault, in the database. */
-export async function insertAccount(session: Session): Promise<{ accountId: string; vaultId: string }> {
+export async function insertAccount(queries: Queries): Promise<{ accountId: string; vaultId: string }> {
   const account = accountRow();
   const vault = vaultRow({ id: account.default_vault_id, account_id: account.id });
-  await session.run(session.build.insertInto("accounts").values(account));
-  await session.run(session.build.insertInto("vaults").values(vault));
+  await queries.run(queries.build.insertInto("accounts").values(account));
+  await queries.run(queries.build.insertInto("vaults").values(vault));
   return { accountId: account.id, vaultId: vault.id };
 }

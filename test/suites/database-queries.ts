@@ -39,8 +39,8 @@ export function describeQueries(openMedium: OpenMedium): void {
       onDatabase(openMedium, async (database) => {
         const accounts = [accountRow(), accountRow(), accountRow()];
         for (const account of accounts) await database.run(database.build.insertInto("accounts").values(account));
-        const check = async (session: Parameters<typeof byEmail>[0]) => {
-          for (const { email, id } of accounts) expect((await session.first(byEmail(session, { email })))?.id).toBe(id);
+        const check = async (queries: Parameters<typeof byEmail>[0]) => {
+          for (const { email, id } of accounts) expect((await queries.first(byEmail(queries, { email })))?.id).toBe(id);
         };
         await check(database);
         await database.transaction(check);
@@ -59,9 +59,9 @@ export function describeQueries(openMedium: OpenMedium): void {
     );
 
     it(
-      "only run through a session",
+      "only run through Queries",
       onDatabase(openMedium, async (database) => {
-        await expect(database.build.selectFrom("accounts").selectAll().execute()).rejects.toThrow("Session");
+        await expect(database.build.selectFrom("accounts").selectAll().execute()).rejects.toThrow("through Queries");
       }),
     );
 

@@ -33,13 +33,13 @@ export function describeSchema(openMedium: OpenMedium): void {
       const broken: Migration = {
         version: 1,
         name: "broken",
-        async up(session) {
-          await session.run(session.build.schema.createTable("half").addColumn("id", "text"));
+        async up(queries) {
+          await queries.run(queries.build.schema.createTable("half").addColumn("id", "text"));
           throw new Error("half-way");
         },
       };
       await expect(migrate(database, [broken])).rejects.toThrow("half-way");
-      await migrate(database, [{ ...broken, up: (session) => broken.up(session).catch(() => undefined) }]);
+      await migrate(database, [{ ...broken, up: (queries) => broken.up(queries).catch(() => undefined) }]);
     });
 
     it(

@@ -1,4 +1,4 @@
-import { ConstraintError, type Database, type Session } from "@coffer/server/ports/database";
+import { ConstraintError, type Database, type Queries } from "@coffer/server/ports/database";
 import { setImmediate as turnOfTheLoop, setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { accountRow, fileRow, insertAccount, vaultRow } from "../kit/rows.ts";
@@ -44,23 +44,23 @@ export function describeTransactions(openMedium: OpenMedium): void {
     );
 
     it(
-      "refuse a write past their session, which would wait for them for ever",
+      "refuse a write past their Queries, which would wait for them for ever",
       onDatabase(openMedium, async (database) => {
         const work = database.transaction(() =>
           database.run(database.build.insertInto("accounts").values(accountRow())),
         );
-        await expect(work).rejects.toThrow("session");
+        await expect(work).rejects.toThrow("Queries");
         const nested = database.transaction(() => database.transaction(insertAccount));
-        await expect(nested).rejects.toThrow("session");
+        await expect(nested).rejects.toThrow("Queries");
         await insertAccount(database);
       }),
     );
 
     it(
-      "end with their work: the session is of no use afterwards",
+      "end with their work: their Queries are of no use afterwards",
       onDatabase(openMedium, async (database) => {
-        const session = await database.transaction((transaction) => Promise.resolve(transaction));
-        await expect(session.all(session.build.selectFrom("accounts").select("id"))).rejects.toThrow("over");
+        const queries = await database.transaction((transaction) => Promise.resolve(transaction));
+        await expect(queries.all(queries.build.selectFrom("accounts").select("id"))).rejects.toThrow("over");
       }),
     );
 
@@ -146,10 +146,10 @@ function actInTurns(act: () => Promise<void>): { end(): Promise<void> } {
   };
 }
 
-async function renameOften(session: Session, accountId: string, times: number): Promise<void> {
+async function renameOften(queries: Queries, accountId: string, times: number): Promise<void> {
   for (let index = 0; index < times; index += 1) {
     const name = `name ${index}`;
-    await session.run(session.build.updateTable("accounts").set({ name }).where("id", "=", accountId));
+    await queries.run(queries.build.updateTable("accounts").set({ name }).where("id", "=", accountId));
   }
 }
 

@@ -2,7 +2,7 @@
 import type { EventKind, EventObject } from "@coffer/contract";
 import type { Deps } from "../deps.ts";
 import type { Principal } from "../handler.ts";
-import type { Session } from "../ports/database.ts";
+import type { Queries } from "../ports/database.ts";
 import type { FileRow, FolderRow, VaultRow } from "../ports/tables.ts";
 import { ServiceError } from "../service-error.ts";
 import { fileObject, folderObject, vaultObject } from "./changes/objects.ts";
@@ -37,7 +37,7 @@ export function vaultTarget(row: VaultRow): Target {
 
 /** Writes the change's row in its own transaction (decisions §1); `action` is an event kind of decisions §6. */
 export async function noteChange(
-  transaction: Session,
+  transaction: Queries,
   deps: ActingDeps,
   actor: Actor | null,
   action: EventKind,

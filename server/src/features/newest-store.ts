@@ -1,6 +1,6 @@
 /** The SQL of lists that go from the newest to the oldest, page by page. */
 import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
-import { prepared, type Session } from "../ports/database.ts";
+import { prepared, type Queries } from "../ports/database.ts";
 import type { Tables } from "../ports/tables.ts";
 import type { PageRequest } from "./paging.ts";
 
@@ -13,7 +13,7 @@ type Rows<From extends keyof Tables, Row> = SelectQueryBuilder<Tables, From, Row
  */
 export function newest<Given extends Values, From extends keyof Tables, Row>(
   define: (build: Kysely<Tables>, value: Given) => Rows<From, Row>,
-): (session: Session, given: Given, page: PageRequest) => Promise<Row[]> {
+): (queries: Queries, given: Given, page: PageRequest) => Promise<Row[]> {
   const first = prepared((build, value: Given & { limit: number }) => inOrder(define(build, value), value.limit));
   const after = prepared((build, value: Given & { limit: number; createdAt: number; id: string }) =>
     inOrder(
@@ -21,12 +21,12 @@ export function newest<Given extends Values, From extends keyof Tables, Row>(
       value.limit,
     ),
   );
-  return (session, given, page) => {
+  return (queries, given, page) => {
     const limit = page.limit + 1;
-    return session.all(
+    return queries.all(
       page.after === null
-        ? first(session, { ...given, limit })
-        : after(session, { ...given, limit, createdAt: page.after.createdAt, id: page.after.id }),
+        ? first(queries, { ...given, limit })
+        : after(queries, { ...given, limit, createdAt: page.after.createdAt, id: page.after.id }),
     );
   };
 }

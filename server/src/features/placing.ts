@@ -1,6 +1,6 @@
 /** Where a new or moved item may go: a vault the caller reaches, and perhaps a live folder in it. */
 import type { Principal } from "../handler.ts";
-import type { Session } from "../ports/database.ts";
+import type { Queries } from "../ports/database.ts";
 import { ServiceError } from "../service-error.ts";
 import { reaches } from "./acting.ts";
 import { readQuota } from "./files/store.ts";
@@ -28,14 +28,14 @@ export interface FoundPlace {
  * Without a vault: the folder's, else the account's default vault (decisions §5), which is a public one. Throws `not_found`,
  * `vault_required` when a limited key does not reach the default vault, `different_vault`, and `trashed`.
  */
-export async function findPlace(session: Session, principal: Principal, wanted: WantedPlace): Promise<FoundPlace> {
-  const named = wanted.vaultId === undefined ? null : await readVaultFor(session, principal, wanted.vaultId);
+export async function findPlace(queries: Queries, principal: Principal, wanted: WantedPlace): Promise<FoundPlace> {
+  const named = wanted.vaultId === undefined ? null : await readVaultFor(queries, principal, wanted.vaultId);
   if (wanted.folderId === undefined || wanted.folderId === null) {
     if (named !== null) return placeIn(named, null);
     const { accountId } = principal;
-    return { accountId, vaultId: await defaultVault(session, principal), folderId: null, depth: 0, vault: null };
+    return { accountId, vaultId: await defaultVault(queries, principal), folderId: null, depth: 0, vault: null };
   }
-  const folder = await readFolderFor(session, principal, wanted.folderId);
+  const folder = await readFolderFor(queries, principal, wanted.folderId);
   if (named !== null && folder.row.vault_id !== named.id) throw new ServiceError("different_vault");
   if (folder.row.trashed_at !== null) throw new ServiceError("trashed", "The folder is in the trash");
   return folder.vault === null ? placeInFolder(folder) : placeIn(folder.vault, folder.row);
@@ -55,8 +55,8 @@ function placeInFolder({ row }: SeenFolder): FoundPlace {
   return { accountId: row.account_id, vaultId: row.vault_id, folderId: row.id, depth: row.depth, vault: null };
 }
 
-async function defaultVault(session: Session, principal: Principal): Promise<string> {
-  const { default_vault_id } = await readQuota(session, principal.accountId);
+async function defaultVault(queries: Queries, principal: Principal): Promise<string> {
+  const { default_vault_id } = await readQuota(queries, principal.accountId);
   if (!reaches(principal, default_vault_id)) throw new ServiceError("vault_required");
   return default_vault_id;
 }

@@ -1,6 +1,6 @@
 /** Files, folders and uploads that a caller may see: its account's, and those of shared vaults that record its chain address. */
 import type { Principal } from "../handler.ts";
-import type { Session } from "../ports/database.ts";
+import type { Queries } from "../ports/database.ts";
 import type { FileRow, FolderRow } from "../ports/tables.ts";
 import { notFound, visible } from "./acting.ts";
 import { findFile, findFileOfMember } from "./files/store.ts";
@@ -17,18 +17,18 @@ export type SeenFile = Seen<FileRow>;
 export type SeenFolder = Seen<FolderRow>;
 
 /** Throws `not_found`: whether there is one that the caller may not see is not disclosed. In the trash or not. */
-export async function readFileFor(session: Session, principal: Principal, id: string): Promise<SeenFile> {
-  return see(session, principal, "File", {
-    own: () => findFile(session, { id, accountId: principal.accountId }),
-    ofMember: (chainAddress) => findFileOfMember(session, { id, chainAddress }),
+export async function readFileFor(queries: Queries, principal: Principal, id: string): Promise<SeenFile> {
+  return see(queries, principal, "File", {
+    own: () => findFile(queries, { id, accountId: principal.accountId }),
+    ofMember: (chainAddress) => findFileOfMember(queries, { id, chainAddress }),
   });
 }
 
 /** The same for a folder. */
-export async function readFolderFor(session: Session, principal: Principal, id: string): Promise<SeenFolder> {
-  return see(session, principal, "Folder", {
-    own: () => findFolder(session, { id, accountId: principal.accountId }),
-    ofMember: (chainAddress) => findFolderOfMember(session, { id, chainAddress }),
+export async function readFolderFor(queries: Queries, principal: Principal, id: string): Promise<SeenFolder> {
+  return see(queries, principal, "Folder", {
+    own: () => findFolder(queries, { id, accountId: principal.accountId }),
+    ofMember: (chainAddress) => findFolderOfMember(queries, { id, chainAddress }),
   });
 }
 
@@ -44,7 +44,7 @@ interface LookUps<Row> {
 
 /** A row of the own account is one look-up, as long as it is in a public vault. */
 async function see<Row extends { readonly vault_id: string; readonly shared_json: string | null }>(
-  session: Session,
+  queries: Queries,
   principal: Principal,
   kind: string,
   { own, ofMember }: LookUps<Row>,
@@ -52,10 +52,10 @@ async function see<Row extends { readonly vault_id: string; readonly shared_json
   const mine = await own();
   if (mine !== null) {
     const row = visible(principal, mine, kind);
-    return { row, vault: row.shared_json === null ? null : await readVaultFor(session, principal, row.vault_id, kind) };
+    return { row, vault: row.shared_json === null ? null : await readVaultFor(queries, principal, row.vault_id, kind) };
   }
-  const chainAddress = await findActingAddress(session, principal);
+  const chainAddress = await findActingAddress(queries, principal);
   const row = chainAddress === null ? null : await ofMember(chainAddress);
   if (row === null) throw notFound(kind);
-  return { row, vault: await readVaultFor(session, principal, row.vault_id, kind) };
+  return { row, vault: await readVaultFor(queries, principal, row.vault_id, kind) };
 }

@@ -2,7 +2,7 @@
 import type { EndpointDefinition } from "@coffer/contract";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Quota } from "../limits/limits.ts";
-import type { Session } from "../ports/database.ts";
+import type { Queries } from "../ports/database.ts";
 import type { Authenticator } from "./authentication.ts";
 import { type CreationContext, type Principal, Recorded, Reply, type RequestOrigin } from "../handler.ts";
 import { NO_CROSS_ORIGIN_HEADERS } from "./cross-origin.ts";
@@ -104,7 +104,7 @@ export class CallContext implements CreationContext<Principal | null> {
     this.#request.call.watches.push(check);
   }
 
-  async record<Body>(transaction: Session, answer: Body | Reply<Body>): Promise<Recorded<Body>> {
+  async record<Body>(transaction: Queries, answer: Body | Reply<Body>): Promise<Recorded<Body>> {
     const reply = answer instanceof Reply ? answer : new Reply(answer);
     if (this.#reservation !== null) {
       await this.#reservation.complete(transaction, renderAnswer(this.#endpoint, reply));

@@ -7,7 +7,7 @@ import { hash } from "node:crypto";
 import { type EndpointDefinition, HEADERS, MAX_IDEMPOTENCY_KEY } from "@coffer/contract";
 import type { Deps } from "../deps.ts";
 import { completeRow, deleteRow, deleteRunning, findRow, insertRow } from "../features/idempotency/store.ts";
-import { ConstraintError, type Session } from "../ports/database.ts";
+import { ConstraintError, type Queries } from "../ports/database.ts";
 import type { IdempotencyRow } from "../ports/tables.ts";
 import { ServiceError } from "../service-error.ts";
 import type { RenderedAnswer } from "./output.ts";
@@ -24,7 +24,7 @@ export interface Payload {
 
 export interface Reservation {
   /** Turns the reservation into the kept answer; part of the effect's transaction. Rejects when it was taken over. */
-  complete(transaction: Session, answer: RenderedAnswer): Promise<void>;
+  complete(transaction: Queries, answer: RenderedAnswer): Promise<void>;
   /** The request is over. After a failure the key is free again; what was completed stays. */
   end(outcome: "answered" | "failed"): Promise<void>;
 }

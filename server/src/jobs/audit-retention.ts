@@ -1,7 +1,7 @@
 /** Removes what has been in the audit log for 365 days (decisions §4). */
 import { AUDIT_DAYS } from "@coffer/contract";
 import { BATCH, listEntriesAfter, listOldEntries, removeEntries } from "../features/audit/store.ts";
-import type { Session } from "../ports/database.ts";
+import type { Queries } from "../ports/database.ts";
 import type { JobDeps } from "./start-jobs.ts";
 
 const DAY = 24 * 60 * 60_000;
@@ -41,7 +41,7 @@ async function removeOldOf(deps: Removing, accountId: string, cutoff: number, si
   return total;
 }
 
-async function removeBatch(transaction: Session, accountId: string, cutoff: number): Promise<number> {
+async function removeBatch(transaction: Queries, accountId: string, cutoff: number): Promise<number> {
   const oldest = await listEntriesAfter(transaction, accountId, 0);
   const kept = oldest.findIndex((row) => row.occurred_at > cutoff);
   const newest = kept === -1 ? oldest.at(-1) : oldest[kept - 1];

@@ -1,7 +1,7 @@
 /** What is over by time: resumable uploads nobody finished, replaced versions, and answers kept for repeated requests. */
 import { limitsOf } from "../features/account/rules.ts";
 import { BLOB_GRACE_MS, queueBlobDeletion } from "../features/files/store.ts";
-import type { Session } from "../ports/database.ts";
+import type { Queries } from "../ports/database.ts";
 import type { UploadRow } from "../ports/tables.ts";
 import type { JobDeps } from "./start-jobs.ts";
 import {
@@ -31,7 +31,7 @@ export async function expireUploads(deps: Expiring, signal: AbortSignal): Promis
 
 function expireUpload(deps: Expiring, upload: Pick<UploadRow, "id" | "blob_key">): Promise<number> {
   const now = deps.clock.now();
-  const work = async (transaction: Session): Promise<number> => {
+  const work = async (transaction: Queries): Promise<number> => {
     await queueUploadBytes(transaction, upload.blob_key, now);
     return deleteExpiredUpload(transaction, upload.id, now);
   };
@@ -91,6 +91,6 @@ function dropVersions({ database, clock }: Expiring, rows: readonly VersionKey[]
 }
 
 export async function expireIdempotency(deps: Expiring): Promise<{ expired: number }> {
-  const work = (transaction: Session): Promise<number> => deleteExpiredAnswers(transaction, deps.clock.now());
+  const work = (transaction: Queries): Promise<number> => deleteExpiredAnswers(transaction, deps.clock.now());
   return { expired: await deps.database.transaction(work, { freesSpace: true }) };
 }

@@ -11,7 +11,7 @@ import {
   type Recipient,
 } from "../features/mail-tokens/store.ts";
 import { renderProviderMail, renderTokenMail, renderWebhookMail } from "../features/mail-tokens/texts.ts";
-import type { Session } from "../ports/database.ts";
+import type { Queries } from "../ports/database.ts";
 import { type Mail, MailError } from "../ports/mailer.ts";
 import type { MailRequestRow } from "../ports/tables.ts";
 import type { Job } from "./schedule.ts";
@@ -85,7 +85,7 @@ interface Claimed {
   readonly mail: Mail | null;
 }
 
-async function claim(deps: Mailing, transaction: Session): Promise<Claimed | null> {
+async function claim(deps: Mailing, transaction: Queries): Promise<Claimed | null> {
   const now = deps.clock.now();
   const request = await claimRequest(transaction, dueAt(now), now + LEASE);
   if (request === null) return null;
@@ -98,7 +98,7 @@ async function claim(deps: Mailing, transaction: Session): Promise<Claimed | nul
 /** The mail with its fresh token, whose hash is written before it leaves: so no token is ever mailed that does not work. */
 async function mint(
   { clock, random, settings }: Mailing,
-  transaction: Session,
+  transaction: Queries,
   { purpose: asked }: MailRequestRow,
   recipient: Recipient,
 ): Promise<Mail | null> {

@@ -1,6 +1,6 @@
 /** The SQL of the jobs. Unlike a feature's, it goes over all accounts. */
 import { dropStagedOfFolder } from "../features/folder-names/staged-store.ts";
-import { prepared, type Session } from "../ports/database.ts";
+import { prepared, type Queries } from "../ports/database.ts";
 import type { BlobDeletionRow, FileRow, FileVersionRow, FolderRow, UploadRow, VaultRow } from "../ports/tables.ts";
 
 /** Rows looked at in one step: a step is short, so requests run in between. */
@@ -15,8 +15,8 @@ const expiredUploads = prepared((build, value: { now: number }) =>
     .limit(BATCH),
 );
 
-export function listExpiredUploads(session: Session, now: number): Promise<Pick<UploadRow, "id" | "blob_key">[]> {
-  return session.all(expiredUploads(session, { now }));
+export function listExpiredUploads(queries: Queries, now: number): Promise<Pick<UploadRow, "id" | "blob_key">[]> {
+  return queries.all(expiredUploads(queries, { now }));
 }
 
 const queueUnlessFile = prepared((build, value: { blobKey: string; now: number }) =>
@@ -37,7 +37,7 @@ const queueUnlessFile = prepared((build, value: { blobKey: string; now: number }
 );
 
 /** Queues the bytes of an upload for deletion; those of a finished one are its file's or a kept version's, and stay. */
-export async function queueUploadBytes(transaction: Session, blobKey: string, now: number): Promise<void> {
+export async function queueUploadBytes(transaction: Queries, blobKey: string, now: number): Promise<void> {
   await transaction.run(queueUnlessFile(transaction, { blobKey, now }));
 }
 
@@ -46,7 +46,7 @@ const removeExpiredUpload = prepared((build, value: { id: string; now: number })
 );
 
 /** 0 when it is gone already. */
-export function deleteExpiredUpload(transaction: Session, id: string, now: number): Promise<number> {
+export function deleteExpiredUpload(transaction: Queries, id: string, now: number): Promise<number> {
   return transaction.run(removeExpiredUpload(transaction, { id, now }));
 }
 
@@ -62,19 +62,19 @@ const endedVersions = prepared((build, value: { now: number }) =>
 export type VersionKey = Pick<FileVersionRow, "file_id" | "version_id" | "blob_key">;
 
 /** Replaced versions whose time is over. */
-export function listEndedVersions(session: Session, now: number): Promise<VersionKey[]> {
-  return session.all(endedVersions(session, { now }));
+export function listEndedVersions(queries: Queries, now: number): Promise<VersionKey[]> {
+  return queries.all(endedVersions(queries, { now }));
 }
 
 /** The bytes that accounts keep of replaced versions, by account. */
-export async function sumKeptVersions(session: Session): Promise<{ accountId: string; plan: string; bytes: number }[]> {
-  const query = session.build
+export async function sumKeptVersions(queries: Queries): Promise<{ accountId: string; plan: string; bytes: number }[]> {
+  const query = queries.build
     .selectFrom("file_versions")
     .innerJoin("vaults", "vaults.id", "file_versions.vault_id")
     .innerJoin("accounts", "accounts.id", "vaults.account_id")
     .select(({ fn }) => ["accounts.id as accountId", "accounts.plan", fn.sum<number | string>("size").as("bytes")])
     .groupBy(["accounts.id", "accounts.plan"]);
-  return (await session.all(query)).map((row) => ({ ...row, bytes: Number(row.bytes) }));
+  return (await queries.all(query)).map((row) => ({ ...row, bytes: Number(row.bytes) }));
 }
 
 const keptOf = prepared((build, value: { accountId: string }) =>
@@ -89,10 +89,10 @@ const keptOf = prepared((build, value: { accountId: string }) =>
 
 /** Some of an account's replaced versions, the oldest first. */
 export function listKeptVersions(
-  session: Session,
+  queries: Queries,
   accountId: string,
 ): Promise<(VersionKey & Pick<FileVersionRow, "size">)[]> {
-  return session.all(keptOf(session, { accountId }));
+  return queries.all(keptOf(queries, { accountId }));
 }
 
 const removeVersion = prepared((build, value: { fileId: string; versionId: string }) =>
@@ -100,7 +100,7 @@ const removeVersion = prepared((build, value: { fileId: string; versionId: strin
 );
 
 /** 0 when it is gone already. */
-export function deleteVersion(transaction: Session, row: VersionKey): Promise<number> {
+export function deleteVersion(transaction: Queries, row: VersionKey): Promise<number> {
   return transaction.run(removeVersion(transaction, { fileId: row.file_id, versionId: row.version_id }));
 }
 
@@ -108,7 +108,7 @@ const removeAnswers = prepared((build, value: { now: number }) =>
   build.deleteFrom("idempotency").where("expires_at", "<=", value.now),
 );
 
-export function deleteExpiredAnswers(transaction: Session, now: number): Promise<number> {
+export function deleteExpiredAnswers(transaction: Queries, now: number): Promise<number> {
   return transaction.run(removeAnswers(transaction, { now }));
 }
 
@@ -122,27 +122,27 @@ const dueDeletions = prepared((build, value: { now: number; after: string }) =>
     .limit(BATCH),
 );
 
-export function listDueDeletions(session: Session, now: number, after: string): Promise<BlobDeletionRow[]> {
-  return session.all(dueDeletions(session, { now, after }));
+export function listDueDeletions(queries: Queries, now: number, after: string): Promise<BlobDeletionRow[]> {
+  return queries.all(dueDeletions(queries, { now, after }));
 }
 
-export async function deleteFromQueue(transaction: Session, keys: readonly string[]): Promise<void> {
+export async function deleteFromQueue(transaction: Queries, keys: readonly string[]): Promise<void> {
   await transaction.run(transaction.build.deleteFrom("blob_deletions").where("blob_key", "in", keys));
 }
 
 /** Which of the keys a row of the table has. */
 export async function keysIn(
-  session: Session,
+  queries: Queries,
   table: "files" | "uploads" | "blob_deletions" | "file_versions",
   keys: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const rows = await session.all(session.build.selectFrom(table).select("blob_key").where("blob_key", "in", keys));
+  const rows = await queries.all(queries.build.selectFrom(table).select("blob_key").where("blob_key", "in", keys));
   return new Set(rows.map((row) => row.blob_key));
 }
 
-export async function countFiles(session: Session): Promise<number> {
-  const query = session.build.selectFrom("files").select(({ fn }) => fn.countAll<number>().as("count"));
-  return (await session.first(query))?.count ?? 0;
+export async function countFiles(queries: Queries): Promise<number> {
+  const query = queries.build.selectFrom("files").select(({ fn }) => fn.countAll<number>().as("count"));
+  return (await queries.first(query))?.count ?? 0;
 }
 
 const filesAfter = prepared((build, value: { after: string }) =>
@@ -155,16 +155,16 @@ const filesAfter = prepared((build, value: { after: string }) =>
 );
 
 /** In the order of their blob keys; fewer than {@link BATCH} only at the end. */
-export function listFilesByBlob(session: Session, after: string): Promise<Pick<FileRow, "id" | "blob_key">[]> {
-  return session.all(filesAfter(session, { after }));
+export function listFilesByBlob(queries: Queries, after: string): Promise<Pick<FileRow, "id" | "blob_key">[]> {
+  return queries.all(filesAfter(queries, { after }));
 }
 
 const fileWithBlob = prepared((build, value: { id: string; blobKey: string }) =>
   build.selectFrom("files").select("id").where("id", "=", value.id).where("blob_key", "=", value.blobKey),
 );
 
-export async function fileHasBlob(session: Session, id: string, blobKey: string): Promise<boolean> {
-  return (await session.first(fileWithBlob(session, { id, blobKey }))) !== null;
+export async function fileHasBlob(queries: Queries, id: string, blobKey: string): Promise<boolean> {
+  return (await queries.first(fileWithBlob(queries, { id, blobKey }))) !== null;
 }
 
 const oldTrash = prepared((build, value: { cutoff: number }) =>
@@ -181,8 +181,8 @@ export type TrashedFile = Pick<
   "id" | "account_id" | "vault_id" | "blob_key" | "size" | "folder_id" | "version_id" | "encrypted" | "shared_json"
 >;
 
-export function listOldTrash(session: Session, cutoff: number): Promise<TrashedFile[]> {
-  return session.all(oldTrash(session, { cutoff }));
+export function listOldTrash(queries: Queries, cutoff: number): Promise<TrashedFile[]> {
+  return queries.all(oldTrash(queries, { cutoff }));
 }
 
 const removeFile = prepared((build, value: { id: string; cutoff: number }) =>
@@ -190,7 +190,7 @@ const removeFile = prepared((build, value: { id: string; cutoff: number }) =>
 );
 
 /** 0 when it has been restored or deleted since it was listed. */
-export function deleteTrashedFile(transaction: Session, id: string, cutoff: number): Promise<number> {
+export function deleteTrashedFile(transaction: Queries, id: string, cutoff: number): Promise<number> {
   return transaction.run(removeFile(transaction, { id, cutoff }));
 }
 
@@ -199,8 +199,8 @@ const oldVaults = prepared((build, value: { cutoff: number }) =>
 );
 
 /** At most {@link BATCH}; the next run goes on. */
-export function listOldTrashedVaults(session: Session, cutoff: number): Promise<Pick<VaultRow, "id">[]> {
-  return session.all(oldVaults(session, { cutoff }));
+export function listOldTrashedVaults(queries: Queries, cutoff: number): Promise<Pick<VaultRow, "id">[]> {
+  return queries.all(oldVaults(queries, { cutoff }));
 }
 
 const oldVault = prepared((build, value: { id: string; cutoff: number }) =>
@@ -208,8 +208,8 @@ const oldVault = prepared((build, value: { id: string; cutoff: number }) =>
 );
 
 /** null when it has been restored or deleted since it was listed. */
-export function findOldTrashedVault(session: Session, id: string, cutoff: number): Promise<VaultRow | null> {
-  return session.first(oldVault(session, { id, cutoff }));
+export function findOldTrashedVault(queries: Queries, id: string, cutoff: number): Promise<VaultRow | null> {
+  return queries.first(oldVault(queries, { id, cutoff }));
 }
 
 const removeLostKeys = prepared((build, value: { vaultId: string; folderId: string }) =>
@@ -218,7 +218,7 @@ const removeLostKeys = prepared((build, value: { vaultId: string; folderId: stri
 
 /** What a shared vault keeps of a folder beside its row. */
 export async function deleteFolderNames(
-  transaction: Session,
+  transaction: Queries,
   folder: Pick<FolderRow, "id" | "vault_id">,
 ): Promise<void> {
   const value = { vaultId: folder.vault_id, folderId: folder.id };
@@ -251,7 +251,7 @@ const removeEmptyFolders = prepared((build, value: { cutoff: number }) =>
 
 /** Some of the leaves among the folders trashed by then: what still holds something stays. */
 export function deleteEmptyFolders(
-  transaction: Session,
+  transaction: Queries,
   cutoff: number,
 ): Promise<Pick<FolderRow, "id" | "account_id" | "vault_id" | "parent_id" | "shared_json">[]> {
   return transaction.all(removeEmptyFolders(transaction, { cutoff }));

@@ -7,7 +7,7 @@ import { grantByService } from "../features/deletion/grants.ts";
 import { dropKeptVersions } from "../features/files/kept-versions-store.ts";
 import { queueBlobDeletion } from "../features/files/store.ts";
 import { purgeVault } from "../features/vaults/deleting.ts";
-import type { Session } from "../ports/database.ts";
+import type { Queries } from "../ports/database.ts";
 import type { FolderRow } from "../ports/tables.ts";
 import type { JobDeps } from "./start-jobs.ts";
 import {
@@ -68,7 +68,7 @@ async function purgeVaults(deps: Purging, signal: AbortSignal, cutoff: number): 
 
 async function purgeFiles(
   deps: Purging,
-  transaction: Session,
+  transaction: Queries,
   rows: readonly TrashedFile[],
   cutoff: number,
 ): Promise<number> {
@@ -87,7 +87,7 @@ async function purgeFiles(
 type PurgedFolder = Pick<FolderRow, "id" | "account_id" | "vault_id" | "parent_id" | "shared_json">;
 
 /** Some of the leaves: what still holds something stays, and so does all above it, until a later round. */
-async function purgeFolders(deps: Purging, transaction: Session, cutoff: number): Promise<number> {
+async function purgeFolders(deps: Purging, transaction: Queries, cutoff: number): Promise<number> {
   const rows: PurgedFolder[] = await deleteEmptyFolders(transaction, cutoff);
   for (const row of rows) {
     if (row.shared_json !== null) await deleteFolderNames(transaction, row);
@@ -98,7 +98,7 @@ async function purgeFolders(deps: Purging, transaction: Session, cutoff: number)
 
 async function recordDeletion(
   deps: Purging,
-  transaction: Session,
+  transaction: Queries,
   row: Pick<FolderRow, "id" | "account_id" | "vault_id">,
   { kind, object }: { readonly kind: "file" | "folder"; readonly object: EventObject },
 ): Promise<void> {

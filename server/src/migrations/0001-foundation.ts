@@ -5,21 +5,21 @@
  * `created_at desc, id desc` because that is the order and the key of every listing, so a page costs the same at any depth.
  */
 import { type Compilable, type CreateIndexBuilder, sql } from "kysely";
-import type { Session } from "../ports/database.ts";
+import type { Queries } from "../ports/database.ts";
 import type { Tables } from "../ports/tables.ts";
 import type { Migration } from "./migrate.ts";
 
 export const foundation: Migration = {
   version: 1,
   name: "foundation",
-  async up(session) {
-    for (const statement of [...accountTables(session), ...treeTables(session), ...transferTables(session)])
-      await session.run(statement);
-    for (const statement of indexes(session)) await session.run(statement);
+  async up(queries) {
+    for (const statement of [...accountTables(queries), ...treeTables(queries), ...transferTables(queries)])
+      await queries.run(statement);
+    for (const statement of indexes(queries)) await queries.run(statement);
   },
 };
 
-function accountTables({ build: { schema } }: Session): Compilable[] {
+function accountTables({ build: { schema } }: Queries): Compilable[] {
   return [
     schema
       .createTable("accounts")
@@ -80,7 +80,7 @@ function accountTables({ build: { schema } }: Session): Compilable[] {
   ];
 }
 
-function treeTables({ build: { schema } }: Session): Compilable[] {
+function treeTables({ build: { schema } }: Queries): Compilable[] {
   return [
     schema
       .createTable("vaults")
@@ -123,7 +123,7 @@ function treeTables({ build: { schema } }: Session): Compilable[] {
   ];
 }
 
-function transferTables({ build: { schema } }: Session): Compilable[] {
+function transferTables({ build: { schema } }: Queries): Compilable[] {
   return [
     schema
       .createTable("uploads")
@@ -150,12 +150,12 @@ function transferTables({ build: { schema } }: Session): Compilable[] {
   ];
 }
 
-function indexes(session: Session): Compilable[] {
-  return [...listingIndexes(session), ...nameIndexes(session), ...relationIndexes(session), ...expiryIndexes(session)];
+function indexes(queries: Queries): Compilable[] {
+  return [...listingIndexes(queries), ...nameIndexes(queries), ...relationIndexes(queries), ...expiryIndexes(queries)];
 }
 
 /** The live rows and the trash are listed apart: each gets its own index, so neither pages over the other. */
-function listingIndexes(session: Session): Compilable[] {
+function listingIndexes(queries: Queries): Compilable[] {
   const newestFirst = [sql`created_at desc`, sql`id desc`];
   const listings: readonly [table: keyof Tables, name: string, columns: readonly string[]][] = [
     ["folders", "account", ["account_id"]],
@@ -166,11 +166,11 @@ function listingIndexes(session: Session): Compilable[] {
     ["files", "folder", ["account_id", "vault_id", "folder_id"]],
   ];
   return [
-    index(session, "api_keys", "newest", ["account_id", ...newestFirst]),
-    index(session, "vaults", "newest", ["account_id", ...newestFirst]),
+    index(queries, "api_keys", "newest", ["account_id", ...newestFirst]),
+    index(queries, "vaults", "newest", ["account_id", ...newestFirst]),
     ...listings.flatMap(([table, name, columns]) => [
-      index(session, table, `${name}_live`, [...columns, ...newestFirst]).where(sql<boolean>`trashed_at is null`),
-      index(session, table, `${name}_trashed`, [...columns, ...newestFirst]).where(
+      index(queries, table, `${name}_live`, [...columns, ...newestFirst]).where(sql<boolean>`trashed_at is null`),
+      index(queries, table, `${name}_trashed`, [...columns, ...newestFirst]).where(
         sql<boolean>`trashed_at is not null`,
       ),
     ]),
@@ -178,54 +178,54 @@ function listingIndexes(session: Session): Compilable[] {
 }
 
 /** One live item of a name per place; `coalesce`, because NULL is distinct from NULL in a unique index. */
-function nameIndexes(session: Session): Compilable[] {
+function nameIndexes(queries: Queries): Compilable[] {
   return [
-    index(session, "vaults", "name", ["account_id", "name"]).unique(),
-    index(session, "folders", "live_name", ["vault_id", sql`(coalesce(parent_id, ''))`, "name"])
+    index(queries, "vaults", "name", ["account_id", "name"]).unique(),
+    index(queries, "folders", "live_name", ["vault_id", sql`(coalesce(parent_id, ''))`, "name"])
       .unique()
       .where(sql<boolean>`trashed_at is null`),
-    index(session, "files", "live_name", ["vault_id", sql`(coalesce(folder_id, ''))`, "name"])
+    index(queries, "files", "live_name", ["vault_id", sql`(coalesce(folder_id, ''))`, "name"])
       .unique()
       .where(sql<boolean>`trashed_at is null`),
   ];
 }
 
 /** For walking the tree, and for the foreign keys: deleting a parent looks for its children. */
-function relationIndexes(session: Session): Compilable[] {
+function relationIndexes(queries: Queries): Compilable[] {
   return [
-    index(session, "folders", "in_vault", ["vault_id"]),
-    index(session, "folders", "in_parent", ["parent_id"]).where(sql<boolean>`parent_id is not null`),
-    index(session, "folders", "trashed_with", ["trashed_with"]).where(sql<boolean>`trashed_with is not null`),
-    index(session, "files", "in_vault", ["vault_id"]),
-    index(session, "files", "in_folder", ["folder_id"]).where(sql<boolean>`folder_id is not null`),
-    index(session, "files", "trashed_with", ["trashed_with"]).where(sql<boolean>`trashed_with is not null`),
-    index(session, "uploads", "account", ["account_id", ...[sql`created_at desc`, sql`id desc`]]),
+    index(queries, "folders", "in_vault", ["vault_id"]),
+    index(queries, "folders", "in_parent", ["parent_id"]).where(sql<boolean>`parent_id is not null`),
+    index(queries, "folders", "trashed_with", ["trashed_with"]).where(sql<boolean>`trashed_with is not null`),
+    index(queries, "files", "in_vault", ["vault_id"]),
+    index(queries, "files", "in_folder", ["folder_id"]).where(sql<boolean>`folder_id is not null`),
+    index(queries, "files", "trashed_with", ["trashed_with"]).where(sql<boolean>`trashed_with is not null`),
+    index(queries, "uploads", "account", ["account_id", ...[sql`created_at desc`, sql`id desc`]]),
     // What an account's unfinished uploads hold is summed at every creation; those that have ended are many more.
-    index(session, "uploads", "held", ["account_id", "expires_at"]).where(sql<boolean>`finished_file_id is null`),
-    index(session, "uploads", "in_vault", ["vault_id"]),
-    index(session, "uploads", "in_folder", ["folder_id"]).where(sql<boolean>`folder_id is not null`),
+    index(queries, "uploads", "held", ["account_id", "expires_at"]).where(sql<boolean>`finished_file_id is null`),
+    index(queries, "uploads", "in_vault", ["vault_id"]),
+    index(queries, "uploads", "in_folder", ["folder_id"]).where(sql<boolean>`folder_id is not null`),
   ];
 }
 
-function expiryIndexes(session: Session): Compilable[] {
+function expiryIndexes(queries: Queries): Compilable[] {
   return [
-    index(session, "folders", "trashed_at", ["trashed_at"]).where(sql<boolean>`trashed_at is not null`),
-    index(session, "files", "trashed_at", ["trashed_at"]).where(sql<boolean>`trashed_at is not null`),
-    index(session, "uploads", "expires_at", ["expires_at"]),
-    index(session, "idempotency", "expires_at", ["expires_at"]),
-    index(session, "blob_deletions", "not_before", ["not_before"]),
+    index(queries, "folders", "trashed_at", ["trashed_at"]).where(sql<boolean>`trashed_at is not null`),
+    index(queries, "files", "trashed_at", ["trashed_at"]).where(sql<boolean>`trashed_at is not null`),
+    index(queries, "uploads", "expires_at", ["expires_at"]),
+    index(queries, "idempotency", "expires_at", ["expires_at"]),
+    index(queries, "blob_deletions", "not_before", ["not_before"]),
   ];
 }
 
 type IndexColumn = string | ReturnType<typeof sql>;
 
 function index(
-  session: Session,
+  queries: Queries,
   table: keyof Tables,
   name: string,
   columns: readonly IndexColumn[],
 ): CreateIndexBuilder {
-  return session.build.schema
+  return queries.build.schema
     .createIndex(`${table}_${name}`)
     .on(table)
     .columns([...columns]);

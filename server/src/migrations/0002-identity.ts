@@ -1,6 +1,6 @@
 /** Sign-in, sessions, codes, mails, invites, payment, and the chain of the audit log. Columns: ports/tables.ts. */
 import { type Compilable, type CreateTableBuilder, sql } from "kysely";
-import type { Session } from "../ports/database.ts";
+import type { Queries } from "../ports/database.ts";
 import type { Tables } from "../ports/tables.ts";
 import { chainExistingChanges } from "./0002-identity/chain-changes.ts";
 import type { Migration } from "./migrate.ts";
@@ -8,16 +8,16 @@ import type { Migration } from "./migrate.ts";
 export const identity: Migration = {
   version: 2,
   name: "identity",
-  async up(session) {
+  async up(queries) {
     const statements = [
-      ...identityColumns(session),
-      ...newColumns(session),
-      ...signInTables(session),
-      ...codeTables(session),
-      ...indexes(session),
+      ...identityColumns(queries),
+      ...newColumns(queries),
+      ...signInTables(queries),
+      ...codeTables(queries),
+      ...indexes(queries),
     ];
-    for (const statement of statements) await session.run(statement);
-    await chainExistingChanges(session);
+    for (const statement of statements) await queries.run(statement);
+    await chainExistingChanges(queries);
   },
 };
 
@@ -25,7 +25,7 @@ export const identity: Migration = {
  * Subjects are an issuer's own: two providers may use the same one. Schema 1 had them unique by themselves, which no
  * statement takes back from a column, so the column is a new one; the old one stays behind, empty.
  */
-function identityColumns({ build }: Session): Compilable[] {
+function identityColumns({ build }: Queries): Compilable[] {
   const { schema } = build;
   return [
     schema.alterTable("accounts").renameColumn("idp_id", "former_idp_id"),
@@ -35,7 +35,7 @@ function identityColumns({ build }: Session): Compilable[] {
   ];
 }
 
-function newColumns({ build: { schema } }: Session): Compilable[] {
+function newColumns({ build: { schema } }: Queries): Compilable[] {
   const none = "0".repeat(64);
   return [
     schema.alterTable("accounts").addColumn("password_hash", "text"),
@@ -47,9 +47,9 @@ function newColumns({ build: { schema } }: Session): Compilable[] {
   ];
 }
 
-function signInTables(session: Session): Compilable[] {
+function signInTables(queries: Queries): Compilable[] {
   return [
-    table(session, "sessions")
+    table(queries, "sessions")
       .addColumn("id", "text", (column) => column.primaryKey())
       .addColumn("account_id", "text", (column) => column.notNull().references("accounts.id"))
       .addColumn("method", "text", (column) => column.notNull())
@@ -59,44 +59,44 @@ function signInTables(session: Session): Compilable[] {
       .addColumn("expires_at", "bigint", (column) => column.notNull())
       .addColumn("ends_at", "bigint", (column) => column.notNull())
       .addColumn("revoked_at", "bigint"),
-    table(session, "refresh_tokens")
+    table(queries, "refresh_tokens")
       .addColumn("hash", "text", (column) => column.primaryKey())
       .addColumn("session_id", "text", (column) => column.notNull().references("sessions.id").onDelete("cascade"))
       .addColumn("created_at", "bigint", (column) => column.notNull())
       .addColumn("expires_at", "bigint", (column) => column.notNull())
       .addColumn("rotated_at", "bigint"),
-    table(session, "sign_ins")
+    table(queries, "sign_ins")
       .addColumn("state_hash", "text", (column) => column.primaryKey())
       .addColumn("flow", "text", (column) => column.notNull())
       .addColumn("nonce", "text", (column) => column.notNull())
       .addColumn("code_verifier", "text", (column) => column.notNull())
       .addColumn("access_code_hash", "text")
       .addColumn("expires_at", "bigint", (column) => column.notNull()),
-    table(session, "chain_challenges")
+    table(queries, "chain_challenges")
       .addColumn("nonce_hash", "text", (column) => column.primaryKey())
       .addColumn("account_id", "text", (column) => column.notNull().references("accounts.id"))
       .addColumn("credential", "text", (column) => column.notNull())
       .addColumn("expires_at", "bigint", (column) => column.notNull()),
-    table(session, "subscriptions")
+    table(queries, "subscriptions")
       .addColumn("account_id", "text", (column) => column.primaryKey().references("accounts.id"))
       .addColumn("plan", "text", (column) => column.notNull())
       .addColumn("status", "text", (column) => column.notNull())
       .addColumn("reference", "text", (column) => column.notNull())
       .addColumn("since", "bigint", (column) => column.notNull())
       .addColumn("event_at", "bigint", (column) => column.notNull()),
-    table(session, "payment_events")
+    table(queries, "payment_events")
       .addColumn("id", "text", (column) => column.primaryKey())
       .addColumn("received_at", "bigint", (column) => column.notNull()),
-    table(session, "removed_changes")
+    table(queries, "removed_changes")
       .addColumn("account_id", "text", (column) => column.primaryKey().references("accounts.id"))
       .addColumn("sequence", "bigint", (column) => column.notNull())
       .addColumn("hash", "text", (column) => column.notNull()),
   ];
 }
 
-function codeTables(session: Session): Compilable[] {
+function codeTables(queries: Queries): Compilable[] {
   return [
-    table(session, "access_codes")
+    table(queries, "access_codes")
       .addColumn("id", "text", (column) => column.primaryKey())
       .addColumn("hash", "text", (column) => column.notNull().unique())
       .addColumn("note", "text")
@@ -104,21 +104,21 @@ function codeTables(session: Session): Compilable[] {
       .addColumn("expires_at", "bigint")
       .addColumn("revoked_at", "bigint")
       .addColumn("created_at", "bigint", (column) => column.notNull()),
-    table(session, "mail_tokens")
+    table(queries, "mail_tokens")
       .addColumn("hash", "text", (column) => column.primaryKey())
       .addColumn("account_id", "text", (column) => column.notNull().references("accounts.id"))
       .addColumn("purpose", "text", (column) => column.notNull())
       .addColumn("email", "text", (column) => column.notNull())
       .addColumn("expires_at", "bigint", (column) => column.notNull())
       .addColumn("used_at", "bigint"),
-    table(session, "mail_requests")
+    table(queries, "mail_requests")
       .addColumn("id", "text", (column) => column.primaryKey())
       .addColumn("purpose", "text", (column) => column.notNull())
       .addColumn("email", "text", (column) => column.notNull())
       .addColumn("attempts", "integer", (column) => column.notNull())
       .addColumn("not_before", "bigint", (column) => column.notNull())
       .addColumn("created_at", "bigint", (column) => column.notNull()),
-    table(session, "invites")
+    table(queries, "invites")
       .addColumn("id", "text", (column) => column.primaryKey())
       .addColumn("account_id", "text", (column) => column.notNull().references("accounts.id"))
       .addColumn("name", "text", (column) => column.notNull())
@@ -136,13 +136,13 @@ function codeTables(session: Session): Compilable[] {
   ];
 }
 
-function table({ build }: Session, name: keyof Tables): CreateTableBuilder<string> {
+function table({ build }: Queries, name: keyof Tables): CreateTableBuilder<string> {
   return build.schema.createTable(name);
 }
 
 type IndexColumn = string | ReturnType<typeof sql>;
 
-function indexes({ build: { schema } }: Session): Compilable[] {
+function indexes({ build: { schema } }: Queries): Compilable[] {
   const index = (on: keyof Tables, name: string, columns: readonly IndexColumn[]) =>
     schema
       .createIndex(`${on}_${name}`)

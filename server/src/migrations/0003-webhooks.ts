@@ -1,22 +1,22 @@
 /** Webhook endpoints, their deliveries and attempts, and how far each account's changes have been handed on. Columns: ports/tables.ts. */
 import { type Compilable, type CreateTableBuilder, sql } from "kysely";
-import type { Session } from "../ports/database.ts";
+import type { Queries } from "../ports/database.ts";
 import type { Tables } from "../ports/tables.ts";
 import type { Migration } from "./migrate.ts";
 
 export const webhooks: Migration = {
   version: 3,
   name: "webhooks",
-  async up(session) {
-    const { schema } = session.build;
-    await session.run(schema.alterTable("changes").addColumn("object_json", "text"));
-    for (const statement of [...tables(session), ...indexes(session)]) await session.run(statement);
+  async up(queries) {
+    const { schema } = queries.build;
+    await queries.run(schema.alterTable("changes").addColumn("object_json", "text"));
+    for (const statement of [...tables(queries), ...indexes(queries)]) await queries.run(statement);
   },
 };
 
-function tables(session: Session): Compilable[] {
+function tables(queries: Queries): Compilable[] {
   return [
-    table(session, "webhooks")
+    table(queries, "webhooks")
       .addColumn("id", "text", (column) => column.primaryKey())
       .addColumn("account_id", "text", (column) => column.notNull().references("accounts.id"))
       .addColumn("url", "text", (column) => column.notNull())
@@ -32,11 +32,11 @@ function tables(session: Session): Compilable[] {
       .addColumn("failing_since", "bigint")
       .addColumn("created_at", "bigint", (column) => column.notNull())
       .addColumn("updated_at", "bigint", (column) => column.notNull()),
-    table(session, "webhook_cursors")
+    table(queries, "webhook_cursors")
       .addColumn("account_id", "text", (column) => column.primaryKey().references("accounts.id"))
       .addColumn("sequence", "bigint", (column) => column.notNull())
       .addColumn("mailed_at", "bigint"),
-    table(session, "webhook_deliveries")
+    table(queries, "webhook_deliveries")
       .addColumn("id", "text", (column) => column.primaryKey())
       .addColumn("webhook_id", "text", (column) => column.notNull().references("webhooks.id").onDelete("cascade"))
       .addColumn("message_id", "text", (column) => column.notNull())
@@ -54,7 +54,7 @@ function tables(session: Session): Compilable[] {
       .addColumn("last_attempt_at", "bigint")
       .addColumn("completed_at", "bigint")
       .addColumn("created_at", "bigint", (column) => column.notNull()),
-    table(session, "webhook_attempts")
+    table(queries, "webhook_attempts")
       .addColumn("delivery_id", "text", (column) =>
         column.notNull().references("webhook_deliveries.id").onDelete("cascade"),
       )
@@ -69,13 +69,13 @@ function tables(session: Session): Compilable[] {
   ];
 }
 
-function table({ build }: Session, name: keyof Tables): CreateTableBuilder<string> {
+function table({ build }: Queries, name: keyof Tables): CreateTableBuilder<string> {
   return build.schema.createTable(name);
 }
 
 type IndexColumn = string | ReturnType<typeof sql>;
 
-function indexes({ build: { schema } }: Session): Compilable[] {
+function indexes({ build: { schema } }: Queries): Compilable[] {
   const index = (on: keyof Tables, name: string, columns: readonly IndexColumn[]) =>
     schema
       .createIndex(`${on}_${name}`)

@@ -1,19 +1,19 @@
 /** Shared vaults: members, vault keys, the keys of folders' names, versions that were replaced. Columns: ports/tables.ts. */
 import { type Compilable, type CreateTableBuilder, sql } from "kysely";
-import type { Session } from "../ports/database.ts";
+import type { Queries } from "../ports/database.ts";
 import type { Tables } from "../ports/tables.ts";
 import type { Migration } from "./migrate.ts";
 
 export const sharedVaults: Migration = {
   version: 4,
   name: "shared vaults",
-  async up(session) {
-    for (const statement of [...columns(session), ...tables(session), ...indexes(session)])
-      await session.run(statement);
+  async up(queries) {
+    for (const statement of [...columns(queries), ...tables(queries), ...indexes(queries)])
+      await queries.run(statement);
   },
 };
 
-function columns({ build: { schema } }: Session): Compilable[] {
+function columns({ build: { schema } }: Queries): Compilable[] {
   return [
     schema.alterTable("vaults").addColumn("owner_address", "text"),
     schema.alterTable("vaults").addColumn("chain_generation", "bigint"),
@@ -26,9 +26,9 @@ function columns({ build: { schema } }: Session): Compilable[] {
   ];
 }
 
-function tables(session: Session): Compilable[] {
+function tables(queries: Queries): Compilable[] {
   const vaultOf = (name: keyof Tables) =>
-    table(session, name).addColumn("vault_id", "text", (column) =>
+    table(queries, name).addColumn("vault_id", "text", (column) =>
       column.notNull().references("vaults.id").onDelete("cascade"),
     );
   return [
@@ -71,11 +71,11 @@ function tables(session: Session): Compilable[] {
   ];
 }
 
-function table({ build }: Session, name: keyof Tables): CreateTableBuilder<string> {
+function table({ build }: Queries, name: keyof Tables): CreateTableBuilder<string> {
   return build.schema.createTable(name);
 }
 
-function indexes({ build: { schema } }: Session): Compilable[] {
+function indexes({ build: { schema } }: Queries): Compilable[] {
   return [
     schema
       .createIndex("vaults_chain_object")

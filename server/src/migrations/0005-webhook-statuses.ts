@@ -4,20 +4,20 @@
  * endpoint's own. Those that are being sent are few, so the index which finds ended leases lists them by endpoint as well.
  */
 import { type Compilable, sql } from "kysely";
-import type { Session } from "../ports/database.ts";
+import type { Queries } from "../ports/database.ts";
 import type { Migration } from "./migrate.ts";
 
 export const webhookStatuses: Migration = {
   version: 5,
   name: "webhook statuses",
-  async up(session) {
-    for (const statement of indexes(session)) await session.run(statement);
+  async up(queries) {
+    for (const statement of indexes(queries)) await queries.run(statement);
   },
 };
 
 type IndexColumn = string | ReturnType<typeof sql>;
 
-function indexes({ build: { schema } }: Session): Compilable[] {
+function indexes({ build: { schema } }: Queries): Compilable[] {
   const newestFirst: readonly IndexColumn[] = [sql`created_at desc`, sql`id desc`];
   const index = (name: string, columns: readonly IndexColumn[], of: ReturnType<typeof sql<boolean>>) =>
     schema

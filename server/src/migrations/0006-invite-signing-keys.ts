@@ -4,7 +4,7 @@ import type { Migration } from "./migrate.ts";
 export const inviteSigningKeys: Migration = {
   version: 6,
   name: "invite signing keys",
-  async up(session) {
-    await session.run(session.build.schema.alterTable("invites").addColumn("signing_key", "text"));
+  async up(queries) {
+    await queries.run(queries.build.schema.alterTable("invites").addColumn("signing_key", "text"));
   },
 };

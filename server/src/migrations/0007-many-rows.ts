@@ -4,10 +4,10 @@ import type { Migration } from "./migrate.ts";
 export const manyRows: Migration = {
   version: 7,
   name: "many rows",
-  async up(session) {
-    const { schema } = session.build;
-    await session.run(schema.createIndex("file_versions_in_vault").on("file_versions").column("vault_id"));
+  async up(queries) {
+    const { schema } = queries.build;
+    await queries.run(schema.createIndex("file_versions_in_vault").on("file_versions").column("vault_id"));
     const ofGeneration = ["vault_id", "generation", "created_at", "key_id"];
-    await session.run(schema.createIndex("vault_keys_of_generation").on("vault_keys").columns(ofGeneration));
+    await queries.run(schema.createIndex("vault_keys_of_generation").on("vault_keys").columns(ofGeneration));
   },
 };

@@ -4,10 +4,10 @@ import type { Migration } from "./migrate.ts";
 export const revisions: Migration = {
   version: 8,
   name: "revisions",
-  async up(session) {
+  async up(queries) {
     for (const table of ["files", "folders"] as const)
-      await session.run(
-        session.build.schema
+      await queries.run(
+        queries.build.schema
           .alterTable(table)
           .addColumn("revision", "bigint", (column) => column.notNull().defaultTo(1)),
       );

@@ -4,9 +4,9 @@ import type { Migration } from "./migrate.ts";
 export const uploadHolds: Migration = {
   version: 9,
   name: "upload holds",
-  async up(session) {
-    const { schema } = session.build;
-    await session.run(
+  async up(queries) {
+    const { schema } = queries.build;
+    await queries.run(
       schema
         .createTable("upload_holds")
         .addColumn("id", "text", (column) => column.primaryKey())
@@ -14,9 +14,9 @@ export const uploadHolds: Migration = {
         .addColumn("bytes", "bigint", (column) => column.notNull())
         .addColumn("expires_at", "bigint", (column) => column.notNull()),
     );
-    await session.run(
+    await queries.run(
       schema.createIndex("upload_holds_account").on("upload_holds").columns(["account_id", "expires_at"]),
     );
-    await session.run(schema.createIndex("upload_holds_expires_at").on("upload_holds").column("expires_at"));
+    await queries.run(schema.createIndex("upload_holds_expires_at").on("upload_holds").column("expires_at"));
   },
 };

@@ -5,8 +5,8 @@ import type { Migration } from "./migrate.ts";
 export const vaultTrash: Migration = {
   version: 10,
   name: "vault trash",
-  async up(session) {
-    const { schema } = session.build;
+  async up(queries) {
+    const { schema } = queries.build;
     const isTrashed = sql<boolean>`trashed_at is not null`;
     for (const statement of [
       schema.alterTable("vaults").addColumn("trashed_at", "bigint"),
@@ -20,6 +20,6 @@ export const vaultTrash: Migration = {
       schema.createIndex("vaults_trashed").on("vaults").columns(["account_id", "id"]).where(isTrashed),
       schema.createIndex("vaults_trashed_at").on("vaults").column("trashed_at").where(isTrashed),
     ])
-      await session.run(statement);
+      await queries.run(statement);
   },
 };

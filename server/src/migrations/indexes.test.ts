@@ -22,7 +22,7 @@ import { listWebhooks } from "../features/webhooks/store.ts";
 import { sumHeldBytes } from "../features/uploads/store.ts";
 import { ENDINGS } from "../jobs/identity-expiry.ts";
 import { deleteEnded } from "../jobs/identity/store.ts";
-import type { Database, Session } from "../ports/database.ts";
+import type { Database, Queries } from "../ports/database.ts";
 import { migrate } from "./migrate.ts";
 
 let directory: string;
@@ -51,7 +51,7 @@ describe("a page of files costs the same however many there are: it is read off 
   ];
   for (const [name, filter, index] of cases) {
     it.each([null, position])(`${name}, after %j`, async (after) => {
-      const plan = await planOf((session) => listFiles(session, filter, after, 100));
+      const plan = await planOf((queries) => listFiles(queries, filter, after, 100));
       expect(plan).toContain(`USING INDEX ${index} `);
       expect(plan).not.toContain("TEMP B-TREE");
     });
@@ -60,15 +60,15 @@ describe("a page of files costs the same however many there are: it is read off 
 
 describe("shared vaults cost the same however many there are:", () => {
   it.each([null, position])("those of others are found by who is a member of them, after %j", async (after) => {
-    const plan = await planOf((session) =>
-      listVaultsOfMember(session, { chainAddress: "0x1", accountId: "a" }, { after, limit: 100 }),
+    const plan = await planOf((queries) =>
+      listVaultsOfMember(queries, { chainAddress: "0x1", accountId: "a" }, { after, limit: 100 }),
     );
     expect(plan).toContain("INDEX vault_members_address (chain_address=?)");
     expect(plan).not.toContain("SCAN");
   });
 
   it("whether an address is a member is one look at the key", async () => {
-    const plan = await planOf((session) => findVaultOfMember(session, { id: "v", chainAddress: "0x1" }));
+    const plan = await planOf((queries) => findVaultOfMember(queries, { id: "v", chainAddress: "0x1" }));
     expect(plan).toMatch(
       /vault_members USING INDEX \w+ \((chain_address|vault_id)=\? AND (chain_address|vault_id)=\?\)/,
     );
@@ -76,31 +76,31 @@ describe("shared vaults cost the same however many there are:", () => {
   });
 
   it("the vault of a chain object, and the current key of a generation, are found by their unique indexes", async () => {
-    const object = await planOf((session) => findVaultIdByChainObject(session, { chainObjectId: "0x1" }));
+    const object = await planOf((queries) => findVaultIdByChainObject(queries, { chainObjectId: "0x1" }));
     expect(object).toContain("INDEX vaults_chain_object (chain_object_id=?)");
-    const key = await planOf((session) => findCurrentKey(session, { vaultId: "v", generation: 1 }));
+    const key = await planOf((queries) => findCurrentKey(queries, { vaultId: "v", generation: 1 }));
     expect(key).toContain("INDEX vault_keys_current (vault_id=? AND generation=?)");
   });
 
   it.each([null, position])("a page of vault keys is read off an index, unsorted, after %j", async (after) => {
-    const plan = await planOf((session) =>
-      listKeys(session, { vaultId: "v", generation: undefined }, { after, limit: 100 }),
+    const plan = await planOf((queries) =>
+      listKeys(queries, { vaultId: "v", generation: undefined }, { after, limit: 100 }),
     );
     expect(plan).toContain("USING INDEX vault_keys_newest (vault_id=?");
     expect(plan).not.toContain("TEMP B-TREE");
-    const one = await planOf((session) => listKeys(session, { vaultId: "v", generation: 1 }, { after, limit: 100 }));
+    const one = await planOf((queries) => listKeys(queries, { vaultId: "v", generation: 1 }, { after, limit: 100 }));
     expect(one).toContain("USING INDEX vault_keys_of_generation (vault_id=? AND generation=?");
     expect(one).not.toContain("TEMP B-TREE");
-    const count = await planOf((session) => countKeys(session, { vaultId: "v", generation: 1, creator: "0x1" }));
+    const count = await planOf((queries) => countKeys(queries, { vaultId: "v", generation: 1, creator: "0x1" }));
     expect(count).toContain("USING INDEX vault_keys_of_generation (vault_id=? AND generation=?)");
   });
 
   it("a folder's entries are read off the index of names, unsorted, and whether there are others is one look", async () => {
     const folder = { vaultId: "v", folderId: "" };
-    const entries = await planOf((session) => liveEntries(session, folder).next());
+    const entries = await planOf((queries) => liveEntries(queries, folder).next());
     expect(entries).toContain("INDEX files_live_name (vault_id=? AND <expr>=? AND name>?)");
     expect(entries).not.toContain("TEMP B-TREE");
-    const others = await planOf((session) => holdsOthers(session, folder, "i"));
+    const others = await planOf((queries) => holdsOthers(queries, folder, "i"));
     expect(others).toContain("INDEX files_live_name (vault_id=? AND <expr>=?)");
     expect(others).not.toContain("TEMP B-TREE");
   });
@@ -108,8 +108,8 @@ describe("shared vaults cost the same however many there are:", () => {
   it.each(["", "f"])(
     "a folder's entries are named in the order in which they were made, unsorted, in %j",
     async (folderId) => {
-      const plan = await planOf((session) =>
-        entriesToName(session, { accountId: "a", vaultId: "v", folderId }, "k").next(),
+      const plan = await planOf((queries) =>
+        entriesToName(queries, { accountId: "a", vaultId: "v", folderId }, "k").next(),
       );
       expect(plan).toContain("item USING INDEX files_folder_live (account_id=? AND vault_id=? AND folder_id=?)");
       expect(plan).toContain(
@@ -121,7 +121,7 @@ describe("shared vaults cost the same however many there are:", () => {
 
   it("how many names are missing is counted on indexes", async () => {
     const folder = { vaultId: "v", folderId: "f" };
-    const plans = [0, 1, 2].map((which) => planOf((session) => countUnstaged(session, folder, "k"), which));
+    const plans = [0, 1, 2].map((which) => planOf((queries) => countUnstaged(queries, folder, "k"), which));
     const [files, folders, staged] = await Promise.all(plans);
     expect(files).toContain("USING INDEX files_live_name (vault_id=? AND <expr>=?)");
     expect(folders).toContain("USING INDEX folders_live_name (vault_id=? AND <expr>=?)");
@@ -131,13 +131,13 @@ describe("shared vaults cost the same however many there are:", () => {
   });
 
   it("a vault's members are read by its key", async () => {
-    const plan = await planOf((session) => listLiveMembers(session, "v"));
+    const plan = await planOf((queries) => listLiveMembers(queries, "v"));
     expect(plan).toContain("USING INDEX sqlite_autoindex_vault_members_1 (vault_id=?)");
   });
 });
 
 it("what an account's unfinished uploads hold is summed without reading those that have ended", async () => {
-  const plan = await planOf((session) => sumHeldBytes(session, { accountId: "a", rowsAfter: 1 }));
+  const plan = await planOf((queries) => sumHeldBytes(queries, { accountId: "a", rowsAfter: 1 }));
   expect(plan).toContain("USING INDEX uploads_held ");
 });
 
@@ -145,21 +145,21 @@ describe("a page of the audit log costs the same however long it is:", () => {
   const range = { before: 9, limit: 2 };
 
   it("the newest entries are read off the table's key", async () => {
-    const plan = await planOf((session) => listEntries(session, "a", range));
+    const plan = await planOf((queries) => listEntries(queries, "a", range));
     expect(plan).toContain("USING INDEX sqlite_autoindex_changes_1 (account_id=? AND sequence<?)");
     expect(plan).not.toContain("TEMP B-TREE");
   });
 
   it("those of an action off an index, and which actions there are by probes of it", async () => {
-    const probe = await planOf((session) => listEntriesOf(session, "a", "file", range));
+    const probe = await planOf((queries) => listEntriesOf(queries, "a", "file", range));
     expect(probe).toContain("INDEX changes_action (account_id=? AND action>?)");
-    const read = await planOf((session) => listEntriesOf(session, "a", "file", range), 1);
+    const read = await planOf((queries) => listEntriesOf(queries, "a", "file", range), 1);
     expect(read).toContain("USING INDEX changes_action (account_id=? AND action=? AND sequence<?)");
     expect(probe + read).not.toContain("TEMP B-TREE");
   });
 
   it("entries to remove are found by their age", async () => {
-    const plan = await planOf((session) => listOldEntries(session, { after: 0, cutoff: 1 }));
+    const plan = await planOf((queries) => listOldEntries(queries, { after: 0, cutoff: 1 }));
     expect(plan).toContain("USING INDEX changes_occurred_at ");
   });
 });
@@ -168,8 +168,8 @@ describe("webhook endpoints and the event feed cost the same however many there 
   it.each([null, position])(
     "a page of an account's endpoints is read off an index, unsorted, after %j",
     async (after) => {
-      const plan = await planOf((session) =>
-        listWebhooks(session, { accountId: "a" }, { list: "webhooks", limit: 100, after }),
+      const plan = await planOf((queries) =>
+        listWebhooks(queries, { accountId: "a" }, { list: "webhooks", limit: 100, after }),
       );
       expect(plan).toContain("USING INDEX webhooks_newest ");
       expect(plan).not.toContain("TEMP B-TREE");
@@ -177,15 +177,15 @@ describe("webhook endpoints and the event feed cost the same however many there 
   );
 
   it("an account's endpoints are found without reading others'", async () => {
-    const plan = await planOf((session) => listSubscribers(session, "a"));
+    const plan = await planOf((queries) => listSubscribers(queries, "a"));
     expect(plan).toContain("USING INDEX webhooks_newest (account_id=?)");
     expect(plan).not.toContain("SCAN");
   });
 
   it("a step of the feed, and of what becomes deliveries, is read off the key of the changes", async () => {
     const key = "USING INDEX sqlite_autoindex_changes_1 (account_id=? AND sequence>?)";
-    const feed = await planOf((session) => listFeedChanges(session, "a", 1));
-    const queue = await planOf((session) => listChangesAfter(session, { accountId: "a", after: 1, limit: 9 }));
+    const feed = await planOf((queries) => listFeedChanges(queries, "a", 1));
+    const queue = await planOf((queries) => listChangesAfter(queries, { accountId: "a", after: 1, limit: 9 }));
     for (const plan of [feed, queue]) {
       expect(plan).toContain(key);
       expect(plan).not.toContain("TEMP B-TREE");
@@ -196,19 +196,19 @@ describe("webhook endpoints and the event feed cost the same however many there 
 describe("sessions cost the same however many there are:", () => {
   it.each([null, position])("a page of an account's is read off an index, unsorted, after %j", async (after) => {
     const page = { list: "sessions", limit: 100, after };
-    const plan = await planOf((session) => listSessions(session, { accountId: "a", now: 1 }, page));
+    const plan = await planOf((queries) => listSessions(queries, { accountId: "a", now: 1 }, page));
     expect(plan).toContain("USING INDEX sessions_newest ");
     expect(plan).not.toContain("TEMP B-TREE");
   });
 
   it("a refresh finds its token and its session by their keys", async () => {
-    const plan = await planOf((session) => session.first(rotateRefreshToken(session, { hash: "h", now: 1 })));
+    const plan = await planOf((queries) => queries.first(rotateRefreshToken(queries, { hash: "h", now: 1 })));
     expect(plan).toContain("refresh_tokens USING INDEX sqlite_autoindex_refresh_tokens_1 (hash=?)");
     expect(plan).not.toContain("SCAN");
   });
 
   it.each(ENDINGS)("what has ended in $table is found off an index", async (ending) => {
-    const plan = await planOf((session) => deleteEnded(session, ending, 1));
+    const plan = await planOf((queries) => deleteEnded(queries, ending, 1));
     expect(plan).toContain(`USING INDEX ${ending.table}_${ending.endsAt} (${ending.endsAt}<?)`);
     expect(plan).not.toContain("TEMP B-TREE");
   });
@@ -217,35 +217,35 @@ describe("sessions cost the same however many there are:", () => {
 describe("webhook deliveries cost the same however many wait:", () => {
   it("what of an endpoint is due is read off its index, in order", async () => {
     const value = { webhookId: "w", dueBy: 1, now: 1, leaseUntil: 2, limit: 8 };
-    const plan = await planOf((session) => claimDue(session, value));
+    const plan = await planOf((queries) => claimDue(queries, value));
     expect(plan).toContain("INDEX webhook_deliveries_due (webhook_id=? AND next_attempt_at<?)");
     expect(plan).not.toContain("TEMP B-TREE FOR ORDER BY");
     expect(plan).not.toContain("SCAN");
-    const next = await planOf((session) => findNextDue(session, "w"));
+    const next = await planOf((queries) => findNextDue(queries, "w"));
     expect(next).toContain("INDEX webhook_deliveries_due (webhook_id=?)");
   });
 
   it("a look at the endpoints probes that index once for each", async () => {
-    const plan = await planOf((session) => listLanes(session, ""));
+    const plan = await planOf((queries) => listLanes(queries, ""));
     expect(plan).toContain("INDEX webhook_deliveries_due (webhook_id=?)");
     expect(plan).not.toContain("TEMP B-TREE");
   });
 
   it("leases that are over are found among those there are", async () => {
-    const plan = await planOf((session) => listOverdue(session, { now: 1, beyond: 2, limit: 8 }));
+    const plan = await planOf((queries) => listOverdue(queries, { now: 1, beyond: 2, limit: 8 }));
     expect(plan).toContain("INDEX webhook_deliveries_leased");
     expect(plan).not.toMatch(/SCAN webhook_deliveries(?! USING)/);
   });
 
   it.each([null, position])("a page is read off an index, unsorted, after %j", async (after) => {
     const page = { list: "deliveries", limit: 100, after };
-    const all = await planOf((session) => listDeliveries(session, { webhookId: "w", status: null }, page));
+    const all = await planOf((queries) => listDeliveries(queries, { webhookId: "w", status: null }, page));
     expect(all).toContain("INDEX webhook_deliveries_newest ");
-    const sent = await planOf((session) => listDeliveries(session, { webhookId: "w", status: "delivering" }, page));
+    const sent = await planOf((queries) => listDeliveries(queries, { webhookId: "w", status: "delivering" }, page));
     expect(sent).toContain("INDEX webhook_deliveries_leased (webhook_id=?");
     expect(all + sent).not.toContain("TEMP B-TREE");
     for (const status of ["pending", "success", "failed"]) {
-      const some = await planOf((session) => listDeliveries(session, { webhookId: "w", status }, page));
+      const some = await planOf((queries) => listDeliveries(queries, { webhookId: "w", status }, page));
       expect(some).toContain("INDEX webhook_deliveries_by_status (webhook_id=? AND status=?");
       expect(some).not.toContain("TEMP B-TREE");
     }
@@ -253,19 +253,19 @@ describe("webhook deliveries cost the same however many wait:", () => {
 
   it("what failed in a range, and whether it arrived in another delivery, are found off indexes", async () => {
     const range = { webhookId: "w", since: 1, until: 2 };
-    const plan = await planOf((session) => listUnrecovered(session, range, null));
+    const plan = await planOf((queries) => listUnrecovered(queries, range, null));
     expect(plan).toContain("INDEX webhook_deliveries_by_status (webhook_id=? AND ");
     expect(plan).toContain("INDEX webhook_deliveries_message (webhook_id=? AND message_id=?)");
   });
 
   it("old ones are found by their age", async () => {
-    const plan = await planOf((session) => deleteOldDeliveries(session, { cutoff: 1, limit: 8 }));
+    const plan = await planOf((queries) => deleteOldDeliveries(queries, { cutoff: 1, limit: 8 }));
     expect(plan).toContain("INDEX webhook_deliveries_created_at (created_at<?)");
   });
 });
 
 /** What SQLite would do for the query that `ask` makes, or for a later one of several. */
-async function planOf(ask: (session: Session) => Promise<unknown>, which = 0): Promise<string> {
+async function planOf(ask: (queries: Queries) => Promise<unknown>, which = 0): Promise<string> {
   const asked: Compilable<unknown>[] = [];
   const note = <Row>(query: Compilable<Row>): Promise<Row[]> => {
     asked.push(query);

@@ -1,6 +1,6 @@
 /** Brings a database to the newest schema this server knows. */
 import { type Kysely, sql } from "kysely";
-import type { Database, Session } from "../ports/database.ts";
+import type { Database, Queries } from "../ports/database.ts";
 import type { Tables } from "../ports/tables.ts";
 import { foundation } from "./0001-foundation.ts";
 import { identity } from "./0002-identity.ts";
@@ -17,7 +17,7 @@ import { vaultTrash } from "./0010-vault-trash.ts";
 export interface Migration {
   readonly version: number;
   readonly name: string;
-  up(session: Session): Promise<void>;
+  up(queries: Queries): Promise<void>;
 }
 
 const MIGRATIONS: readonly Migration[] = [
@@ -63,7 +63,7 @@ async function apply(database: Database, migration: Migration): Promise<void> {
 }
 
 /** 0: an empty database. */
-async function readVersion(transaction: Session): Promise<number> {
+async function readVersion(transaction: Queries): Promise<number> {
   await transaction.run(
     withMigrations(transaction)
       .schema.createTable("migrations")
@@ -75,15 +75,15 @@ async function readVersion(transaction: Session): Promise<number> {
 }
 
 /** The schema of a database that has been migrated; rejects for any other. Only reads. */
-export async function findVersion(session: Session): Promise<number> {
-  const row = await session.first(
-    withMigrations(session)
+export async function findVersion(queries: Queries): Promise<number> {
+  const row = await queries.first(
+    withMigrations(queries)
       .selectFrom("migrations")
       .select(sql<number>`coalesce(max(version), 0)`.as("version")),
   );
   return row?.version ?? 0;
 }
 
-function withMigrations(session: Session): Kysely<Tables & { migrations: MigrationRow }> {
-  return session.build.$extendTables<{ migrations: MigrationRow }>();
+function withMigrations(queries: Queries): Kysely<Tables & { migrations: MigrationRow }> {
+  return queries.build.$extendTables<{ migrations: MigrationRow }>();
 }

@@ -4,7 +4,7 @@ import { grantByService } from "../features/deletion/grants.ts";
 import { purgeVault, trashVault } from "../features/vaults/deleting.ts";
 import { findVaultOfAny } from "../features/ownership/store.ts";
 import { systemClock } from "../ports/clock.ts";
-import type { Session } from "../ports/database.ts";
+import type { Queries } from "../ports/database.ts";
 import { systemRandom } from "../ports/random.ts";
 import type { OperatorCommand } from "./command.ts";
 import { openExisting } from "./opening.ts";
@@ -25,7 +25,7 @@ export const deleteVaults: OperatorCommand = {
     if (id === undefined) throw usageError(deleteVaults, "the vault's id is missing");
     await using database = await openExisting(config);
     const deps = { database, clock: systemClock, random: systemRandom };
-    const work = (transaction: Session) => deleteOne(deps, transaction, id.toLowerCase(), values.permanent === true);
+    const work = (transaction: Queries) => deleteOne(deps, transaction, id.toLowerCase(), values.permanent === true);
     const { status, note } = await database.transaction(work, { freesSpace: true });
     streams.note(`${note}\n`);
     return status;
@@ -34,7 +34,7 @@ export const deleteVaults: OperatorCommand = {
 
 type Needs = Parameters<typeof purgeVault>[1];
 
-async function deleteOne(deps: Needs, transaction: Session, id: string, permanent: boolean) {
+async function deleteOne(deps: Needs, transaction: Queries, id: string, permanent: boolean) {
   const vault = await findVaultOfAny(transaction, id);
   if (vault === null) return { status: EXIT_REFUSED, note: `There is no vault with the id ${JSON.stringify(id)}` };
   if (vault.default_vault_id === id) return { status: EXIT_REFUSED, note: "An account's default vault stays" };

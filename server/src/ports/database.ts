@@ -6,7 +6,7 @@ import type { Compilable, CompiledQuery, Kysely } from "kysely";
 import type { Tables } from "./tables.ts";
 
 /** Something that runs compiled queries: the database itself (committed state only) or one transaction. */
-export interface Session {
+export interface Queries {
   /** Builds and compiles for this driver's dialect; executing through it throws. */
   readonly build: Kysely<Tables>;
   all<Row>(query: Compilable<Row>): Promise<Row[]>;
@@ -35,14 +35,14 @@ export interface TransactionOptions {
  * {@link DatabaseFullError}; a database that cannot be reached or stays locked with {@link DatabaseUnavailableError};
  * everything else is a defect and rejects with the driver's own error. `transaction` resolves only once the commit is
  * durable (it survives kill -9 and power loss), rolls back when `work` rejects, and is serialised against other writers.
- * `work` must not wait for anything but its own queries, and uses the session it is given: a write through the database
+ * `work` must not wait for anything but its own queries, and uses the {@link Queries} it is given: a write through the database
  * itself would wait for this very transaction, so it rejects at once. Reads outside the transaction see committed state, and
  * are answered while a transaction of many statements is at work: between them a driver gives way. A statement itself may be as long as its
  * rows are many, so what goes over any number of rows is written in pieces (features/in-pieces.ts).
  */
-export interface Database extends Session, AsyncDisposable {
+export interface Database extends Queries, AsyncDisposable {
   readonly capabilities: DatabaseCapabilities;
-  transaction<Result>(work: (transaction: Session) => Promise<Result>, options?: TransactionOptions): Promise<Result>;
+  transaction<Result>(work: (transaction: Queries) => Promise<Result>, options?: TransactionOptions): Promise<Result>;
   /** Rejects when a trivial read fails, and for ever after a failed flush. */
   ping(): Promise<void>;
 }
@@ -95,20 +95,20 @@ type Values = Readonly<Record<string, string | number | null>>;
  * @example
  * const findVault = prepared((build, value: { id: string }) =>
  *   build.selectFrom("vaults").selectAll().where("id", "=", value.id));
- * const row = await session.first(findVault(session, { id }));
+ * const row = await queries.first(findVault(queries, { id }));
  */
 export function prepared<Given extends Values, Row>(
   define: (build: Kysely<Tables>, value: Given) => Compilable<Row>,
   hints: ReadHints = {},
-): (session: Session, value: Given) => Compilable<Row> {
+): (queries: Queries, value: Given) => Compilable<Row> {
   const compiled = new WeakMap<Kysely<Tables>, CompiledQuery<Row>>();
-  return (session, value) => ({
+  return (queries, value) => ({
     hints,
     compile() {
-      let query = compiled.get(session.build);
+      let query = compiled.get(queries.build);
       if (query === undefined) {
-        query = define(session.build, placeholders<Given>()).compile();
-        compiled.set(session.build, query);
+        query = define(queries.build, placeholders<Given>()).compile();
+        compiled.set(queries.build, query);
       }
       const parameters = query.parameters.map((slot) => (slot instanceof Placeholder ? value[slot.key] : slot));
       return { ...query, parameters };

@@ -10,7 +10,7 @@ import {
   DatabaseFullError,
   DatabaseUnavailableError,
   hintsOf,
-  type Session,
+  type Queries,
   type TransactionOptions,
 } from "../../ports/database.ts";
 import type { Tables } from "../../ports/tables.ts";
@@ -97,7 +97,7 @@ class SqliteDatabase implements Database {
   }
 
   async transaction<Result>(
-    work: (transaction: Session) => Promise<Result>,
+    work: (transaction: Queries) => Promise<Result>,
     options: TransactionOptions = {},
   ): Promise<Result> {
     using _turn = await this.#takeTurn();
@@ -122,12 +122,12 @@ class SqliteDatabase implements Database {
     this.#writer.close();
   }
 
-  async #attempt<Result>(work: (transaction: Session) => Promise<Result>): Promise<Result> {
+  async #attempt<Result>(work: (transaction: Queries) => Promise<Result>): Promise<Result> {
     await this.#patiently(() => this.#writer.begin());
     const marker = { open: true };
     try {
-      const session = new SqliteTransaction(this.build, this.#writer, { marker, pace: this.#pace });
-      const result = await this.#inside.run(marker, () => work(session));
+      const queries = new SqliteTransaction(this.build, this.#writer, { marker, pace: this.#pace });
+      const result = await this.#inside.run(marker, () => work(queries));
       this.#writer.commit();
       this.#committed.refresh();
       return result;
@@ -149,7 +149,7 @@ class SqliteDatabase implements Database {
 
   async #takeTurn(): Promise<Disposable> {
     if (this.#inside.getStore()?.open === true) {
-      throw new Error("A transaction's work must use the session it was given: this write would wait for itself");
+      throw new Error("A transaction's work must use the Queries it was given: this write would wait for itself");
     }
     if (this.#pace.isSpent) await this.#pace.giveWay();
     return this.#turn.take();
@@ -171,8 +171,8 @@ class SqliteDatabase implements Database {
   }
 }
 
-/** The session of one transaction; unusable once that is over. */
-class SqliteTransaction implements Session {
+/** What runs the queries of one transaction; unusable once that is over. */
+class SqliteTransaction implements Queries {
   readonly build: Kysely<Tables>;
   readonly #connection: SqliteConnection;
   readonly #marker: { readonly open: boolean };

@@ -1,11 +1,11 @@
 import type { Deps } from "../../deps.ts";
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { AccessCodeRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 
 export { hashAccessCode } from "./codes.ts";
 
-export async function insertAccessCode(transaction: Session, row: AccessCodeRow): Promise<void> {
+export async function insertAccessCode(transaction: Queries, row: AccessCodeRow): Promise<void> {
   await transaction.run(transaction.build.insertInto("access_codes").values(row));
 }
 
@@ -23,7 +23,7 @@ const takeUse = prepared((build, value: { hash: string; now: number }) =>
  * Takes one use of a code, inside the transaction of the account that it lets in. False: it is unknown, used up, expired
  * or revoked. One conditional UPDATE, so that parallel sign-ups never share the last use.
  */
-export async function useAccessCode(transaction: Session, hash: string, now: number): Promise<boolean> {
+export async function useAccessCode(transaction: Queries, hash: string, now: number): Promise<boolean> {
   return (await transaction.run(takeUse(transaction, { hash, now }))) === 1;
 }
 
@@ -38,8 +38,8 @@ const findUsable = prepared((build, value: { hash: string; now: number }) =>
 );
 
 /** Whether {@link useAccessCode} would take it now. Takes nothing. */
-export async function isUsableAccessCode(session: Session, hash: string, now: number): Promise<boolean> {
-  return (await session.first(findUsable(session, { hash, now }))) !== null;
+export async function isUsableAccessCode(queries: Queries, hash: string, now: number): Promise<boolean> {
+  return (await queries.first(findUsable(queries, { hash, now }))) !== null;
 }
 
 export const listAccessCodes = prepared((build, _none: Record<never, never>) =>
@@ -69,9 +69,9 @@ type Codes = Pick<Deps, "settings" | "clock">;
  * Whether whoever has the code may sign up: every code, and none, where the operator switched them off. `hash` null: there is
  * none. Takes nothing.
  */
-export async function maySignUp({ settings, clock }: Codes, session: Session, hash: string | null): Promise<boolean> {
+export async function maySignUp({ settings, clock }: Codes, queries: Queries, hash: string | null): Promise<boolean> {
   if (!settings.accessCodesRequired) return true;
-  return hash !== null && (await isUsableAccessCode(session, hash, clock.now()));
+  return hash !== null && (await isUsableAccessCode(queries, hash, clock.now()));
 }
 
 /**
@@ -79,7 +79,7 @@ export async function maySignUp({ settings, clock }: Codes, session: Session, ha
  */
 export async function admitNewUser(
   { settings, clock }: Codes,
-  transaction: Session,
+  transaction: Queries,
   hash: string | null,
 ): Promise<void> {
   if (!settings.accessCodesRequired) return;

@@ -1,7 +1,7 @@
 /** Which chain address is the account's (specification §2.6; decisions §4, "access level"). */
 import type { Deps } from "../../deps.ts";
 import type { Principal, RequestOrigin } from "../../handler.ts";
-import { ConstraintError, type Session } from "../../ports/database.ts";
+import { ConstraintError, type Queries } from "../../ports/database.ts";
 import type { AccountRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type Maker, recordKeyChange } from "../api-keys/creation.ts";
@@ -31,7 +31,7 @@ export interface WantedLink {
  * the address is another account's, when a live key of any account holds it (an agent's key would become an owner's), and
  * when the account would leave an address that it still needs.
  */
-export async function linkAddress(deps: Needs, transaction: Session, wanted: WantedLink): Promise<AccountRow> {
+export async function linkAddress(deps: Needs, transaction: Queries, wanted: WantedLink): Promise<AccountRow> {
   const { accountId, chainAddress, chainPublicKey, source } = wanted;
   const account = await transaction.first(holdAccount(transaction, { id: accountId }));
   if (account === null) throw new ServiceError("invalid_credential");
@@ -50,7 +50,7 @@ export async function linkAddress(deps: Needs, transaction: Session, wanted: Wan
   return linked;
 }
 
-async function requireFree(transaction: Session, chainAddress: string, now: number): Promise<void> {
+async function requireFree(transaction: Queries, chainAddress: string, now: number): Promise<void> {
   if ((await transaction.first(findAccountByAddress(transaction, { chainAddress }))) !== null) throw taken();
   if ((await transaction.first(findLiveKeyOf(transaction, { chainAddress, now }))) !== null) {
     throw new ServiceError(
@@ -84,7 +84,7 @@ export async function noteTransfers(deps: Pick<Deps, "database" | "chain">, acco
 
 /** A shared vault is bound to its owner's address: until its ownership is transferred the account keeps that address. */
 async function requireLeavable(
-  transaction: Session,
+  transaction: Queries,
   { accountId, actor }: WantedLink,
   chainAddress: string,
 ): Promise<void> {
@@ -104,7 +104,7 @@ async function requireLeavable(
 }
 
 /** An expired key with the address would be an owner's if the clock were set back: it ends for good first. */
-async function endExpiredKeys(deps: Needs, transaction: Session, wanted: WantedLink, now: number): Promise<void> {
+async function endExpiredKeys(deps: Needs, transaction: Queries, wanted: WantedLink, now: number): Promise<void> {
   const { accountId, chainAddress } = wanted;
   const ended = await transaction.all(revokeExpiredKeysOf(transaction, { accountId, chainAddress, now }));
   for (const row of ended) {
@@ -118,7 +118,7 @@ function makerOf({ actor, origin }: WantedLink): Maker {
 }
 
 async function setAddress(
-  transaction: Session,
+  transaction: Queries,
   value: { id: string; chainAddress: string; chainPublicKey: string | null; source: string; now: number },
 ): Promise<AccountRow> {
   try {

@@ -1,5 +1,5 @@
 import type { Deps } from "../../deps.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { AccountRow } from "../../ports/tables.ts";
 import { FIRST_PREVIOUS_HASH } from "@coffer/contract";
 import { vaultObject } from "../changes/objects.ts";
@@ -22,7 +22,7 @@ export interface WantedAccount {
  * Writes an account with its default vault and what the audit log says of it. Rejects with ConstraintError when the e-mail
  * or the identity is taken.
  */
-export async function openAccount(deps: Needs, transaction: Session, wanted: WantedAccount): Promise<AccountRow> {
+export async function openAccount(deps: Needs, transaction: Queries, wanted: WantedAccount): Promise<AccountRow> {
   const row = toRow(wanted, { id: deps.random.uuid(), vaultId: deps.random.uuid(), now: deps.clock.now() });
   await createAccount(transaction, row);
   const { id: accountId, default_vault_id: vaultId } = row;

@@ -1,4 +1,4 @@
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { AccountRow } from "../../ports/tables.ts";
 
 export const findAccount = prepared((build, value: { id: string }) =>
@@ -86,7 +86,7 @@ const addUsage = prepared((build, value: { accountId: string; bytes: number; fil
  * Taking away always succeeds, also for an account that a plan change left above its quota.
  */
 export async function changeUsage(
-  transaction: Session,
+  transaction: Queries,
   change: { accountId: string; bytes: number; files: number; maximum: number },
 ): Promise<boolean> {
   const query = change.bytes > 0 ? addUsageBelow(transaction, { ...change }) : addUsage(transaction, { ...change });
@@ -106,7 +106,7 @@ const touch = prepared((build, value: { id: string }) =>
  * also where writers run side by side.
  */
 export async function claimQuota(
-  transaction: Session,
+  transaction: Queries,
   accountId: string,
 ): Promise<Pick<AccountRow, "plan" | "usage_bytes">> {
   const quota = await transaction.first(touch(transaction, { id: accountId }));
@@ -115,7 +115,7 @@ export async function claimQuota(
 }
 
 /** Inserts the account and its default vault "Files" (decisions §5). Rejects with ConstraintError on a taken e-mail. */
-export async function createAccount(transaction: Session, account: AccountRow): Promise<void> {
+export async function createAccount(transaction: Queries, account: AccountRow): Promise<void> {
   await transaction.run(transaction.build.insertInto("accounts").values(account));
   await transaction.run(
     transaction.build.insertInto("vaults").values({

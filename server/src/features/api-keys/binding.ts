@@ -2,7 +2,7 @@
 import { type AccessLevel, renderKeyAddressText } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { Principal, RequestContext } from "../../handler.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
 import { findAccount, findAccountByAddress } from "../account/store.ts";
 import { requireFresh, requireProof, requireServiceOrigin } from "../chain-proofs/rules.ts";
@@ -53,7 +53,7 @@ export interface Binding {
  * account's own without a proof, and `address_conflict` for one that is another account's.
  */
 export async function requireBinding(
-  transaction: Session,
+  transaction: Queries,
   wanted: { readonly accountId: string; readonly chainAddress: string | null; readonly proven: ProvenAddress | null },
 ): Promise<Binding> {
   const { accountId, chainAddress, proven } = wanted;

@@ -1,7 +1,7 @@
 import { isEventKind, type CreatedApiKey } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { Reply, type RequestOrigin } from "../../handler.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { ApiKeyRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { notFound, toTimestamp } from "../acting.ts";
@@ -34,7 +34,7 @@ export interface Maker {
  */
 export async function addKey(
   deps: Needs,
-  transaction: Session,
+  transaction: Queries,
   maker: Maker,
   wanted: WantedKey,
 ): Promise<Reply<CreatedApiKey>> {
@@ -70,20 +70,20 @@ export async function addKey(
  * One that only comes from the maker's own list and is gone is left out; when none is left, that is `not_found` too.
  */
 export async function requireVaults(
-  session: Session,
+  queries: Queries,
   accountId: string,
   wanted: { readonly vaultIds: readonly string[] | null; readonly asked: boolean },
 ): Promise<readonly string[] | null> {
   const { vaultIds, asked } = wanted;
   if (vaultIds === null) return null;
-  const found = new Set(await findVaultIds(session, accountId, vaultIds));
+  const found = new Set(await findVaultIds(queries, accountId, vaultIds));
   if (found.size === 0 || (asked && found.size < vaultIds.length)) throw notFound("Vault");
   return vaultIds.filter((id) => found.has(id));
 }
 
 export async function recordKeyChange(
   deps: Needs,
-  transaction: Session,
+  transaction: Queries,
   action: "api_key.created" | "api_key.updated" | "api_key.revoked",
   maker: Maker,
   row: Pick<ApiKeyRow, "id" | "account_id" | "chain_address">,

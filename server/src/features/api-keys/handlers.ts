@@ -1,7 +1,7 @@
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { GroupHandlers, Principal } from "../../handler.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { ApiKeyRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { findAccount } from "../account/store.ts";
@@ -94,20 +94,20 @@ export const apiKeysHandlers = (deps: Needs): GroupHandlers<typeof api.apiKeys> 
   },
 });
 
-async function readAccount(session: Session, { accountId }: Principal) {
-  const account = await session.first(findAccount(session, { id: accountId }));
+async function readAccount(queries: Queries, { accountId }: Principal) {
+  const account = await queries.first(findAccount(queries, { id: accountId }));
   if (account === null) throw new ServiceError("invalid_credential");
   return account;
 }
 
 /** A key limited to vaults must not end, or look at, a key that reaches further: for it there is none. */
-async function readKey(session: Session, principal: Principal, id: string): Promise<ApiKeyRow> {
-  const row = await session.first(findKey(session, { accountId: principal.accountId, id }));
+async function readKey(queries: Queries, principal: Principal, id: string): Promise<ApiKeyRow> {
+  const row = await queries.first(findKey(queries, { accountId: principal.accountId, id }));
   if (row === null || !isWithinVaults(row, principal)) throw notFound("API key");
   return row;
 }
 
-async function endKey(deps: Needs, transaction: Session, principal: Principal, row: ApiKeyRow): Promise<void> {
+async function endKey(deps: Needs, transaction: Queries, principal: Principal, row: ApiKeyRow): Promise<void> {
   const now = deps.clock.now();
   await transaction.run(revokeKey(transaction, { accountId: row.account_id, id: row.id, now }));
   await recordKeyChange(deps, transaction, "api_key.revoked", { actor: principal }, row);
@@ -115,7 +115,7 @@ async function endKey(deps: Needs, transaction: Session, principal: Principal, r
 
 async function endKeyLater(
   deps: Needs,
-  transaction: Session,
+  transaction: Queries,
   principal: Principal,
   row: ApiKeyRow,
   at: number,

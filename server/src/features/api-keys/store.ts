@@ -1,4 +1,4 @@
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { ApiKeyRow } from "../../ports/tables.ts";
 import { newest } from "../newest-store.ts";
 
@@ -21,7 +21,7 @@ export const countLiveKeys = prepared((build, value: { accountId: string; now: n
     .where((row) => row.or([row("expires_at", "is", null), row("expires_at", ">", value.now)])),
 );
 
-export async function insertKey(transaction: Session, row: ApiKeyRow): Promise<void> {
+export async function insertKey(transaction: Queries, row: ApiKeyRow): Promise<void> {
   await transaction.run(transaction.build.insertInto("api_keys").values(row));
 }
 
@@ -47,17 +47,17 @@ export const endKeyAt = prepared((build, value: { accountId: string; id: string;
 
 /** Those of the ids that are vaults of the account. */
 export async function findVaultIds(
-  session: Session,
+  queries: Queries,
   accountId: string,
   vaultIds: readonly string[],
 ): Promise<readonly string[]> {
   if (vaultIds.length === 0) return [];
-  const query = session.build
+  const query = queries.build
     .selectFrom("vaults")
     .select("id")
     .where("account_id", "=", accountId)
     .where("id", "in", [...vaultIds]);
-  return (await session.all(query)).map(({ id }) => id);
+  return (await queries.all(query)).map(({ id }) => id);
 }
 
 /** A key of any account that still opens it and is bound to the address. */

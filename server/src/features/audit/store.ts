@@ -1,5 +1,5 @@
 import { FIRST_PREVIOUS_HASH } from "@coffer/contract";
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { ChangeRow, RemovedChangesRow } from "../../ports/tables.ts";
 
 /** Rows read or removed in one step. */
@@ -17,11 +17,11 @@ const newestBefore = prepared((build, value: { accountId: string; before: number
 
 /** The newest entries before a sequence number. */
 export function listEntries(
-  session: Session,
+  queries: Queries,
   accountId: string,
   range: { before: number; limit: number },
 ): Promise<ChangeRow[]> {
-  return session.all(newestBefore(session, { accountId, ...range }));
+  return queries.all(newestBefore(queries, { accountId, ...range }));
 }
 
 const newestOfAction = prepared((build, value: { accountId: string; action: string; before: number; limit: number }) =>
@@ -40,14 +40,14 @@ const newestOfAction = prepared((build, value: { accountId: string; action: stri
  * itself: a rare one costs no walk through a year of uploads.
  */
 export async function listEntriesOf(
-  session: Session,
+  queries: Queries,
   accountId: string,
   action: string,
   range: { before: number; limit: number },
 ): Promise<ChangeRow[]> {
-  const actions = await listActions(session, accountId, action);
+  const actions = await listActions(queries, accountId, action);
   const found = await Promise.all(
-    actions.map((each) => session.all(newestOfAction(session, { accountId, action: each, ...range }))),
+    actions.map((each) => queries.all(newestOfAction(queries, { accountId, action: each, ...range }))),
   );
   return found
     .flat()
@@ -66,11 +66,11 @@ const nextAction = prepared((build, value: { accountId: string; after: string })
 );
 
 /** The action itself, and those of the account below it: one probe of the index for each, however many rows they have. */
-async function listActions(session: Session, accountId: string, action: string): Promise<string[]> {
+async function listActions(queries: Queries, accountId: string, action: string): Promise<string[]> {
   const actions = [action];
   const below = `${action}.`;
   for (let after = below; ;) {
-    const row = await session.first(nextAction(session, { accountId, after }));
+    const row = await queries.first(nextAction(queries, { accountId, after }));
     if (row?.action.startsWith(below) !== true) return actions;
     actions.push(row.action);
     after = row.action;
@@ -88,8 +88,8 @@ const entriesAfter = prepared((build, value: { accountId: string; after: number 
 );
 
 /** Oldest first, fewer than {@link BATCH} only at the end. */
-export function listEntriesAfter(session: Session, accountId: string, after: number): Promise<ChangeRow[]> {
-  return session.all(entriesAfter(session, { accountId, after }));
+export function listEntriesAfter(queries: Queries, accountId: string, after: number): Promise<ChangeRow[]> {
+  return queries.all(entriesAfter(queries, { accountId, after }));
 }
 
 const chainEnds = prepared((build, value: { accountId: string }) =>
@@ -106,8 +106,8 @@ const chainEnds = prepared((build, value: { accountId: string }) =>
 );
 
 /** What stands before the account's oldest entry, and what its newest one must be. Null: no such account. */
-export async function findChainEnds(session: Session, accountId: string) {
-  const row = await session.first(chainEnds(session, { accountId }));
+export async function findChainEnds(queries: Queries, accountId: string) {
+  const row = await queries.first(chainEnds(queries, { accountId }));
   if (row === null) return null;
   return {
     before: { sequence: row.removed_sequence ?? 0, hash: row.removed_hash ?? FIRST_PREVIOUS_HASH },
@@ -119,8 +119,8 @@ const accountsAfter = prepared((build, value: { after: string }) =>
   build.selectFrom("accounts").select("id").where("id", ">", value.after).orderBy("id").limit(BATCH),
 );
 
-export async function listAccountIds(session: Session, after: string): Promise<string[]> {
-  return (await session.all(accountsAfter(session, { after }))).map((row) => row.id);
+export async function listAccountIds(queries: Queries, after: string): Promise<string[]> {
+  return (await queries.all(accountsAfter(queries, { after }))).map((row) => row.id);
 }
 
 const entriesOfNobody = prepared((build, _none: Record<never, never>) =>
@@ -134,8 +134,8 @@ const entriesOfNobody = prepared((build, _none: Record<never, never>) =>
 );
 
 /** The first entry of an account that does not exist: the service writes none. */
-export function findEntryOfNobody(session: Session): Promise<Pick<ChangeRow, "account_id" | "sequence" | "id"> | null> {
-  return session.first(entriesOfNobody(session, {}));
+export function findEntryOfNobody(queries: Queries): Promise<Pick<ChangeRow, "account_id" | "sequence" | "id"> | null> {
+  return queries.first(entriesOfNobody(queries, {}));
 }
 
 const oldest = prepared((build, value: { after: number; cutoff: number }) =>
@@ -150,10 +150,10 @@ const oldest = prepared((build, value: { after: number; cutoff: number }) =>
 
 /** Of all accounts, oldest first; fewer than {@link BATCH} only at the end. Reads nothing that is younger. */
 export function listOldEntries(
-  session: Session,
+  queries: Queries,
   range: { after: number; cutoff: number },
 ): Promise<Pick<ChangeRow, "account_id" | "occurred_at">[]> {
-  return session.all(oldest(session, range));
+  return queries.all(oldest(queries, range));
 }
 
 const removeThrough = prepared((build, value: { accountId: string; sequence: number }) =>
@@ -168,7 +168,7 @@ const noteRemoved = prepared((build, row: { account_id: string; sequence: number
 );
 
 /** Removes the account's oldest entries up to `newest` and keeps what the chain begins with from then on. */
-export async function removeEntries(transaction: Session, newest: RemovedChangesRow): Promise<number> {
+export async function removeEntries(transaction: Queries, newest: RemovedChangesRow): Promise<number> {
   const { account_id: accountId, sequence, hash } = newest;
   await transaction.run(noteRemoved(transaction, { account_id: accountId, sequence, hash }));
   return transaction.run(removeThrough(transaction, { accountId, sequence }));

@@ -1,7 +1,7 @@
 /** The check of an account's chain in the database, from what the retention removed last to the account's head. */
 import { hash } from "node:crypto";
 import { type AuditCheck, type AuditEvent, type AuditLink, checkAuditChain } from "@coffer/contract";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import { toAuditEvent } from "../changes/events.ts";
 import { BATCH, findChainEnds, listEntriesAfter } from "./store.ts";
 
@@ -20,32 +20,32 @@ interface VerifyOptions {
 }
 
 /**
- * Checks every entry of the account; null when there is no such account. `session` must see one state of the database
+ * Checks every entry of the account; null when there is no such account. `queries` must see one state of the database
  * throughout: a transaction, or a snapshot. Holds one batch of rows in memory.
  */
 export async function verifyAccount(
-  session: Session,
+  queries: Queries,
   accountId: string,
   options: VerifyOptions = {},
 ): Promise<AccountCheck | null> {
-  const ends = await findChainEnds(session, accountId);
+  const ends = await findChainEnds(queries, accountId);
   if (ends === null) return null;
   const { expect, onProgress = () => undefined } = options;
   const known = { before: ends.before, head: ends.head, ...(expect === undefined ? {} : { expect }) };
   const sha256 = (text: string): string => hash("sha256", text, "hex");
-  const check = await checkAuditChain(accountId, readEntries(session, accountId, onProgress), sha256, known);
+  const check = await checkAuditChain(accountId, readEntries(queries, accountId, onProgress), sha256, known);
   return { ...check, head: ends.head, removed: ends.before };
 }
 
 /** Every row of the account there is, also one that the chain does not expect. */
 async function* readEntries(
-  session: Session,
+  queries: Queries,
   accountId: string,
   onProgress: (entries: number) => void,
 ): AsyncGenerator<AuditEvent> {
   let entries = 0;
   for (let after = Number.MIN_SAFE_INTEGER; ;) {
-    const rows = await listEntriesAfter(session, accountId, after);
+    const rows = await listEntriesAfter(queries, accountId, after);
     for (const row of rows) yield toAuditEvent(row);
     entries += rows.length;
     onProgress(entries);

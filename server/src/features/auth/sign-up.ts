@@ -1,7 +1,7 @@
 import type { SignedIn } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { RequestOrigin } from "../../handler.ts";
-import { ConstraintError, type Session } from "../../ports/database.ts";
+import { ConstraintError, type Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
 import { admitNewUser, hashAccessCode, maySignUp } from "../access-codes/store.ts";
 import { openAccount } from "../account/opening.ts";
@@ -51,7 +51,7 @@ interface Checked {
   readonly origin: RequestOrigin;
 }
 
-async function open(deps: Needs, transaction: Session, checked: Checked): Promise<SignedIn> {
+async function open(deps: Needs, transaction: Queries, checked: Checked): Promise<SignedIn> {
   const { email, name, passwordHash, codeHash, origin } = checked;
   await admitNewUser(deps, transaction, codeHash);
   if ((await transaction.first(findAccountByEmail(transaction, { email }))) !== null) {

@@ -1,7 +1,7 @@
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { GroupHandlers, Principal } from "../../handler.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import { type PaymentProvider, PaymentUnavailableError } from "../../ports/payment-provider.ts";
 import type { AccountRow, SubscriptionRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
@@ -60,10 +60,10 @@ interface Current {
   readonly subscription: SubscriptionRow | null;
 }
 
-async function readPlan(session: Session, { accountId }: Principal): Promise<Current> {
-  const account = await session.first(findAccount(session, { id: accountId }));
+async function readPlan(queries: Queries, { accountId }: Principal): Promise<Current> {
+  const account = await queries.first(findAccount(queries, { id: accountId }));
   if (account === null) throw new ServiceError("invalid_credential");
-  return { account, subscription: await session.first(findSubscription(session, { accountId })) };
+  return { account, subscription: await queries.first(findSubscription(queries, { accountId })) };
 }
 
 /** Before anything else: whoever has not shown that the mailbox is theirs learns nothing and starts nothing. */

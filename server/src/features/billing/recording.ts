@@ -1,6 +1,6 @@
 import type { Deps } from "../../deps.ts";
 import type { Principal, RequestOrigin } from "../../handler.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import { recordChange } from "../changes/store.ts";
 
 interface PlanChange {
@@ -14,7 +14,7 @@ interface PlanChange {
 /** Records what the account's plan is from now on, or what its owner asked the payment provider for. */
 export async function recordPlanChange(
   deps: Pick<Deps, "clock" | "random">,
-  transaction: Session,
+  transaction: Queries,
   { accountId, plan, actor, origin }: PlanChange,
   action: "account.plan_changed" | "account.plan_change_requested" = "account.plan_changed",
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import type { ExpressionBuilder } from "kysely";
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { SubscriptionRow, Tables } from "../../ports/tables.ts";
 import { statusesUpTo, type SubscriptionStatus } from "./rules.ts";
 
@@ -15,7 +15,7 @@ const insertEvent = prepared((build, value: { id: string; now: number }) =>
 );
 
 /** False: the event was taken before. */
-export async function takeEvent(transaction: Session, id: string, now: number): Promise<boolean> {
+export async function takeEvent(transaction: Queries, id: string, now: number): Promise<boolean> {
   return (await transaction.run(insertEvent(transaction, { id, now }))) === 1;
 }
 
@@ -24,7 +24,7 @@ export async function takeEvent(transaction: Session, id: string, now: number): 
  * subscription ends means nothing for the one that is there now. False: nothing was changed.
  */
 export async function applySubscription(
-  transaction: Session,
+  transaction: Queries,
   row: Omit<SubscriptionRow, "status"> & { readonly status: SubscriptionStatus },
 ): Promise<boolean> {
   const query = transaction.build.insertInto("subscriptions").values(row);
@@ -88,7 +88,7 @@ const setStatus = prepared((build, value: { accountId: string; reference: string
 
 /** What the provider has just agreed to. False: an event was taken since `seen` was read, and knows better. */
 export async function changeStatus(
-  transaction: Session,
+  transaction: Queries,
   seen: SubscriptionRow,
   status: Exclude<SubscriptionStatus, "ended">,
 ): Promise<boolean> {
@@ -106,7 +106,7 @@ const updatePlan = prepared((build, value: { accountId: string; plan: string; no
 
 /** False: the account was on that plan. */
 export async function setPlan(
-  transaction: Session,
+  transaction: Queries,
   value: { accountId: string; plan: string; now: number },
 ): Promise<boolean> {
   return (await transaction.run(updatePlan(transaction, { ...value }))) === 1;

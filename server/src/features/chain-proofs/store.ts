@@ -1,5 +1,5 @@
 /** The SQL of nonces that chain addresses sign. */
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { ChainChallengeRow } from "../../ports/tables.ts";
 
 export const deleteExpiredChallenges = prepared((build, value: { accountId: string; now: number }) =>
@@ -17,12 +17,12 @@ export const listChallenges = prepared((build, value: { accountId: string; crede
     .orderBy("nonce_hash"),
 );
 
-export async function deleteChallenges(transaction: Session, hashes: readonly string[]): Promise<void> {
+export async function deleteChallenges(transaction: Queries, hashes: readonly string[]): Promise<void> {
   if (hashes.length === 0) return;
   await transaction.run(transaction.build.deleteFrom("chain_challenges").where("nonce_hash", "in", [...hashes]));
 }
 
-export async function insertChallenge(transaction: Session, row: ChainChallengeRow): Promise<void> {
+export async function insertChallenge(transaction: Queries, row: ChainChallengeRow): Promise<void> {
   await transaction.run(transaction.build.insertInto("chain_challenges").values(row));
 }
 

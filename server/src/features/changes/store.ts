@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { type AuditEvent, type EventObject, renderAuditText } from "@coffer/contract";
 import type { Principal, RequestOrigin } from "../../handler.ts";
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { ChangeRow } from "../../ports/tables.ts";
 import { toTimestamp } from "../timestamps.ts";
 
@@ -62,7 +62,7 @@ const setHead = prepared((build, value: { accountId: string; hash: string }) =>
  * side, so nobody else reads the same head.
  * Resolves with the sequence number; throws when the account is gone.
  */
-export async function recordChange(transaction: Session, change: Change): Promise<number> {
+export async function recordChange(transaction: Queries, change: Change): Promise<number> {
   const { accountId } = change;
   const place = await transaction.first(nextPlace(transaction, { accountId }));
   if (place === null) throw new Error("a change was recorded for an account that does not exist");

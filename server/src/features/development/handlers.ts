@@ -1,7 +1,7 @@
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { GroupHandlers } from "../../handler.ts";
-import { ConstraintError, type Session } from "../../ports/database.ts";
+import { ConstraintError, type Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
 import { openAccount } from "../account/opening.ts";
 import { findAccountByEmail } from "../account/store.ts";
@@ -28,7 +28,7 @@ export const developmentHandlers = (deps: Needs): GroupHandlers<typeof api.devel
 /** Account, default vault, key and their changes: all in one transaction, so that half an account never exists. */
 async function signUp(
   deps: Needs,
-  transaction: Session,
+  transaction: Queries,
   { email, name }: { email: string; name?: string | undefined },
 ) {
   if ((await transaction.first(findAccountByEmail(transaction, { email }))) !== null)

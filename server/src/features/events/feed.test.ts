@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { eventSchema } from "@coffer/contract";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import { openTestLog, type TestLog } from "../audit/test-log.ts";
 import { removeEntries } from "../audit/store.ts";
 import { openFeed, type Pause } from "./feed.ts";
@@ -31,12 +31,12 @@ function follow(after = 0, onWait: (elapsed: number) => Promise<unknown> | void 
   };
   const counting = {
     build: log.database.build,
-    all: (query: Parameters<Session["all"]>[0]) => {
+    all: (query: Parameters<Queries["all"]>[0]) => {
       watched.looks += 1;
       return log.database.all(query);
     },
   };
-  const parts = { database: counting as unknown as Session, clock: { elapsed: () => elapsed }, pause };
+  const parts = { database: counting as unknown as Queries, clock: { elapsed: () => elapsed }, pause };
   const watched: Watched = {
     blocks: readBlocks(openFeed(parts, { accountId: log.accountId, after, signal: stop.signal })),
     looks: 0,

@@ -3,13 +3,13 @@
  * for as long as somebody reads.
  */
 import type { Clock } from "../../ports/clock.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { ChangeRow } from "../../ports/tables.ts";
 import { renderPayload } from "../webhooks/payload.ts";
 import { BATCH, listChangesAfter } from "./store.ts";
 
 export interface FeedParts {
-  readonly database: Session;
+  readonly database: Queries;
   readonly clock: Pick<Clock, "elapsed">;
   /** Resolves after so many milliseconds, or as soon as the signal aborts; never rejects. Tests bring their own. */
   readonly pause?: Pause;

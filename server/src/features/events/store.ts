@@ -1,4 +1,4 @@
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { ChangeRow } from "../../ports/tables.ts";
 
 /** Rows of one step: what a feed holds in memory for a reader that is slow. */
@@ -18,8 +18,8 @@ const after = prepared((build, value: { accountId: string; after: number }) =>
  * Oldest first, fewer than {@link BATCH} only at the end. Numbers are given in the order of commits (changes/store.ts), so
  * nothing ever appears behind what was read.
  */
-export function listChangesAfter(session: Session, accountId: string, sequence: number): Promise<ChangeRow[]> {
-  return session.all(after(session, { accountId, after: sequence }));
+export function listChangesAfter(queries: Queries, accountId: string, sequence: number): Promise<ChangeRow[]> {
+  return queries.all(after(queries, { accountId, after: sequence }));
 }
 
 const head = prepared((build, value: { accountId: string }) =>
@@ -27,6 +27,6 @@ const head = prepared((build, value: { accountId: string }) =>
 );
 
 /** Of the account's newest change; 0 before the first. */
-export async function findHead(session: Session, accountId: string): Promise<number> {
-  return (await session.first(head(session, { accountId })))?.sequence ?? 0;
+export async function findHead(queries: Queries, accountId: string): Promise<number> {
+  return (await queries.first(head(queries, { accountId })))?.sequence ?? 0;
 }

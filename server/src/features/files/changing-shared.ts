@@ -2,7 +2,7 @@
 import { ServiceError } from "../../service-error.ts";
 import type { Principal } from "../../handler.ts";
 import type { SharedEntry, SharedFile } from "@coffer/contract";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import {
   nameColumn,
@@ -30,7 +30,7 @@ interface WantedChange {
  * move of what is in the trash, and what the entry is refused with.
  */
 export async function changeSharedFile(
-  transaction: Session,
+  transaction: Queries,
   principal: Principal,
   { old, vault, wanted, change, permits }: WantedChange,
 ): Promise<{ readonly row: FileRow; readonly changes: boolean }> {
@@ -60,7 +60,7 @@ export async function changeSharedFile(
  * when it does not, and a new one is needed.
  */
 export async function nameRestored(
-  transaction: Session,
+  transaction: Queries,
   {
     old,
     vault,

@@ -2,7 +2,7 @@
 import type { EventKind, SharedEntry } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { Principal } from "../../handler.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type ActingDeps, noteChange, fileTarget } from "../acting.ts";
@@ -106,7 +106,7 @@ export function restoreFile(
 }
 
 async function writeFile(
-  transaction: Session,
+  transaction: Queries,
   deps: ActingDeps,
   principal: Principal,
   { old, row: changed, action }: { readonly old: FileRow; readonly row: FileRow; readonly action: EventKind },
@@ -128,7 +128,7 @@ function takesName(old: FileRow, row: FileRow): boolean {
 }
 
 function note(
-  transaction: Session,
+  transaction: Queries,
   deps: ActingDeps,
   principal: Principal,
   row: FileRow,

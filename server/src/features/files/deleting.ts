@@ -1,6 +1,6 @@
 /** Deleting one file for good. */
 import { type Principal, Reply, type RequestContext } from "../../handler.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { changeUsage } from "../account/store.ts";
@@ -37,7 +37,7 @@ function ownerOnly(): ServiceError {
 
 /** Deletes a file for good: its row, its share of the usage, and, later, its blob. */
 export async function removeFile(
-  transaction: Session,
+  transaction: Queries,
   deps: ActingDeps,
   principal: Principal,
   row: FileRow,

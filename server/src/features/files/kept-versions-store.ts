@@ -1,5 +1,5 @@
 /** Versions of shared vaults' files that were replaced: readable by their id for an hour, so that a reader and a rotation can finish. */
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { FileRow, FileVersionRow } from "../../ports/tables.ts";
 import { BLOB_GRACE_MS, queueBlobDeletion } from "./store.ts";
 
@@ -17,10 +17,10 @@ const byId = prepared((build, value: { fileId: string; versionId: string; now: n
 
 /** null: there is none, or its hour is over. */
 export function findKeptVersion(
-  session: Session,
+  queries: Queries,
   value: { fileId: string; versionId: string; now: number },
 ): Promise<FileVersionRow | null> {
-  return session.first(byId(session, value));
+  return queries.first(byId(queries, value));
 }
 
 const isKept = prepared((build, value: { fileId: string; versionId: string }) =>
@@ -32,8 +32,8 @@ const isKept = prepared((build, value: { fileId: string; versionId: string }) =>
 );
 
 /** Whether the id is one of a version that the file had and that is still kept. */
-export async function isKeptVersion(session: Session, value: { fileId: string; versionId: string }): Promise<boolean> {
-  return (await session.first(isKept(session, value))) !== null;
+export async function isKeptVersion(queries: Queries, value: { fileId: string; versionId: string }): Promise<boolean> {
+  return (await queries.first(isKept(queries, value))) !== null;
 }
 
 /**
@@ -54,7 +54,7 @@ const oldest = prepared((build, value: { fileId: string; kept: number }) =>
 );
 
 /** Keeps what the row says of its content, before another takes its place. Beyond {@link KEPT_VERSIONS} the oldest goes. */
-export async function keepVersion(transaction: Session, row: FileRow, now: number): Promise<void> {
+export async function keepVersion(transaction: Queries, row: FileRow, now: number): Promise<void> {
   if (row.shared_json === null) throw new Error("only shared vaults keep versions");
   for (const { version_id, blob_key } of await transaction.all(
     oldest(transaction, { fileId: row.id, kept: KEPT_VERSIONS - 1 }),
@@ -93,7 +93,7 @@ const removeOf = prepared((build, value: { fileId: string }) =>
 
 /** For a file that is deleted for good: its versions go with it. */
 export async function dropKeptVersions(
-  transaction: Session,
+  transaction: Queries,
   value: { fileId: string; notBefore: number },
 ): Promise<void> {
   await transaction.run(queueOf(transaction, value));

@@ -26,21 +26,21 @@ export async function listPage(
   query: FileQuery,
   { after, limit }: PageRequest,
 ): Promise<FileRow[]> {
-  const session = deps.database;
+  const queries = deps.database;
   const filter = { ...nameFilter(query), trashed: query.trashed ?? false };
   if (query.folderId !== undefined && query.folderId !== "root") {
-    if (query.vaultId !== undefined) await readVaultFor(session, principal, query.vaultId);
-    const { row: folder, vault } = await readFolderFor(session, principal, query.folderId);
+    if (query.vaultId !== undefined) await readVaultFor(queries, principal, query.vaultId);
+    const { row: folder, vault } = await readFolderFor(queries, principal, query.folderId);
     await requireSight(deps, principal, vault);
     refuseClearName(vault, query);
     if (query.vaultId !== undefined && query.vaultId !== folder.vault_id) return [];
     const place = { accountId: folder.account_id, vaultId: folder.vault_id, folderId: folder.id };
-    return listFiles(session, { ...filter, ...place }, after, limit + 1);
+    return listFiles(queries, { ...filter, ...place }, after, limit + 1);
   }
   const top = query.folderId === "root";
   const vaults = await vaultsToRead(deps, principal, { vaultId: query.vaultId, top, name: query.name });
   const folderId = top ? null : undefined;
   return mergeVaults(vaults, limit + 1, (vault) =>
-    listFiles(session, { ...filter, ...vault, folderId }, after, limit + 1),
+    listFiles(queries, { ...filter, ...vault, folderId }, after, limit + 1),
   );
 }

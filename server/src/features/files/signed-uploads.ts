@@ -1,6 +1,6 @@
 /** What comes with the content of a shared vault's file: the signed version, and perhaps the signed entry of its name. */
 import type { SharedEntry, SharedFile } from "@coffer/contract";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
 import { parseSignedEntry, requireFittingEntry, requireUuid, type SignedEntry } from "../folder-names/entries.ts";
 import type { SeenVault, Writer } from "../shared-vaults/access.ts";
@@ -76,20 +76,20 @@ export interface WantedUpload {
  * @throws ServiceError `statement_invalid`, `generation_moved`.
  */
 export async function requireFittingUpload(
-  session: Session,
+  queries: Queries,
   vault: SeenVault,
   writer: Writer,
   { signed, wanted }: { readonly signed: SignedUpload; readonly wanted: WantedUpload },
 ): Promise<void> {
   const { version, entry } = signed;
-  const key = await findCurrentKey(session, { vaultId: vault.id, generation: writer.chain.generation });
+  const key = await findCurrentKey(queries, { vaultId: vault.id, generation: writer.chain.generation });
   requireVersion(writer, version, {
     keyId: key?.key_id ?? null,
     before: wanted.old === null ? null : predecessorOf(wanted.old),
   });
   if (entry === null) return;
   const place = { kind: "file", id: version.fileId, folderId: wanted.folderId, old: wanted.old } as const;
-  await requireFittingEntry(session, vault, writer, { signed: entry, wanted: place });
+  await requireFittingEntry(queries, vault, writer, { signed: entry, wanted: place });
 }
 
 function predecessorOf(old: SharedFile): { digest: string; count: number } {

@@ -1,6 +1,6 @@
 /** The SQL of files. Every look-up from outside is by id and account, or by id and recorded membership (shared vaults). */
 import { sql } from "kysely";
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { AccountRow, FileRow } from "../../ports/tables.ts";
 import type { Position } from "../paging.ts";
 
@@ -16,8 +16,8 @@ const quotaOf = prepared((build, value: { accountId: string }) =>
   build.selectFrom("accounts").select(["plan", "usage_bytes", "default_vault_id"]).where("id", "=", value.accountId),
 );
 
-export async function readQuota(session: Session, accountId: string): Promise<Quota> {
-  const quota = await session.first(quotaOf(session, { accountId }));
+export async function readQuota(queries: Queries, accountId: string): Promise<Quota> {
+  const quota = await queries.first(quotaOf(queries, { accountId }));
   if (quota === null) throw new Error("the account of a request does not exist");
   return quota;
 }
@@ -37,8 +37,8 @@ const byId = prepared(
 );
 
 /** Not in a vault that is in the trash. */
-export function findFile(session: Session, value: { id: string; accountId: string }): Promise<FileRow | null> {
-  return session.first(byId(session, value));
+export function findFile(queries: Queries, value: { id: string; accountId: string }): Promise<FileRow | null> {
+  return queries.first(byId(queries, value));
 }
 
 const ofMember = prepared((build, value: { id: string; chainAddress: string }) =>
@@ -53,10 +53,10 @@ const ofMember = prepared((build, value: { id: string; chainAddress: string }) =
 
 /** A file, of whatever account, in a shared vault that records the address as a member. */
 export function findFileOfMember(
-  session: Session,
+  queries: Queries,
   value: { id: string; chainAddress: string },
 ): Promise<FileRow | null> {
-  return session.first(ofMember(session, value));
+  return queries.first(ofMember(queries, value));
 }
 
 const vaultOf = prepared((build, value: { id: string }) =>
@@ -64,8 +64,8 @@ const vaultOf = prepared((build, value: { id: string }) =>
 );
 
 /** Of a file of whatever account, for the one question whether an id is taken. */
-export async function findFileVault(session: Session, id: string): Promise<string | null> {
-  return (await session.first(vaultOf(session, { id })))?.vault_id ?? null;
+export async function findFileVault(queries: Queries, id: string): Promise<string | null> {
+  return (await queries.first(vaultOf(queries, { id })))?.vault_id ?? null;
 }
 
 /** Where a file or folder lies: `parent_id` null at the top of the vault. */
@@ -89,11 +89,11 @@ const liveByName = prepared((build, value: { vaultId: string; folderId: string; 
 
 /** The id of the live file of that name in the place, null when the name is free. */
 export async function findFileIdByName(
-  session: Session,
+  queries: Queries,
   { vaultId, folderId }: Place,
   name: string,
 ): Promise<string | null> {
-  return (await session.first(liveByName(session, { vaultId, folderId: folderId ?? "", name })))?.id ?? null;
+  return (await queries.first(liveByName(queries, { vaultId, folderId: folderId ?? "", name })))?.id ?? null;
 }
 
 export interface FileFilter {
@@ -110,12 +110,12 @@ export interface FileFilter {
 
 /** At most `count` rows, newest first. The conditions follow the indexes `files_{account,vault,folder}_{live,trashed}`. */
 export function listFiles(
-  session: Session,
+  queries: Queries,
   filter: FileFilter,
   after: Position | null,
   count: number,
 ): Promise<FileRow[]> {
-  let query = session.build.selectFrom("files").selectAll().where("account_id", "=", filter.accountId);
+  let query = queries.build.selectFrom("files").selectAll().where("account_id", "=", filter.accountId);
   if (filter.vaultId !== null) query = query.where("vault_id", "=", filter.vaultId);
   // A name in a place is one look-up in the unique index, in the words of that index.
   if (filter.name !== undefined && filter.folderId !== undefined) {
@@ -128,7 +128,7 @@ export function listFiles(
   if (after !== null) {
     query = query.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.createdAt, after.id)));
   }
-  return session.all(query.orderBy("created_at", "desc").orderBy("id", "desc").limit(count));
+  return queries.all(query.orderBy("created_at", "desc").orderBy("id", "desc").limit(count));
 }
 
 const insert = prepared((build, row: { [Column in keyof FileRow]: FileRow[Column] }) =>
@@ -154,23 +154,23 @@ const insert = prepared((build, row: { [Column in keyof FileRow]: FileRow[Column
 );
 
 /** Rejects with ConstraintError when the name was taken meanwhile. */
-export async function insertFile(transaction: Session, row: FileRow): Promise<void> {
+export async function insertFile(transaction: Queries, row: FileRow): Promise<void> {
   await transaction.run(insert(transaction, { ...row }));
 }
 
 /** Writes what may change of a file: its content, name, place and trash state. Rejects with ConstraintError on a taken name. */
-export async function updateFile(transaction: Session, row: FileRow): Promise<void> {
+export async function updateFile(transaction: Queries, row: FileRow): Promise<void> {
   const { id, account_id: _account, created_at: _created, ...changing } = row;
   await transaction.run(transaction.build.updateTable("files").set(changing).where("id", "=", id));
 }
 
-export async function deleteFileRow(transaction: Session, id: string): Promise<void> {
+export async function deleteFileRow(transaction: Queries, id: string): Promise<void> {
   await transaction.run(transaction.build.deleteFrom("files").where("id", "=", id));
 }
 
 /** Hands a blob to the job that deletes what no row needs. */
 export function queueBlobDeletion(
-  transaction: Session,
+  transaction: Queries,
   { blobKey, notBefore }: { blobKey: string; notBefore: number },
 ): Promise<void> {
   return queueBlobDeletions(transaction, [{ blob_key: blobKey }], notBefore);
@@ -178,7 +178,7 @@ export function queueBlobDeletion(
 
 /** The same for some hundreds at once. What is queued already stays as it is: a finished upload and its file name one blob. */
 export async function queueBlobDeletions(
-  transaction: Session,
+  transaction: Queries,
   rows: readonly Pick<FileRow, "blob_key">[],
   notBefore: number,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 /** Signed content becomes a shared vault's file or a file's new version, in one transaction, as the signed statements say. */
 import type { SharedFile } from "@coffer/contract";
 import type { Principal } from "../../handler.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { fileTarget, noteChange } from "../acting.ts";
@@ -38,7 +38,7 @@ export interface NewSharedFile extends WantedPlace {
  * key are refused with. The same upload again answers the file that it made.
  */
 export async function addSharedFile(
-  transaction: Session,
+  transaction: Queries,
   deps: StoringDeps,
   principal: Principal,
   { file, content, permits }: { file: NewSharedFile; content: StoredContent; permits: Permits },
@@ -68,14 +68,14 @@ export function requireSharedPlace({ vault }: Pick<FoundPlace, "vault">): SeenVa
  * The file that this very upload made. An id that is taken otherwise, here or in a vault that the caller does not see, is refused in the
  * same words; so is a folder's: a folder's entries are told apart by their ids. Throws `statement_invalid`: the way out is a new id.
  */
-export async function findMade(session: Session, principal: Principal, signed: SignedUpload): Promise<FileRow | null> {
+export async function findMade(queries: Queries, principal: Principal, signed: SignedUpload): Promise<FileRow | null> {
   const { fileId } = signed.version;
   const taken = new ServiceError("statement_invalid", "version: the file id cannot be used, choose another");
-  if ((await findFileVault(session, fileId)) === null) {
-    if ((await findFolderVault(session, fileId)) !== null) throw taken;
+  if ((await findFileVault(queries, fileId)) === null) {
+    if ((await findFolderVault(queries, fileId)) !== null) throw taken;
     return null;
   }
-  const { row } = await readFileFor(session, principal, fileId).catch((cause: unknown) => {
+  const { row } = await readFileFor(queries, principal, fileId).catch((cause: unknown) => {
     throw cause instanceof ServiceError && cause.code === "not_found" ? taken : cause;
   });
   if (sharedOf(row)?.version !== signed.text) throw taken;
@@ -104,7 +104,7 @@ export function contentTypeIn(vault: SeenVault, contentType: string): string {
 }
 
 async function requireFreshName(
-  transaction: Session,
+  transaction: Queries,
   vault: SeenVault,
   row: FileRow,
   { signed, ifNoneMatch }: NewSharedFile,
@@ -122,7 +122,7 @@ async function requireFreshName(
  * stays readable for a while. The same upload again answers the file as it is.
  */
 export async function addSharedVersion(
-  transaction: Session,
+  transaction: Queries,
   deps: StoringDeps,
   principal: Principal,
   parts: { version: NewVersion; signed: SignedUpload; content: StoredContent; permits: Permits },
@@ -175,7 +175,7 @@ function requireShared(row: FileRow): SharedFile {
 }
 
 /** An id of a version that readers may still ask for must go on meaning that one. */
-async function requireNewVersionId(transaction: Session, old: FileRow, { version }: SignedUpload): Promise<void> {
+async function requireNewVersionId(transaction: Queries, old: FileRow, { version }: SignedUpload): Promise<void> {
   const { versionId } = version;
   if (versionId === old.version_id || (await isKeptVersion(transaction, { fileId: old.id, versionId })))
     throw new ServiceError("statement_invalid", "version: the version id was used before");
@@ -201,7 +201,7 @@ function replacedRow(
 
 /** In the trash a name takes no place, so there any current key will do: it is asked about when the file comes back. */
 async function requireNameStays(
-  transaction: Session,
+  transaction: Queries,
   vault: SeenVault,
   { old, row, signed }: { old: FileRow; row: FileRow; signed: SignedUpload },
 ): Promise<void> {
@@ -213,7 +213,7 @@ async function requireNameStays(
 }
 
 /** The bytes that came again are not needed. */
-async function giveUp(transaction: Session, deps: StoringDeps, row: FileRow, content: StoredContent): Promise<FileRow> {
+async function giveUp(transaction: Queries, deps: StoringDeps, row: FileRow, content: StoredContent): Promise<FileRow> {
   if (row.blob_key !== content.blobKey)
     await queueBlobDeletion(transaction, { blobKey: content.blobKey, notBefore: deps.clock.now() + BLOB_GRACE_MS });
   return row;

@@ -5,7 +5,7 @@
 import type { Deps } from "../../deps.ts";
 import type { Principal } from "../../handler.ts";
 import type { BlobReceipt } from "../../ports/blob-store.ts";
-import { ConstraintError, DatabaseFullError, type Session } from "../../ports/database.ts";
+import { ConstraintError, DatabaseFullError, type Queries } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { limitsOf } from "../account/rules.ts";
@@ -50,7 +50,7 @@ export async function storeThenCommit<Result>(
     recheck,
     writes = null,
   }: { readonly principal: Principal; readonly recheck: () => Promise<void>; readonly writes?: ExpectedWrite | null },
-  commit: (transaction: Session, content: StoredContent, permits: Permits) => Promise<Result>,
+  commit: (transaction: Queries, content: StoredContent, permits: Permits) => Promise<Result>,
 ): Promise<Result> {
   const hold = await deps.holds.take(incoming.wanted);
   try {
@@ -107,7 +107,7 @@ export interface NewFile extends WantedPlace {
 
 /** Throws what {@link findPlace} throws, `name_exists` or `precondition_failed`, and `storage_quota`. */
 export async function addFile(
-  transaction: Session,
+  transaction: Queries,
   deps: StoringDeps,
   principal: Principal,
   file: NewFile,
@@ -138,7 +138,7 @@ export interface NewVersion {
 
 /** Throws `not_found`, `trashed`, `precondition_failed` and `storage_quota`. The old content's blob is given up. */
 export async function addVersion(
-  transaction: Session,
+  transaction: Queries,
   deps: StoringDeps,
   principal: Principal,
   version: NewVersion,
@@ -161,18 +161,18 @@ export async function addVersion(
 
 /** The file that a new version is for: live, and with the content that If-Match names. */
 export async function readReplaceable(
-  session: Session,
+  queries: Queries,
   principal: Principal,
   { fileId, ifMatch }: Pick<NewVersion, "fileId" | "ifMatch">,
 ): Promise<SeenFile> {
-  const seen = await readChangeable(session, principal, fileId);
+  const seen = await readChangeable(queries, principal, fileId);
   requireMatch(ifMatch, etagOf(seen.row));
   return seen;
 }
 
 /** A live file. The owner of a shared vault rotates what is in its trash as well. */
-export async function readChangeable(session: Session, principal: Principal, fileId: string): Promise<SeenFile> {
-  const seen = await readFileFor(session, principal, fileId);
+export async function readChangeable(queries: Queries, principal: Principal, fileId: string): Promise<SeenFile> {
+  const seen = await readFileFor(queries, principal, fileId);
   if (seen.row.trashed_at !== null && seen.vault?.standing !== "owner")
     throw new ServiceError("trashed", "The file is in the trash");
   return seen;
@@ -180,12 +180,12 @@ export async function readChangeable(session: Session, principal: Principal, fil
 
 /** How much may still be sent to the account's vaults; `freed` bytes are given back by the same act. */
 export async function readRoom(
-  session: Session,
+  queries: Queries,
   deps: Pick<Deps, "settings">,
   accountId: string,
   freed = 0,
 ): Promise<OwnedRoom & { resumableBytes: number }> {
-  const { plan, usage_bytes } = await readQuota(session, accountId);
+  const { plan, usage_bytes } = await readQuota(queries, accountId);
   const limits = limitsOf(plan, deps.settings);
   return {
     ...{ accountId, freed },
@@ -197,11 +197,11 @@ export async function readRoom(
 
 /** Also called before any byte is read, so that most senders learn early; the transaction has the last word. */
 export async function refuseTakenName(
-  session: Session,
+  queries: Queries,
   place: Place,
   file: Pick<NewFile, "name" | "ifNoneMatch">,
 ): Promise<void> {
-  if ((await findFileIdByName(session, place, file.name)) !== null) throw nameTaken(file.ifNoneMatch);
+  if ((await findFileIdByName(queries, place, file.name)) !== null) throw nameTaken(file.ifNoneMatch);
 }
 
 /** Where writers run side by side, the unique index has the last word. */
@@ -220,7 +220,7 @@ function nameTaken(ifNoneMatch: boolean, cause?: unknown): ServiceError {
 
 /** Counts what comes for the vault's account, whoever sent it. Throws `storage_quota`. */
 export async function charge(
-  transaction: Session,
+  transaction: Queries,
   deps: Pick<Deps, "settings">,
   accountId: string,
   change: { bytes: number; files: number },

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { type SharedEntry, uuid } from "@coffer/contract";
 import * as z from "zod/mini";
 import { ServiceError } from "../../service-error.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { SeenVault, Writer } from "../shared-vaults/access.ts";
 import { type EntryStatement, type Expected, parseEntryStatement, requireEntry } from "../shared-vaults/statements.ts";
 import { findCurrentKey } from "../vault-keys/store.ts";
@@ -46,7 +46,7 @@ export interface WantedEntry {
  * @throws ServiceError `statement_invalid`, `generation_moved`.
  */
 export async function requireFittingEntry(
-  session: Session,
+  queries: Queries,
   vault: SeenVault,
   writer: Writer,
   { signed, wanted }: { readonly signed: SignedEntry; readonly wanted: WantedEntry },
@@ -57,16 +57,16 @@ export async function requireFittingEntry(
   if (statement.id !== wanted.id) throw new ServiceError("statement_invalid", "entry: it is of another id");
   if (statement.folderId !== wanted.folderId)
     throw new ServiceError("statement_invalid", "entry: it names another folder");
-  requireEntry(writer, statement, await expectedEntry(session, vault, writer, wanted.old));
+  requireEntry(writer, statement, await expectedEntry(queries, vault, writer, wanted.old));
 }
 
 async function expectedEntry(
-  session: Session,
+  queries: Queries,
   vault: SeenVault,
   { chain }: Writer,
   old: WantedEntry["old"],
 ): Promise<Expected> {
-  const key = await findCurrentKey(session, { vaultId: vault.id, generation: chain.generation });
+  const key = await findCurrentKey(queries, { vaultId: vault.id, generation: chain.generation });
   if (old === null) return { keyId: key?.key_id ?? null, before: null };
   const { digest, revision } = parseEntryStatement(old.entry);
   return { keyId: key?.key_id ?? null, before: { digest, count: revision } };
@@ -77,7 +77,7 @@ async function expectedEntry(
  * comes to lie there alone. With plain names there is no index.
  * @throws ServiceError `names_outdated` for an entry under another key.
  */
-export async function requireFolderKey(transaction: Session, vault: SeenVault, entry: NamedEntry): Promise<void> {
+export async function requireFolderKey(transaction: Queries, vault: SeenVault, entry: NamedEntry): Promise<void> {
   if (vault.plain_names === 1) return;
   const folder = { vaultId: vault.id, folderId: entry.folderId ?? "" };
   if ((await holdFolderKey(transaction, folder)) === entry.keyId) return;
@@ -88,11 +88,11 @@ export async function requireFolderKey(transaction: Session, vault: SeenVault, e
 type NamedEntry = Pick<EntryStatement, "id" | "folderId" | "keyId">;
 
 /** What {@link requireFolderKey} would refuse, before there is a transaction. */
-export async function refuseOutdatedName(session: Session, vault: SeenVault, entry: NamedEntry): Promise<void> {
+export async function refuseOutdatedName(queries: Queries, vault: SeenVault, entry: NamedEntry): Promise<void> {
   if (vault.plain_names === 1) return;
   const folder = { vaultId: vault.id, folderId: entry.folderId ?? "" };
-  if ((await findFolderKey(session, folder)) === entry.keyId) return;
-  if (await holdsOthers(session, folder, entry.id)) throw new ServiceError("names_outdated");
+  if ((await findFolderKey(queries, folder)) === entry.keyId) return;
+  if (await holdsOthers(queries, folder, entry.id)) throw new ServiceError("names_outdated");
 }
 
 /**
@@ -100,7 +100,7 @@ export async function refuseOutdatedName(session: Session, vault: SeenVault, ent
  * @throws ServiceError `names_outdated`.
  */
 export async function requireStandingEntry(
-  transaction: Session,
+  transaction: Queries,
   vault: SeenVault,
   { entry, folderId }: { readonly entry: string; readonly folderId: string | null },
 ): Promise<void> {

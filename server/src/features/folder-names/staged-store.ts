@@ -1,6 +1,6 @@
 /** The SQL of names that wait under their folder's next key. */
 import { sql } from "kysely";
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { StagedNameRow } from "../../ports/tables.ts";
 import { PIECE, untilNoneIsLeft } from "../in-pieces.ts";
 import { type FolderOfVault, setFolderKey } from "./store.ts";
@@ -30,7 +30,7 @@ const behind = prepared((build, value: { vaultId: string; folderId: string; keyI
 
 /** Forgets what waits under other keys than the one: a key that was replaced, or whose generation is over, does not come back. */
 export async function dropStagedUnderOthers(
-  transaction: Session,
+  transaction: Queries,
   { vaultId, folderId }: FolderOfVault,
   keyId: string,
 ): Promise<void> {
@@ -44,12 +44,12 @@ export async function dropStagedUnderOthers(
 }
 
 /** Forgets all that waits for the folder. */
-export function dropStagedOfFolder(transaction: Session, folder: FolderOfVault): Promise<void> {
+export function dropStagedOfFolder(transaction: Queries, folder: FolderOfVault): Promise<void> {
   return dropStagedUnderOthers(transaction, folder, "");
 }
 
 /** Changes the folder's key where its names need not change with it: what was staged is for nothing. */
-export async function resetFolderKey(transaction: Session, folder: FolderOfVault, keyId: string): Promise<void> {
+export async function resetFolderKey(transaction: Queries, folder: FolderOfVault, keyId: string): Promise<void> {
   await setFolderKey(transaction, folder, keyId);
   await dropStagedOfFolder(transaction, folder);
 }
@@ -59,7 +59,7 @@ const anyOfVault = prepared((build, value: { vaultId: string }) =>
 );
 
 /** For a vault that is deleted. */
-export async function dropStagedOfVault(transaction: Session, vaultId: string): Promise<void> {
+export async function dropStagedOfVault(transaction: Queries, vaultId: string): Promise<void> {
   for (;;) {
     const some = await transaction.first(anyOfVault(transaction, { vaultId }));
     if (some === null) return;
@@ -86,19 +86,19 @@ const dropSome = prepared((build, value: { vaultId: string; folderId: string; ke
 
 /** Some of what waits under the key, at most {@link PIECE}; answers how many. */
 export function dropSomeStaged(
-  transaction: Session,
+  transaction: Queries,
   { vaultId, folderId }: FolderOfVault,
   keyId: string,
 ): Promise<number> {
   return transaction.run(dropSome(transaction, { vaultId, folderId, keyId }));
 }
 
-async function dropStagedUnder(transaction: Session, folder: FolderOfVault, keyId: string): Promise<void> {
+async function dropStagedUnder(transaction: Queries, folder: FolderOfVault, keyId: string): Promise<void> {
   await untilNoneIsLeft(() => dropSomeStaged(transaction, folder, keyId));
 }
 
 /** Takes the place of what was staged of the same entry under the same key. */
-export async function putStaged(transaction: Session, row: StagedNameRow): Promise<void> {
+export async function putStaged(transaction: Queries, row: StagedNameRow): Promise<void> {
   const { vault_id: _vault, folder_id: _folder, key_id: _key, item_id: _item, ...changing } = row;
   await transaction.run(
     transaction.build
@@ -140,13 +140,13 @@ const stagedUnder = prepared((build, value: { vaultId: string; folderId: string;
  * off two indexes, for every call that stages some of the folder.
  */
 export async function countUnstaged(
-  session: Session,
+  queries: Queries,
   { vaultId, folderId }: FolderOfVault,
   keyId: string,
 ): Promise<number> {
-  const live = [liveFiles, liveFolders].map((query) => session.first(query(session, { vaultId, folderId })));
+  const live = [liveFiles, liveFolders].map((query) => queries.first(query(queries, { vaultId, folderId })));
   const [files, folders] = await Promise.all(live);
-  const staged = await session.first(stagedUnder(session, { vaultId, folderId, keyId }));
+  const staged = await queries.first(stagedUnder(queries, { vaultId, folderId, keyId }));
   return Number(files?.count ?? 0) + Number(folders?.count ?? 0) - Number(staged?.count ?? 0);
 }
 
@@ -161,7 +161,7 @@ const dropOne = prepared((build, value: { vaultId: string; folderId: string; key
 
 /** Forgets what was staged of an entry that has changed since, or is there no more. */
 export async function dropStagedName(
-  transaction: Session,
+  transaction: Queries,
   { vaultId, folderId }: FolderOfVault,
   staged: { readonly keyId: string; readonly itemId: string },
 ): Promise<void> {

@@ -5,7 +5,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { SharedEntry, SharedFile } from "@coffer/contract";
 import type { Principal } from "../../handler.ts";
-import { ConstraintError, type Session } from "../../ports/database.ts";
+import { ConstraintError, type Queries } from "../../ports/database.ts";
 import type { StagedNameRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { recordChange } from "../changes/store.ts";
@@ -83,19 +83,19 @@ const AT_ONCE = 16;
 
 /** The rows to write, of entries that follow what their items have now. */
 async function checkEntries(
-  session: Session,
+  queries: Queries,
   checked: { vault: SeenVault; writer: Writer; staging: Staging; signed: readonly SignedEntry[] },
 ): Promise<StagedNameRow[]> {
   const { vault, writer, staging, signed } = checked;
-  await requireCurrentKey(session, vault, writer, staging.keyId);
+  await requireCurrentKey(queries, vault, writer, staging.keyId);
   const rows: StagedNameRow[] = [];
   for (const [index, entry] of signed.entries()) {
     if (index % AT_ONCE === AT_ONCE - 1) await setImmediate();
     const { kind, id } = entry.statement;
-    const item = await findEntry(session, kind, { vaultId: vault.id, id });
+    const item = await findEntry(queries, kind, { vaultId: vault.id, id });
     if (item === null || item.folder_id !== staging.folderId || !follows(entry.shared.entry, item)) continue;
     const wanted = { kind, id, folderId: staging.folderId, old: entryOf(item) };
-    await requireFittingEntry(session, vault, writer, { signed: entry, wanted });
+    await requireFittingEntry(queries, vault, writer, { signed: entry, wanted });
     rows.push({
       ...{ vault_id: vault.id, folder_id: staging.folderId ?? "", key_id: staging.keyId, kind, item_id: id },
       ...{ entry: entry.shared.entry, metadata: entry.shared.metadata, name_index: entry.shared.nameIndex },
@@ -104,8 +104,8 @@ async function checkEntries(
   return rows;
 }
 
-async function requireCurrentKey(session: Session, vault: SeenVault, { chain }: Writer, keyId: string): Promise<void> {
-  const current = await findCurrentKey(session, { vaultId: vault.id, generation: chain.generation });
+async function requireCurrentKey(queries: Queries, vault: SeenVault, { chain }: Writer, keyId: string): Promise<void> {
+  const current = await findCurrentKey(queries, { vaultId: vault.id, generation: chain.generation });
   if (current?.key_id !== keyId)
     throw new ServiceError("statement_invalid", "body.keyId: it is not the generation's current vault key");
 }
@@ -132,7 +132,7 @@ async function stageOrForget(deps: FolderNamesDeps, principal: Principal, switch
 }
 
 async function stageAndSwitch(
-  transaction: Session,
+  transaction: Queries,
   deps: FolderNamesDeps,
   principal: Principal,
   { vaultId, generation, staging, rows, permits }: Switching,
@@ -179,7 +179,7 @@ class OutdatedNames extends Error {
  * Names every live entry anew: other writers wait for as long (decision 0024).
  * @throws OutdatedNames when some have changed since they were staged, or were not.
  */
-async function nameAll(transaction: Session, folder: SwitchingFolder, keyId: string): Promise<void> {
+async function nameAll(transaction: Queries, folder: SwitchingFolder, keyId: string): Promise<void> {
   const outdated: string[] = [];
   for await (const item of entriesToName(transaction, folder, keyId)) {
     if (item.staged === null || !follows(item.staged.entry, item)) outdated.push(item.id);
@@ -188,7 +188,7 @@ async function nameAll(transaction: Session, folder: SwitchingFolder, keyId: str
   if (outdated.length > 0) throw new OutdatedNames(outdated);
 }
 
-async function rename(transaction: Session, item: LiveEntry, staged: NonNullable<NamedEntry["staged"]>): Promise<void> {
+async function rename(transaction: Queries, item: LiveEntry, staged: NonNullable<NamedEntry["staged"]>): Promise<void> {
   const named = { entry: staged.entry, metadata: staged.metadata, nameIndex: staged.name_index };
   const sharedJson = JSON.stringify({ ...sharedOf(item), ...named });
   try {

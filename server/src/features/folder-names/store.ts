@@ -1,6 +1,6 @@
 /** The SQL of the keys of folders' name indexes, and of the entries that have them. */
 import { sql } from "kysely";
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { FolderKeyRow } from "../../ports/tables.ts";
 
 /** A folder in a vault; "" is the top, as in the tables. */
@@ -18,8 +18,8 @@ const keyOf = prepared((build, value: { vaultId: string; folderId: string }) =>
 );
 
 /** The vault key of the folder's name indexes; null: nothing was ever put there. */
-export async function findFolderKey(session: Session, { vaultId, folderId }: FolderOfVault): Promise<string | null> {
-  return (await session.first(keyOf(session, { vaultId, folderId })))?.key_id ?? null;
+export async function findFolderKey(queries: Queries, { vaultId, folderId }: FolderOfVault): Promise<string | null> {
+  return (await queries.first(keyOf(queries, { vaultId, folderId })))?.key_id ?? null;
 }
 
 const hold = prepared((build, value: { vaultId: string; folderId: string }) =>
@@ -33,7 +33,7 @@ const hold = prepared((build, value: { vaultId: string; folderId: string }) =>
 
 /** The same, and nobody else's change of it until the transaction ends, also where writers run side by side. */
 export async function holdFolderKey(
-  transaction: Session,
+  transaction: Queries,
   { vaultId, folderId }: FolderOfVault,
 ): Promise<string | null> {
   return (await transaction.first(hold(transaction, { vaultId, folderId })))?.key_id ?? null;
@@ -49,10 +49,10 @@ const generationOf = prepared((build, value: { vaultId: string; keyId: string })
 
 /** The generation of a vault key's record, a replaced one too; null: the vault has no such key. */
 export async function findKeyGeneration(
-  session: Session,
+  queries: Queries,
   value: { vaultId: string; keyId: string },
 ): Promise<number | null> {
-  return (await session.first(generationOf(session, value)))?.generation ?? null;
+  return (await queries.first(generationOf(queries, value)))?.generation ?? null;
 }
 
 const putKey = prepared((build, row: { [Column in keyof FolderKeyRow]: FolderKeyRow[Column] }) =>
@@ -64,7 +64,7 @@ const putKey = prepared((build, row: { [Column in keyof FolderKeyRow]: FolderKey
 
 /** Changes the folder's key. What was staged under another is of no use then: see `resetFolderKey`. */
 export async function setFolderKey(
-  transaction: Session,
+  transaction: Queries,
   { vaultId, folderId }: FolderOfVault,
   keyId: string,
 ): Promise<void> {
@@ -110,10 +110,10 @@ const liveFolders = prepared((build, value: { vaultId: string; folderId: string;
 const BATCH = 500;
 
 /** Whatever lies directly in the folder and is not in the trash. */
-export async function* liveEntries(session: Session, { vaultId, folderId }: FolderOfVault): AsyncGenerator<LiveEntry> {
+export async function* liveEntries(queries: Queries, { vaultId, folderId }: FolderOfVault): AsyncGenerator<LiveEntry> {
   for (const [kind, query] of [["file", liveFiles] as const, ["folder", liveFolders] as const]) {
     for (let after = ""; ;) {
-      const rows = await session.all(query(session, { vaultId, folderId, after, count: BATCH }));
+      const rows = await queries.all(query(queries, { vaultId, folderId, after, count: BATCH }));
       for (const { id, shared_json } of rows) yield { kind, id, shared_json };
       if (rows.length < BATCH) break;
       after = rows.at(-1)?.name ?? after;
@@ -141,11 +141,11 @@ const liveFolder = prepared((build, value: { vaultId: string; id: string }) =>
 
 /** A live file or folder of the vault with the folder it lies in. */
 export function findEntry(
-  session: Session,
+  queries: Queries,
   kind: "file" | "folder",
   value: { vaultId: string; id: string },
 ): Promise<{ folder_id: string | null; shared_json: string | null } | null> {
-  return session.first((kind === "file" ? liveFile : liveFolder)(session, value));
+  return queries.first((kind === "file" ? liveFile : liveFolder)(queries, value));
 }
 
 const otherFile = prepared((build, value: { vaultId: string; folderId: string; id: string }) =>
@@ -172,12 +172,12 @@ const otherFolder = prepared((build, value: { vaultId: string; folderId: string;
 
 /** Whether anything but the one item lies there. */
 export async function holdsOthers(
-  session: Session,
+  queries: Queries,
   { vaultId, folderId }: FolderOfVault,
   id: string,
 ): Promise<boolean> {
   for (const query of [otherFile, otherFolder]) {
-    if ((await session.first(query(session, { vaultId, folderId, id }))) !== null) return true;
+    if ((await queries.first(query(queries, { vaultId, folderId, id }))) !== null) return true;
   }
   return false;
 }
@@ -192,7 +192,7 @@ const namedFolder = prepared((build, value: { id: string; name: string; sharedJs
 
 /** Gives an entry its name under another key; rejects with ConstraintError when another entry has it. */
 export async function nameEntry(
-  transaction: Session,
+  transaction: Queries,
   kind: "file" | "folder",
   value: { id: string; name: string; sharedJson: string },
 ): Promise<void> {

@@ -1,6 +1,6 @@
 /** The SQL of a folder whose names change keys: all its live entries, each with the name that waits for it. */
 import { sql } from "kysely";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { StagedNameRow } from "../../ports/tables.ts";
 import { PIECE } from "../in-pieces.ts";
 import type { FolderOfVault, LiveEntry } from "./store.ts";
@@ -20,14 +20,14 @@ export interface NamedEntry extends LiveEntry {
  * rows that stand beside each other on the disk are written one after the other.
  */
 export async function* entriesToName(
-  session: Session,
+  queries: Queries,
   folder: SwitchingFolder,
   keyId: string,
 ): AsyncGenerator<NamedEntry> {
   for (const kind of ["file", "folder"] as const) {
     let after: Position | null = null;
     do {
-      const rows: readonly Row[] = await session.all(pageOf(session, kind, { folder, keyId, after }));
+      const rows: readonly Row[] = await queries.all(pageOf(queries, kind, { folder, keyId, after }));
       for (const row of rows) yield toNamed(kind, row);
       after = rows.length < PIECE ? null : (rows.at(-1) ?? null);
     } while (after !== null);
@@ -46,14 +46,14 @@ interface Row {
 }
 
 function pageOf(
-  session: Session,
+  queries: Queries,
   kind: LiveEntry["kind"],
   { folder, keyId, after }: { folder: SwitchingFolder; keyId: string; after: Position | null },
 ) {
   // Both tables have all columns that are asked for, but where the item lies.
   const table = (kind === "file" ? "files as item" : "folders as item") as "files as item";
   const place = sql.ref(kind === "file" ? "item.folder_id" : "item.parent_id");
-  let query = session.build
+  let query = queries.build
     .selectFrom(table)
     .leftJoin("staged_names as staged", (join) =>
       join
@@ -82,10 +82,10 @@ function toNamed(kind: LiveEntry["kind"], row: Row): NamedEntry {
 }
 
 /** The ids of what has a name waiting under the key and is no live entry of the folder: it went elsewhere, or to the trash. */
-export async function listLeft(session: Session, folder: FolderOfVault, keyId: string): Promise<string[]> {
+export async function listLeft(queries: Queries, folder: FolderOfVault, keyId: string): Promise<string[]> {
   const left: string[] = [];
   for (let after = ""; ;) {
-    const rows = await session.all(stagedPage(session, folder, keyId, after));
+    const rows = await queries.all(stagedPage(queries, folder, keyId, after));
     for (const row of rows) if (!row.file && !row.folder) left.push(row.item_id);
     if (rows.length < PIECE) return left;
     after = rows.at(-1)?.item_id ?? after;
@@ -93,11 +93,11 @@ export async function listLeft(session: Session, folder: FolderOfVault, keyId: s
 }
 
 /** `file`, `folder`: whether a live one of that id lies in the folder. */
-function stagedPage(session: Session, { vaultId, folderId }: FolderOfVault, keyId: string, after: string) {
+function stagedPage(queries: Queries, { vaultId, folderId }: FolderOfVault, keyId: string, after: string) {
   const liveIn = (table: "files" | "folders", place: string) =>
     sql<number | boolean>`exists (select 1 from ${sql.table(table)} as item where item.id = staged_names.item_id
       and item.vault_id = ${vaultId} and coalesce(${sql.ref(place)}, '') = ${folderId} and item.trashed_at is null)`;
-  return session.build
+  return queries.build
     .selectFrom("staged_names")
     .select("item_id")
     .select([liveIn("files", "item.folder_id").as("file"), liveIn("folders", "item.parent_id").as("folder")])

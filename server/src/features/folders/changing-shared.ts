@@ -2,7 +2,7 @@
 import type { SharedEntry } from "@coffer/contract";
 import { ServiceError } from "../../service-error.ts";
 import type { Principal } from "../../handler.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { FolderRow } from "../../ports/tables.ts";
 import { findFileVault } from "../files/store.ts";
 import {
@@ -28,7 +28,7 @@ interface Given {
 
 /** The row to insert; `exists`: it was made by this very entry before. Throws what {@link requireFittingEntry} throws, and `names_outdated`. */
 export async function createSharedFolder(
-  transaction: Session,
+  transaction: Queries,
   principal: Principal,
   {
     place,
@@ -62,14 +62,14 @@ export async function createSharedFolder(
 }
 
 /** As for files: an id that is taken otherwise, also by a file, is refused in the same words, wherever it is taken. */
-async function findMade(session: Session, principal: Principal, signed: SignedEntry): Promise<SeenFolder | null> {
+async function findMade(queries: Queries, principal: Principal, signed: SignedEntry): Promise<SeenFolder | null> {
   const { id } = signed.statement;
   const taken = new ServiceError("statement_invalid", "entry: the folder id cannot be used, choose another");
-  if ((await findFolderVault(session, id)) === null) {
-    if ((await findFileVault(session, id)) !== null) throw taken;
+  if ((await findFolderVault(queries, id)) === null) {
+    if ((await findFileVault(queries, id)) !== null) throw taken;
     return null;
   }
-  const seen = await readFolderFor(session, principal, id).catch((cause: unknown) => {
+  const seen = await readFolderFor(queries, principal, id).catch((cause: unknown) => {
     throw cause instanceof ServiceError && cause.code === "not_found" ? taken : cause;
   });
   if (sharedEntryOf(seen.row)?.entry !== signed.shared.entry) throw taken;
@@ -78,7 +78,7 @@ async function findMade(session: Session, principal: Principal, signed: SignedEn
 
 /** The row as it is to be, the old one when nothing changes. `moved`: the old one in its new place. */
 export async function changeSharedFolder(
-  transaction: Session,
+  transaction: Queries,
   {
     old,
     moved,
@@ -113,7 +113,7 @@ export async function changeSharedFolder(
 
 /** The name that a folder comes back under; its old entry will do while it names the place and the folder's key. */
 export async function nameRestoredFolder(
-  transaction: Session,
+  transaction: Queries,
   {
     old,
     parentId,
@@ -145,7 +145,7 @@ export async function nameRestoredFolder(
 }
 
 /** What came back below a folder may have been rotated in the trash: each folder's entries must be under one key again. */
-export async function alignRestored(transaction: Session, vault: SeenVault, rootId: string): Promise<void> {
+export async function alignRestored(transaction: Queries, vault: SeenVault, rootId: string): Promise<void> {
   if (vault.plain_names === 1) return;
   for (const folderId of await listRestored(transaction, rootId))
     await alignFolderKey(transaction, { vaultId: vault.id, folderId });

@@ -2,7 +2,7 @@
 import { type EventKind, MAX_FOLDER_DEPTH, type SharedEntry } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { Principal } from "../../handler.ts";
-import { ConstraintError, type Session } from "../../ports/database.ts";
+import { ConstraintError, type Queries } from "../../ports/database.ts";
 import type { FolderRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type ActingDeps, noteChange, folderTarget } from "../acting.ts";
@@ -36,7 +36,7 @@ export interface NewFolder {
  * folder again answers what it made.
  */
 export async function createFolder(
-  transaction: Session,
+  transaction: Queries,
   deps: ActingDeps,
   principal: Principal,
   { folder, permits }: { readonly folder: NewFolder; readonly permits: Permits },
@@ -102,7 +102,7 @@ export function changeFolder(deps: ChangingDeps, principal: Principal, change: F
 }
 
 async function writeFolder(
-  transaction: Session,
+  transaction: Queries,
   deps: ActingDeps,
   principal: Principal,
   { old, row: changed }: { readonly old: FolderRow; readonly row: FolderRow },
@@ -118,7 +118,7 @@ async function writeFolder(
 }
 
 async function move(
-  transaction: Session,
+  transaction: Queries,
   principal: Principal,
   old: FolderRow,
   parentId: string | null | undefined,
@@ -135,8 +135,8 @@ function refuseTooDeep(depth: number): void {
   if (depth > MAX_FOLDER_DEPTH) throw new ServiceError("too_deep", `Folders nest at most ${MAX_FOLDER_DEPTH} deep`);
 }
 
-export async function refuseTakenFolderName(session: Session, place: FolderPlace, name: string): Promise<void> {
-  if ((await findFolderIdByName(session, place, name)) !== null) throw nameTaken();
+export async function refuseTakenFolderName(queries: Queries, place: FolderPlace, name: string): Promise<void> {
+  if ((await findFolderIdByName(queries, place, name)) !== null) throw nameTaken();
 }
 
 /** Where writers run side by side, the unique index has the last word. */
@@ -149,7 +149,7 @@ export async function folderNameOrConflict(write: Promise<void>): Promise<void> 
 }
 
 export function noteFolder(
-  transaction: Session,
+  transaction: Queries,
   deps: ActingDeps,
   principal: Principal,
   row: FolderRow,

@@ -22,21 +22,21 @@ export async function listPage(
   query: FolderQuery,
   { after, limit }: PageRequest,
 ): Promise<FolderRow[]> {
-  const session = deps.database;
+  const queries = deps.database;
   const filter = { ...nameFilter(query), trashed: query.trashed ?? false };
   if (query.parentId !== undefined && query.parentId !== "root") {
-    if (query.vaultId !== undefined) await readVaultFor(session, principal, query.vaultId);
-    const { row: parent, vault } = await readFolderFor(session, principal, query.parentId);
+    if (query.vaultId !== undefined) await readVaultFor(queries, principal, query.vaultId);
+    const { row: parent, vault } = await readFolderFor(queries, principal, query.parentId);
     await requireSight(deps, principal, vault);
     refuseClearName(vault, query);
     if (query.vaultId !== undefined && query.vaultId !== parent.vault_id) return [];
     const place = { accountId: parent.account_id, vaultId: parent.vault_id, parentId: parent.id };
-    return listFolders(session, { ...filter, ...place }, after, limit + 1);
+    return listFolders(queries, { ...filter, ...place }, after, limit + 1);
   }
   const top = query.parentId === "root";
   const vaults = await vaultsToRead(deps, principal, { vaultId: query.vaultId, top, name: query.name });
   const parentId = top ? null : undefined;
   return mergeVaults(vaults, limit + 1, (vault) =>
-    listFolders(session, { ...filter, ...vault, parentId }, after, limit + 1),
+    listFolders(queries, { ...filter, ...vault, parentId }, after, limit + 1),
   );
 }

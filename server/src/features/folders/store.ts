@@ -1,6 +1,6 @@
 /** The SQL of folders and of the trees below them. Every look-up from outside is by id and account, or recorded membership. */
 import { sql, type Expression } from "kysely";
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { FolderRow } from "../../ports/tables.ts";
 import { inPieces } from "../in-pieces.ts";
 import type { Position } from "../paging.ts";
@@ -18,8 +18,8 @@ const byId = prepared((build, value: { id: string; accountId: string }) =>
 );
 
 /** Not in a vault that is in the trash. */
-export function findFolder(session: Session, value: { id: string; accountId: string }): Promise<FolderRow | null> {
-  return session.first(byId(session, value));
+export function findFolder(queries: Queries, value: { id: string; accountId: string }): Promise<FolderRow | null> {
+  return queries.first(byId(queries, value));
 }
 
 const ofMember = prepared((build, value: { id: string; chainAddress: string }) =>
@@ -34,10 +34,10 @@ const ofMember = prepared((build, value: { id: string; chainAddress: string }) =
 
 /** A folder, of whatever account, in a shared vault that records the address as a member. */
 export function findFolderOfMember(
-  session: Session,
+  queries: Queries,
   value: { id: string; chainAddress: string },
 ): Promise<FolderRow | null> {
-  return session.first(ofMember(session, value));
+  return queries.first(ofMember(queries, value));
 }
 
 const vaultOf = prepared((build, value: { id: string }) =>
@@ -45,8 +45,8 @@ const vaultOf = prepared((build, value: { id: string }) =>
 );
 
 /** Of a folder of whatever account, for the one question whether an id is taken. */
-export async function findFolderVault(session: Session, id: string): Promise<string | null> {
-  return (await session.first(vaultOf(session, { id })))?.vault_id ?? null;
+export async function findFolderVault(queries: Queries, id: string): Promise<string | null> {
+  return (await queries.first(vaultOf(queries, { id })))?.vault_id ?? null;
 }
 
 /** Where a folder lies: `parentId` null at the top of the vault. */
@@ -70,11 +70,11 @@ const liveByName = prepared((build, value: { vaultId: string; parentId: string; 
 
 /** The id of the live folder of that name in the place, null when the name is free. */
 export async function findFolderIdByName(
-  session: Session,
+  queries: Queries,
   { vaultId, parentId }: FolderPlace,
   name: string,
 ): Promise<string | null> {
-  return (await session.first(liveByName(session, { vaultId, parentId: parentId ?? "", name })))?.id ?? null;
+  return (await queries.first(liveByName(queries, { vaultId, parentId: parentId ?? "", name })))?.id ?? null;
 }
 
 export interface FolderFilter {
@@ -91,12 +91,12 @@ export interface FolderFilter {
 
 /** At most `count` rows, newest first. The conditions follow the indexes `folders_{account,vault,parent}_{live,trashed}`. */
 export function listFolders(
-  session: Session,
+  queries: Queries,
   filter: FolderFilter,
   after: Position | null,
   count: number,
 ): Promise<FolderRow[]> {
-  let query = session.build.selectFrom("folders").selectAll().where("account_id", "=", filter.accountId);
+  let query = queries.build.selectFrom("folders").selectAll().where("account_id", "=", filter.accountId);
   if (filter.vaultId !== null) query = query.where("vault_id", "=", filter.vaultId);
   // A name in a place is one look-up in the unique index, in the words of that index.
   if (filter.name !== undefined && filter.parentId !== undefined) {
@@ -109,16 +109,16 @@ export function listFolders(
   if (after !== null) {
     query = query.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.createdAt, after.id)));
   }
-  return session.all(query.orderBy("created_at", "desc").orderBy("id", "desc").limit(count));
+  return queries.all(query.orderBy("created_at", "desc").orderBy("id", "desc").limit(count));
 }
 
 /** Rejects with ConstraintError when the name was taken meanwhile. */
-export async function insertFolder(transaction: Session, row: FolderRow): Promise<void> {
+export async function insertFolder(transaction: Queries, row: FolderRow): Promise<void> {
   await transaction.run(transaction.build.insertInto("folders").values(row));
 }
 
 /** Writes name, place and trash state. Rejects with ConstraintError on a taken name. */
-export async function updateFolder(transaction: Session, row: FolderRow): Promise<void> {
+export async function updateFolder(transaction: Queries, row: FolderRow): Promise<void> {
   const { id, account_id: _account, vault_id: _vault, created_at: _created, ...changing } = row;
   await transaction.run(transaction.build.updateTable("folders").set(changing).where("id", "=", id));
 }
@@ -127,8 +127,8 @@ export async function updateFolder(transaction: Session, row: FolderRow): Promis
 export type TreePart = { readonly trashedWith: string } | "live" | "all";
 
 /** The ids of a folder and of all folders below it that belong to the part. */
-function tree(session: Session, rootId: string, part: TreePart) {
-  return session.build.withRecursive("tree(id, depth)", (build) =>
+function tree(queries: Queries, rootId: string, part: TreePart) {
+  return queries.build.withRecursive("tree(id, depth)", (build) =>
     build
       .selectFrom("folders")
       .select(["id", "depth"])
@@ -150,17 +150,17 @@ function inPart(table: "folders" | "files", part: TreePart): Expression<boolean>
 }
 
 /** Whether `folderId` is `rootId` or lies anywhere below it. */
-export async function liesWithin(session: Session, rootId: string, folderId: string): Promise<boolean> {
-  const found = await session.first(
-    tree(session, rootId, "all").selectFrom("tree").select("id").where("id", "=", folderId),
+export async function liesWithin(queries: Queries, rootId: string, folderId: string): Promise<boolean> {
+  const found = await queries.first(
+    tree(queries, rootId, "all").selectFrom("tree").select("id").where("id", "=", folderId),
   );
   return found !== null;
 }
 
 /** The greatest depth in the part of the tree, its root included. */
-export async function readDeepest(session: Session, rootId: string, part: TreePart): Promise<number> {
-  const row = await session.first(
-    tree(session, rootId, part)
+export async function readDeepest(queries: Queries, rootId: string, part: TreePart): Promise<number> {
+  const row = await queries.first(
+    tree(queries, rootId, part)
       .selectFrom("tree")
       .select((eb) => eb.fn.max<number | string | null>("depth").as("deepest")),
   );
@@ -168,12 +168,12 @@ export async function readDeepest(session: Session, rootId: string, part: TreePa
 }
 
 /** The ids of a live folder and of all live ones below it. */
-export function listRestored(session: Session, rootId: string): Promise<string[]> {
-  return listFolderIds(session, rootId, "live");
+export function listRestored(queries: Queries, rootId: string): Promise<string[]> {
+  return listFolderIds(queries, rootId, "live");
 }
 
 /** Moves every folder below `rootId`, trashed ones too, up or down with it. */
-export async function shiftDepths(transaction: Session, rootId: string, by: number): Promise<void> {
+export async function shiftDepths(transaction: Queries, rootId: string, by: number): Promise<void> {
   if (by === 0) return;
   const below = (await listFolderIds(transaction, rootId, "all")).filter((id) => id !== rootId);
   await inPieces(below, (ids) =>
@@ -187,7 +187,7 @@ export async function shiftDepths(transaction: Session, rootId: string, by: numb
 }
 
 /** Sends a folder and all that is live below it to the trash; each row remembers with whom it went. */
-export async function trashTree(transaction: Session, rootId: string, at: number): Promise<void> {
+export async function trashTree(transaction: Queries, rootId: string, at: number): Promise<void> {
   const gone = { trashed_at: at, trashed_with: rootId };
   const files = await listFileIds(transaction, rootId, "live");
   const folders = await listFolderIds(transaction, rootId, "live");
@@ -195,29 +195,29 @@ export async function trashTree(transaction: Session, rootId: string, at: number
 }
 
 /** Brings back what went to the trash through one deletion below `rootId`; the root itself may get another name and place. */
-export async function restoreTree(transaction: Session, rootId: string, trashedWith: string): Promise<void> {
+export async function restoreTree(transaction: Queries, rootId: string, trashedWith: string): Promise<void> {
   const back = { trashed_at: null, trashed_with: null };
   const files = await listFileIds(transaction, rootId, { trashedWith });
   const folders = (await listFolderIds(transaction, rootId, { trashedWith })).filter((id) => id !== rootId);
   await setTrashed(transaction, { files, folders }, back);
 }
 
-async function listFolderIds(session: Session, rootId: string, part: TreePart): Promise<string[]> {
-  return (await session.all(tree(session, rootId, part).selectFrom("tree").select("id"))).map((row) => row.id);
+async function listFolderIds(queries: Queries, rootId: string, part: TreePart): Promise<string[]> {
+  return (await queries.all(tree(queries, rootId, part).selectFrom("tree").select("id"))).map((row) => row.id);
 }
 
 /** Of the files of the part in the folders of the part. */
-async function listFileIds(session: Session, rootId: string, part: TreePart): Promise<string[]> {
-  const query = tree(session, rootId, part)
+async function listFileIds(queries: Queries, rootId: string, part: TreePart): Promise<string[]> {
+  const query = tree(queries, rootId, part)
     .selectFrom("files")
     .select("files.id")
     .where("folder_id", "in", (eb) => eb.selectFrom("tree").select("tree.id"))
     .where(inPart("files", part));
-  return (await session.all(query)).map((row) => row.id);
+  return (await queries.all(query)).map((row) => row.id);
 }
 
 async function setTrashed(
-  transaction: Session,
+  transaction: Queries,
   { files, folders }: { readonly files: readonly string[]; readonly folders: readonly string[] },
   state: Pick<FolderRow, "trashed_at" | "trashed_with">,
 ): Promise<void> {

@@ -2,7 +2,7 @@
 import { MAX_FOLDER_DEPTH } from "@coffer/contract";
 import { ServiceError } from "../../service-error.ts";
 import type { Principal } from "../../handler.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { FolderRow } from "../../ports/tables.ts";
 import type { SharedEntry } from "@coffer/contract";
 import { refuseEntry } from "../folder-names/entries.ts";
@@ -74,7 +74,7 @@ export function restoreFolder(
 }
 
 async function findWayBack(
-  transaction: Session,
+  transaction: Queries,
   old: FolderRow,
   trashedWith: string,
 ): Promise<Pick<FolderRow, "parent_id" | "depth">> {

@@ -1,6 +1,6 @@
 /** What of an account's storage is neither used nor held by an unfinished upload (docs/decisions/0027-bytes-in-flight.md). */
 import type { Deps } from "../../deps.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import { limitsOf } from "../account/rules.ts";
 import { claimQuota } from "../account/store.ts";
 import { KEPT_AFTER_EXPIRY_MS } from "../uploads/rules.ts";
@@ -15,7 +15,7 @@ export interface AskedStorage {
 
 /** Bytes. Nobody else claims them until the transaction ends. Below 0 for an account above its quota. */
 export async function readFreeStorage(
-  transaction: Session,
+  transaction: Queries,
   { clock, settings }: Pick<Deps, "clock" | "settings">,
   { accountId, freed }: AskedStorage,
 ): Promise<number> {

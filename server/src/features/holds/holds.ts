@@ -3,7 +3,7 @@
  * declared counts from the beginning, what is not as it comes: as rows, for all processes together.
  */
 import type { Deps } from "../../deps.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
 import { readFreeStorage } from "./free-storage.ts";
 import { SpareRows, type HoldRow } from "./spare-rows.ts";
@@ -112,7 +112,7 @@ export class Hold {
    * In the transaction that counts the bytes as usage: they are held no longer. A small upload has no row that kept others from the
    * room, so it is held to what they left. Throws `storage_quota`.
    */
-  async settle(transaction: Session, size: number): Promise<void> {
+  async settle(transaction: Queries, size: number): Promise<void> {
     if (this.#row !== null) await giveBack(transaction, this.#row, this.#share);
     else if (size > this.#wanted.freed && size > (await readFreeStorage(transaction, this.#deps, this.#wanted)))
       throw new ServiceError("storage_quota");

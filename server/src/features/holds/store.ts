@@ -1,5 +1,5 @@
 /** The SQL of what uploads in one request hold. */
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { UploadHoldRow } from "../../ports/tables.ts";
 
 const held = prepared((build, value: { accountId: string; now: number }) =>
@@ -11,11 +11,11 @@ const held = prepared((build, value: { accountId: string; now: number }) =>
 );
 
 /** What all hold of the account's storage, in whatever process. */
-export async function sumHolds(session: Session, value: { accountId: string; now: number }): Promise<number> {
-  return Number((await session.first(held(session, value)))?.bytes ?? 0);
+export async function sumHolds(queries: Queries, value: { accountId: string; now: number }): Promise<number> {
+  return Number((await queries.first(held(queries, value)))?.bytes ?? 0);
 }
 
-export async function insertHold(transaction: Session, row: UploadHoldRow): Promise<void> {
+export async function insertHold(transaction: Queries, row: UploadHoldRow): Promise<void> {
   await transaction.run(transaction.build.insertInto("upload_holds").values(row));
 }
 
@@ -32,7 +32,7 @@ const subtract = prepared((build, { id, bytes }: { id: string; bytes: number }) 
 
 /** The row goes with its last byte; nobody looks for that while it has room to spare. */
 export async function giveBack(
-  transaction: Session,
+  transaction: Queries,
   { id, spare }: { readonly id: string; readonly spare: number },
   bytes: number,
 ): Promise<void> {
@@ -41,6 +41,6 @@ export async function giveBack(
 }
 
 /** What killed processes left. */
-export async function deleteExpiredHolds(transaction: Session, now: number): Promise<void> {
+export async function deleteExpiredHolds(transaction: Queries, now: number): Promise<void> {
   await transaction.run(transaction.build.deleteFrom("upload_holds").where("expires_at", "<=", now));
 }

@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { SIGN_IN_MINUTES } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { IdentityProvider } from "../../ports/identity-provider.ts";
 import { ServiceError } from "../../service-error.ts";
 import { hashAccessCode } from "../access-codes/store.ts";
@@ -105,7 +105,7 @@ export async function isKnownToken({ database }: Pick<Deps, "database">, idToken
 }
 
 /** Uses the token up. False for one that step one did not hand out with this nonce, or not in the last ten minutes. */
-export async function useToken(deps: Needs, transaction: Session, idToken: string, nonce: string): Promise<boolean> {
+export async function useToken(deps: Needs, transaction: Queries, idToken: string, nonce: string): Promise<boolean> {
   const stateHash = hashToken(idToken);
   const row = await transaction.first(takeSignIn(transaction, { stateHash, flow: TOKEN_FLOW }));
   if (row === null || row.expires_at <= deps.clock.now()) return false;

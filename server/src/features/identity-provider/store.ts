@@ -1,14 +1,14 @@
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { SignInRow } from "../../ports/tables.ts";
 
-export async function insertSignIn(session: Session, row: SignInRow): Promise<void> {
-  await session.run(session.build.insertInto("sign_ins").values(row));
+export async function insertSignIn(queries: Queries, row: SignInRow): Promise<void> {
+  await queries.run(queries.build.insertInto("sign_ins").values(row));
 }
 
 /** For what may be there already: an identity token that the provider hands out twice is kept once. */
-export async function keepSignIn(session: Session, row: SignInRow): Promise<void> {
-  const insert = session.build.insertInto("sign_ins").values(row);
-  await session.run(insert.onConflict((conflict) => conflict.column("state_hash").doNothing()));
+export async function keepSignIn(queries: Queries, row: SignInRow): Promise<void> {
+  const insert = queries.build.insertInto("sign_ins").values(row);
+  await queries.run(insert.onConflict((conflict) => conflict.column("state_hash").doNothing()));
 }
 
 /**

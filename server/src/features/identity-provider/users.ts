@@ -3,7 +3,7 @@ import { email as emailAddress } from "@coffer/contract";
 import * as z from "zod/mini";
 import type { Deps } from "../../deps.ts";
 import type { RequestOrigin } from "../../handler.ts";
-import { ConstraintError, type Session } from "../../ports/database.ts";
+import { ConstraintError, type Queries } from "../../ports/database.ts";
 import type { Identity } from "../../ports/identity-provider.ts";
 import type { AccountRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
@@ -31,7 +31,7 @@ export interface Visitor {
 export async function withUser<Result>(
   deps: Needs,
   visitor: Visitor,
-  work: (transaction: Session, account: AccountRow) => Promise<Result>,
+  work: (transaction: Queries, account: AccountRow) => Promise<Result>,
 ): Promise<Result> {
   const attempt = () =>
     deps.database.transaction(async (transaction) => work(transaction, await findOrCreate(deps, transaction, visitor)));
@@ -48,7 +48,7 @@ export async function withUser<Result>(
   }
 }
 
-async function findOrCreate(deps: Needs, transaction: Session, visitor: Visitor): Promise<AccountRow> {
+async function findOrCreate(deps: Needs, transaction: Queries, visitor: Visitor): Promise<AccountRow> {
   const { issuer, subject } = visitor.identity;
   const known = await transaction.first(findAccountByIdentity(transaction, { issuer, subject }));
   if (known !== null) return known;
@@ -63,7 +63,7 @@ async function findOrCreate(deps: Needs, transaction: Session, visitor: Visitor)
  */
 async function linkByEmail(
   deps: Needs,
-  transaction: Session,
+  transaction: Queries,
   { identity, origin }: Visitor,
   email: string,
 ): Promise<AccountRow | null> {
@@ -82,7 +82,7 @@ async function linkByEmail(
 }
 
 /** The access code is asked for first, so that nobody without one learns whose e-mail has an account. */
-async function create(deps: Needs, transaction: Session, visitor: Visitor, email: string): Promise<AccountRow> {
+async function create(deps: Needs, transaction: Queries, visitor: Visitor, email: string): Promise<AccountRow> {
   const { identity, accessCodeHash } = visitor;
   const hasAccount = (await transaction.first(findAccountByEmail(transaction, { email }))) !== null;
   if (hasAccount && identity.emailVerified) throw new ServiceError("email_exists");

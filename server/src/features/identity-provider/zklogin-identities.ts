@@ -1,6 +1,6 @@
 /** The chain address of an identity, and the salt that keeps the two apart (specification §5.5). */
 import type { Deps } from "../../deps.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { Identity } from "../../ports/identity-provider.ts";
 import type { AccountRow } from "../../ports/tables.ts";
 import type { EphemeralKey } from "../../ports/zklogin.ts";
@@ -24,7 +24,7 @@ export interface ZkloginIdentity {
  */
 export async function saltOf(
   deps: Pick<Deps, "random" | "atRest">,
-  transaction: Session,
+  transaction: Queries,
   account: AccountRow,
 ): Promise<string> {
   const { id } = account;

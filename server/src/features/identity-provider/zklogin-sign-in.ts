@@ -2,7 +2,7 @@
 import type { ZkloginProof } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { RequestOrigin } from "../../handler.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { Identity, IdentityProvider } from "../../ports/identity-provider.ts";
 import type { EphemeralKey, ProofRequest } from "../../ports/zklogin.ts";
 import { ServiceError } from "../../service-error.ts";
@@ -142,7 +142,7 @@ function requireNoOtherAddress({
 
 async function finish(
   deps: Needs,
-  transaction: Session,
+  transaction: Queries,
   { accountId, chainAddress, salt }: Admitted,
   proof: ZkloginProof | null,
   origin: RequestOrigin,

@@ -2,7 +2,7 @@
 import { type api, type CreatedInvite, renderInviteCode } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { type GroupHandlers, type Principal, Reply } from "../../handler.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { InviteRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { holdAccount } from "../account/store.ts";
@@ -76,7 +76,7 @@ function reachesNoFurther(row: InviteRow, principal: Principal): boolean {
 
 async function addInvite(
   deps: Needs,
-  transaction: Session,
+  transaction: Queries,
   principal: Principal,
   /** `now`: of which its end was reckoned. */
   { name, now }: { readonly name: string; readonly now: number },
@@ -127,7 +127,7 @@ function toRow(
 
 async function noteInvite(
   deps: Needs,
-  transaction: Session,
+  transaction: Queries,
   action: "invite.created" | "invite.revoked",
   actor: Principal,
   id: string,

@@ -3,7 +3,7 @@ import { type api, type HandlerInput, type RedeemedInvite, renderRedeemText } fr
 import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../service-error.ts";
 import { Reply, type RequestContext } from "../../handler.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { InviteRow } from "../../ports/tables.ts";
 import { findAccountByAddress, holdAccount } from "../account/store.ts";
 import { notFound } from "../acting.ts";
@@ -68,7 +68,7 @@ async function requireHolder(
 }
 
 /** With an address of the owner's the key would be an owner's; with another owner's, one address would be two identities. */
-async function requireStranger(transaction: Session, accountId: string, chainAddress: string): Promise<void> {
+async function requireStranger(transaction: Queries, accountId: string, chainAddress: string): Promise<void> {
   // First of all: what links an address waits for this, and this for it.
   await transaction.first(holdAccount(transaction, { id: accountId }));
   const linked = await transaction.first(findAccountByAddress(transaction, { chainAddress }));
@@ -79,7 +79,7 @@ async function requireStranger(transaction: Session, accountId: string, chainAdd
 
 async function issueKey(
   deps: Needs,
-  transaction: Session,
+  transaction: Queries,
   claim: Claim & { readonly hash: string; readonly chainPublicKey: string | null },
   { origin }: Context,
 ): Promise<Reply<RedeemedInvite>> {
@@ -111,7 +111,7 @@ async function issueKey(
  * What the invite promised, less the vaults that are gone. Of an invite whose vaults are all gone nothing is left to give:
  * a key without a list would reach every vault.
  */
-async function rightsOf(transaction: Session, invite: InviteRow): Promise<Rights> {
+async function rightsOf(transaction: Queries, invite: InviteRow): Promise<Rights> {
   const { scopes, vaultIds } = parseTerms(invite);
   const expiresAt = invite.key_expires_at;
   if (vaultIds === null) return { scopes, vaultIds, expiresAt };

@@ -1,4 +1,4 @@
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { InviteRow } from "../../ports/tables.ts";
 import { newest } from "../newest-store.ts";
 
@@ -26,7 +26,7 @@ export const countLiveInvites = prepared((build, value: { accountId: string; now
     .where("expires_at", ">", value.now),
 );
 
-export async function insertInvite(transaction: Session, row: InviteRow): Promise<void> {
+export async function insertInvite(transaction: Queries, row: InviteRow): Promise<void> {
   await transaction.run(transaction.build.insertInto("invites").values(row));
 }
 

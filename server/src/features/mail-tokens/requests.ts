@@ -1,5 +1,5 @@
 import type { Deps } from "../../deps.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { MailPurpose } from "./rules.ts";
 import { insertMailRequest } from "./store.ts";
 
@@ -9,16 +9,16 @@ export type { MailPurpose } from "./rules.ts";
  * Asks for a mail by a row; jobs/mail.ts finds out whether an account has the address, mints the token and sends. So the
  * asking costs the same for a known and an unknown address, and no token waits in the database (decisions §1).
  *
- * `session` is the caller's transaction where the mail belongs to a change (a sign-up), else the database itself.
+ * `queries` is the caller's transaction where the mail belongs to a change (a sign-up), else the database itself.
  */
 export async function requestMail(
   deps: Pick<Deps, "clock" | "random">,
-  session: Session,
+  queries: Queries,
   purpose: MailPurpose,
   email: string,
 ): Promise<void> {
   const now = deps.clock.now();
-  await insertMailRequest(session, {
+  await insertMailRequest(queries, {
     ...{ id: deps.random.uuid(), purpose, email },
     ...{ attempts: 0, not_before: now, created_at: now },
   });

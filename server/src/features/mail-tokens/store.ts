@@ -1,5 +1,5 @@
 /** Mails that were asked for, and the tokens that were mailed. A token's text is kept nowhere: only its SHA-256 is. */
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { AccountRow, MailRequestRow, MailTokenRow } from "../../ports/tables.ts";
 import type { MailNotice, MailPurpose } from "./rules.ts";
 
@@ -17,10 +17,10 @@ const addRequest = prepared((build, row: Row<MailRequestRow>) =>
 );
 
 export async function insertMailRequest(
-  session: Session,
+  queries: Queries,
   row: MailRequestRow & { readonly purpose: MailPurpose | MailNotice },
 ): Promise<void> {
-  await session.run(addRequest(session, { ...row }));
+  await queries.run(addRequest(queries, { ...row }));
 }
 
 /**
@@ -41,8 +41,8 @@ const findDue = prepared((build, value: Row<Due>) =>
 );
 
 /** Whether there is one: a look that takes no lock, for the many rounds in which there is none. */
-export async function hasDueRequest(session: Session, due: Due): Promise<boolean> {
-  return (await session.first(findDue(session, { ...due }))) !== null;
+export async function hasDueRequest(queries: Queries, due: Due): Promise<boolean> {
+  return (await queries.first(findDue(queries, { ...due }))) !== null;
 }
 
 const claim = prepared((build, value: Row<Due> & { leaseEnd: number }) =>
@@ -64,7 +64,7 @@ const claim = prepared((build, value: Row<Due> & { leaseEnd: number }) =>
 
 /** Takes the request that has been due longest, for nobody else until `leaseEnd`; null when there is none. */
 export function claimRequest(
-  transaction: Session,
+  transaction: Queries,
   due: Due,
   leaseEnd: number,
 ): Promise<(MailRequestRow & { purpose: string }) | null> {
@@ -81,19 +81,19 @@ const postpone = prepared((build, value: { id: string; attempts: number; notBefo
 
 /** Changes nothing when another has claimed it since, its lease being over. */
 export async function postponeRequest(
-  session: Session,
+  queries: Queries,
   request: Pick<MailRequestRow, "id" | "attempts">,
   notBefore: number,
 ): Promise<void> {
-  await session.run(postpone(session, { id: request.id, attempts: request.attempts, notBefore }));
+  await queries.run(postpone(queries, { id: request.id, attempts: request.attempts, notBefore }));
 }
 
 const removeRequest = prepared((build, value: { id: string }) =>
   build.deleteFrom("mail_requests").where("id", "=", value.id),
 );
 
-export async function deleteRequest(session: Session, id: string): Promise<void> {
-  await session.run(removeRequest(session, { id }));
+export async function deleteRequest(queries: Queries, id: string): Promise<void> {
+  await queries.run(removeRequest(queries, { id }));
 }
 
 export type Recipient = Pick<AccountRow, "id" | "email" | "email_verified" | "password_hash" | "idp_id">;
@@ -106,8 +106,8 @@ const recipient = prepared((build, value: { email: string }) =>
 );
 
 /** The account with the address; null when there is none. */
-export function findRecipient(session: Session, email: string): Promise<Recipient | null> {
-  return session.first(recipient(session, { email }));
+export function findRecipient(queries: Queries, email: string): Promise<Recipient | null> {
+  return queries.first(recipient(queries, { email }));
 }
 
 const addToken = prepared((build, row: Row<Omit<MailTokenRow, "used_at">>) =>
@@ -122,7 +122,7 @@ const addToken = prepared((build, row: Row<Omit<MailTokenRow, "used_at">>) =>
 );
 
 export async function insertMailToken(
-  transaction: Session,
+  transaction: Queries,
   row: Omit<MailTokenRow, "used_at"> & { readonly purpose: MailPurpose },
 ): Promise<void> {
   await transaction.run(addToken(transaction, { ...row }));
@@ -161,8 +161,8 @@ const endExpired = prepared((build, value: { hash: string; now: number }) =>
 );
 
 /** A token that was refused for its age stays refused, also when the clock is set back. */
-export async function endExpiredToken(session: Session, hash: string, now: number): Promise<void> {
-  await session.run(endExpired(session, { hash, now }));
+export async function endExpiredToken(queries: Queries, hash: string, now: number): Promise<void> {
+  await queries.run(endExpired(queries, { hash, now }));
 }
 
 const endAll = prepared((build, value: { accountId: string; purpose: string; now: number }) =>
@@ -176,7 +176,7 @@ const endAll = prepared((build, value: { accountId: string; purpose: string; now
 
 /** Ends every token of the account for this purpose: call it where a password changes, by whatever way. */
 export async function endMailTokens(
-  transaction: Session,
+  transaction: Queries,
   { accountId, purpose, now }: { accountId: string; purpose: MailPurpose; now: number },
 ): Promise<void> {
   await transaction.run(endAll(transaction, { accountId, purpose, now }));

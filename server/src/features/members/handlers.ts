@@ -3,7 +3,7 @@ import { type api, MAX_MEMBERS, type VaultMember } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { CreationContext, GroupHandlers, Principal, Recorded } from "../../handler.ts";
 import type { ChainVault } from "../../ports/chain.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
 import { noteChange, notFound, vaultTarget } from "../acting.ts";
 import { recordChange } from "../changes/store.ts";
@@ -57,8 +57,8 @@ export const membersHandlers = (deps: Needs): GroupHandlers<typeof api.members> 
   },
 });
 
-async function readOwned(session: Session, principal: Principal, vaultId: string): Promise<SeenVault> {
-  const vault = await readVaultFor(session, principal, vaultId);
+async function readOwned(queries: Queries, principal: Principal, vaultId: string): Promise<SeenVault> {
+  const vault = await readVaultFor(queries, principal, vaultId);
   requireOwner(vault);
   requireShared(vault);
   return vault;
@@ -83,7 +83,7 @@ interface WantedMember {
 /** Whoever is recorded already stays as it is; only another label is written. */
 async function addMember(
   deps: Needs,
-  transaction: Session,
+  transaction: Queries,
   context: CreationContext<Principal>,
   { vault, chain, chainAddress, label }: WantedMember,
 ): Promise<Recorded<{ member: VaultMember }>> {
@@ -109,7 +109,7 @@ async function addMember(
 
 async function removeMember(
   deps: Needs,
-  transaction: Session,
+  transaction: Queries,
   principal: Principal,
   vault: SeenVault,
   chainAddress: string,
@@ -122,7 +122,7 @@ async function removeMember(
 
 async function recordMember(
   deps: Needs,
-  transaction: Session,
+  transaction: Queries,
   principal: Principal,
   change: {
     readonly vault: SeenVault;

@@ -1,5 +1,5 @@
 /** The SQL of recorded members. Rows are kept when a membership ends. */
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { VaultMemberRow } from "../../ports/tables.ts";
 
 const byAddress = prepared((build, value: { vaultId: string; chainAddress: string }) =>
@@ -12,10 +12,10 @@ const byAddress = prepared((build, value: { vaultId: string; chainAddress: strin
 
 /** Live or removed. */
 export function findMember(
-  session: Session,
+  queries: Queries,
   key: { vaultId: string; chainAddress: string },
 ): Promise<VaultMemberRow | null> {
-  return session.first(byAddress(session, key));
+  return queries.first(byAddress(queries, key));
 }
 
 const live = prepared((build, value: { vaultId: string }) =>
@@ -29,8 +29,8 @@ const live = prepared((build, value: { vaultId: string }) =>
 );
 
 /** In the order in which they were added. */
-export function listLiveMembers(session: Session, vaultId: string): Promise<VaultMemberRow[]> {
-  return session.all(live(session, { vaultId }));
+export function listLiveMembers(queries: Queries, vaultId: string): Promise<VaultMemberRow[]> {
+  return queries.all(live(queries, { vaultId }));
 }
 
 /** Writes a new membership, in the place of one that ended. */

@@ -5,7 +5,7 @@
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { GroupHandlers, Principal } from "../../handler.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
 import { limitsOf } from "../account/rules.ts";
 import { changeUsage, holdAccount } from "../account/store.ts";
@@ -74,8 +74,8 @@ async function readOwner(deps: Needs, principal: Principal, vaultId: string): Pr
 }
 
 /** Of whatever account. Throws `not_found`. */
-async function findClaimed(session: Session, id: string): Promise<OwnedVault> {
-  const vault = await findVaultOfAny(session, id);
+async function findClaimed(queries: Queries, id: string): Promise<OwnedVault> {
+  const vault = await findVaultOfAny(queries, id);
   if (vault === null) throw notFound("Vault");
   return vault;
 }
@@ -92,7 +92,7 @@ interface Transfer {
  * gone. Uploads that have begun there end: their statements are of a generation that the transfer closed.
  */
 async function takeOver(
-  transaction: Session,
+  transaction: Queries,
   deps: Needs,
   principal: Principal,
   { vault: before, name, chainAddress }: Transfer,

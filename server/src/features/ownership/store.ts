@@ -1,5 +1,5 @@
 /** The SQL of vaults that change their account. */
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import { queueBlobDeletions } from "../files/store.ts";
 import { inPieces, PIECE, untilNoneIsLeft } from "../in-pieces.ts";
 import type { OwnedVault } from "../vaults/store.ts";
@@ -14,13 +14,13 @@ const byId = prepared((build, value: { id: string }) =>
 );
 
 /** Of whatever account: for nobody to see before the chain has said that it is the owner. */
-export function findVaultOfAny(session: Session, id: string): Promise<OwnedVault | null> {
-  return session.first(byId(session, { id }));
+export function findVaultOfAny(queries: Queries, id: string): Promise<OwnedVault | null> {
+  return queries.first(byId(queries, { id }));
 }
 
 /** The vault's row and all that lies in it; the labels of its members were the owner's notes, and end. Rejects with ConstraintError when the account has a vault of that name. */
 export async function moveVault(
-  transaction: Session,
+  transaction: Queries,
   { id, accountId, name, now }: { id: string; accountId: string; name: string; now: number },
 ): Promise<void> {
   const { build } = transaction;
@@ -38,7 +38,7 @@ export async function moveVault(
 
 /** Ends the vault's resumable uploads; the bytes of unfinished ones go to the deletion queue. */
 export async function endUploads(
-  transaction: Session,
+  transaction: Queries,
   { vaultId, notBefore }: { vaultId: string; notBefore: number },
 ): Promise<void> {
   const { build } = transaction;

@@ -1,6 +1,6 @@
 import type { Deps } from "../../deps.ts";
 import type { Principal, RequestOrigin } from "../../handler.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import { recordChange } from "../changes/store.ts";
 import { hashRefreshToken } from "./refresh-tokens.ts";
 import { endSession, endSessions, findRefreshToken } from "./store.ts";
@@ -16,7 +16,7 @@ export interface Ending {
 }
 
 /** Ends a session, and says so in the audit log the first time. Its access tokens fail from the next request on. */
-export async function endOneSession(deps: Needs, transaction: Session, ending: Ending): Promise<void> {
+export async function endOneSession(deps: Needs, transaction: Queries, ending: Ending): Promise<void> {
   const { accountId, sessionId: id } = ending;
   const ended = await transaction.run(endSession(transaction, { accountId, id, now: deps.clock.now() }));
   if (ended === 1) await recordEnding(deps, transaction, "session.ended", ending);
@@ -28,7 +28,7 @@ export async function endOneSession(deps: Needs, transaction: Session, ending: E
  */
 export async function endAllSessions(
   deps: Needs,
-  transaction: Session,
+  transaction: Queries,
   { exceptId, ...whose }: Omit<Ending, "sessionId"> & { readonly exceptId: string | null },
 ): Promise<void> {
   const now = deps.clock.now();
@@ -61,7 +61,7 @@ export async function logOut(
 
 export async function recordEnding(
   deps: Needs,
-  transaction: Session,
+  transaction: Queries,
   action: "session.ended" | "session.reuse_detected",
   { accountId, sessionId, actor, origin }: Ending,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import type { SessionTokens } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { RequestOrigin } from "../../handler.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import { recordChange } from "../changes/store.ts";
 import { mintAccessToken } from "./access-tokens.ts";
 import { mintRefreshToken } from "./refresh-tokens.ts";
@@ -20,7 +20,7 @@ export interface WantedSession {
  */
 export async function openSession(
   deps: Pick<Deps, "clock" | "random" | "jwtKeys">,
-  transaction: Session,
+  transaction: Queries,
   wanted: WantedSession,
 ): Promise<SessionTokens & { sessionId: string }> {
   const { accountId, method, origin } = wanted;

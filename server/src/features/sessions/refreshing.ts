@@ -2,7 +2,7 @@ import type { SessionTokens } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { Reply, type RequestOrigin } from "../../handler.ts";
 import { headersOf, type Limits } from "../../limits/limits.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
 import { mintAccessToken } from "./access-tokens.ts";
 import { recordEnding } from "./ending.ts";
@@ -36,7 +36,7 @@ export async function refreshSession(deps: Needs, token: string, origin: Request
 
 async function rotate(
   deps: Needs,
-  transaction: Session,
+  transaction: Queries,
   hash: string,
   { userAgent }: RequestOrigin,
 ): Promise<SessionTokens | null> {
@@ -60,7 +60,7 @@ async function rotate(
  * Ends the family of a token that was used before. That of a token that is only over by time is over too, and is ended so
  * that a clock that is set back does not bring it back. Resolves null.
  */
-async function endRefused(deps: Needs, transaction: Session, hash: string, origin: RequestOrigin): Promise<null> {
+async function endRefused(deps: Needs, transaction: Queries, hash: string, origin: RequestOrigin): Promise<null> {
   const token = await transaction.first(findRefreshToken(transaction, { hash }));
   if (token === null) return null;
   const { account_id: accountId, session_id: sessionId } = token;

@@ -1,8 +1,8 @@
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { SessionRow } from "../../ports/tables.ts";
 import { newest } from "../newest-store.ts";
 
-export async function insertSession(transaction: Session, row: SessionRow): Promise<void> {
+export async function insertSession(transaction: Queries, row: SessionRow): Promise<void> {
   await transaction.run(transaction.build.insertInto("sessions").values(row));
 }
 
@@ -94,7 +94,7 @@ const endAll = prepared((build, value: { accountId: string; exceptId: string; no
  * set back would bring back. Resolves with those that it ended.
  */
 export function endSessions(
-  transaction: Session,
+  transaction: Queries,
   { accountId, exceptId, now }: { accountId: string; exceptId: string | null; now: number },
 ): Promise<Pick<SessionRow, "id" | "created_at" | "expires_at">[]> {
   return transaction.all(endAll(transaction, { accountId, exceptId: exceptId ?? "", now }));
@@ -122,7 +122,7 @@ export interface SessionLifeRow {
   chain_address: string | null;
 }
 
-const lifeOf = (build: Session["build"], value: { id: string }) =>
+const lifeOf = (build: Queries["build"], value: { id: string }) =>
   build
     .selectFrom("sessions")
     .innerJoin("accounts", "accounts.id", "sessions.account_id")

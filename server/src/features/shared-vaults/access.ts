@@ -5,7 +5,7 @@
 import type { Deps } from "../../deps.ts";
 import type { Principal } from "../../handler.ts";
 import type { ChainMember, ChainVault } from "../../ports/chain.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
 import { notFound, reaches } from "../acting.ts";
 import { findVault, type OwnedVault } from "../vaults/store.ts";
@@ -32,28 +32,28 @@ export type ChainDeps = Pick<Deps, "database" | "chain">;
  * accounts that record the caller's chain address. Everybody else gets `not_found`, which names `kind`.
  */
 export async function readVaultFor(
-  session: Session,
+  queries: Queries,
   principal: Principal,
   vaultId: string,
   kind = "Vault",
 ): Promise<SeenVault> {
-  const vault = await readVaultOrTrashed(session, principal, vaultId, kind);
+  const vault = await readVaultOrTrashed(queries, principal, vaultId, kind);
   if (vault.trashed_at === null) return vault;
   throw new ServiceError("not_found", `${kind} not found: the vault is in the trash, restore it first`);
 }
 
 /** The same, also while it is in the trash: then for its own account alone. */
 export async function readVaultOrTrashed(
-  session: Session,
+  queries: Queries,
   principal: Principal,
   vaultId: string,
   kind = "Vault",
 ): Promise<SeenVault> {
   if (!reaches(principal, vaultId)) throw notFound(kind);
-  const own = await findVault(session, { id: vaultId, accountId: principal.accountId });
+  const own = await findVault(queries, { id: vaultId, accountId: principal.accountId });
   if (own !== null) return { ...own, standing: principal.accessLevel };
-  const chainAddress = await findActingAddress(session, principal);
-  const other = chainAddress === null ? null : await findVaultOfMember(session, { id: vaultId, chainAddress });
+  const chainAddress = await findActingAddress(queries, principal);
+  const other = chainAddress === null ? null : await findVaultOfMember(queries, { id: vaultId, chainAddress });
   if (other === null || other.trashed_at !== null) throw notFound(kind);
   return { ...other, standing: "member" };
 }
@@ -143,9 +143,9 @@ function rereadAge(remembered: ChainVault, address: string | null, generation: n
 }
 
 /** The chain address a caller acts with: its key's, else at the owner's level the account's linked one, else none. */
-export async function findActingAddress(session: Session, principal: Principal): Promise<string | null> {
+export async function findActingAddress(queries: Queries, principal: Principal): Promise<string | null> {
   if (principal.chainAddress !== null) return principal.chainAddress;
-  return principal.accessLevel === "owner" ? findAccountAddress(session, principal.accountId) : null;
+  return principal.accessLevel === "owner" ? findAccountAddress(queries, principal.accountId) : null;
 }
 
 /** The owner's or a member's live entry of an address; null: the allowlist does not name it. */

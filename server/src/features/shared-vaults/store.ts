@@ -1,5 +1,5 @@
 /** The SQL of who sees a shared vault. */
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { OwnedVault } from "../vaults/store.ts";
 
 const ofMember = prepared((build, value: { id: string; chainAddress: string }) =>
@@ -16,18 +16,18 @@ const ofMember = prepared((build, value: { id: string; chainAddress: string }) =
 
 /** A vault, of whatever account, that records the address as a member. */
 export function findVaultOfMember(
-  session: Session,
+  queries: Queries,
   value: { id: string; chainAddress: string },
 ): Promise<OwnedVault | null> {
-  return session.first(ofMember(session, value));
+  return queries.first(ofMember(queries, value));
 }
 
 const addressOf = prepared((build, value: { accountId: string }) =>
   build.selectFrom("accounts").select("chain_address").where("id", "=", value.accountId),
 );
 
-export async function findAccountAddress(session: Session, accountId: string): Promise<string | null> {
-  return (await session.first(addressOf(session, { accountId })))?.chain_address ?? null;
+export async function findAccountAddress(queries: Queries, accountId: string): Promise<string | null> {
+  return (await queries.first(addressOf(queries, { accountId })))?.chain_address ?? null;
 }
 
 /** What was last read of the object; never an older generation than what stands. */

@@ -1,5 +1,5 @@
 /** The SQL of emptying the trash. */
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { FileRow, FolderRow, VaultRow } from "../../ports/tables.ts";
 import { dropStagedOfFolder } from "../folder-names/staged-store.ts";
 
@@ -11,11 +11,11 @@ export interface TrashScope {
 
 /** Those of the vaults that have a file or a folder in their trash. */
 export async function findVaultsWithTrash(
-  session: Session,
+  queries: Queries,
   vaultIds: readonly string[],
 ): Promise<Pick<VaultRow, "id" | "name">[]> {
   if (vaultIds.length === 0) return [];
-  const query = session.build
+  const query = queries.build
     .selectFrom("vaults")
     .select(["id", "name"])
     .where("id", "in", [...vaultIds])
@@ -32,31 +32,31 @@ export async function findVaultsWithTrash(
       return row.or([inTrash("files"), inTrash("folders")]);
     })
     .orderBy("id");
-  return session.all(query);
+  return queries.all(query);
 }
 
 /** Some of the files in the trash, at most `count`. */
 export function findTrashedFiles(
-  session: Session,
+  queries: Queries,
   { accountId, vaultIds }: TrashScope,
   count: number,
 ): Promise<FileRow[]> {
-  const query = session.build
+  const query = queries.build
     .selectFrom("files")
     .selectAll()
     .where("account_id", "=", accountId)
     .where("vault_id", "in", [...vaultIds])
     .where("trashed_at", "is not", null);
-  return session.all(query.limit(count));
+  return queries.all(query.limit(count));
 }
 
 /** Some of the folders in the trash that hold nothing any more, at most `count`: the deepest go first. */
 export function findEmptyTrashedFolders(
-  session: Session,
+  queries: Queries,
   { accountId, vaultIds }: TrashScope,
   count: number,
 ): Promise<FolderRow[]> {
-  const query = session.build
+  const query = queries.build
     .selectFrom("folders")
     .selectAll()
     .where("account_id", "=", accountId)
@@ -70,12 +70,12 @@ export function findEmptyTrashedFolders(
     .where((eb) =>
       eb.not(eb.exists(eb.selectFrom("files").select("files.id").whereRef("files.folder_id", "=", "folders.id"))),
     );
-  return session.all(query.limit(count));
+  return queries.all(query.limit(count));
 }
 
 /** With the key of its name indexes, which nothing else would ever remove. */
 export async function deleteFolderRow(
-  transaction: Session,
+  transaction: Queries,
   { id, vault_id, shared_json }: Pick<FolderRow, "id" | "vault_id" | "shared_json">,
 ): Promise<void> {
   const { build } = transaction;

@@ -1,7 +1,7 @@
 /** Adding bytes to an upload, and making its file once all are there. The caller holds the upload's lock. */
 import type { IncomingBytes, Principal, RequestContext } from "../../handler.ts";
 import type { BlobStore } from "../../ports/blob-store.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { UploadRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { notFound } from "../acting.ts";
@@ -91,7 +91,7 @@ export async function finish(
 }
 
 function addContent(
-  transaction: Session,
+  transaction: Queries,
   deps: StoringDeps,
   principal: Principal,
   parts: { readonly upload: UploadRow; readonly content: StoredContent; readonly permits: Permits },

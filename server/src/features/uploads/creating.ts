@@ -2,7 +2,7 @@
 import type { api, HandlerInput } from "@coffer/contract";
 import { ServiceError } from "../../service-error.ts";
 import { type CreationContext, type IncomingBytes, type Principal, type Recorded, Reply } from "../../handler.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { UploadRow } from "../../ports/tables.ts";
 import { requireRoom } from "../files/incoming.ts";
 import { DEFAULT_CONTENT_TYPE } from "../files/rules.ts";
@@ -174,7 +174,7 @@ async function beginUpload(
 }
 
 /** Where the upload goes may have been deleted since it was planned. Throws `not_found` and the like. */
-async function requireTarget(transaction: Session, principal: Principal, upload: UploadRow): Promise<void> {
+async function requireTarget(transaction: Queries, principal: Principal, upload: UploadRow): Promise<void> {
   const { vault_id: vaultId, folder_id: folderId, file_id: fileId } = upload;
   if (fileId === null) await findPlace(transaction, principal, { vaultId, folderId });
   else await readFileFor(transaction, principal, fileId);
@@ -185,7 +185,7 @@ async function requireTarget(transaction: Session, principal: Principal, upload:
  * An upload holds its whole length of the account's storage until it ends: its bytes lie on the disk without counting as
  * usage, and many uploads begun together would else keep any amount there (docs/decisions/0027-bytes-in-flight.md).
  */
-async function requireUnheldRoom(transaction: Session, deps: StoringDeps, upload: UploadRow): Promise<void> {
+async function requireUnheldRoom(transaction: Queries, deps: StoringDeps, upload: UploadRow): Promise<void> {
   const { account_id: accountId, file_id: fileId, length } = upload;
   const freed = fileId === null ? 0 : ((await findFile(transaction, { id: fileId, accountId }))?.size ?? 0);
   const free = await readFreeStorage(transaction, deps, { accountId, freed });

@@ -1,6 +1,6 @@
 /** Uploads that end before they are done. */
 import type { Deps } from "../../deps.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { UploadRow } from "../../ports/tables.ts";
 import { BLOB_GRACE_MS, queueBlobDeletion } from "../files/store.ts";
 import { readSigned } from "./signed-resumable.ts";
@@ -8,7 +8,7 @@ import { deleteUploadRow, findUpload, listUnfinished } from "./store.ts";
 
 /** The bytes of a finished upload are its file's and stay. */
 export async function endUpload(
-  transaction: Session,
+  transaction: Queries,
   { clock }: Pick<Deps, "clock">,
   { id, account_id: accountId, blob_key: blobKey }: UploadRow,
 ): Promise<void> {
@@ -34,7 +34,7 @@ export async function endUploadsOfMember(
   for (let after: UploadRow | null = null; ;) {
     const page = await listUnfinished(database, vault, { after, limit: BATCH });
     const signed = page.filter((upload) => readSigned(upload)?.version.signer === chainAddress);
-    const endAll = async (transaction: Session): Promise<void> => {
+    const endAll = async (transaction: Queries): Promise<void> => {
       for (const upload of signed) await endUpload(transaction, deps, upload);
     };
     if (signed.length > 0) await database.transaction(endAll, { freesSpace: true });

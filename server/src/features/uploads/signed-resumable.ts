@@ -1,7 +1,7 @@
 /** Resumable uploads to shared vaults: the statements come first, the bytes are held to them as they come, and once more at the end. */
 import type { Principal, RequestContext } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { FileRow, UploadRow } from "../../ports/tables.ts";
 import { requireSignedSize, requireStoredVersion } from "../files/beginnings.ts";
 import { DEFAULT_CONTENT_TYPE, sharedOf } from "../files/rules.ts";
@@ -102,7 +102,7 @@ export async function requireContinuable(
  * What ended a vault's uploads after this one was looked at would not end it: throws `not_found` when the caller's record has ended, and
  * `generation_moved` when the generation has, as with a vault that went to another account.
  */
-export async function requireStanding(transaction: Session, principal: Principal, upload: UploadRow): Promise<void> {
+export async function requireStanding(transaction: Queries, principal: Principal, upload: UploadRow): Promise<void> {
   const vault = await readVaultFor(transaction, principal, upload.vault_id);
   const { generation } = requireStatements(upload).version;
   if (vault.account_id !== upload.account_id || (vault.chain_generation ?? 0) > generation)
@@ -139,7 +139,7 @@ export async function requireSignedBytes({ blobs }: StoringDeps, upload: UploadR
 }
 
 export function addSharedUpload(
-  transaction: Session,
+  transaction: Queries,
   deps: StoringDeps,
   principal: Principal,
   { upload, content, permits }: { upload: UploadRow; content: StoredContent; permits: Permits },

@@ -1,13 +1,13 @@
 /** The SQL of resumable uploads. Every look-up is by id and account, or by id and recorded membership. */
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { UploadRow } from "../../ports/tables.ts";
 
 const byId = prepared((build, value: { id: string; accountId: string }) =>
   build.selectFrom("uploads").selectAll().where("id", "=", value.id).where("account_id", "=", value.accountId),
 );
 
-export function findUpload(session: Session, value: { id: string; accountId: string }): Promise<UploadRow | null> {
-  return session.first(byId(session, value));
+export function findUpload(queries: Queries, value: { id: string; accountId: string }): Promise<UploadRow | null> {
+  return queries.first(byId(queries, value));
 }
 
 const ofMember = prepared((build, value: { id: string; chainAddress: string }) =>
@@ -22,10 +22,10 @@ const ofMember = prepared((build, value: { id: string; chainAddress: string }) =
 
 /** An upload, of whatever account, to a shared vault that records the address as a member. */
 export function findUploadOfMember(
-  session: Session,
+  queries: Queries,
   value: { id: string; chainAddress: string },
 ): Promise<UploadRow | null> {
-  return session.first(ofMember(session, value));
+  return queries.first(ofMember(queries, value));
 }
 
 type PlaceByExpiry = Pick<UploadRow, "expires_at" | "id">;
@@ -46,15 +46,15 @@ const unfinishedAfter = prepared(
 
 /** Some of the vault's uploads that have made no file, from the first that expires; `after` null: from the beginning. */
 export function listUnfinished(
-  session: Session,
+  queries: Queries,
   vault: { readonly accountId: string; readonly vaultId: string },
   { after, limit }: { readonly after: PlaceByExpiry | null; readonly limit: number },
 ): Promise<UploadRow[]> {
   const { expires_at: expiresAt, id } = after ?? { expires_at: 0, id: "" };
-  return session.all(unfinishedAfter(session, { ...vault, expiresAt, id, limit }));
+  return queries.all(unfinishedAfter(queries, { ...vault, expiresAt, id, limit }));
 }
 
-export async function insertUpload(transaction: Session, row: UploadRow): Promise<void> {
+export async function insertUpload(transaction: Queries, row: UploadRow): Promise<void> {
   await transaction.run(transaction.build.insertInto("uploads").values(row));
 }
 
@@ -68,17 +68,17 @@ const heldBytes = prepared((build, value: { accountId: string; rowsAfter: number
 );
 
 /** The lengths of the account's unfinished uploads whose rows go after `rowsAfter`. */
-export async function sumHeldBytes(session: Session, value: { accountId: string; rowsAfter: number }): Promise<number> {
-  return Number((await session.first(heldBytes(session, value)))?.bytes ?? 0);
+export async function sumHeldBytes(queries: Queries, value: { accountId: string; rowsAfter: number }): Promise<number> {
+  return Number((await queries.first(heldBytes(queries, value)))?.bytes ?? 0);
 }
 
 /** Written with the file, so that a repeated last part is answered the same. */
-export async function markFinished(transaction: Session, value: { id: string; fileId: string }): Promise<void> {
+export async function markFinished(transaction: Queries, value: { id: string; fileId: string }): Promise<void> {
   await transaction.run(
     transaction.build.updateTable("uploads").set({ finished_file_id: value.fileId }).where("id", "=", value.id),
   );
 }
 
-export async function deleteUploadRow(transaction: Session, id: string): Promise<void> {
+export async function deleteUploadRow(transaction: Queries, id: string): Promise<void> {
   await transaction.run(transaction.build.deleteFrom("uploads").where("id", "=", id));
 }

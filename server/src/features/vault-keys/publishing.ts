@@ -2,7 +2,7 @@
 import { HEADERS, type VaultKeyRecord } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { CreationContext, Principal, Recorded } from "../../handler.ts";
-import { ConstraintError, type Session } from "../../ports/database.ts";
+import { ConstraintError, type Queries } from "../../ports/database.ts";
 import type { VaultKeyRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { toTimestamp } from "../acting.ts";
@@ -67,8 +67,8 @@ export async function publishKey(
 }
 
 /** Whether the record that it names is of the same key; rows are never changed in that, so it holds in the transaction too. */
-async function isSealedAgain(session: Session, vaultId: string, { record, replaces }: WantedKey): Promise<boolean> {
-  const named = replaces === null ? null : await findKey(session, { vaultId, keyId: replaces });
+async function isSealedAgain(queries: Queries, vaultId: string, { record, replaces }: WantedKey): Promise<boolean> {
+  const named = replaces === null ? null : await findKey(queries, { vaultId, keyId: replaces });
   return named !== null && named.generation === record.generation && checkOf(named) === record.check;
 }
 
@@ -95,7 +95,7 @@ interface Publication {
 /** As the generation's current record; behind it when it seals again a key whose place another key has taken: files still name that. */
 async function store(
   deps: Needs,
-  transaction: Session,
+  transaction: Queries,
   principal: Principal,
   { vault, wanted, isAgain }: Publication,
 ): Promise<VaultKeyRow> {
@@ -128,7 +128,7 @@ async function store(
 /** For the audit log alone: no event kind fits. */
 async function notePublished(
   deps: Needs,
-  transaction: Session,
+  transaction: Queries,
   principal: Principal,
   row: VaultKeyRow,
   accountId: string,

@@ -1,5 +1,5 @@
 /** The SQL of vault keys: records that members seal and sign, one current one for each generation. */
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { VaultKeyRow } from "../../ports/tables.ts";
 import type { PageRequest } from "../paging.ts";
 
@@ -14,18 +14,18 @@ const current = prepared((build, value: { vaultId: string; generation: number })
 
 /** The record that new files of the generation use; null: nobody published one yet. */
 export function findCurrentKey(
-  session: Session,
+  queries: Queries,
   value: { vaultId: string; generation: number },
 ): Promise<VaultKeyRow | null> {
-  return session.first(current(session, value));
+  return queries.first(current(queries, value));
 }
 
 const named = prepared((build, value: { vaultId: string; keyId: string }) =>
   build.selectFrom("vault_keys").selectAll().where("vault_id", "=", value.vaultId).where("key_id", "=", value.keyId),
 );
 
-export function findKey(session: Session, value: { vaultId: string; keyId: string }): Promise<VaultKeyRow | null> {
-  return session.first(named(session, value));
+export function findKey(queries: Queries, value: { vaultId: string; keyId: string }): Promise<VaultKeyRow | null> {
+  return queries.first(named(queries, value));
 }
 
 const counting = prepared((build, value: { vaultId: string; generation: number; creator: string }) =>
@@ -39,13 +39,13 @@ const counting = prepared((build, value: { vaultId: string; generation: number; 
 
 /** Replaced ones too. */
 export async function countKeys(
-  session: Session,
+  queries: Queries,
   value: { vaultId: string; generation: number; creator: string },
 ): Promise<number> {
-  return Number((await session.first(counting(session, value)))?.count ?? 0);
+  return Number((await queries.first(counting(queries, value)))?.count ?? 0);
 }
 
-export async function insertKey(transaction: Session, row: VaultKeyRow): Promise<void> {
+export async function insertKey(transaction: Queries, row: VaultKeyRow): Promise<void> {
   await transaction.run(transaction.build.insertInto("vault_keys").values(row));
 }
 
@@ -64,17 +64,17 @@ export const replaceKey = prepared((build, value: { vaultId: string; keyId: stri
  * the whole one in the order.
  */
 export function listKeys(
-  session: Session,
+  queries: Queries,
   filter: { readonly vaultId: string; readonly generation: number | undefined },
   { after, limit }: Pick<PageRequest, "after" | "limit">,
 ): Promise<VaultKeyRow[]> {
-  let query = session.build.selectFrom("vault_keys").selectAll().where("vault_id", "=", filter.vaultId);
+  let query = queries.build.selectFrom("vault_keys").selectAll().where("vault_id", "=", filter.vaultId);
   if (filter.generation !== undefined) query = query.where("generation", "=", filter.generation);
   if (after !== null) {
     const half = after.id.replaceAll("-", "");
     query = query.where((row) => row(row.refTuple("created_at", "key_id"), "<", row.tuple(after.createdAt, half)));
   }
-  return session.all(
+  return queries.all(
     query
       .orderBy("created_at", "desc")
       .orderBy("key_id", "desc")

@@ -3,7 +3,7 @@ import type { api, HandlerInput } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { Principal } from "../../handler.ts";
 import type { ChainVault } from "../../ports/chain.ts";
-import { ConstraintError, type Session } from "../../ports/database.ts";
+import { ConstraintError, type Queries } from "../../ports/database.ts";
 import type { VaultRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { limitsOf } from "../account/rules.ts";
@@ -43,7 +43,7 @@ export async function readWantedObject(
 
 /** @throws ServiceError `limit_reached`, `name_exists`, `chain_object_taken`, `chain_object_invalid`. */
 export async function createVault(
-  transaction: Session,
+  transaction: Queries,
   deps: Needs,
   principal: Principal,
   { name, object }: { readonly name: string; readonly object: ChainVault | null },
@@ -67,7 +67,7 @@ export async function createVault(
   return { ...row, default_vault_id };
 }
 
-async function requireStillOwned(transaction: Session, accountId: string, object: ChainVault): Promise<void> {
+async function requireStillOwned(transaction: Queries, accountId: string, object: ChainVault): Promise<void> {
   const account = await transaction.first(holdAccount(transaction, { id: accountId }));
   requireOwnedBy(object, account?.chain_address ?? null);
 }
@@ -78,7 +78,7 @@ function requireOwnedBy({ owner }: ChainVault, address: string | null): void {
 }
 
 /** Another account may have owned the object before, and still have its vault. */
-async function insertShared(transaction: Session, row: VaultRow, { objectId }: ChainVault): Promise<void> {
+async function insertShared(transaction: Queries, row: VaultRow, { objectId }: ChainVault): Promise<void> {
   const other = await findVaultIdByChainObject(transaction, { chainObjectId: objectId });
   if (other !== null) throw new ServiceError("chain_object_taken");
   try {

@@ -1,7 +1,7 @@
 /** To the trash, back from it, and away for good (decision 0030). */
 import type { Deps } from "../../deps.ts";
 import type { Principal, RequestContext } from "../../handler.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { VaultRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { changeUsage } from "../account/store.ts";
@@ -51,7 +51,7 @@ export function deleteVault(
 }
 
 /** @throws ServiceError `default_vault`, `vault_not_empty`. */
-async function requireDeletable(transaction: Session, vault: OwnedVault, force: boolean): Promise<void> {
+async function requireDeletable(transaction: Queries, vault: OwnedVault, force: boolean): Promise<void> {
   if (vault.default_vault_id === vault.id) throw new ServiceError("default_vault");
   if (force) return;
   const problem = contentProblem(await readVaultContents(transaction, vault.id));
@@ -60,7 +60,7 @@ async function requireDeletable(transaction: Session, vault: OwnedVault, force: 
 
 /** All that lies in it goes along and stays as it is, uploads that have begun too. */
 export async function trashVault<Row extends VaultRow>(
-  transaction: Session,
+  transaction: Queries,
   deps: ActingDeps,
   actor: Actor | null,
   vault: Row,
@@ -93,7 +93,7 @@ export async function restoreVault(
 
 /** Deletes the vault for good, with all that lies in it. */
 export async function purgeVault(
-  transaction: Session,
+  transaction: Queries,
   deps: Pick<Deps, "database" | "clock" | "random">,
   actor: Actor | null,
   vault: VaultRow,

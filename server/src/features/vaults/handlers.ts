@@ -2,7 +2,7 @@
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { type GroupHandlers, type Principal, Reply } from "../../handler.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import { noteChange, vaultTarget } from "../acting.ts";
 import { type PageRequest, parsePage, toPage } from "../paging.ts";
 import {
@@ -69,19 +69,19 @@ interface WantedList {
 }
 
 function listOwn(
-  session: Session,
+  queries: Queries,
   { accountId, vaultIds }: Principal,
   { type, page }: WantedList,
 ): Promise<OwnedVault[]> {
-  return listVaults(session, { accountId, vaultIds, type }, page);
+  return listVaults(queries, { accountId, vaultIds, type }, page);
 }
 
 /** A key that is limited to vaults of its account sees no others; only shared vaults have members. */
-async function listOfOthers(session: Session, principal: Principal, { type, page }: WantedList): Promise<OwnedVault[]> {
+async function listOfOthers(queries: Queries, principal: Principal, { type, page }: WantedList): Promise<OwnedVault[]> {
   if (principal.vaultIds !== null || (type !== undefined && type !== "shared")) return [];
-  const chainAddress = await findActingAddress(session, principal);
+  const chainAddress = await findActingAddress(queries, principal);
   if (chainAddress === null) return [];
-  return listVaultsOfMember(session, { chainAddress, accountId: principal.accountId }, page);
+  return listVaultsOfMember(queries, { chainAddress, accountId: principal.accountId }, page);
 }
 
 function render(vault: SeenVault) {

@@ -1,12 +1,12 @@
 /** Vault names are unique in their account. */
-import { ConstraintError, type Session } from "../../ports/database.ts";
+import { ConstraintError, type Queries } from "../../ports/database.ts";
 import type { VaultRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { findVaultIdByName } from "./store.ts";
 
 /** Throws `name_exists`. */
 export async function refuseTakenName(
-  transaction: Session,
+  transaction: Queries,
   row: Pick<VaultRow, "id" | "name" | "account_id">,
 ): Promise<void> {
   const other = await findVaultIdByName(transaction, { name: row.name, accountId: row.account_id });

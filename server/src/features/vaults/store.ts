@@ -1,6 +1,6 @@
 /** The SQL of vaults. Every look-up is by id and account (no row of another account can come back). */
 import { type SelectQueryBuilder, sql } from "kysely";
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { Tables, VaultRow } from "../../ports/tables.ts";
 import { queueBlobDeletions } from "../files/store.ts";
 import { dropStagedOfVault } from "../folder-names/staged-store.ts";
@@ -35,8 +35,8 @@ const byId = prepared((build, value: { id: string; accountId: string }) =>
 );
 
 /** In the trash or not. */
-export function findVault(session: Session, value: { id: string; accountId: string }): Promise<OwnedVault | null> {
-  return session.first(byId(session, value));
+export function findVault(queries: Queries, value: { id: string; accountId: string }): Promise<OwnedVault | null> {
+  return queries.first(byId(queries, value));
 }
 
 const byName = prepared((build, value: { name: string; accountId: string }) =>
@@ -50,10 +50,10 @@ const byName = prepared((build, value: { name: string; accountId: string }) =>
 
 /** Of a live vault: what is in the trash has given its name free. */
 export async function findVaultIdByName(
-  session: Session,
+  queries: Queries,
   value: { name: string; accountId: string },
 ): Promise<string | null> {
-  return (await session.first(byName(session, value)))?.id ?? null;
+  return (await queries.first(byName(queries, value)))?.id ?? null;
 }
 
 const byChainObject = prepared((build, value: { chainObjectId: string }) =>
@@ -62,10 +62,10 @@ const byChainObject = prepared((build, value: { chainObjectId: string }) =>
 
 /** Of whatever account: a chain object has one vault. */
 export async function findVaultIdByChainObject(
-  session: Session,
+  queries: Queries,
   value: { chainObjectId: string },
 ): Promise<string | null> {
-  return (await session.first(byChainObject(session, value)))?.id ?? null;
+  return (await queries.first(byChainObject(queries, value)))?.id ?? null;
 }
 
 const counting = prepared((build, value: { accountId: string }) =>
@@ -76,8 +76,8 @@ const counting = prepared((build, value: { accountId: string }) =>
 );
 
 /** Those in the trash are counted. */
-export async function countVaults(session: Session, accountId: string): Promise<number> {
-  return Number((await session.first(counting(session, { accountId })))?.count ?? 0);
+export async function countVaults(queries: Queries, accountId: string): Promise<number> {
+  return Number((await queries.first(counting(queries, { accountId })))?.count ?? 0);
 }
 
 export interface VaultFilter {
@@ -91,11 +91,11 @@ export interface VaultFilter {
 
 /** One more row than the page holds; at most 1,000 vaults belong to an account, so a list of ids stays small. */
 export function listVaults(
-  session: Session,
+  queries: Queries,
   filter: VaultFilter,
   { after, limit }: PageRequest,
 ): Promise<OwnedVault[]> {
-  let query = session.build
+  let query = queries.build
     .selectFrom("vaults")
     .innerJoin("accounts", "accounts.id", "vaults.account_id")
     .selectAll("vaults")
@@ -104,16 +104,16 @@ export function listVaults(
     .where("vaults.trashed_at", filter.trashed === true ? "is not" : "is", null);
   if (filter.vaultIds !== null) query = query.where("vaults.id", "in", [...filter.vaultIds]);
   if (filter.type !== undefined) query = query.where("vaults.type", "=", filter.type);
-  return session.all(pageOf(query, { after, limit }));
+  return queries.all(pageOf(query, { after, limit }));
 }
 
 /** The vaults of other accounts that record the address as a member; one more row than the page holds. */
 export function listVaultsOfMember(
-  session: Session,
+  queries: Queries,
   member: { readonly chainAddress: string; readonly accountId: string },
   page: Pick<PageRequest, "after" | "limit">,
 ): Promise<OwnedVault[]> {
-  const query = session.build
+  const query = queries.build
     .selectFrom("vault_members")
     .innerJoin("vaults", "vaults.id", "vault_members.vault_id")
     .innerJoin("accounts", "accounts.id", "vaults.account_id")
@@ -123,7 +123,7 @@ export function listVaultsOfMember(
     .where("vault_members.removed_at", "is", null)
     .where("vaults.account_id", "<>", member.accountId)
     .where("vaults.trashed_at", "is", null);
-  return session.all(pageOf(query, page));
+  return queries.all(pageOf(query, page));
 }
 
 type Joined = Pick<Tables, "vaults">;
@@ -142,12 +142,12 @@ function pageOf<All extends Joined, From extends keyof All, Row>(
     .limit(limit + 1);
 }
 
-export async function insertVault(transaction: Session, row: VaultRow): Promise<void> {
+export async function insertVault(transaction: Queries, row: VaultRow): Promise<void> {
   await transaction.run(transaction.build.insertInto("vaults").values(row));
 }
 
 export async function renameVault(
-  transaction: Session,
+  transaction: Queries,
   value: { id: string; name: string; at: number },
 ): Promise<void> {
   await transaction.run(
@@ -157,16 +157,16 @@ export async function renameVault(
 
 /** To the trash or back, then perhaps under another name. Rejects with ConstraintError when a live vault has the name. */
 export async function setVaultTrashed(
-  transaction: Session,
+  transaction: Queries,
   { id, name, trashed_at, updated_at }: Pick<VaultRow, "id" | "name" | "trashed_at" | "updated_at">,
 ): Promise<void> {
   const changes = { name, trashed_at, updated_at };
   await transaction.run(transaction.build.updateTable("vaults").set(changes).where("id", "=", id));
 }
 
-export async function readVaultContents(session: Session, vaultId: string): Promise<VaultContents> {
-  const files = await session.first(
-    session.build
+export async function readVaultContents(queries: Queries, vaultId: string): Promise<VaultContents> {
+  const files = await queries.first(
+    queries.build
       .selectFrom("files")
       .select((eb) => [
         eb.fn.countAll<Count>().as("all"),
@@ -175,8 +175,8 @@ export async function readVaultContents(session: Session, vaultId: string): Prom
       ])
       .where("vault_id", "=", vaultId),
   );
-  const folders = await session.first(
-    session.build
+  const folders = await queries.first(
+    queries.build
       .selectFrom("folders")
       .select((eb) => [eb.fn.countAll<Count>().as("all"), eb.fn.count<Count>("trashed_at").as("trashed")])
       .where("vault_id", "=", vaultId),
@@ -195,7 +195,7 @@ export async function readVaultContents(session: Session, vaultId: string): Prom
  * Its members go with the vault's row (`on delete cascade`), and so would keys and names: of those there may be many.
  */
 export async function deleteVaultWithContents(
-  transaction: Session,
+  transaction: Queries,
   { id, notBefore }: { id: string; notBefore: number },
 ): Promise<void> {
   const { build } = transaction;
@@ -214,7 +214,7 @@ export async function deleteVaultWithContents(
 }
 
 /** A folder goes after all that lie in it: the deepest first. */
-async function deleteFolders(transaction: Session, vaultId: string): Promise<void> {
+async function deleteFolders(transaction: Queries, vaultId: string): Promise<void> {
   const { build } = transaction;
   const deepestFirst = build
     .selectFrom("folders")
@@ -225,7 +225,7 @@ async function deleteFolders(transaction: Session, vaultId: string): Promise<voi
   await inPieces(ids, (piece) => transaction.run(build.deleteFrom("folders").where("id", "in", piece)));
 }
 
-async function deleteKeys(transaction: Session, vaultId: string): Promise<void> {
+async function deleteKeys(transaction: Queries, vaultId: string): Promise<void> {
   const { build } = transaction;
   await dropStagedOfVault(transaction, vaultId);
   const folders = build.selectFrom("folder_keys").select("folder_id").where("vault_id", "=", vaultId).limit(PIECE);
@@ -244,8 +244,8 @@ const liveOf = prepared((build, value: { accountId: string }) =>
     .where("trashed_at", "is", null),
 );
 
-export function listLiveVaults(session: Session, accountId: string): Promise<Pick<VaultRow, "id" | "name" | "type">[]> {
-  return session.all(liveOf(session, { accountId }));
+export function listLiveVaults(queries: Queries, accountId: string): Promise<Pick<VaultRow, "id" | "name" | "type">[]> {
+  return queries.all(liveOf(queries, { accountId }));
 }
 
 const trashedOf = prepared((build, value: { accountId: string }) =>
@@ -257,6 +257,6 @@ const trashedOf = prepared((build, value: { accountId: string }) =>
     .limit(1),
 );
 
-export async function hasTrashedVault(session: Session, accountId: string): Promise<boolean> {
-  return (await session.first(trashedOf(session, { accountId }))) !== null;
+export async function hasTrashedVault(queries: Queries, accountId: string): Promise<boolean> {
+  return (await queries.first(trashedOf(queries, { accountId }))) !== null;
 }

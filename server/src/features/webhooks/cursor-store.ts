@@ -1,5 +1,5 @@
 /** How far each account's changes have become deliveries. Accounts without endpoints have no row here and cost nothing. */
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { ChangeRow, WebhookRow } from "../../ports/tables.ts";
 
 /** Accounts looked at in one step. */
@@ -23,8 +23,8 @@ export interface Progress {
 }
 
 /** In the order of the accounts' ids. */
-export function listProgress(session: Session, after: string): Promise<Progress[]> {
-  return session.all(cursorsAfter(session, { after }));
+export function listProgress(queries: Queries, after: string): Promise<Progress[]> {
+  return queries.all(cursorsAfter(queries, { after }));
 }
 
 const changesAfter = prepared((build, value: { accountId: string; after: number; limit: number }) =>
@@ -38,10 +38,10 @@ const changesAfter = prepared((build, value: { accountId: string; after: number;
 );
 
 export function listChangesAfter(
-  session: Session,
+  queries: Queries,
   value: { accountId: string; after: number; limit: number },
 ): Promise<ChangeRow[]> {
-  return session.all(changesAfter(session, value));
+  return queries.all(changesAfter(queries, value));
 }
 
 const endpointsOf = prepared((build, value: { accountId: string }) =>
@@ -55,8 +55,8 @@ const endpointsOf = prepared((build, value: { accountId: string }) =>
 export type Subscriber = Pick<WebhookRow, "id" | "events_json" | "last_delivery_status">;
 
 /** The account's endpoints, the paused ones too: their queue is kept. */
-export function listSubscribers(session: Session, accountId: string): Promise<Subscriber[]> {
-  return session.all(endpointsOf(session, { accountId }));
+export function listSubscribers(queries: Queries, accountId: string): Promise<Subscriber[]> {
+  return queries.all(endpointsOf(queries, { accountId }));
 }
 
 const move = prepared((build, value: { accountId: string; from: number; to: number }) =>
@@ -69,7 +69,7 @@ const move = prepared((build, value: { accountId: string; from: number; to: numb
 
 /** False when somebody else has moved it since it was read: what follows it is theirs. */
 export async function moveCursor(
-  transaction: Session,
+  transaction: Queries,
   value: { accountId: string; from: number; to: number },
 ): Promise<boolean> {
   return (await transaction.run(move(transaction, value))) === 1;
@@ -84,7 +84,7 @@ const begin = prepared((build, value: { id: string }) =>
 );
 
 /** An endpoint's first delivery is on its way. */
-export async function markFirstDelivery(transaction: Session, id: string): Promise<void> {
+export async function markFirstDelivery(transaction: Queries, id: string): Promise<void> {
   await transaction.run(begin(transaction, { id }));
 }
 
@@ -109,7 +109,7 @@ const takeMail = prepared((build, value: { accountId: string; now: number; longA
  * Whether the account's owner may be mailed about endpoints now: once a day at most. An account may have somebody else's
  * address that was never verified, and endpoints that answer 410 on purpose must not flood that mailbox.
  */
-export async function takeMailTurn(transaction: Session, accountId: string, now: number): Promise<boolean> {
+export async function takeMailTurn(transaction: Queries, accountId: string, now: number): Promise<boolean> {
   return (await transaction.run(takeMail(transaction, { accountId, now, longAgo: now - DAY }))) === 1;
 }
 
@@ -117,6 +117,6 @@ const address = prepared((build, value: { id: string }) =>
   build.selectFrom("accounts").select("email").where("id", "=", value.id),
 );
 
-export async function findOwnerAddress(session: Session, accountId: string): Promise<string | null> {
-  return (await session.first(address(session, { id: accountId })))?.email ?? null;
+export async function findOwnerAddress(queries: Queries, accountId: string): Promise<string | null> {
+  return (await queries.first(address(queries, { id: accountId })))?.email ?? null;
 }

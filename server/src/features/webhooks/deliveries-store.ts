@@ -1,5 +1,5 @@
 /** Deliveries as their owner sees and repeats them. What the engine does with them stands in queue-store.ts. */
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { WebhookAttemptRow, WebhookDeliveryRow } from "../../ports/tables.ts";
 import type { PageRequest } from "../paging.ts";
 
@@ -27,7 +27,7 @@ const addDelivery = prepared((build, row: Row<WebhookDeliveryRow>) =>
   }),
 );
 
-export async function insertDelivery(transaction: Session, row: WebhookDeliveryRow): Promise<void> {
+export async function insertDelivery(transaction: Queries, row: WebhookDeliveryRow): Promise<void> {
   await transaction.run(addDelivery(transaction, { ...row }));
 }
 
@@ -44,24 +44,24 @@ const attemptsOf = prepared((build, value: { deliveryId: string }) =>
 );
 
 /** In the order they were made; at most `max_attempts` of the delivery. */
-export function listAttempts(session: Session, deliveryId: string): Promise<WebhookAttemptRow[]> {
-  return session.all(attemptsOf(session, { deliveryId }));
+export function listAttempts(queries: Queries, deliveryId: string): Promise<WebhookAttemptRow[]> {
+  return queries.all(attemptsOf(queries, { deliveryId }));
 }
 
 /** One row more than the page holds, newest first; `status` null: of every status. */
 export function listDeliveries(
-  session: Session,
+  queries: Queries,
   { webhookId, status }: { readonly webhookId: string; readonly status: string | null },
   page: PageRequest,
 ): Promise<WebhookDeliveryRow[]> {
   // Built per use: two optional conditions, and nobody lists often enough for four compiled queries to matter.
-  let query = session.build.selectFrom("webhook_deliveries").selectAll().where("webhook_id", "=", webhookId);
+  let query = queries.build.selectFrom("webhook_deliveries").selectAll().where("webhook_id", "=", webhookId);
   if (status !== null) query = query.where("status", "=", status);
   const { after } = page;
   if (after !== null) {
     query = query.where((row) => row(row.refTuple("created_at", "id"), "<", row.tuple(after.createdAt, after.id)));
   }
-  return session.all(
+  return queries.all(
     query
       .orderBy("created_at", "desc")
       .orderBy("id", "desc")
@@ -84,11 +84,11 @@ export const RECOVERED_AT_ONCE = 200;
  * delivery nor is on its way in one. `after` is where the step before ended.
  */
 export function listUnrecovered(
-  session: Session,
+  queries: Queries,
   { webhookId, since, until }: FailedRange,
   after: { readonly createdAt: number; readonly id: string } | null,
 ): Promise<WebhookDeliveryRow[]> {
-  let query = session.build
+  let query = queries.build
     .selectFrom("webhook_deliveries as failed")
     .selectAll()
     .where("webhook_id", "=", webhookId)
@@ -112,7 +112,7 @@ export function listUnrecovered(
   if (after !== null) {
     query = query.where((row) => row(row.refTuple("created_at", "id"), ">", row.tuple(after.createdAt, after.id)));
   }
-  return session.all(query.orderBy("created_at").orderBy("id").limit(RECOVERED_AT_ONCE));
+  return queries.all(query.orderBy("created_at").orderBy("id").limit(RECOVERED_AT_ONCE));
 }
 
 const removeOld = prepared((build, value: { cutoff: number; limit: number }) =>
@@ -129,7 +129,7 @@ const removeOld = prepared((build, value: { cutoff: number; limit: number }) =>
 );
 
 /** How many went, with their attempts; fewer than `limit` when no more are that old. */
-export function deleteOldDeliveries(transaction: Session, value: { cutoff: number; limit: number }): Promise<number> {
+export function deleteOldDeliveries(transaction: Queries, value: { cutoff: number; limit: number }): Promise<number> {
   return transaction.run(removeOld(transaction, value));
 }
 
@@ -150,7 +150,7 @@ const removeSome = prepared((build, value: { webhookId: string; limit: number })
  * fewer than `limit` when no more are left.
  */
 export function deleteSomeDeliveries(
-  transaction: Session,
+  transaction: Queries,
   value: { webhookId: string; limit: number },
 ): Promise<number> {
   return transaction.run(removeSome(transaction, value));

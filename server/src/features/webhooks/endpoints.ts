@@ -2,7 +2,7 @@
 import { MAX_WEBHOOK_URL, SECRET_OVERLAP_HOURS, type Webhook } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { type Principal, Reply } from "../../handler.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { WebhookRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { holdAccount } from "../account/store.ts";
@@ -24,15 +24,15 @@ export interface WantedWebhook {
 const HOUR = 3_600_000;
 
 /** The endpoint, else 404. */
-export async function readWebhook(session: Session, { accountId }: Principal, id: string): Promise<WebhookRow> {
-  const row = await session.first(findWebhook(session, { accountId, id }));
+export async function readWebhook(queries: Queries, { accountId }: Principal, id: string): Promise<WebhookRow> {
+  const row = await queries.first(findWebhook(queries, { accountId, id }));
   if (row === null) throw notFound("Webhook");
   return row;
 }
 
 export async function addWebhook(
   deps: EndpointDeps,
-  transaction: Session,
+  transaction: Queries,
   principal: Principal,
   wanted: WantedWebhook,
 ): Promise<Reply<{ webhook: Webhook; secret: string }>> {
@@ -57,7 +57,7 @@ export type WebhookWishes = { readonly [Field in keyof WantedWebhook]?: WantedWe
 
 export async function changeWebhook(
   deps: EndpointDeps,
-  transaction: Session,
+  transaction: Queries,
   principal: Principal,
   id: string,
   wishes: WebhookWishes,
@@ -85,7 +85,7 @@ export async function changeWebhook(
 /** The old secret signs beside the new one for 24 hours; one that was still doing so for another ends now. */
 export async function renewSecret(
   deps: EndpointDeps,
-  transaction: Session,
+  transaction: Queries,
   principal: Principal,
   id: string,
 ): Promise<{ secret: string; previousSecretExpiresAt: string }> {
@@ -103,7 +103,7 @@ export async function renewSecret(
 /** In the audit log; who listens is not told of listeners. */
 export async function recordWebhookChange(
   deps: Pick<Deps, "clock" | "random">,
-  transaction: Session,
+  transaction: Queries,
   actor: Principal | null,
   webhook: { readonly accountId: string; readonly id: string },
   action: "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.secret_rotated" | "webhook.disabled",

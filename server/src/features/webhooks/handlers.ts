@@ -4,7 +4,7 @@ import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { GroupHandlers, Principal } from "../../handler.ts";
 import type { Limits } from "../../limits/limits.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { WebhookDeliveryRow, WebhookRow } from "../../ports/tables.ts";
 import { notFound } from "../acting.ts";
 import { parsePage, toPage } from "../paging.ts";
@@ -120,12 +120,12 @@ function requireActive(row: WebhookRow): WebhookRow {
 }
 
 async function readDelivery(
-  session: Session,
+  queries: Queries,
   principal: Principal,
   { webhookId, deliveryId }: { readonly webhookId: string; readonly deliveryId: string },
 ): Promise<WebhookDeliveryRow> {
-  const { id } = await readWebhook(session, principal, webhookId);
-  const row = await session.first(findDelivery(session, { webhookId: id, id: deliveryId }));
+  const { id } = await readWebhook(queries, principal, webhookId);
+  const row = await queries.first(findDelivery(queries, { webhookId: id, id: deliveryId }));
   if (row === null) throw notFound("Delivery");
   return row;
 }

@@ -1,6 +1,6 @@
 /** Writes down how attempts went: the attempt, its delivery and its endpoint, in one transaction. Rules: outcome-rules.ts. */
 import type { Deps } from "../../deps.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { Random } from "../../ports/random.ts";
 import type { WebhookRow } from "../../ports/tables.ts";
 import type { WebhookOutcome } from "../../ports/webhook-sender.ts";
@@ -51,7 +51,7 @@ export interface DisabledEndpoint {
  */
 export async function recordAttempts(
   deps: Settling,
-  transaction: Session,
+  transaction: Queries,
   attempts: readonly FinishedAttempt[],
 ): Promise<DisabledEndpoint[]> {
   const disabled: DisabledEndpoint[] = [];
@@ -66,7 +66,7 @@ export async function recordAttempts(
 
 async function recordOfEndpoint(
   deps: Settling,
-  transaction: Session,
+  transaction: Queries,
   row: WebhookRow,
   attempts: readonly FinishedAttempt[],
 ): Promise<DisableReason | null> {
@@ -94,7 +94,7 @@ async function recordOfEndpoint(
 }
 
 /** In the audit log, and to the owner by mail: the request for it is written in this transaction, so neither gets lost. */
-async function announceDisabled(deps: Settling, transaction: Session, row: WebhookRow): Promise<void> {
+async function announceDisabled(deps: Settling, transaction: Queries, row: WebhookRow): Promise<void> {
   const now = deps.clock.now();
   const accountId = row.account_id;
   await recordWebhookChange(deps, transaction, null, { accountId, id: row.id }, "webhook.disabled");
@@ -113,7 +113,7 @@ async function announceDisabled(deps: Settling, transaction: Session, row: Webho
  */
 export async function recordInterrupted(
   deps: Settling,
-  transaction: Session,
+  transaction: Queries,
   overdue: Overdue & { readonly limit: number; readonly except: ReadonlySet<string> },
 ): Promise<number> {
   let count = 0;
@@ -124,7 +124,7 @@ export async function recordInterrupted(
   return count;
 }
 
-async function recordInterruption(deps: Settling, transaction: Session, delivery: OverdueDelivery): Promise<boolean> {
+async function recordInterruption(deps: Settling, transaction: Queries, delivery: OverdueDelivery): Promise<boolean> {
   const now = deps.clock.now();
   const end = endInterrupted(delivery, now);
   if (!(await writeEnd(transaction, delivery, end))) return false;

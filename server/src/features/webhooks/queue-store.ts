@@ -7,7 +7,7 @@
  * been counted. An attempt whose end could not be written is counted and may be made again by somebody else: receivers get
  * a message at least once, and at most `max_attempts` times for each of its deliveries.
  */
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { WebhookAttemptRow, WebhookDeliveryRow, WebhookRow } from "../../ports/tables.ts";
 import type { DeliveryEnd, EndpointState } from "./outcome-rules.ts";
 
@@ -35,8 +35,8 @@ const lanesAfter = prepared((build, value: { after: string }) =>
 );
 
 /** Active endpoints in the order of their ids, with the moment when something of theirs is due; null: nothing waits. */
-export function listLanes(session: Session, after: string): Promise<{ id: string; due: number | null }[]> {
-  return session.all(lanesAfter(session, { after }));
+export function listLanes(queries: Queries, after: string): Promise<{ id: string; due: number | null }[]> {
+  return queries.all(lanesAfter(queries, { after }));
 }
 
 const earliest = prepared((build, value: { webhookId: string }) =>
@@ -48,8 +48,8 @@ const earliest = prepared((build, value: { webhookId: string }) =>
 );
 
 /** When the endpoint's next attempt is due; null: nothing waits. */
-export async function findNextDue(session: Session, webhookId: string): Promise<number | null> {
-  return (await session.first(earliest(session, { webhookId })))?.due ?? null;
+export async function findNextDue(queries: Queries, webhookId: string): Promise<number | null> {
+  return (await queries.first(earliest(queries, { webhookId })))?.due ?? null;
 }
 
 /** What an attempt needs to know of its delivery. */
@@ -86,7 +86,7 @@ const claim = prepared(
 
 /** Takes what has been due longest, for nobody else until `leaseUntil`. */
 export function claimDue(
-  transaction: Session,
+  transaction: Queries,
   value: { webhookId: string; dueBy: number; now: number; leaseUntil: number; limit: number },
 ): Promise<ClaimedDelivery[]> {
   return transaction.all(claim(transaction, value));
@@ -110,7 +110,7 @@ const endDelivery = prepared((build, value: Row<DeliveryEnd> & { id: string; att
 
 /** False when this attempt is not the one under way: its lease was over, or the endpoint is gone. Then nothing changed. */
 export async function writeEnd(
-  transaction: Session,
+  transaction: Queries,
   { id, attempts }: Pick<WebhookDeliveryRow, "id" | "attempts">,
   end: DeliveryEnd,
 ): Promise<boolean> {
@@ -130,7 +130,7 @@ const addAttempt = prepared((build, row: Row<WebhookAttemptRow>) =>
   }),
 );
 
-export async function insertAttempt(transaction: Session, row: WebhookAttemptRow): Promise<void> {
+export async function insertAttempt(transaction: Queries, row: WebhookAttemptRow): Promise<void> {
   await transaction.run(addAttempt(transaction, { ...row }));
 }
 
@@ -139,8 +139,8 @@ const endpoint = prepared((build, value: { id: string }) =>
 );
 
 /** Whoever's it is: the engine works for all accounts. */
-export function findEndpoint(session: Session, id: string): Promise<WebhookRow | null> {
-  return session.first(endpoint(session, { id }));
+export function findEndpoint(queries: Queries, id: string): Promise<WebhookRow | null> {
+  return queries.first(endpoint(queries, { id }));
 }
 
 const setState = prepared((build, value: Row<EndpointState> & { id: string }) =>
@@ -156,7 +156,7 @@ const setState = prepared((build, value: Row<EndpointState> & { id: string }) =>
     .where("id", "=", value.id),
 );
 
-export async function writeEndpointState(transaction: Session, id: string, state: EndpointState): Promise<void> {
+export async function writeEndpointState(transaction: Queries, id: string, state: EndpointState): Promise<void> {
   const { active, failure_count, failing_since, last_delivery_at, last_delivery_status } = state;
   await transaction.run(
     setState(transaction, { id, active, failure_count, failing_since, last_delivery_at, last_delivery_status }),
@@ -184,6 +184,6 @@ export type OverdueDelivery = Pick<
   "id" | "webhook_id" | "trigger" | "attempts" | "max_attempts" | "last_attempt_at"
 >;
 
-export function listOverdue(session: Session, value: Overdue & { limit: number }): Promise<OverdueDelivery[]> {
-  return session.all(overdue(session, { ...value }));
+export function listOverdue(queries: Queries, value: Overdue & { limit: number }): Promise<OverdueDelivery[]> {
+  return queries.all(overdue(queries, { ...value }));
 }

@@ -2,7 +2,7 @@
 import { type Delivery, MAX_ATTEMPTS } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { Principal } from "../../handler.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { WebhookAttemptRow, WebhookDeliveryRow, WebhookRow } from "../../ports/tables.ts";
 import type { WebhookOutcome } from "../../ports/webhook-sender.ts";
 import { ServiceError } from "../../service-error.ts";
@@ -109,7 +109,7 @@ function toRow(
 }
 
 /** The endpoint may have been deleted while the receiver thought: then there is nothing to keep the record with. */
-async function record(transaction: Session, row: WebhookDeliveryRow, outcome: WebhookOutcome): Promise<void> {
+async function record(transaction: Queries, row: WebhookDeliveryRow, outcome: WebhookOutcome): Promise<void> {
   const { webhook_id: id, status, completed_at: at } = row;
   if ((await transaction.run(noteTest(transaction, { id, status, at, failures: status === "success" ? 0 : 1 }))) === 0)
     throw notFound("Webhook");

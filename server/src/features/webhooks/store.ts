@@ -1,4 +1,4 @@
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { WebhookRow } from "../../ports/tables.ts";
 import { newest } from "../newest-store.ts";
 
@@ -23,7 +23,7 @@ export const countWebhooks = prepared((build, value: { accountId: string }) =>
     .where("account_id", "=", value.accountId),
 );
 
-export async function insertWebhook(transaction: Session, row: WebhookRow): Promise<void> {
+export async function insertWebhook(transaction: Queries, row: WebhookRow): Promise<void> {
   await transaction.run(transaction.build.insertInto("webhooks").values(row));
 }
 
@@ -31,7 +31,7 @@ export async function insertWebhook(transaction: Session, row: WebhookRow): Prom
  * Where the account's events begin to become deliveries: at its newest change, when its first endpoint is made. An account
  * whose endpoints have all gone starts anew.
  */
-export async function beginCursor(transaction: Session, accountId: string, first: boolean): Promise<void> {
+export async function beginCursor(transaction: Queries, accountId: string, first: boolean): Promise<void> {
   const { build } = transaction;
   await transaction.run(
     build

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { Tables } from "../../ports/tables.ts";
 import { BATCH } from "../store.ts";
 
@@ -11,7 +11,7 @@ export interface Ending {
 }
 
 /** Deletes at most {@link BATCH} of the rows that had ended by `cutoff`, the longest ended first. Resolves with how many. */
-export function deleteEnded(transaction: Session, { table, key, endsAt }: Ending, cutoff: number): Promise<number> {
+export function deleteEnded(transaction: Queries, { table, key, endsAt }: Ending, cutoff: number): Promise<number> {
   const [from, named, end] = [sql.table(table), sql.ref(key), sql.ref(endsAt)];
   const ended = sql`select ${named} from ${from} where ${end} <= ${cutoff} order by ${end} limit ${BATCH}`;
   const query = sql`delete from ${from} where ${named} in (${ended})`;

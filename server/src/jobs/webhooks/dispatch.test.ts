@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Database, Session } from "../../ports/database.ts";
+import type { Database, Queries } from "../../ports/database.ts";
 import { Dispatcher } from "./dispatch.ts";
 import { openTestEngine, type TestEngine } from "./test-engine.ts";
 
@@ -25,17 +25,17 @@ function breakingAt(database: Database, statement: number): Database {
     left -= 1;
     if (left < 0) throw new Error("killed");
   };
-  const counting = (session: Session): Session => ({
-    build: session.build,
-    all: async (query) => (count(), session.all(query)),
-    first: async (query) => (count(), session.first(query)),
-    run: async (query) => (count(), session.run(query)),
+  const counting = (queries: Queries): Queries => ({
+    build: queries.build,
+    all: async (query) => (count(), queries.all(query)),
+    first: async (query) => (count(), queries.first(query)),
+    run: async (query) => (count(), queries.run(query)),
   });
   return Object.assign(Object.create(database) as Database, {
     build: database.build,
     all: database.all.bind(database),
-    transaction: <Result>(work: (session: Session) => Promise<Result>) =>
-      database.transaction((session) => work(counting(session))),
+    transaction: <Result>(work: (queries: Queries) => Promise<Result>) =>
+      database.transaction((queries) => work(counting(queries))),
   });
 }
 

@@ -21,7 +21,7 @@ import { mintDeliveryId } from "../../features/webhooks/delivery-ids.ts";
 import { insertDelivery } from "../../features/webhooks/deliveries-store.ts";
 import { messageIdOf, renderPayload } from "../../features/webhooks/payload.ts";
 import { parseKinds } from "../../features/webhooks/rules.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { ChangeRow, WebhookDeliveryRow } from "../../ports/tables.ts";
 import type { JobLog } from "../schedule.ts";
 
@@ -73,7 +73,7 @@ export class Dispatcher {
   }
 
   /** Answers who still has changes left. */
-  async #dispatch(transaction: Session, waiting: readonly Progress[], reached: string[]): Promise<Progress[]> {
+  async #dispatch(transaction: Queries, waiting: readonly Progress[], reached: string[]): Promise<Progress[]> {
     reached.length = 0;
     const left = [...waiting];
     while (reached.length < ROWS_AT_ONCE) {
@@ -86,7 +86,7 @@ export class Dispatcher {
   }
 
   /** Up to which change the account's are deliveries now; null: somebody else is at it. */
-  async #dispatchAccount(transaction: Session, progress: Progress, reached: string[]): Promise<number | null> {
+  async #dispatchAccount(transaction: Queries, progress: Progress, reached: string[]): Promise<number | null> {
     const { account_id: accountId, done, newest } = progress;
     const changes = await listChangesAfter(transaction, { accountId, after: done, limit: CHANGES_AT_ONCE });
     const subscribers = (await listSubscribers(transaction, accountId)).map((row) => ({

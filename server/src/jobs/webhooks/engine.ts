@@ -22,7 +22,7 @@ import {
 } from "../../features/webhooks/queue-store.ts";
 import { liveSecrets } from "../../features/webhooks/secrets.ts";
 import { webhookHeaders } from "../../features/webhooks/signing.ts";
-import type { Session } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { WebhookRow } from "../../ports/tables.ts";
 import type { JobLog } from "../schedule.ts";
 import { Dispatcher } from "./dispatch.ts";
@@ -140,7 +140,7 @@ export class Engine {
   }
 
   async #recordAndClaim(
-    transaction: Session,
+    transaction: Queries,
     finished: readonly FinishedAttempt[],
     wanted: readonly Wanted[],
   ): Promise<{ claimed: Claimed[]; disabled: DisabledEndpoint[] }> {
@@ -151,7 +151,7 @@ export class Engine {
   }
 
   /** Gone, paused or unreadable: nothing, and the lane is empty until a look finds it again. */
-  async #claim(transaction: Session, wanted: Wanted): Promise<Claimed> {
+  async #claim(transaction: Queries, wanted: Wanted): Promise<Claimed> {
     const endpoint = await findEndpoint(transaction, wanted.webhookId);
     const secrets = endpoint?.active === 1 ? this.#secretsOf(endpoint) : null;
     if (endpoint === null || secrets === null) return { wanted, receiver: null, deliveries: [], due: null };

@@ -3,7 +3,7 @@
  * out here once more and never changes: a later contract must not give another chain to a database that is migrated later.
  */
 import { hash } from "node:crypto";
-import { prepared, type Session } from "../../ports/database.ts";
+import { prepared, type Queries } from "../../ports/database.ts";
 import type { ChangeRow } from "../../ports/tables.ts";
 
 const BATCH = 500;
@@ -51,22 +51,22 @@ const setHead = prepared((build, value: { accountId: string; hash: string }) =>
 const FIRST = "0".repeat(64);
 
 /** Goes over the rows of each account in their order, a batch at a time. */
-export async function chainExistingChanges(session: Session): Promise<void> {
+export async function chainExistingChanges(queries: Queries): Promise<void> {
   let head = { accountId: "", sequence: 0, hash: FIRST };
   for (;;) {
-    const rows = await session.all(rowsAfter(session, head));
+    const rows = await queries.all(rowsAfter(queries, head));
     for (const row of rows) {
       if (row.account_id !== head.accountId) {
-        await session.run(setHead(session, head));
+        await queries.run(setHead(queries, head));
         head = { accountId: row.account_id, sequence: 0, hash: FIRST };
       }
       const chained = chain(row, head.hash);
-      await session.run(chainRow(session, { accountId: row.account_id, sequence: row.sequence, ...chained }));
+      await queries.run(chainRow(queries, { accountId: row.account_id, sequence: row.sequence, ...chained }));
       head = { accountId: row.account_id, sequence: row.sequence, hash: chained.hash };
     }
     if (rows.length < BATCH) break;
   }
-  await session.run(setHead(session, head));
+  await queries.run(setHead(queries, head));
 }
 
 /** Schema 1 wrote `{ kind, keyId, accessLevel, chainAddress }` and `{ kind, id, vaultId? }`, and nothing of the request. */

@@ -13,7 +13,7 @@ export function compilerFor<Schema>(): Kysely<Schema> {
 }
 
 const refuse = (): Promise<never> =>
-  Promise.reject(new Error("Kysely only compiles here: run the query through a Session"));
+  Promise.reject(new Error("Kysely only compiles here: run the query through Queries"));
 
 const compileOnly: Driver = {
   init: () => Promise.resolve(),

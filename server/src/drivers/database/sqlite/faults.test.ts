@@ -103,8 +103,8 @@ describe("SQLite on a full disk", () => {
   });
 });
 
-function removeVaults(session: Pick<Database, "run" | "build">): Promise<number> {
-  return session.run(session.build.deleteFrom("vaults"));
+function removeVaults(queries: Pick<Database, "run" | "build">): Promise<number> {
+  return queries.run(queries.build.deleteFrom("vaults"));
 }
 
 /** First what is free, then what SQLite still finds inside its own files. */

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { insertAccount } from "../../../../../test/kit/rows.ts";
 import { migrate } from "../../../migrations/migrate.ts";
-import { type Database, DatabaseUnavailableError, type Session } from "../../../ports/database.ts";
+import { type Database, DatabaseUnavailableError, type Queries } from "../../../ports/database.ts";
 import { openSqlite } from "../sqlite.ts";
 import { openSnapshot } from "./snapshot.ts";
 
@@ -22,8 +22,8 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-const accountsSeenBy = async (session: Session) =>
-  (await session.all(session.build.selectFrom("accounts").selectAll())).length;
+const accountsSeenBy = async (queries: Queries) =>
+  (await queries.all(queries.build.selectFrom("accounts").selectAll())).length;
 
 describe("a snapshot", () => {
   it("sees one state until it is renewed, whatever is committed meanwhile", async () => {

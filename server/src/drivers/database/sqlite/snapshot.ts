@@ -1,12 +1,12 @@
 /** One state of the database, read beside a running server or without one. */
 import type { Kysely } from "kysely";
-import type { Session } from "../../../ports/database.ts";
+import type { Queries } from "../../../ports/database.ts";
 import type { Tables } from "../../../ports/tables.ts";
 import { compilerFor } from "./compiler.ts";
 import { openConnection, type SqliteConnection } from "./connection.ts";
 
 /** Every read sees the state of the first one after opening or {@link renew}; writes reject. */
-export interface Snapshot extends Session, Disposable {
+export interface Snapshot extends Queries, Disposable {
   /** Lets go of the state: as long as it is held, the server cannot shorten its write-ahead log. */
   renew(): void;
 }
@@ -26,9 +26,9 @@ class SqliteSnapshot implements Snapshot {
     this.#connection = connection;
   }
 
-  all: Session["all"] = async (query) => this.#connection.all(query.compile());
-  first: Session["first"] = async (query) => this.#connection.first(query.compile());
-  run: Session["run"] = () => Promise.reject(new Error("A snapshot is only read"));
+  all: Queries["all"] = async (query) => this.#connection.all(query.compile());
+  first: Queries["first"] = async (query) => this.#connection.first(query.compile());
+  run: Queries["run"] = () => Promise.reject(new Error("A snapshot is only read"));
 
   renew(): void {
     this.#connection.endSnapshot();
