@@ -15,9 +15,9 @@ module.exports = {
   forbidden: [
     forbid(
       "no-cycle",
-      "Two modules that need each other at run time are one module, or miss a third.",
+      "Two modules that need each other, be it for a type, are one module, or miss a third.",
       {},
-      { circular: true, viaOnly: AT_RUN_TIME },
+      { circular: true },
     ),
     forbid("resolvable", "An import that cannot be followed cannot be held to a floor.", {}, { couldNotResolve: true }),
     forbid(

@@ -1,4 +1,5 @@
-import { migrate, type Migration } from "@coffer/server/migrations/migrate";
+import { migrate } from "@coffer/server/migrations/migrate";
+import type { Migration } from "@coffer/server/migrations/migration";
 import { ConstraintError } from "@coffer/server/ports/database";
 import { describe, expect, it } from "vitest";
 import { fileRow, folderRow, insertAccount, uploadRow } from "../kit/rows.ts";

@@ -2,7 +2,7 @@
 import { AUDIT_DAYS } from "@coffer/contract";
 import { BATCH, listEntriesAfter, listOldEntries, removeEntries } from "../features/audit/store.ts";
 import type { Queries } from "../ports/database.ts";
-import type { JobDeps } from "./start-jobs.ts";
+import type { JobDeps } from "./job-deps.ts";
 
 const DAY = 24 * 60 * 60_000;
 

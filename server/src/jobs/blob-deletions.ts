@@ -1,7 +1,7 @@
 /** Deletes the blobs that no row needs any more; the rows that gave them up queued them in their own transaction. */
 import type { BlobDeletionRow } from "../ports/tables.ts";
-import type { JobDeps } from "./start-jobs.ts";
 import { deleteFromQueue, keysIn, listDueDeletions } from "./store.ts";
+import type { JobDeps } from "./job-deps.ts";
 
 type Deleting = Pick<JobDeps, "database" | "blobs" | "clock" | "log">;
 

@@ -3,7 +3,6 @@ import { limitsOf } from "../features/account/rules.ts";
 import { BLOB_GRACE_MS, queueBlobDeletion } from "../features/files/store.ts";
 import type { Queries } from "../ports/database.ts";
 import type { UploadRow } from "../ports/tables.ts";
-import type { JobDeps } from "./start-jobs.ts";
 import {
   deleteExpiredAnswers,
   deleteExpiredUpload,
@@ -15,6 +14,7 @@ import {
   sumKeptVersions,
   type VersionKey,
 } from "./store.ts";
+import type { JobDeps } from "./job-deps.ts";
 
 type Expiring = Pick<JobDeps, "database" | "clock">;
 

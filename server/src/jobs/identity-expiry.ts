@@ -1,7 +1,7 @@
 /** What sign-in leaves behind and time has ended. Access codes stay: the operator's list tells what became of them. */
 import { deleteEnded, type Ending } from "./identity/store.ts";
-import type { JobDeps } from "./start-jobs.ts";
 import { BATCH } from "./store.ts";
+import type { JobDeps } from "./job-deps.ts";
 
 const DAY = 86_400_000;
 

@@ -15,7 +15,7 @@ import type { Queries } from "../ports/database.ts";
 import { type Mail, MailError } from "../ports/mailer.ts";
 import type { MailRequestRow } from "../ports/tables.ts";
 import type { Job } from "./schedule.ts";
-import type { JobDeps } from "./start-jobs.ts";
+import type { JobDeps } from "./job-deps.ts";
 
 type Mailing = Pick<JobDeps, "database" | "clock" | "random" | "mailer" | "settings" | "log">;
 

@@ -1,18 +1,14 @@
 /** The server's work without a request: what has expired goes, and what a crash left behind is cleaned up. */
-import type { Deps } from "../deps.ts";
 import { removeOldEntries } from "./audit-retention.ts";
 import { deleteQueuedBlobs } from "./blob-deletions.ts";
 import { expireIdempotency, expireUploads, expireVersions } from "./expiry.ts";
 import { expireIdentity } from "./identity-expiry.ts";
 import { mailJob } from "./mail.ts";
-import { type JobLog, schedule } from "./schedule.ts";
+import { schedule } from "./schedule.ts";
 import { sweepOrphans } from "./sweep.ts";
 import { purgeTrash } from "./trash-purge.ts";
 import { removeEndedSecrets, removeOldDeliveries } from "./webhook-retention.ts";
-
-export type JobDeps = Pick<Deps, "database" | "blobs" | "clock" | "random" | "mailer" | "settings"> & {
-  readonly log: JobLog;
-};
+import type { JobDeps } from "./job-deps.ts";
 
 const HOUR = 60 * 60_000;
 /** Deleted content should be gone soon, above all on a full disk; an empty look costs one index probe. */

@@ -3,8 +3,8 @@
  * (the blob is durable before its row is written); they are counted and reported and never touched.
  */
 import type { StoredBlob } from "../ports/blob-store.ts";
-import type { JobDeps } from "./start-jobs.ts";
 import { BATCH, countFiles, fileHasBlob, keysIn, listFilesByBlob } from "./store.ts";
+import type { JobDeps } from "./job-deps.ts";
 
 /** Longer than any request takes from its last byte to its row. */
 const SAFE_AGE = 60 * 60_000;

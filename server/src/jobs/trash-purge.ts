@@ -9,7 +9,6 @@ import { queueBlobDeletion } from "../features/files/store.ts";
 import { purgeVault } from "../features/vaults/deleting.ts";
 import type { Queries } from "../ports/database.ts";
 import type { FolderRow } from "../ports/tables.ts";
-import type { JobDeps } from "./start-jobs.ts";
 import {
   deleteEmptyFolders,
   deleteFolderNames,
@@ -19,6 +18,7 @@ import {
   listOldTrashedVaults,
   type TrashedFile,
 } from "./store.ts";
+import type { JobDeps } from "./job-deps.ts";
 
 const DAY = 24 * 60 * 60_000;
 

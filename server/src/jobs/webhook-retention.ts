@@ -2,8 +2,8 @@
 import { DELIVERY_DAYS } from "@coffer/contract";
 import { deleteOldDeliveries } from "../features/webhooks/deliveries-store.ts";
 import { forgetEndedSecrets } from "../features/webhooks/store.ts";
-import type { JobDeps } from "./start-jobs.ts";
 import { BATCH } from "./store.ts";
+import type { JobDeps } from "./job-deps.ts";
 
 const DAY = 24 * 60 * 60_000;
 

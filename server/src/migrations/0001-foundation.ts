@@ -7,7 +7,7 @@
 import { type Compilable, type CreateIndexBuilder, sql } from "kysely";
 import type { Queries } from "../ports/database.ts";
 import type { Tables } from "../ports/tables.ts";
-import type { Migration } from "./migrate.ts";
+import type { Migration } from "./migration.ts";
 
 export const foundation: Migration = {
   version: 1,

@@ -3,7 +3,7 @@ import { type Compilable, type CreateTableBuilder, sql } from "kysely";
 import type { Queries } from "../ports/database.ts";
 import type { Tables } from "../ports/tables.ts";
 import { chainExistingChanges } from "./0002-identity/chain-changes.ts";
-import type { Migration } from "./migrate.ts";
+import type { Migration } from "./migration.ts";
 
 export const identity: Migration = {
   version: 2,

@@ -2,7 +2,7 @@
 import { type Compilable, type CreateTableBuilder, sql } from "kysely";
 import type { Queries } from "../ports/database.ts";
 import type { Tables } from "../ports/tables.ts";
-import type { Migration } from "./migrate.ts";
+import type { Migration } from "./migration.ts";
 
 export const sharedVaults: Migration = {
   version: 4,

@@ -5,7 +5,7 @@
  */
 import { type Compilable, sql } from "kysely";
 import type { Queries } from "../ports/database.ts";
-import type { Migration } from "./migrate.ts";
+import type { Migration } from "./migration.ts";
 
 export const webhookStatuses: Migration = {
   version: 5,

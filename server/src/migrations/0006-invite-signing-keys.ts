@@ -1,5 +1,5 @@
 /** The key that signs the statements of whoever redeemed an invite, where its chain key cannot: its owner's client verifies and names it. */
-import type { Migration } from "./migrate.ts";
+import type { Migration } from "./migration.ts";
 
 export const inviteSigningKeys: Migration = {
   version: 6,

@@ -1,5 +1,5 @@
 /** What is deleted with its vault is found by it, and the records of a generation by that: there may be many of both. */
-import type { Migration } from "./migrate.ts";
+import type { Migration } from "./migration.ts";
 
 export const manyRows: Migration = {
   version: 7,

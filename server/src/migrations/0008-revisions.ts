@@ -1,5 +1,5 @@
 /** How often a file or folder was renamed, moved, trashed or restored: what a change under a condition compares. */
-import type { Migration } from "./migrate.ts";
+import type { Migration } from "./migration.ts";
 
 export const revisions: Migration = {
   version: 8,

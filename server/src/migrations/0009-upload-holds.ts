@@ -1,5 +1,5 @@
 /** What uploads in one request hold of their account's storage while their bytes arrive (decision 0027). */
-import type { Migration } from "./migrate.ts";
+import type { Migration } from "./migration.ts";
 
 export const uploadHolds: Migration = {
   version: 9,

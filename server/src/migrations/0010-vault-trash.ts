@@ -1,6 +1,6 @@
 /** The trash of vaults: a vault that lies there gives its name free. */
 import { sql } from "kysely";
-import type { Migration } from "./migrate.ts";
+import type { Migration } from "./migration.ts";
 
 export const vaultTrash: Migration = {
   version: 10,

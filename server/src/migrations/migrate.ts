@@ -12,13 +12,7 @@ import { manyRows } from "./0007-many-rows.ts";
 import { revisions } from "./0008-revisions.ts";
 import { uploadHolds } from "./0009-upload-holds.ts";
 import { vaultTrash } from "./0010-vault-trash.ts";
-
-/** A step of the schema: applied once, in its own transaction, never changed after a release. */
-export interface Migration {
-  readonly version: number;
-  readonly name: string;
-  up(queries: Queries): Promise<void>;
-}
+import type { Migration } from "./migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
   foundation,

@@ -1,14 +1,11 @@
 /** The keys of folders' name indexes over HTTP (encryption design §2, "Names"). */
 import type { api } from "@coffer/contract";
-import type { Deps } from "../../deps.ts";
 import type { GroupHandlers, Principal } from "../../handler.ts";
 import { notFound } from "../acting.ts";
 import { readFolderFor } from "../reaching.ts";
 import { readVaultFor, requireMember, requireShared, type SeenVault } from "../shared-vaults/access.ts";
-import { stageNames } from "./staging.ts";
+import { stageNames, type FolderNamesDeps } from "./staging.ts";
 import { findFolderKey, holdsOthers } from "./store.ts";
-
-export type FolderNamesDeps = Pick<Deps, "database" | "clock" | "random" | "chain">;
 
 export const folderNamesHandlers = (deps: FolderNamesDeps): GroupHandlers<typeof api.folderNames> => ({
   get: async ({ params, query }, { principal }) => {

@@ -15,7 +15,6 @@ import { readVaultFor, requireWriter, type SeenVault, type Writer } from "../sha
 import { parseEntryStatement } from "../shared-vaults/statements.ts";
 import { findCurrentKey } from "../vault-keys/store.ts";
 import { parseSignedEntry, requireFittingEntry, type SignedEntry } from "./entries.ts";
-import type { FolderNamesDeps } from "./handlers.ts";
 import { countUnstaged, dropSomeStaged, dropStagedName, dropStagedUnderOthers, putStaged } from "./staged-store.ts";
 import {
   findEntry,
@@ -27,6 +26,7 @@ import {
   setFolderKey,
 } from "./store.ts";
 import { entriesToName, listLeft, type NamedEntry, type SwitchingFolder } from "./switching-store.ts";
+import type { Deps } from "../../deps.ts";
 
 export interface Staging {
   /** null: the top of the vault. */
@@ -224,3 +224,5 @@ function sharedOf({ shared_json }: Pick<LiveEntry, "shared_json">): SharedFile |
   if (shared_json === null) throw new Error("an entry of a shared vault has no statement");
   return JSON.parse(shared_json) as SharedFile | SharedEntry;
 }
+
+export type FolderNamesDeps = Pick<Deps, "database" | "clock" | "random" | "chain">;

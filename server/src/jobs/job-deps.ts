@@ -1,0 +1,6 @@
+import type { Deps } from "../deps.ts";
+import type { JobLog } from "./schedule.ts";
+
+export type JobDeps = Pick<Deps, "database" | "blobs" | "clock" | "random" | "mailer" | "settings"> & {
+  readonly log: JobLog;
+};
