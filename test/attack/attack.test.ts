@@ -1,6 +1,7 @@
 import { api, endpointsOf } from "@coffer/contract";
 import { expect, it } from "vitest";
-import { placesOf } from "./foreign-ids.ts";
+import { attackForeignIds, idsDeepIn, placesOf } from "./foreign-ids.ts";
+import { openSharedStack } from "../kit/shared-stack.ts";
 import { openOwnServer } from "./own-server.ts";
 import { runAttack } from "./run.ts";
 
@@ -23,8 +24,34 @@ it("finds the places of ids in the contract by itself", () => {
     "uploads.create metadata.fileId",
   ])
     expect(places).toContain(known);
-  const named = endpointsOf(api).filter(
-    ({ auth, path }) => auth === "credential" && /\{(?!chainAddress|sessionId|eventId)\w+Id\}/.test(path),
-  );
-  expect(named.filter(({ id }) => !places.some((place) => place.startsWith(`${id} params.`)))).toEqual([]);
+  const taken = endpointsOf(api)
+    .filter(({ auth }) => auth === "credential")
+    .flatMap(idsDeepIn);
+  expect(taken.length).toBeGreaterThan(60);
+  expect(taken.filter((name) => !places.includes(name))).toEqual([]);
+});
+
+it("nothing that it tries with the ids of a shared vault succeeds", async () => {
+  await using stack = await openSharedStack({ environment: { SERVICE_ACCESS_CODES: "off" } });
+  // Requests without a credential are the first user's.
+  const { client, apiKey } = await stack.signUp("attacked");
+  const { signer: member } = await stack.signUp("member");
+  const { id: vaultId, chainObjectId } = await client.vaults.create({ name: "attacked", type: "shared" });
+  const { file } = await client.files.upload({ vaultId, name: "a", body: new TextEncoder().encode("secret words") });
+  const folder = await client.folders.create({ vaultId, name: "b" });
+  await client.vaults.members.add(vaultId, member.chainAddress);
+  const keys = await fetch(`${stack.baseUrl}/api/vaults/${vaultId}/keys`, {
+    headers: { authorization: `Bearer ${apiKey}` },
+  });
+  const {
+    keys: [key],
+  } = (await keys.json()) as { keys: { keyId: string }[] };
+  const objects = {
+    ...{ vaultId, fileId: file.id, folderId: folder.id, versionId: file.versionId, chainAddress: member.chainAddress },
+    ...{ chainObjectId: chainObjectId ?? "", vaultKeyId: key?.keyId ?? "" },
+  };
+  const victim = { account: { id: "", key: apiKey }, objects };
+  const { findings, checks } = await attackForeignIds({ baseUrl: stack.baseUrl }, SEED, victim);
+  expect(findings).toEqual([]);
+  expect(checks).toBeGreaterThan(1000);
 });

@@ -3,16 +3,18 @@
  * somebody else. The operations and places come from the contract, so a new operation joins by itself.
  */
 import { api, endpointsOf, isBytes, TUS_VERSION, type EndpointDefinition } from "@coffer/contract";
+import type * as z from "zod/mini";
 import { arbitraryOf } from "../fuzz/arbitrary.ts";
 import { openDraw, type Draw } from "../fuzz/draw.ts";
 import { makeCallers } from "./callers.ts";
-import { type Answer, type Call, type Section, send, signUp, type Target } from "./target.ts";
+import { type Account, type Answer, type Call, type Section, send, signUp, type Target } from "./target.ts";
 import { makeObjects, readObjects, type Objects } from "./objects.ts";
 
 /** Which object a field names, whatever section it stands in. */
 const OBJECT_OF: Readonly<Record<string, keyof Objects>> = {
   ...{ vaultId: "vaultId", vaultIds: "vaultId", folderId: "folderId", parentId: "folderId", fileId: "fileId" },
   ...{ uploadId: "uploadId", keyId: "keyId", inviteId: "inviteId", webhookId: "webhookId", deliveryId: "deliveryId" },
+  ...{ versionId: "versionId", sessionId: "sessionId", chainAddress: "chainAddress", chainObjectId: "chainObjectId" },
 };
 
 /** Draws of everything else of a request, for each place. */
@@ -44,16 +46,56 @@ export function placesOf(endpoints: readonly EndpointDefinition[]): Place[] {
 }
 
 function fieldsOf(schema: unknown): string[] {
-  const shape = (schema as { readonly shape?: Readonly<Record<string, unknown>> } | undefined)?.shape;
-  return shape === undefined ? [] : Object.keys(shape);
+  return Object.keys((schema as Partial<z.core.$ZodObject["_zod"]["def"]> | undefined)?.shape ?? {});
 }
 
-export async function attackForeignIds(target: Target, seed: number): Promise<Section> {
+/** Names of ids at any depth of what an operation takes, as `section.field`; `*` stands for what lies deeper. */
+export function idsDeepIn(endpoint: EndpointDefinition): string[] {
+  return (["params", "query", "body"] as const).flatMap((section) => {
+    const schema = endpoint[section];
+    if (schema === undefined || isBytes(schema)) return [];
+    return namesIn(schema, 0)
+      .filter(({ name }) => /(?:Ids?|Address)$/.test(name))
+      .map(({ name, depth }) => `${endpoint.id} ${section}.${depth === 1 ? "" : "*."}${name}`);
+  });
+}
+
+function namesIn(schema: z.core.$ZodType, depth: number): { name: string; depth: number }[] {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  switch (def.type) {
+    case "optional":
+    case "nullable":
+      return namesIn(def.innerType, depth);
+    case "array":
+      return namesIn(def.element, depth);
+    case "union":
+      return def.options.flatMap((option) => namesIn(option, depth));
+    case "pipe":
+      return namesIn(def.in, depth);
+    case "object":
+      return Object.entries(def.shape).flatMap(([name, field]) => [
+        { name, depth: depth + 1 },
+        ...namesIn(field, depth + 1),
+      ]);
+    default:
+      return [];
+  }
+}
+
+/** Whoever is attacked, where it is not an account with public vaults alone. */
+export interface Victim {
+  readonly account: Account;
+  /** In the place of what every account has. */
+  readonly objects: Partial<Objects>;
+}
+
+export async function attackForeignIds(target: Target, seed: number, given?: Victim): Promise<Section> {
   // In development a request without a credential is the first user's: this one is neither side.
   await signUp(target);
-  const victim = await signUp(target);
+  const victim = given?.account ?? (await signUp(target));
   const attacker = await signUp(target);
-  const [theirs, own] = [await makeObjects(target, victim), await makeObjects(target, attacker)];
+  const theirs = { ...(await makeObjects(target, victim)), ...given?.objects };
+  const own = await makeObjects(target, attacker);
   const { callers, notes: missing } = await makeCallers(target, victim, attacker, own);
   const before = await readObjects(target, victim, theirs);
   const draw = openDraw(seed);
@@ -66,7 +108,8 @@ export async function attackForeignIds(target: Target, seed: number): Promise<Se
       for (let turn = 0; turn < DRAWS; turn += 1) {
         const answer = await send(target, callFor(place, { theirs, own, draw }), caller.credential);
         checks += 1;
-        if (answer.code !== "validation_failed") reached.add(nameOf(place));
+        // A caller that lacks a credential, a right or a scope is stopped before the id.
+        if (caller === callers[0] && answer.code !== "validation_failed") reached.add(nameOf(place));
         findings.push(...judge(answer, theirs).map((what) => `${nameOf(place)}, ${caller.kind}: ${what}`));
       }
     }
@@ -126,18 +169,23 @@ function drawn(
     {};
   const kept = Object.entries(fields).filter(([name]) => shape[name]?._zod.optin !== "optional" || name === "name");
   const set = Object.fromEntries(kept) as Record<string, unknown>;
-  for (const name of Object.keys(set)) if (OBJECT_OF[name] !== undefined) set[name] = idFor(name, own);
+  for (const name of Object.keys(set)) if (OBJECT_OF[name] !== undefined) set[name] = idFor(name, own, section);
+  // What a list holds would be refused before the ids beside it.
+  for (const [name, value] of Object.entries(set))
+    if (Array.isArray(value) && OBJECT_OF[name] === undefined) set[name] = [];
   if (place.section === section) {
-    set[place.field] = idFor(place.field, theirs);
+    set[place.field] = idFor(place.field, theirs, section);
     // A delivery lies under its own webhook.
     if (place.field === "deliveryId") set["webhookId"] = theirs.webhookId;
   }
   return set;
 }
 
-function idFor(field: string, objects: Objects): unknown {
+function idFor(field: string, objects: Objects, section: Place["section"]): unknown {
+  // In a path it is an API key's.
+  if (field === "keyId" && section === "body") return objects.vaultKeyId;
   const id = objects[OBJECT_OF[field] ?? "vaultId"];
-  return field.endsWith("s") ? [id] : id;
+  return field.endsWith("Ids") ? [id] : id;
 }
 
 function headersFor({ endpoint, section, field }: Place, { theirs }: Ids): Record<string, string> {
@@ -146,7 +194,10 @@ function headersFor({ endpoint, section, field }: Place, { theirs }: Ids): Recor
     isBytes(endpoint.body ?? { kind: "bytes" }) && endpoint.body !== undefined
       ? (endpoint.body as { mediaType?: string }).mediaType
       : undefined;
-  const metadata = { filename: "attack", ...(section === "metadata" ? { [field]: String(idFor(field, theirs)) } : {}) };
+  const metadata = {
+    filename: "attack",
+    ...(section === "metadata" ? { [field]: String(idFor(field, theirs, section)) } : {}),
+  };
   if (section === "metadata" && field === "fileId") delete (metadata as { filename?: string }).filename;
   const known: Readonly<Record<string, string>> = {
     "tus-resumable": TUS_VERSION,
