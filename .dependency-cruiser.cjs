@@ -5,6 +5,10 @@
 const inServer = (directory) => `^server/src/${directory}`;
 /** Tests, and the `test-….ts` and `live-service.ts` files that set a service up for the tests next to them. */
 const TESTS = "(\\.test|/test-[a-z-]+|/live-service)\\.ts$";
+/** `store.ts`, `rules.ts` and what is named after them, such as `queue-store.ts`, in features and in jobs. */
+const STORES = inServer("(features|jobs)/.*\\bstore\\.ts$");
+const RULES = inServer("(features|jobs)/.*\\brules\\.ts$");
+const HANDLERS = inServer("(features/.*\\bhandlers|handler)\\.ts$");
 /** An import that is still there at run time. */
 const AT_RUN_TIME = { dependencyTypesNot: ["type-only"] };
 
@@ -65,17 +69,14 @@ module.exports = {
     forbid(
       "rules-are-pure",
       "Rules decide from values; they do not reach for rows, bytes or requests. They refuse with the catalogue's errors.",
-      { path: inServer("features/.*/rules\\.ts$") },
-      {
-        ...AT_RUN_TIME,
-        path: inServer("(features/.*/(store|handlers)\\.ts$|http/|drivers/|jobs/|migrations/)"),
-      },
+      { path: RULES },
+      { ...AT_RUN_TIME, path: [STORES, HANDLERS, inServer("(http|drivers|jobs|migrations)/")] },
     ),
     forbid(
       "stores-know-no-http",
       "A store answers in rows and null; statuses are decided above it.",
-      { path: inServer("features/.*/store\\.ts$") },
-      { ...AT_RUN_TIME, path: inServer("(http/|features/.*/handlers\\.ts$)") },
+      { path: STORES },
+      { ...AT_RUN_TIME, path: [HANDLERS, inServer("http/")] },
     ),
     forbid(
       "app-reads-no-environment",

@@ -173,6 +173,36 @@ const FLOOR_SEEDS: readonly Seed[] = [
     says: "features-know-no-http: server/src/features/things/handlers.ts",
   },
   {
+    guard: "rules that know a store",
+    file: "server/src/features/things/price-rules.ts",
+    text: 'import { row } from "./store.ts";\nexport const price = row;\n',
+    says: "rules-are-pure: server/src/features/things/price-rules.ts",
+  },
+  {
+    guard: "rules that know one of several stores",
+    file: "server/src/features/things/rules.ts",
+    text: 'export * from "./old-store.ts";\n',
+    says: "rules-are-pure: server/src/features/things/rules.ts",
+  },
+  {
+    guard: "rules that know a job's store",
+    file: "server/src/features/things/rules.ts",
+    text: 'export * from "../../jobs/store.ts";\n',
+    says: "rules-are-pure: server/src/features/things/rules.ts",
+  },
+  {
+    guard: "a store that knows a handler",
+    file: "server/src/features/things/old-store.ts",
+    text: 'export * from "./handlers.ts";\n',
+    says: "stores-know-no-http: server/src/features/things/old-store.ts",
+  },
+  {
+    guard: "a job's store that knows HTTP",
+    file: "server/src/jobs/store.ts",
+    text: 'export * from "../http/call.ts";\n',
+    says: "stores-know-no-http: server/src/jobs/store.ts",
+  },
+  {
     guard: "the SDK's root reaching its Node entry",
     file: "packages/sdk/src/one.ts",
     text: 'import { read } from "./node/index.ts";\nexport const one = read;\n',
