@@ -24,9 +24,12 @@ describe("the account", () => {
     });
   });
 
-  it("counts what it stores [S1-stores-files S5.5-unverified-may-store]", async () => {
+  it("stores, reads and makes vaults with an unverified address, and counts what it stores [S1-stores-files S5.5-unverified-may-store]", async () => {
     const { apiKey } = await signUp(service().server.baseUrl);
-    expectStatus(await service().ask("POST", "/api/files?name=a", { key: apiKey, body: new Uint8Array(1234) }), 201);
+    const stored = await service().ask("POST", "/api/files?name=a", { key: apiKey, body: new Uint8Array(1234) });
+    const file = objectIn(fieldsAt(stored, 201), "file");
+    expectStatus(await service().ask("GET", `/api/files/${textIn(file, "id")}/content`, { key: apiKey }), 200);
+    expectStatus(await service().ask("POST", "/api/vaults", { key: apiKey, body: { name: "v", type: "public" } }), 201);
     const account = objectIn(fieldsAt(await service().ask("GET", "/api/account", { key: apiKey }), 200), "account");
     expect(account["emailVerified"]).toBe(false);
     expect(account["usage"]).toEqual({ bytes: 1234, files: 1 });
