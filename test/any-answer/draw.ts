@@ -9,6 +9,8 @@ export interface Draw {
   pick<Value>(values: readonly Value[]): Value;
   /** Letters and digits that no other call draws. */
   word(prefix: string): string;
+  /** Chance of its own, from the seed and the label alone: whatever is drawn elsewhere, or at the same time, changes nothing of it. */
+  fork(label: string): Draw;
 }
 
 /** mulberry32. */
@@ -40,5 +42,6 @@ export function openDraw(seed: number): Draw {
       ).join("");
       return `${prefix}${String(words)}x${random}`;
     },
+    fork: (label) => openDraw(Array.from(label).reduce((sum, one) => Math.imul(sum, 31) + one.charCodeAt(0), ~seed)),
   };
 }

@@ -23,8 +23,10 @@ export interface Liar extends AsyncDisposable {
   readonly lied: ReadonlyMap<string, number>;
   /** Since the last {@link Liar.begin}. */
   readonly sent: readonly Sent[];
-  /** From here on its answers are lies, by a plan of their own; with false they are true. */
-  begin(lying: boolean): void;
+  /** Since then: what was lied about, and how. */
+  readonly told: readonly string[];
+  /** From here on its answers are lies, by a plan of their own that is drawn; with null they are true. */
+  begin(lying: Draw | null): void;
 }
 
 interface Answered {
@@ -47,34 +49,50 @@ const REFUSALS = [
 const REFUSED = 0.04;
 
 /** `target`: the honest server. */
-export async function openLiar(target: () => string, draw: Draw): Promise<Liar> {
+export async function openLiar(target: () => string, outside: Draw): Promise<Liar> {
   const served = openServed();
   const lied = new Map<string, number>();
   /** Of uploads in parts. */
   const places: string[] = [];
   let sent: Sent[] = [];
-  let plan: Plan | null = null;
+  let told: string[] = [];
+  let call: { readonly plan: Plan; readonly draw: Draw; readonly asked: Map<string, number> } | null = null;
   const count = (endpointId: string): void => void lied.set(endpointId, (lied.get(endpointId) ?? 0) + 1);
-  const told = (request: Sent, honest: Answered): Answered => {
+  /** By endpoint, so that calls which come at once have the same lies in whichever order. */
+  const drawFor = (endpointId: string): Draw => {
+    if (call === null) return outside;
+    const nth = (call.asked.get(endpointId) ?? 0) + 1;
+    call.asked.set(endpointId, nth);
+    return call.draw.fork(`${endpointId} ${String(nth)}`);
+  };
+  const answer = (request: Sent, honest: Answered): Answered => {
+    const [draw, plan] = [drawFor(request.endpointId), call?.plan ?? null];
     const said = readJson(honest);
     if (said !== null && honest.status < 300) noteAnswer(served, request.endpointId, said, draw);
     const isContent = request.endpointId === "files.content" && honest.status === 200;
     if (isContent) noteContent(served, honest, draw);
     if (plan === null) return honest;
-    const lie = lieOf(request, honest, said);
-    if (lie !== honest) count(request.endpointId);
+    const lie = lieOf(plan, request, honest, said, draw);
+    if (lie === honest) return honest;
+    count(request.endpointId);
+    told.push(`${request.endpointId} ${plan.kind}`);
     return lie;
   };
-  const lieOf = (request: Sent, honest: Answered, said: Readonly<Record<string, unknown>> | null): Answered => {
-    if (plan === null) return honest;
+  const lieOf = (
+    plan: Plan,
+    request: Sent,
+    honest: Answered,
+    said: Readonly<Record<string, unknown>> | null,
+    draw: Draw,
+  ): Answered => {
     if (request.method !== "GET" && draw.chance(REFUSED)) return refusal(draw);
-    if (request.endpointId === "files.content") return contentLie(plan, honest);
-    if (said === null && honest.status < 300) return headerLie(plan, honest);
+    if (request.endpointId === "files.content") return contentLie(plan, honest, draw);
+    if (said === null && honest.status < 300) return headerLie(plan, honest, draw);
     if (said === null || honest.status >= 300) return honest;
     const lie = lieAbout(served, plan, request.endpointId, said, draw);
     return lie === said ? honest : { ...honest, body: Buffer.from(JSON.stringify(lie)) };
   };
-  const contentLie = (current: Plan, honest: Answered): Answered => {
+  const contentLie = (current: Plan, honest: Answered, draw: Draw): Answered => {
     if (!draw.chance(current.rate)) return honest;
     const other = served.contents.length > 0 && draw.chance(0.5) ? draw.pick(served.contents) : honest;
     const given = { ...honest, ...(honest.status === 200 ? other : {}) };
@@ -88,7 +106,7 @@ export async function openLiar(target: () => string, draw: Draw): Promise<Liar> 
     return { ...given, headers: { ...given.headers, [HEADERS.file.toLowerCase()]: header } };
   };
   /** Of an upload in parts: which file it has become, and where it goes on. */
-  const headerLie = (current: Plan, honest: Answered): Answered => {
+  const headerLie = (current: Plan, honest: Answered, draw: Draw): Answered => {
     const [name] = [HEADERS.fileId.toLowerCase(), "location"].filter((one) => honest.headers[one] !== undefined);
     if (name === undefined || !draw.chance(current.rate)) return honest;
     const others = name === "location" ? places : (served.objects.get("file") ?? []).map(({ id }) => String(id));
@@ -98,9 +116,9 @@ export async function openLiar(target: () => string, draw: Draw): Promise<Liar> 
   const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const request = await receive(incoming);
     sent.push(request);
-    const pretends = plan !== null && PRETENDED.has(request.endpointId);
+    const pretends = call !== null && PRETENDED.has(request.endpointId);
     const honest = pretends ? NOTHING : await pass(target(), request);
-    const { status, headers, body } = told(request, honest);
+    const { status, headers, body } = answer(request, honest);
     response.writeHead(status, { ...headers, ...(status === 204 ? {} : { "content-length": String(body.length) }) });
     response.end(request.method === "HEAD" ? undefined : body);
   };
@@ -117,9 +135,13 @@ export async function openLiar(target: () => string, draw: Draw): Promise<Liar> 
     get sent() {
       return sent;
     },
-    begin: (lying) => {
+    get told() {
+      return told;
+    },
+    begin: (draw) => {
       sent = [];
-      plan = lying ? drawPlan(draw) : null;
+      told = [];
+      call = draw === null ? null : { plan: drawPlan(draw), draw, asked: new Map() };
     },
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();

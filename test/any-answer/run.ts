@@ -23,6 +23,7 @@ export async function openRunner(world: World, draw: Draw): Promise<Runner> {
   let client = await world.newProcess();
   let tools: Promise<Tools> | null = null;
   let isOwn = false;
+  let calls = 0;
   const close = async (): Promise<void> => {
     await (await tools)?.[Symbol.asyncDispose]();
     tools = null;
@@ -43,7 +44,9 @@ export async function openRunner(world: World, draw: Draw): Promise<Runner> {
         if (what !== null) found.add(what);
       };
       const before = await readPins(world);
-      world.liar.begin(true);
+      calls += 1;
+      const own = draw.fork(`call ${String(calls)}`);
+      world.liar.begin(own.fork("lies"));
       const means = (meant: Meaning): void => {
         meaning = meant;
         const { itemId, vaultId, name: called, content } = meant;
@@ -52,21 +55,22 @@ export async function openRunner(world: World, draw: Draw): Promise<Runner> {
           noteItem(world.truth, itemId, { kind: known.kind, vaultId: known.vaultId, name: called, content });
       };
       const outcome = await method({
-        ...{ world, draw, client, means, blame },
+        ...{ world, draw: own, client, means, blame },
         tools: () => (tools ??= isOwn ? openToolProcess(world) : openToolsOver(client, world)),
       }).then(
         (verdict) => ({ verdict, failure: null }),
         (failure: unknown) => ({ verdict: undefined, failure }),
       );
       requireExpected(name, outcome.failure);
-      const { sent } = world.liar;
-      world.liar.begin(false);
+      const { sent, told } = world.liar;
+      world.liar.begin(null);
       const secrets = hiddenOf(meaning);
       for (const request of sent) await blameRequest(world, meaning, secrets, request, blame);
       outcome.verdict?.();
       blamePins(before, await readPins(world), name, sent, blame);
       if (found.size === 0) return;
-      blamed.push(...[...found].map((what) => `${name}: ${what}`));
+      const lies = `call ${String(calls)}, lies: ${told.join(", ")}`;
+      blamed.push(...[...found].map((what) => `${name}: ${what} (${lies})`));
       await before.restore();
       await begin();
     },
