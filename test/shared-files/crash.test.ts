@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { paddedSize, parseVersionStatement } from "@coffer/crypto";
-import type { Client, Middleware, Vault } from "@coffer/sdk";
+import { memoryPins, type Client, type Middleware, type Vault } from "@coffer/sdk";
 import { uploadFile } from "@coffer/sdk/node";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
@@ -179,6 +179,17 @@ describe("an upload that was cut off", () => {
     await stack.owner.client.vaults.members.remove(vault.id, member.signer.chainAddress);
     await expectStored(path);
     expectBegunAnew();
+  });
+
+  test("is not gone on with below a generation that a node has shown since", async () => {
+    const path = await cutOff("bound.bin", randomBytes(PART * 6));
+    const pins = memoryPins();
+    const shown = { generation: 1_000n, floor: 0n, since: Date.now() };
+    await pins.changeHighest(vault.chainObjectId ?? "", (kept) => ({ ...kept, candidates: [shown] }));
+    const bound = stack.owner.another({ middleware: [line.middleware], shared: { pins } });
+    await expect(uploadFile(bound, path, options())).rejects.toMatchObject({ code: "rolled_back" });
+    expect(line.parts).toEqual([]);
+    await expectStored(path);
   });
 
   test("begins anew when its size is to be hidden now, or not any more", async () => {
