@@ -1,6 +1,7 @@
 /** Removes what has been in the audit log for 365 days (decisions §4). */
 import { AUDIT_DAYS } from "@coffer/contract";
-import { BATCH, listEntriesAfter, listOldEntries, removeEntries } from "../features/audit/store.ts";
+import { BATCH, listOldEntries, removeEntries } from "../features/audit/store.ts";
+import { listChangesAfter } from "../features/changes/store.ts";
 import type { Queries } from "../ports/database.ts";
 import type { JobDeps } from "./job-deps.ts";
 
@@ -42,7 +43,7 @@ async function removeOldOf(deps: Removing, accountId: string, cutoff: number, si
 }
 
 async function removeBatch(transaction: Queries, accountId: string, cutoff: number): Promise<number> {
-  const oldest = await listEntriesAfter(transaction, accountId, 0);
+  const oldest = await listChangesAfter(transaction, { accountId, after: 0, limit: BATCH });
   const kept = oldest.findIndex((row) => row.occurred_at > cutoff);
   const newest = kept === -1 ? oldest.at(-1) : oldest[kept - 1];
   if (newest === undefined) return 0;

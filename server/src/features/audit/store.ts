@@ -77,21 +77,6 @@ async function listActions(queries: Queries, accountId: string, action: string):
   }
 }
 
-const entriesAfter = prepared((build, value: { accountId: string; after: number }) =>
-  build
-    .selectFrom("changes")
-    .selectAll()
-    .where("account_id", "=", value.accountId)
-    .where("sequence", ">", value.after)
-    .orderBy("sequence")
-    .limit(BATCH),
-);
-
-/** Oldest first, fewer than {@link BATCH} only at the end. */
-export function listEntriesAfter(queries: Queries, accountId: string, after: number): Promise<ChangeRow[]> {
-  return queries.all(entriesAfter(queries, { accountId, after }));
-}
-
 const chainEnds = prepared((build, value: { accountId: string }) =>
   build
     .selectFrom("accounts")

@@ -3,7 +3,8 @@ import { hash } from "node:crypto";
 import { type AuditCheck, type AuditEvent, type AuditLink, checkAuditChain } from "@coffer/contract";
 import type { Queries } from "../../ports/database.ts";
 import { toAuditEvent } from "../changes/events.ts";
-import { BATCH, findChainEnds, listEntriesAfter } from "./store.ts";
+import { listChangesAfter } from "../changes/store.ts";
+import { BATCH, findChainEnds } from "./store.ts";
 
 export interface AccountCheck extends AuditCheck {
   /** What the account says its newest entry is. */
@@ -45,7 +46,7 @@ async function* readEntries(
 ): AsyncGenerator<AuditEvent> {
   let entries = 0;
   for (let after = Number.MIN_SAFE_INTEGER; ;) {
-    const rows = await listEntriesAfter(queries, accountId, after);
+    const rows = await listChangesAfter(queries, { accountId, after, limit: BATCH });
     for (const row of rows) yield toAuditEvent(row);
     entries += rows.length;
     onProgress(entries);

@@ -4,10 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSqlite } from "../../drivers/database/sqlite.ts";
 import type { Principal } from "../../handler.ts";
 import type { Database } from "../../ports/database.ts";
-import { listEntriesAfter } from "../audit/store.ts";
 import { openTestLog, type TestLog } from "../audit/test-log.ts";
 import { toAuditEvent } from "./events.ts";
-import { type Change, recordChange } from "./store.ts";
+import { type Change, listChangesAfter, recordChange } from "./store.ts";
 
 let log: TestLog;
 beforeEach(async () => {
@@ -33,7 +32,8 @@ function record(more: Partial<Change> = {}, database: Database = log.database): 
   return database.transaction((transaction) => recordChange(transaction, change));
 }
 
-const events = async () => (await listEntriesAfter(log.database, log.accountId, 0)).map(toAuditEvent);
+const events = async () =>
+  (await listChangesAfter(log.database, { accountId: log.accountId, after: 0, limit: 500 })).map(toAuditEvent);
 
 describe("[D1-changes-row D1-changes-audit] a recorded change", () => {
   it("says who did it: key, session, development access, holder of an invite, the service", async () => {

@@ -73,6 +73,27 @@ export async function recordChange(transaction: Queries, change: Change): Promis
   return place.sequence;
 }
 
+const after = prepared((build, value: { accountId: string; after: number; limit: number }) =>
+  build
+    .selectFrom("changes")
+    .selectAll()
+    .where("account_id", "=", value.accountId)
+    .where("sequence", ">", value.after)
+    .orderBy("sequence")
+    .limit(value.limit),
+);
+
+/**
+ * Oldest first, fewer than `limit` only at the end. Numbers are given in the order of commits, so nothing ever appears
+ * behind what was read.
+ */
+export function listChangesAfter(
+  queries: Queries,
+  value: { accountId: string; after: number; limit: number },
+): Promise<ChangeRow[]> {
+  return queries.all(after(queries, value));
+}
+
 type Unchained = Omit<AuditEvent, "hash">;
 
 function toEvent(change: Change, place: { sequence: number; changes_hash: string }): Unchained {

@@ -4,8 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Queries } from "../../ports/database.ts";
 import { openTestLog, type TestLog } from "../audit/test-log.ts";
 import { removeEntries } from "../audit/store.ts";
-import { openFeed, type Pause } from "./feed.ts";
-import { BATCH } from "./store.ts";
+import { BATCH, openFeed, type Pause } from "./feed.ts";
 import { addChange, type ReadBlock, readBlocks, takeIds } from "./test-feed.ts";
 
 let log: TestLog;

@@ -5,8 +5,8 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { Queries } from "../../ports/database.ts";
 import type { ChangeRow } from "../../ports/tables.ts";
+import { listChangesAfter } from "../changes/store.ts";
 import { renderPayload } from "../webhooks/payload.ts";
-import { BATCH, listChangesAfter } from "./store.ts";
 
 export interface FeedParts {
   readonly database: Queries;
@@ -25,6 +25,8 @@ export interface FeedStart {
   readonly signal: AbortSignal;
 }
 
+/** Rows of one step: what a feed holds in memory for a reader that is slow. */
+export const BATCH = 100;
 /** Between two looks for changes; those of other processes show no later. One look reads one page of an index. Milliseconds. */
 const POLL = 250;
 /** Proxies cut connections that are silent, and a reader that is gone shows only when it is written to (§9.2.7: "every 15 seconds or so"). */
@@ -45,7 +47,7 @@ export async function* openFeed(parts: FeedParts, start: FeedStart): AsyncGenera
   // comes back to this place.
   yield encode(`retry: ${RETRY}\nid: ${after}\n\n`);
   while (!signal.aborted) {
-    const changes = await listChangesAfter(database, accountId, after);
+    const changes = await listChangesAfter(database, { accountId, after, limit: BATCH });
     after = changes.at(-1)?.sequence ?? after;
     const silent = clock.elapsed() - spokeAt >= HEARTBEAT;
     const text = changes.map(renderEvent).join("") || (silent ? ": keep-alive\n\n" : "");

@@ -1,6 +1,6 @@
 /** How far each account's changes have become deliveries. Accounts without endpoints have no row here and cost nothing. */
 import { prepared, type Queries } from "../../ports/database.ts";
-import type { ChangeRow, WebhookRow } from "../../ports/tables.ts";
+import type { WebhookRow } from "../../ports/tables.ts";
 
 /** Accounts looked at in one step. */
 export const ACCOUNTS_AT_ONCE = 2000;
@@ -25,23 +25,6 @@ export interface Progress {
 /** In the order of the accounts' ids. */
 export function listProgress(queries: Queries, after: string): Promise<Progress[]> {
   return queries.all(cursorsAfter(queries, { after }));
-}
-
-const changesAfter = prepared((build, value: { accountId: string; after: number; limit: number }) =>
-  build
-    .selectFrom("changes")
-    .selectAll()
-    .where("account_id", "=", value.accountId)
-    .where("sequence", ">", value.after)
-    .orderBy("sequence")
-    .limit(value.limit),
-);
-
-export function listChangesAfter(
-  queries: Queries,
-  value: { accountId: string; after: number; limit: number },
-): Promise<ChangeRow[]> {
-  return queries.all(changesAfter(queries, value));
 }
 
 const endpointsOf = prepared((build, value: { accountId: string }) =>

@@ -7,9 +7,9 @@
  */
 import { isSubscribed, MAX_ATTEMPTS } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
+import { listChangesAfter } from "../../features/changes/store.ts";
 import {
   ACCOUNTS_AT_ONCE,
-  listChangesAfter,
   listProgress,
   listSubscribers,
   markFirstDelivery,

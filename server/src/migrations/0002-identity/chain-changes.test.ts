@@ -6,7 +6,8 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSqlite } from "../../drivers/database/sqlite.ts";
 import { openSnapshot } from "../../drivers/database/sqlite/snapshot.ts";
-import { findChainEnds, listEntriesAfter } from "../../features/audit/store.ts";
+import { findChainEnds } from "../../features/audit/store.ts";
+import { listChangesAfter } from "../../features/changes/store.ts";
 import { verifyAccount } from "../../features/audit/verify.ts";
 import { toAuditEvent } from "../../features/changes/events.ts";
 import { recordChange } from "../../features/changes/store.ts";
@@ -82,7 +83,7 @@ describe("[D1-changes-audit] a log from before there was a chain", () => {
     const accountId = addAccount([bySystem, byKey, byDevelopment]);
     await using database = await openSqlite({ path: path(), reserveBytes: 0 });
     await migrate(database);
-    const events = (await listEntriesAfter(database, accountId, 0)).map(toAuditEvent);
+    const events = (await listChangesAfter(database, { accountId, after: 0, limit: 500 })).map(toAuditEvent);
     expect(events.map(({ actor }) => actor)).toEqual([
       { type: "system", id: null, accessLevel: null, chainAddress: null },
       { type: "api-key", id: keyId, accessLevel: "agent", chainAddress },
@@ -122,7 +123,7 @@ describe("[D1-changes-audit] a log from before there was a chain", () => {
     insert.run(accountId, 2, accountId, actor, `{"kind":"file","id":"f","vaultId":"${accountId}"}`, TIME + 1);
     await using database = await openSqlite({ path: path(), reserveBytes: 0 });
     await migrate(database);
-    const rows = await listEntriesAfter(database, accountId, 0);
+    const rows = await listChangesAfter(database, { accountId, after: 0, limit: 500 });
     expect(rows.map(({ hash }) => hash)).toMatchInlineSnapshot(`
       [
         "5c452f32aad095c475a5bb65b08413dd6b5b8932b1613a50b880574e684df00b",
