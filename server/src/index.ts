@@ -11,7 +11,7 @@ import { type LineSink, type Log, logFault, openLog } from "./http/log.ts";
 import { followUnused } from "./http/unused-connections.ts";
 import { openProviders } from "./providers.ts";
 import { startJobs } from "./jobs/start-jobs.ts";
-import { startWebhooks } from "./jobs/webhooks/start-webhooks.ts";
+import { startWebhooks } from "./features/webhooks/delivery/start-webhooks.ts";
 import { requireMasterKey } from "./master-key.ts";
 import { migrate } from "./migrations/migrate.ts";
 import { systemClock } from "./ports/clock.ts";

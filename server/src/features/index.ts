@@ -24,7 +24,7 @@ import { uploadsHandlers } from "./uploads/handlers.ts";
 import { vaultKeysHandlers } from "./vault-keys/handlers.ts";
 import { vaultsHandlers } from "./vaults/handlers.ts";
 import { type EventsParts, eventsHandlers } from "./events/handlers.ts";
-import { webhookEventsHandlers } from "./webhook-events/handlers.ts";
+import { webhookEventsHandlers } from "./webhooks/events/handlers.ts";
 import { webhooksHandlers } from "./webhooks/handlers.ts";
 
 type Parts = SystemParts & EventsParts & { readonly limits: Limits };

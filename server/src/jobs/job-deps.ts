@@ -1,5 +1,5 @@
 import type { Deps } from "../deps.ts";
-import type { JobLog } from "./schedule.ts";
+import type { JobLog } from "../job-log.ts";
 
 export type JobDeps = Pick<Deps, "database" | "blobs" | "clock" | "random" | "mailer" | "settings"> & {
   readonly log: JobLog;

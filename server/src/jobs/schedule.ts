@@ -1,10 +1,5 @@
 /** Work that comes back, one run at a time. */
-
-/** What jobs write to; pino's logger is one. */
-export interface JobLog {
-  info(fields: Readonly<Record<string, unknown>>, message: string): void;
-  error(fields: Readonly<Record<string, unknown>>, message: string): void;
-}
+import type { JobLog } from "../job-log.ts";
 
 export interface Job {
   readonly name: string;

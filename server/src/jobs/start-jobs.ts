@@ -7,7 +7,7 @@ import { mailJob } from "./mail.ts";
 import { schedule } from "./schedule.ts";
 import { sweepOrphans } from "./sweep.ts";
 import { purgeTrash } from "./trash-purge.ts";
-import { removeEndedSecrets, removeOldDeliveries } from "./webhook-retention.ts";
+import { removeEndedSecrets, removeOldDeliveries } from "../features/webhooks/delivery/retention.ts";
 import type { JobDeps } from "./job-deps.ts";
 
 const HOUR = 60 * 60_000;

@@ -1,6 +1,6 @@
 /** TEST ONLY: runs the mail job of a test app, and reads the tokens that it mailed. */
 import { sendRequestedMails } from "../../jobs/mail.ts";
-import type { JobLog } from "../../jobs/schedule.ts";
+import type { JobLog } from "../../job-log.ts";
 import type { Deps } from "../../deps.ts";
 import type { Mail } from "../../ports/mailer.ts";
 import type { TestApp } from "../../test-app.ts";

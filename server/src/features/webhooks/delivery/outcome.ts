@@ -1,12 +1,12 @@
 /** Writes down how attempts went: the attempt, its delivery and its endpoint, in one transaction. Rules: outcome-rules.ts. */
-import type { Deps } from "../../deps.ts";
-import type { Queries } from "../../ports/database.ts";
-import type { Random } from "../../ports/random.ts";
-import type { WebhookRow } from "../../ports/tables.ts";
-import type { WebhookOutcome } from "../../ports/webhook-sender.ts";
-import { insertMailRequest } from "../mail-tokens/store.ts";
+import type { Deps } from "../../../deps.ts";
+import type { Queries } from "../../../ports/database.ts";
+import type { Random } from "../../../ports/random.ts";
+import type { WebhookRow } from "../../../ports/tables.ts";
+import type { WebhookOutcome } from "../../../ports/webhook-sender.ts";
+import { insertMailRequest } from "../../mail-tokens/store.ts";
+import { recordWebhookChange } from "../endpoints.ts";
 import { findOwnerAddress, takeMailTurn } from "./cursor-store.ts";
-import { recordWebhookChange } from "./endpoints.ts";
 import {
   type DisableReason,
   endAttempt,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Database, Queries } from "../../ports/database.ts";
+import type { Database, Queries } from "../../../ports/database.ts";
 import { Dispatcher } from "./dispatch.ts";
 import { openTestEngine, type TestEngine } from "./test-engine.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { WebhookFailure, WebhookOutcome } from "../../ports/webhook-sender.ts";
+import type { WebhookFailure, WebhookOutcome } from "../../../ports/webhook-sender.ts";
 import {
   DISABLED_AFTER,
   endAttempt,

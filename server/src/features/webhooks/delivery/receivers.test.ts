@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { closedPort, openRawReceiver, openReceiver, type Receiver } from "../../../../test/suites/webhook-receivers.ts";
-import { openWebhookSender } from "../../drivers/webhook-sender/undici.ts";
+import {
+  closedPort,
+  openRawReceiver,
+  openReceiver,
+  type Receiver,
+} from "../../../../../test/suites/webhook-receivers.ts";
+import { openWebhookSender } from "../../../drivers/webhook-sender/undici.ts";
 import { openTestEngine, type TestEngine } from "./test-engine.ts";
 
 const HOUR = 3_600_000;

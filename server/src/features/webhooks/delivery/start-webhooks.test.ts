@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { systemClock } from "../../ports/clock.ts";
+import { systemClock } from "../../../ports/clock.ts";
 import { startWebhooks } from "./start-webhooks.ts";
 import { ok, openTestEngine } from "./test-engine.ts";
 

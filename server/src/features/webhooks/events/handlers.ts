@@ -1,5 +1,5 @@
 import type { api } from "@coffer/contract";
-import type { GroupHandlers } from "../../handler.ts";
+import type { GroupHandlers } from "../../../handler.ts";
 import { type CatalogueEntry, renderCatalogue } from "./catalogue.ts";
 
 export const webhookEventsHandlers = (): GroupHandlers<typeof api.webhookEvents> => ({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { sendRequestedMails } from "../mail.ts";
-import { WAITS } from "../../features/webhooks/outcome-rules.ts";
+import { sendRequestedMails } from "../../../jobs/mail.ts";
+import { WAITS } from "./outcome-rules.ts";
 import { failing, ok, openTestEngine } from "./test-engine.ts";
 
 const SECOND = 1000;

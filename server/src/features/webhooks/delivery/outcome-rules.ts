@@ -1,6 +1,6 @@
 /** What an attempt makes of its delivery and of its endpoint (decisions §6). Pure; outcome.ts writes it down. */
-import type { WebhookDeliveryRow, WebhookRow } from "../../ports/tables.ts";
-import type { WebhookOutcome } from "../../ports/webhook-sender.ts";
+import type { WebhookDeliveryRow, WebhookRow } from "../../../ports/tables.ts";
+import type { WebhookOutcome } from "../../../ports/webhook-sender.ts";
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

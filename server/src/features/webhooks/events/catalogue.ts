@@ -1,7 +1,7 @@
 /** Every kind of event with what it means, the JSON Schema of its payload, and an example that fits it. */
 import { EVENT_KINDS, type EventKind, type EventObject, eventSchema } from "@coffer/contract";
 import * as z from "zod/mini";
-import { renderEvent } from "../webhooks/payload.ts";
+import { renderEvent } from "../payload.ts";
 
 export interface CatalogueEntry {
   readonly kind: EventKind;

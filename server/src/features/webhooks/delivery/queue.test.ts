@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { removeOldDeliveries } from "../webhook-retention.ts";
+import { removeOldDeliveries } from "./retention.ts";
 import { type Answer, failing, ok, openTestEngine } from "./test-engine.ts";
 
 const HOUR = 3_600_000;

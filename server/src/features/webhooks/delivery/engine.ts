@@ -5,28 +5,16 @@
  * At least once: an attempt is counted before it is made, and a process that ends in between leaves a lease. When it is over
  * the same message goes out again, under the same `webhook-id`. Never more often than `max_attempts`.
  */
-import type { Deps } from "../../deps.ts";
-import {
-  type DisabledEndpoint,
-  type FinishedAttempt,
-  recordAttempts,
-  recordInterrupted,
-} from "../../features/webhooks/outcome.ts";
-import {
-  type ClaimedDelivery,
-  claimDue,
-  findEndpoint,
-  findNextDue,
-  LANES_AT_ONCE,
-  listLanes,
-} from "../../features/webhooks/queue-store.ts";
-import { liveSecrets } from "../../features/webhooks/secrets.ts";
-import { webhookHeaders } from "../../features/webhooks/signing.ts";
-import type { Queries } from "../../ports/database.ts";
-import type { WebhookRow } from "../../ports/tables.ts";
-import type { JobLog } from "../schedule.ts";
+import type { Deps } from "../../../deps.ts";
+import type { JobLog } from "../../../job-log.ts";
+import type { Queries } from "../../../ports/database.ts";
+import type { WebhookRow } from "../../../ports/tables.ts";
+import { liveSecrets } from "../secrets.ts";
+import { webhookHeaders } from "../signing.ts";
 import { Dispatcher } from "./dispatch.ts";
 import { Lanes, type Wanted } from "./lanes.ts";
+import { type DisabledEndpoint, type FinishedAttempt, recordAttempts, recordInterrupted } from "./outcome.ts";
+import { type ClaimedDelivery, claimDue, findEndpoint, findNextDue, LANES_AT_ONCE, listLanes } from "./queue-store.ts";
 
 export type EngineDeps = Pick<Deps, "database" | "clock" | "random" | "webhookSender" | "atRest" | "settings"> & {
   readonly log: JobLog;

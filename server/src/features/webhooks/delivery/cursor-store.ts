@@ -1,6 +1,6 @@
 /** How far each account's changes have become deliveries. Accounts without endpoints have no row here and cost nothing. */
-import { prepared, type Queries } from "../../ports/database.ts";
-import type { WebhookRow } from "../../ports/tables.ts";
+import { prepared, type Queries } from "../../../ports/database.ts";
+import type { WebhookRow } from "../../../ports/tables.ts";
 
 /** Accounts looked at in one step. */
 export const ACCOUNTS_AT_ONCE = 2000;

@@ -6,8 +6,8 @@
  * Nothing of this happens in the request that makes the change: it writes its `changes` row, as it does anyway.
  */
 import { isSubscribed, MAX_ATTEMPTS } from "@coffer/contract";
-import type { Deps } from "../../deps.ts";
-import { listChangesAfter } from "../../features/changes/store.ts";
+import type { Deps } from "../../../deps.ts";
+import { listChangesAfter } from "../../changes/store.ts";
 import {
   ACCOUNTS_AT_ONCE,
   listProgress,
@@ -16,14 +16,14 @@ import {
   moveCursor,
   type Progress,
   type Subscriber,
-} from "../../features/webhooks/cursor-store.ts";
-import { mintDeliveryId } from "../../features/webhooks/delivery-ids.ts";
-import { insertDelivery } from "../../features/webhooks/deliveries-store.ts";
-import { messageIdOf, renderPayload } from "../../features/webhooks/payload.ts";
-import { parseKinds } from "../../features/webhooks/rules.ts";
-import type { Queries } from "../../ports/database.ts";
-import type { ChangeRow, WebhookDeliveryRow } from "../../ports/tables.ts";
-import type { JobLog } from "../schedule.ts";
+} from "./cursor-store.ts";
+import { mintDeliveryId } from "../delivery-ids.ts";
+import { insertDelivery } from "../deliveries-store.ts";
+import { messageIdOf, renderPayload } from "../payload.ts";
+import { parseKinds } from "../rules.ts";
+import type { Queries } from "../../../ports/database.ts";
+import type { ChangeRow, WebhookDeliveryRow } from "../../../ports/tables.ts";
+import type { JobLog } from "../../../job-log.ts";
 
 export type Dispatching = Pick<Deps, "database" | "clock" | "random"> & { readonly log: JobLog };
 

@@ -3,10 +3,10 @@
  * front of the others: at most so many attempts at once and a second to one endpoint, few to one that has not answered
  * well yet, one to one that keeps failing, and half of all attempts are kept for those that do answer well.
  */
-import type { WebhookSettings } from "../../config.ts";
-import { LONGEST_WAIT } from "../../features/webhooks/outcome-rules.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { WebhookOutcome } from "../../ports/webhook-sender.ts";
+import type { WebhookSettings } from "../../../config.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { WebhookOutcome } from "../../../ports/webhook-sender.ts";
+import { LONGEST_WAIT } from "./outcome-rules.ts";
 
 /** After so many failures in a row there is one attempt at a time, until one succeeds. */
 export const FAILURES_TO_BREAK = 5;

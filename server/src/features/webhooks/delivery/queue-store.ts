@@ -7,8 +7,8 @@
  * been counted. An attempt whose end could not be written is counted and may be made again by somebody else: receivers get
  * a message at least once, and at most `max_attempts` times for each of its deliveries.
  */
-import { prepared, type Queries } from "../../ports/database.ts";
-import type { WebhookAttemptRow, WebhookDeliveryRow, WebhookRow } from "../../ports/tables.ts";
+import { prepared, type Queries } from "../../../ports/database.ts";
+import type { WebhookAttemptRow, WebhookDeliveryRow, WebhookRow } from "../../../ports/tables.ts";
 import type { DeliveryEnd, EndpointState } from "./outcome-rules.ts";
 
 type Row<Kind> = { [Column in keyof Kind]: Kind[Column] };

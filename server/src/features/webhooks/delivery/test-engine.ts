@@ -1,11 +1,11 @@
 /** TEST ONLY: an engine over an app of its own, with a clock that stands still and receivers that answer as they are told. */
-import type { Environment } from "../../config.ts";
-import { listAttempts, listDeliveries } from "../../features/webhooks/deliveries-store.ts";
-import { findEndpoint } from "../../features/webhooks/queue-store.ts";
-import type { WebhookAttemptRow, WebhookDeliveryRow, WebhookRow } from "../../ports/tables.ts";
-import type { OutgoingWebhook, WebhookFailure, WebhookOutcome, WebhookSender } from "../../ports/webhook-sender.ts";
-import { openTestApp, type TestApp } from "../../test-app.ts";
+import type { Environment } from "../../../config.ts";
+import type { WebhookAttemptRow, WebhookDeliveryRow, WebhookRow } from "../../../ports/tables.ts";
+import type { OutgoingWebhook, WebhookFailure, WebhookOutcome, WebhookSender } from "../../../ports/webhook-sender.ts";
+import { openTestApp, type TestApp } from "../../../test-app.ts";
+import { listAttempts, listDeliveries } from "../deliveries-store.ts";
 import { Engine, type EngineDeps } from "./engine.ts";
+import { findEndpoint } from "./queue-store.ts";
 
 export type Answer = Partial<WebhookOutcome>;
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { liveSecrets } from "../../features/webhooks/secrets.ts";
-import { createAtRest } from "../../secrets/at-rest.ts";
-import { removeEndedSecrets } from "../webhook-retention.ts";
+import { createAtRest } from "../../../secrets/at-rest.ts";
+import { liveSecrets } from "../secrets.ts";
 import { Engine } from "./engine.ts";
+import { removeEndedSecrets } from "./retention.ts";
 import { type Answer, failing, ok, openTestEngine, type TestEngine } from "./test-engine.ts";
 
 const DAY = 86_400_000;

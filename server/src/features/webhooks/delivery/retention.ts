@@ -1,10 +1,11 @@
 /** Removes what webhooks leave behind: deliveries after 30 days (the contract's DELIVERY_DAYS), and secrets that were rotated. */
 import { DELIVERY_DAYS } from "@coffer/contract";
-import { deleteOldDeliveries } from "../features/webhooks/deliveries-store.ts";
-import { forgetEndedSecrets } from "../features/webhooks/store.ts";
-import { BATCH } from "./store.ts";
-import type { JobDeps } from "./job-deps.ts";
+import type { Deps } from "../../../deps.ts";
+import { deleteOldDeliveries } from "../deliveries-store.ts";
+import { forgetEndedSecrets } from "../store.ts";
 
+/** Rows of one transaction: requests run in between. */
+const BATCH = 200;
 const DAY = 24 * 60 * 60_000;
 
 /**
@@ -12,7 +13,7 @@ const DAY = 24 * 60 * 60_000;
  * as long, so nothing that is still being tried is among them.
  */
 export async function removeOldDeliveries(
-  { database, clock }: Pick<JobDeps, "database" | "clock">,
+  { database, clock }: Pick<Deps, "database" | "clock">,
   signal: AbortSignal,
 ): Promise<{ removed: number }> {
   const cutoff = clock.now() - DELIVERY_DAYS * DAY;
@@ -32,6 +33,6 @@ export async function removeOldDeliveries(
 export async function removeEndedSecrets({
   database,
   clock,
-}: Pick<JobDeps, "database" | "clock">): Promise<{ removed: number }> {
+}: Pick<Deps, "database" | "clock">): Promise<{ removed: number }> {
   return { removed: await database.run(forgetEndedSecrets(database, { now: clock.now() })) };
 }
