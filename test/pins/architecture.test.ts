@@ -34,6 +34,7 @@ describe("the check of ARCHITECTURE.md goes red for", () => {
     ["a file that is not there", "`server/src/gone.ts`", "there is no server/src/gone.ts"],
     ["a file that lies elsewhere", "`server/src/http/call.ts`, then `acting.ts`", "there is no acting.ts"],
     ["a folder that is empty", "`server/src/<group>/gone.ts`", "there is no server/src/<group>/gone.ts"],
+    ["one of several files", "`server/src/{app,gone}.ts`", "there is no server/src/gone.ts"],
     ["a function of another name", "`buildAp` in `server/src/app.ts`", "buildAp is in none of server/src/app.ts"],
     ["a function without its file", "`buildApp`", "buildApp is in none of the files of its step, which names none"],
     [

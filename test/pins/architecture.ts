@@ -20,17 +20,18 @@ function spansOf(text: string): string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, span = ""]) => span);
 }
 
-/** A path may leave out what a path before it in the same section began with. */
+/** A path may leave out what a path before it in the same section, or the same row of a table, began with. */
 function staleIn(section: string, root: string): string[] {
   const title = section.slice(0, section.indexOf("\n"));
   const isWalk = /followed$|^Where do I/.test(title);
-  const bases = ["", "server/src"];
+  let bases = ["", "server/src"];
   const stale: string[] = [];
   // A numbered step, a row of a table or a paragraph.
   for (const item of section.replaceAll(/```.*?```/gs, "").split(/\n(?=\d+\. |\| |\n)/)) {
+    if (item.startsWith("| ")) bases = ["", "server/src"];
     const spans = spansOf(item);
     const files: string[] = [];
-    for (const span of spans.filter(isPath)) {
+    for (const span of spans.filter(isPath).flatMap(alternatives)) {
       const found = resolveSpan(span, bases, root);
       if (found === null) stale.push(`${title}: there is no ${span}`);
       else {
@@ -45,6 +46,13 @@ function staleIn(section: string, root: string): string[] {
 
 function isPath(span: string): boolean {
   return !span.includes(" ") && (span.includes("/") ? !span.startsWith("@") : /\.(ts|md|json|mjs)$/.test(span));
+}
+
+/** Each of `{a,b}` must be there; a glob is content with one of them. */
+function alternatives(span: string): string[] {
+  const [whole, choices] = /\{([^}]+)\}/.exec(span) ?? [];
+  if (whole === undefined || choices === undefined) return [span];
+  return choices.split(",").flatMap((choice) => alternatives(span.replace(whole, choice)));
 }
 
 function resolveSpan(span: string, bases: readonly string[], root: string): string[] | null {
