@@ -3,8 +3,9 @@ import type { Database } from "./ports/database.ts";
 
 /** The database, for code that looks and then opens one transaction: `happens` comes between the two. */
 export function between(database: Database, happens: () => void | Promise<unknown>): Database {
-  const used: Pick<Database, "transaction" | "first" | "all" | "run" | "build"> = {
+  const used: Pick<Database, "transaction" | "first" | "all" | "run" | "build" | "capabilities"> = {
     build: database.build,
+    capabilities: database.capabilities,
     first: (query) => database.first(query),
     all: (query) => database.all(query),
     run: (query) => database.run(query),

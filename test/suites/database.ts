@@ -7,11 +7,13 @@ import { describeQueries } from "./database-queries.ts";
 import { describeSchema } from "./database-schema.ts";
 import { describeTransactions } from "./database-transactions.ts";
 import type { OpenMedium } from "./database-fixture.ts";
+import { describeLeases } from "./leases.ts";
 
 export function describeDatabase(name: string, openMedium: OpenMedium): void {
   describe(`database: ${name}`, () => {
     describeQueries(openMedium);
     describeTransactions(openMedium);
     describeSchema(openMedium);
+    describeLeases(openMedium);
   });
 }

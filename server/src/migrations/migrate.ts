@@ -12,6 +12,7 @@ import { manyRows } from "./0007-many-rows.ts";
 import { revisions } from "./0008-revisions.ts";
 import { uploadHolds } from "./0009-upload-holds.ts";
 import { vaultTrash } from "./0010-vault-trash.ts";
+import { leases } from "./0011-leases.ts";
 import type { Migration } from "./migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -25,6 +26,7 @@ const MIGRATIONS: readonly Migration[] = [
   revisions,
   uploadHolds,
   vaultTrash,
+  leases,
 ];
 
 interface MigrationRow {

@@ -28,6 +28,8 @@ export interface TransactionOptions {
    * `work` once more from its beginning and makes the reserve again later: a full disk must not prevent deleting.
    */
   readonly freesSpace?: boolean;
+  /** False: the commit survives a killed process, and not the loss of power. For what binds running processes only. */
+  readonly durable?: false;
 }
 
 /**

@@ -310,6 +310,18 @@ export interface UploadHoldRow {
   expires_at: number;
 }
 
+/** What only one process does at a time (ports/leases.ts). */
+export interface LeaseRow {
+  name: string;
+  /** null: released. */
+  holder: string | null;
+  /** Counts the holders. */
+  fence: number;
+  until: number;
+  /** 1: the holder before did not release it. */
+  taken_over: number;
+}
+
 export interface BlobDeletionRow {
   blob_key: string;
   not_before: number;
@@ -345,5 +357,6 @@ export interface Tables {
   webhook_attempts: webhooks.WebhookAttemptRow;
   idempotency: IdempotencyRow;
   upload_holds: UploadHoldRow;
+  leases: LeaseRow;
   blob_deletions: BlobDeletionRow;
 }

@@ -102,11 +102,11 @@ class SqliteDatabase implements Database {
   ): Promise<Result> {
     using _turn = await this.#takeTurn();
     try {
-      return await this.#attempt(work);
+      return await this.#attempt(work, options);
     } catch (error) {
       if (!(error instanceof DatabaseFullError) || options.freesSpace !== true) throw error;
       if (!(await this.#reserve.release())) throw error;
-      return await this.#attempt(work);
+      return await this.#attempt(work, options);
     }
   }
 
@@ -122,8 +122,11 @@ class SqliteDatabase implements Database {
     this.#writer.close();
   }
 
-  async #attempt<Result>(work: (transaction: Queries) => Promise<Result>): Promise<Result> {
-    await this.#patiently(() => this.#writer.begin());
+  async #attempt<Result>(
+    work: (transaction: Queries) => Promise<Result>,
+    { durable }: TransactionOptions,
+  ): Promise<Result> {
+    await this.#patiently(() => this.#writer.begin(durable ?? true));
     const marker = { open: true };
     try {
       const queries = new SqliteTransaction(this.build, this.#writer, { marker, pace: this.#pace });

@@ -11,7 +11,8 @@ export interface SqliteConnection {
   first<Row>(query: CompiledQuery<Row>): Row | null;
   /** How many rows the statement changed. */
   run(query: CompiledQuery): number;
-  begin(): void;
+  /** What is not durable is in the log of the database when `commit` returns, and is flushed with the next that is. */
+  begin(durable: boolean): void;
   /** Begins a read transaction: what it sees is fixed by its first read. */
   beginSnapshot(): void;
   endSnapshot(): void;
@@ -55,6 +56,7 @@ class Connection implements SqliteConnection {
   readonly #handle: DatabaseSync;
   readonly #statements = new Map<string, Prepared>();
   #flushFailure: unknown = null;
+  #flushes = true;
 
   constructor(handle: DatabaseSync) {
     this.#handle = handle;
@@ -100,14 +102,21 @@ class Connection implements SqliteConnection {
     );
   }
 
-  begin(): void {
+  begin(durable: boolean): void {
     this.assertHealthy();
-    this.#guard(() => this.#handle.exec("BEGIN IMMEDIATE"));
+    this.#flush(durable);
+    try {
+      this.#handle.exec("BEGIN IMMEDIATE");
+    } catch (error) {
+      this.#flush(true);
+      throw this.#judge(error);
+    }
   }
 
   commit(): void {
     try {
       this.#handle.exec("COMMIT");
+      this.#flush(true);
     } catch (error) {
       // The WAL's index could not grow after the WAL itself was written: a restart may still find the transaction, so
       // this must not be reported as a full disk, which says that nothing was stored.
@@ -119,6 +128,14 @@ class Connection implements SqliteConnection {
   rollback(): void {
     // A full disk or a failed flush makes SQLite roll back by itself (sqlite.org/lang_transaction.html §2.4).
     if (this.#handle.isTransaction) this.#guard(() => this.#statement("ROLLBACK").statement.run());
+    this.#flush(true);
+  }
+
+  /** Cannot be changed within a transaction. */
+  #flush(always: boolean): void {
+    if (this.#flushes === always) return;
+    this.#handle.exec(`PRAGMA synchronous = ${always ? "FULL" : "NORMAL"}`);
+    this.#flushes = always;
   }
 
   assertHealthy(): void {

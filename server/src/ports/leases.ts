@@ -1,0 +1,190 @@
+/**
+ * Leases: what only one process does at a time, whichever machine it runs on. Held by test/suites/leases.ts. A lease is a
+ * row, so every engine behind the database port has them (docs/decisions/0031-leases.md).
+ */
+import { type RawBuilder, sql } from "kysely";
+import type { Clock } from "./clock.ts";
+import { type Database, prepared, type Queries } from "./database.ts";
+import type { Random } from "./random.ts";
+
+export interface Lease {
+  /** Grows with every holder of the name. */
+  readonly fence: number;
+  /** The holder before did not release it: it may have been killed, or stand still and come back at any moment. */
+  readonly takenOver: boolean;
+  /** Aborted once the lease is lost, or might be because it could not be renewed. */
+  readonly signal: AbortSignal;
+  /**
+   * Prolongs it; false when somebody else has it by now. Inside a transaction it is the fence: what the transaction writes
+   * is written by the holder or not at all. Nobody needs to call it just to go on: that happens by itself.
+   */
+  renew(queries?: Queries): Promise<boolean>;
+  /** Ends it. False when it had been lost: what was done under it may have been done twice. */
+  release(): Promise<boolean>;
+  /** Leaves it as a kill would: it runs out, and the next holder learns that it took over. */
+  abandon(): void;
+}
+
+export interface Leases {
+  /** null: somebody else has it. */
+  acquire(name: string): Promise<Lease | null>;
+}
+
+export interface LeaseTimes {
+  /** Without a renewal a holder counts its lease as lost after so long. Milliseconds, like the others. */
+  readonly lifetime: number;
+  readonly renewEvery: number;
+  /** How much later others may take it: what clocks of different speed and a slow statement may cost. */
+  readonly margin: number;
+}
+
+export const LEASE_TIMES: LeaseTimes = { lifetime: 30_000, renewEvery: 10_000, margin: 5_000 };
+
+/** Nobody who holds a lease outlives a loss of power, so no flush is waited for. Deletions begin with a lease, too. */
+const VOLATILE = { durable: false, freesSpace: true } as const;
+
+type LeaseDeps = { readonly database: Database; readonly clock: Pick<Clock, "elapsed">; readonly random: Random };
+
+/** Each call is a holder of its own, of whom a name has one at a time. */
+export function openLeases({ database, clock, random }: LeaseDeps, times: LeaseTimes = LEASE_TIMES): Leases {
+  const holder = random.uuid();
+  const statements = statementsFor(database);
+  return {
+    async acquire(name) {
+      const asked = clock.elapsed();
+      const query = statements.acquire(database, { name, holder, ...times });
+      const row = await database.transaction((transaction) => transaction.first(query), VOLATILE);
+      return row === null
+        ? null
+        : new HeldLease({ database, clock, statements, times }, { name, holder, ...row }, asked);
+    },
+  };
+}
+
+interface LeaseParts {
+  readonly database: Database;
+  readonly clock: Pick<Clock, "elapsed">;
+  readonly statements: Statements;
+  readonly times: LeaseTimes;
+}
+
+class HeldLease implements Lease {
+  readonly fence: number;
+  readonly takenOver: boolean;
+  readonly #parts: LeaseParts;
+  readonly #key: { readonly name: string; readonly holder: string; readonly fence: number };
+  readonly #lost = new AbortController();
+  readonly #renewing: NodeJS.Timeout;
+  #confirmed: number;
+
+  constructor(
+    parts: LeaseParts,
+    row: { readonly name: string; readonly holder: string; readonly fence: number; readonly taken_over: number },
+    asked: number,
+  ) {
+    this.#parts = parts;
+    this.#key = { name: row.name, holder: row.holder, fence: row.fence };
+    this.fence = row.fence;
+    this.takenOver = row.taken_over === 1;
+    this.#confirmed = asked;
+    this.#renewing = setInterval(() => void this.#keep(), parts.times.renewEvery).unref();
+  }
+
+  get signal(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  async renew(queries?: Queries): Promise<boolean> {
+    const { database, clock, statements, times } = this.#parts;
+    const asked = clock.elapsed();
+    const query = statements.renew(database, { ...this.#key, lifetime: times.lifetime });
+    const run = (on: Queries): Promise<number> => on.run(query);
+    const held = (await (queries === undefined ? database.transaction(run, VOLATILE) : run(queries))) === 1;
+    if (held) this.#confirmed = asked;
+    else this.#lose();
+    return held;
+  }
+
+  async release(): Promise<boolean> {
+    clearInterval(this.#renewing);
+    const { database, statements } = this.#parts;
+    const query = statements.release(database, this.#key);
+    return (await database.transaction((transaction) => transaction.run(query), VOLATILE)) === 1;
+  }
+
+  abandon(): void {
+    clearInterval(this.#renewing);
+  }
+
+  /** A database that does not answer takes no lease away at once. */
+  async #keep(): Promise<void> {
+    await this.renew().catch(() => undefined);
+    if (this.#parts.clock.elapsed() - this.#confirmed >= this.#parts.times.lifetime) this.#lose();
+  }
+
+  #lose(): void {
+    clearInterval(this.#renewing);
+    this.#lost.abort(new Error(`The lease ${this.#key.name} is lost`));
+  }
+}
+
+type Statements = ReturnType<typeof statementsFor>;
+
+/** The clock of the database alone decides, so the machines' clocks need not agree. */
+function statementsFor({ capabilities }: Database) {
+  const now: RawBuilder<number> =
+    capabilities.dialect === "sqlite"
+      ? sql`cast(unixepoch('subsec') * 1000 as integer)`
+      : sql`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`;
+  const acquire = prepared((build, value: { name: string; holder: string; lifetime: number; margin: number }) =>
+    build
+      .insertInto("leases")
+      .values({
+        ...{ name: value.name, holder: value.holder, fence: 1, taken_over: 0 },
+        until: sql<number>`${now} + ${value.lifetime}`,
+      })
+      .onConflict((conflict) =>
+        conflict
+          .column("name")
+          .doUpdateSet((row) => ({
+            ...{ holder: row.ref("excluded.holder"), until: row.ref("excluded.until") },
+            fence: sql<number>`leases.fence + 1`,
+            taken_over: sql<number>`case when leases.holder is null then 0 else 1 end`,
+          }))
+          .where((row) =>
+            row.or([row("leases.holder", "is", null), row(sql`leases.until + ${value.margin}`, "<=", now)]),
+          ),
+      )
+      .returning(["fence", "taken_over"]),
+  );
+  const renew = prepared((build, value: { name: string; holder: string; fence: number; lifetime: number }) =>
+    build
+      .updateTable("leases")
+      .set({ until: sql<number>`${now} + ${value.lifetime}` })
+      .where("name", "=", value.name)
+      .where("holder", "=", value.holder)
+      .where("fence", "=", value.fence),
+  );
+  const release = prepared((build, value: { name: string; holder: string; fence: number }) =>
+    build
+      .updateTable("leases")
+      .set({ holder: null })
+      .where("name", "=", value.name)
+      .where("holder", "=", value.holder)
+      .where("fence", "=", value.fence),
+  );
+  return { acquire, renew, release };
+}
+
+/**
+ * Releases what processes held that are known to have ended: for one that found itself alone when it began.
+ * @param began by the clock of the machine that the database runs on, as they share it.
+ */
+export async function releaseEnded(database: Database, began: number): Promise<void> {
+  await database.run(
+    database.build
+      .updateTable("leases")
+      .set({ holder: null })
+      .where("until", "<", began + LEASE_TIMES.lifetime),
+  );
+}

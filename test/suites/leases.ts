@@ -1,0 +1,148 @@
+/**
+ * What leases must do over every driver of the database port. The suite knows no dialect and reads no clock of the
+ * database: a lease runs out when its short lifetime has passed.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import type { Database } from "@coffer/server/ports/database";
+import { migrate } from "@coffer/server/migrations/migrate";
+import { type Leases, type LeaseTimes, openLeases, releaseEnded } from "@coffer/server/ports/leases";
+import { systemClock } from "@coffer/server/ports/clock";
+import { systemRandom } from "@coffer/server/ports/random";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { onDatabase, type OpenMedium } from "./database-fixture.ts";
+
+/** Long enough for a test to act within, and never renewed by itself. */
+const TIMES: LeaseTimes = { lifetime: 150, renewEvery: 60_000, margin: 100 };
+const OVER = TIMES.lifetime + TIMES.margin + 50;
+
+const holderOn = (database: Database, times: Partial<LeaseTimes> = {}): Leases =>
+  openLeases({ database, clock: systemClock, random: systemRandom }, { ...TIMES, ...times });
+
+async function take(leases: Leases, name = "work") {
+  const lease = await leases.acquire(name);
+  if (lease === null) throw new Error(`${name} is taken`);
+  return lease;
+}
+
+export function describeLeases(openMedium: OpenMedium): void {
+  describe("leases", () => {
+    afterEach(() => void vi.useRealTimers());
+
+    it(
+      "have one holder for each name, and are free once released",
+      onDatabase(openMedium, async (database) => {
+        const [one, other] = [holderOn(database), holderOn(database)];
+        const lease = await take(one);
+        expect(await other.acquire("work")).toBeNull();
+        expect(await one.acquire("work")).toBeNull();
+        await take(other, "other work");
+        expect(await lease.release()).toBe(true);
+        const next = await take(other);
+        expect(next.takenOver).toBe(false);
+        expect(next.fence).toBeGreaterThan(lease.fence);
+      }),
+    );
+
+    it("have one holder of fifty that ask at once, through three connections", async () => {
+      await using medium = await openMedium();
+      await using first = await medium.open();
+      await migrate(first);
+      await using second = await medium.open();
+      await using third = await medium.open();
+      for (let round = 0; round < 20; round += 1) {
+        const asked = Array.from({ length: 50 }, (_, at) =>
+          holderOn([first, second, third][at % 3] ?? first).acquire(`round ${String(round)}`),
+        );
+        const held = (await Promise.all(asked)).filter((lease) => lease !== null);
+        expect(held).toHaveLength(1);
+      }
+    });
+
+    it(
+      "run out when they are not renewed, after their margin, and the next holder learns of it",
+      onDatabase(openMedium, async (database) => {
+        const lease = await take(holderOn(database));
+        await pause(TIMES.lifetime + 20);
+        expect(await holderOn(database, { margin: 60_000 }).acquire("work")).toBeNull();
+        await pause(OVER);
+        const next = await take(holderOn(database));
+        expect(next).toMatchObject({ takenOver: true, fence: lease.fence + 1 });
+        expect(await lease.renew()).toBe(false);
+        expect(lease.signal.aborted).toBe(true);
+        expect(await lease.release()).toBe(false);
+        expect(await holderOn(database).acquire("work")).toBeNull();
+        await next.release();
+        expect((await take(holderOn(database))).takenOver).toBe(false);
+      }),
+    );
+
+    it(
+      "last as long as they are renewed, by themselves",
+      onDatabase(openMedium, async (database) => {
+        const lease = await take(holderOn(database, { renewEvery: 40 }));
+        for (let step = 0; step < 6; step += 1) {
+          await pause(OVER / 3);
+          expect(await holderOn(database).acquire("work")).toBeNull();
+        }
+        expect(lease.signal.aborted).toBe(false);
+        lease.abandon();
+        await pause(OVER);
+        expect((await take(holderOn(database))).takenOver).toBe(true);
+      }),
+    );
+
+    it(
+      "fence a transaction: a holder that was replaced writes nothing",
+      onDatabase(openMedium, async (database) => {
+        const stale = await take(holderOn(database));
+        const writeUnder = (lease: typeof stale, id: string) =>
+          database.transaction(async (transaction) => {
+            await transaction.run(
+              transaction.build.insertInto("blob_deletions").values({ blob_key: id, not_before: 0 }),
+            );
+            if (!(await lease.renew(transaction))) throw new Error("fenced off");
+          });
+        await writeUnder(stale, "held-held");
+        await pause(OVER);
+        const next = await take(holderOn(database));
+        await expect(writeUnder(stale, "stale-stale")).rejects.toThrow("fenced off");
+        await writeUnder(next, "next-next");
+        const rows = await database.all(database.build.selectFrom("blob_deletions").select("blob_key"));
+        expect(rows.map((row) => row.blob_key).toSorted()).toEqual(["held-held", "next-next"]);
+      }),
+    );
+
+    it(
+      "go by the clock of the database, whatever the process believes",
+      onDatabase(openMedium, async (database) => {
+        const lease = await take(holderOn(database, { lifetime: 60_000 }));
+        vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
+        expect(await holderOn(database).acquire("work")).toBeNull();
+        expect(await lease.renew()).toBe(true);
+      }),
+    );
+
+    it(
+      "count as lost for a holder that cannot renew them, before anybody else may have them",
+      onDatabase(openMedium, async (database) => {
+        const broken = { ...database, transaction: database.transaction.bind(database) };
+        const lease = await take(holderOn(broken, { renewEvery: 40, margin: 60_000 }));
+        broken.transaction = () => Promise.reject(new Error("no connection"));
+        await vi.waitFor(() => expect(lease.signal.aborted).toBe(true), { timeout: 2_000 });
+        expect(await holderOn(database, { margin: 60_000 }).acquire("work")).toBeNull();
+      }),
+    );
+
+    it(
+      "of ended processes are released at once, and nobody's after them",
+      onDatabase(openMedium, async (database) => {
+        const day = 86_400_000;
+        await take(holderOn(database, { lifetime: day }), "later");
+        await take(holderOn(database));
+        await releaseEnded(database, Date.now());
+        expect(await holderOn(database).acquire("later")).toBeNull();
+        expect((await take(holderOn(database))).takenOver).toBe(false);
+      }),
+    );
+  });
+}
