@@ -69,6 +69,22 @@ export function describePartials(openMedium: OpenMedium): void {
     );
 
     it(
+      "fork: what is written to the one is not in the other",
+      onStore(openMedium, async (store) => {
+        const [key, into] = [newKey(), newKey()];
+        await expect(store.fork(key, into)).rejects.toThrow(RangeError);
+        const bytes = patternBytes("fork", 3 * MIB + 5);
+        await store.begin(key);
+        await store.append(key, 0, inChunks(bytes.subarray(0, 2 * MIB)));
+        expect(await store.fork(key, into)).toBe(2 * MIB);
+        await store.append(key, 2 * MIB, inChunks(patternBytes("stale", MIB)));
+        await store.append(into, 2 * MIB, inChunks(bytes.subarray(2 * MIB)));
+        expect(await store.complete(into)).toEqual({ size: bytes.length, sha256: sha256Of(bytes) });
+        expect(await store.partialLength(key)).toBe(3 * MIB);
+      }),
+    );
+
+    it(
       "begin once per key",
       onStore(openMedium, async (store) => {
         const key = newKey();

@@ -290,6 +290,7 @@ function reopened(store: BlobStore, capabilities: Partial<BlobStore["capabilitie
     delete: (key) => store.delete(key),
     begin: (key) => store.begin(key),
     append: (key, offset, source, options) => store.append(key, offset, source, options),
+    fork: (key, into) => store.fork(key, into),
     partialLength: (key) => store.partialLength(key),
     complete: (key) => store.complete(key),
     discard: (key) => store.discard(key),

@@ -66,6 +66,11 @@ export interface BlobStore extends AsyncDisposable {
     source: AsyncIterable<Uint8Array>,
     options?: { atomic?: boolean },
   ): Promise<number>;
+  /**
+   * Begins the partial `into` with the durable bytes of another, and answers their number: whoever still writes to the
+   * other one writes where nobody looks. An unknown key rejects with a RangeError.
+   */
+  fork(key: BlobKey, into: BlobKey): Promise<number>;
   /** Durable length of a partial, null when there is none under the key. */
   partialLength(key: BlobKey): Promise<number | null>;
   /**

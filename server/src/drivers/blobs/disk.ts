@@ -128,6 +128,19 @@ class DiskBlobStore implements BlobStore {
     return this.#partials.append(key, offset, source, options.atomic ?? false);
   }
 
+  async fork(key: BlobKey, into: BlobKey): Promise<number> {
+    const length = await this.partialLength(key);
+    if (length === null) throw new RangeError("There is no such partial blob");
+    await this.begin(into);
+    const copied = await this.append(
+      into,
+      0,
+      readRange(this.#files, this.#layout.partial(key), 0, length, this.#readBuffers),
+    );
+    if (copied !== length) throw new Error(`The partial ${key} has fewer bytes than were flushed`);
+    return length;
+  }
+
   async partialLength(key: BlobKey): Promise<number | null> {
     assertKey(key);
     return this.#partials.length(key);

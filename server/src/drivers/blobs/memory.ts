@@ -82,6 +82,14 @@ class MemoryBlobStore implements BlobStore {
     });
   }
 
+  async fork(key: BlobKey, into: BlobKey): Promise<number> {
+    const found = this.#partials.get(key);
+    if (found === undefined) throw new RangeError("There is no such partial blob");
+    await this.begin(into);
+    this.#partials.set(into, this.#item(found.bytes));
+    return found.bytes.length;
+  }
+
   async partialLength(key: BlobKey): Promise<number | null> {
     assertKey(key);
     return Promise.resolve(this.#partials.get(key)?.bytes.length ?? null);

@@ -1,4 +1,4 @@
-/** Adding bytes to an upload, and making its file once all are there. The caller holds the upload's lock. */
+/** Adding bytes to an upload, and making its file once all are there. The caller holds the upload's lease. */
 import type { IncomingBytes, Principal, RequestContext } from "../../handler.ts";
 import type { BlobStore } from "../../ports/blob-store.ts";
 import type { Queries } from "../../ports/database.ts";
@@ -83,6 +83,8 @@ export async function finish(
       const current = await findUpload(transaction, { id: upload.id, accountId: upload.account_id });
       if (current === null) throw notFound("Upload");
       if (current.finished_file_id !== null) return current.finished_file_id;
+      // Another process has taken over, and its bytes count.
+      if (current.blob_key !== upload.blob_key) throw new ServiceError("upload_locked");
       const { id } = await addContent(transaction, deps, principal, { upload, content, permits });
       await markFinished(transaction, { id: upload.id, fileId: id });
       return id;

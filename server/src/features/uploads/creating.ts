@@ -14,7 +14,7 @@ import { findPlace } from "../placing.ts";
 import { readFileFor } from "../reaching.ts";
 import { advance } from "./advancing.ts";
 import { parseChecksum } from "./checksum.ts";
-import type { Locks } from "./locks.ts";
+import { withUpload, type WritingDeps } from "./leasing.ts";
 import { parseMetadata, type UploadMetadata } from "./metadata.ts";
 import { planSharedFile, planSharedVersion, requireStanding } from "./signed-resumable.ts";
 import { creationHeaders, KEPT_AFTER_EXPIRY_MS, locationOf, uploadHeaders } from "./rules.ts";
@@ -23,8 +23,7 @@ import { insertUpload } from "./store.ts";
 type Creation = HandlerInput<typeof api.uploads.create, IncomingBytes>;
 
 export async function createUpload(
-  deps: StoringDeps,
-  locks: Locks,
+  deps: WritingDeps,
   { headers, body }: Creation,
   context: CreationContext<Principal>,
 ): Promise<Recorded<void>> {
@@ -37,9 +36,10 @@ export async function createUpload(
   if (!bringsBytes && upload.length > 0) {
     return recorded.withHeaders(uploadHeaders(upload, { offset: 0, fileId: null }));
   }
-  using _lock = locks.take(upload.id);
+  const part = { offset: 0, body: bringsBytes ? body : null, checksum };
+  const begun = { id: upload.id, find: () => Promise.resolve(upload) };
   try {
-    const progress = await advance(deps, context, upload, { offset: 0, body: bringsBytes ? body : null, checksum });
+    const progress = await withUpload(deps, begun, (found) => advance(deps, context, found, part));
     return recorded.withHeaders(uploadHeaders(upload, progress));
   } catch (error) {
     // The upload stands, and the sender can go on with it: it must learn where.

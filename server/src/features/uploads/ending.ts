@@ -10,12 +10,12 @@ import { deleteUploadRow, findUpload, listUnfinished } from "./store.ts";
 export async function endUpload(
   transaction: Queries,
   { clock }: Pick<Deps, "clock">,
-  { id, account_id: accountId, blob_key: blobKey }: UploadRow,
+  { id, account_id: accountId }: UploadRow,
 ): Promise<void> {
   const current = await findUpload(transaction, { id, accountId });
   await deleteUploadRow(transaction, id);
   if (current === null || current.finished_file_id !== null) return;
-  await queueBlobDeletion(transaction, { blobKey, notBefore: clock.now() + BLOB_GRACE_MS });
+  await queueBlobDeletion(transaction, { blobKey: current.blob_key, notBefore: clock.now() + BLOB_GRACE_MS });
 }
 
 /** How many one transaction looks at: other writers wait for it, and a member may have begun any number. */

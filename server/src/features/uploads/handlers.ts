@@ -3,42 +3,47 @@ import { type api, TUS_CHECKSUMS, TUS_EXTENSIONS, TUS_VERSION } from "@coffer/co
 import { type GroupHandlers, type Principal, Reply, type RequestContext } from "../../handler.ts";
 import type { UploadRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
+import { openLeases } from "../../ports/leases.ts";
 import type { StoringDeps } from "../files/storing.ts";
 import { advance, finish, readOffset } from "./advancing.ts";
 import { parseChecksum } from "./checksum.ts";
 import { createUpload } from "./creating.ts";
 import { endUpload } from "./ending.ts";
-import { createLocks, type Locks } from "./locks.ts";
+import { withUpload, type WritingDeps } from "./leasing.ts";
 import { readUploadFor } from "./reaching.ts";
 import { expiryOf, type Progress, speakTus, statusHeaders, uploadHeaders } from "./rules.ts";
 
-export const uploadsHandlers = (deps: StoringDeps): GroupHandlers<typeof api.uploads> => {
-  const locks = createLocks();
+export const uploadsHandlers = (storing: StoringDeps): GroupHandlers<typeof api.uploads> => {
+  const deps: WritingDeps = { ...storing, leases: openLeases(storing) };
   return {
     options: () => Promise.resolve(new Reply(undefined, { headers: describeServer(deps) })),
-    create: (input, context) =>
-      speakTus(input.headers["tus-resumable"], () => createUpload(deps, locks, input, context)),
+    create: (input, context) => speakTus(input.headers["tus-resumable"], () => createUpload(deps, input, context)),
     head: ({ params, headers }, context) =>
       speakTus(headers["tus-resumable"], async () => {
         const upload = await readLive(deps, context.principal, params.uploadId);
-        const progress = await readProgress(deps, locks, context, upload);
+        const progress = await readProgress(deps, context, upload);
         return new Reply(undefined, { headers: statusHeaders(upload, progress) });
       }),
     append: ({ params, headers, body }, context) =>
       speakTus(headers["tus-resumable"], async () => {
         const checksum = parseChecksum(headers["upload-checksum"]);
-        await readLive(deps, context.principal, params.uploadId);
-        using _lock = locks.take(params.uploadId);
-        // Again, now that nobody else can be finishing it.
-        const upload = await readLive(deps, context.principal, params.uploadId);
-        const progress = await advance(deps, context, upload, { offset: headers["upload-offset"], body, checksum });
-        return new Reply(undefined, { headers: uploadHeaders(upload, progress) });
+        const id = params.uploadId;
+        const find = () => readLive(deps, context.principal, id);
+        await find();
+        const part = { offset: headers["upload-offset"], body, checksum };
+        return withUpload(deps, { id, find }, async (upload) => {
+          const progress = await advance(deps, context, upload, part);
+          return new Reply(undefined, { headers: uploadHeaders(upload, progress) });
+        });
       }),
     terminate: ({ params, headers }, { principal }) =>
       speakTus(headers["tus-resumable"], async () => {
-        const upload = await readLive(deps, principal, params.uploadId);
-        using _lock = locks.take(upload.id);
-        await deps.database.transaction((transaction) => endUpload(transaction, deps, upload), { freesSpace: true });
+        const id = params.uploadId;
+        const find = () => readLive(deps, principal, id);
+        await find();
+        await withUpload(deps, { id, find }, (upload) =>
+          deps.database.transaction((transaction) => endUpload(transaction, deps, upload), { freesSpace: true }),
+        );
         return new Reply(undefined, { headers: { "Tus-Resumable": TUS_VERSION } });
       }),
   };
@@ -67,14 +72,14 @@ async function readLive(deps: StoringDeps, principal: Principal, id: string): Pr
  * exists: bytes that are all there without it (a kill in between, a name that was taken) get another try here.
  */
 async function readProgress(
-  deps: StoringDeps,
-  locks: Locks,
+  deps: WritingDeps,
   context: RequestContext<Principal>,
   upload: UploadRow,
 ): Promise<Progress> {
   if (upload.finished_file_id !== null) return { offset: upload.length, fileId: upload.finished_file_id };
   const offset = await readOffset(deps.blobs, upload);
   if (offset < upload.length) return { offset, fileId: null };
-  using _lock = locks.take(upload.id);
-  return { offset, fileId: await finish(deps, context, upload) };
+  const find = () => readLive(deps, context.principal, upload.id);
+  const fileId = await withUpload(deps, { id: upload.id, find }, (found) => finish(deps, context, found));
+  return { offset, fileId };
 }

@@ -72,6 +72,21 @@ export async function sumHeldBytes(queries: Queries, value: { accountId: string;
   return Number((await queries.first(heldBytes(queries, value)))?.bytes ?? 0);
 }
 
+/** 0 when it is finished, gone, or was moved by somebody else. */
+export function moveUpload(
+  transaction: Queries,
+  { id, from, to }: { id: string; from: string; to: string },
+): Promise<number> {
+  return transaction.run(
+    transaction.build
+      .updateTable("uploads")
+      .set({ blob_key: to })
+      .where("id", "=", id)
+      .where("blob_key", "=", from)
+      .where("finished_file_id", "is", null),
+  );
+}
+
 /** Written with the file, so that a repeated last part is answered the same. */
 export async function markFinished(transaction: Queries, value: { id: string; fileId: string }): Promise<void> {
   await transaction.run(

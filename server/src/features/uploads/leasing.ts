@@ -1,0 +1,62 @@
+/** One writer per upload, in whichever process (docs/decisions/0031-leases.md); tus answers the others 423. */
+import type { Lease, Leases } from "../../ports/leases.ts";
+import type { UploadRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
+import { BLOB_GRACE_MS, queueBlobDeletion } from "../files/store.ts";
+import type { StoringDeps } from "../files/storing.ts";
+import { moveUpload } from "./store.ts";
+
+export type WritingDeps = StoringDeps & { readonly leases: Leases };
+
+/**
+ * `find` answers the upload as it stands once nobody else writes to it. What `work` answers is passed on only if the
+ * lease lasted until then: bytes are acknowledged by their one writer. Throws `upload_locked`.
+ */
+export async function withUpload<Result>(
+  deps: WritingDeps,
+  { id, find }: { readonly id: string; readonly find: () => Promise<UploadRow> },
+  work: (upload: UploadRow) => Promise<Result>,
+): Promise<Result> {
+  const lease = await deps.leases.acquire(`upload:${id}`);
+  if (lease === null) throw new ServiceError("upload_locked");
+  let isOwn = false;
+  let isHeld = false;
+  try {
+    const found = await find();
+    const upload = lease.takenOver ? await moveBytes(deps, lease, found) : found;
+    isOwn = true;
+    const result = await work(upload);
+    isHeld = await lease.release();
+    if (!isHeld) throw new ServiceError("upload_locked");
+    return result;
+  } finally {
+    // Until its bytes are moved, whoever comes next has to move them as well.
+    if (!isOwn) lease.abandon();
+    else if (!isHeld) await lease.release();
+  }
+}
+
+/**
+ * The writer before did not end: it may stand still, with the file open, and go on later. Its durable bytes move to a new
+ * key, to which only the row leads; from then on it writes to bytes that nobody reads, and can finish nothing.
+ */
+async function moveBytes(deps: WritingDeps, lease: Lease, upload: UploadRow): Promise<UploadRow> {
+  const { database, blobs, clock, random } = deps;
+  const { id, blob_key: from } = upload;
+  // Whole bytes change no more: all who finish the upload make the same file of them.
+  if (upload.finished_file_id !== null || (await blobs.partialLength(from)) === null) return upload;
+  const to = random.uuid();
+  try {
+    await blobs.fork(from, to);
+    await database.transaction(async (transaction) => {
+      const isMoved = (await lease.renew(transaction)) && (await moveUpload(transaction, { id, from, to })) === 1;
+      if (!isMoved) throw new ServiceError("upload_locked");
+      await queueBlobDeletion(transaction, { blobKey: from, notBefore: clock.now() + BLOB_GRACE_MS });
+    });
+    return { ...upload, blob_key: to };
+  } catch (error) {
+    // The sweep removes what cannot be removed now: no row names it.
+    await blobs.discard(to).catch(() => undefined);
+    throw error;
+  }
+}
