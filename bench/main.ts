@@ -1,5 +1,6 @@
-/** `npm run bench [-- NAME…] [--json]`: benchmarks with their peers, in turns in one run; ratios survive a busy machine. */
+/** `npm run bench [-- NAME…] [--json] [--base REV]`: benchmarks with their peers, in turns in one run; ratios survive a busy machine. */
 import { parseArgs } from "node:util";
+import { commits } from "./commits.ts";
 import { cryptoAge, cryptoAgeEncryption, cryptoCodec, cryptoMemory } from "./crypto.ts";
 import { download } from "./download.ts";
 import { listing } from "./listing.ts";
@@ -14,6 +15,11 @@ import { sharedSmallFiles } from "./shared-small-files.ts";
 import { forgotPasswordTiming, loginTiming } from "./sign-in.ts";
 import { upload } from "./upload.ts";
 import { webhookDeadEndpoint, webhookDeliveries, webhookEnqueue, webhookProcessor } from "./webhooks.ts";
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: "boolean", default: false }, base: { type: "string" } },
+});
 
 const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   metadata,
@@ -36,12 +42,9 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   "shared-small-files": sharedSmallFiles,
   "shared-second-file": sharedSecondFile,
   "shared-memory": sharedMemory,
+  commits: () => commits(values.base),
 };
 
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
-  options: { json: { type: "boolean", default: false } },
-});
 const unknown = positionals.filter((name) => !(name in BENCHMARKS));
 if (unknown.length > 0 || process.platform !== "linux") {
   const reason =

@@ -1,13 +1,12 @@
 // `npm run mutants -- --base REV [--most 80] [--seed 1]`: changes one line of the sources at a time, as it stood at REV and as it stands
 // at HEAD, and runs the test file beside it, both times. What was noticed at REV must be noticed at HEAD: a row for each, and exit code 1
 // where a test was lost. Works in trees of its own, which it sets up and removes. Rows on standard output, progress on standard error.
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
-
-const ROOT = path.dirname(import.meta.dirname);
+import { checkOut } from "./check-out.ts";
 
 /** What a slip of the hand makes of a line. */
 const SLIPS: readonly (readonly [RegExp, string])[] = [
@@ -48,12 +47,11 @@ try {
   process.exitCode = (await compare(values.base, random(Number(values.seed ?? 1)))) ? 0 : 1;
 } finally {
   rmSync(scratch, { recursive: true, force: true });
-  execFileSync("git", ["worktree", "prune"], { cwd: ROOT });
 }
 
 async function compare(base: string, next: () => number): Promise<boolean> {
-  const before = openTree("before", base);
-  const after = openTree("after", "HEAD");
+  const before = checkOut(scratch, "before", base);
+  const after = checkOut(scratch, "after", "HEAD");
   const places = new Map(sourcesOf(after).map((file) => [file, readFileSync(path.join(after, file), "utf8")]));
   const counts = { red: 0, lost: 0, green: 0 };
   for (const mutant of shuffled(
@@ -77,14 +75,6 @@ async function compare(base: string, next: () => number): Promise<boolean> {
     `${String(red)} noticed before and now, ${String(lost)} lost, ${String(green)} never noticed by the test beside them`,
   );
   return lost === 0 && red >= most;
-}
-
-function openTree(name: string, revision: string): string {
-  const tree = path.join(scratch, name);
-  process.stderr.write(`setting ${revision} up …\n`);
-  execFileSync("git", ["worktree", "add", "--quiet", "--detach", tree, revision], { cwd: ROOT });
-  execFileSync("node", ["scripts/setup.mjs"], { cwd: tree, stdio: "ignore" });
-  return tree;
 }
 
 /** Those with a test file beside them. */

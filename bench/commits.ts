@@ -1,0 +1,164 @@
+/** Our server against itself of another commit: `npm run bench -- commits --base REV`. */
+import { readdirSync, readFileSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { mkdtemp, rm } from "node:fs/promises";
+import { checkOut } from "../scripts/check-out.ts";
+import { measured, median, renderRatios, type Outcome } from "./outcome.ts";
+import type { openScratch, Service, startService } from "./service.ts";
+
+const ROUNDS = 7;
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** `again` is the same commit as `now`: how far they are apart is what the machine makes of it. */
+const SIDES = ["before", "now", "again"] as const;
+type Side = (typeof SIDES)[number];
+
+interface Running extends AsyncDisposable {
+  readonly service: Service;
+  /** Paths of files to read, by what reads them. */
+  readonly paths: Readonly<Record<string, string>>;
+}
+
+interface Work {
+  readonly name: string;
+  /** Requests in a turn, and turns in a round. */
+  readonly requests: number;
+  readonly turns: number;
+  readonly ask: (running: Running, sequence: number) => Promise<void>;
+}
+
+const agent = new Agent({ keepAlive: true });
+
+const WORKS: readonly Work[] = [
+  { name: "metadata GET", requests: 150, turns: 12, ask: (running) => read(running, "metadata") },
+  ...[64 * KIB, MIB, 32 * MIB].map((size) => ({
+    ...{ name: `upload of ${String(size / KIB)} KiB`, ...turnsOf(size) },
+    ask: async ({ service }: Running, sequence: number): Promise<void> => {
+      await post(service, `upload-${String(size)}-${String(sequence)}`, Buffer.alloc(size, sequence));
+    },
+  })),
+  ...[MIB, 32 * MIB].map((size) => ({
+    ...{ name: `download of ${String(size / KIB)} KiB`, ...turnsOf(size) },
+    ask: (running: Running) => read(running, String(size)),
+  })),
+];
+
+/**
+ * Processor time of the server for each request, of HEAD over that of `base`: the largest of the medians over all kinds of requests. In
+ * each round all three servers are new, and their turns alternate.
+ */
+export async function commits(base: string | undefined): Promise<Outcome> {
+  const name = "commits";
+  if (base === undefined) return { kind: "not measured", name, reason: "name the commit to compare with: --base REV" };
+  const scratch = await mkdtemp(join(tmpdir(), "coffer-commits-"));
+  try {
+    const [before, now] = [checkOut(scratch, "before", base), checkOut(scratch, "now", "HEAD")];
+    const spent = await measure({ before, now, again: now });
+    const ratios = [...spent.values()].map((of) => median(of.now.map((value, at) => value / (of.before[at] ?? 0))));
+    const entries = [...spent].flatMap(([work, of]) => [
+      [`${work}: HEAD over ${base}`, renderRatios(of.now, of.before)] as const,
+      [`${work}: HEAD over itself`, renderRatios(of.again, of.now)] as const,
+    ]);
+    return measured({
+      name,
+      about: `processor time per request of HEAD over that of ${base}, of the kind of request where it is largest`,
+      value: Math.max(...ratios),
+      unit: "times",
+      limit: { at: "most", value: 1.05 },
+      series: Object.fromEntries([...spent].map(([work, of]) => [`${work}, ms of HEAD`, of.now])),
+      facts: Object.fromEntries(entries),
+    });
+  } finally {
+    agent.destroy();
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+type Spent = Map<string, Record<Side, number[]>>;
+
+async function measure(trees: Readonly<Record<Side, string>>): Promise<Spent> {
+  const spent: Spent = new Map(WORKS.map(({ name }) => [name, { before: [], now: [], again: [] }]));
+  let sequence = 0;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await using stack = new AsyncDisposableStack();
+    const order = SIDES.map((_, at) => SIDES[(at + round) % SIDES.length] ?? "now");
+    const running = new Map<Side, Running>();
+    for (const side of order) running.set(side, stack.use(await open(trees[side])));
+    for (const work of WORKS) {
+      const turns: Record<Side, number[]> = { before: [], now: [], again: [] };
+      // The first turns warm the servers up.
+      for (let turn = -3; turn < work.turns; turn += 1)
+        for (const [side, one] of running) {
+          const began = processorMs(one.service.pid);
+          for (let at = 0; at < work.requests; at += 1) await work.ask(one, (sequence += 1));
+          if (turn >= 0) turns[side].push((processorMs(one.service.pid) - began) / work.requests);
+        }
+      for (const side of SIDES) spent.get(work.name)?.[side].push(median(turns[side]));
+    }
+    process.stderr.write(`commits: ${String(round + 1)} of ${String(ROUNDS)} rounds\n`);
+  }
+  return spent;
+}
+
+function turnsOf(size: number): { requests: number; turns: number } {
+  return { requests: Math.max(1, Math.min(10, (5 * MIB) / size)), turns: size > MIB ? 5 : 16 };
+}
+
+/** Started by the tree's own benchmarks, which know the settings of their time. */
+async function open(tree: string): Promise<Running> {
+  const kit = (await import(join(tree, "bench/service.ts"))) as {
+    openScratch: typeof openScratch;
+    startService: typeof startService;
+  };
+  const stack = new AsyncDisposableStack();
+  const { directory } = stack.use(await kit.openScratch());
+  const service = stack.use(await kit.startService(directory));
+  const paths: Record<string, string> = { metadata: await post(service, "metadata", Buffer.alloc(KIB)) };
+  for (const size of [MIB, 32 * MIB])
+    paths[String(size)] = `${await post(service, `download-${String(size)}`, Buffer.alloc(size, 7))}/content`;
+  return { service, paths, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+async function read({ service, paths }: Running, what: string): Promise<void> {
+  await send(service, "GET", paths[what] ?? "");
+}
+
+/** Answers the file's path. */
+async function post(service: Service, name: string, body: Buffer): Promise<string> {
+  const answer = JSON.parse(await send(service, "POST", `/api/files?name=${name}`, body)) as { file: { id: string } };
+  return `/api/files/${answer.file.id}`;
+}
+
+function send({ baseUrl, keys }: Service, method: string, path: string, body?: Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const type = body === undefined ? {} : { "content-type": "application/octet-stream" };
+    const headers = { authorization: `Bearer ${keys[0] ?? ""}`, ...type };
+    request(new URL(path, baseUrl), { method, agent, headers }, (answer) => {
+      let start = "";
+      answer.on("data", (chunk: Buffer) => (start += start.length < KIB ? chunk.toString("latin1") : ""));
+      answer.on("error", reject).on("end", () => {
+        const { statusCode = 0 } = answer;
+        if (statusCode < 300) resolve(start);
+        else reject(new Error(`${method} ${path} answered ${String(statusCode)}: ${start}`));
+      });
+    })
+      .on("error", reject)
+      .end(body);
+  });
+}
+
+/** Finer than what /proc says of the whole process. */
+function processorMs(pid: number): number {
+  const threads = readdirSync(`/proc/${String(pid)}/task`);
+  return threads.reduce((sum, thread) => {
+    try {
+      const [nanoseconds] = readFileSync(`/proc/${String(pid)}/task/${thread}/schedstat`, "utf8").split(" ");
+      return sum + Number(nanoseconds) / 1e6;
+    } catch {
+      return sum; // It has ended.
+    }
+  }, 0);
+}
