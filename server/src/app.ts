@@ -3,7 +3,6 @@ import { api, ERRORS } from "@coffer/contract";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Socket } from "node:net";
 import type { Deps } from "./deps.ts";
-import { releaseEnded } from "./ports/leases.ts";
 import { OpenFeeds } from "./features/events/open-feeds.ts";
 import { createHandlers } from "./features/index.ts";
 import type { Readiness } from "./features/system/handlers.ts";
@@ -87,10 +86,7 @@ export function buildApp(deps: Deps, options: AppOptions): App {
   flushKeyNotes(app, deps, authenticator, log);
   stopping.addEventListener("abort", () => transfers.abortAll(), { once: true });
   app.addHook("onReady", async () => {
-    const { exclusive, openedAt } = deps.blobs.capabilities;
-    if (!exclusive) return;
-    await idempotency.dropAbandoned();
-    await releaseEnded(deps.database, openedAt);
+    if (deps.blobs.capabilities.exclusive) await idempotency.dropAbandoned();
   });
   return app;
 }

@@ -15,6 +15,7 @@ import { startWebhooks } from "./features/webhooks/delivery/start-webhooks.ts";
 import { requireMasterKey } from "./master-key.ts";
 import { migrate } from "./migrations/migrate.ts";
 import { systemClock } from "./ports/clock.ts";
+import { releaseEnded } from "./ports/leases.ts";
 import { systemRandom } from "./ports/random.ts";
 
 export { type App, buildApp } from "./app.ts";
@@ -130,6 +131,8 @@ async function openStorage(config: Config, stack: AsyncDisposableStack): Promise
   const database = stack.use(await openSqlite({ path: config.database.path }));
   await migrate(database);
   const blobs = stack.use(await openDiskBlobs(config.blobs));
+  const { exclusive, openedAt } = blobs.capabilities;
+  if (exclusive) await releaseEnded(database, openedAt);
   return { database, blobs };
 }
 

@@ -209,6 +209,21 @@ describe("two processes", () => {
   });
 });
 
+it("one process of two runs the jobs, and the other one once that has ended", async () => {
+  const rounds = () =>
+    servers.map(({ log }) => log.filter((line) => line.job === "start-up" && line.event === "job").length);
+  await at(0).waitForLine((line) => line.job === "start-up");
+  // Longer than the other one waits before it asks again.
+  await pause(6_000);
+  expect(rounds()).toEqual([1, 0]);
+  await at(0).end("SIGKILL");
+  onDatabase((database) => database.exec("UPDATE leases SET until = until - 60000 WHERE name = 'jobs'"));
+  await at(1).waitForLine((line) => line.job === "start-up");
+  servers.push(await startServerProcess({ directory }));
+  expect(await at(1).end("SIGTERM")).toBe(0);
+  await at(2).waitForLine((line) => line.job === "start-up");
+});
+
 it("five processes take the parts of ten uploads from clients that are cut off and go to another one", async () => {
   while (servers.length < 5) servers.push(await startServerProcess({ directory }));
   const uploads = Array.from({ length: 10 }, async (_, index) => {

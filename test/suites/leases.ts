@@ -5,7 +5,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Database } from "@coffer/server/ports/database";
 import { migrate } from "@coffer/server/migrations/migrate";
-import { type Leases, type LeaseTimes, openLeases, releaseEnded } from "@coffer/server/ports/leases";
+import { type Leases, type LeaseTimes, openLeases, releaseEnded, removeUnused } from "@coffer/server/ports/leases";
 import { systemClock } from "@coffer/server/ports/clock";
 import { systemRandom } from "@coffer/server/ports/random";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -130,6 +130,19 @@ export function describeLeases(openMedium: OpenMedium): void {
         broken.transaction = () => Promise.reject(new Error("no connection"));
         await vi.waitFor(() => expect(lease.signal.aborted).toBe(true), { timeout: 2_000 });
         expect(await holderOn(database, { margin: 60_000 }).acquire("work")).toBeNull();
+      }),
+    );
+
+    it(
+      "leave no row once they were not used for long",
+      onDatabase(openMedium, async (database) => {
+        for (let at = 0; at < 250; at += 1) await (await take(holderOn(database), String(at))).release();
+        await take(holderOn(database, { lifetime: 60_000 }));
+        expect(await removeUnused(database, 60_000)).toBe(0);
+        await pause(OVER);
+        const removed = [1, 2, 3].map(() => removeUnused(database, 0));
+        expect((await Promise.all(removed)).reduce((sum, count) => sum + count)).toBe(250);
+        expect(await holderOn(database).acquire("work")).toBeNull();
       }),
     );
 

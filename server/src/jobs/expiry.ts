@@ -14,7 +14,11 @@ import {
   sumKeptVersions,
   type VersionKey,
 } from "./store.ts";
+import { removeUnused } from "../ports/leases.ts";
 import type { JobDeps } from "./job-deps.ts";
+
+/** Longer than an upload lives: nobody takes over what it was for. Milliseconds. */
+const LEASES_KEPT = 7 * 24 * 60 * 60_000;
 
 type Expiring = Pick<JobDeps, "database" | "clock">;
 
@@ -26,6 +30,7 @@ export async function expireUploads(deps: Expiring, signal: AbortSignal): Promis
     if (rows.length === 0) break;
     for (const row of rows) total += await expireUpload(deps, row);
   }
+  while (!signal.aborted && (await removeUnused(deps.database, LEASES_KEPT)) > 0);
   return { expired: total };
 }
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Lease } from "../ports/leases.ts";
 import { schedule } from "./schedule.ts";
 
 const failures: unknown[] = [];
@@ -6,10 +7,21 @@ const log = {
   info: () => undefined,
   error: (fields: Readonly<Record<string, unknown>>) => void failures.push(fields["job"]),
 };
+let lost: AbortController;
+let isFree: boolean;
+let releases: number;
+const acquire = (): Promise<Lease | null> => {
+  const renew = () => Promise.resolve(true);
+  const release = () => Promise.resolve((releases += 1) > 0);
+  const lease = { fence: 1, takenOver: false, signal: lost.signal, renew, release, abandon: () => undefined };
+  return Promise.resolve(isFree ? lease : null);
+};
+const scheduling = { log, leases: { acquire } };
 
 beforeEach(() => {
   vi.useFakeTimers();
   failures.length = 0;
+  [lost, isFree, releases] = [new AbortController(), true, 0];
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -18,7 +30,10 @@ afterEach(() => {
 describe("scheduled jobs", () => {
   it("run at once, then again after their pause", async () => {
     let runs = 0;
-    const stop = schedule([{ name: "counting", pause: 1000, run: () => Promise.resolve({ runs: (runs += 1) }) }], log);
+    const stop = schedule(
+      [{ name: "counting", pause: 1000, run: () => Promise.resolve({ runs: (runs += 1) }) }],
+      scheduling,
+    );
     await vi.advanceTimersByTimeAsync(0);
     expect(runs).toBe(1);
     await vi.advanceTimersByTimeAsync(3500);
@@ -42,7 +57,7 @@ describe("scheduled jobs", () => {
         return {};
       },
     };
-    const stop = schedule([slow], log);
+    const stop = schedule([slow], scheduling);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(most).toBe(1);
     const stopped = stop();
@@ -57,7 +72,7 @@ describe("scheduled jobs", () => {
       { name: "failing", pause: 1000, run: () => Promise.reject(new Error("broken")) },
       { name: "other", pause: 1000, run: () => Promise.resolve({ others: (others += 1) }) },
     ];
-    const stop = schedule(jobs, log);
+    const stop = schedule(jobs, scheduling);
     await vi.advanceTimersByTimeAsync(1500);
     expect(failures).toEqual(["failing", "failing"]);
     expect(others).toBe(2);
@@ -77,9 +92,31 @@ describe("scheduled jobs", () => {
           });
         }),
     };
-    const stop = schedule([waiting], log);
+    const stop = schedule([waiting], scheduling);
     await vi.advanceTimersByTimeAsync(0);
     await stop();
     expect(told).toBe(true);
+  });
+
+  it("run only under their lease: asked for again while another process has it, and when it is lost", async () => {
+    let runs = 0;
+    isFree = false;
+    const counting = { name: "counting", pause: 1000, run: () => Promise.resolve({ runs: (runs += 1) }) };
+    const stop = schedule([counting], scheduling);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(runs).toBe(0);
+    isFree = true;
+    await vi.advanceTimersByTimeAsync(10_000);
+    const before = runs;
+    expect(before).toBeGreaterThan(4);
+    isFree = false;
+    lost.abort();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(runs).toBe(before);
+    [lost, isFree] = [new AbortController(), true];
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(runs).toBeGreaterThan(before);
+    await stop();
+    expect(releases).toBe(2);
   });
 });

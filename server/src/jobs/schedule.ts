@@ -1,4 +1,5 @@
 /** Work that comes back, one run at a time. */
+import type { Leases } from "../ports/leases.ts";
 import type { JobLog } from "../job-log.ts";
 
 export interface Job {
@@ -9,34 +10,72 @@ export interface Job {
   run(signal: AbortSignal): Promise<Readonly<Record<string, number>>>;
 }
 
+/** How often a process asks whether the jobs are its own now. Milliseconds. */
+const ASK_AGAIN = 5_000;
+
+export interface Scheduling {
+  readonly log: JobLog;
+  readonly leases: Leases;
+}
+
 /**
- * Runs the jobs one after the other at once, then each at its own pace. A failure is logged and the job comes back.
+ * Runs the jobs in one process of all that share the database: the one that holds their lease.
  * @returns stops everything; resolves when the running ones have ended.
  */
-export function schedule(jobs: readonly Job[], log: JobLog): () => Promise<void> {
+export function schedule(jobs: readonly Job[], { log, leases }: Scheduling): () => Promise<void> {
   const stopping = new AbortController();
-  const timers = new Map<Job, NodeJS.Timeout>();
-  const running = new Set<Promise<void>>();
-  const track = (work: Promise<void>): void => {
-    running.add(work);
-    void work.finally(() => running.delete(work));
+  const follow = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      try {
+        const lease = await leases.acquire("jobs");
+        if (lease !== null) {
+          await runUntil(AbortSignal.any([stopping.signal, lease.signal]), jobs, log);
+          await lease.release();
+        }
+      } catch (error) {
+        log.error({ job: "lease", err: error }, "job failed");
+      }
+      await rest(ASK_AGAIN, stopping.signal);
+    }
   };
-  const runAndComeBack = async (job: Job): Promise<void> => {
-    await runLogged(job, stopping.signal, log);
-    if (stopping.signal.aborted) return;
-    timers.set(job, setTimeout(() => track(runAndComeBack(job)), job.pause).unref());
-  };
-  const runAll = async (): Promise<void> => {
-    const began = performance.now();
-    for (const job of jobs) if (!stopping.signal.aborted) await runAndComeBack(job);
-    log.info({ job: "start-up", milliseconds: performance.now() - began }, "first round done");
-  };
-  track(runAll());
-  return async () => {
+  const ended = follow();
+  return () => {
     stopping.abort();
-    for (const timer of timers.values()) clearTimeout(timer);
-    await Promise.all(running);
+    return ended;
   };
+}
+
+/** Runs the jobs one after the other at once, then each at its own pace. A failure is logged and the job comes back. */
+async function runUntil(ending: AbortSignal, jobs: readonly Job[], log: JobLog): Promise<void> {
+  const began = performance.now();
+  const comingBack: Promise<void>[] = [];
+  for (const job of jobs) {
+    if (ending.aborted) break;
+    await runLogged(job, ending, log);
+    comingBack.push(comeBack(job, ending, log));
+  }
+  log.info({ job: "start-up", milliseconds: performance.now() - began }, "first round done");
+  await Promise.all(comingBack);
+}
+
+async function comeBack(job: Job, ending: AbortSignal, log: JobLog): Promise<void> {
+  while (await rest(job.pause, ending)) await runLogged(job, ending, log);
+}
+
+/** False when it was ended. */
+function rest(milliseconds: number, ending: AbortSignal): Promise<boolean> {
+  if (ending.aborted) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      resolve(false);
+    };
+    const timer = setTimeout(() => {
+      ending.removeEventListener("abort", end);
+      resolve(true);
+    }, milliseconds).unref();
+    ending.addEventListener("abort", end, { once: true });
+  });
 }
 
 async function runLogged(job: Job, signal: AbortSignal, log: JobLog): Promise<void> {

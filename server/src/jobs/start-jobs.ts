@@ -8,6 +8,7 @@ import { schedule } from "./schedule.ts";
 import { sweepOrphans } from "./sweep.ts";
 import { purgeTrash } from "./trash-purge.ts";
 import { removeEndedSecrets, removeOldDeliveries } from "../features/webhooks/delivery/retention.ts";
+import { openLeases } from "../ports/leases.ts";
 import type { JobDeps } from "./job-deps.ts";
 
 const HOUR = 60 * 60_000;
@@ -17,8 +18,8 @@ const DELETION_PAUSE = 15_000;
 const VERSIONS_PAUSE = 60_000;
 
 /**
- * Starts the jobs: each runs once now (the sweep then knows that what it finds was left by an earlier process, see
- * {@link sweepOrphans}), afterwards at its own pace. Never throws.
+ * Starts the jobs, in the process that holds their lease: each runs once now (in a process that found itself alone the sweep then knows
+ * that what it finds was left by an earlier one, see {@link sweepOrphans}), afterwards at its own pace. Never throws.
  * @returns stops them; resolves when the running one has ended.
  */
 export function startJobs(deps: JobDeps): () => Promise<void> {
@@ -47,6 +48,6 @@ export function startJobs(deps: JobDeps): () => Promise<void> {
       // Last: a mail server that does not answer must not hold up the others' first run.
       mailJob(deps),
     ],
-    log,
+    { log, leases: openLeases(deps) },
   );
 }

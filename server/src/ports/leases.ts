@@ -43,6 +43,9 @@ export const LEASE_TIMES: LeaseTimes = { lifetime: 30_000, renewEvery: 10_000, m
 /** Nobody who holds a lease outlives a loss of power, so no flush is waited for. Deletions begin with a lease, too. */
 const VOLATILE = { durable: false, freesSpace: true } as const;
 
+/** A step is short, so requests run in between. */
+const REMOVED_AT_ONCE = 200;
+
 type LeaseDeps = { readonly database: Database; readonly clock: Pick<Clock, "elapsed">; readonly random: Random };
 
 /** Each call is a holder of its own, of whom a name has one at a time. */
@@ -131,11 +134,14 @@ class HeldLease implements Lease {
 type Statements = ReturnType<typeof statementsFor>;
 
 /** The clock of the database alone decides, so the machines' clocks need not agree. */
-function statementsFor({ capabilities }: Database) {
-  const now: RawBuilder<number> =
-    capabilities.dialect === "sqlite"
-      ? sql`cast(unixepoch('subsec') * 1000 as integer)`
-      : sql`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`;
+function clockOf({ capabilities }: Database): RawBuilder<number> {
+  return capabilities.dialect === "sqlite"
+    ? sql`cast(unixepoch('subsec') * 1000 as integer)`
+    : sql`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`;
+}
+
+function statementsFor(database: Database) {
+  const now = clockOf(database);
   const acquire = prepared((build, value: { name: string; holder: string; lifetime: number; margin: number }) =>
     build
       .insertInto("leases")
@@ -187,4 +193,14 @@ export async function releaseEnded(database: Database, began: number): Promise<v
       .set({ holder: null })
       .where("until", "<", began + LEASE_TIMES.lifetime),
   );
+}
+
+/** Removes some of the rows that nobody has held for so long; how many. What they were for is over by then. */
+export function removeUnused(database: Database, unusedFor: number): Promise<number> {
+  const unused = database.build
+    .selectFrom("leases")
+    .select("name")
+    .where(sql<number>`until + ${unusedFor}`, "<=", clockOf(database))
+    .limit(REMOVED_AT_ONCE);
+  return database.run(database.build.deleteFrom("leases").where("name", "in", unused));
 }
