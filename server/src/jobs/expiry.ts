@@ -17,20 +17,24 @@ import {
 import { removeUnused } from "../ports/leases.ts";
 import type { JobDeps } from "./job-deps.ts";
 
-/** Longer than an upload lives: nobody takes over what it was for. Milliseconds. */
-const LEASES_KEPT = 7 * 24 * 60 * 60_000;
+/** How much longer than an upload can be written to its lease is kept. Milliseconds. */
+const LEASES_KEPT = 24 * 60 * 60_000;
 
 type Expiring = Pick<JobDeps, "database" | "clock">;
 
 /** Removes the rows; their bytes go to the deletion queue in the same transaction. */
-export async function expireUploads(deps: Expiring, signal: AbortSignal): Promise<{ expired: number }> {
+export async function expireUploads(
+  deps: Expiring & Pick<JobDeps, "settings">,
+  signal: AbortSignal,
+): Promise<{ expired: number }> {
   let total = 0;
   while (!signal.aborted) {
     const rows = await listExpiredUploads(deps.database, deps.clock.now());
     if (rows.length === 0) break;
     for (const row of rows) total += await expireUpload(deps, row);
   }
-  while (!signal.aborted && (await removeUnused(deps.database, LEASES_KEPT)) > 0);
+  const unused = deps.settings.timing.uploadLifetime + LEASES_KEPT;
+  while (!signal.aborted && (await removeUnused(deps.database, unused)) > 0);
   return { expired: total };
 }
 

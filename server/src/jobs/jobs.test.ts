@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { inChunks } from "../../../test/kit/bytes.ts";
 import { ManualClock } from "../../../test/kit/clock.ts";
 import { fileRow, folderRow, insertAccount, uploadRow } from "../../../test/kit/rows.ts";
+import { parseConfig } from "../config.ts";
 import { openMemoryBlobs } from "../drivers/blobs/memory.ts";
 import { openSqlite } from "../drivers/database/sqlite.ts";
 import { changeUsage } from "../features/account/store.ts";
@@ -124,7 +125,9 @@ describe("uploads that have expired", () => {
     );
     await database.run(database.build.updateTable("files").set({ blob_key: "finished-key" }).where("id", "=", file.id));
     clock.advance(DAY);
-    expect(await expireUploads(deps(), running)).toEqual({ expired: 2 });
+    expect(
+      await expireUploads({ ...deps(), settings: parseConfig({ SERVICE_ENV: "development" }).settings }, running),
+    ).toEqual({ expired: 2 });
     const rows = await database.all(database.build.selectFrom("uploads").select("id"));
     expect(rows.map((row) => row.id)).toEqual([live.id]);
     const queue = await database.all(database.build.selectFrom("blob_deletions").select("blob_key"));
