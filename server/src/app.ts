@@ -85,9 +85,6 @@ export function buildApp(deps: Deps, options: AppOptions): App {
   if (settings.servesPages) servePages(app, { ...pipeline, auth: handlers.auth });
   flushKeyNotes(app, deps, authenticator, log);
   stopping.addEventListener("abort", () => transfers.abortAll(), { once: true });
-  app.addHook("onReady", async () => {
-    if (deps.blobs.capabilities.exclusive) await idempotency.dropAbandoned();
-  });
   return app;
 }
 

@@ -34,9 +34,12 @@ export function describeLeases(openMedium: OpenMedium): void {
         const [one, other] = [holderOn(database), holderOn(database)];
         const lease = await take(one);
         expect(await other.acquire("work")).toBeNull();
+        expect(await other.isHeld(database, "work")).toBe(true);
+        expect(await other.isHeld(database, "other work")).toBe(false);
         expect(await one.acquire("work")).toBeNull();
         await take(other, "other work");
         expect(await lease.release()).toBe(true);
+        expect(await other.isHeld(database, "work")).toBe(false);
         const next = await take(other);
         expect(next.takenOver).toBe(false);
         expect(next.fence).toBeGreaterThan(lease.fence);
@@ -65,6 +68,7 @@ export function describeLeases(openMedium: OpenMedium): void {
         await pause(TIMES.lifetime + 20);
         expect(await holderOn(database, { margin: 60_000 }).acquire("work")).toBeNull();
         await pause(OVER);
+        expect(await holderOn(database).isHeld(database, "work")).toBe(false);
         const next = await take(holderOn(database));
         expect(next).toMatchObject({ takenOver: true, fence: lease.fence + 1 });
         expect(await lease.renew()).toBe(false);

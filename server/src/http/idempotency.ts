@@ -6,8 +6,9 @@
 import { hash } from "node:crypto";
 import { type EndpointDefinition, HEADERS, MAX_IDEMPOTENCY_KEY } from "@coffer/contract";
 import type { Deps } from "../deps.ts";
-import { completeRow, deleteRow, deleteRunning, findRow, insertRow } from "../features/idempotency/store.ts";
+import { completeRow, deleteRow, findRow, insertRow } from "../features/idempotency/store.ts";
 import { ConstraintError, type Queries } from "../ports/database.ts";
+import { type Lease, type Leases, openLeases } from "../ports/leases.ts";
 import type { IdempotencyRow } from "../ports/tables.ts";
 import { ServiceError } from "../service-error.ts";
 import type { RenderedAnswer } from "./output.ts";
@@ -36,12 +37,7 @@ export type Outcome =
 export interface Idempotency {
   /** Rejects with `idempotency_in_progress`, `idempotency_mismatch` or `already_created`. */
   reserve(endpoint: EndpointDefinition, accountId: string, key: string, payload: Payload): Promise<Outcome>;
-  /** Drops what earlier runs of this server left running. Only when no other process can be running them. */
-  dropAbandoned(): Promise<void>;
 }
-
-/** How long a reservation of another process is believed to be running. Being wrong costs work, never a second effect. */
-const FOREIGN_LEASE = 60_000;
 
 interface Slot {
   readonly accountId: string;
@@ -52,13 +48,14 @@ interface Slot {
 type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
 
 export function createIdempotency(deps: Needs): Idempotency {
-  const running = new RunningOwners(deps.random.uuid());
+  const running = new RunningOwners(deps.random.uuid(), openLeases(deps));
   return {
     async reserve(endpoint, accountId, key, payload) {
       requireKeyForm(key);
       const fingerprint = fingerprintOf(payload);
       const slot = { accountId, key, owner: running.add(deps.random.uuid()) };
       try {
+        await running.vouch();
         const kept = await takeSlot(deps, slot, running, fingerprint);
         if (kept === null) return { kind: "reserved", reservation: createReservation(deps, endpoint, slot, running) };
         running.delete(slot.owner);
@@ -68,19 +65,22 @@ export function createIdempotency(deps: Needs): Idempotency {
         throw error;
       }
     },
-    async dropAbandoned() {
-      await deps.database.run(deleteRunning(deps.database, {}));
-    },
   };
 }
 
-/** Tells a request that is still running from one that a crash has cut off. */
+/**
+ * Tells a request that is still running from one that a crash has cut off: a process with reservations holds a lease, which lasts
+ * as long as the process, however long its requests take. Being wrong costs work, never a second effect.
+ */
 class RunningOwners {
   readonly #instance: string;
+  readonly #leases: Leases;
   readonly #running = new Set<string>();
+  #lease: Promise<Lease | null> = Promise.resolve(null);
 
-  constructor(instance: string) {
+  constructor(instance: string, leases: Leases) {
     this.#instance = instance;
+    this.#leases = leases;
   }
 
   add(request: string): string {
@@ -93,10 +93,24 @@ class RunningOwners {
     this.#running.delete(owner);
   }
 
-  /** Of this process it is known; of another one it is believed for the lease. */
-  isRunning({ owner, created_at }: IdempotencyRow, now: number): boolean {
-    return owner.startsWith(`${this.#instance}/`) ? this.#running.has(owner) : created_at + FOREIGN_LEASE > now;
+  /** Before anything is reserved other processes can see that this one runs. */
+  async vouch(): Promise<void> {
+    const current = this.#lease;
+    const lease = await current.catch(() => null);
+    if (lease !== null && !lease.signal.aborted) return;
+    if (this.#lease === current) this.#lease = this.#leases.acquire(leaseOf(this.#instance));
+    await this.#lease;
   }
+
+  /** Of this process it is known. */
+  async isRunning(queries: Queries, { owner }: IdempotencyRow): Promise<boolean> {
+    const [instance = ""] = owner.split("/");
+    return instance === this.#instance ? this.#running.has(owner) : this.#leases.isHeld(queries, leaseOf(instance));
+  }
+}
+
+function leaseOf(instance: string): string {
+  return `requests:${instance}`;
 }
 
 /** Null when the slot is now ours, else the row that holds it. */
@@ -111,7 +125,9 @@ async function takeSlot(
       const row = await transaction.first(findRow(transaction, { accountId: slot.accountId, key: slot.key }));
       const now = deps.clock.now();
       const isVacant =
-        row === null || row.expires_at <= now || (row.state === "running" && !running.isRunning(row, now));
+        row === null ||
+        row.expires_at <= now ||
+        (row.state === "running" && !(await running.isRunning(transaction, row)));
       if (!isVacant) return row;
       if (row !== null) {
         await transaction.run(deleteRow(transaction, { ...slot, owner: row.owner, state: row.state }));

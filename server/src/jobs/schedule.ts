@@ -15,7 +15,7 @@ const ASK_AGAIN = 5_000;
 
 export interface Scheduling {
   readonly log: JobLog;
-  readonly leases: Leases;
+  readonly leases: Pick<Leases, "acquire">;
 }
 
 /**

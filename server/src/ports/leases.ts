@@ -28,6 +28,8 @@ export interface Lease {
 export interface Leases {
   /** null: somebody else has it. */
   acquire(name: string): Promise<Lease | null>;
+  /** Whether somebody has it, by what the queries see. */
+  isHeld(queries: Queries, name: string): Promise<boolean>;
 }
 
 export interface LeaseTimes {
@@ -53,6 +55,9 @@ export function openLeases({ database, clock, random }: LeaseDeps, times: LeaseT
   const holder = random.uuid();
   const statements = statementsFor(database);
   return {
+    async isHeld(queries, name) {
+      return (await queries.first(statements.held(queries, { name, margin: times.margin }))) !== null;
+    },
     async acquire(name) {
       const asked = clock.elapsed();
       const query = statements.acquire(database, { name, holder, ...times });
@@ -179,7 +184,15 @@ function statementsFor(database: Database) {
       .where("holder", "=", value.holder)
       .where("fence", "=", value.fence),
   );
-  return { acquire, renew, release };
+  const held = prepared((build, value: { name: string; margin: number }) =>
+    build
+      .selectFrom("leases")
+      .select("name")
+      .where("name", "=", value.name)
+      .where("holder", "is not", null)
+      .where(sql<number>`until + ${value.margin}`, ">", now),
+  );
+  return { acquire, renew, release, held };
 }
 
 /**

@@ -62,7 +62,3 @@ export const deleteRow = prepared((build, value: { accountId: string; key: strin
     .where("owner", "=", value.owner)
     .where("state", "=", value.state),
 );
-
-export const deleteRunning = prepared((build, _none: Record<never, never>) =>
-  build.deleteFrom("idempotency").where("state", "=", "running"),
-);
