@@ -72,6 +72,29 @@ test("a form with a field beside its file is refused, wherever the field stands:
   }
 });
 
+test("a part that is no field of a form is refused beside a file, too: it may name a vault", async () => {
+  const file = form([{ name: "file", fileName: "a", type: "text/plain", content: "x".repeat(500) }], "");
+  const heads = [
+    "X-Other: a",
+    'Content-Disposition: attachment; name="vaultId"',
+    'Content-Disposition: attachment\r\nContent-Disposition: form-data; name="vaultId"',
+    'Content-Disposition : form-data; name="vaultId"',
+    `X-Long: ${"a".repeat(20_000)}\r\nContent-Disposition: form-data; name="vaultId"`,
+    'Content-Disposition: form-data; name="vault\nId"',
+  ];
+  const end = Buffer.from("--frontier--\r\n");
+  for (const head of heads) {
+    const part = Buffer.from(`--frontier\r\n${head}\r\n\r\nx\r\n`);
+    for (const parts of [
+      [part, file],
+      [file, part],
+    ]) {
+      for (const chunk of [7, 100_000])
+        expect(await codeOf(open(Buffer.concat([...parts, end]), chunk)), head.slice(0, 60)).toBe("validation_failed");
+    }
+  }
+});
+
 test("no file, two files, and forms that end early are refused", async () => {
   const file = { name: "file", fileName: "a", type: "text/plain", content: "x".repeat(500) };
   expect(await codeOf(open(form([{ name: "note", content: "x" }])))).toBe("validation_failed");

@@ -16,8 +16,8 @@ interface OpenPart extends FilePart {
   readonly stream: BusboyFileStream;
 }
 
-/** One part more than a form may have, so that a second one is seen. */
-const LIMITS = { files: 2, fields: 2, parts: 3, fieldSize: 1024, headerSize: 16 * 1024 } as const;
+/** A second part is counted before its header is read: the parser passes over parts that are no field of a form without a word. */
+const LIMITS = { files: 1, fields: 1, parts: 1, fieldSize: 1024, headerSize: 16 * 1024 } as const;
 
 const INPUT_BYTES = 256 * 1024;
 
@@ -34,28 +34,21 @@ export async function openMultipart(contentType: string, source: AsyncIterable<U
   const form = openForm(contentType);
   const sender = { failed: false };
   const input = Readable.from(noting(source, sender), { objectMode: false, highWaterMark: INPUT_BYTES });
-  const files: OpenPart[] = [];
-  // A field can say where the file goes. It may come last, so it is not read: a vault that it names is not passed over.
+  // Another part can say where the file goes. It may come last, so it is not read: a vault that it names is not passed over.
   const refused = { reason: null as string | null };
-  const refuse = (reason: string): void => void (refused.reason ??= reason);
-  form.on("field", () => refuse(FIELD_REFUSED)).on("partsLimit", () => refuse(MANY_FILES));
-  const begun = new Promise<void>((resolve) => {
+  const refuse = (): void => void (refused.reason = FILE_ALONE);
+  form.on("field", refuse).on("partsLimit", refuse);
+  const begun = new Promise<OpenPart>((resolve) => {
     form.on("file", (_field, stream, fileName, _encoding, type) => {
-      files.push({ name: parseName(fileName), contentType: parseType(type), stream });
       // The part can fail before anyone reads it; what went wrong is told by the form.
       stream.on("error", ignore);
-      if (files.length > 1) {
-        refuse(MANY_FILES);
-        stream.resume();
-      }
-      resolve();
+      resolve({ name: parseName(fileName), contentType: parseType(type), stream });
     });
   });
   const done = pipeline(input, form).catch((cause: unknown) => {
     throw sender.failed ? cause : malformed(cause);
   });
-  await Promise.race([begun, done]);
-  const [part] = files;
+  const part = await Promise.race([begun, done.then(() => undefined)]);
   if (part === undefined || refused.reason !== null) {
     input.destroy();
     done.catch(ignore);
@@ -64,8 +57,7 @@ export async function openMultipart(contentType: string, source: AsyncIterable<U
   return { ...part, stream: readPart(part, { input, done, refused }) };
 }
 
-const FIELD_REFUSED = "body: a form carries the file alone; name its place in the query (vaultId, folderId, name)";
-const MANY_FILES = "body: the form holds more than one file";
+const FILE_ALONE = "body: a form carries one file alone; name its place in the query (vaultId, folderId, name)";
 
 interface OpenForm {
   readonly input: Readable;
