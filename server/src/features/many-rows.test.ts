@@ -18,13 +18,16 @@ import {
 import { PIECE } from "./in-pieces.ts";
 import { publishKey } from "./shared-vaults/test-vaults.ts";
 import { answerOf, contextOf, openTestService, type TestService } from "./test-service.ts";
+import { ofEachTest } from "../test-each.ts";
+
+const service = ofEachTest(openTestService);
 
 const MANY = process.env["COFFER_TEST_COUNTS"] === "full" ? 5 * PIECE : PIECE + 20;
 
 type Named = Pick<File, "id" | "shared"> & { readonly name: string };
 
 /** That many files in a folder, or at the top. All but the first were never uploaded: their rows are copies of its row. */
-async function addMany(service: TestService, writing: Writing, folderId?: string): Promise<Named[]> {
+async function addMany(writing: Writing, folderId?: string): Promise<Named[]> {
   const { build } = service.database;
   const first = await put(service, writing, "0", folderId === undefined ? {} : { folderId });
   const row = await service.database.first(build.selectFrom("files").selectAll().where("id", "=", first.id));
@@ -48,18 +51,18 @@ async function addMany(service: TestService, writing: Writing, folderId?: string
   return files;
 }
 
-async function openFull(service: TestService) {
+async function openFull() {
   const { member, ...writing } = await openWriting(service);
   const context = contextOf(writing.by.principal);
   const shared = entryOf(writing, "folder", { kind: "folder", id: randomUUID() });
   const body = { vaultId: writing.shared.vaultId, shared };
   const { folder } = answerOf(await service.handlers.folders.create({ body }, context));
-  const files = await addMany(service, writing, folder.id);
+  const files = await addMany(writing, folder.id);
   return { member, writing, context, folder, files };
 }
 
 /** What others see of the files while `act` is at work: each state once, in the order of its coming. */
-async function statesDuring(service: TestService, stateOf: (row: FileRow) => string, act: () => Promise<unknown>) {
+async function statesDuring(stateOf: (row: FileRow) => string, act: () => Promise<unknown>) {
   const states: string[] = [];
   let looks = 0;
   let isOver = false;
@@ -87,8 +90,7 @@ async function usageOf({ database }: TestService, accountId: string) {
 }
 
 test("a folder's names change keys together, as others see them", async () => {
-  await using service = await openTestService();
-  const { member, writing, context, folder, files } = await openFull(service);
+  const { member, writing, context, folder, files } = await openFull();
   service.chain.remove(writing.shared.objectId, member.chainAddress);
   service.clock.advance(10_001);
   const keyId = await publishKey(service, writing.shared, writing.by, 2);
@@ -105,7 +107,6 @@ test("a folder's names change keys together, as others see them", async () => {
   for (let at = 0; at < MANY - 1; at += 200) await stage(entries.slice(at, Math.min(at + 200, MANY - 1)));
   const names = new Set(files.map(({ name }) => indexOf(keyId, name)));
   const states = await statesDuring(
-    service,
     ({ name, shared_json }) => {
       const index = (JSON.parse(shared_json ?? "") as { nameIndex: string }).nameIndex;
       return `${names.has(name) ? "new" : "old"}${index === name ? "" : ", not as it says"}`;
@@ -117,19 +118,17 @@ test("a folder's names change keys together, as others see them", async () => {
 });
 
 test("a folder goes to the trash and comes back with all that lies in it", async () => {
-  await using service = await openTestService();
-  const { context, folder } = await openFull(service);
+  const { context, folder } = await openFull();
   const params = { folderId: folder.id };
   const stateOf = ({ trashed_at, trashed_with }: FileRow) => (trashed_at === null ? "live" : `with ${trashed_with}`);
   const trash = () => service.handlers.folders.delete({ params }, context);
-  expect(await statesDuring(service, stateOf, trash)).toEqual(["live", `with ${folder.id}`]);
+  expect(await statesDuring(stateOf, trash)).toEqual(["live", `with ${folder.id}`]);
   const restore = () => service.handlers.folders.restore({ params, body: undefined }, context);
-  expect(await statesDuring(service, stateOf, restore)).toEqual([`with ${folder.id}`, "live"]);
+  expect(await statesDuring(stateOf, restore)).toEqual([`with ${folder.id}`, "live"]);
 });
 
 test("a claimed vault changes its account with all that lies in it, and then goes with all of it", async () => {
-  await using service = await openTestService();
-  const { member, writing } = await openFull(service);
+  const { member, writing } = await openFull();
   const { vaultId, objectId, owner } = writing.shared;
   const before = await usageOf(service, owner.principal.accountId);
   const heir = { address: member.chainAddress, signingKey: member.publicKey };
@@ -137,7 +136,6 @@ test("a claimed vault changes its account with all that lies in it, and then goe
   const context = contextOf(member.principal);
   const params = { vaultId };
   const accounts = await statesDuring(
-    service,
     (row) => row.account_id,
     () => service.handlers.ownership.claim({ params, body: {} }, context),
   );
@@ -145,7 +143,7 @@ test("a claimed vault changes its account with all that lies in it, and then goe
   expect(await usageOf(service, member.principal.accountId)).toEqual(before);
 
   const remove = () => purgeVault(service, { vaultId, objectId, owner: member });
-  expect(await statesDuring(service, (row) => row.vault_id, remove)).toEqual([vaultId, ""]);
+  expect(await statesDuring((row) => row.vault_id, remove)).toEqual([vaultId, ""]);
   expect(await usageOf(service, member.principal.accountId)).toEqual({ usage_bytes: 0, usage_files: 0 });
   const queued = service.database.build.selectFrom("blob_deletions").select("blob_key");
   expect(await service.database.all(queued)).toHaveLength(MANY);

@@ -1,9 +1,12 @@
 import { expect, test } from "vitest";
 import type { Principal } from "../../handler.ts";
-import { answerOf, bodyOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";
+import { answerOf, bodyOf, codeOf, contextOf, openTestService } from "../test-service.ts";
 import { etagOf, revisionTagOf } from "./rules.ts";
+import { ofEachTest } from "../../test-each.ts";
 
-async function upload(service: TestService, name: string, query: { folderId?: string; vaultId?: string } = {}) {
+const service = ofEachTest(openTestService);
+
+async function upload(name: string, query: { folderId?: string; vaultId?: string } = {}) {
   const recorded = await service.handlers.files.upload(
     { query: { name, ...query }, headers: {}, body: bodyOf("12345") },
     contextOf(service.owner),
@@ -11,17 +14,17 @@ async function upload(service: TestService, name: string, query: { folderId?: st
   return recorded.reply.body.file;
 }
 
-async function createFolder(service: TestService, name: string, parentId: string | null = null) {
+async function createFolder(name: string, parentId: string | null = null) {
   return (await service.handlers.folders.create({ body: { name, parentId } }, contextOf(service.owner))).reply.body
     .folder;
 }
 
-async function trash(service: TestService, fileId: string, as: Principal = service.owner) {
+async function trash(fileId: string, as: Principal = service.owner) {
   return answerOf(await service.handlers.files.delete({ params: { fileId }, query: {}, headers: {} }, contextOf(as)))
     .file;
 }
 
-async function restore(service: TestService, fileId: string, name?: string) {
+async function restore(fileId: string, name?: string) {
   return answerOf(
     await service.handlers.files.restore(
       { params: { fileId }, body: name === undefined ? undefined : { name } },
@@ -30,18 +33,13 @@ async function restore(service: TestService, fileId: string, name?: string) {
   ).file;
 }
 
-async function update(
-  service: TestService,
-  fileId: string,
-  body: { name?: string; folderId?: string | null },
-  ifMatch?: string,
-) {
+async function update(fileId: string, body: { name?: string; folderId?: string | null }, ifMatch?: string) {
   const headers = ifMatch === undefined ? {} : { "if-match": ifMatch };
   return answerOf(await service.handlers.files.update({ params: { fileId }, headers, body }, contextOf(service.owner)))
     .file;
 }
 
-async function actions(service: TestService): Promise<string[]> {
+async function actions(): Promise<string[]> {
   const rows = await service.database.all(
     service.database.build.selectFrom("changes").select(["action", "sequence"]).orderBy("sequence"),
   );
@@ -49,34 +47,29 @@ async function actions(service: TestService): Promise<string[]> {
   return rows.map(({ action }) => action);
 }
 
-async function usage(service: TestService) {
+async function usage() {
   return service.database.first(service.database.build.selectFrom("accounts").select(["usage_bytes", "usage_files"]));
 }
 
 test("[D5-update] [D5-revision] [D5-one-vault] rename and move within the vault, guarded by If-Match", async () => {
-  await using service = await openTestService();
-  const [file, other, folder] = [
-    await upload(service, "a"),
-    await upload(service, "b"),
-    await createFolder(service, "f"),
-  ];
+  const [file, other, folder] = [await upload("a"), await upload("b"), await createFolder("f")];
   service.clock.advance(5);
-  const moved = await update(service, file.id, { name: "b", folderId: folder.id }, revisionTagOf(file));
+  const moved = await update(file.id, { name: "b", folderId: folder.id }, revisionTagOf(file));
   expect(moved).toMatchObject({ name: "b", folderId: folder.id, versionId: file.versionId, createdAt: file.createdAt });
   expect(moved.updatedAt).not.toBe(file.updatedAt);
-  expect(await codeOf(update(service, file.id, { folderId: null }))).toBe("name_exists");
+  expect(await codeOf(update(file.id, { folderId: null }))).toBe("name_exists");
   for (const tag of ['"2"', 'W/"1"', etagOf(other)])
-    expect(await codeOf(update(service, other.id, { name: "c" }, tag))).toBe("precondition_failed");
+    expect(await codeOf(update(other.id, { name: "c" }, tag))).toBe("precondition_failed");
   const vault = (
     await service.handlers.vaults.create({ body: { name: "V", type: "public" } }, contextOf(service.owner))
   ).reply.body.vault;
   const elsewhere = (
     await service.handlers.folders.create({ body: { name: "e", vaultId: vault.id } }, contextOf(service.owner))
   ).reply.body.folder;
-  expect(await codeOf(update(service, file.id, { folderId: elsewhere.id }))).toBe("different_vault");
-  const unchanged = await update(service, other.id, { name: "b" });
+  expect(await codeOf(update(file.id, { folderId: elsewhere.id }))).toBe("different_vault");
+  const unchanged = await update(other.id, { name: "b" });
   expect(unchanged).toEqual(other);
-  expect(await actions(service)).toEqual([
+  expect(await actions()).toEqual([
     "file.uploaded",
     "file.uploaded",
     "folder.created",
@@ -87,41 +80,35 @@ test("[D5-update] [D5-revision] [D5-one-vault] rename and move within the vault,
 });
 
 test("[D5-delete-soft] [D5-restore] to the trash and back: a second deletion changes nothing, the name is free meanwhile", async () => {
-  await using service = await openTestService();
-  const file = await upload(service, "a");
-  const trashed = await trash(service, file.id);
+  const file = await upload("a");
+  const trashed = await trash(file.id);
   expect(trashed.trashedAt).not.toBeNull();
   service.clock.advance(5);
-  expect(await trash(service, file.id)).toEqual(trashed);
-  await upload(service, "a");
-  expect(await codeOf(restore(service, file.id))).toBe("name_exists");
-  expect(await restore(service, file.id, "a (restored)")).toMatchObject({
+  expect(await trash(file.id)).toEqual(trashed);
+  await upload("a");
+  expect(await codeOf(restore(file.id))).toBe("name_exists");
+  expect(await restore(file.id, "a (restored)")).toMatchObject({
     id: file.id,
     name: "a (restored)",
     trashedAt: null,
   });
-  expect(await codeOf(restore(service, file.id))).toBe("not_trashed");
-  expect(await usage(service)).toEqual({ usage_bytes: 10, usage_files: 2 });
-  expect(await actions(service)).toEqual(["file.uploaded", "file.trashed", "file.uploaded", "file.restored"]);
+  expect(await codeOf(restore(file.id))).toBe("not_trashed");
+  expect(await usage()).toEqual({ usage_bytes: 10, usage_files: 2 });
+  expect(await actions()).toEqual(["file.uploaded", "file.trashed", "file.uploaded", "file.restored"]);
 });
 
 test("a file whose folder is in the trash or gone comes back at the top of the vault", async () => {
-  await using service = await openTestService();
-  const folder = await createFolder(service, "f");
-  const [first, second] = [
-    await upload(service, "a", { folderId: folder.id }),
-    await upload(service, "b", { folderId: folder.id }),
-  ];
-  await trash(service, first.id);
+  const folder = await createFolder("f");
+  const [first, second] = [await upload("a", { folderId: folder.id }), await upload("b", { folderId: folder.id })];
+  await trash(first.id);
   await service.handlers.folders.delete({ params: { folderId: folder.id } }, contextOf(service.owner));
-  expect(await restore(service, first.id)).toMatchObject({ folderId: null });
-  expect(await restore(service, second.id)).toMatchObject({ folderId: null });
-  expect(await codeOf(upload(service, "c", { folderId: folder.id }))).toBe("trashed");
+  expect(await restore(first.id)).toMatchObject({ folderId: null });
+  expect(await restore(second.id)).toMatchObject({ folderId: null });
+  expect(await codeOf(upload("c", { folderId: folder.id }))).toBe("trashed");
 });
 
 test("[D5-delete-permanent] [D1-second-delete-gone] only the owner deletes for good; the bytes are given back and the blob queued", async () => {
-  await using service = await openTestService();
-  const file = await upload(service, "a");
+  const file = await upload("a");
   const agent: Principal = { ...service.owner, accessLevel: "agent" };
   const erase = (as: Principal) =>
     service.handlers.files.delete(
@@ -129,18 +116,17 @@ test("[D5-delete-permanent] [D1-second-delete-gone] only the owner deletes for g
       contextOf(as),
     );
   expect(await codeOf(erase(agent))).toBe("owner_only");
-  expect(await codeOf(trash(service, file.id, agent))).toBe("ok");
+  expect(await codeOf(trash(file.id, agent))).toBe("ok");
   expect(await erase(service.owner)).toMatchObject({ status: 204, body: undefined });
   expect(await codeOf(erase(service.owner))).toBe("not_found");
-  expect(await usage(service)).toEqual({ usage_bytes: 0, usage_files: 0 });
+  expect(await usage()).toEqual({ usage_bytes: 0, usage_files: 0 });
   const queued = await service.database.all(service.database.build.selectFrom("blob_deletions").select("not_before"));
   expect(queued).toEqual([{ not_before: service.clock.now() + 60_000 }]);
-  expect(await actions(service)).toEqual(["file.uploaded", "file.trashed", "file.deleted"]);
+  expect(await actions()).toEqual(["file.uploaded", "file.trashed", "file.deleted"]);
 });
 
 test("[D5-replace] [D5-replace-if-match] [D5-replace-change] a new version: id and name stay, version and digest change, usage follows, the old blob is queued", async () => {
-  await using service = await openTestService();
-  const file = await upload(service, "a");
+  const file = await upload("a");
   const replace = (bytes: string, headers: Record<string, string> = {}) =>
     service.handlers.files.replace(
       { params: { fileId: file.id }, headers, body: bodyOf(bytes) },
@@ -155,7 +141,7 @@ test("[D5-replace] [D5-replace-if-match] [D5-replace-change] a new version: id a
   );
   const codes = await Promise.all(racers);
   expect(codes.filter((code) => code === "ok")).toHaveLength(1);
-  expect((await usage(service))?.usage_files).toBe(1);
+  expect((await usage())?.usage_files).toBe(1);
   let blobs = 0;
   for await (const _blob of service.blobs.list()) blobs += 1;
   const queued = await service.database.all(service.database.build.selectFrom("blob_deletions").select("blob_key"));
@@ -163,16 +149,15 @@ test("[D5-replace] [D5-replace-if-match] [D5-replace-change] a new version: id a
 });
 
 test("[D5-list] [D1-list-cursor] [D1-list-limit] lists page newest first through every filter, without gaps or repeats", async () => {
-  await using service = await openTestService();
-  const folder = await createFolder(service, "f");
+  const folder = await createFolder("f");
   const vault = (
     await service.handlers.vaults.create({ body: { name: "V", type: "public" } }, contextOf(service.owner))
   ).reply.body.vault;
   for (let index = 0; index < 12; index += 1) {
     if (index % 3 === 0) service.clock.advance(1);
-    await upload(service, `top ${index}`);
-    await upload(service, `in ${index}`, { folderId: folder.id });
-    await upload(service, `other ${index}`, { vaultId: vault.id });
+    await upload(`top ${index}`);
+    await upload(`in ${index}`, { folderId: folder.id });
+    await upload(`other ${index}`, { vaultId: vault.id });
   }
   const defaultVault = folder.vaultId;
   const collect = async (query: Record<string, unknown>, as: Principal = service.owner) => {

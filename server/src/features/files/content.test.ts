@@ -6,12 +6,15 @@ import { bodyOf, codeOf, contextOf, openTestService, readAll, type TestService }
 import { renderDisposition } from "./disposition.ts";
 import { parseRange } from "./ranges.ts";
 import { etagOf } from "./rules.ts";
+import { ofEachTest } from "../../test-each.ts";
+
+const service = ofEachTest(openTestService);
 
 const BYTES = Buffer.from(Array.from({ length: 3000 }, (_, index) => (index * 7) % 256));
 
 type ContentHeaders = Parameters<TestService["handlers"]["files"]["content"]>[0]["headers"];
 
-async function store(service: TestService, name = "data.bin", contentType: string | null = "image/svg+xml") {
+async function store(name = "data.bin", contentType: string | null = "image/svg+xml") {
   const body = bodyOf(BYTES, { contentType });
   const recorded = await service.handlers.files.upload(
     { query: { name }, headers: {}, body },
@@ -20,7 +23,7 @@ async function store(service: TestService, name = "data.bin", contentType: strin
   return recorded.reply.body.file;
 }
 
-async function get(service: TestService, fileId: string, headers: ContentHeaders = {}) {
+async function get(fileId: string, headers: ContentHeaders = {}) {
   const answer = await service.handlers.files.content(
     { params: { fileId }, query: {}, headers },
     contextOf(service.owner),
@@ -33,7 +36,7 @@ async function get(service: TestService, fileId: string, headers: ContentHeaders
   };
 }
 
-async function head(service: TestService, fileId: string, headers: ContentHeaders = {}) {
+async function head(fileId: string, headers: ContentHeaders = {}) {
   return (await service.handlers.files.contentHead(
     { params: { fileId }, query: {}, headers },
     contextOf(service.owner),
@@ -41,9 +44,8 @@ async function head(service: TestService, fileId: string, headers: ContentHeader
 }
 
 test("[D5-content-get] [D5-content-digest] [D5-content-sandbox] [D5-content-etag] whole content: 200 with everything a careful client wants, and nothing a browser would run", async () => {
-  await using service = await openTestService();
-  const file = await store(service);
-  const { status, headers, body } = await get(service, file.id);
+  const file = await store();
+  const { status, headers, body } = await get(file.id);
   expect(status).toBe(200);
   expect(body?.equals(BYTES)).toBe(true);
   expect(headers).toEqual({
@@ -59,30 +61,29 @@ test("[D5-content-get] [D5-content-digest] [D5-content-sandbox] [D5-content-etag
     "Content-Security-Policy": "sandbox; default-src 'none'",
   });
   expect(headers["ETag"]).toMatch(/^"sha256-[\w-]{43}"$/);
-  expect((await head(service, file.id)).headers).toEqual(headers);
+  expect((await head(file.id)).headers).toEqual(headers);
 });
 
 test("[D5-content-range] a range answers the same bytes as a slice, for any range", async () => {
-  await using service = await openTestService();
-  const file = await store(service);
+  const file = await store();
   const position = fc.integer({ min: 0, max: BYTES.length + 50 });
   await fc.assert(
     fc.asyncProperty(position, position, async (a, b) => {
       const [first, last] = [Math.min(a, b), Math.max(a, b)];
       if (first >= BYTES.length) {
-        expect(await codeOf(get(service, file.id, { range: `bytes=${first}-${last}` }))).toBe("range_not_satisfiable");
+        expect(await codeOf(get(file.id, { range: `bytes=${first}-${last}` }))).toBe("range_not_satisfiable");
         return;
       }
       const expected = BYTES.subarray(first, last + 1);
-      const answer = await get(service, file.id, { range: `bytes=${first}-${last}` });
+      const answer = await get(file.id, { range: `bytes=${first}-${last}` });
       expect(answer.status).toBe(206);
       expect(answer.body?.equals(expected)).toBe(true);
       expect(answer.headers["Content-Length"]).toBe(String(expected.length));
       expect(answer.headers["Content-Range"]).toBe(`bytes ${first}-${first + expected.length - 1}/3000`);
-      const open = await get(service, file.id, { range: `bytes=${first}-` });
+      const open = await get(file.id, { range: `bytes=${first}-` });
       expect(open.body?.equals(BYTES.subarray(first))).toBe(true);
       if (last === 0) return;
-      const suffix = await get(service, file.id, { range: `bytes=-${last}` });
+      const suffix = await get(file.id, { range: `bytes=-${last}` });
       expect(suffix.body?.equals(BYTES.subarray(-last))).toBe(true);
     }),
     { numRuns: 60 },
@@ -136,46 +137,41 @@ describe("ranges", () => {
 });
 
 test("HEAD knows no ranges, but the conditions", async () => {
-  await using service = await openTestService();
-  const file = await store(service);
-  expect((await head(service, file.id, { range: "bytes=0-1" })).status).toBe(200);
-  expect((await head(service, file.id, { range: "bytes=9999-" })).status).toBe(200);
-  expect((await head(service, file.id, { "if-none-match": etagOf(file) })).status).toBe(304);
+  const file = await store();
+  expect((await head(file.id, { range: "bytes=0-1" })).status).toBe(200);
+  expect((await head(file.id, { range: "bytes=9999-" })).status).toBe(200);
+  expect((await head(file.id, { "if-none-match": etagOf(file) })).status).toBe(304);
 });
 
 test("[D5-content-etag] If-None-Match compares weakly and answers 304 with the validators alone", async () => {
-  await using service = await openTestService();
-  const file = await store(service);
+  const file = await store();
   const etag = etagOf(file);
   for (const header of ["*", etag, `W/${etag}`, `"other", ${etag}`, ` "a,b" ,W/${etag} `]) {
-    const { status, headers, body } = await get(service, file.id, { "if-none-match": header, range: "bytes=0-1" });
+    const { status, headers, body } = await get(file.id, { "if-none-match": header, range: "bytes=0-1" });
     expect([status, body], header).toEqual([304, null]);
     expect(Object.keys(headers).sort()).toEqual(["Cache-Control", "ETag", "Last-Modified"]);
   }
-  expect((await get(service, file.id, { "if-none-match": '"other"' })).status).toBe(200);
+  expect((await get(file.id, { "if-none-match": '"other"' })).status).toBe(200);
   for (const header of ["other", '"open', '"a" "b"', "", ","]) {
-    expect(await codeOf(get(service, file.id, { "if-none-match": header })), header).toBe("validation_failed");
+    expect(await codeOf(get(file.id, { "if-none-match": header })), header).toBe("validation_failed");
   }
 });
 
 test("If-Match compares strongly and comes first", async () => {
-  await using service = await openTestService();
-  const file = await store(service);
+  const file = await store();
   const etag = etagOf(file);
-  expect((await get(service, file.id, { "if-match": `"x", ${etag}` })).status).toBe(200);
-  expect((await get(service, file.id, { "if-match": "*" })).status).toBe(200);
+  expect((await get(file.id, { "if-match": `"x", ${etag}` })).status).toBe(200);
+  expect((await get(file.id, { "if-match": "*" })).status).toBe(200);
   for (const header of [`W/${etag}`, '"x"']) {
-    expect(await codeOf(get(service, file.id, { "if-match": header, "if-none-match": etag })), header).toBe(
+    expect(await codeOf(get(file.id, { "if-match": header, "if-none-match": etag })), header).toBe(
       "precondition_failed",
     );
   }
 });
 
 test("[D5-content-range] If-Range: the range only while the content is the same", async () => {
-  await using service = await openTestService();
-  const file = await store(service);
-  const statusOf = async (ifRange: string) =>
-    (await get(service, file.id, { range: "bytes=0-1", "if-range": ifRange })).status;
+  const file = await store();
+  const statusOf = async (ifRange: string) => (await get(file.id, { range: "bytes=0-1", "if-range": ifRange })).status;
   expect(await statusOf(etagOf(file))).toBe(206);
   expect(await statusOf(`W/${etagOf(file)}`)).toBe(200);
   expect(await statusOf('"other"')).toBe(200);
@@ -188,8 +184,7 @@ test("[D5-content-range] If-Range: the range only while the content is the same"
 });
 
 test("[D5-isolation-404] what is in the trash, or another account's, is not handed out", async () => {
-  await using service = await openTestService();
-  const file = await store(service);
+  const file = await store();
   const stranger = await service.addAccount();
   const asked = service.handlers.files.content(
     { params: { fileId: file.id }, query: {}, headers: {} },
@@ -200,19 +195,18 @@ test("[D5-isolation-404] what is in the trash, or another account's, is not hand
     { params: { fileId: file.id }, query: {}, headers: {} },
     contextOf(service.owner),
   );
-  expect(await codeOf(get(service, file.id))).toBe("trashed");
-  expect(await codeOf(head(service, file.id))).toBe("trashed");
+  expect(await codeOf(get(file.id))).toBe("trashed");
+  expect(await codeOf(head(file.id))).toBe("trashed");
 });
 
 test("a new version that took the place between row and blob is answered instead of an error", async () => {
-  await using service = await openTestService();
-  const file = await store(service);
+  const file = await store();
   const row = { blob_key: "00000000-gone" };
   await service.database.run(service.database.build.updateTable("files").set(row).where("id", "=", file.id));
-  await expect(get(service, file.id)).rejects.toThrow("not in the blob store");
+  await expect(get(file.id)).rejects.toThrow("not in the blob store");
   const body = bodyOf("new");
   await service.handlers.files.replace({ params: { fileId: file.id }, headers: {}, body }, contextOf(service.owner));
-  expect((await get(service, file.id)).body?.toString()).toBe("new");
+  expect((await get(file.id)).body?.toString()).toBe("new");
 });
 
 describe("Content-Disposition", () => {

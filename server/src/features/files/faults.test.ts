@@ -18,6 +18,9 @@ import { openProviders } from "../../providers.ts";
 import { migrate } from "../../migrations/migrate.ts";
 import { systemClock } from "../../ports/clock.ts";
 import { systemRandom } from "../../ports/random.ts";
+import { ofEachTest } from "../../test-each.ts";
+
+const stack = ofEachTest(openStack);
 
 interface Stack extends AsyncDisposable {
   readonly port: number;
@@ -75,17 +78,17 @@ async function openStack(): Promise<Stack> {
 }
 
 /** Every file under the blob directory, those being written too; the processes' own entries aside. */
-function blobFiles(stack: Stack): string[] {
+function blobFiles(): string[] {
   const found = readdirSync(stack.blobDirectory, { recursive: true, withFileTypes: true });
   return found.filter((entry) => entry.isFile() && !entry.parentPath.includes("process")).map(({ name }) => name);
 }
 
 /** What is left once the server has noticed; fails when something stays. */
-async function expectNothingLeft(stack: Stack): Promise<void> {
+async function expectNothingLeft(): Promise<void> {
   let left: string[] = [];
   // Empty twice in a row: a refused upload's file may only be made, and then removed, after its answer.
   for (let attempt = 0, empty = 0; attempt < 200 && empty < 2; attempt += 1) {
-    left = blobFiles(stack);
+    left = blobFiles();
     empty = left.length === 0 ? empty + 1 : 0;
     if (empty < 2) await sleep(25);
   }
@@ -96,13 +99,13 @@ async function expectNothingLeft(stack: Stack): Promise<void> {
   expect(account.usage).toEqual({ bytes: 0, files: 0 });
 }
 
-function upload(stack: Stack, name: string, body: Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) {
+function upload(name: string, body: Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) {
   const type = { "content-type": "application/octet-stream" };
   return stack.call(`/api/files?name=${name}`, { method: "POST", headers: { ...type, ...headers }, body });
 }
 
 /** A client that says how much comes and sends less. */
-async function sendPart(stack: Stack, declared: number, sent: number): Promise<Socket> {
+async function sendPart(declared: number, sent: number): Promise<Socket> {
   const socket = connect(stack.port, "127.0.0.1");
   socket.on("error", ignore);
   const head = `POST /api/files?name=part HTTP/1.1\r\nHost: 127.0.0.1:${stack.port}\r\nAuthorization: Bearer ${stack.key}\r\n`;
@@ -126,47 +129,43 @@ async function answerOn(socket: Socket): Promise<string> {
 const MIB = 1024 * 1024;
 
 test("a client that vanishes leaves nothing, at any of 20 offsets", async () => {
-  await using stack = await openStack();
   for (let step = 0; step < 20; step += 1) {
-    const socket = await sendPart(stack, 4 * MIB, Math.floor((step / 20) * 4 * MIB));
+    const socket = await sendPart(4 * MIB, Math.floor((step / 20) * 4 * MIB));
     // On odd steps the server has certainly begun to store.
-    while (step % 2 === 1 && blobFiles(stack).length === 0) await sleep(5);
+    while (step % 2 === 1 && blobFiles().length === 0) await sleep(5);
     socket.destroy();
   }
-  await expectNothingLeft(stack);
+  await expectNothingLeft();
 });
 
 test("a client that ends its side early is told 400, one that falls silent 408", async () => {
-  await using stack = await openStack();
-  const early = await sendPart(stack, MIB, 1000);
+  const early = await sendPart(MIB, 1000);
   early.end();
   expect(await answerOn(early)).toMatch(/^HTTP\/1\.1 400 /);
-  await expectNothingLeft(stack);
-  const silent = await sendPart(stack, MIB, 1000);
+  await expectNothingLeft();
+  const silent = await sendPart(MIB, 1000);
   const answer = await answerOn(silent);
   expect(answer).toMatch(/^HTTP\/1\.1 408 /);
   expect(answer).toMatch(/x-error-code: request_timeout/i);
-  await expectNothingLeft(stack);
+  await expectNothingLeft();
 });
 
 test("a wrong digest is 400 and stores nothing, for a form as for raw bytes", async () => {
-  await using stack = await openStack();
   const digest = { "content-digest": `sha-256=:${Buffer.alloc(32).toString("base64")}:` };
-  const raw = await upload(stack, "a", new Uint8Array(1000), digest);
+  const raw = await upload("a", new Uint8Array(1000), digest);
   expect([raw.status, raw.headers.get("x-error-code")]).toEqual([400, "digest_mismatch"]);
   const form = new FormData();
   form.append("file", new Blob([new Uint8Array(1000)]), "b");
   const formed = await stack.call("/api/files", { method: "POST", headers: digest, body: form });
   expect([formed.status, formed.headers.get("x-error-code")]).toEqual([400, "digest_mismatch"]);
-  await expectNothingLeft(stack);
+  await expectNothingLeft();
 });
 
 test("[D1-disk-full-507] a full disk is 507 with Retry-After wherever it strikes; nothing is half-stored and the service goes on", async () => {
-  await using stack = await openStack();
   for (const calls of [["create"], ["write"], ["flush"], ["link"], ["flushDirectory"]] as const) {
     for (const code of ["ENOSPC", "EDQUOT"] as const) {
       stack.files.inject({ code, at: 0, calls, persistent: true });
-      const answer = await upload(stack, "a", new Uint8Array(3 * MIB));
+      const answer = await upload("a", new Uint8Array(3 * MIB));
       expect([answer.status, answer.headers.get("x-error-code")], `${code} at ${calls.join()}`).toEqual([
         507,
         "disk_full",
@@ -174,15 +173,14 @@ test("[D1-disk-full-507] a full disk is 507 with Retry-After wherever it strikes
       expect(answer.headers.get("retry-after")).toMatch(/^\d+$/);
       expect(stack.files.hits).toBeGreaterThan(0);
       stack.files.inject(null);
-      await expectNothingLeft(stack);
+      await expectNothingLeft();
     }
   }
-  expect((await upload(stack, "a", new Uint8Array(3 * MIB))).status).toBe(201);
+  expect((await upload("a", new Uint8Array(3 * MIB))).status).toBe(201);
   expect((await stack.call("/readyz")).status).toBe(200);
 });
 
 test("a part of a resumable upload that meets a full disk goes on later from what is durable", async () => {
-  await using stack = await openStack();
   const tus = { "tus-resumable": "1.0.0" };
   const metadata = { "upload-metadata": `filename ${Buffer.from("a").toString("base64")}` };
   const created = await stack.call("/api/uploads", {
@@ -206,15 +204,14 @@ test("a part of a resumable upload that meets a full disk goes on later from wha
 });
 
 test("a failed flush is 500, acknowledges nothing, and takes the server out of service", async () => {
-  await using stack = await openStack();
   expect((await stack.call("/readyz")).status).toBe(200);
   stack.files.inject({ code: "EIO", at: 0, calls: ["flush"] });
-  const answer = await upload(stack, "a", new Uint8Array(MIB));
+  const answer = await upload("a", new Uint8Array(MIB));
   expect([answer.status, await answer.json()]).toEqual([500, { error: "Internal error" }]);
   stack.files.inject(null);
-  await expectNothingLeft(stack);
+  await expectNothingLeft();
   // A later flush would succeed although the kernel may have dropped the pages: nothing is trusted any more.
-  expect((await upload(stack, "a", new Uint8Array(MIB))).status).toBe(500);
+  expect((await upload("a", new Uint8Array(MIB))).status).toBe(500);
   expect((await stack.call("/readyz")).status).toBe(503);
-  await expectNothingLeft(stack);
+  await expectNothingLeft();
 });

@@ -1,10 +1,13 @@
 /** What changes the revision of a file or folder, what does not, and whom it lets win. */
 import { expect, test } from "vitest";
 import { Reply } from "../../handler.ts";
-import { answerOf, bodyOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
+import { answerOf, bodyOf, contextOf, openTestService, outcomes } from "../test-service.ts";
 import { etagOf, revisionTagOf } from "./rules.ts";
+import { ofEachTest } from "../../test-each.ts";
 
-async function setUp(service: TestService) {
+const service = ofEachTest(openTestService);
+
+async function setUp() {
   const { files, folders } = service.handlers;
   const context = contextOf(service.owner);
   const { folder } = answerOf(await folders.create({ body: { name: "folder" } }, context));
@@ -18,8 +21,7 @@ async function setUp(service: TestService) {
 }
 
 test("every rename, move, trash and restore raises a file's revision, and its content's entity tag stays", async () => {
-  await using service = await openTestService();
-  const { files, folder, context, file, params, readFile } = await setUp(service);
+  const { files, folder, context, file, params, readFile } = await setUp();
   expect(file.revision).toBe(1);
   const acts = [
     () => files.update({ params, headers: {}, body: { name: "b" } }, context),
@@ -36,8 +38,7 @@ test("every rename, move, trash and restore raises a file's revision, and its co
 });
 
 test("what changes nothing of a file itself leaves its revision: its own name, a second deletion, new content", async () => {
-  await using service = await openTestService();
-  const { files, context, params, readFile } = await setUp(service);
+  const { files, context, params, readFile } = await setUp();
   await files.update({ params, headers: {}, body: { name: "a" } }, context);
   await files.replace({ params, headers: {}, body: bodyOf("new content") }, context);
   expect((await readFile()).revision).toBe(1);
@@ -47,8 +48,7 @@ test("what changes nothing of a file itself leaves its revision: its own name, a
 });
 
 test("a folder's revision rises like a file's, and the trash raises those of all that go with it", async () => {
-  await using service = await openTestService();
-  const { folders, context, folder, inner, readFile, readFolder } = await setUp(service);
+  const { folders, context, folder, inner, readFile, readFolder } = await setUp();
   const params = { folderId: folder.id };
   const revisions = async () => [
     (await readFolder(folder.id)).revision,
@@ -67,8 +67,7 @@ test("a folder's revision rises like a file's, and the trash raises those of all
 });
 
 test("of eight renames and moves at once under one revision one wins [D1-precondition-412]", async () => {
-  await using service = await openTestService();
-  const { files, folders, context, folder, inner, file, params, readFile, readFolder } = await setUp(service);
+  const { files, folders, context, folder, inner, file, params, readFile, readFolder } = await setUp();
   const headers = { "if-match": revisionTagOf(file) };
   const ofFile = Array.from({ length: 8 }, (_, index) =>
     files.update({ params, headers, body: index % 2 === 0 ? { name: `n${index}` } : { folderId: folder.id } }, context),

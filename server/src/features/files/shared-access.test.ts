@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { addPerson, agentOf, openSharedVault, publishKey, type TestPerson } from "../shared-vaults/test-vaults.ts";
-import { answerOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";
+import { answerOf, codeOf, contextOf, openTestService } from "../test-service.ts";
 import {
   contentOf,
   countBlobs,
@@ -13,20 +13,20 @@ import {
   replace,
   send,
 } from "./test-shared-files.ts";
+import { ofEachTest } from "../../test-each.ts";
 
-async function listOf(service: TestService, person: TestPerson, vaultId: string) {
+const service = ofEachTest(openTestService);
+
+async function listOf(person: TestPerson, vaultId: string) {
   return answerOf(await service.handlers.files.list({ query: { vaultId } }, contextOf(person.principal))).files;
 }
 
 describe("who may write", () => {
   test("[D5-isolation-members] an agent of the account before it is a member: sees the vault and its list, is refused its content and changes", async () => {
-    await using service = await openTestService();
     const { member: _member, ...writing } = await openWriting(service);
     const file = await put(service, writing, "name");
     const agent = agentOf(writing.by);
-    expect(await listOf(service, agent, writing.shared.vaultId)).toMatchObject([
-      { id: file.id, name: "", size: file.size },
-    ]);
+    expect(await listOf(agent, writing.shared.vaultId)).toMatchObject([{ id: file.id, name: "", size: file.size }]);
     expect(await codeOf(contentOf(service, agent, file.id))).toBe("not_a_member");
     expect(await codeOf(put(service, { ...writing, by: agent }, "new"))).toBe("not_a_member");
     const trash = service.handlers.files.delete(
@@ -40,7 +40,6 @@ describe("who may write", () => {
   });
 
   test("[D5-isolation-404] a stranger finds nothing; a member of one vault reaches no other of the account", async () => {
-    await using service = await openTestService();
     const { member, ...writing } = await openWriting(service);
     const other = await openSharedVault(service, { owner: writing.shared.owner });
     const keyId = await publishKey(service, other, other.owner);
@@ -69,7 +68,6 @@ describe("who may write", () => {
   });
 
   test("[D5-shared-authorised] a removed member is refused content within ten seconds, and its upload when its vault's generation moves", async () => {
-    await using service = await openTestService();
     const { member, ...writing } = await openWriting(service);
     const file = await put(service, { ...writing, by: member }, "before");
     service.chain.remove(writing.shared.objectId, member.chainAddress);
@@ -85,7 +83,6 @@ describe("who may write", () => {
   test.each([false, true])(
     "[D5-isolation-members] a removed member of another account is shown nothing that lies in the vault within ten seconds, recorded or not (plain names: %s)",
     async (plainNames) => {
-      await using service = await openTestService();
       const { member, ...writing } = await openWriting(service, { plainNames });
       const { vaultId, objectId } = writing.shared;
       const keyId = plainNames ? "0".repeat(64) : writing.keyId;
@@ -99,7 +96,7 @@ describe("who may write", () => {
       const folder = answerOf(await folders.create({ body }, contextOf(writing.by.principal))).folder;
       const params = { folderId: folder.id };
       const ways: Record<string, () => Promise<unknown>> = {
-        "the list": () => listOf(service, member, vaultId),
+        "the list": () => listOf(member, vaultId),
         "a folder's list": () => Promise.resolve(files.list({ query: { folderId: folder.id } }, context)),
         "the folders": () => Promise.resolve(folders.list({ query: { vaultId } }, context)),
         "a folder's folders": () => Promise.resolve(folders.list({ query: { parentId: folder.id } }, context)),
@@ -130,12 +127,11 @@ describe("who may write", () => {
       service.clock.advance(10_001);
       expect(await outcomesOf()).toEqual(all("not_a_member"));
       // An agent of the account itself goes on seeing that there is something.
-      expect(await listOf(service, agentOf(writing.by), vaultId)).toHaveLength(plainNames ? 0 : 1);
+      expect(await listOf(agentOf(writing.by), vaultId)).toHaveLength(plainNames ? 0 : 1);
     },
   );
 
   test("a generation that moves while the bytes come stops the commit, and nothing stays", async () => {
-    await using service = await openTestService();
     const { member, ...writing } = await openWriting(service);
     const upload = newUpload(writing, "slow");
     const removing = async function* () {
@@ -155,7 +151,6 @@ describe("who may write", () => {
   });
 
   test("[D5-shared-authorised] a chain that does not answer refuses everyone but the owner's reading", async () => {
-    await using service = await openTestService();
     const { member, ...writing } = await openWriting(service);
     const file = await put(service, writing, "name");
     service.clock.advance(60_000);
@@ -163,12 +158,11 @@ describe("who may write", () => {
     await contentOf(service, writing.by, file.id);
     expect(await codeOf(contentOf(service, member, file.id))).toBe("chain_unavailable");
     expect(await codeOf(put(service, writing, "new"))).toBe("chain_unavailable");
-    expect(await codeOf(listOf(service, member, writing.shared.vaultId))).toBe("chain_unavailable");
-    expect(await listOf(service, writing.by, writing.shared.vaultId)).toHaveLength(1);
+    expect(await codeOf(listOf(member, writing.shared.vaultId))).toBe("chain_unavailable");
+    expect(await listOf(writing.by, writing.shared.vaultId)).toHaveLength(1);
   });
 
   test("a member deletes nothing for good, also with the owner's level in its own account, and empties no trash", async () => {
-    await using service = await openTestService();
     const { member, ...writing } = await openWriting(service);
     const file = await put(service, writing, "name");
     const context = contextOf(member.principal);
@@ -184,7 +178,6 @@ describe("who may write", () => {
   });
 
   test("who is no member changes nothing that goes unsigned either: the trash, and the way back from it", async () => {
-    await using service = await openTestService();
     const { member, ...writing } = await openWriting(service);
     const { files, folders } = service.handlers;
     const owner = contextOf(writing.by.principal);

@@ -17,10 +17,12 @@ import {
   versionOf,
   type Writing,
 } from "./test-shared-files.ts";
+import { ofEachTest } from "../../test-each.ts";
+
+const service = ofEachTest(openTestService);
 
 describe("an upload to a shared vault", () => {
   test("[D5-shared-ciphertext] [D5-shared-upload] is stored as it came: ids from the statement, no name, no content type, size and digest of the bytes", async () => {
-    await using service = await openTestService();
     const { member, ...writing } = await openWriting(service);
     const upload = newUpload(writing, "plan.pdf");
     const file = await send(service, writing, upload);
@@ -35,7 +37,6 @@ describe("an upload to a shared vault", () => {
   });
 
   test("of another account's member counts for the vault's account, is recorded there, and by whom", async () => {
-    await using service = await openTestService();
     const { member, ...writing } = await openWriting(service);
     const file = await put(service, { ...writing, by: member }, "notes");
     const owner = writing.shared.owner.principal.accountId;
@@ -50,7 +51,6 @@ describe("an upload to a shared vault", () => {
   });
 
   test("again, with the same statements, is the same file and keeps no second blob", async () => {
-    await using service = await openTestService();
     const { member: _member, ...writing } = await openWriting(service);
     const upload = newUpload(writing, "twice");
     const first = await send(service, writing, upload);
@@ -60,7 +60,6 @@ describe("an upload to a shared vault", () => {
   });
 
   test("races another of the same name index: one wins, nothing of the other stays", async () => {
-    await using service = await openTestService();
     const { member, ...writing } = await openWriting(service);
     const uploads = [writing, { ...writing, by: member }].map((as) => send(service, as, newUpload(as, "same")));
     expect(await outcomes(uploads)).toEqual({ ok: 1, name_exists: 1 });
@@ -203,7 +202,6 @@ describe("an upload that is not what its statements say", () => {
 });
 
 async function makeFolder(
-  service: TestService,
   writing: Writing,
   { id = randomUUID(), folderId = null }: { readonly id?: string; readonly folderId?: string | null } = {},
 ): Promise<string> {
@@ -228,7 +226,6 @@ describe("what an upload to a shared vault must not bring, or must", () => {
   }
 
   test("[D5-shared-names] a name in the clear, a form, no statements, half an entry", async () => {
-    await using service = await openTestService();
     const { member: _member, ...writing } = await openWriting(service);
     expect(await refusal(service, writing, { query: { name: "plan.pdf" } })).toBe("validation_failed");
     expect(await refusal(service, writing, { contentType: "multipart/form-data; boundary=x" })).toBe(
@@ -242,13 +239,11 @@ describe("what an upload to a shared vault must not bring, or must", () => {
   });
 
   test("a public vault takes no statements", async () => {
-    await using service = await openTestService();
     const { member: _member, ...writing } = await openWriting(service);
     expect(await refusal(service, writing, { query: { vaultId: undefined, name: "x" } })).toBe("validation_failed");
   });
 
   test("with plain names the name is required, shown, and one of its kind", async () => {
-    await using service = await openTestService();
     const { member: _member, ...writing } = await openWriting(service, { plainNames: true });
     const named = (name: string, nameIndex?: string) => {
       const file = encryptedFile();
@@ -272,7 +267,6 @@ describe("what an upload to a shared vault must not bring, or must", () => {
   });
 
   test("an id that is taken is refused in the same words, whether the caller may see what has it or not", async () => {
-    await using service = await openTestService();
     const { member: _member, ...mine } = await openWriting(service);
     const { member: _other, ...theirs } = await openWriting(service);
     const taken = await put(service, theirs, "theirs");
@@ -289,7 +283,6 @@ describe("what an upload to a shared vault must not bring, or must", () => {
   });
 
   test("an id that is no UUID is refused: nothing could be asked for by it", async () => {
-    await using service = await openTestService();
     const { member: _member, ...writing } = await openWriting(service);
     const id = "00000000-0000-0000-0000-000000000001";
     for (const ids of [{ fileId: id }, { versionId: id }]) {
@@ -299,7 +292,7 @@ describe("what an upload to a shared vault must not bring, or must", () => {
         "an id is no UUID",
       );
     }
-    expect(await makeFolder(service, writing, { id }).catch(String)).toContain("an id is no UUID");
-    expect(await makeFolder(service, writing, { folderId: id }).catch(String)).toContain("an id is no UUID");
+    expect(await makeFolder(writing, { id }).catch(String)).toContain("an id is no UUID");
+    expect(await makeFolder(writing, { folderId: id }).catch(String)).toContain("an id is no UUID");
   });
 });

@@ -23,6 +23,9 @@ import {
   versionOf,
   type Writing,
 } from "./test-shared-files.ts";
+import { ofEachTest } from "../../test-each.ts";
+
+const service = ofEachTest(openTestService);
 
 const HOUR = 60 * 60_000;
 const jobsOf = (service: TestService) => ({ ...service, log: { info: () => undefined, error: () => undefined } });
@@ -30,7 +33,6 @@ const going = new AbortController().signal;
 
 describe("a new version", () => {
   test("follows the one before; that one stays readable by its id for an hour and then goes with its bytes", async () => {
-    await using service = await openTestService();
     const { member, ...writing } = await openWriting(service);
     const first = await put(service, writing, "name");
     const old = await contentOf(service, member, first.id);
@@ -56,7 +58,6 @@ describe("a new version", () => {
   });
 
   test("is refused when it is a replay, skips one, is of another file, or reuses a version's id", async () => {
-    await using service = await openTestService();
     const { member: _member, ...writing } = await openWriting(service);
     const first = await put(service, writing, "name");
     const other = await put(service, writing, "other");
@@ -80,7 +81,6 @@ describe("a new version", () => {
   });
 
   test("holds to If-Match, and of two that follow the same one only one wins", async () => {
-    await using service = await openTestService();
     const { member, ...writing } = await openWriting(service);
     const first = await put(service, writing, "name");
     const wrong = replace(service, writing, nextVersion(writing, first), { ifMatch: '"sha256-x"' });
@@ -91,7 +91,6 @@ describe("a new version", () => {
   });
 
   test("may bring the name's next entry along, in the trash too for the owner, who reads there by the version's id", async () => {
-    await using service = await openTestService();
     const { member, ...writing } = await openWriting(service);
     const first = await put(service, writing, "name");
     const renamed = await replace(service, writing, nextVersion(writing, first), {
@@ -116,7 +115,6 @@ describe("a new version", () => {
   });
 
   test("beyond the eighth replaced one lets the oldest go before its hour is over", async () => {
-    await using service = await openTestService();
     const { member: _member, ...writing } = await openWriting(service);
     const versions = [await put(service, writing, "name")];
     for (let sequence = 2; sequence <= KEPT_VERSIONS + 3; sequence += 1) {
@@ -152,7 +150,6 @@ describe("a new version", () => {
   });
 
   test("of a deleted file goes with it: no version of it is readable or stays on the disk", async () => {
-    await using service = await openTestService();
     const { member: _member, ...writing } = await openWriting(service);
     const first = await put(service, writing, "name");
     await replace(service, writing, nextVersion(writing, first));
@@ -166,7 +163,6 @@ describe("a new version", () => {
 });
 
 async function update(
-  service: TestService,
   by: TestPerson,
   fileId: string,
   body: { name?: string; folderId?: string | null; shared?: SharedEntry },
@@ -175,7 +171,7 @@ async function update(
   return answerOf(await service.handlers.files.update(input, contextOf(by.principal))).file;
 }
 
-async function folder(service: TestService, writing: Writing, name: string, parentId: string | null = null) {
+async function folder(writing: Writing, name: string, parentId: string | null = null) {
   const entry = entryOf(writing, name, { kind: "folder", id: randomUUID(), folderId: parentId });
   const body = { vaultId: writing.shared.vaultId, parentId, shared: entry };
   return answerOf(await service.handlers.folders.create({ body }, contextOf(writing.by.principal))).folder;
@@ -183,33 +179,31 @@ async function folder(service: TestService, writing: Writing, name: string, pare
 
 describe("a name or a place", () => {
   test("changes with an entry that says so, and with nothing less", async () => {
-    await using service = await openTestService();
     const { member, ...writing } = await openWriting(service);
     const file = await put(service, writing, "name");
     const taken = await put(service, writing, "taken");
-    const inside = await folder(service, writing, "folder");
+    const inside = await folder(writing, "folder");
     const by = member;
     const as = { ...writing, by };
-    expect(await codeOf(update(service, by, file.id, { name: "clear" }))).toBe("validation_failed");
-    expect(await codeOf(update(service, by, file.id, { folderId: inside.id }))).toBe("validation_failed");
+    expect(await codeOf(update(by, file.id, { name: "clear" }))).toBe("validation_failed");
+    expect(await codeOf(update(by, file.id, { folderId: inside.id }))).toBe("validation_failed");
     const clash = nextEntry(as, "taken", file);
-    expect(await codeOf(update(service, by, file.id, { shared: clash }))).toBe("name_exists");
+    expect(await codeOf(update(by, file.id, { shared: clash }))).toBe("name_exists");
     const wrongFolder = nextEntry(as, "new", file, { folderId: inside.id });
-    expect(await codeOf(update(service, by, file.id, { shared: wrongFolder }))).toBe("statement_invalid");
+    expect(await codeOf(update(by, file.id, { shared: wrongFolder }))).toBe("statement_invalid");
     const replayed = nextEntry(as, "new", taken);
-    expect(await codeOf(update(service, by, file.id, { shared: { ...replayed } }))).toBe("statement_invalid");
-    const renamed = await update(service, by, file.id, { shared: nextEntry(as, "new", file) });
+    expect(await codeOf(update(by, file.id, { shared: { ...replayed } }))).toBe("statement_invalid");
+    const renamed = await update(by, file.id, { shared: nextEntry(as, "new", file) });
     expect(renamed).toMatchObject({ name: "", folderId: null });
     const moving = nextEntry(as, "new", renamed, { revision: 3, folderId: inside.id });
-    const moved = await update(service, by, file.id, { folderId: inside.id, shared: moving });
+    const moved = await update(by, file.id, { folderId: inside.id, shared: moving });
     expect(moved).toMatchObject({ folderId: inside.id, shared: moving });
-    expect(await update(service, by, file.id, { folderId: inside.id, shared: moving })).toEqual(moved);
+    expect(await update(by, file.id, { folderId: inside.id, shared: moving })).toEqual(moved);
   });
 
   test("comes back from the trash as it was while it fits, and under a new entry when it does not", async () => {
-    await using service = await openTestService();
     const { member, ...writing } = await openWriting(service);
-    const inside = await folder(service, writing, "folder");
+    const inside = await folder(writing, "folder");
     const file = await put(service, writing, "name", { folderId: inside.id });
     const context = contextOf(member.principal);
     const trash = () => service.handlers.files.delete({ params: { fileId: file.id }, query: {}, headers: {} }, context);
@@ -225,16 +219,15 @@ describe("a name or a place", () => {
   });
 
   test("of a folder: made again it is the same, renamed and moved with an entry, restored with what lay in it", async () => {
-    await using service = await openTestService();
     const { member: _member, ...writing } = await openWriting(service);
     const context = contextOf(writing.by.principal);
-    const outer = await folder(service, writing, "outer");
+    const outer = await folder(writing, "outer");
     const entry = entryOf(writing, "inner", { kind: "folder", id: randomUUID(), folderId: outer.id });
     const body = { vaultId: writing.shared.vaultId, parentId: outer.id, shared: entry };
     const inner = answerOf(await service.handlers.folders.create({ body }, context)).folder;
     expect(inner).toMatchObject({ name: "", parentId: outer.id, shared: entry });
     expect(answerOf(await service.handlers.folders.create({ body }, context)).folder).toEqual(inner);
-    expect(await codeOf(folder(service, writing, "inner", outer.id))).toBe("name_exists");
+    expect(await codeOf(folder(writing, "inner", outer.id))).toBe("name_exists");
     const change = (shared: SharedEntry | undefined, parentId?: string | null) =>
       service.handlers.folders.update(
         {
@@ -259,10 +252,9 @@ describe("a name or a place", () => {
   });
 
   test("[D5-shared-names] is not looked for by a name in the clear, which would be told by that", async () => {
-    await using service = await openTestService();
     const { member: _member, ...writing } = await openWriting(service);
     const { vaultId } = writing.shared;
-    const { id: folderId } = await folder(service, writing, "folder");
+    const { id: folderId } = await folder(writing, "folder");
     const context = contextOf(writing.by.principal);
     const { files, folders } = service.handlers;
     for (const query of [{ vaultId }, { vaultId, folderId: "root" as const }, { folderId }])
@@ -275,7 +267,6 @@ describe("a name or a place", () => {
   });
 
   test("is found by its index, in its vault, by who sees it", async () => {
-    await using service = await openTestService();
     const { member, ...writing } = await openWriting(service);
     const file = await put(service, writing, "name");
     const { vaultId } = writing.shared;
@@ -290,10 +281,9 @@ describe("a name or a place", () => {
 
 describe("what is in the trash of a shared vault", () => {
   test("is rotated by its owner alone, entry by entry, and comes back when its folder's entries agree", async () => {
-    await using service = await openTestService();
     const { member, ...writing } = await openWriting(service);
     const context = contextOf(writing.by.principal);
-    const outer = await folder(service, writing, "outer");
+    const outer = await folder(writing, "outer");
     const files = [
       await put(service, writing, "a", { folderId: outer.id }),
       await put(service, writing, "b", { folderId: outer.id }),
@@ -310,13 +300,13 @@ describe("what is in the trash of a shared vault", () => {
     const rename = { params: { folderId: outer.id }, headers: {}, body: { shared: named } };
     expect(await codeOf(service.handlers.folders.update(rename, contextOf(agent.principal)))).toBe("trashed");
     expect(answerOf(await service.handlers.folders.update(rename, context)).folder).toMatchObject({ shared: named });
-    expect(await codeOf(update(service, agent, a ?? "", { shared: entries[0]! }))).toBe("trashed");
-    expect(await codeOf(update(service, writing.by, a ?? "", { folderId: null, shared: entries[0]! }))).toBe("trashed");
-    await update(service, writing.by, a ?? "", { shared: entries[0]! });
+    expect(await codeOf(update(agent, a ?? "", { shared: entries[0]! }))).toBe("trashed");
+    expect(await codeOf(update(writing.by, a ?? "", { folderId: null, shared: entries[0]! }))).toBe("trashed");
+    await update(writing.by, a ?? "", { shared: entries[0]! });
     const restore = () =>
       service.handlers.folders.restore({ params: { folderId: outer.id }, body: undefined }, context);
     expect(await codeOf(restore())).toBe("names_outdated");
-    await update(service, writing.by, b ?? "", { shared: entries[1]! });
+    await update(writing.by, b ?? "", { shared: entries[1]! });
     await restore();
     const key = { params: { vaultId: writing.shared.vaultId }, query: { folderId: outer.id } };
     expect(await service.handlers.folderNames.get(key, context)).toMatchObject({ keyId: now.keyId });
@@ -325,11 +315,10 @@ describe("what is in the trash of a shared vault", () => {
   });
 
   test("goes for good with its names' keys and kept versions, emptied by the owner or by age", async () => {
-    await using service = await openTestService();
     const { member: _member, ...writing } = await openWriting(service);
     const context = contextOf(writing.by.principal);
     const fill = async (name: string) => {
-      const place = await folder(service, writing, name);
+      const place = await folder(writing, name);
       const file = await put(service, writing, "file", { folderId: place.id });
       await replace(service, writing, nextVersion(writing, file));
       await service.handlers.folders.delete({ params: { folderId: place.id } }, context);

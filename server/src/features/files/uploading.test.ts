@@ -12,6 +12,9 @@ import {
   readAll,
   type TestService,
 } from "../test-service.ts";
+import { ofEachTest } from "../../test-each.ts";
+
+const service = ofEachTest(openTestService);
 
 const sha = (algorithm: string, bytes: string | Buffer) => createHash(algorithm).update(bytes).digest("base64");
 
@@ -44,7 +47,6 @@ async function usageOf(service: TestService) {
 }
 
 test("[D5-upload-raw] [D5-default-vault] [D5-file-shape] [D1-create-201] a raw upload goes to the default vault and comes back byte for byte", async () => {
-  await using service = await openTestService();
   const bytes = Buffer.from(Array.from({ length: 5000 }, (_, index) => index % 251));
   const file = await upload(service, "data.bin", bytes);
   expect(file).toMatchObject({
@@ -64,7 +66,6 @@ test("[D5-upload-raw] [D5-default-vault] [D5-file-shape] [D1-create-201] a raw u
 });
 
 test("[D5-upload-digest] digests are verified before a row exists; unknown algorithms are ignored, malformed fields refused", async () => {
-  await using service = await openTestService();
   const good = ["sha-256", "sha-512"].map((name) => `${name}=:${sha(name.replace("-", ""), "hello")}:`).join(", ");
   await upload(service, "a", "hello", { "content-digest": good, "repr-digest": good });
   await upload(service, "b", "hello", {
@@ -91,7 +92,6 @@ test("[D5-upload-digest] digests are verified before a row exists; unknown algor
 });
 
 test("[D5-upload-if-none-match] [D1-conflict-409] [D1-precondition-412] a name is taken once per place: 409, or 412 when If-None-Match asked for it", async () => {
-  await using service = await openTestService();
   await upload(service, "a", "1");
   expect(await codeOf(upload(service, "a", "2"))).toBe("name_exists");
   expect(await codeOf(upload(service, "a", "2", { "if-none-match": "*" }))).toBe("precondition_failed");
@@ -103,7 +103,6 @@ test("[D5-upload-if-none-match] [D1-conflict-409] [D1-precondition-412] a name i
 });
 
 test("[D5-upload-if-none-match] 50 parallel uploads of one name with If-None-Match: exactly one wins, nothing of the others stays", async () => {
-  await using service = await openTestService();
   const racers = Array.from({ length: 50 }, (_, index) =>
     upload(service, "one", `content ${index}`, { "if-none-match": "*" }),
   );
@@ -134,7 +133,6 @@ test("[D2-file-sizes] too large a file is refused before a byte is read, and whi
 });
 
 test("a body that breaks off, and a key revoked on the way, leave nothing behind", async () => {
-  await using service = await openTestService();
   const broken = { stream: failing(new ServiceError("body_truncated")), length: 10, contentType: null };
   const input = { query: { name: "a" }, headers: {}, body: broken };
   expect(await codeOf(service.handlers.files.upload(input, contextOf(service.owner)))).toBe("body_truncated");
@@ -147,7 +145,6 @@ test("a body that breaks off, and a key revoked on the way, leave nothing behind
 });
 
 test("[D1-vault-limit-404] a key limited to vaults must name one of them unless it reaches the default vault", async () => {
-  await using service = await openTestService();
   const created = await service.handlers.vaults.create(
     { body: { name: "V", type: "public" } },
     contextOf(service.owner),

@@ -1,12 +1,15 @@
 import { expect, test } from "vitest";
-import { answerOf, bodyOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
+import { answerOf, bodyOf, codeOf, contextOf, openTestService, outcomes } from "../test-service.ts";
+import { ofEachTest } from "../../test-each.ts";
 
-async function create(service: TestService, name: string, parentId: string | null = null) {
+const service = ofEachTest(openTestService);
+
+async function create(name: string, parentId: string | null = null) {
   return (await service.handlers.folders.create({ body: { name, parentId } }, contextOf(service.owner))).reply.body
     .folder;
 }
 
-async function upload(service: TestService, name: string, folderId: string) {
+async function upload(name: string, folderId: string) {
   const recorded = await service.handlers.files.upload(
     { query: { name, folderId }, headers: {}, body: bodyOf(name) },
     contextOf(service.owner),
@@ -14,31 +17,30 @@ async function upload(service: TestService, name: string, folderId: string) {
   return recorded.reply.body.file;
 }
 
-async function update(service: TestService, folderId: string, body: { name?: string; parentId?: string | null }) {
+async function update(folderId: string, body: { name?: string; parentId?: string | null }) {
   return answerOf(
     await service.handlers.folders.update({ params: { folderId }, headers: {}, body }, contextOf(service.owner)),
   ).folder;
 }
 
-async function trash(service: TestService, folderId: string) {
+async function trash(folderId: string) {
   return answerOf(await service.handlers.folders.delete({ params: { folderId } }, contextOf(service.owner))).folder;
 }
 
-async function restore(service: TestService, folderId: string, name?: string) {
+async function restore(folderId: string, name?: string) {
   const body = name === undefined ? undefined : { name };
   return answerOf(await service.handlers.folders.restore({ params: { folderId }, body }, contextOf(service.owner)))
     .folder;
 }
 
-async function chain(service: TestService, depth: number, prefix = "d") {
+async function chain(depth: number, prefix = "d") {
   const ids: string[] = [];
-  for (let level = 1; level <= depth; level += 1)
-    ids.push((await create(service, `${prefix}${level}`, ids.at(-1) ?? null)).id);
+  for (let level = 1; level <= depth; level += 1) ids.push((await create(`${prefix}${level}`, ids.at(-1) ?? null)).id);
   return ids;
 }
 
 /** Names of what is live, with the depth that is kept of folders. */
-async function live(service: TestService): Promise<string[]> {
+async function live(): Promise<string[]> {
   const { database } = service;
   const folders = await database.all(
     database.build.selectFrom("folders").select(["name", "depth"]).where("trashed_at", "is", null),
@@ -48,103 +50,95 @@ async function live(service: TestService): Promise<string[]> {
 }
 
 test("[D2-folder-depth] folders nest 32 deep, whether made or moved there, the subtree counted", async () => {
-  await using service = await openTestService();
-  const ids = await chain(service, 32);
-  expect(await codeOf(create(service, "too deep", ids.at(-1) ?? null))).toBe("too_deep");
-  const other = await chain(service, 3, "o");
-  expect(await codeOf(update(service, other[0] ?? "", { parentId: ids[29] ?? "" }))).toBe("too_deep");
-  await update(service, other[0] ?? "", { parentId: ids[28] ?? "" });
-  expect(await live(service)).toContain("o3/32");
-  expect(await codeOf(create(service, "deeper", other[2] ?? ""))).toBe("too_deep");
+  const ids = await chain(32);
+  expect(await codeOf(create("too deep", ids.at(-1) ?? null))).toBe("too_deep");
+  const other = await chain(3, "o");
+  expect(await codeOf(update(other[0] ?? "", { parentId: ids[29] ?? "" }))).toBe("too_deep");
+  await update(other[0] ?? "", { parentId: ids[28] ?? "" });
+  expect(await live()).toContain("o3/32");
+  expect(await codeOf(create("deeper", other[2] ?? ""))).toBe("too_deep");
 });
 
 test("a folder moves neither into itself nor below itself", async () => {
-  await using service = await openTestService();
-  const [top = "", middle = "", bottom = ""] = await chain(service, 3);
-  for (const parentId of [top, middle, bottom])
-    expect(await codeOf(update(service, top, { parentId }))).toBe("folder_cycle");
-  await update(service, bottom, { parentId: null });
-  await update(service, top, { parentId: bottom });
-  expect(await live(service)).toEqual(["d1/2", "d2/3", "d3/1"]);
+  const [top = "", middle = "", bottom = ""] = await chain(3);
+  for (const parentId of [top, middle, bottom]) expect(await codeOf(update(top, { parentId }))).toBe("folder_cycle");
+  await update(bottom, { parentId: null });
+  await update(top, { parentId: bottom });
+  expect(await live()).toEqual(["d1/2", "d2/3", "d3/1"]);
 });
 
 test("two moves that would close a circle together: one is refused", async () => {
-  await using service = await openTestService();
-  const [a, b] = [await create(service, "a"), await create(service, "b")];
-  expect(
-    await outcomes([update(service, a.id, { parentId: b.id }), update(service, b.id, { parentId: a.id })]),
-  ).toEqual({ ok: 1, folder_cycle: 1 });
+  const [a, b] = [await create("a"), await create("b")];
+  expect(await outcomes([update(a.id, { parentId: b.id }), update(b.id, { parentId: a.id })])).toEqual({
+    ok: 1,
+    folder_cycle: 1,
+  });
 });
 
 test("names are taken once per place, also by 50 at the same time", async () => {
-  await using service = await openTestService();
-  const folder = await create(service, "f");
-  expect(await codeOf(create(service, "f"))).toBe("name_exists");
-  expect(await codeOf(create(service, "f", folder.id))).toBe("ok");
-  expect(await outcomes(Array.from({ length: 50 }, () => create(service, "one")))).toEqual({ ok: 1, name_exists: 49 });
-  const other = await create(service, "g");
-  expect(await codeOf(update(service, other.id, { name: "f" }))).toBe("name_exists");
+  const folder = await create("f");
+  expect(await codeOf(create("f"))).toBe("name_exists");
+  expect(await codeOf(create("f", folder.id))).toBe("ok");
+  expect(await outcomes(Array.from({ length: 50 }, () => create("one")))).toEqual({ ok: 1, name_exists: 49 });
+  const other = await create("g");
+  expect(await codeOf(update(other.id, { name: "f" }))).toBe("name_exists");
 });
 
 test("[D5-folder-delete] a deleted folder takes its subtree along, and brings back just that", async () => {
-  await using service = await openTestService();
-  const [top = "", middle = ""] = await chain(service, 3);
-  const [early, kept] = [await upload(service, "early", middle), await upload(service, "kept", middle)];
-  const sub = await create(service, "sub", top);
+  const [top = "", middle = ""] = await chain(3);
+  const [early, kept] = [await upload("early", middle), await upload("kept", middle)];
+  const sub = await create("sub", top);
   await service.handlers.files.delete(
     { params: { fileId: early.id }, query: {}, headers: {} },
     contextOf(service.owner),
   );
-  await trash(service, sub.id);
-  const trashed = await trash(service, top);
-  expect(await live(service)).toEqual([]);
+  await trash(sub.id);
+  const trashed = await trash(top);
+  expect(await live()).toEqual([]);
   expect(trashed.trashedAt).not.toBeNull();
-  expect(await trash(service, top)).toEqual(trashed);
-  expect(await codeOf(update(service, middle, { name: "x" }))).toBe("trashed");
-  expect(await codeOf(create(service, "x", middle))).toBe("trashed");
-  await restore(service, top);
-  expect(await live(service)).toEqual(["d1/1", "d2/2", "d3/3", "kept"]);
-  expect(await codeOf(restore(service, top))).toBe("not_trashed");
+  expect(await trash(top)).toEqual(trashed);
+  expect(await codeOf(update(middle, { name: "x" }))).toBe("trashed");
+  expect(await codeOf(create("x", middle))).toBe("trashed");
+  await restore(top);
+  expect(await live()).toEqual(["d1/1", "d2/2", "d3/3", "kept"]);
+  expect(await codeOf(restore(top))).toBe("not_trashed");
   const file = answerOf(
     await service.handlers.files.get({ params: { fileId: kept.id } }, contextOf(service.owner)),
   ).file;
   expect(file).toMatchObject({ folderId: middle, trashedAt: null });
-  await restore(service, sub.id);
-  expect(await live(service)).toContain("sub/2");
+  await restore(sub.id);
+  expect(await live()).toContain("sub/2");
 });
 
 test("a part of what was deleted comes back alone, at the top of the vault", async () => {
-  await using service = await openTestService();
-  const [top = "", middle = "", bottom = ""] = await chain(service, 3);
-  await upload(service, "deep", bottom);
-  await trash(service, top);
-  expect(await restore(service, middle)).toMatchObject({ parentId: null });
-  expect(await live(service)).toEqual(["d2/1", "d3/2", "deep"]);
-  await restore(service, top);
-  expect(await live(service)).toEqual(["d1/1", "d2/1", "d3/2", "deep"]);
+  const [top = "", middle = "", bottom = ""] = await chain(3);
+  await upload("deep", bottom);
+  await trash(top);
+  expect(await restore(middle)).toMatchObject({ parentId: null });
+  expect(await live()).toEqual(["d2/1", "d3/2", "deep"]);
+  await restore(top);
+  expect(await live()).toEqual(["d1/1", "d2/1", "d3/2", "deep"]);
 });
 
 test("a taken name keeps a folder in the trash until another is given", async () => {
-  await using service = await openTestService();
-  const folder = await create(service, "f");
-  await trash(service, folder.id);
-  await create(service, "f");
-  expect(await codeOf(restore(service, folder.id))).toBe("name_exists");
-  expect(await restore(service, folder.id, "f2")).toMatchObject({ name: "f2", trashedAt: null });
+  const folder = await create("f");
+  await trash(folder.id);
+  await create("f");
+  expect(await codeOf(restore(folder.id))).toBe("name_exists");
+  expect(await restore(folder.id, "f2")).toMatchObject({ name: "f2", trashedAt: null });
 });
 
 test("a trashed folder keeps up when the one above it moves, and lands at the top when that is too deep", async () => {
-  await using service = await openTestService();
-  const ids = await chain(service, 31);
-  const [parent = "", child = "", leaf = ""] = await chain(service, 3, "p");
-  await trash(service, child);
-  await update(service, parent, { parentId: ids[1] ?? "" });
-  await restore(service, child);
-  expect(await live(service)).toEqual(expect.arrayContaining(["p1/3", "p2/4", "p3/5"]));
-  await trash(service, child);
-  await update(service, parent, { parentId: ids[30] ?? "" });
-  expect(await restore(service, child)).toMatchObject({ parentId: null });
-  expect(await live(service)).toEqual(expect.arrayContaining(["p1/32", "p2/1", "p3/2"]));
+  const ids = await chain(31);
+  const [parent = "", child = "", leaf = ""] = await chain(3, "p");
+  await trash(child);
+  await update(parent, { parentId: ids[1] ?? "" });
+  await restore(child);
+  expect(await live()).toEqual(expect.arrayContaining(["p1/3", "p2/4", "p3/5"]));
+  await trash(child);
+  await update(parent, { parentId: ids[30] ?? "" });
+  expect(await restore(child)).toMatchObject({ parentId: null });
+  expect(await live()).toEqual(expect.arrayContaining(["p1/32", "p2/1", "p3/2"]));
   expect(
     answerOf(await service.handlers.folders.get({ params: { folderId: leaf } }, contextOf(service.owner))).folder
       .parentId,
@@ -152,8 +146,7 @@ test("a trashed folder keeps up when the one above it moves, and lands at the to
 });
 
 test("[D5-folders-paths] [D5-isolation-404] folders are listed by place and found by nobody else", async () => {
-  await using service = await openTestService();
-  const [top = "", middle = ""] = await chain(service, 2);
+  const [top = "", middle = ""] = await chain(2);
   const names = async (query: Record<string, unknown>) =>
     answerOf(await service.handlers.folders.list({ query }, contextOf(service.owner)))
       .folders.map(({ name }) => name)
@@ -162,7 +155,7 @@ test("[D5-folders-paths] [D5-isolation-404] folders are listed by place and foun
   expect(await names({ parentId: "root" })).toEqual(["d1"]);
   expect(await names({ parentId: top })).toEqual(["d2"]);
   expect(await names({ name: "d2" })).toEqual(["d2"]);
-  await trash(service, middle);
+  await trash(middle);
   expect(await names({ trashed: true })).toEqual(["d2"]);
   const stranger = await service.addAccount();
   const asked = [

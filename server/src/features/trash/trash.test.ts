@@ -1,8 +1,11 @@
 import { expect, test } from "vitest";
 import { ServiceError } from "../../service-error.ts";
-import { answerOf, bodyOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";
+import { answerOf, bodyOf, codeOf, contextOf, openTestService } from "../test-service.ts";
+import { ofEachTest } from "../../test-each.ts";
 
-async function upload(service: TestService, name: string, query: { vaultId?: string; folderId?: string } = {}) {
+const service = ofEachTest(openTestService);
+
+async function upload(name: string, query: { vaultId?: string; folderId?: string } = {}) {
   const recorded = await service.handlers.files.upload(
     { query: { name, ...query }, headers: {}, body: bodyOf("12345") },
     contextOf(service.owner),
@@ -10,30 +13,28 @@ async function upload(service: TestService, name: string, query: { vaultId?: str
   return recorded.reply.body.file;
 }
 
-async function trash(service: TestService, fileId: string) {
+async function trash(fileId: string) {
   await service.handlers.files.delete({ params: { fileId }, query: {}, headers: {} }, contextOf(service.owner));
 }
 
-async function names(service: TestService, vaultIds: ReadonlySet<string> | null = null) {
+async function names(vaultIds: ReadonlySet<string> | null = null) {
   const page = answerOf(await service.handlers.trash.list({ query: {} }, contextOf({ ...service.owner, vaultIds })));
   return page.files.map(({ name }) => name).sort();
 }
 
 test("[D5-trash] the trash lists what is in it, for a limited key only its vaults", async () => {
-  await using service = await openTestService();
   const vault = (
     await service.handlers.vaults.create({ body: { name: "V", type: "public" } }, contextOf(service.owner))
   ).reply.body.vault;
-  const [a, b] = [await upload(service, "a"), await upload(service, "b", { vaultId: vault.id })];
-  await upload(service, "live");
-  await trash(service, a.id);
-  await trash(service, b.id);
-  expect(await names(service)).toEqual(["a", "b"]);
-  expect(await names(service, new Set([vault.id]))).toEqual(["b"]);
+  const [a, b] = [await upload("a"), await upload("b", { vaultId: vault.id })];
+  await upload("live");
+  await trash(a.id);
+  await trash(b.id);
+  expect(await names()).toEqual(["a", "b"]);
+  expect(await names(new Set([vault.id]))).toEqual(["b"]);
 });
 
 test("[D5-trash] emptying one vault's trash, then all: live items stay, whole trees go, more than one batch", async () => {
-  await using service = await openTestService();
   const vault = (
     await service.handlers.vaults.create({ body: { name: "V", type: "public" } }, contextOf(service.owner))
   ).reply.body.vault;
@@ -44,20 +45,20 @@ test("[D5-trash] emptying one vault's trash, then all: live items stay, whole tr
     await service.handlers.folders.create({ body: { name: "sub", parentId: top.id } }, contextOf(service.owner))
   ).reply.body.folder;
   for (let index = 0; index < 250; index += 1)
-    await upload(service, `${index}`, { folderId: index % 2 === 0 ? top.id : sub.id });
-  const [elsewhere] = [await upload(service, "elsewhere"), await upload(service, "live", { vaultId: vault.id })];
-  await trash(service, elsewhere.id);
+    await upload(`${index}`, { folderId: index % 2 === 0 ? top.id : sub.id });
+  const [elsewhere] = [await upload("elsewhere"), await upload("live", { vaultId: vault.id })];
+  await trash(elsewhere.id);
   await service.handlers.folders.delete({ params: { folderId: top.id } }, contextOf(service.owner));
   const empty = (query: { vaultId?: string }) =>
     service.handlers.trash.empty({ query, headers: {} }, contextOf(service.owner));
   await empty({ vaultId: vault.id });
-  expect(await names(service)).toEqual(["elsewhere"]);
+  expect(await names()).toEqual(["elsewhere"]);
   expect(await codeOf(service.handlers.folders.get({ params: { folderId: sub.id } }, contextOf(service.owner)))).toBe(
     "not_found",
   );
   await empty({});
   await empty({});
-  expect(await names(service)).toEqual([]);
+  expect(await names()).toEqual([]);
   const { database } = service;
   expect(await database.first(database.build.selectFrom("accounts").select(["usage_bytes", "usage_files"]))).toEqual({
     usage_bytes: 5,
@@ -76,8 +77,7 @@ test("[D5-trash] emptying one vault's trash, then all: live items stay, whole tr
 });
 
 test("a credential that ends while the trash is emptied stops it at the next batch", async () => {
-  await using service = await openTestService();
-  for (let index = 0; index < 250; index += 1) await trash(service, (await upload(service, `${index}`)).id);
+  for (let index = 0; index < 250; index += 1) await trash((await upload(`${index}`)).id);
   const left: number[] = [];
   const count = async () => {
     const query = service.database.build.selectFrom("files").select((row) => row.fn.countAll<number>().as("count"));

@@ -14,8 +14,11 @@ import {
   type TestPerson,
 } from "../shared-vaults/test-vaults.ts";
 import { answerOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
+import { ofEachTest } from "../../test-each.ts";
 
-async function create(service: TestService, as: Principal, body: { name?: string; chainObjectId?: string }) {
+const service = ofEachTest(openTestService);
+
+async function create(as: Principal, body: { name?: string; chainObjectId?: string }) {
   const { name = "S", chainObjectId } = body;
   const object = chainObjectId === undefined ? {} : { chainObjectId };
   const input = { body: { name, type: "shared" as const, ...object } };
@@ -26,12 +29,12 @@ async function get(service: TestService, as: Principal, vaultId: string) {
   return answerOf(await service.handlers.vaults.get({ params: { vaultId } }, contextOf(as))).vault;
 }
 
-async function list(service: TestService, as: Principal, query: { shared?: boolean; type?: "public" | "shared" } = {}) {
+async function list(as: Principal, query: { shared?: boolean; type?: "public" | "shared" } = {}) {
   const { vaults } = answerOf(await service.handlers.vaults.list({ query }, contextOf(as)));
   return vaults.map(({ name, role }) => [name, role]);
 }
 
-function remove(service: TestService, as: Principal, vaultId: string, force = false) {
+function remove(as: Principal, vaultId: string, force = false) {
   return service.handlers.vaults.delete({ params: { vaultId }, query: { force }, headers: {} }, contextOf(as));
 }
 
@@ -41,64 +44,60 @@ async function rowsOf(database: Database, table: "vault_members" | "vault_keys" 
 
 describe("a shared vault is made of an object on the chain", () => {
   test("and says what was read there", async () => {
-    await using service = await openTestService();
     const owner = await addPerson(service);
     const chainObjectId = placeVault(service, owner, { plainNames: true });
-    const vault = await create(service, owner.principal, { chainObjectId });
+    const vault = await create(owner.principal, { chainObjectId });
     const facts = { type: "shared", chainObjectId, role: "owner", generation: 1, plainNames: true, isDefault: false };
     expect(vault).toMatchObject({ name: "S", ...facts });
     expect(await get(service, owner.principal, vault.id)).toEqual(vault);
-    const secret = await create(service, owner.principal, { name: "T", chainObjectId: placeVault(service, owner) });
+    const secret = await create(owner.principal, { name: "T", chainObjectId: placeVault(service, owner) });
     expect(secret).toMatchObject({ plainNames: false });
     const all = answerOf(await service.handlers.vaults.list({ query: {} }, contextOf(owner.principal))).vaults;
     expect(all.find(({ type }) => type === "public")).toMatchObject({ generation: null, plainNames: null });
   });
 
   test("[D5-shared-one-object] by an account that has a chain address, for an object of this very address, read anew", async () => {
-    await using service = await openTestService();
     const [owner, other] = [await addPerson(service), await addPerson(service)];
     const chainObjectId = placeVault(service, owner);
-    expect(await codeOf(create(service, service.owner, { chainObjectId }))).toBe("address_required");
-    expect(await codeOf(create(service, other.principal, { chainObjectId }))).toBe("chain_object_invalid");
+    expect(await codeOf(create(service.owner, { chainObjectId }))).toBe("address_required");
+    expect(await codeOf(create(other.principal, { chainObjectId }))).toBe("chain_object_invalid");
     const nowhere = `0x${"9".repeat(64)}`;
-    expect(await codeOf(create(service, owner.principal, { chainObjectId: nowhere }))).toBe("chain_object_invalid");
+    expect(await codeOf(create(owner.principal, { chainObjectId: nowhere }))).toBe("chain_object_invalid");
     // The object goes to another owner after it was read the last time.
     service.chain.set(chainObjectId, {
       ...newTestVault({ address: other.chainAddress, signingKey: other.publicKey }),
       generation: 2,
     });
-    expect(await codeOf(create(service, owner.principal, { chainObjectId }))).toBe("chain_object_invalid");
-    expect(await codeOf(create(service, other.principal, { chainObjectId }))).toBe("ok");
+    expect(await codeOf(create(owner.principal, { chainObjectId }))).toBe("chain_object_invalid");
+    expect(await codeOf(create(other.principal, { chainObjectId }))).toBe("ok");
   });
 
   test("[D5-shared-one-object] once: one vault for one object, whoever asks, and for many at the same time", async () => {
-    await using service = await openTestService();
     const owner = await addPerson(service);
     const chainObjectId = placeVault(service, owner);
     const names = ["a", "b", "c", "d"];
-    const made = await outcomes(names.map((name) => create(service, owner.principal, { name, chainObjectId })));
+    const made = await outcomes(names.map((name) => create(owner.principal, { name, chainObjectId })));
     expect(made).toEqual({ ok: 1, chain_object_taken: 3 });
     const next = await addPerson(service);
     service.chain.set(
       chainObjectId,
       newTestVault({ address: next.chainAddress, signingKey: next.publicKey }, { generation: 2 }),
     );
-    expect(await codeOf(create(service, next.principal, { chainObjectId }))).toBe("chain_object_taken");
+    expect(await codeOf(create(next.principal, { chainObjectId }))).toBe("chain_object_taken");
   });
 
   test("and of nothing else: names, types and objects that do not go together are refused", async () => {
-    await using service = await openTestService();
     const owner = await addPerson(service);
     const chainObjectId = placeVault(service, owner);
-    expect(await codeOf(create(service, owner.principal, {}))).toBe("validation_failed");
+    expect(await codeOf(create(owner.principal, {}))).toBe("validation_failed");
     const body = { name: "P", type: "public", chainObjectId } as const;
     expect(await codeOf(service.handlers.vaults.create({ body }, contextOf(owner.principal)))).toBe(
       "validation_failed",
     );
-    expect(await codeOf(create(service, owner.principal, { name: "Files", chainObjectId }))).toBe("name_exists");
+    expect(await codeOf(create(owner.principal, { name: "Files", chainObjectId }))).toBe("name_exists");
     service.chain.down = true;
-    expect(await codeOf(create(service, owner.principal, { chainObjectId }))).toBe("chain_unavailable");
-    expect(await list(service, owner.principal)).toEqual([["Files", "owner"]]);
+    expect(await codeOf(create(owner.principal, { chainObjectId }))).toBe("chain_unavailable");
+    expect(await list(owner.principal)).toEqual([["Files", "owner"]]);
   });
 });
 
@@ -119,7 +118,6 @@ describe("who sees a shared vault", () => {
     codeOf(get(service, who.principal, vaultId));
 
   test("[D5-isolation-members] its account, and members of other accounts, who see nothing else of it", async () => {
-    await using service = await openTestService();
     const { shared, member, agent, membersAgent, stranger } = await open(service);
     for (const who of [shared.owner, member, agent]) expect(await seen(service, who, shared.vaultId)).toBe("ok");
     for (const who of [membersAgent, stranger]) expect(await seen(service, who, shared.vaultId)).toBe("not_found");
@@ -133,35 +131,32 @@ describe("who sees a shared vault", () => {
   });
 
   test("a member's key of the same address sees it, and one that is limited to vaults does not", async () => {
-    await using service = await openTestService();
     const { shared, member, stranger } = await open(service);
     const bound = { ...stranger.principal, accessLevel: "agent", chainAddress: member.chainAddress } as const;
     expect(await codeOf(get(service, bound, shared.vaultId))).toBe("ok");
-    expect(await list(service, bound, { shared: true })).toHaveLength(1);
+    expect(await list(bound, { shared: true })).toHaveLength(1);
     const limited = { ...member.principal, vaultIds: new Set(["00000000-0000-4000-8000-000000000000"]) };
     expect(await codeOf(get(service, limited, shared.vaultId))).toBe("not_found");
-    expect(await list(service, limited, { shared: true })).toEqual([]);
+    expect(await list(limited, { shared: true })).toEqual([]);
     // An agent without an address of the account is nobody on the chain.
     const unbound = { ...member.principal, accessLevel: "agent" } as const;
     expect(await codeOf(get(service, unbound, shared.vaultId))).toBe("not_found");
   });
 
   test("a list has one's own vaults, or with shared=true those of others", async () => {
-    await using service = await openTestService();
     const { shared, member } = await open(service);
     const own = await openSharedVault(service, { owner: member });
     const name = (id: string) => `vault ${id.slice(2, 10)}`;
-    expect(await list(service, member.principal)).toHaveLength(2);
-    expect(await list(service, member.principal, { type: "shared" })).toEqual([[name(own.objectId), "owner"]]);
-    expect(await list(service, member.principal, { shared: true })).toEqual([[name(shared.objectId), "member"]]);
-    expect(await list(service, member.principal, { shared: true, type: "shared" })).toHaveLength(1);
-    expect(await list(service, member.principal, { shared: true, type: "public" })).toEqual([]);
-    expect(await list(service, shared.owner.principal, { shared: true })).toEqual([]);
-    expect(await list(service, service.owner, { shared: true })).toEqual([]);
+    expect(await list(member.principal)).toHaveLength(2);
+    expect(await list(member.principal, { type: "shared" })).toEqual([[name(own.objectId), "owner"]]);
+    expect(await list(member.principal, { shared: true })).toEqual([[name(shared.objectId), "member"]]);
+    expect(await list(member.principal, { shared: true, type: "shared" })).toHaveLength(1);
+    expect(await list(member.principal, { shared: true, type: "public" })).toEqual([]);
+    expect(await list(shared.owner.principal, { shared: true })).toEqual([]);
+    expect(await list(service.owner, { shared: true })).toEqual([]);
   });
 
   test("pages of others' vaults hold each once", async () => {
-    await using service = await openTestService();
     const member = await addPerson(service);
     for (let count = 0; count < 3; count += 1) {
       await addMember(service, await openSharedVault(service), member);
@@ -180,7 +175,6 @@ describe("who sees a shared vault", () => {
   });
 
   test("changing it is its account's owner's: a member may not, and a stranger does not know of it", async () => {
-    await using service = await openTestService();
     const { shared, member, stranger } = await open(service);
     const { vaultId } = shared;
     const rename = (who: TestPerson) =>
@@ -190,13 +184,12 @@ describe("who sees a shared vault", () => {
     expect([await rename(member), await rename(stranger), await rename(shared.owner)]).toEqual([
       ...["owner_only", "not_found", "ok"],
     ]);
-    expect(await codeOf(remove(service, member.principal, vaultId))).toBe("owner_only");
-    expect(await codeOf(remove(service, stranger.principal, vaultId))).toBe("not_found");
+    expect(await codeOf(remove(member.principal, vaultId))).toBe("owner_only");
+    expect(await codeOf(remove(stranger.principal, vaultId))).toBe("not_found");
   });
 });
 
 test("the generation is a hint that follows what is read of the chain", async () => {
-  await using service = await openTestService();
   const shared = await openSharedVault(service);
   const member = await addPerson(service);
   await addMember(service, shared, member);
@@ -209,7 +202,6 @@ test("the generation is a hint that follows what is read of the chain", async ()
 });
 
 test("a deletion for good takes members, keys and replaced versions along, and queues their blobs", async () => {
-  await using service = await openTestService();
   const shared = await openSharedVault(service);
   const { owner, vaultId, objectId } = shared;
   await addMember(service, shared, await addPerson(service));
@@ -234,5 +226,5 @@ test("a deletion for good takes members, keys and replaced versions along, and q
   const queued = await database.all(database.build.selectFrom("blob_deletions").select("blob_key"));
   expect(queued).toEqual([{ blob_key: "replaced" }]);
   // The object is free again.
-  expect(await codeOf(create(service, owner.principal, { chainObjectId: objectId }))).toBe("ok");
+  expect(await codeOf(create(owner.principal, { chainObjectId: objectId }))).toBe("ok");
 });

@@ -7,6 +7,9 @@ import { deleteVault as deleteShared, prove } from "../deletion/test-proofs.ts";
 import { openWriting, put } from "../files/test-shared-files.ts";
 import { agentOf } from "../shared-vaults/test-vaults.ts";
 import { answerOf, bodyOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
+import { ofEachTest } from "../../test-each.ts";
+
+const service = ofEachTest(openTestService);
 
 const DAY = 24 * 60 * 60_000;
 
@@ -14,7 +17,7 @@ async function create(service: TestService, name: string, as = service.owner) {
   return answerOf(await service.handlers.vaults.create({ body: { name, type: "public" } }, contextOf(as))).vault;
 }
 
-async function upload(service: TestService, vaultId: string, name: string, folderId?: string) {
+async function upload(vaultId: string, name: string, folderId?: string) {
   const query = folderId === undefined ? { vaultId, name } : { vaultId, name, folderId };
   return answerOf(
     await service.handlers.files.upload({ query, headers: {}, body: bodyOf("12345") }, contextOf(service.owner)),
@@ -32,7 +35,7 @@ function restore(service: TestService, vaultId: string, name?: string, as = serv
   return service.handlers.vaults.restore({ params: { vaultId }, body }, contextOf(as));
 }
 
-async function trashed(service: TestService, as: Principal = service.owner) {
+async function trashed(as: Principal = service.owner) {
   const page = answerOf(await service.handlers.trash.list({ query: { kind: "vaults" } }, contextOf(as)));
   expect(page.files).toEqual([]);
   return page.vaults;
@@ -49,13 +52,13 @@ async function actions({ database, owner }: TestService): Promise<string[]> {
 }
 
 /** A vault with a folder, a file in it, one at the top, one in the trash, and an upload that has begun. */
-async function openFilled(service: TestService) {
+async function openFilled() {
   const vault = await create(service, "V");
   const body = { name: "folder", vaultId: vault.id };
   const { folder } = answerOf(await service.handlers.folders.create({ body }, contextOf(service.owner)));
-  const file = await upload(service, vault.id, "top");
-  const inFolder = await upload(service, vault.id, "below", folder.id);
-  const gone = await upload(service, vault.id, "gone");
+  const file = await upload(vault.id, "top");
+  const inFolder = await upload(vault.id, "below", folder.id);
+  const gone = await upload(vault.id, "gone");
   const input = { params: { fileId: gone.id }, query: {}, headers: {} };
   await service.handlers.files.delete(input, contextOf(service.owner));
   return { vault, folder, file, inFolder, gone };
@@ -63,14 +66,13 @@ async function openFilled(service: TestService) {
 
 describe("[D5-vault-trash] a vault that is deleted", () => {
   test("goes to the trash with all that lies in it, once however often it is asked for", async () => {
-    await using service = await openTestService();
-    const { vault } = await openFilled(service);
+    const { vault } = await openFilled();
     const first = answerOf(await remove(service, vault.id)).vault;
     expect(first).toMatchObject({ id: vault.id, trashedAt: expect.any(String) as string });
     service.clock.advance(1000);
     expect(answerOf(await remove(service, vault.id)).vault).toEqual(first);
     expect(answerOf(await remove(service, vault.id, {})).vault).toEqual(first);
-    expect(await trashed(service)).toEqual([first]);
+    expect(await trashed()).toEqual([first]);
     expect((await actions(service)).filter((action) => action.startsWith("vault."))).toEqual([
       "vault.created",
       "vault.trashed",
@@ -79,8 +81,7 @@ describe("[D5-vault-trash] a vault that is deleted", () => {
   });
 
   test("comes back with its files and folders as they were", async () => {
-    await using service = await openTestService();
-    const { vault, folder, file, inFolder, gone } = await openFilled(service);
+    const { vault, folder, file, inFolder, gone } = await openFilled();
     const context = contextOf(service.owner);
     const seen = async () => ({
       files: answerOf(await service.handlers.files.list({ query: { vaultId: vault.id } }, context)).files,
@@ -109,8 +110,7 @@ describe("[D5-vault-trash] a vault that is deleted", () => {
   });
 
   test("is shown to nobody but in the trash: every way to what lies in it is closed", async () => {
-    await using service = await openTestService();
-    const { vault, folder, file, inFolder, gone } = await openFilled(service);
+    const { vault, folder, file, inFolder, gone } = await openFilled();
     const { handlers, owner } = service;
     await remove(service, vault.id);
     const vaultId = vault.id;
@@ -156,7 +156,7 @@ describe("[D5-vault-trash] a vault that is deleted", () => {
       expect(answerOf(await handlers.folders.list({ query: {} }, context)).folders).toEqual([]);
       const { vaults } = answerOf(await handlers.vaults.list({ query: {} }, context));
       expect(vaults.map(({ id }) => id)).not.toContain(vaultId);
-      expect((await trashed(service, as)).map(({ id }) => id)).toEqual([vaultId]);
+      expect((await trashed(as)).map(({ id }) => id)).toEqual([vaultId]);
     }
     const context = contextOf(owner);
     expect(await codeOf(handlers.vaults.update({ params: { vaultId }, body: { name: "n" } }, context))).toBe(
@@ -170,7 +170,7 @@ describe("[D5-vault-trash] a vault that is deleted", () => {
     expect(await codeOf(handlers.trash.empty({ query: { vaultId }, headers: {} }, context))).toBe("not_found");
     expect(answerOf(await handlers.vaults.get({ params: { vaultId } }, context)).vault.trashedAt).not.toBeNull();
     const elsewhere = { ...owner, vaultIds: new Set(["00000000-0000-4000-8000-000000000000"]) };
-    expect(await trashed(service, elsewhere)).toEqual([]);
+    expect(await trashed(elsewhere)).toEqual([]);
     for (const stranger of [await service.addAccount(), elsewhere]) {
       expect(await codeOf(handlers.vaults.get({ params: { vaultId } }, contextOf(stranger)))).toBe("not_found");
       expect(await codeOf(restore(service, vaultId, undefined, stranger))).toBe("not_found");
@@ -180,8 +180,7 @@ describe("[D5-vault-trash] a vault that is deleted", () => {
   });
 
   test("is not touched when the trash is emptied", async () => {
-    await using service = await openTestService();
-    const { vault, gone } = await openFilled(service);
+    const { vault, gone } = await openFilled();
     await remove(service, vault.id);
     await service.handlers.trash.empty({ query: {}, headers: {} }, contextOf(service.owner));
     await restore(service, vault.id);
@@ -190,7 +189,6 @@ describe("[D5-vault-trash] a vault that is deleted", () => {
   });
 
   test("is left by uploads that have begun: they end when they would make the file, and go on after a restore", async () => {
-    await using service = await openTestService();
     const vault = await create(service, "V");
     const context = contextOf(service.owner);
     const encode = (text: string) => Buffer.from(text).toString("base64");
@@ -228,31 +226,29 @@ function answerOfHeaders(answer: unknown): Readonly<Record<string, string>> {
 
 describe("[D5-vault-trash] a vault ends", () => {
   test("by its owner with permanent=true, from the trash or at once, where it is public; a second time it is not there", async () => {
-    await using service = await openTestService();
-    const { vault } = await openFilled(service);
+    const { vault } = await openFilled();
     expect(await codeOf(remove(service, vault.id, { permanent: true }))).toBe("vault_not_empty");
     await remove(service, vault.id);
     expect(await codeOf(remove(service, vault.id, { permanent: true }))).toBe("ok");
     expect(await codeOf(remove(service, vault.id, { permanent: true }))).toBe("not_found");
-    expect(await trashed(service)).toEqual([]);
+    expect(await trashed()).toEqual([]);
     expect(await usage(service)).toEqual({ bytes: 0, files: 0 });
     const other = await create(service, "W");
-    await upload(service, other.id, "a");
+    await upload(other.id, "a");
     await remove(service, other.id, { force: true, permanent: true });
     expect(await usage(service)).toEqual({ bytes: 0, files: 0 });
     expect((await actions(service)).filter((action) => action === "vault.deleted")).toHaveLength(2);
   });
 
   test("thirty days after it went to the trash, and not before", async () => {
-    await using service = await openTestService();
-    const { vault } = await openFilled(service);
+    const { vault } = await openFilled();
     const running = new AbortController().signal;
     await remove(service, vault.id);
     service.clock.advance(TRASH_DAYS * DAY - 1);
     expect(await purgeTrash(service, running)).toMatchObject({ vaults: 0 });
     service.clock.advance(1);
     expect(await purgeTrash(service, running)).toMatchObject({ vaults: 1 });
-    expect(await trashed(service)).toEqual([]);
+    expect(await trashed()).toEqual([]);
     expect(await usage(service)).toEqual({ bytes: 0, files: 0 });
     const { database } = service;
     expect(await database.all(database.build.selectFrom("blob_deletions").select("blob_key"))).toHaveLength(3);
@@ -263,7 +259,6 @@ describe("[D5-vault-trash] a vault ends", () => {
   });
 
   test("never by the default vault's way, and by agents and members no way", async () => {
-    await using service = await openTestService();
     const vault = await create(service, "V");
     const agent: Principal = { ...service.owner, accessLevel: "agent", chainAddress: `0x${"a".repeat(64)}` };
     expect(await codeOf(remove(service, vault.id, {}, agent))).toBe("owner_only");
@@ -273,10 +268,9 @@ describe("[D5-vault-trash] a vault ends", () => {
   });
 
   test("and a restore at the same time: one of them has the last word, and nothing is left half", async () => {
-    await using service = await openTestService();
     for (let round = 0; round < 50; round += 1) {
       const vault = await create(service, `V${round}`);
-      await upload(service, vault.id, "a");
+      await upload(vault.id, "a");
       await remove(service, vault.id);
       await Promise.all([
         codeOf(restore(service, vault.id)),
@@ -291,7 +285,6 @@ describe("[D5-vault-trash] a vault ends", () => {
 });
 
 test("[D5-vault-trash] a shared vault in the trash is closed to its members, and opens to them when it comes back", async () => {
-  await using service = await openTestService();
   const { member, ...writing } = await openWriting(service);
   const file = await put(service, writing, "name");
   const { shared } = writing;
@@ -315,7 +308,6 @@ test("[D5-vault-trash] a shared vault in the trash is closed to its members, and
 });
 
 test("[D5-vault-trash] a shared vault whose trash is over goes by itself, and with the owner's proof before that", async () => {
-  await using service = await openTestService();
   const { member: _member, ...writing } = await openWriting(service);
   await put(service, writing, "name");
   const { shared } = writing;

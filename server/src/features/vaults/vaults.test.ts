@@ -3,16 +3,19 @@ import type { Principal } from "../../handler.ts";
 import type { Database, TransactionOptions } from "../../ports/database.ts";
 import { answerOf, bodyOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
 import { vaultsHandlers } from "./handlers.ts";
+import { ofEachTest } from "../../test-each.ts";
+
+const service = ofEachTest(openTestService);
 
 async function create(service: TestService, name: string, as: Principal = service.owner) {
   return (await service.handlers.vaults.create({ body: { name, type: "public" } }, contextOf(as))).reply.body.vault;
 }
 
-async function list(service: TestService, as: Principal = service.owner) {
+async function list(as: Principal = service.owner) {
   return answerOf(await service.handlers.vaults.list({ query: {} }, contextOf(as))).vaults;
 }
 
-async function upload(service: TestService, name: string, query: { vaultId?: string; folderId?: string }) {
+async function upload(name: string, query: { vaultId?: string; folderId?: string }) {
   const recorded = await service.handlers.files.upload(
     { query: { name, ...query }, headers: {}, body: bodyOf("12345") },
     contextOf(service.owner),
@@ -20,7 +23,7 @@ async function upload(service: TestService, name: string, query: { vaultId?: str
   return recorded.reply.body.file;
 }
 
-function remove(service: TestService, vaultId: string, force?: boolean) {
+function remove(vaultId: string, force?: boolean) {
   return service.handlers.vaults.delete(
     { params: { vaultId }, query: force === undefined ? {} : { force }, headers: {} },
     contextOf(service.owner),
@@ -28,15 +31,12 @@ function remove(service: TestService, vaultId: string, force?: boolean) {
 }
 
 test("[D5-default-vault] an account begins with its default vault, which cannot be deleted", async () => {
-  await using service = await openTestService();
-  const [files] = await list(service);
+  const [files] = await list();
   expect(files).toMatchObject({ name: "Files", type: "public", isDefault: true, chainObjectId: null });
-  for (const force of [undefined, true])
-    expect(await codeOf(remove(service, files?.id ?? "", force))).toBe("default_vault");
+  for (const force of [undefined, true]) expect(await codeOf(remove(files?.id ?? "", force))).toBe("default_vault");
 });
 
 test("[D5-vaults-paths] [D5-vault-names-clear] create, rename, list and delete; names are unique per account", async () => {
-  await using service = await openTestService();
   const vault = await create(service, "V");
   expect(vault).toMatchObject({ name: "V", isDefault: false });
   expect(await codeOf(create(service, "V"))).toBe("name_exists");
@@ -47,8 +47,8 @@ test("[D5-vaults-paths] [D5-vault-names-clear] create, rename, list and delete; 
     ).vault;
   expect(await codeOf(rename("Files"))).toBe("name_exists");
   expect(await rename("W")).toMatchObject({ id: vault.id, name: "W" });
-  expect((await list(service)).map(({ name }) => name).sort()).toEqual(["Files", "W"]);
-  expect(answerOf(await remove(service, vault.id)).vault.trashedAt).not.toBeNull();
+  expect((await list()).map(({ name }) => name).sort()).toEqual(["Files", "W"]);
+  expect(answerOf(await remove(vault.id)).vault.trashedAt).not.toBeNull();
   const actions = await service.database.all(
     service.database.build
       .selectFrom("changes")
@@ -77,9 +77,8 @@ test("[D2-vaults] the limit of vaults holds for many at the same time", async ()
 });
 
 test("a forced deletion works on a full disk too: it frees space", async () => {
-  await using service = await openTestService();
   const vault = await create(service, "V");
-  await upload(service, "a", { vaultId: vault.id });
+  await upload("a", { vaultId: vault.id });
   const asked: unknown[] = [];
   const database: Database = Object.create(service.database, {
     transaction: {
@@ -98,40 +97,35 @@ test("a forced deletion works on a full disk too: it frees space", async () => {
 });
 
 test("a limited key sees its vaults and no others", async () => {
-  await using service = await openTestService();
   const [mine, other] = [await create(service, "mine"), await create(service, "other")];
   const limited = { ...service.owner, vaultIds: new Set([mine.id]) };
-  expect((await list(service, limited)).map(({ id }) => id)).toEqual([mine.id]);
+  expect((await list(limited)).map(({ id }) => id)).toEqual([mine.id]);
   expect(await codeOf(service.handlers.vaults.get({ params: { vaultId: other.id } }, contextOf(limited)))).toBe(
     "not_found",
   );
-  expect(await list(service, { ...limited, vaultIds: new Set() })).toEqual([]);
+  expect(await list({ ...limited, vaultIds: new Set() })).toEqual([]);
 });
 
 test("[D5-vault-delete] a vault with content, trash included, is only deleted by force, and the message says what is in it", async () => {
-  await using service = await openTestService();
   const vault = await create(service, "V");
   const folder = (
     await service.handlers.folders.create({ body: { name: "f", vaultId: vault.id } }, contextOf(service.owner))
   ).reply.body.folder;
-  const [kept, trashed] = [
-    await upload(service, "a", { folderId: folder.id }),
-    await upload(service, "b", { vaultId: vault.id }),
-  ];
+  const [kept, trashed] = [await upload("a", { folderId: folder.id }), await upload("b", { vaultId: vault.id })];
   await service.handlers.files.delete(
     { params: { fileId: trashed.id }, query: {}, headers: {} },
     contextOf(service.owner),
   );
-  await expect(remove(service, vault.id)).rejects.toMatchObject({
+  await expect(remove(vault.id)).rejects.toMatchObject({
     code: "vault_not_empty",
     message: "The vault is not empty: it holds 1 file, 1 folder and 1 file in the trash",
   });
   await service.handlers.folders.delete({ params: { folderId: folder.id } }, contextOf(service.owner));
-  await expect(remove(service, vault.id)).rejects.toMatchObject({
+  await expect(remove(vault.id)).rejects.toMatchObject({
     message: "The vault is not empty: it holds 2 files in the trash and 1 folder in the trash",
   });
-  const outside = await upload(service, "outside", {});
-  await remove(service, vault.id, true);
+  const outside = await upload("outside", {});
+  await remove(vault.id, true);
   for (const file of [kept, trashed])
     expect(await codeOf(service.handlers.files.get({ params: { fileId: file.id } }, contextOf(service.owner)))).toBe(
       "not_found",
