@@ -20,6 +20,9 @@ import {
   type ProofOptions,
   textOf,
 } from "./test-proofs.ts";
+import { ofEachTest } from "../../test-each.ts";
+
+const service = ofEachTest(openTestService);
 
 const MINUTE = 60_000;
 
@@ -92,7 +95,6 @@ async function tryProof(act: Act, bend: (service: TestService, scene: Scene) => 
 
 describe.each(ACTS)("%s [D5-owner-proof]", (act) => {
   test("with the owner's API key alone, or a session alone, is refused, and nothing is changed", async () => {
-    await using service = await openTestService();
     const { shared, acts } = await openScene(service);
     const session: Principal = { ...shared.owner.principal, kind: "session", keyId: null, sessionId: randomUUID() };
     const before = await stateOf(service);
@@ -107,7 +109,6 @@ describe.each(ACTS)("%s [D5-owner-proof]", (act) => {
   });
 
   test("with a signature for anything else is refused", async () => {
-    await using service = await openTestService();
     const scene = await openScene(service);
     const before = await stateOf(service);
     for (const bent of [...BENT, ...othersOf(act).map((other) => ({ act: other, ...fileOf(other, scene) }))]) {
@@ -118,7 +119,6 @@ describe.each(ACTS)("%s [D5-owner-proof]", (act) => {
   });
 
   test("with a challenge for another act, or for the same of another vault, is refused", async () => {
-    await using service = await openTestService();
     const scene = await openScene(service);
     const { shared, acts } = scene;
     const { vaultId } = await openSharedVault(service, { owner: shared.owner });
@@ -151,7 +151,6 @@ describe.each(ACTS)("%s [D5-owner-proof]", (act) => {
   });
 
   test("with another credential's proof, a used one, or an expired one is refused", async () => {
-    await using service = await openTestService();
     const scene = await openScene(service);
     const { shared, acts } = scene;
     const proof = await prove(service, shared, act, fileOf(act, scene));
@@ -170,7 +169,6 @@ describe.each(ACTS)("%s [D5-owner-proof]", (act) => {
   });
 
   test("with the signature of whoever handed the vault on is refused; the owner is read anew", async () => {
-    await using service = await openTestService();
     const scene = await openScene(service);
     const { shared, member, acts } = scene;
     const proof = await prove(service, shared, act, fileOf(act, scene));
@@ -183,7 +181,6 @@ describe.each(ACTS)("%s [D5-owner-proof]", (act) => {
   });
 
   test("while the chain does not answer is refused for now, and the proof is still good afterwards", async () => {
-    await using service = await openTestService();
     const scene = await openScene(service);
     const { shared, acts } = scene;
     const proof = await prove(service, shared, act, fileOf(act, scene));
@@ -197,7 +194,6 @@ describe.each(ACTS)("%s [D5-owner-proof]", (act) => {
   });
 
   test("with one proof, asked for fifty times at once, is done once", async () => {
-    await using service = await openTestService();
     const scene = await openScene(service);
     const proof = await prove(service, scene.shared, act, fileOf(act, scene));
     const counts = await outcomes(Array.from({ length: 50 }, () => scene.acts[act](proof)));
@@ -214,7 +210,6 @@ describe.each(ACTS)("%s [D5-owner-proof]", (act) => {
 
 describe("the proof", () => {
   test("of a file is for that file alone", async () => {
-    await using service = await openTestService();
     const { shared, live, trashed } = await openScene(service);
     const as = shared.owner.principal;
     const proof = await prove(service, shared, "delete-file", { fileId: trashed.id });
@@ -223,7 +218,6 @@ describe("the proof", () => {
   });
 
   test.each(SUI_SIGNERS)("comes from any of Sui's schemes: %s owns a vault, and deletes it", async (_scheme, make) => {
-    await using service = await openTestService();
     const [wallet, stranger] = await Promise.all([make(), make()]);
     const chainAddress = wallet.toSuiAddress();
     const person = { ...openSigner(randomBytes(32)), principal: await service.addAccount("pro", chainAddress) };
@@ -245,7 +239,6 @@ describe("the proof", () => {
   });
 
   test("is asked for by the challenge's own rules: shared vaults only, a file with its act only", async () => {
-    await using service = await openTestService();
     const { shared } = await openScene(service);
     const as = shared.owner.principal;
     const { default_vault_id } = (await service.database.first(
@@ -262,7 +255,6 @@ describe("the proof", () => {
   });
 
   test("does not outlive the credential: a key that is revoked while the chain is asked deletes nothing", async () => {
-    await using service = await openTestService();
     const { shared } = await openScene(service);
     const before = await stateOf(service);
     const proof = await prove(service, shared, "delete-vault");
@@ -275,7 +267,6 @@ describe("the proof", () => {
   });
 
   test("is refused where the vault went to another owner between the look and the act", async () => {
-    await using service = await openTestService();
     const { shared } = await openScene(service);
     const heir = await addPerson(service);
     const proof = await prove(service, shared, "delete-vault");
@@ -297,7 +288,6 @@ describe("the proof", () => {
 });
 
 test("[D5-empty-all] emptying all trash leaves shared vaults alone, and names those that have something there", async () => {
-  await using service = await openTestService();
   const { shared, trashed } = await openScene(service);
   const as = shared.owner.principal;
   await openSharedVault(service, { owner: shared.owner });
@@ -310,7 +300,6 @@ test("[D5-empty-all] emptying all trash leaves shared vaults alone, and names th
 });
 
 test("members cannot empty a vault's trash with a proof of their own", async () => {
-  await using service = await openTestService();
   const { shared, acts } = await openScene(service);
   const other = await addPerson(service);
   await addMember(service, shared, other);

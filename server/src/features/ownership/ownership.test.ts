@@ -9,6 +9,9 @@ import { membersHandlers } from "../members/handlers.ts";
 import { ownershipHandlers } from "./handlers.ts";
 import { sumHeldBytes } from "../uploads/store.ts";
 import { answerOf, bodyOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
+import { ofEachTest } from "../../test-each.ts";
+
+const service = ofEachTest(openTestService);
 
 /** A vault with a file and one in the trash, which its owner has handed on to a member of another account. */
 async function openHandedOn(service: TestService, { isAccepted = true } = {}) {
@@ -58,7 +61,6 @@ async function actionsOf({ database }: TestService, { principal }: TestPerson): 
 
 describe("a vault that was handed on", () => {
   test("comes to the new owner's account with all that lies in it, and counts there", async () => {
-    await using service = await openTestService();
     const { shared, former, heir, third, file, trashed } = await openHandedOn(service);
     const before = await usageOf(service, former);
     const { vault } = answerOf(await claim(service, heir, shared.vaultId));
@@ -79,7 +81,6 @@ describe("a vault that was handed on", () => {
   });
 
   test("is the new owner's to manage: members, name and end", async () => {
-    await using service = await openTestService();
     const { shared, former, heir, third } = await openHandedOn(service, { isAccepted: false });
     const params = { vaultId: shared.vaultId };
     const noted = { chainAddress: third.chainAddress, label: "a note of the owner before" };
@@ -106,7 +107,6 @@ describe("a vault that was handed on", () => {
   });
 
   test("is told to both accounts, once, however often and by however many it is claimed", async () => {
-    await using service = await openTestService();
     const { shared, former, heir } = await openHandedOn(service);
     expect(await outcomes(Array.from({ length: 4 }, () => claim(service, heir, shared.vaultId)))).toEqual({ ok: 4 });
     expect((await actionsOf(service, former)).filter((action) => action === "vault.deleted")).toHaveLength(1);
@@ -114,7 +114,6 @@ describe("a vault that was handed on", () => {
   });
 
   test("takes another name where its own is taken", async () => {
-    await using service = await openTestService();
     const { shared, heir } = await openHandedOn(service);
     const { name } = answerOf(await get(service, heir, shared.vaultId)).vault;
     const body = { name, type: "public" } as const;
@@ -124,10 +123,9 @@ describe("a vault that was handed on", () => {
   });
 
   test("ends the uploads that had begun, and nothing of the account before is charged for them", async () => {
-    await using service = await openTestService();
     const { shared, former, heir, third, writing } = await openHandedOn(service, { isAccepted: false });
     const [late, begun] = [newUpload(writing, "late"), newUpload(writing, "begun")];
-    await beginUpload(service, writing, begun);
+    await beginUpload(writing, begun);
     const { accountId } = former.principal;
     const held = () => sumHeldBytes(service.database, { accountId, rowsAfter: service.clock.now() });
     expect(await held()).toBe(begun.file.bytes.length);
@@ -142,7 +140,7 @@ describe("a vault that was handed on", () => {
 });
 
 /** A resumable one, without any of its bytes yet. */
-async function beginUpload(service: TestService, { shared, by }: Writing, { version, entry, file }: Upload) {
+async function beginUpload({ shared, by }: Writing, { version, entry, file }: Upload) {
   const values = { vaultId: shared.vaultId, version, ...entry };
   const metadata = Object.entries(values).map(([key, value]) => `${key} ${Buffer.from(value).toString("base64")}`);
   const headers = {
@@ -152,7 +150,6 @@ async function beginUpload(service: TestService, { shared, by }: Writing, { vers
 }
 
 test("a vault that was handed on to somebody whom its account never recorded is no hostage of that", async () => {
-  await using service = await openTestService();
   const { shared, third, former } = await openHandedOn(service, { isAccepted: false });
   const [heir, stranger] = [await addPerson(service), await addPerson(service)];
   expect(await codeOf(claim(service, heir, shared.vaultId))).toBe("not_found");
@@ -169,7 +166,6 @@ test("a vault that was handed on to somebody whom its account never recorded is 
 
 describe("a claim is refused", () => {
   test("to everyone but the owner on the chain, who is asked for anew", async () => {
-    await using service = await openTestService();
     const { shared, heir, third, former } = await openHandedOn(service, { isAccepted: false });
     for (const person of [heir, third]) {
       expect(await codeOf(claim(service, person, shared.vaultId))).toBe("chain_object_invalid");
@@ -198,7 +194,6 @@ describe("a claim is refused", () => {
   });
 
   test("for a public vault, and for one that is not there for the caller", async () => {
-    await using service = await openTestService();
     const { vaults } = answerOf(await service.handlers.vaults.list({ query: {} }, contextOf(service.owner)));
     expect(await codeOf(claim(service, { principal: service.owner }, vaults[0]?.id ?? ""))).toBe("public_vault");
     const { vaultId } = await openSharedVault(service);
@@ -208,7 +203,6 @@ describe("a claim is refused", () => {
 
 describe("a claim between looking and deciding", () => {
   test("takes nothing from a later owner, who was faster", async () => {
-    await using service = await openTestService();
     const { shared, heir, third } = await openHandedOn(service);
     const { address, signingKey } = { address: third.chainAddress, signingKey: third.publicKey };
     const database = between(service.database, async () => {
@@ -223,7 +217,6 @@ describe("a claim between looking and deciding", () => {
   });
 
   test("leaves the account before no say over members", async () => {
-    await using service = await openTestService();
     const { shared, former, heir, third } = await openHandedOn(service);
     service.chain.remove(shared.objectId, third.chainAddress);
     const database = between(service.database, () => claim(service, heir, shared.vaultId));

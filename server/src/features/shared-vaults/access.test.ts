@@ -11,16 +11,17 @@ import {
   type TestPerson,
   type TestSharedVault,
 } from "./test-vaults.ts";
+import { ofEachTest } from "../../test-each.ts";
 
-const see = (service: TestService, { vaultId }: TestSharedVault, who: TestPerson) =>
-  readVaultFor(service.database, who.principal, vaultId);
+const service = ofEachTest(openTestService);
 
-async function write(service: TestService, shared: TestSharedVault, who: TestPerson, generation = 1) {
-  return requireWriter(service, who.principal, await see(service, shared, who), { generation });
+const see = ({ vaultId }: TestSharedVault, who: TestPerson) => readVaultFor(service.database, who.principal, vaultId);
+
+async function write(shared: TestSharedVault, who: TestPerson, generation = 1) {
+  return requireWriter(service, who.principal, await see(shared, who), { generation });
 }
 
 test("a caller acts with its key's address, else at the owner's level with the account's, else with none", async () => {
-  await using service = await openTestService();
   const person = await addPerson(service);
   const agent = agentOf(person);
   const acting = (principal: TestPerson["principal"]) => findActingAddress(service.database, principal);
@@ -32,21 +33,18 @@ test("a caller acts with its key's address, else at the owner's level with the a
 
 describe("standing", () => {
   test("is the owner's, an agent's, or a member's of another account", async () => {
-    await using service = await openTestService();
     const shared = await openSharedVault(service);
     const member = await addPerson(service);
     await addMember(service, shared, member);
     const standings = [];
-    for (const who of [shared.owner, agentOf(shared.owner), member])
-      standings.push((await see(service, shared, who)).standing);
+    for (const who of [shared.owner, agentOf(shared.owner), member]) standings.push((await see(shared, who)).standing);
     expect(standings).toEqual(["owner", "agent", "member"]);
-    const vault = await see(service, shared, member);
+    const vault = await see(shared, member);
     expect([vault.account_id, vault.chain_object_id]).toEqual([shared.owner.principal.accountId, shared.objectId]);
     expect(() => requireShared(vault)).not.toThrow();
   });
 
   test("names what is not there as its caller does", async () => {
-    await using service = await openTestService();
     const { vaultId } = await openSharedVault(service);
     const { principal } = await addPerson(service);
     await expect(readVaultFor(service.database, principal, vaultId, "File")).rejects.toThrow("File not found");
@@ -55,24 +53,22 @@ describe("standing", () => {
 
 describe("using a vault", () => {
   test("[D5-shared-authorised] costs its owner no read of the chain, and the others one in ten seconds", async () => {
-    await using service = await openTestService();
     const shared = await openSharedVault(service);
     const member = await addPerson(service);
     await addMember(service, shared, member);
     const before = service.chain.reads;
     service.clock.advance(10_000);
     for (const who of [shared.owner, member, member, member])
-      await requireMember(service, who.principal, await see(service, shared, who));
+      await requireMember(service, who.principal, await see(shared, who));
     expect(service.chain.reads - before).toBe(1);
     service.clock.advance(9_999);
-    await requireMember(service, member.principal, await see(service, shared, member));
+    await requireMember(service, member.principal, await see(shared, member));
     expect(service.chain.reads - before).toBe(1);
   });
 
   test("of another account without a chain is unavailable, and so is one whose object is gone", async () => {
-    await using service = await openTestService();
     const shared = await openSharedVault(service);
-    const vault = await see(service, shared, agentOf(shared.owner));
+    const vault = await see(shared, agentOf(shared.owner));
     const { principal } = agentOf(shared.owner);
     expect(await codeOf(requireMember({ ...service, chain: null }, principal, vault))).toBe("chain_unavailable");
     expect(await codeOf(readChainVault(service, { ...vault, chain_object_id: null }, { maxAge: 0 }))).toBe(
@@ -83,7 +79,6 @@ describe("using a vault", () => {
   });
 
   test("believes no node that has fallen behind what another process has seen, and looks again when its memory has", async () => {
-    await using service = await openTestService();
     const shared = await openSharedVault(service);
     const member = await addPerson(service);
     await addMember(service, shared, member);
@@ -92,7 +87,7 @@ describe("using a vault", () => {
       database.run(
         database.build.updateTable("vaults").set({ chain_generation: generation }).where("id", "=", shared.vaultId),
       );
-    const use = async () => requireMember(service, member.principal, await see(service, shared, member));
+    const use = async () => requireMember(service, member.principal, await see(shared, member));
     await note(2);
     expect(await codeOf(use())).toBe("chain_unavailable");
     await note(1);
@@ -105,11 +100,10 @@ describe("using a vault", () => {
   });
 
   test("works on a full disk: what was read of the chain is noted another time", async () => {
-    await using service = await openTestService();
     const shared = await openSharedVault(service);
     const member = await addPerson(service);
     await addMember(service, shared, member);
-    const vault = await see(service, shared, shared.owner);
+    const vault = await see(shared, shared.owner);
     service.chain.remove(shared.objectId, member.chainAddress);
     const { database } = service;
     const full = {
@@ -118,69 +112,65 @@ describe("using a vault", () => {
     };
     const read = readChainVault(full as unknown as TestService, vault, { maxAge: 0 });
     expect(await read).toMatchObject({ generation: 2 });
-    expect((await see(service, shared, shared.owner)).chain_generation).toBe(1);
+    expect((await see(shared, shared.owner)).chain_generation).toBe(1);
     await readChainVault(service, vault, { maxAge: 0 });
-    expect((await see(service, shared, shared.owner)).chain_generation).toBe(2);
+    expect((await see(shared, shared.owner)).chain_generation).toBe(2);
   });
 });
 
 describe("signing for a vault", () => {
   test("is for those who have a signing key there, and a key that was set a moment ago counts", async () => {
-    await using service = await openTestService();
     const shared = await openSharedVault(service);
     const agent = agentOf(shared.owner);
     const { chainAddress: address } = agent;
-    expect(await codeOf(write(service, shared, agent))).toBe("not_a_member");
+    expect(await codeOf(write(shared, agent))).toBe("not_a_member");
     service.chain.add(shared.objectId, { address, signingKey: new Uint8Array(0) });
     service.clock.advance(250);
-    expect(await codeOf(write(service, shared, agent))).toBe("statement_invalid");
+    expect(await codeOf(write(shared, agent))).toBe("statement_invalid");
     const vault = await service.chain.readVault(shared.objectId, { maxAge: 0 });
     if (vault === null) throw new Error("no vault");
     const members = [{ address, signingKey: agent.publicKey, since: 1 }];
     service.chain.set(shared.objectId, { ...vault, members });
-    expect(await write(service, shared, agent)).toMatchObject({ member: { address, since: 1 } });
-    expect((await write(service, shared, shared.owner)).member.address).toBe(shared.owner.chainAddress);
+    expect(await write(shared, agent)).toMatchObject({ member: { address, since: 1 } });
+    expect((await write(shared, shared.owner)).member.address).toBe(shared.owner.chainAddress);
   });
 
   test("is for the generation that the chain has now", async () => {
-    await using service = await openTestService();
     const shared = await openSharedVault(service);
     const member = await addPerson(service);
     await addMember(service, shared, member);
-    expect(await codeOf(write(service, shared, member, 1))).toBe("ok");
-    expect(await codeOf(write(service, shared, member, 0))).toBe("generation_moved");
-    expect(await codeOf(write(service, shared, member, 2))).toBe("chain_unavailable");
+    expect(await codeOf(write(shared, member, 1))).toBe("ok");
+    expect(await codeOf(write(shared, member, 0))).toBe("generation_moved");
+    expect(await codeOf(write(shared, member, 2))).toBe("chain_unavailable");
     service.chain.remove(shared.objectId, member.chainAddress);
-    expect(await codeOf(write(service, shared, shared.owner, 2))).toBe("ok");
+    expect(await codeOf(write(shared, shared.owner, 2))).toBe("ok");
     // The read for the owner is remembered, and shows everybody else what happened.
-    expect(await codeOf(write(service, shared, shared.owner, 1))).toBe("generation_moved");
-    expect(await codeOf(write(service, shared, member, 1))).toBe("not_a_member");
+    expect(await codeOf(write(shared, shared.owner, 1))).toBe("generation_moved");
+    expect(await codeOf(write(shared, member, 1))).toBe("not_a_member");
   });
 
   test("costs whoever is refused few reads of the chain, and what is over for good none", async () => {
-    await using service = await openTestService();
     const shared = await openSharedVault(service);
     const [member, agent] = [await addPerson(service), agentOf(shared.owner)];
     await addMember(service, shared, member);
     service.chain.remove(shared.objectId, member.chainAddress);
-    expect(await codeOf(write(service, shared, shared.owner, 2))).toBe("ok");
+    expect(await codeOf(write(shared, shared.owner, 2))).toBe("ok");
     const before = service.chain.reads;
     for (let times = 0; times < 20; times += 1) {
       for (const generation of [1, 2, 3]) {
-        expect(await codeOf(write(service, shared, agent, generation))).toBe("not_a_member");
-        expect(await codeOf(write(service, shared, member, generation))).toBe("not_a_member");
+        expect(await codeOf(write(shared, agent, generation))).toBe("not_a_member");
+        expect(await codeOf(write(shared, member, generation))).toBe("not_a_member");
       }
-      expect(await codeOf(write(service, shared, shared.owner, 1))).toBe("generation_moved");
+      expect(await codeOf(write(shared, shared.owner, 1))).toBe("generation_moved");
       service.clock.advance(25);
     }
     expect(service.chain.reads - before).toBeLessThanOrEqual(2);
   });
 
   test("of an account that holds no address any more is nobody's", async () => {
-    await using service = await openTestService();
     const shared = await openSharedVault(service);
     const { database } = service;
     await database.run(database.build.updateTable("accounts").set({ chain_address: null }));
-    expect(await codeOf(write(service, shared, shared.owner))).toBe("not_a_member");
+    expect(await codeOf(write(shared, shared.owner))).toBe("not_a_member");
   });
 });

@@ -14,21 +14,23 @@ import {
   type TestPerson,
   type TestSharedVault,
 } from "../shared-vaults/test-vaults.ts";
-import { answerOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
+import { answerOf, codeOf, contextOf, openTestService, outcomes } from "../test-service.ts";
 import { vaultKeysHandlers } from "./handlers.ts";
+import { ofEachTest } from "../../test-each.ts";
+
+const service = ofEachTest(openTestService);
 
 interface Publishing {
   readonly record: string;
   readonly replaces?: string;
 }
 
-async function publish(service: TestService, { vaultId }: TestSharedVault, as: TestPerson, body: Publishing) {
+async function publish({ vaultId }: TestSharedVault, as: TestPerson, body: Publishing) {
   const input = { params: { vaultId }, body };
   return answerOf(await service.handlers.vaultKeys.publish(input, contextOf(as.principal))).key;
 }
 
 async function list(
-  service: TestService,
   { vaultId }: TestSharedVault,
   as: Principal,
   query: { generation?: string; limit?: number; cursor?: string } = {},
@@ -52,13 +54,12 @@ async function standing(refused: Promise<unknown>): Promise<unknown> {
 
 describe("publishing a vault key", () => {
   test("sets a generation's record, answers it again to a repeat, and is in the audit log", async () => {
-    await using service = await openTestService();
     const shared = await openSharedVault(service);
     const record = recordOf(shared);
-    const key = await publish(service, shared, shared.owner, { record });
+    const key = await publish(shared, shared.owner, { record });
     expect(key).toMatchObject({ keyId: digestOfBase64(record), generation: 1, record, current: true });
     service.clock.advance(1000);
-    expect(await publish(service, shared, shared.owner, { record })).toEqual(key);
+    expect(await publish(shared, shared.owner, { record })).toEqual(key);
     const { database } = service;
     const changes = await database.all(
       database.build
@@ -74,7 +75,6 @@ describe("publishing a vault key", () => {
   });
 
   test("is open to every member with a signing key, whoever's account it calls with", async () => {
-    await using service = await openTestService();
     const shared = await openSharedVault(service);
     const agent = agentOf(shared.owner);
     const [member, reader] = [await addPerson(service), await addPerson(service)];
@@ -87,9 +87,9 @@ describe("publishing a vault key", () => {
     let replaces: string | undefined;
     for (const who of [member, agent, owner]) {
       const body = { record: recordOf(shared, {}, who), ...(replaces === undefined ? {} : { replaces }) };
-      replaces = (await publish(service, shared, who, body)).keyId;
+      replaces = (await publish(shared, who, body)).keyId;
     }
-    const refused = publish(service, shared, reader, { record: recordOf(shared, {}, reader) });
+    const refused = publish(shared, reader, { record: recordOf(shared, {}, reader) });
     await expect(refused).rejects.toMatchObject({
       code: "statement_invalid",
       message: "The chain address has no signing key in the vault: set one first",
@@ -97,40 +97,37 @@ describe("publishing a vault key", () => {
   });
 
   test("[D5-vault-keys] of several at once exactly one wins, and the others are told its id", async () => {
-    await using service = await openTestService();
     const shared = await openSharedVault(service);
     const records = Array.from({ length: 6 }, () => recordOf(shared));
-    const made = records.map((record) => publish(service, shared, shared.owner, { record }));
+    const made = records.map((record) => publish(shared, shared.owner, { record }));
     expect(await outcomes(made)).toEqual({ ok: 1, key_exists: 5 });
-    const { keys } = await list(service, shared, shared.owner.principal);
+    const { keys } = await list(shared, shared.owner.principal);
     expect(keys).toHaveLength(1);
     for (const record of records.filter((record) => record !== keys[0]?.record))
-      expect(await standing(publish(service, shared, shared.owner, { record }))).toBe(keys[0]?.keyId);
+      expect(await standing(publish(shared, shared.owner, { record }))).toBe(keys[0]?.keyId);
   });
 
   test("replaces the record that it names, if that is the current one", async () => {
-    await using service = await openTestService();
     const shared = await openSharedVault(service);
     const { owner } = shared;
-    const nothing = publish(service, shared, owner, { record: recordOf(shared), replaces: "ab".repeat(32) });
+    const nothing = publish(shared, owner, { record: recordOf(shared), replaces: "ab".repeat(32) });
     expect(await codeOf(nothing)).toBe("statement_invalid");
-    const first = await publish(service, shared, owner, { record: recordOf(shared) });
+    const first = await publish(shared, owner, { record: recordOf(shared) });
     const wrong = { record: recordOf(shared), replaces: "ab".repeat(32) };
-    expect(await standing(publish(service, shared, owner, wrong))).toBe(first.keyId);
+    expect(await standing(publish(shared, owner, wrong))).toBe(first.keyId);
     const many = Array.from({ length: 4 }, () =>
-      publish(service, shared, owner, { record: recordOf(shared), replaces: first.keyId }),
+      publish(shared, owner, { record: recordOf(shared), replaces: first.keyId }),
     );
     expect(await outcomes(many)).toEqual({ ok: 1, key_exists: 3 });
-    const { keys } = await list(service, shared, owner.principal);
+    const { keys } = await list(shared, owner.principal);
     const current = keys.find((key) => key.current);
     expect(keys.map(({ keyId }) => keyId).sort()).toEqual([first.keyId, current?.keyId ?? ""].sort());
     // What was replaced does not come back.
     const again = { record: first.record, replaces: current?.keyId ?? "" };
-    expect(await standing(publish(service, shared, owner, again))).toBe(current?.keyId);
+    expect(await standing(publish(shared, owner, again))).toBe(current?.keyId);
   });
 
   test("where writers run side by side, the unique index has the last word", async () => {
-    await using service = await openTestService();
     const shared = await openSharedVault(service);
     const { owner, vaultId } = shared;
     const won = await publishKey(service, shared, owner);
@@ -141,7 +138,6 @@ describe("publishing a vault key", () => {
   });
 
   test("ends after a hundred records of one creator in a generation, which keep nobody else from it", async () => {
-    await using service = await openTestService();
     const shared = await openSharedVault(service);
     const { database } = service;
     const member = await addPerson(service);
@@ -152,11 +148,9 @@ describe("publishing a vault key", () => {
       ...{ creator: member.chainAddress, created_at: 1, replaced_at: 1 },
     }));
     await database.run(database.build.insertInto("vault_keys").values(rows));
-    const next = publish(service, shared, member, { record: recordOf(shared, {}, member), replaces: first });
+    const next = publish(shared, member, { record: recordOf(shared, {}, member), replaces: first });
     expect(await codeOf(next)).toBe("limit_reached");
-    expect(await codeOf(publish(service, shared, shared.owner, { record: recordOf(shared), replaces: first }))).toBe(
-      "ok",
-    );
+    expect(await codeOf(publish(shared, shared.owner, { record: recordOf(shared), replaces: first }))).toBe("ok");
   });
 });
 
@@ -164,7 +158,6 @@ describe("a key that is sealed again for other key servers", () => {
   const OTHER = Buffer.alloc(32, 8);
 
   test("takes its record's place, also in a generation that is over, by whoever could sign in that", async () => {
-    await using service = await openTestService();
     const shared = await openSharedVault(service);
     const { owner } = shared;
     const [leaving, late] = [await addPerson(service), await addPerson(service)];
@@ -175,12 +168,12 @@ describe("a key that is sealed again for other key servers", () => {
     await addMember(service, shared, late);
     await publishKey(service, shared, owner, 2);
     const again = { record: recordOf(shared), replaces: first };
-    const made = await publish(service, shared, owner, again);
+    const made = await publish(shared, owner, again);
     expect(made).toMatchObject({ generation: 1, current: true });
-    expect(await publish(service, shared, owner, again)).toEqual(made);
+    expect(await publish(shared, owner, again)).toEqual(made);
     // The loser of a race is told what stands.
-    expect(await standing(publish(service, shared, owner, { ...again, record: recordOf(shared) }))).toBe(made.keyId);
-    const { keys } = await list(service, shared, owner.principal, { generation: "1" });
+    expect(await standing(publish(shared, owner, { ...again, record: recordOf(shared) }))).toBe(made.keyId);
+    const { keys } = await list(shared, owner.principal, { generation: "1" });
     expect(keys.map(({ keyId, current }) => [keyId, current]).sort()).toEqual(
       [
         [first, false],
@@ -188,27 +181,26 @@ describe("a key that is sealed again for other key servers", () => {
       ].sort(),
     );
     const replaces = made.keyId;
-    expect(await codeOf(publish(service, shared, late, { record: recordOf(shared, {}, late), replaces }))).toBe(
+    expect(await codeOf(publish(shared, late, { record: recordOf(shared, {}, late), replaces }))).toBe(
       "statement_invalid",
     );
-    const removed = publish(service, shared, leaving, { record: recordOf(shared, {}, leaving), replaces });
+    const removed = publish(shared, leaving, { record: recordOf(shared, {}, leaving), replaces });
     expect(await codeOf(removed)).toBe("not_a_member");
   });
 
   test("is no way to put another key into a generation that is over, or to bring one back as the current one", async () => {
-    await using service = await openTestService();
     const shared = await openSharedVault(service);
     const { owner } = shared;
     const first = await publishKey(service, shared, owner);
-    const other = await publish(service, shared, owner, {
+    const other = await publish(shared, owner, {
       record: recordOf(shared, { check: OTHER }),
       replaces: first,
     });
     // Files still name the key that was replaced: it is stored behind the current one.
     const behind = { record: recordOf(shared), replaces: first };
-    const stored = await publish(service, shared, owner, behind);
+    const stored = await publish(shared, owner, behind);
     expect(stored.current).toBe(false);
-    expect(await publish(service, shared, owner, behind)).toEqual(stored);
+    expect(await publish(shared, owner, behind)).toEqual(stored);
     const member = await addPerson(service);
     await addMember(service, shared, member);
     service.chain.remove(shared.objectId, member.chainAddress);
@@ -220,25 +212,22 @@ describe("a key that is sealed again for other key servers", () => {
       { record: recordOf(shared), replaces: "ab".repeat(32) },
       { record: recordOf(shared) },
     ])
-      expect(await codeOf(publish(service, shared, owner, body))).toBe("generation_moved");
-    const { keys } = await list(service, shared, owner.principal, { generation: "1" });
+      expect(await codeOf(publish(shared, owner, body))).toBe("generation_moved");
+    const { keys } = await list(shared, owner.principal, { generation: "1" });
     expect(keys.filter(({ current }) => current).map(({ keyId }) => keyId)).toEqual([other.keyId]);
     const forged = recordOf(shared, { creator: owner.chainAddress }, member);
-    expect(await codeOf(publish(service, shared, owner, { record: forged, replaces: stored.keyId }))).toBe(
-      "statement_invalid",
-    );
+    expect(await codeOf(publish(shared, owner, { record: forged, replaces: stored.keyId }))).toBe("statement_invalid");
   });
 });
 
 describe("a record is refused", () => {
   test("when it is of another vault, another creator, or signed by another key", async () => {
-    await using service = await openTestService();
     const shared = await openSharedVault(service);
     const elsewhere = await openSharedVault(service, { owner: shared.owner });
     const member = await addPerson(service);
     await addMember(service, shared, member);
     const said = async (record: string, by = shared.owner) => {
-      const error: unknown = await publish(service, shared, by, { record }).catch((reason: unknown) => reason);
+      const error: unknown = await publish(shared, by, { record }).catch((reason: unknown) => reason);
       return error instanceof ServiceError ? `${error.code}: ${error.message}` : error;
     };
     const invalid = (what: string) => `statement_invalid: record: ${what}`;
@@ -253,11 +242,10 @@ describe("a record is refused", () => {
       flipped[at] = (flipped[at] ?? 0) ^ 1;
       expect(await said(flipped.toString("base64"))).toBe(invalid("the signature is not of the caller's signing key"));
     }
-    expect((await list(service, shared, shared.owner.principal)).keys).toEqual([]);
+    expect((await list(shared, shared.owner.principal)).keys).toEqual([]);
   });
 
   test("when it has not the form of one", async () => {
-    await using service = await openTestService();
     const shared = await openSharedVault(service);
     const good = Buffer.from(recordOf(shared), "base64");
     const longer = Buffer.concat([good, Uint8Array.of(0)]);
@@ -265,85 +253,77 @@ describe("a record is refused", () => {
     const large = recordOf(shared, { sealedKey: randomBytes(3585) });
     const texts = ["", "AAAA", good.subarray(0, -1).toString("base64"), longer.toString("base64"), empty, large];
     for (const record of texts)
-      expect(await codeOf(publish(service, shared, shared.owner, { record }))).toBe("statement_invalid");
+      expect(await codeOf(publish(shared, shared.owner, { record }))).toBe("statement_invalid");
     const most = recordOf(shared, { sealedKey: randomBytes(3584) });
-    expect(await codeOf(publish(service, shared, shared.owner, { record: most }))).toBe("ok");
+    expect(await codeOf(publish(shared, shared.owner, { record: most }))).toBe("ok");
   });
 
   test("when its generation is over, and waits where the node has not seen it yet", async () => {
-    await using service = await openTestService();
     const shared = await openSharedVault(service);
     const member = await addPerson(service);
     await addMember(service, shared, member);
     const { owner } = shared;
-    expect(await codeOf(publish(service, shared, owner, { record: recordOf(shared, { generation: 2 }) }))).toBe(
+    expect(await codeOf(publish(shared, owner, { record: recordOf(shared, { generation: 2 }) }))).toBe(
       "chain_unavailable",
     );
     // The service remembers generation 1; who names 2 makes it look again.
     service.chain.remove(shared.objectId, member.chainAddress);
     const next = { record: recordOf(shared, { generation: 2 }) };
-    expect(await publish(service, shared, owner, next)).toMatchObject({ generation: 2, current: true });
-    expect(await codeOf(publish(service, shared, owner, { record: recordOf(shared) }))).toBe("generation_moved");
+    expect(await publish(shared, owner, next)).toMatchObject({ generation: 2, current: true });
+    expect(await codeOf(publish(shared, owner, { record: recordOf(shared) }))).toBe("generation_moved");
     const removed = { record: recordOf(shared, { generation: 2 }, member) };
-    expect(await codeOf(publish(service, shared, member, removed))).toBe("not_a_member");
+    expect(await codeOf(publish(shared, member, removed))).toBe("not_a_member");
   });
 
   test("while the chain does not answer", async () => {
-    await using service = await openTestService();
     const shared = await openSharedVault(service);
     service.chain.down = true;
     service.clock.advance(5_000);
-    expect(await codeOf(publish(service, shared, shared.owner, { record: recordOf(shared) }))).toBe(
-      "chain_unavailable",
-    );
+    expect(await codeOf(publish(shared, shared.owner, { record: recordOf(shared) }))).toBe("chain_unavailable");
   });
 });
 
 describe("the list of vault keys", () => {
   test("[D5-isolation-members] [D5-shared-authorised] is for the owner, and for those whom the chain names: a removed member gets none within ten seconds", async () => {
-    await using service = await openTestService();
     const shared = await openSharedVault(service);
     const [member, agent] = [await addPerson(service), agentOf(shared.owner)];
     await addMember(service, shared, member);
     const keyId = await publishKey(service, shared, member);
     for (const who of [shared.owner, member])
-      expect((await list(service, shared, who.principal)).keys).toMatchObject([{ keyId }]);
-    expect(await codeOf(list(service, shared, agent.principal))).toBe("not_a_member");
-    expect(await codeOf(list(service, shared, (await addPerson(service)).principal))).toBe("not_found");
+      expect((await list(shared, who.principal)).keys).toMatchObject([{ keyId }]);
+    expect(await codeOf(list(shared, agent.principal))).toBe("not_a_member");
+    expect(await codeOf(list(shared, (await addPerson(service)).principal))).toBe("not_found");
     service.chain.remove(shared.objectId, member.chainAddress);
-    expect(await codeOf(list(service, shared, member.principal))).toBe("ok");
+    expect(await codeOf(list(shared, member.principal))).toBe("ok");
     service.clock.advance(10_000);
-    expect(await codeOf(list(service, shared, member.principal))).toBe("not_a_member");
+    expect(await codeOf(list(shared, member.principal))).toBe("not_a_member");
     service.clock.advance(10_000);
     service.chain.down = true;
-    expect(await codeOf(list(service, shared, member.principal))).toBe("chain_unavailable");
-    expect(await codeOf(list(service, shared, shared.owner.principal))).toBe("ok");
+    expect(await codeOf(list(shared, member.principal))).toBe("chain_unavailable");
+    expect(await codeOf(list(shared, shared.owner.principal))).toBe("ok");
   });
 
   test("opens at once to a member who was just added, though the service read the chain before", async () => {
-    await using service = await openTestService();
     const shared = await openSharedVault(service);
     const agent = agentOf(shared.owner);
-    expect(await codeOf(list(service, shared, agent.principal))).toBe("not_a_member");
+    expect(await codeOf(list(shared, agent.principal))).toBe("not_a_member");
     service.chain.add(shared.objectId, { address: agent.chainAddress, signingKey: agent.publicKey });
     service.clock.advance(250);
-    expect(await codeOf(list(service, shared, agent.principal))).toBe("ok");
+    expect(await codeOf(list(shared, agent.principal))).toBe("ok");
   });
 
   test("costs a stranger's account few reads of the chain", async () => {
-    await using service = await openTestService();
     const shared = await openSharedVault(service);
     const agent = agentOf(shared.owner);
     const before = service.chain.reads;
     for (let times = 0; times < 20; times += 1) {
-      expect(await codeOf(list(service, shared, agent.principal))).toBe("not_a_member");
+      expect(await codeOf(list(shared, agent.principal))).toBe("not_a_member");
       service.clock.advance(25);
     }
     expect(service.chain.reads - before).toBeLessThanOrEqual(2);
   });
 
   test("comes in pages, newest first, each key once, and by generation", async () => {
-    await using service = await openTestService();
     const shared = await openSharedVault(service);
     const { owner, objectId } = shared;
     const members = [await addPerson(service), await addPerson(service)];
@@ -352,33 +332,32 @@ describe("the list of vault keys", () => {
       await addMember(service, shared, member);
       const first = await publishKey(service, shared, owner, at + 1);
       const record = recordOf(shared, { generation: at + 1 });
-      ids.push(first, (await publish(service, shared, owner, { record, replaces: first })).keyId);
+      ids.push(first, (await publish(shared, owner, { record, replaces: first })).keyId);
       service.chain.remove(objectId, member.chainAddress);
     }
     const found: string[] = [];
     let cursor: string | undefined;
     do {
       const more = cursor === undefined ? {} : { cursor };
-      const page = await list(service, shared, owner.principal, { limit: 1, ...more });
+      const page = await list(shared, owner.principal, { limit: 1, ...more });
       expect(page.keys.length).toBeLessThanOrEqual(1);
       found.push(...page.keys.map(({ keyId }) => keyId));
       cursor = page.nextCursor ?? undefined;
     } while (cursor !== undefined);
     expect(found).toHaveLength(4);
     expect([...found].sort()).toEqual([...ids].sort());
-    const second = await list(service, shared, owner.principal, { generation: "2" });
+    const second = await list(shared, owner.principal, { generation: "2" });
     expect(second.keys.map(({ keyId }) => keyId).sort()).toEqual(ids.slice(2).sort());
-    expect((await list(service, shared, owner.principal, { generation: "9" })).keys).toEqual([]);
+    expect((await list(shared, owner.principal, { generation: "9" })).keys).toEqual([]);
   });
 });
 
 test("a public vault has no keys, and another account's is not there", async () => {
-  await using service = await openTestService();
   const person = await addPerson(service);
   const { vaults } = answerOf(await service.handlers.vaults.list({ query: {} }, contextOf(person.principal)));
   const shared = { vaultId: vaults[0]?.id ?? "", objectId: `0x${"1".repeat(64)}`, owner: person };
   const calls = (as: TestPerson) => [
-    ...[list(service, shared, as.principal), publish(service, shared, as, { record: recordOf(shared) })],
+    ...[list(shared, as.principal), publish(shared, as, { record: recordOf(shared) })],
   ];
   expect(await outcomes(calls(person))).toEqual({ public_vault: 2 });
   expect(await outcomes(calls(await addPerson(service)))).toEqual({ not_found: 2 });
