@@ -16,6 +16,9 @@ import {
   signUpWithPassword,
   tryAccess,
 } from "./test-accounts.ts";
+import { ofEachTest } from "../../test-each.ts";
+
+const service = ofEachTest(openTestApp);
 
 vi.mock("./passwords.ts", { spy: true });
 
@@ -30,7 +33,6 @@ const changePassword = (service: TestApp, key: string, currentPassword: string, 
 
 describe("a sign-in", () => {
   it("opens a session of its own and records it [D3-login S5.5-sign-in]", async () => {
-    await using service = await openTestApp();
     const account = await signUpWithPassword(service);
     const again = await logInAgain(service, account.email.toUpperCase());
     expect(again).toMatchObject({ user: { id: account.user.id, accessLevel: "owner" }, expiresIn: 900 });
@@ -40,7 +42,6 @@ describe("a sign-in", () => {
   });
 
   it("is refused in the same way for a wrong password, an unknown address, and an account without a password", async () => {
-    await using service = await openTestApp();
     const { email } = await signUpWithPassword(service);
     await service.ask("POST", "/api/auth/dev-signup", { json: { email: "dev@example.test" } });
     const answers = [
@@ -74,7 +75,6 @@ describe("a sign-in", () => {
   });
 
   it("with a password that is changed while it is compared opens nothing", async () => {
-    await using service = await openTestApp();
     const { email, user } = await signUpWithPassword(service);
     const { database } = service.deps;
     const change = database.build.updateTable("accounts").set({ password_hash: "another" }).where("id", "=", user.id);
@@ -92,7 +92,6 @@ describe("a sign-in that fails", () => {
   it.each(["nobody@example.com", "provider@example.com"])(
     "does the work of a comparison where there is no password to compare with: %s [S5.5-sign-in]",
     async (email) => {
-      await using service = await openTestApp();
       const { user } = await signUpWithPassword(service);
       const { database } = service.deps;
       const passwordless = { password_hash: null, email: "provider@example.com" };
@@ -123,7 +122,6 @@ describe("a sign-in that fails", () => {
 
 describe("a changed password", () => {
   it("ends every other session at once, and not the caller's [D3-change-password]", async () => {
-    await using service = await openTestApp();
     const mine = await signUpWithPassword(service);
     const other = await addSession(service.deps, mine.user.id);
     const stranger = await signUpWithPassword(service);
@@ -143,7 +141,6 @@ describe("a changed password", () => {
   });
 
   it("records no more endings than one transaction can bear", async () => {
-    await using service = await openTestApp();
     const { user, accessToken } = await signUpWithPassword(service);
     for (let made = 0; made < 103; made += 1) await addSession(service.deps, user.id);
     expect((await changePassword(service, accessToken, PASSWORD, OTHER_PASSWORD)).status).toBe(204);
@@ -154,7 +151,6 @@ describe("a changed password", () => {
   });
 
   it("ends sessions that are over by time too: a clock that is set back brings none back", async () => {
-    await using service = await openTestApp();
     const { email, accessToken } = await signUpWithPassword(service);
     service.clock.advance(40 * 86_400_000);
     const now = await logInAgain(service, email);
@@ -164,7 +160,6 @@ describe("a changed password", () => {
   });
 
   it("by an API key ends all of them; keys stay", async () => {
-    await using service = await openTestApp();
     const account = await signUpWithPassword(service);
     const made = await service.ask("POST", "/api/auth/api-keys", { key: account.accessToken, json: { name: "ci" } });
     const key = String(made.body["key"]);
@@ -174,7 +169,6 @@ describe("a changed password", () => {
   });
 
   it("needs the current one, and a good new one; a refused change changes nothing", async () => {
-    await using service = await openTestApp();
     const { email, accessToken } = await signUpWithPassword(service);
     const other = await logInAgain(service, email);
     expect(outcomeOf(await changePassword(service, accessToken, OTHER_PASSWORD, OTHER_PASSWORD))).toBe(
@@ -188,7 +182,6 @@ describe("a changed password", () => {
   });
 
   it("wins alone when two change it at once", async () => {
-    await using service = await openTestApp();
     const { email, accessToken } = await signUpWithPassword(service);
     const wanted = [OTHER_PASSWORD, "copper meadow fiddle nineteen"];
     const answers = await Promise.all(wanted.map((next) => changePassword(service, accessToken, PASSWORD, next)));
@@ -198,7 +191,6 @@ describe("a changed password", () => {
   });
 
   it("ends the reset links that are on their way", async () => {
-    await using service = await openTestApp();
     const { user, accessToken } = await signUpWithPassword(service);
     const { database } = service.deps;
     await database.run(

@@ -11,6 +11,9 @@ import {
   tally,
   tryAccess,
 } from "./test-accounts.ts";
+import { ofEachTest } from "../../test-each.ts";
+
+const service = ofEachTest(openTestApp);
 
 const DAY = 86_400_000;
 const AT_ONCE = process.env["COFFER_TEST_COUNTS"] === "full" ? 50 : 8;
@@ -30,7 +33,6 @@ const isValid = async (service: TestApp, code: string): Promise<unknown> =>
 
 describe("a sign-up", () => {
   it("makes an unverified account on the free plan, asks for its mail, and is signed in [D3-signup S5.5-access-code]", async () => {
-    await using service = await openTestApp();
     const code = await addAccessCode(service);
     const answer = await signUp(service, code, { name: "Ada" });
     expect(answer.status).toBe(201);
@@ -51,7 +53,6 @@ describe("a sign-up", () => {
   });
 
   it("takes the address in any case as one account", async () => {
-    await using service = await openTestApp();
     const code = await addAccessCode(service, { uses: 2 });
     expect((await signUp(service, code, { email: "Ada@Example.TEST" })).body).toMatchObject({
       user: { email: "ada@example.test" },
@@ -60,7 +61,6 @@ describe("a sign-up", () => {
   });
 
   it("keeps password, code and tokens as hashes only, and out of the log [D1-hashes-codes]", async () => {
-    await using service = await openTestApp();
     const code = await addAccessCode(service);
     const { body } = await signUp(service, code);
     const { database } = service.deps;
@@ -80,7 +80,6 @@ describe("a sign-up", () => {
   });
 
   it("is refused without a usable code, before any row [D3-signup S5.5-access-code D3-access-codes]", async () => {
-    await using service = await openTestApp();
     const now = service.clock.now();
     const codes = [
       "AAAA-BBBB-CCCC-DDDD-EEEE",
@@ -120,7 +119,6 @@ describe("a sign-up", () => {
   });
 
   it("leaves the code unused when it is refused for another reason", async () => {
-    await using service = await openTestApp();
     const { email } = await signUpWithPassword(service);
     const code = await addAccessCode(service);
     expect(outcomeOf(await signUp(service, code, { email }))).toBe("409 email_exists");
@@ -132,7 +130,6 @@ describe("a sign-up", () => {
   });
 
   it("shares the last use of a code with nobody", async () => {
-    await using service = await openTestApp();
     const code = await addAccessCode(service, { uses: 2 });
     const answers = await Promise.all(
       Array.from({ length: AT_ONCE }, (_, number) => signUp(service, code, { email: `ada${number}@example.test` })),
@@ -143,7 +140,6 @@ describe("a sign-up", () => {
   });
 
   it("of one address many times at once makes one account and uses the code once", async () => {
-    await using service = await openTestApp();
     const code = await addAccessCode(service, { uses: 100 });
     const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => signUp(service, code)));
     expect(tally(answers.map(outcomeOf))).toEqual({ "201": 1, "409 email_exists": AT_ONCE - 1 });
@@ -154,7 +150,6 @@ describe("a sign-up", () => {
 
 describe("an access code", () => {
   it("is checked without being used up [D3-check-access-code S4.2-check-access-code]", async () => {
-    await using service = await openTestApp();
     const code = await addAccessCode(service);
     for (let time = 0; time < 3; time += 1) expect(await isValid(service, code)).toBe(true);
     expect(outcomeOf(await signUp(service, code))).toBe("201");
@@ -162,7 +157,6 @@ describe("an access code", () => {
   });
 
   it("counts up to the millisecond before it expires, and when it was used a clock that is set back brings nothing back", async () => {
-    await using service = await openTestApp();
     const code = await addAccessCode(service, { uses: 2, expiresAt: service.clock.now() + DAY });
     service.clock.advance(DAY - 1);
     expect(await isValid(service, code)).toBe(true);
@@ -177,7 +171,6 @@ describe("an access code", () => {
   });
 
   it("may be typed in any case, with other separators, and with letters for the digits they look like", async () => {
-    await using service = await openTestApp();
     const code = await addAccessCode(service);
     expect(code).toMatch(/^([0-9A-HJKMNP-TV-Z]{4}-){4}[0-9A-HJKMNP-TV-Z]{4}$/);
     const typed = code.toLowerCase().replaceAll("-", " ").replaceAll("0", "o").replaceAll("1", "l");

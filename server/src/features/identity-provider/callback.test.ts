@@ -14,6 +14,9 @@ import {
   readActions,
   type SignInApp,
 } from "./test-sign-ins.ts";
+import { ofEachTest } from "../../test-each.ts";
+
+const app = ofEachTest(openSignInApp);
 
 const MINUTE = 60_000;
 
@@ -25,7 +28,6 @@ it("a new user needs no access code where the operator switched them off [D3-acc
 
 describe("GET /api/auth/idp", () => {
   it("answers the provider's URL with state, nonce and S256, and keeps no secret in the clear [S4.2-idp D3-idp-url D0-idp-paths]", async () => {
-    await using app = await openSignInApp();
     const { service, local } = app;
     const accessCode = await addAccessCode(service);
     const { status, body } = await service.ask("GET", `/api/auth/idp?accessCode=${accessCode}`);
@@ -72,7 +74,6 @@ describe("GET /api/auth/idp", () => {
   });
 
   it("says that the provider is unavailable, and keeps nothing", async () => {
-    await using app = await openSignInApp();
     app.local.override = (_path, response) => {
       response.writeHead(500).end();
       return true;
@@ -82,7 +83,6 @@ describe("GET /api/auth/idp", () => {
   });
 
   it("leads back to the web application's address", async () => {
-    await using app = await openSignInApp();
     await using service = await openTestApp({
       environment: {
         SERVICE_IDP_ISSUER: app.local.issuer,
@@ -99,7 +99,6 @@ describe("GET /api/auth/idp", () => {
 
 describe("POST /api/auth/idp/callback", () => {
   it("creates the user with an access code, and opens a session; no chain keypair is derived [S4.2-idp-callback D3-idp-callback]", async () => {
-    await using app = await openSignInApp();
     const { service } = app;
     const { status, body } = await callBack(app);
     expect(status).toBe(200);
@@ -124,7 +123,6 @@ describe("POST /api/auth/idp/callback", () => {
   });
 
   it("finds the user again without an access code, whatever became of the e-mail there", async () => {
-    await using app = await openSignInApp();
     await callBack(app);
     const again = await callBack(app, { user: { ...ADA, email: "moved@example.test", name: "A." }, accessCode: null });
     expect(again.status).toBe(200);
@@ -133,7 +131,6 @@ describe("POST /api/auth/idp/callback", () => {
   });
 
   it("needs a live access code for a new user, before any row [D3-idp-access-code]", async () => {
-    await using app = await openSignInApp();
     const { service, clock } = app;
     const used = await addAccessCode(service, { uses: 0 });
     const expired = await addAccessCode(service, { expiresAt: clock.now() });
@@ -147,7 +144,6 @@ describe("POST /api/auth/idp/callback", () => {
   });
 
   it("uses a code up with the account, and not with a refusal", async () => {
-    await using app = await openSignInApp();
     const accessCode = await addAccessCode(app.service);
     const refused = await callBack(app, { user: { sub: "nobody" }, accessCode });
     expect(outcomeOf(refused)).toBe("400 provider_refused");
@@ -158,7 +154,6 @@ describe("POST /api/auth/idp/callback", () => {
   });
 
   it("makes an unverified account of an unverified e-mail, and asks for the verification mail", async () => {
-    await using app = await openSignInApp();
     await callBack(app, { user: { ...ADA, emailVerified: false } });
     expect(await readAccount(app)).toMatchObject({ email_verified: 0 });
     const { database } = app.service.deps;
@@ -167,7 +162,6 @@ describe("POST /api/auth/idp/callback", () => {
   });
 
   it.each([{ sub: "x" }, { sub: "x", email: "not an address" }])("refuses a new user like %j", async (user) => {
-    await using app = await openSignInApp();
     const answer = await callBack(app, { user });
     expect(outcomeOf(answer)).toBe("400 provider_refused");
     expect(answer.body["error"]).toMatch(/e-mail/);
@@ -177,7 +171,6 @@ describe("POST /api/auth/idp/callback", () => {
 
 describe("an e-mail that has an account", () => {
   it("becomes the identity's when both sides have verified it", async () => {
-    await using app = await openSignInApp();
     const { id } = await haveAccount(app, { verified: true });
     expect((await callBack(app, { accessCode: null, user: { ...ADA, email: "Ada@Example.test" } })).status).toBe(200);
     expect(await readAccount(app)).toMatchObject({ id, idp_id: ADA.sub, idp_issuer: app.local.issuer });
@@ -187,7 +180,6 @@ describe("an e-mail that has an account", () => {
   });
 
   it("stays with its account when that has not verified it: who registered it may not be who signs in", async () => {
-    await using app = await openSignInApp();
     await haveAccount(app, { verified: false });
     for (const accessCode of ["new", null]) {
       expect(outcomeOf(await callBack(app, { accessCode }))).toBe("409 email_exists");
@@ -197,7 +189,6 @@ describe("an e-mail that has an account", () => {
   });
 
   it("stays with its account when the provider has not verified it, and is told only to who holds a code", async () => {
-    await using app = await openSignInApp();
     await haveAccount(app, { verified: true });
     const user = { ...ADA, emailVerified: false };
     const accessCode = await addAccessCode(app.service);
@@ -210,14 +201,12 @@ describe("an e-mail that has an account", () => {
   });
 
   it("stays with the identity that it has", async () => {
-    await using app = await openSignInApp();
     await callBack(app);
     expect(outcomeOf(await callBack(app, { user: { ...ADA, sub: "somebody-else" } }))).toBe("409 email_exists");
     expect(await readAccount(app)).toMatchObject({ idp_id: ADA.sub });
   });
 
   it("is not the user of another provider who has the same subject there", async () => {
-    await using app = await openSignInApp();
     await callBack(app);
     const { database } = app.service.deps;
     await database.run(database.build.updateTable("accounts").set({ idp_issuer: "https://former.example" }));
@@ -229,7 +218,6 @@ describe("an e-mail that has an account", () => {
   });
 
   it("keeps its password, which signs in as before", async () => {
-    await using app = await openSignInApp();
     const { email } = await signUpWithPassword(app.service);
     await verify(app, email);
     expect((await callBack(app, { user: { ...ADA, email }, accessCode: null })).status).toBe(200);
@@ -239,7 +227,6 @@ describe("an e-mail that has an account", () => {
 
 describe("a state", () => {
   it("is good once, also for 50 at a time", async () => {
-    await using app = await openSignInApp();
     const json = await comeBack(app);
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => app.service.ask("POST", "/api/auth/idp/callback", { json })),
@@ -251,7 +238,6 @@ describe("a state", () => {
   });
 
   it("is used up by a code that the provider refuses", async () => {
-    await using app = await openSignInApp();
     const json = await comeBack(app);
     const wrong = await app.service.ask("POST", "/api/auth/idp/callback", { json: { ...json, code: "invented" } });
     expect(outcomeOf(wrong)).toBe("400 provider_refused");
@@ -260,7 +246,6 @@ describe("a state", () => {
   });
 
   it("does not exchange another sign-in's code: each has its own verifier and nonce", async () => {
-    await using app = await openSignInApp();
     const mine = await comeBack(app);
     const theirs = await comeBack(app, { user: { sub: "victim", email: "victim@example.test" } });
     const json = { code: theirs.code, state: mine.state };
@@ -273,14 +258,12 @@ describe("a state", () => {
     [10 * MINUTE, "400 state_invalid"],
     [10 * MINUTE + 1, "400 state_invalid"],
   ])("after %i ms answers %s", async (age, outcome) => {
-    await using app = await openSignInApp();
     const json = await comeBack(app);
     app.clock.advance(age);
     expect(outcomeOf(await app.service.ask("POST", "/api/auth/idp/callback", { json }))).toBe(outcome);
   });
 
   it("that was refused for its age stays refused when the clock is set back", async () => {
-    await using app = await openSignInApp();
     const json = await comeBack(app);
     app.clock.advance(10 * MINUTE);
     const ask = () => app.service.ask("POST", "/api/auth/idp/callback", { json });
@@ -290,7 +273,6 @@ describe("a state", () => {
   });
 
   it("that was used stays used when the clock is set back", async () => {
-    await using app = await openSignInApp();
     const json = await comeBack(app);
     expect((await app.service.ask("POST", "/api/auth/idp/callback", { json })).status).toBe(200);
     app.clock.advance(-60 * MINUTE);
@@ -298,7 +280,6 @@ describe("a state", () => {
   });
 
   it("of nobody is refused before the provider is asked", async () => {
-    await using app = await openSignInApp();
     const json = { code: "any", state: "invented" };
     expect(outcomeOf(await app.service.ask("POST", "/api/auth/idp/callback", { json }))).toBe("400 state_invalid");
     expect(app.local.requests.size).toBe(0);
@@ -307,7 +288,6 @@ describe("a state", () => {
 
 describe("around a sign-in", () => {
   it("several first ones of one person at a time make one account", async () => {
-    await using app = await openSignInApp();
     const returned = [];
     for (let index = 0; index < 6; index += 1) returned.push(await comeBack(app));
     const answers = await Promise.all(
@@ -319,7 +299,6 @@ describe("around a sign-in", () => {
   });
 
   it("X-Dev-Idp-Id acts as the user with that identity [S5.6-idp-id]", async () => {
-    await using app = await openSignInApp();
     await app.service.signUp();
     await callBack(app);
     const headers = { "x-dev-idp-id": ADA.sub, host: "127.0.0.1" };
@@ -330,7 +309,6 @@ describe("around a sign-in", () => {
   });
 
   it("a provider that fails at the exchange leaves nothing, and says so", async () => {
-    await using app = await openSignInApp();
     const json = await comeBack(app);
     app.local.override = (path, response) => {
       if (path !== "/token") return false;
@@ -344,7 +322,6 @@ describe("around a sign-in", () => {
   });
 
   it("no log line and no row holds a state, code, token or verifier", async () => {
-    await using app = await openSignInApp();
     const { service } = app;
     const accessCode = await addAccessCode(service);
     const good = await comeBack(app, { accessCode });

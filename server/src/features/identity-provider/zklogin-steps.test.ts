@@ -18,6 +18,9 @@ import {
   signIn,
   stepOne,
 } from "./test-sign-ins.ts";
+import { ofEachTest } from "../../test-each.ts";
+
+const app = ofEachTest(openSignInApp);
 
 const MINUTE = 60_000;
 
@@ -25,7 +28,6 @@ describe("the two steps", () => {
   it.each(["", "/api/auth"])(
     "under %j do what the combined form does [S4.2-zklogin-two-step S4.2-bare-paths D3-two-step]",
     async (prefix) => {
-      await using app = await openSignInApp();
       const { returned, values } = await comeBackWithKey(app);
       const one = await stepOne(app, returned, `${prefix}/idp/zklogin-token`);
       expect(one.status).toBe(200);
@@ -44,13 +46,11 @@ describe("the two steps", () => {
   );
 
   it("hand out a token that is no credential here [D0-foreign-jwt-401]", async () => {
-    await using app = await openSignInApp();
     const { json } = await afterStepOne(app);
     expect(await tryAccess(app.service, json.idToken)).toBe(401);
   });
 
   it("take a token once, also for 20 at a time", async () => {
-    await using app = await openSignInApp();
     const { json } = await afterStepOne(app);
     const answers = await Promise.all(Array.from({ length: 20 }, () => auth(app, json)));
     expect(answers.map(outcomeOf).sort()).toEqual(["200", ...Array.from({ length: 19 }, () => "400 state_invalid")]);
@@ -64,14 +64,12 @@ describe("the two steps", () => {
     [10 * MINUTE, "400 state_invalid"],
     [10 * MINUTE + 1, "400 state_invalid"],
   ])("are over %i ms after the first: %s", async (age, outcome) => {
-    await using app = await openSignInApp();
     const { json } = await afterStepOne(app);
     app.clock.advance(age);
     expect(outcomeOf(await auth(app, json))).toBe(outcome);
   });
 
   it("stay over when the clock is set back", async () => {
-    await using app = await openSignInApp();
     const { json } = await afterStepOne(app);
     app.clock.advance(10 * MINUTE);
     expect(outcomeOf(await auth(app, json))).toBe("400 state_invalid");
@@ -81,7 +79,6 @@ describe("the two steps", () => {
   });
 
   it("take no token that step one did not hand out, however good it is", async () => {
-    await using app = await openSignInApp();
     await signIn(app);
     const { values, nonce } = makeEphemeral();
     const issuedAt = Math.floor(app.clock.now() / 1000);
@@ -112,7 +109,6 @@ describe("the two steps", () => {
   });
 
   it("take no token that is expired, of another key, for another audience, or none at all", async () => {
-    await using app = await openSignInApp();
     const { values, nonce } = makeEphemeral();
     const issuedAt = Math.floor(app.clock.now() / 1000);
     const claims = app.local.claimsFor(ADA, { nonce, issuedAt });
@@ -136,7 +132,6 @@ describe("the two steps", () => {
   });
 
   it("take a proof that the client had made, if it fits", async () => {
-    await using app = await openSignInApp();
     const { json, salt } = await afterStepOne(app);
     const { idToken, ...values } = json;
     const key = { publicKey: values.ephemeralPublicKey, maxEpoch: values.maxEpoch, randomness: values.randomness };
@@ -190,7 +185,6 @@ describe("the prover", () => {
 });
 
 it("a token that the provider hands out twice in one second is kept once, and opens one session", async () => {
-  await using app = await openSignInApp();
   const { deps } = app.service;
   // A signature without randomness over the same claims is the same token.
   for (let time = 0; time < 2; time += 1) await rememberToken(deps, "header.claims.signature", "nonce");
@@ -199,7 +193,6 @@ it("a token that the provider hands out twice in one second is kept once, and op
 });
 
 it("no log line holds a code, state, token, salt, nonce, proof or randomness", async () => {
-  await using app = await openSignInApp();
   const ephemeral = makeEphemeral();
   const { returned, values } = await comeBackWithKey(app, {}, ephemeral);
   const one = await stepOne(app, returned);

@@ -18,12 +18,14 @@ import {
   type SignInApp,
   stepOne,
 } from "./test-sign-ins.ts";
+import { ofEachTest } from "../../test-each.ts";
+
+const app = ofEachTest(openSignInApp);
 
 const OTHER_ADDRESS = `0x${"ab".repeat(32)}`;
 
 describe("GET /api/auth/idp/zklogin", () => {
   it("sends the client's own nonce to the provider [S4.2-idp-zklogin D3-zklogin-nonce]", async () => {
-    await using app = await openSignInApp();
     const { nonce } = makeEphemeral();
     const { body } = await app.service.ask("GET", `/api/auth/idp/zklogin?nonce=${nonce}`);
     expect(new URL(String(body["url"])).searchParams.get("nonce")).toBe(nonce);
@@ -33,7 +35,6 @@ describe("GET /api/auth/idp/zklogin", () => {
   });
 
   it("needs nothing: the client adds its nonce to the address, and ends with its key in one request [S4.2-idp-zklogin-no-request]", async () => {
-    await using app = await openSignInApp();
     const { nonce, values } = makeEphemeral();
     const begin = async () =>
       (await app.service.ask("GET", "/api/auth/idp/zklogin")).body as { url: string; state: string };
@@ -59,7 +60,6 @@ describe("GET /api/auth/idp/zklogin", () => {
 
 describe("POST /api/auth/idp/zklogin-auth, combined", () => {
   it("opens a session, derives the address and links it as zklogin [S4.2-zklogin-auth S5.5-zklogin-address]", async () => {
-    await using app = await openSignInApp();
     const { service } = app;
     const { status, body } = await signIn(app);
     expect(status).toBe(200);
@@ -87,7 +87,6 @@ describe("POST /api/auth/idp/zklogin-auth, combined", () => {
   });
 
   it("answers a proof that the prover accepts for this very token and key", async () => {
-    await using app = await openSignInApp();
     const { returned, values } = await comeBackWithKey(app);
     const { body } = await auth(app, { ...returned, ...values });
     expect(body["proof"]).toMatchObject({ proofPoints: { a: ["coffer development prover 1"] } });
@@ -99,7 +98,6 @@ describe("POST /api/auth/idp/zklogin-auth, combined", () => {
   });
 
   it("is served at both paths", async () => {
-    await using app = await openSignInApp();
     const first = await signIn(app);
     const { returned, values } = await comeBackWithKey(app, { accessCode: null });
     const second = await auth(app, { ...returned, ...values }, "/idp/zklogin-auth");
@@ -109,7 +107,6 @@ describe("POST /api/auth/idp/zklogin-auth, combined", () => {
   });
 
   it("needs an access code for a new user, before any row", async () => {
-    await using app = await openSignInApp();
     expect(outcomeOf(await signIn(app, { accessCode: null }))).toBe("403 access_code_invalid");
     expect(await countRows(app, "accounts")).toBe(0);
   });
@@ -117,7 +114,6 @@ describe("POST /api/auth/idp/zklogin-auth, combined", () => {
   it.each(["ephemeralPublicKey", "maxEpoch", "randomness"] as const)(
     "refuses another %s than the nonce is made of, before the provider is asked",
     async (name) => {
-      await using app = await openSignInApp();
       const { returned, values } = await comeBackWithKey(app);
       const other = { ...makeEphemeral().values, maxEpoch: 8 };
       const answer = await auth(app, { ...returned, ...values, [name]: other[name] });
@@ -128,7 +124,6 @@ describe("POST /api/auth/idp/zklogin-auth, combined", () => {
   );
 
   it("refuses what is no ephemeral key", async () => {
-    await using app = await openSignInApp();
     const { returned, values } = await comeBackWithKey(app);
     const bad = [
       { ephemeralPublicKey: Buffer.from([5, ...Buffer.alloc(32)]).toString("base64") },
@@ -142,7 +137,6 @@ describe("POST /api/auth/idp/zklogin-auth, combined", () => {
   });
 
   it("takes no state of the plain flow, and the plain flow none of its own", async () => {
-    await using app = await openSignInApp();
     const plain = await comeBack(app);
     expect(outcomeOf(await auth(app, { ...plain, ...makeEphemeral().values }))).toBe("400 state_invalid");
     expect(outcomeOf(await stepOne(app, plain))).toBe("400 state_invalid");
@@ -154,7 +148,6 @@ describe("POST /api/auth/idp/zklogin-auth, combined", () => {
   });
 
   it("uses a state once, also for 20 at a time", async () => {
-    await using app = await openSignInApp();
     const { returned, values } = await comeBackWithKey(app);
     const answers = await Promise.all(Array.from({ length: 20 }, () => auth(app, { ...returned, ...values })));
     expect(answers.map(outcomeOf).sort()).toEqual(["200", ...Array.from({ length: 19 }, () => "400 state_invalid")]);
@@ -162,7 +155,6 @@ describe("POST /api/auth/idp/zklogin-auth, combined", () => {
   });
 
   it("refuses claims that zkLogin cannot take, before there is an account", async () => {
-    await using app = await openSignInApp();
     const answer = await signIn(app, { user: { ...ADA, sub: "s".repeat(116) } });
     expect(outcomeOf(answer)).toBe("400 provider_refused");
     expect(answer.body["error"]).toMatch(/zkLogin/);
@@ -172,7 +164,6 @@ describe("POST /api/auth/idp/zklogin-auth, combined", () => {
 
 describe("the salt", () => {
   it("is the user's for ever, and encrypted at rest", async () => {
-    await using app = await openSignInApp();
     const first = await signIn(app);
     const salt = String(first.body["salt"]);
     const second = await signIn(app, { accessCode: null });
@@ -186,7 +177,6 @@ describe("the salt", () => {
   });
 
   it("is another for another user, also behind one provider", async () => {
-    await using app = await openSignInApp();
     const ada = await signIn(app);
     const bob = await signIn(app, { user: { sub: "bob", email: "bob@example.test" } });
     expect(bob.body["salt"]).not.toBe(ada.body["salt"]);
@@ -194,7 +184,6 @@ describe("the salt", () => {
   });
 
   it("is one for parallel first sign-ins", async () => {
-    await using app = await openSignInApp();
     const returned = [];
     for (let index = 0; index < 5; index += 1) returned.push(await comeBackWithKey(app));
     const answers = await Promise.all(returned.map((each) => auth(app, { ...each.returned, ...each.values })));
@@ -205,7 +194,6 @@ describe("the salt", () => {
   });
 
   it("is made for a user who signed in without zkLogin before", async () => {
-    await using app = await openSignInApp();
     await callBack(app);
     expect((await readAccount(app))?.zklogin_salt).toBeNull();
     const { body } = await signIn(app, { accessCode: null });
@@ -231,7 +219,6 @@ describe("an address that is in the way", () => {
   });
 
   it("stays with another account", async () => {
-    await using app = await openSignInApp();
     await callBack(app, { user: { sub: "bob", email: "bob@example.test" } });
     const { returned, values } = await comeBackWithKey(app);
     const { body } = await stepOne(app, returned);
@@ -241,7 +228,6 @@ describe("an address that is in the way", () => {
   });
 
   it("stays with a live key", async () => {
-    await using app = await openSignInApp();
     const agent = await app.service.signUp();
     const { returned, values } = await comeBackWithKey(app);
     const { body } = await stepOne(app, returned);
@@ -253,7 +239,6 @@ describe("an address that is in the way", () => {
   });
 
   it("is kept when it is the same, with its source", async () => {
-    await using app = await openSignInApp();
     const first = await signIn(app);
     await setAddress(app, ADA.email ?? "", String(first.body["chainAddress"]));
     expect((await signIn(app, { accessCode: null })).status).toBe(200);

@@ -3,6 +3,9 @@ import { openTestApp, type TestApp } from "../../test-app.ts";
 import { logInAgain, outcomeOf, PASSWORD, refresh, signUpWithPassword, tryAccess } from "../auth/test-accounts.ts";
 import { hashMailToken, MAIL_TOKEN_LIFE, mintMailToken } from "./rules.ts";
 import { mailToken, runMailJob, tokenIn } from "./test-mail.ts";
+import { ofEachTest } from "../../test-each.ts";
+
+const service = ofEachTest(openTestApp);
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 /** The rounds of a race: a verification costs a look-up, a reset 50 password hashes. */
@@ -18,7 +21,7 @@ const reset = (service: TestApp, token: string, newPassword = NEW_PASSWORD) =>
 const use = { verify, reset };
 const REFUSED = "400 token_invalid";
 
-async function isVerified(service: TestApp, accessToken: string): Promise<unknown> {
+async function isVerified(accessToken: string): Promise<unknown> {
   const { body } = await service.ask("GET", "/api/account", { key: accessToken });
   return (body["account"] as { emailVerified: unknown }).emailVerified;
 }
@@ -35,7 +38,6 @@ function rowsOf<Name extends "mail_requests" | "mail_tokens">({ deps: { database
 
 describe("asking for a mail", () => {
   it("answers and does the same for known and unknown addresses [D3-forgot-password] [S7-200-forgot-password] [S4.2-forgot-password]", async () => {
-    await using service = await openTestApp();
     const { email } = await signUpWithPassword(service);
     await runMailJob(service.deps);
     for (const path of ["forgot-password", "resend-verification"]) {
@@ -65,7 +67,6 @@ describe("asking for a mail", () => {
     "a".repeat(10_000),
     "Ä@example.test",
   ])("answers the same for what is no address: %j [D3-forgot-any-string S7-forgot-no-disclosure]", async (text) => {
-    await using service = await openTestApp();
     const ask = (email: string) => service.ask("POST", "/api/auth/forgot-password", { json: { email } });
     const [none, unknown] = [await ask(text), await ask("nobody@example.test")];
     expect([none.status, none.text]).toEqual([200, unknown.text]);
@@ -78,7 +79,6 @@ describe("asking for a mail", () => {
   });
 
   it("finds the account however its address is written", async () => {
-    await using service = await openTestApp();
     const { email } = await signUpWithPassword(service);
     await runMailJob(service.deps);
     const before = service.mails.length;
@@ -90,13 +90,11 @@ describe("asking for a mail", () => {
   it.each([[{}], [{ email: 1 }], [{ email: null }], [{ email: ["a@example.test"] }]])(
     "refuses what is no string: %j",
     async (json) => {
-      await using service = await openTestApp();
       expect(outcomeOf(await service.ask("POST", "/api/auth/forgot-password", { json }))).toBe("400 validation_failed");
     },
   );
 
   it("sends nothing to an unknown address and leaves nothing of it", async () => {
-    await using service = await openTestApp();
     for (const path of ["forgot-password", "resend-verification"]) {
       await service.ask("POST", `/api/auth/${path}`, { json: { email: "nobody@example.test" } });
     }
@@ -125,7 +123,6 @@ describe("asking for a mail", () => {
   });
 
   it("says nothing that the account's holder wrote: mails must not carry a stranger's words", async () => {
-    await using service = await openTestApp();
     const { email, accessToken } = await signUpWithPassword(service);
     const name = "Call 555-0100 to claim your prize";
     await service.ask("PATCH", "/api/account", { key: accessToken, json: { name } });
@@ -150,7 +147,6 @@ describe("asking for a mail", () => {
   });
 
   it("does not verify again what is verified", async () => {
-    await using service = await openTestApp();
     const { email } = await signUpWithPassword(service);
     await verify(service, await mailToken(service, "verify", email));
     const before = service.mails.length;
@@ -161,7 +157,6 @@ describe("asking for a mail", () => {
   });
 
   it("tells who signs in at the identity provider so, instead of adding a password to the account", async () => {
-    await using service = await openTestApp();
     const { email, user } = await signUpWithPassword(service);
     await runMailJob(service.deps);
     const { database } = service.deps;
@@ -177,7 +172,6 @@ describe("asking for a mail", () => {
 
 describe("a reset token", () => {
   it("sets the password, ends every session and every other reset token, and does nothing else [D3-reset-password] [S3-password-reset] [S4.2-reset-password]", async () => {
-    await using service = await openTestApp();
     const account = await signUpWithPassword(service);
     const { email, user } = account;
     const other = await signUpWithPassword(service);
@@ -197,7 +191,7 @@ describe("a reset token", () => {
     const old = await service.ask("POST", "/api/auth/login", { json: { email, password: PASSWORD } });
     expect(outcomeOf(old)).toBe("401 wrong_credentials");
     const again = await logInAgain(service, email, NEW_PASSWORD);
-    expect(await isVerified(service, again.accessToken)).toBe(false);
+    expect(await isVerified(again.accessToken)).toBe(false);
     const actions = await actionsOf(service, user.id);
     expect(actions.filter((action) => action === "account.password_changed")).toHaveLength(1);
     expect(actions.filter((action) => action === "session.ended")).toHaveLength(2);
@@ -209,7 +203,6 @@ describe("a reset token", () => {
   });
 
   it("says in the audit log whence it came", async () => {
-    await using service = await openTestApp();
     const { email } = await signUpWithPassword(service);
     const token = await mailToken(service, "reset", email);
     const headers = { "user-agent": "reset-test/1" };
@@ -222,7 +215,6 @@ describe("a reset token", () => {
   });
 
   it("is not used up by a password that is refused", async () => {
-    await using service = await openTestApp();
     const { email } = await signUpWithPassword(service);
     const token = await mailToken(service, "reset", email);
     expect((await reset(service, token, "short")).status).toBe(400);
@@ -231,7 +223,6 @@ describe("a reset token", () => {
   });
 
   it("gives an account without a password its first one", async () => {
-    await using service = await openTestApp();
     const email = "made@example.test";
     await service.ask("POST", "/api/auth/dev-signup", { json: { email } });
     expect(outcomeOf(await reset(service, await mailToken(service, "reset", email)))).toBe("200");
@@ -253,14 +244,13 @@ describe("a reset token", () => {
 
 describe("a verification token", () => {
   it("verifies the address once and says so in the audit log [D3-verify-email] [S3-email-verified] [S4.2-verify-email]", async () => {
-    await using service = await openTestApp();
     const { email, user, accessToken } = await signUpWithPassword(service);
     await runMailJob(service.deps);
     const token = tokenIn(service.mails.at(-1));
     const later = await mailToken(service, "verify", email);
-    expect(await isVerified(service, accessToken)).toBe(false);
+    expect(await isVerified(accessToken)).toBe(false);
     expect(outcomeOf(await verify(service, token))).toBe("200");
-    expect(await isVerified(service, accessToken)).toBe(true);
+    expect(await isVerified(accessToken)).toBe(true);
     expect(outcomeOf(await verify(service, token))).toBe(REFUSED);
     // The second mail's link is no error for who opens both, and no second change.
     expect(outcomeOf(await verify(service, later))).toBe("200");
@@ -272,14 +262,13 @@ describe("a verification token", () => {
   });
 
   it.each(["verify", "reset"] as const)("(%s) proves the address it was mailed to and no other", async (purpose) => {
-    await using service = await openTestApp();
     const { email, user, accessToken } = await signUpWithPassword(service);
     const token = await mailToken(service, purpose, email);
     const { database } = service.deps;
     const update = database.build.updateTable("accounts").where("id", "=", user.id);
     await database.run(update.set({ email: "moved@example.test" }));
     expect(outcomeOf(await use[purpose](service, token))).toBe(REFUSED);
-    expect(await isVerified(service, accessToken)).toBe(false);
+    expect(await isVerified(accessToken)).toBe(false);
     await logInAgain(service, "moved@example.test");
   });
 });
@@ -288,7 +277,6 @@ describe.each(["verify", "reset"] as const)("a mailed token (%s)", (purpose) => 
   const life = MAIL_TOKEN_LIFE[purpose];
 
   it("is refused with one answer when it is unknown, used or of the other purpose [S5.5-tokens]", async () => {
-    await using service = await openTestApp();
     const { email } = await signUpWithPassword(service);
     const token = await mailToken(service, purpose, email);
     const foreign = await mailToken(service, purpose === "verify" ? "reset" : "verify", email);
@@ -304,7 +292,6 @@ describe.each(["verify", "reset"] as const)("a mailed token (%s)", (purpose) => 
   });
 
   it("lives to the last millisecond and no further, also when the clock is set back after that", async () => {
-    await using service = await openTestApp();
     const { email } = await signUpWithPassword(service);
     const early = await mailToken(service, purpose, email);
     service.clock.advance(life - 1);
@@ -319,7 +306,6 @@ describe.each(["verify", "reset"] as const)("a mailed token (%s)", (purpose) => 
   });
 
   it("that was used stays used, wherever the clock is set", async () => {
-    await using service = await openTestApp();
     const { email } = await signUpWithPassword(service);
     const token = await mailToken(service, purpose, email);
     expect(outcomeOf(await use[purpose](service, token))).toBe("200");
@@ -330,7 +316,6 @@ describe.each(["verify", "reset"] as const)("a mailed token (%s)", (purpose) => 
   });
 
   it(`serves one of ${CALLERS} callers at the same time`, async () => {
-    await using service = await openTestApp();
     const { email, user } = await signUpWithPassword(service);
     for (let round = 0; round < ROUNDS[purpose]; round += 1) {
       const token = await mailToken(service, purpose, await unverifiedAgain(service, email));
@@ -349,7 +334,6 @@ describe.each(["verify", "reset"] as const)("a mailed token (%s)", (purpose) => 
   });
 
   it("is nowhere but in the mail: the database holds its hash, requests and logs nothing of it [D1-mail-tokens] [D1-hashes-codes]", async () => {
-    await using service = await openTestApp();
     const { email } = await signUpWithPassword(service);
     await service.ask("POST", "/api/auth/forgot-password", { json: { email } });
     expect(await rowsOf(service, "mail_tokens")).toEqual([]);

@@ -6,6 +6,9 @@ import { actionsOf, countRows, openAgain, outcomeOf, refresh, tally, tryAccess }
 import { endSessions } from "./store.ts";
 import { refreshSession } from "./refreshing.ts";
 import { addSession, ORIGIN } from "./test-sessions.ts";
+import { ofEachTest } from "../../test-each.ts";
+
+const service = ofEachTest(openTestApp);
 
 const DAY = 86_400_000;
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
@@ -26,7 +29,6 @@ async function next(service: TestApp, refreshToken: string) {
 
 describe("a refresh", () => {
   it("answers a new pair and uses the token up [D3-refresh S3-refresh-rotated S4.2-refresh]", async () => {
-    await using service = await openTestApp();
     const first = await addSession(service.deps);
     const answer = await refresh(service, first.refreshToken);
     expect(Object.keys(answer.body).sort()).toEqual(["accessToken", "expiresIn", "refreshExpiresIn", "refreshToken"]);
@@ -46,7 +48,6 @@ describe("a refresh", () => {
   it.each([0, 1, 2])(
     "with a used token ends the family, descendants included: %i generations later [S3-refresh-reuse S5.4-family-reuse]",
     async (generations) => {
-      await using service = await openTestApp();
       const first = await addSession(service.deps);
       const bystander = await addSession(service.deps, first.accountId);
       let newest = await next(service, first.refreshToken);
@@ -70,7 +71,6 @@ describe("a refresh", () => {
     `of one token ${AT_ONCE} times at once mints once, and the family is dead (${RACES} times) [S3-refresh-reuse D3-refresh]`,
     { timeout: 600_000 },
     async () => {
-      await using service = await openTestApp();
       for (let race = 0; race < RACES; race += 1) {
         const { refreshToken, accessToken, accountId } = await addSession(service.deps);
         const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => refresh(service, refreshToken)));
@@ -88,7 +88,6 @@ describe("a refresh", () => {
   );
 
   it("of one token by two processes at once mints once", async () => {
-    await using service = await openTestApp();
     await using database = await openAgain(service);
     const limits = createLimits(service.deps.settings.rates, service.clock);
     for (let race = 0; race < (FULL ? 50 : 5); race += 1) {
@@ -109,7 +108,6 @@ describe("a refresh", () => {
   });
 
   it("against the end of all sessions at the same time leaves nothing alive", async () => {
-    await using service = await openTestApp();
     const { database, clock } = service.deps;
     for (let race = 0; race < 10; race += 1) {
       const { refreshToken, accountId } = await addSession(service.deps);
@@ -126,7 +124,6 @@ describe("a refresh", () => {
   });
 
   it("with a token of nobody is refused in the same words", async () => {
-    await using service = await openTestApp();
     const { refreshToken } = await addSession(service.deps);
     await next(service, refreshToken);
     const [used, unknown] = [await refresh(service, refreshToken), await refresh(service, "x".repeat(43))];
@@ -159,7 +156,6 @@ describe("a refresh", () => {
 
 describe("time and refresh tokens", () => {
   it("30 days to the millisecond, and a clock that is set back does not bring an expired one back [S3-refresh-ends S8-refresh-token S2.7-refresh-token]", async () => {
-    await using service = await openTestApp();
     const [one, two] = [await addSession(service.deps), await addSession(service.deps)];
     service.clock.advance(30 * DAY - 1);
     await next(service, one.refreshToken);
@@ -173,7 +169,6 @@ describe("time and refresh tokens", () => {
   });
 
   it("no refresh goes beyond 90 days from the sign-in, nor does an access token, and the answer says so [D3-session-end D3-refresh-near-end]", async () => {
-    await using service = await openTestApp();
     let { refreshToken } = await addSession(service.deps);
     for (let time = 0; time < 3; time += 1) {
       service.clock.advance(29 * DAY);
@@ -194,7 +189,6 @@ describe("time and refresh tokens", () => {
   });
 
   it("a used token stays used, and an ended family ended, when the clock is set back", async () => {
-    await using service = await openTestApp();
     const first = await addSession(service.deps);
     const newest = await next(service, first.refreshToken);
     service.clock.advance(-10 * DAY);

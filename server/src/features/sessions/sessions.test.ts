@@ -3,6 +3,9 @@ import { openTestApp, type TestApp } from "../../test-app.ts";
 import { actionsOf, openAgain, outcomeOf, refresh, tryAccess } from "../auth/test-accounts.ts";
 import { logOut } from "./ending.ts";
 import { addAccount, addSession, ORIGIN } from "./test-sessions.ts";
+import { ofEachTest } from "../../test-each.ts";
+
+const service = ofEachTest(openTestApp);
 
 interface Listed {
   readonly id: string;
@@ -12,20 +15,19 @@ interface Listed {
   readonly lastUsedAt: string;
 }
 
-async function list(service: TestApp, key: string, query = "") {
+async function list(key: string, query = "") {
   const { status, body } = await service.ask("GET", `/api/auth/sessions${query}`, { key });
   expect(status).toBe(200);
   return body as { sessions: Listed[]; nextCursor: string | null };
 }
 
-const end = (service: TestApp, key: string, id: string) => service.ask("DELETE", `/api/auth/sessions/${id}`, { key });
+const end = (key: string, id: string) => service.ask("DELETE", `/api/auth/sessions/${id}`, { key });
 
 const logOutBy = (service: TestApp, refreshToken: string) =>
   service.ask("POST", "/api/auth/logout", { json: { refreshToken } });
 
 describe("a log-out", () => {
   it("ends the session at once, by its newest token or a used one, and is 204 for any text [D3-logout S3-refresh-ends]", async () => {
-    await using service = await openTestApp();
     const first = await addSession(service.deps);
     const newest = (await refresh(service, first.refreshToken)).body;
     for (const refreshToken of [first.refreshToken, first.refreshToken, "nobody's", String(newest["refreshToken"])]) {
@@ -39,7 +41,6 @@ describe("a log-out", () => {
   });
 
   it("with a token of nobody waits for no writer: who makes tokens up holds up nobody who writes", async () => {
-    await using service = await openTestApp();
     await service.app.ready();
     await using another = await openAgain(service);
     await another.transaction(async () => {
@@ -48,7 +49,6 @@ describe("a log-out", () => {
   });
 
   it("holds on the next request when another process did it, also for tokens seen before [D3-jwt-session]", async () => {
-    await using service = await openTestApp();
     const { accessToken, refreshToken } = await addSession(service.deps);
     for (let time = 0; time < 3; time += 1) expect(await tryAccess(service, accessToken)).toBe(200);
     await using database = await openAgain(service);
@@ -57,7 +57,6 @@ describe("a log-out", () => {
   });
 
   it("does not come undone when the clock is set back", async () => {
-    await using service = await openTestApp();
     const { accessToken, refreshToken } = await addSession(service.deps);
     service.clock.advance(4_000);
     await logOutBy(service, refreshToken);
@@ -92,7 +91,6 @@ describe("a log-out", () => {
 
 describe("the list of sessions", () => {
   it("holds the live ones, newest first, and marks the caller's [D3-sessions]", async () => {
-    await using service = await openTestApp();
     const accountId = await addAccount(service.deps);
     const [old, middle, newest] = [
       await addSession(service.deps, accountId),
@@ -100,7 +98,7 @@ describe("the list of sessions", () => {
       (service.clock.advance(1_000), await addSession(service.deps, accountId)),
     ];
     await addSession(service.deps);
-    const { sessions, nextCursor } = await list(service, middle.accessToken);
+    const { sessions, nextCursor } = await list(middle.accessToken);
     expect(sessions.map(({ id, current }) => [id, current])).toEqual([
       [newest.sessionId, false],
       [middle.sessionId, true],
@@ -108,31 +106,29 @@ describe("the list of sessions", () => {
     ]);
     expect(sessions[0]).toMatchObject({ method: "password", userAgent: "test" });
     expect(nextCursor).toBeNull();
-    await end(service, middle.accessToken, old.sessionId);
-    expect((await list(service, middle.accessToken)).sessions).toHaveLength(2);
+    await end(middle.accessToken, old.sessionId);
+    expect((await list(middle.accessToken)).sessions).toHaveLength(2);
   });
 
   it("says when each was used and how long it lasts, and forgets it when that time has come", async () => {
-    await using service = await openTestApp();
     const accountId = await addAccount(service.deps);
     const first = await addSession(service.deps, accountId);
     const day = 86_400_000;
     service.clock.advance(20 * day);
     const used = await refresh(service, first.refreshToken);
-    const { sessions } = await list(service, String(used.body["accessToken"]));
+    const { sessions } = await list(String(used.body["accessToken"]));
     const now = service.clock.now();
     expect(sessions).toMatchObject([
       { lastUsedAt: new Date(now).toISOString(), expiresAt: new Date(now + 30 * day).toISOString() },
     ]);
     service.clock.advance(30 * day - 1);
     const second = await addSession(service.deps, accountId);
-    expect((await list(service, second.accessToken)).sessions).toHaveLength(2);
+    expect((await list(second.accessToken)).sessions).toHaveLength(2);
     service.clock.advance(1);
-    expect((await list(service, second.accessToken)).sessions.map(({ id }) => id)).toEqual([second.sessionId]);
+    expect((await list(second.accessToken)).sessions.map(({ id }) => id)).toEqual([second.sessionId]);
   });
 
   it("comes in pages", async () => {
-    await using service = await openTestApp();
     const accountId = await addAccount(service.deps);
     const made = [];
     for (let number = 0; number < 5; number += 1) made.push(await addSession(service.deps, accountId));
@@ -140,7 +136,7 @@ describe("the list of sessions", () => {
     const seen: string[] = [];
     let cursor = "";
     for (let page = 0; page < 3; page += 1) {
-      const { sessions, nextCursor } = await list(service, key, `?limit=2${cursor}`);
+      const { sessions, nextCursor } = await list(key, `?limit=2${cursor}`);
       seen.push(...sessions.map(({ id }) => id));
       cursor = nextCursor === null ? "" : `&cursor=${nextCursor}`;
     }
@@ -151,26 +147,24 @@ describe("the list of sessions", () => {
 
 describe("ending a session by its id", () => {
   it("holds at once; a second time is 204 and changes nothing [D3-sessions D1-second-delete-kept-more]", async () => {
-    await using service = await openTestApp();
     const mine = await addSession(service.deps);
     const other = await addSession(service.deps, mine.accountId);
-    expect((await end(service, mine.accessToken, other.sessionId)).status).toBe(204);
+    expect((await end(mine.accessToken, other.sessionId)).status).toBe(204);
     expect(await tryAccess(service, other.accessToken)).toBe(401);
     expect(outcomeOf(await refresh(service, other.refreshToken))).toBe("401 session_ended");
     const actions = await actionsOf(service, mine.accountId);
-    expect((await end(service, mine.accessToken, other.sessionId)).status).toBe(204);
+    expect((await end(mine.accessToken, other.sessionId)).status).toBe(204);
     expect(await actionsOf(service, mine.accountId)).toEqual(actions);
     // The caller's own: the next request is refused.
-    expect((await end(service, mine.accessToken, mine.sessionId)).status).toBe(204);
+    expect((await end(mine.accessToken, mine.sessionId)).status).toBe(204);
     expect(await tryAccess(service, mine.accessToken)).toBe(401);
   });
 
   it("of another account, or of nobody, is 404 and ends nothing [D1-foreign-object-404]", async () => {
-    await using service = await openTestApp();
     const [mine, theirs] = [await addSession(service.deps), await addSession(service.deps)];
     const answers = [
-      await end(service, mine.accessToken, theirs.sessionId),
-      await end(service, mine.accessToken, service.deps.random.uuid()),
+      await end(mine.accessToken, theirs.sessionId),
+      await end(mine.accessToken, service.deps.random.uuid()),
     ];
     expect(answers.map(outcomeOf)).toEqual(["404 not_found", "404 not_found"]);
     expect(answers[0]?.text).toBe(answers[1]?.text);
