@@ -2,6 +2,9 @@ import { describe, expect, it } from "vitest";
 import type { Database, Queries } from "../../../ports/database.ts";
 import { Dispatcher } from "./dispatch.ts";
 import { openTestEngine, type TestEngine } from "./test-engine.ts";
+import { ofEachTest } from "../../../test-each.ts";
+
+const test = ofEachTest(openTestEngine);
 
 async function lookUntilDone(dispatcher: Dispatcher): Promise<void> {
   while ((await dispatcher.look()).more);
@@ -41,7 +44,6 @@ function breakingAt(database: Database, statement: number): Database {
 
 describe("changes become deliveries", () => {
   it("once each and in their order, wherever the one before was killed", async () => {
-    await using test = await openTestEngine();
     const first = await test.endpoint("/first");
     const second = await test.endpoint("/second");
     for (let count = 0; count < 5; count += 1) await test.change();
@@ -65,7 +67,6 @@ describe("changes become deliveries", () => {
   });
 
   it("once, however many look at the same time", async () => {
-    await using test = await openTestEngine();
     const webhookId = await test.endpoint();
     const dispatchers = Array.from({ length: 5 }, () => new Dispatcher(test.deps));
     for (let round = 1; round <= 5; round += 1) {
@@ -76,7 +77,6 @@ describe("changes become deliveries", () => {
   });
 
   it("from the endpoint's making on, and only of kinds that somebody subscribed to", async () => {
-    await using test = await openTestEngine();
     await test.change();
     const files = await test.endpoint("/files", ["file.uploaded"]);
     await test.change();
@@ -91,7 +91,6 @@ describe("changes become deliveries", () => {
   });
 
   it("some hundred at a time, while others have their turn", async () => {
-    await using test = await openTestEngine();
     const webhookId = await test.endpoint();
     for (let count = 0; count < 450; count += 1) await test.change();
     const dispatcher = new Dispatcher(test.deps);
@@ -107,7 +106,6 @@ describe("changes become deliveries", () => {
   });
 
   it("but for one that cannot be rendered, which is reported and holds up nothing", async () => {
-    await using test = await openTestEngine();
     const webhookId = await test.endpoint();
     await test.change();
     await test.change();

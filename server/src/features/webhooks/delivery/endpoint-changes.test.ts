@@ -4,11 +4,14 @@ import { liveSecrets } from "../secrets.ts";
 import { Engine } from "./engine.ts";
 import { removeEndedSecrets } from "./retention.ts";
 import { type Answer, failing, ok, openTestEngine, type TestEngine } from "./test-engine.ts";
+import { ofEachTest } from "../../../test-each.ts";
+
+const test = ofEachTest(openTestEngine);
 
 const DAY = 86_400_000;
 
 /** Begins an attempt whose answer comes when it is given. */
-async function beginAttempt(test: TestEngine): Promise<(answer: Answer) => Promise<void>> {
+async function beginAttempt(): Promise<(answer: Answer) => Promise<void>> {
   const { promise, resolve } = Promise.withResolvers<Answer>();
   test.answer(() => promise);
   await test.engine.look();
@@ -23,10 +26,9 @@ async function beginAttempt(test: TestEngine): Promise<(answer: Answer) => Promi
 
 describe("an endpoint that moves while an attempt is under way", () => {
   it("is not turned off by what its old address answers, and gets what that refused [D6-disable]", async () => {
-    await using test = await openTestEngine();
     const webhookId = await test.endpoint("/old");
     await test.change();
-    const end = await beginAttempt(test);
+    const end = await beginAttempt();
     const url = "http://127.0.0.1:9/new";
     await test.app.ask("PATCH", `/api/webhooks/${webhookId}`, { key: test.key, json: { url } });
     await end(failing("HTTP 410"));
@@ -38,10 +40,9 @@ describe("an endpoint that moves while an attempt is under way", () => {
   });
 
   it("starts to count its five days with its new address", async () => {
-    await using test = await openTestEngine();
     const webhookId = await test.endpoint("/old");
     await test.change();
-    const end = await beginAttempt(test);
+    const end = await beginAttempt();
     const json = { url: "http://127.0.0.1:9/new" };
     await test.app.ask("PATCH", `/api/webhooks/${webhookId}`, { key: test.key, json });
     await end(failing("HTTP 500"));
@@ -59,7 +60,6 @@ describe("a secret that cannot be read", () => {
   }
 
   it("costs no attempt: the queue waits, and goes out when it can be read again", async () => {
-    await using test = await openTestEngine();
     const webhookId = await test.endpoint();
     await test.change();
     const { engine, complaints } = estranged(test);
@@ -74,7 +74,6 @@ describe("a secret that cannot be read", () => {
   });
 
   it("stops none of the others", async () => {
-    await using test = await openTestEngine();
     const webhookId = await test.endpoint();
     const { engine } = estranged(test);
     const { atRest, database } = test.deps;
@@ -93,7 +92,6 @@ describe("a secret that cannot be read", () => {
   });
 
   it("is mended by rotating it, at once", async () => {
-    await using test = await openTestEngine();
     const row = await test.webhook(await test.endpoint());
     const now = test.app.clock.now();
     const kept = { ...row, previous_secret: "unreadable", previous_secret_ends_at: now + 1 };
@@ -102,7 +100,6 @@ describe("a secret that cannot be read", () => {
 });
 
 it("a rotated secret is forgotten when it has ended, so that no clock that is set back revives it", async () => {
-  await using test = await openTestEngine();
   const webhookId = await test.endpoint();
   await test.app.ask("POST", `/api/webhooks/${webhookId}/rotate-secret`, { key: test.key });
   test.app.clock.advance(DAY - 1);
@@ -114,7 +111,6 @@ it("a rotated secret is forgotten when it has ended, so that no clock that is se
 });
 
 it("a test that is sent again is tried once, counts as a failure, and turns nothing off [D6-failure-count]", async () => {
-  await using test = await openTestEngine();
   const webhookId = await test.endpoint();
   const made = await test.app.ask("POST", `/api/webhooks/${webhookId}/test`, { key: test.key });
   const { id } = made.body["delivery"] as { id: string };

@@ -2,6 +2,9 @@ import { describe, expect, it } from "vitest";
 import { sendRequestedMails } from "../../../jobs/mail.ts";
 import { WAITS } from "./outcome-rules.ts";
 import { failing, ok, openTestEngine } from "./test-engine.ts";
+import { ofEachTest } from "../../../test-each.ts";
+
+const test = ofEachTest(openTestEngine);
 
 const SECOND = 1000;
 const HOUR = 3600 * SECOND;
@@ -9,7 +12,6 @@ const DAY = 24 * HOUR;
 
 describe("a delivery", () => {
   it("goes to each endpoint that subscribed, once, signed, and is recorded [D6-headers] [D6-delivery-status]", async () => {
-    await using test = await openTestEngine();
     const all = await test.endpoint("/all");
     const folders = await test.endpoint("/folders", ["folder.created"]);
     const files = await test.endpoint("/files", ["file.uploaded"]);
@@ -30,7 +32,6 @@ describe("a delivery", () => {
   });
 
   it("is tried ten times, each time within a fifth of the schedule, and has failed then [D6-schedule] [D6-max-attempts]", async () => {
-    await using test = await openTestEngine();
     const webhookId = await test.endpoint();
     test.answer(() => failing("HTTP 500"));
     await test.change();
@@ -65,7 +66,6 @@ describe("a delivery", () => {
   });
 
   it("succeeds at the third attempt after two failures, which count until then [D6-failure-count]", async () => {
-    await using test = await openTestEngine();
     const webhookId = await test.endpoint();
     test.answer(() => (test.sent.length <= 2 ? failing("HTTP 500") : ok));
     await test.change();
@@ -81,7 +81,6 @@ describe("a delivery", () => {
   });
 
   it("waits as long as the receiver asks for, a day at most", async () => {
-    await using test = await openTestEngine();
     const webhookId = await test.endpoint();
     test.answer(() => ({ ...failing("HTTP 429"), retryAfter: test.sent.length === 1 ? 90 * SECOND : 90 * DAY }));
     await test.change();
@@ -96,7 +95,6 @@ describe("a delivery", () => {
 
 describe("an endpoint", () => {
   it("that answers 410 is turned off at once, its owner is told once, and its queue is kept [D6-disable]", async () => {
-    await using test = await openTestEngine();
     const webhookId = await test.endpoint();
     test.answer(() => failing("HTTP 410"));
     await test.change();
@@ -127,7 +125,6 @@ describe("an endpoint", () => {
   });
 
   it("is turned off when nothing but failures came for five days, not a millisecond before", async () => {
-    await using test = await openTestEngine();
     const webhookId = await test.endpoint();
     test.answer(() => failing("timeout"));
     await test.change();
@@ -145,7 +142,6 @@ describe("an endpoint", () => {
   });
 
   it("that is paused keeps its queue, and gets all of it when it goes on", async () => {
-    await using test = await openTestEngine();
     const webhookId = await test.endpoint();
     await test.app.ask("PATCH", `/api/webhooks/${webhookId}`, { key: test.key, json: { active: false } });
     for (let count = 0; count < 10; count += 1) await test.change();
@@ -160,7 +156,6 @@ describe("an endpoint", () => {
   });
 
   it("that is turned off is named to its owner in no mail, and mailed about once a day at most [D6-disable]", async () => {
-    await using test = await openTestEngine();
     const disabled = async (path: string): Promise<void> => {
       await test.endpoint(`http://127.0.0.1:9/secret-${path}`);
       await test.change();
@@ -185,7 +180,6 @@ describe("an endpoint", () => {
   });
 
   it("that is turned off by the service is so in the audit log, and its test still works while it is off", async () => {
-    await using test = await openTestEngine();
     const webhookId = await test.endpoint();
     test.answer(() => failing("HTTP 410"));
     await test.change();

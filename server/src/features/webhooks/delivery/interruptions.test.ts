@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type Answer, failing, ok, openTestEngine, type TestEngine } from "./test-engine.ts";
+import { ofEachTest } from "../../../test-each.ts";
+
+const test = ofEachTest(openTestEngine);
 
 const DAY = 86_400_000;
 
@@ -14,7 +17,6 @@ describe("a process that ends between sending and recording", () => {
   }
 
   it("sends the message again when its lease is over, not before, under the same webhook-id", async () => {
-    await using test = await openTestEngine();
     const webhookId = await test.endpoint();
     await test.change();
     await attemptAndDie(test);
@@ -57,7 +59,6 @@ describe("a process that ends between sending and recording", () => {
   });
 
   it("and comes to life again changes nothing any more: its lease is another's attempt by then", async () => {
-    await using test = await openTestEngine();
     const webhookId = await test.endpoint();
     await test.change();
     const answer = Promise.withResolvers<Answer>();
@@ -78,7 +79,6 @@ describe("a process that ends between sending and recording", () => {
 
 describe("a clock that is set", () => {
   it("forward makes nobody send what is under way a second time in the same process", async () => {
-    await using test = await openTestEngine();
     const webhookId = await test.endpoint();
     await test.change();
     const answer = Promise.withResolvers<Answer>();
@@ -95,7 +95,6 @@ describe("a clock that is set", () => {
   });
 
   it("back by a month loses nothing: what seems to be due in a month is due now", async () => {
-    await using test = await openTestEngine();
     const webhookId = await test.endpoint();
     test.answer(() => (test.sent.length === 1 ? failing("HTTP 500") : ok));
     await test.change();

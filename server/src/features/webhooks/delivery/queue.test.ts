@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { removeOldDeliveries } from "./retention.ts";
 import { type Answer, failing, ok, openTestEngine } from "./test-engine.ts";
+import { ofEachTest } from "../../../test-each.ts";
+
+const test = ofEachTest(openTestEngine);
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -30,7 +33,6 @@ describe("a dead endpoint among a hundred", () => {
 
 describe("the queue", () => {
   it("keeps an outcome that could not be recorded, and records it when the database is back", async () => {
-    await using test = await openTestEngine();
     const webhookId = await test.endpoint();
     await test.change();
     await test.engine.look();
@@ -50,7 +52,6 @@ describe("the queue", () => {
   });
 
   it("forgets what was under way to an endpoint that is deleted meanwhile", async () => {
-    await using test = await openTestEngine();
     const webhookId = await test.endpoint();
     await test.change();
     const answer = Promise.withResolvers<Answer>();
@@ -65,7 +66,6 @@ describe("the queue", () => {
   });
 
   it("sends a redelivery under the same webhook-id, and recovers each failed message once [D6-redeliver] [D6-recover]", async () => {
-    await using test = await openTestEngine();
     const webhookId = await test.endpoint();
     test.answer(() => failing("HTTP 404"));
     for (let count = 0; count < 3; count += 1) await test.change();
@@ -99,7 +99,6 @@ describe("the queue", () => {
   });
 
   it("holds deliveries for 30 days, those of a paused endpoint too, and their attempts with them", async () => {
-    await using test = await openTestEngine();
     const webhookId = await test.endpoint();
     const paused = await test.endpoint("/paused");
     await test.app.ask("PATCH", `/api/webhooks/${paused}`, { key: test.key, json: { active: false } });

@@ -2,9 +2,11 @@ import { expect, it } from "vitest";
 import { systemClock } from "../../../ports/clock.ts";
 import { startWebhooks } from "./start-webhooks.ts";
 import { ok, openTestEngine } from "./test-engine.ts";
+import { ofEachTest } from "../../../test-each.ts";
+
+const test = ofEachTest(openTestEngine);
 
 it("sends what happens while it runs, and what it has begun is recorded before it stops", async () => {
-  await using test = await openTestEngine();
   const webhookId = await test.endpoint();
   const asked = Promise.withResolvers<undefined>();
   const answered = Promise.withResolvers<typeof ok>();
@@ -28,7 +30,6 @@ it("sends what happens while it runs, and what it has begun is recorded before i
 });
 
 it("leaves what does not end in time to its lease", async () => {
-  await using test = await openTestEngine();
   const webhookId = await test.endpoint();
   const asked = Promise.withResolvers<undefined>();
   test.answer(() => {
@@ -43,7 +44,6 @@ it("leaves what does not end in time to its lease", async () => {
 });
 
 it("goes on after a failure of the database", async () => {
-  await using test = await openTestEngine();
   const webhookId = await test.endpoint();
   await test.change();
   const { database } = test.deps;
