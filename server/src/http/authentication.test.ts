@@ -8,6 +8,9 @@ import { addSession } from "../features/sessions/test-sessions.ts";
 import { ServiceError } from "../service-error.ts";
 import { openTestApp, type TestApp } from "../test-app.ts";
 import { createAuthenticator } from "./authentication.ts";
+import { ofEachTest } from "../test-each.ts";
+
+const service = ofEachTest(openTestApp);
 
 const ORIGIN = { requestId: "r", address: "127.0.0.1", userAgent: null };
 const OLD: JwtKey = { kid: "old", secret: new Uint8Array(32).fill(1) };
@@ -37,7 +40,6 @@ async function verdictOf({ deps }: TestApp, text: string, jwtKeys = deps.jwtKeys
 
 describe("an access token", () => {
   it("is an HS256 JWT of 15 minutes that names account, session, itself and its key [D3-jwt-claims S2.7-access-token S5.4-access-token S8-access-token]", async () => {
-    await using service = await openTestApp();
     const { accessToken, accountId, sessionId } = await addSession(service.deps);
     const [key] = service.deps.jwtKeys;
     const now = Math.floor(service.clock.now() / 1000);
@@ -56,7 +58,6 @@ describe("an access token", () => {
   });
 
   it("makes its caller the owner with all scopes, as the session [S5.2-bearer-access-token]", async () => {
-    await using service = await openTestApp();
     const { accessToken, accountId, sessionId } = await addSession(service.deps);
     const authenticator = createAuthenticator(service.deps);
     const headers = { authorization: `bearer  ${accessToken}` };
@@ -71,7 +72,6 @@ describe("an access token", () => {
   });
 
   it("holds to the millisecond before its end, never at it, and not again when the clock is set back [S7-401-jwt]", async () => {
-    await using service = await openTestApp();
     const { accessToken } = await addSession(service.deps);
     service.clock.advance(900_000 - 1);
     expect(await tryAccess(service, accessToken)).toBe(200);
@@ -82,7 +82,6 @@ describe("an access token", () => {
   });
 
   it("of a clock that is ahead is taken up to 5 seconds", async () => {
-    await using service = await openTestApp();
     const { accessToken } = await addSession(service.deps);
     const at = (back: number) => ({ ...service.clock, now: () => service.clock.now() - back });
     expect(await verdictOf(service, accessToken, service.deps.jwtKeys, at(5_000))).toBe("ok");
@@ -183,7 +182,6 @@ describe("anything else in its place", () => {
   });
 
   it("is refused when the signature has spare bits set: one token has one text", async () => {
-    await using service = await openTestApp();
     const { accessToken } = await addSession(service.deps);
     const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     const last = alphabet.indexOf(accessToken.slice(-1));
@@ -195,7 +193,6 @@ describe("anything else in its place", () => {
 
 describe("development headers", () => {
   it("count for nothing beside an Authorization header, be it a session's or a bad one [D7-no-authorization]", async () => {
-    await using service = await openTestApp();
     const [mine, theirs] = [await addSession(service.deps), await addSession(service.deps)];
     const headers = { "x-dev-user-id": theirs.accountId };
     const answer = await service.ask("GET", "/api/account", { key: mine.accessToken, headers });
@@ -211,7 +208,6 @@ describe("development headers", () => {
 
 describe("a credential is asked for again", () => {
   it("by its session, which outlives the token that a transfer began with", async () => {
-    await using service = await openTestApp();
     const { accessToken } = await addSession(service.deps);
     const authenticator = createAuthenticator(service.deps);
     const principal = await authenticator.authenticate({ authorization: `Bearer ${accessToken}` }, ORIGIN);
@@ -222,7 +218,6 @@ describe("a credential is asked for again", () => {
   });
 
   it("when the body has come: what was revoked or ended meanwhile changes nothing any more [D4-in-flight-cut]", async () => {
-    await using service = await openTestApp();
     const { accessToken, accountId, sessionId } = await addSession(service.deps);
     const made = await service.ask("POST", "/api/auth/api-keys", { key: accessToken, json: { name: "ci" } });
     const begin = (key: string) => {

@@ -3,6 +3,9 @@ import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { signUpWithPassword } from "../features/auth/test-accounts.ts";
 import { openTestApp, type TestApp, type TestCall } from "../test-app.ts";
+import { ofEachTest } from "../test-each.ts";
+
+const service = ofEachTest(openTestApp);
 
 const PRODUCTION = {
   SERVICE_ENV: "production",
@@ -19,7 +22,6 @@ async function whoIs(service: TestApp, call: TestCall): Promise<unknown> {
 
 describe("in development", () => {
   it("an Authorization header wins over the development headers, whatever it holds [D7-no-authorization S5.6-user-id]", async () => {
-    await using service = await openTestApp();
     const other = await service.signUp();
     const { user, accessToken, refreshToken } = await signUpWithPassword(service);
     const headers = { "x-dev-user-id": other.id };
@@ -33,7 +35,6 @@ describe("in development", () => {
   });
 
   it("an access token that is over is not made good by a header [D7-no-authorization S7-401-jwt]", async () => {
-    await using service = await openTestApp();
     const { user, accessToken } = await signUpWithPassword(service);
     const headers = { "x-dev-user-id": user.id };
     service.clock.advance(15 * 60_000 - 1);
@@ -44,7 +45,6 @@ describe("in development", () => {
   });
 
   it("an id that is unknown, empty or given twice is 401, never the first user [D7-unknown-id-401 D7-order]", async () => {
-    await using service = await openTestApp();
     const first = await service.signUp();
     expect(await whoIs(service, {})).toBe(first.id);
     const unknown = [
@@ -65,7 +65,6 @@ describe("in development", () => {
   });
 
   it("its caller is an owner with every scope, and no session or key [S5.6-neither]", async () => {
-    await using service = await openTestApp();
     await service.signUp();
     const { body } = await service.ask("GET", "/api/account");
     expect(body["credential"]).toMatchObject({
@@ -80,7 +79,6 @@ describe("in development", () => {
   });
 
   it("a web page of another site gets nothing by it, but may come with a credential [D7-cross-site D7-loopback-host]", async () => {
-    await using service = await openTestApp();
     const { user, accessToken } = await signUpWithPassword(service);
     for (const headers of [
       { origin: "https://evil.example" },

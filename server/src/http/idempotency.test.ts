@@ -4,6 +4,9 @@ import type { Deps } from "../deps.ts";
 import { openTestApp, type TestApp } from "../test-app.ts";
 import { releaseEnded } from "../ports/leases.ts";
 import { createIdempotency, type Outcome, type Reservation } from "./idempotency.ts";
+import { ofEachTest } from "../test-each.ts";
+
+const service = ofEachTest(openTestApp);
 
 const PAYLOAD = { method: "POST", url: "/api/vaults", body: "{}", rights: "[]" };
 const ANSWER = { status: 201, headers: { Location: "/api/vaults/1" }, body: '{"vault":{}}' };
@@ -24,7 +27,6 @@ function countVaults(service: TestApp, key: string): Promise<number> {
 
 describe("a reservation", () => {
   it("is replayed once it is complete, and in progress until then [D1-idempotency-repeat D1-idempotency-running]", async () => {
-    await using service = await openTestApp();
     const keys = createIdempotency(service.deps);
     const reservation = reservationIn(await keys.reserve(ENDPOINT, "a", "k", PAYLOAD));
     await expect(keys.reserve(ENDPOINT, "a", "k", PAYLOAD)).rejects.toMatchObject({ code: "idempotency_in_progress" });
@@ -34,7 +36,6 @@ describe("a reservation", () => {
   });
 
   it("belongs to one payload and one account [D1-idempotency-fingerprint]", async () => {
-    await using service = await openTestApp();
     const keys = createIdempotency(service.deps);
     await keys.reserve(ENDPOINT, "a", "k", PAYLOAD);
     await expect(keys.reserve(ENDPOINT, "a", "k", { ...PAYLOAD, body: '{"x":1}' })).rejects.toMatchObject({
@@ -44,7 +45,6 @@ describe("a reservation", () => {
   });
 
   it("is free again after a failure, and 24 hours after a success [D1-idempotency-24h]", async () => {
-    await using service = await openTestApp();
     const keys = createIdempotency(service.deps);
     await reservationIn(await keys.reserve(ENDPOINT, "a", "k", PAYLOAD)).end("failed");
     const second = reservationIn(await keys.reserve(ENDPOINT, "a", "k", PAYLOAD));
@@ -57,7 +57,6 @@ describe("a reservation", () => {
   });
 
   it("of a process that died is taken over, and the dead one could not commit any more", async () => {
-    await using service = await openTestApp();
     const dead = reservationIn(await createIdempotency(service.deps).reserve(ENDPOINT, "a", "k", PAYLOAD));
     const living = createIdempotency(service.deps);
     await expect(living.reserve(ENDPOINT, "a", "k", PAYLOAD)).rejects.toMatchObject({
@@ -76,7 +75,6 @@ describe("a reservation", () => {
   });
 
   it("left by an earlier run is dropped at start-up, so that a repeat runs at once", async () => {
-    await using service = await openTestApp();
     await createIdempotency(service.deps).reserve(ENDPOINT, "a", "k", PAYLOAD);
     const restarted = createIdempotency(service.deps);
     await releaseEnded(service.deps.database, Date.now());
@@ -86,7 +84,6 @@ describe("a reservation", () => {
 
 describe("through the app", () => {
   it("50 parallel repeats have one effect; all others wait or get its answer", async () => {
-    await using service = await openTestApp();
     const { key } = await service.signUp();
     const call = { key, headers: { "idempotency-key": "once" }, json: { name: "One", type: "public" } };
     const answers = await Promise.all(Array.from({ length: 50 }, () => service.ask("POST", "/api/vaults", call)));
@@ -114,7 +111,6 @@ describe("through the app", () => {
   });
 
   it("never keeps a raw key: the repeat names the id [D1-idempotency-secrets]", async () => {
-    await using service = await openTestApp();
     const { key } = await service.signUp();
     const call = { key, headers: { "idempotency-key": "secret" }, json: { name: "Key" } };
     const first = await service.ask("POST", "/api/auth/api-keys", call);
@@ -127,7 +123,6 @@ describe("through the app", () => {
   });
 
   it("an answer never reaches a key of the account that does not see what was made, and reaches one with the same rights", async () => {
-    await using service = await openTestApp();
     const { key: owner } = await service.signUp();
     const vaultId = async (name: string): Promise<string> => {
       const { body } = await service.ask("POST", "/api/vaults", { key: owner, json: { name, type: "public" } });
@@ -150,7 +145,6 @@ describe("through the app", () => {
   });
 
   it("an answer to one agent never reaches another, who acts with another chain address", async () => {
-    await using service = await openTestApp();
     const { key: owner } = await service.signUp();
     const { database } = service.deps;
     const agent = async (digit: string): Promise<string> => {
@@ -169,7 +163,6 @@ describe("through the app", () => {
   });
 
   it("refuses keys that are empty, too long or not ASCII", async () => {
-    await using service = await openTestApp();
     const { key } = await service.signUp();
     for (const bad of ["x".repeat(256), "with space", "ü"]) {
       const call = { key, headers: { "idempotency-key": bad }, json: { name: "Bad", type: "public" } };

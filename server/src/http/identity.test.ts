@@ -3,12 +3,14 @@ import { api, endpointsOf } from "@coffer/contract";
 import { describe, expect, it } from "vitest";
 import { PASSWORD, signUpWithPassword } from "../features/auth/test-accounts.ts";
 import { openTestApp } from "../test-app.ts";
+import { ofEachTest } from "../test-each.ts";
+
+const service = ofEachTest(openTestApp);
 
 const aliased = endpointsOf(api).filter(({ aliases }) => aliases !== undefined);
 
 describe("an endpoint with aliases", () => {
   it("is one endpoint at every path [D3-two-step S4.2-zklogin-two-step S4.2-bare-paths]", async () => {
-    await using service = await openTestApp();
     expect(aliased.map(({ id }) => id)).toEqual(["identityProvider.zkloginToken", "identityProvider.zkloginAuth"]);
     for (const { id, path, aliases = [] } of aliased) {
       const ask = (at: string) => service.ask("POST", at, { json: { code: "c", state: "s", unknown: 1 } });
@@ -30,7 +32,6 @@ describe("an endpoint with aliases", () => {
   });
 
   it("stands in the OpenAPI document with each of them", async () => {
-    await using service = await openTestApp();
     const { body } = await service.ask("GET", "/openapi.json");
     const paths = body["paths"] as Record<string, { post: Record<string, unknown> }>;
     for (const { path, aliases = [] } of aliased) {
@@ -42,7 +43,6 @@ describe("an endpoint with aliases", () => {
 
 describe("401", () => {
   it("names a scheme whatever was refused, and blames the token only when one was sent in the header [D1-401-challenge]", async () => {
-    await using service = await openTestApp();
     const { email, refreshToken } = await signUpWithPassword(service);
     const answers = [
       await service.ask("GET", "/api/account", { key: "cof_unknown" }),
@@ -61,7 +61,6 @@ describe("401", () => {
 
 describe("answers that hold a secret", () => {
   it("are kept by no cache (RFC 6749 §5.1), and neither are others", async () => {
-    await using service = await openTestApp();
     const { email, refreshToken, accessToken } = await signUpWithPassword(service);
     const answers = [
       await service.ask("POST", "/api/auth/login", { json: { email, password: PASSWORD } }),

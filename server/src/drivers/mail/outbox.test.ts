@@ -11,6 +11,9 @@ import { describeMailer, failureOf, mailOf } from "../../../../test/suites/maile
 import { systemRandom } from "../../ports/random.ts";
 import { diskFileSystem } from "../blobs/disk/file-system.ts";
 import { openOutbox } from "./outbox.ts";
+import { ofEachTest } from "../../test-each.ts";
+
+const scratch = ofEachTest(openScratch);
 
 const FROM = "Coffer <service@example.test>";
 const RUNS = process.env["COFFER_TEST_COUNTS"] === "full" ? 500 : 50;
@@ -31,7 +34,6 @@ describeMailer("outbox", async () => {
 
 describe("the outbox's files", () => {
   it("[D1-mail-tokens] can be read by the server's own user only, whatever was there before", async () => {
-    await using scratch = await openScratch();
     const directory = join(scratch.path, "outbox");
     await open(directory);
     await chmod(directory, 0o755);
@@ -44,7 +46,6 @@ describe("the outbox's files", () => {
   });
 
   it("are named in the order of sending, also within one millisecond and by two processes", async () => {
-    await using scratch = await openScratch();
     const clock = new ManualClock();
     const [one, other] = [await open(scratch.path, clock), await open(scratch.path, clock)];
     for (let at = 0; at < 12; at += 1) {
@@ -93,7 +94,6 @@ describe("the outbox's files", () => {
   });
 
   it("that a crash left half written are gone after the next start, an hour later", async () => {
-    await using scratch = await openScratch();
     const [old, fresh] = [".2026-01-01T00-00-00.000Z-000001-id.part", ".2026-01-01T00-00-00.000Z-000002-id.part"];
     for (const name of [old, fresh, "note.txt"]) await writeFile(join(scratch.path, name), "half a mail");
     const clock = new ManualClock();
@@ -105,7 +105,6 @@ describe("the outbox's files", () => {
   });
 
   it("do not replace a file that is there", async () => {
-    await using scratch = await openScratch();
     const random = { ...systemRandom, uuid: () => "00000000-0000-4000-8000-000000000000" };
     const first = await openOutbox({ ...options(scratch.path), random });
     await first.send(mailOf({ subject: "first" }));
@@ -115,7 +114,6 @@ describe("the outbox's files", () => {
   });
 
   it("say so when their directory cannot be made", async () => {
-    await using scratch = await openScratch();
     const path = join(scratch.path, "file");
     await writeFile(path, "");
     await expect(open(path)).rejects.toThrow();
