@@ -18,6 +18,19 @@ export async function endUpload(
   await queueBlobDeletion(transaction, { blobKey: current.blob_key, notBefore: clock.now() + BLOB_GRACE_MS });
 }
 
+/**
+ * The same, in its own transaction, by who holds the upload's lease. Its bytes count no more, and no download reads a partial: they go at
+ * once. Waiting for the queue, uploads begun and given up in turn would keep any amount on the disk.
+ */
+export async function giveUp(
+  { database, blobs, clock }: Pick<Deps, "database" | "blobs" | "clock">,
+  upload: UploadRow,
+): Promise<void> {
+  await database.transaction((transaction) => endUpload(transaction, { clock }, upload), { freesSpace: true });
+  // The queue has the key: what cannot be removed now is removed then.
+  await blobs.discard(upload.blob_key).catch(() => undefined);
+}
+
 /** How many one transaction looks at: other writers wait for it, and a member may have begun any number. */
 const BATCH = 200;
 

@@ -8,7 +8,7 @@ import type { StoringDeps } from "../files/storing.ts";
 import { advance, finish, readOffset } from "./advancing.ts";
 import { parseChecksum } from "./checksum.ts";
 import { createUpload } from "./creating.ts";
-import { endUpload } from "./ending.ts";
+import { giveUp } from "./ending.ts";
 import { withUpload, type WritingDeps } from "./leasing.ts";
 import { readUploadFor } from "./reaching.ts";
 import { expiryOf, type Progress, speakTus, statusHeaders, uploadHeaders } from "./rules.ts";
@@ -41,9 +41,7 @@ export const uploadsHandlers = (storing: StoringDeps): GroupHandlers<typeof api.
         const id = params.uploadId;
         const find = () => readLive(deps, principal, id);
         await find();
-        await withUpload(deps, { id, find }, (upload) =>
-          deps.database.transaction((transaction) => endUpload(transaction, deps, upload), { freesSpace: true }),
-        );
+        await withUpload(deps, { id, find }, (upload) => giveUp(deps, upload));
         return new Reply(undefined, { headers: { "Tus-Resumable": TUS_VERSION } });
       }),
   };

@@ -284,6 +284,15 @@ test("the quota holds for many creations at the same time: an upload holds its l
   expect(await codeOf(create(service, 1000, other))).toBe("ok");
 });
 
+test("what is given up is off the disk at once: begun and given up again and again, it would fill the disk beyond any quota", async () => {
+  await using service = await openTestService();
+  const { id } = await create(service, 600);
+  await patch(service, id, 0, "x".repeat(599));
+  await service.handlers.uploads.terminate({ params: { uploadId: id }, headers: TUS }, contextOf(service.owner));
+  const { blob_key } = (await service.database.first(service.database.build.selectFrom("blob_deletions").selectAll()))!;
+  expect(await service.blobs.partialLength(blob_key)).toBeNull();
+});
+
 test("what an upload holds is free again once it is given up, over, or has become its file", async () => {
   await using service = await openTestService({ environment: { SERVICE_PRO_STORAGE_BYTES: "1000" } });
   const begin = (name: string, length: number) => create(service, length, { metadata: { filename: name } });
