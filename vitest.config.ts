@@ -16,6 +16,7 @@ const NOWHERE = ["**/node_modules/**", "**/dist/**"];
 const DEEP = [
   "packages/mcp/src/interop.test.ts",
   "test/acceptance/journeys-*.test.ts",
+  "test/any-answer/*.test.ts",
   "test/attack/*.test.ts",
   "test/browser/*.test.ts",
   "test/chain/publish.test.ts",
