@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as z from "zod/mini";
-import { booleanText, email, integerText, itemName, nameProblem, timestamp, uuid } from "./values.ts";
+import { booleanText, email, integerText, itemName, label, nameProblem, timestamp, uuid } from "./values.ts";
 
 describe("names", () => {
   it("normalises to NFC", () => {
@@ -26,6 +26,14 @@ describe("names", () => {
     expect(nameProblem(name)).toContain(reason);
     expect(z.safeParse(itemName, name).success).toBe(false);
   });
+
+  it.each(["a\u0007b", "a\r\nb", "a\u007f", "C1 \u0085 next line", "C1 \u009b31m", "lone \ud800 surrogate"])(
+    "refuses %j as the label of a key, an invite or an account, too",
+    (text) => {
+      expect(z.safeParse(label, text).success).toBe(false);
+      expect(z.parse(label, " ci / deploy\u{1f680} ")).toBe("ci / deploy\u{1f680}");
+    },
+  );
 
   it("counts bytes, not characters", () => {
     expect(nameProblem("é".repeat(127))).toBeNull();

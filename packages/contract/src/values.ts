@@ -21,14 +21,14 @@ export const sha256Hex = z.string().check(z.regex(/^[0-9a-f]{64}$/, "Invalid SHA
 
 export const MAX_NAME_BYTES = 255;
 
-/** A control character (C0, DEL, C1), a path separator, or a lone surrogate (which UTF-8 cannot carry). */
-const FORBIDDEN_IN_NAME = /[\u0000-\u001f\u007f-\u009f/\\]|[\ud800-\udfff]/u;
+/** A control character (C0, DEL, C1), or a lone surrogate (which UTF-8 cannot carry). */
+const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f]|[\ud800-\udfff]/u;
 
 /** Why a text cannot be a file, folder or vault name; null when it can. */
 export function nameProblem(text: string): string | null {
   if (text.length === 0) return "must not be empty";
   if (text === "." || text === "..") return "must not be . or ..";
-  if (FORBIDDEN_IN_NAME.test(text)) return "must not contain control characters, / or \\";
+  if (UNPRINTABLE.test(text) || /[/\\]/.test(text)) return "must not contain control characters, / or \\";
   if (text !== text.trim()) return "must not begin or end with white space";
   if (new TextEncoder().encode(text.normalize("NFC")).length > MAX_NAME_BYTES)
     return "must be at most 255 bytes of UTF-8";
@@ -60,8 +60,13 @@ export function base64Bytes(most: number) {
  */
 export const email = z.string().check(z.maxLength(254), z.email(), z.toLowerCase());
 
-/** A label for a person (key name, account name): 1 to 200 characters. */
-export const label = z.string().check(z.trim(), z.minLength(1), z.maxLength(200));
+/** A label for a person (key name, account name): 1 to 200 characters, none of them a control character. */
+export const label = z.string().check(
+  z.trim(),
+  z.minLength(1),
+  z.maxLength(200),
+  z.refine((text) => !UNPRINTABLE.test(text), "must not contain control characters"),
+);
 
 /** RFC 9110 §8.3.1 media type, at most 255 characters. */
 export const mediaType = z

@@ -27,9 +27,14 @@ function countHosts(lines: readonly string[]): number {
 /** RFC 3986 §2. What does not decode would else be kept as it stands, `%ff` in a query as a name of three characters. */
 function isTarget(target: string): boolean {
   if (!/^[\x21-\x7e]*$/.test(target)) return false;
-  if (!target.includes("%")) return true;
+  return isPercentEncoded(target);
+}
+
+/** Whether every `%` of the text begins UTF-8 in percent-encoding. */
+export function isPercentEncoded(text: string): boolean {
+  if (!text.includes("%")) return true;
   try {
-    decodeURIComponent(target);
+    decodeURIComponent(text);
     return true;
   } catch {
     return false;

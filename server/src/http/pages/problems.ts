@@ -9,7 +9,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   email: "That is no e-mail address. Write it like name@example.com.",
   password: `A password has ${PASSWORD_LENGTH.minimum} to ${PASSWORD_LENGTH.maximum} characters.`,
   newPassword: `A password has ${PASSWORD_LENGTH.minimum} to ${PASSWORD_LENGTH.maximum} characters.`,
-  name: "A name has at most 200 characters.",
+  name: "A name has at most 200 characters, none of them a control character.",
   accessCode: "Write the access code as you were given it.",
 };
 

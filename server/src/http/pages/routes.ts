@@ -1,4 +1,5 @@
 /** Pages that the service serves itself where there is no web application: plain forms over operations of the contract. */
+import { isUtf8 } from "node:buffer";
 import type { api, EndpointDefinition, SessionTokens } from "@coffer/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type GroupHandlers, Reply } from "../../handler.ts";
@@ -7,6 +8,7 @@ import { addressBucketOf } from "../../limits/policies.ts";
 import { ServiceError } from "../../service-error.ts";
 import { FREE_BODY_BYTES } from "../body-room.ts";
 import { CallContext } from "../call.ts";
+import { isPercentEncoded } from "../framing.ts";
 import type { Pipeline } from "../implement.ts";
 import { parseSection } from "../input.ts";
 import { collectBody } from "../json-body.ts";
@@ -129,15 +131,21 @@ async function readForm(request: FastifyRequest, { settings, bodyRoom }: PagesOp
     ...{ bytes: FREE_BODY_BYTES, milliseconds: settings.timing.jsonBody, place },
   });
   request.call.bytesIn += bytes.length;
-  return new URLSearchParams(bytes.toString("utf8"));
+  const text = bytes.toString("utf8");
+  if (!isUtf8(bytes) || !isPercentEncoded(text))
+    throw new ServiceError("validation_failed", "body: not UTF-8 in percent-encoding");
+  return new URLSearchParams(text);
 }
 
-/** What the form has fields for, each once. An optional field that was left empty is left out. */
+/** What the form has fields for, each once, and nothing else. An optional field that was left empty is left out. */
 function readFields({ fields, fromLink }: Form, sent: URLSearchParams): Values {
   const hidden = fromLink?.hidden === true ? [fromLink.field] : [];
   const optional = new Set(fields.filter((field) => field.optional === true).map(({ name }) => name));
+  const names = [...hidden, ...fields.map((field) => field.name)];
+  if ([...sent.keys()].some((name) => !names.includes(name)))
+    throw new ServiceError("validation_failed", "body: The form has no such field");
   const values = new Map<string, string>();
-  for (const name of [...hidden, ...fields.map((field) => field.name)]) {
+  for (const name of names) {
     const [value = "", ...more] = sent.getAll(name);
     if (more.length > 0) throw new ServiceError("validation_failed", `body.${name}: Given more than once`);
     if (value !== "" || !optional.has(name)) values.set(name, value);
