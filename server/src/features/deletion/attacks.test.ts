@@ -23,6 +23,7 @@ import {
 import { ofEachTest } from "../../test-each.ts";
 
 const service = ofEachTest(openTestService);
+const scene = ofEachTest(() => openScene(service));
 
 const MINUTE = 60_000;
 
@@ -95,7 +96,7 @@ async function tryProof(act: Act, bend: (service: TestService, scene: Scene) => 
 
 describe.each(ACTS)("%s [D5-owner-proof]", (act) => {
   test("with the owner's API key alone, or a session alone, is refused, and nothing is changed", async () => {
-    const { shared, acts } = await openScene(service);
+    const { shared, acts } = scene;
     const session: Principal = { ...shared.owner.principal, kind: "session", keyId: null, sessionId: randomUUID() };
     const before = await stateOf(service);
     for (const as of [shared.owner.principal, session]) {
@@ -109,7 +110,6 @@ describe.each(ACTS)("%s [D5-owner-proof]", (act) => {
   });
 
   test("with a signature for anything else is refused", async () => {
-    const scene = await openScene(service);
     const before = await stateOf(service);
     for (const bent of [...BENT, ...othersOf(act).map((other) => ({ act: other, ...fileOf(other, scene) }))]) {
       const proof = await prove(service, scene.shared, act, { ...fileOf(act, scene), bent });
@@ -119,7 +119,6 @@ describe.each(ACTS)("%s [D5-owner-proof]", (act) => {
   });
 
   test("with a challenge for another act, or for the same of another vault, is refused", async () => {
-    const scene = await openScene(service);
     const { shared, acts } = scene;
     const { vaultId } = await openSharedVault(service, { owner: shared.owner });
     const before = await stateOf(service);
@@ -140,8 +139,6 @@ describe.each(ACTS)("%s [D5-owner-proof]", (act) => {
     expect(await tryProof(act, (_service, { shared }) => ({ by: agentOf(shared.owner) }))).toMatchObject({
       code: "signature_invalid",
     });
-    await using service = await openTestService();
-    const scene = await openScene(service);
     for (const as of [agentOf(scene.shared.owner).principal, scene.member.principal]) {
       expect(await codeOf(prove(service, scene.shared, act, { as, ...fileOf(act, scene) }))).toBe("owner_only");
     }
@@ -151,7 +148,6 @@ describe.each(ACTS)("%s [D5-owner-proof]", (act) => {
   });
 
   test("with another credential's proof, a used one, or an expired one is refused", async () => {
-    const scene = await openScene(service);
     const { shared, acts } = scene;
     const proof = await prove(service, shared, act, fileOf(act, scene));
     const thief = { ...shared.owner.principal, keyId: randomUUID() };
@@ -169,7 +165,6 @@ describe.each(ACTS)("%s [D5-owner-proof]", (act) => {
   });
 
   test("with the signature of whoever handed the vault on is refused; the owner is read anew", async () => {
-    const scene = await openScene(service);
     const { shared, member, acts } = scene;
     const proof = await prove(service, shared, act, fileOf(act, scene));
     await service.chain.readVault(shared.objectId, { maxAge: 0 });
@@ -181,7 +176,6 @@ describe.each(ACTS)("%s [D5-owner-proof]", (act) => {
   });
 
   test("while the chain does not answer is refused for now, and the proof is still good afterwards", async () => {
-    const scene = await openScene(service);
     const { shared, acts } = scene;
     const proof = await prove(service, shared, act, fileOf(act, scene));
     service.chain.down = true;
@@ -194,7 +188,6 @@ describe.each(ACTS)("%s [D5-owner-proof]", (act) => {
   });
 
   test("with one proof, asked for fifty times at once, is done once", async () => {
-    const scene = await openScene(service);
     const proof = await prove(service, scene.shared, act, fileOf(act, scene));
     const counts = await outcomes(Array.from({ length: 50 }, () => scene.acts[act](proof)));
     const done = { "delete-vault": "vault.trashed", "purge-vault": "vault.deleted" } as const;
@@ -239,7 +232,7 @@ describe("the proof", () => {
   });
 
   test("is asked for by the challenge's own rules: shared vaults only, a file with its act only", async () => {
-    const { shared } = await openScene(service);
+    const { shared } = scene;
     const as = shared.owner.principal;
     const { default_vault_id } = (await service.database.first(
       service.database.build.selectFrom("accounts").select("default_vault_id").where("id", "=", as.accountId),
@@ -255,7 +248,7 @@ describe("the proof", () => {
   });
 
   test("does not outlive the credential: a key that is revoked while the chain is asked deletes nothing", async () => {
-    const { shared } = await openScene(service);
+    const { shared } = scene;
     const before = await stateOf(service);
     const proof = await prove(service, shared, "delete-vault");
     const { vaultId, owner } = shared;
@@ -267,7 +260,7 @@ describe("the proof", () => {
   });
 
   test("is refused where the vault went to another owner between the look and the act", async () => {
-    const { shared } = await openScene(service);
+    const { shared } = scene;
     const heir = await addPerson(service);
     const proof = await prove(service, shared, "delete-vault");
     const { vaultId, owner } = shared;
@@ -300,7 +293,7 @@ test("[D5-empty-all] emptying all trash leaves shared vaults alone, and names th
 });
 
 test("members cannot empty a vault's trash with a proof of their own", async () => {
-  const { shared, acts } = await openScene(service);
+  const { shared, acts } = scene;
   const other = await addPerson(service);
   await addMember(service, shared, other);
   expect(await codeOf(acts["empty-trash"](undefined, other.principal))).toBe("owner_only");

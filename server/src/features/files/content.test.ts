@@ -9,6 +9,7 @@ import { etagOf } from "./rules.ts";
 import { ofEachTest } from "../../test-each.ts";
 
 const service = ofEachTest(openTestService);
+const file = ofEachTest(() => store());
 
 const BYTES = Buffer.from(Array.from({ length: 3000 }, (_, index) => (index * 7) % 256));
 
@@ -44,7 +45,6 @@ async function head(fileId: string, headers: ContentHeaders = {}) {
 }
 
 test("[D5-content-get] [D5-content-digest] [D5-content-sandbox] [D5-content-etag] whole content: 200 with everything a careful client wants, and nothing a browser would run", async () => {
-  const file = await store();
   const { status, headers, body } = await get(file.id);
   expect(status).toBe(200);
   expect(body?.equals(BYTES)).toBe(true);
@@ -65,7 +65,6 @@ test("[D5-content-get] [D5-content-digest] [D5-content-sandbox] [D5-content-etag
 });
 
 test("[D5-content-range] a range answers the same bytes as a slice, for any range", async () => {
-  const file = await store();
   const position = fc.integer({ min: 0, max: BYTES.length + 50 });
   await fc.assert(
     fc.asyncProperty(position, position, async (a, b) => {
@@ -137,14 +136,12 @@ describe("ranges", () => {
 });
 
 test("HEAD knows no ranges, but the conditions", async () => {
-  const file = await store();
   expect((await head(file.id, { range: "bytes=0-1" })).status).toBe(200);
   expect((await head(file.id, { range: "bytes=9999-" })).status).toBe(200);
   expect((await head(file.id, { "if-none-match": etagOf(file) })).status).toBe(304);
 });
 
 test("[D5-content-etag] If-None-Match compares weakly and answers 304 with the validators alone", async () => {
-  const file = await store();
   const etag = etagOf(file);
   for (const header of ["*", etag, `W/${etag}`, `"other", ${etag}`, ` "a,b" ,W/${etag} `]) {
     const { status, headers, body } = await get(file.id, { "if-none-match": header, range: "bytes=0-1" });
@@ -158,7 +155,6 @@ test("[D5-content-etag] If-None-Match compares weakly and answers 304 with the v
 });
 
 test("If-Match compares strongly and comes first", async () => {
-  const file = await store();
   const etag = etagOf(file);
   expect((await get(file.id, { "if-match": `"x", ${etag}` })).status).toBe(200);
   expect((await get(file.id, { "if-match": "*" })).status).toBe(200);
@@ -170,7 +166,6 @@ test("If-Match compares strongly and comes first", async () => {
 });
 
 test("[D5-content-range] If-Range: the range only while the content is the same", async () => {
-  const file = await store();
   const statusOf = async (ifRange: string) => (await get(file.id, { range: "bytes=0-1", "if-range": ifRange })).status;
   expect(await statusOf(etagOf(file))).toBe(206);
   expect(await statusOf(`W/${etagOf(file)}`)).toBe(200);
@@ -184,7 +179,6 @@ test("[D5-content-range] If-Range: the range only while the content is the same"
 });
 
 test("[D5-isolation-404] what is in the trash, or another account's, is not handed out", async () => {
-  const file = await store();
   const stranger = await service.addAccount();
   const asked = service.handlers.files.content(
     { params: { fileId: file.id }, query: {}, headers: {} },
@@ -200,7 +194,6 @@ test("[D5-isolation-404] what is in the trash, or another account's, is not hand
 });
 
 test("a new version that took the place between row and blob is answered instead of an error", async () => {
-  const file = await store();
   const row = { blob_key: "00000000-gone" };
   await service.database.run(service.database.build.updateTable("files").set(row).where("id", "=", file.id));
   await expect(get(file.id)).rejects.toThrow("not in the blob store");

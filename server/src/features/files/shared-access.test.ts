@@ -16,6 +16,7 @@ import {
 import { ofEachTest } from "../../test-each.ts";
 
 const service = ofEachTest(openTestService);
+const writing = ofEachTest(() => openWriting(service));
 
 async function listOf(person: TestPerson, vaultId: string) {
   return answerOf(await service.handlers.files.list({ query: { vaultId } }, contextOf(person.principal))).files;
@@ -23,7 +24,6 @@ async function listOf(person: TestPerson, vaultId: string) {
 
 describe("who may write", () => {
   test("[D5-isolation-members] an agent of the account before it is a member: sees the vault and its list, is refused its content and changes", async () => {
-    const { member: _member, ...writing } = await openWriting(service);
     const file = await put(service, writing, "name");
     const agent = agentOf(writing.by);
     expect(await listOf(agent, writing.shared.vaultId)).toMatchObject([{ id: file.id, name: "", size: file.size }]);
@@ -40,14 +40,13 @@ describe("who may write", () => {
   });
 
   test("[D5-isolation-404] a stranger finds nothing; a member of one vault reaches no other of the account", async () => {
-    const { member, ...writing } = await openWriting(service);
     const other = await openSharedVault(service, { owner: writing.shared.owner });
     const keyId = await publishKey(service, other, other.owner);
     const hidden = await put(service, { shared: other, by: other.owner, keyId }, "hidden");
     const stranger = await addPerson(service);
     const seen = await put(service, writing, "seen");
     for (const [person, fileId] of [
-      [member, hidden.id],
+      [writing.member, hidden.id],
       [stranger, seen.id],
       [stranger, hidden.id],
     ] as const) {
@@ -63,17 +62,16 @@ describe("who may write", () => {
       const change = service.handlers.files.update({ params: { fileId }, headers: {}, body: { name: "x" } }, context);
       expect(await codeOf(change)).toBe("not_found");
     }
-    expect(await codeOf(put(service, { shared: other, by: member, keyId }, "x"))).toBe("not_found");
+    expect(await codeOf(put(service, { shared: other, by: writing.member, keyId }, "x"))).toBe("not_found");
     expect(await codeOf(put(service, { ...writing, by: stranger }, "x"))).toBe("not_found");
   });
 
   test("[D5-shared-authorised] a removed member is refused content within ten seconds, and its upload when its vault's generation moves", async () => {
-    const { member, ...writing } = await openWriting(service);
-    const file = await put(service, { ...writing, by: member }, "before");
-    service.chain.remove(writing.shared.objectId, member.chainAddress);
+    const file = await put(service, { ...writing, by: writing.member }, "before");
+    service.chain.remove(writing.shared.objectId, writing.member.chainAddress);
     service.clock.advance(10_001);
-    expect(await codeOf(contentOf(service, member, file.id))).toBe("not_a_member");
-    expect(await codeOf(put(service, { ...writing, by: member }, "after"))).toBe("not_a_member");
+    expect(await codeOf(contentOf(service, writing.member, file.id))).toBe("not_a_member");
+    expect(await codeOf(put(service, { ...writing, by: writing.member }, "after"))).toBe("not_a_member");
     // The owner's own statements are of the old generation now.
     expect(await codeOf(put(service, writing, "after"))).toBe("generation_moved");
     const keyId = await publishKey(service, writing.shared, writing.by, 2);
@@ -132,11 +130,10 @@ describe("who may write", () => {
   );
 
   test("a generation that moves while the bytes come stops the commit, and nothing stays", async () => {
-    const { member, ...writing } = await openWriting(service);
     const upload = newUpload(writing, "slow");
     const removing = async function* () {
       yield upload.file.bytes.subarray(0, 100);
-      service.chain.remove(writing.shared.objectId, member.chainAddress);
+      service.chain.remove(writing.shared.objectId, writing.member.chainAddress);
       service.clock.advance(1001);
       yield upload.file.bytes.subarray(100);
     };
@@ -151,21 +148,19 @@ describe("who may write", () => {
   });
 
   test("[D5-shared-authorised] a chain that does not answer refuses everyone but the owner's reading", async () => {
-    const { member, ...writing } = await openWriting(service);
     const file = await put(service, writing, "name");
     service.clock.advance(60_000);
     service.chain.down = true;
     await contentOf(service, writing.by, file.id);
-    expect(await codeOf(contentOf(service, member, file.id))).toBe("chain_unavailable");
+    expect(await codeOf(contentOf(service, writing.member, file.id))).toBe("chain_unavailable");
     expect(await codeOf(put(service, writing, "new"))).toBe("chain_unavailable");
-    expect(await codeOf(listOf(member, writing.shared.vaultId))).toBe("chain_unavailable");
+    expect(await codeOf(listOf(writing.member, writing.shared.vaultId))).toBe("chain_unavailable");
     expect(await listOf(writing.by, writing.shared.vaultId)).toHaveLength(1);
   });
 
   test("a member deletes nothing for good, also with the owner's level in its own account, and empties no trash", async () => {
-    const { member, ...writing } = await openWriting(service);
     const file = await put(service, writing, "name");
-    const context = contextOf(member.principal);
+    const context = contextOf(writing.member.principal);
     const permanent = { params: { fileId: file.id }, query: { permanent: true }, headers: {} };
     expect(await codeOf(service.handlers.files.delete(permanent, context))).toBe("owner_only");
     const { vaultId } = writing.shared;
@@ -174,11 +169,10 @@ describe("who may write", () => {
     const trash = answerOf(await service.handlers.trash.list({ query: { vaultId } }, context));
     expect(trash.files).toMatchObject([{ id: file.id }]);
     // Who has restored it reads it; until then its owner alone does, who rotates there.
-    expect(await codeOf(contentOf(service, member, file.id, file.versionId))).toBe("trashed");
+    expect(await codeOf(contentOf(service, writing.member, file.id, file.versionId))).toBe("trashed");
   });
 
   test("who is no member changes nothing that goes unsigned either: the trash, and the way back from it", async () => {
-    const { member, ...writing } = await openWriting(service);
     const { files, folders } = service.handlers;
     const owner = contextOf(writing.by.principal);
     const file = await put(service, writing, "name");
@@ -190,9 +184,9 @@ describe("who may write", () => {
     const [folderId, gone] = [await makeFolder("folder"), await makeFolder("gone")];
     await files.delete({ params: { fileId: file.id }, query: {}, headers: {} }, owner);
     await folders.delete({ params: { folderId: gone } }, owner);
-    service.chain.remove(writing.shared.objectId, member.chainAddress);
+    service.chain.remove(writing.shared.objectId, writing.member.chainAddress);
     service.clock.advance(10_001);
-    for (const { principal } of [member, agentOf(writing.by)]) {
+    for (const { principal } of [writing.member, agentOf(writing.by)]) {
       const context = contextOf(principal);
       const acts = [
         files.restore({ params: { fileId: file.id }, body: undefined }, context),

@@ -20,10 +20,10 @@ import {
 import { ofEachTest } from "../../test-each.ts";
 
 const service = ofEachTest(openTestService);
+const writing = ofEachTest(() => openWriting(service));
 
 describe("an upload to a shared vault", () => {
   test("[D5-shared-ciphertext] [D5-shared-upload] is stored as it came: ids from the statement, no name, no content type, size and digest of the bytes", async () => {
-    const { member, ...writing } = await openWriting(service);
     const upload = newUpload(writing, "plan.pdf");
     const file = await send(service, writing, upload);
     expect(file).toMatchObject({
@@ -31,27 +31,25 @@ describe("an upload to a shared vault", () => {
       ...{ contentType: "application/octet-stream", size: upload.file.bytes.length },
       shared: { version: upload.version, ...upload.entry },
     });
-    const { bytes, headers } = await contentOf(service, member, file.id);
+    const { bytes, headers } = await contentOf(service, writing.member, file.id);
     expect(bytes.equals(upload.file.bytes)).toBe(true);
     expect(headers["Content-Disposition"]).toBe(`attachment; filename="${file.id}"`);
   });
 
   test("of another account's member counts for the vault's account, is recorded there, and by whom", async () => {
-    const { member, ...writing } = await openWriting(service);
-    const file = await put(service, { ...writing, by: member }, "notes");
+    const file = await put(service, { ...writing, by: writing.member }, "notes");
     const owner = writing.shared.owner.principal.accountId;
     expect(await usageOf(service, owner)).toEqual({ bytes: file.size, files: 1 });
-    expect(await usageOf(service, member.principal.accountId)).toEqual({ bytes: 0, files: 0 });
+    expect(await usageOf(service, writing.member.principal.accountId)).toEqual({ bytes: 0, files: 0 });
     const { build } = service.database;
     const changes = await service.database.all(
       build.selectFrom("changes").select(["action", "actor_json"]).where("account_id", "=", owner).orderBy("sequence"),
     );
     expect(changes.at(-1)).toMatchObject({ action: "file.uploaded" });
-    expect(changes.at(-1)?.actor_json).toContain(member.principal.keyId);
+    expect(changes.at(-1)?.actor_json).toContain(writing.member.principal.keyId);
   });
 
   test("again, with the same statements, is the same file and keeps no second blob", async () => {
-    const { member: _member, ...writing } = await openWriting(service);
     const upload = newUpload(writing, "twice");
     const first = await send(service, writing, upload);
     expect(await send(service, writing, upload)).toEqual(first);
@@ -60,8 +58,7 @@ describe("an upload to a shared vault", () => {
   });
 
   test("races another of the same name index: one wins, nothing of the other stays", async () => {
-    const { member, ...writing } = await openWriting(service);
-    const uploads = [writing, { ...writing, by: member }].map((as) => send(service, as, newUpload(as, "same")));
+    const uploads = [writing, { ...writing, by: writing.member }].map((as) => send(service, as, newUpload(as, "same")));
     expect(await outcomes(uploads)).toEqual({ ok: 1, name_exists: 1 });
     expect(await countBlobs(service)).toBe(1);
   });
@@ -201,10 +198,10 @@ describe("an upload that is not what its statements say", () => {
   );
 });
 
-async function makeFolder(
-  writing: Writing,
-  { id = randomUUID(), folderId = null }: { readonly id?: string; readonly folderId?: string | null } = {},
-): Promise<string> {
+async function makeFolder({
+  id = randomUUID(),
+  folderId = null,
+}: { readonly id?: string; readonly folderId?: string | null } = {}): Promise<string> {
   const shared = entryOf(writing, id, { kind: "folder", id, folderId });
   const body = { vaultId: writing.shared.vaultId, shared };
   return answerOf(await service.handlers.folders.create({ body }, contextOf(writing.by.principal))).folder.id;
@@ -226,7 +223,6 @@ describe("what an upload to a shared vault must not bring, or must", () => {
   }
 
   test("[D5-shared-names] a name in the clear, a form, no statements, half an entry", async () => {
-    const { member: _member, ...writing } = await openWriting(service);
     expect(await refusal(service, writing, { query: { name: "plan.pdf" } })).toBe("validation_failed");
     expect(await refusal(service, writing, { contentType: "multipart/form-data; boundary=x" })).toBe(
       "validation_failed",
@@ -239,7 +235,6 @@ describe("what an upload to a shared vault must not bring, or must", () => {
   });
 
   test("a public vault takes no statements", async () => {
-    const { member: _member, ...writing } = await openWriting(service);
     expect(await refusal(service, writing, { query: { vaultId: undefined, name: "x" } })).toBe("validation_failed");
   });
 
@@ -283,7 +278,6 @@ describe("what an upload to a shared vault must not bring, or must", () => {
   });
 
   test("an id that is no UUID is refused: nothing could be asked for by it", async () => {
-    const { member: _member, ...writing } = await openWriting(service);
     const id = "00000000-0000-0000-0000-000000000001";
     for (const ids of [{ fileId: id }, { versionId: id }]) {
       const file = encryptedFile(ids);
@@ -292,7 +286,7 @@ describe("what an upload to a shared vault must not bring, or must", () => {
         "an id is no UUID",
       );
     }
-    expect(await makeFolder(writing, { id }).catch(String)).toContain("an id is no UUID");
-    expect(await makeFolder(writing, { folderId: id }).catch(String)).toContain("an id is no UUID");
+    expect(await makeFolder({ id }).catch(String)).toContain("an id is no UUID");
+    expect(await makeFolder({ folderId: id }).catch(String)).toContain("an id is no UUID");
   });
 });

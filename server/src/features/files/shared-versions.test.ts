@@ -21,11 +21,11 @@ import {
   replace,
   usageOf,
   versionOf,
-  type Writing,
 } from "./test-shared-files.ts";
 import { ofEachTest } from "../../test-each.ts";
 
 const service = ofEachTest(openTestService);
+const writing = ofEachTest(() => openWriting(service));
 
 const HOUR = 60 * 60_000;
 const jobsOf = (service: TestService) => ({ ...service, log: { info: () => undefined, error: () => undefined } });
@@ -33,15 +33,14 @@ const going = new AbortController().signal;
 
 describe("a new version", () => {
   test("follows the one before; that one stays readable by its id for an hour and then goes with its bytes", async () => {
-    const { member, ...writing } = await openWriting(service);
     const first = await put(service, writing, "name");
-    const old = await contentOf(service, member, first.id);
-    const next = nextVersion({ ...writing, by: member }, first);
-    const second = await replace(service, { ...writing, by: member }, next);
+    const old = await contentOf(service, writing.member, first.id);
+    const next = nextVersion({ ...writing, by: writing.member }, first);
+    const second = await replace(service, { ...writing, by: writing.member }, next);
     expect(second).toMatchObject({ versionId: next.file.versionId, size: next.file.bytes.length });
     expect(second.shared).toMatchObject({ version: next.version, entry: first.shared?.entry });
-    expect((await contentOf(service, member, first.id)).bytes.equals(next.file.bytes)).toBe(true);
-    const kept = await contentOf(service, member, first.id, first.versionId);
+    expect((await contentOf(service, writing.member, first.id)).bytes.equals(next.file.bytes)).toBe(true);
+    const kept = await contentOf(service, writing.member, first.id, first.versionId);
     expect(kept.bytes.equals(old.bytes)).toBe(true);
     expect(kept.headers["ETag"]).toBe(old.headers["ETag"]);
     expect(await usageOf(service, writing.shared.owner.principal.accountId)).toEqual({ bytes: second.size, files: 1 });
@@ -58,7 +57,6 @@ describe("a new version", () => {
   });
 
   test("is refused when it is a replay, skips one, is of another file, or reuses a version's id", async () => {
-    const { member: _member, ...writing } = await openWriting(service);
     const first = await put(service, writing, "name");
     const other = await put(service, writing, "other");
     const second = nextVersion(writing, first);
@@ -81,17 +79,17 @@ describe("a new version", () => {
   });
 
   test("holds to If-Match, and of two that follow the same one only one wins", async () => {
-    const { member, ...writing } = await openWriting(service);
     const first = await put(service, writing, "name");
     const wrong = replace(service, writing, nextVersion(writing, first), { ifMatch: '"sha256-x"' });
     expect(await codeOf(wrong)).toBe("precondition_failed");
-    const both = [writing, { ...writing, by: member }].map((as) => replace(service, as, nextVersion(as, first)));
+    const both = [writing, { ...writing, by: writing.member }].map((as) =>
+      replace(service, as, nextVersion(as, first)),
+    );
     expect(await outcomes(both)).toEqual({ ok: 1, statement_invalid: 1 });
     expect(await countBlobs(service)).toBe(2);
   });
 
   test("may bring the name's next entry along, in the trash too for the owner, who reads there by the version's id", async () => {
-    const { member, ...writing } = await openWriting(service);
     const first = await put(service, writing, "name");
     const renamed = await replace(service, writing, nextVersion(writing, first), {
       entry: nextEntry(writing, "renamed", first),
@@ -99,9 +97,9 @@ describe("a new version", () => {
     expect(renamed.shared?.nameIndex).not.toBe(first.shared?.nameIndex);
     await service.handlers.files.delete(
       { params: { fileId: first.id }, query: {}, headers: {} },
-      contextOf(member.principal),
+      contextOf(writing.member.principal),
     );
-    service.chain.remove(writing.shared.objectId, member.chainAddress);
+    service.chain.remove(writing.shared.objectId, writing.member.chainAddress);
     service.clock.advance(10_001);
     const keyId = await publishKey(service, writing.shared, writing.by, 2);
     const rotating = { ...writing, keyId, generation: 2 };
@@ -115,7 +113,6 @@ describe("a new version", () => {
   });
 
   test("beyond the eighth replaced one lets the oldest go before its hour is over", async () => {
-    const { member: _member, ...writing } = await openWriting(service);
     const versions = [await put(service, writing, "name")];
     for (let sequence = 2; sequence <= KEPT_VERSIONS + 3; sequence += 1) {
       service.clock.advance(1000);
@@ -132,7 +129,7 @@ describe("a new version", () => {
 
   test("goes before its hour when an account keeps more bytes of them than it may store: the oldest first", async () => {
     await using service = await openTestService({ environment: { SERVICE_PRO_STORAGE_BYTES: "1200" } });
-    const { member: _member, ...writing } = await openWriting(service);
+    const writing = await openWriting(service);
     let current = await put(service, writing, "name");
     const replaced: string[] = [];
     for (const sequence of [2, 3, 4]) {
@@ -150,7 +147,6 @@ describe("a new version", () => {
   });
 
   test("of a deleted file goes with it: no version of it is readable or stays on the disk", async () => {
-    const { member: _member, ...writing } = await openWriting(service);
     const first = await put(service, writing, "name");
     await replace(service, writing, nextVersion(writing, first));
     const proof = await prove(service, writing.shared, "delete-file", { fileId: first.id });
@@ -171,7 +167,7 @@ async function update(
   return answerOf(await service.handlers.files.update(input, contextOf(by.principal))).file;
 }
 
-async function folder(writing: Writing, name: string, parentId: string | null = null) {
+async function folder(name: string, parentId: string | null = null) {
   const entry = entryOf(writing, name, { kind: "folder", id: randomUUID(), folderId: parentId });
   const body = { vaultId: writing.shared.vaultId, parentId, shared: entry };
   return answerOf(await service.handlers.folders.create({ body }, contextOf(writing.by.principal))).folder;
@@ -179,11 +175,10 @@ async function folder(writing: Writing, name: string, parentId: string | null = 
 
 describe("a name or a place", () => {
   test("changes with an entry that says so, and with nothing less", async () => {
-    const { member, ...writing } = await openWriting(service);
     const file = await put(service, writing, "name");
     const taken = await put(service, writing, "taken");
-    const inside = await folder(writing, "folder");
-    const by = member;
+    const inside = await folder("folder");
+    const by = writing.member;
     const as = { ...writing, by };
     expect(await codeOf(update(by, file.id, { name: "clear" }))).toBe("validation_failed");
     expect(await codeOf(update(by, file.id, { folderId: inside.id }))).toBe("validation_failed");
@@ -202,10 +197,9 @@ describe("a name or a place", () => {
   });
 
   test("comes back from the trash as it was while it fits, and under a new entry when it does not", async () => {
-    const { member, ...writing } = await openWriting(service);
-    const inside = await folder(writing, "folder");
+    const inside = await folder("folder");
     const file = await put(service, writing, "name", { folderId: inside.id });
-    const context = contextOf(member.principal);
+    const context = contextOf(writing.member.principal);
     const trash = () => service.handlers.files.delete({ params: { fileId: file.id }, query: {}, headers: {} }, context);
     const restore = (shared?: SharedEntry) =>
       service.handlers.files.restore({ params: { fileId: file.id }, body: shared && { shared } }, context);
@@ -214,20 +208,19 @@ describe("a name or a place", () => {
     await trash();
     await service.handlers.folders.delete({ params: { folderId: inside.id } }, context);
     expect(await codeOf(restore())).toBe("names_outdated");
-    const entry = nextEntry({ ...writing, by: member }, "name", file);
+    const entry = nextEntry({ ...writing, by: writing.member }, "name", file);
     expect(answerOf(await restore(entry)).file).toMatchObject({ folderId: null, shared: entry });
   });
 
   test("of a folder: made again it is the same, renamed and moved with an entry, restored with what lay in it", async () => {
-    const { member: _member, ...writing } = await openWriting(service);
     const context = contextOf(writing.by.principal);
-    const outer = await folder(writing, "outer");
+    const outer = await folder("outer");
     const entry = entryOf(writing, "inner", { kind: "folder", id: randomUUID(), folderId: outer.id });
     const body = { vaultId: writing.shared.vaultId, parentId: outer.id, shared: entry };
     const inner = answerOf(await service.handlers.folders.create({ body }, context)).folder;
     expect(inner).toMatchObject({ name: "", parentId: outer.id, shared: entry });
     expect(answerOf(await service.handlers.folders.create({ body }, context)).folder).toEqual(inner);
-    expect(await codeOf(folder(writing, "inner", outer.id))).toBe("name_exists");
+    expect(await codeOf(folder("inner", outer.id))).toBe("name_exists");
     const change = (shared: SharedEntry | undefined, parentId?: string | null) =>
       service.handlers.folders.update(
         {
@@ -252,9 +245,8 @@ describe("a name or a place", () => {
   });
 
   test("[D5-shared-names] is not looked for by a name in the clear, which would be told by that", async () => {
-    const { member: _member, ...writing } = await openWriting(service);
     const { vaultId } = writing.shared;
-    const { id: folderId } = await folder(writing, "folder");
+    const { id: folderId } = await folder("folder");
     const context = contextOf(writing.by.principal);
     const { files, folders } = service.handlers;
     for (const query of [{ vaultId }, { vaultId, folderId: "root" as const }, { folderId }])
@@ -267,11 +259,11 @@ describe("a name or a place", () => {
   });
 
   test("is found by its index, in its vault, by who sees it", async () => {
-    const { member, ...writing } = await openWriting(service);
     const file = await put(service, writing, "name");
     const { vaultId } = writing.shared;
     const find = async (query: object) =>
-      answerOf(await service.handlers.files.list({ query: { vaultId, ...query } }, contextOf(member.principal))).files;
+      answerOf(await service.handlers.files.list({ query: { vaultId, ...query } }, contextOf(writing.member.principal)))
+        .files;
     const nameIndex = file.shared?.nameIndex ?? "";
     expect(await find({ nameIndex, folderId: "root" })).toMatchObject([{ id: file.id }]);
     expect(await find({ nameIndex: "0".repeat(32) })).toEqual([]);
@@ -281,15 +273,14 @@ describe("a name or a place", () => {
 
 describe("what is in the trash of a shared vault", () => {
   test("is rotated by its owner alone, entry by entry, and comes back when its folder's entries agree", async () => {
-    const { member, ...writing } = await openWriting(service);
     const context = contextOf(writing.by.principal);
-    const outer = await folder(writing, "outer");
+    const outer = await folder("outer");
     const files = [
       await put(service, writing, "a", { folderId: outer.id }),
       await put(service, writing, "b", { folderId: outer.id }),
     ];
     await service.handlers.folders.delete({ params: { folderId: outer.id } }, context);
-    service.chain.remove(writing.shared.objectId, member.chainAddress);
+    service.chain.remove(writing.shared.objectId, writing.member.chainAddress);
     service.clock.advance(10_001);
     const now = { ...writing, keyId: await publishKey(service, writing.shared, writing.by, 2), generation: 2 };
     const agent = agentOf(writing.by);
@@ -315,10 +306,9 @@ describe("what is in the trash of a shared vault", () => {
   });
 
   test("goes for good with its names' keys and kept versions, emptied by the owner or by age", async () => {
-    const { member: _member, ...writing } = await openWriting(service);
     const context = contextOf(writing.by.principal);
     const fill = async (name: string) => {
-      const place = await folder(writing, name);
+      const place = await folder(name);
       const file = await put(service, writing, "file", { folderId: place.id });
       await replace(service, writing, nextVersion(writing, file));
       await service.handlers.folders.delete({ params: { folderId: place.id } }, context);

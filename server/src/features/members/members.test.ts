@@ -12,6 +12,8 @@ import { answerOf, codeOf, contextOf, openTestService, outcomes } from "../test-
 import { ofEachTest } from "../../test-each.ts";
 
 const service = ofEachTest(openTestService);
+const shared = ofEachTest(() => openSharedVault(service));
+const person = ofEachTest(() => addPerson(service));
 
 interface Wanted {
   readonly chainAddress: string;
@@ -49,8 +51,6 @@ const name = ({ objectId }: TestSharedVault, { chainAddress, publicKey }: TestPe
 
 describe("a member", () => {
   test("[D5-members] [S5.7-allowlist-placement] [D6-member-events] is recorded when the chain names it, read at this moment, and an event tells of it", async () => {
-    const shared = await openSharedVault(service);
-    const person = await addPerson(service);
     const { chainAddress } = person;
     expect(await codeOf(add(shared, { chainAddress }))).toBe("not_on_allowlist");
     name(shared, person);
@@ -66,8 +66,6 @@ describe("a member", () => {
   });
 
   test("is recorded once, however often it is added and by how many at a time", async () => {
-    const shared = await openSharedVault(service);
-    const person = await addPerson(service);
     name(shared, person);
     const first = await add(shared, { chainAddress: person.chainAddress, label: "Ada" });
     service.clock.advance(1000);
@@ -86,8 +84,6 @@ describe("a member", () => {
   });
 
   test("[D5-members] [D6-member-events] stays until the chain stops naming it, and then sees nothing any more", async () => {
-    const shared = await openSharedVault(service);
-    const person = await addPerson(service);
     const { chainAddress, principal } = person;
     await addMember(service, shared, person);
     expect(await codeOf(remove(shared, chainAddress))).toBe("still_on_allowlist");
@@ -104,8 +100,6 @@ describe("a member", () => {
   });
 
   test("can come back after it was removed", async () => {
-    const shared = await openSharedVault(service);
-    const person = await addPerson(service);
     const { chainAddress } = person;
     name(shared, person);
     await add(shared, { chainAddress, label: "before" });
@@ -122,8 +116,6 @@ describe("a member", () => {
   });
 
   test("is unknown when nobody recorded it, and the owner is none", async () => {
-    const shared = await openSharedVault(service);
-    const person = await addPerson(service);
     expect(await codeOf(remove(shared, person.chainAddress))).toBe("not_found");
     const own = shared.owner.chainAddress;
     expect(await codeOf(remove(shared, own))).toBe("still_on_allowlist");
@@ -133,8 +125,6 @@ describe("a member", () => {
   });
 
   test("waits for the chain: while it is down nobody is added or removed", async () => {
-    const shared = await openSharedVault(service);
-    const person = await addPerson(service);
     await addMember(service, shared, person);
     service.chain.down = true;
     expect(await codeOf(add(shared, { chainAddress: person.chainAddress }))).toBe("chain_unavailable");
@@ -145,7 +135,6 @@ describe("a member", () => {
 
 describe("the list of members", () => {
   test("shows both layers, the owner first", async () => {
-    const shared = await openSharedVault(service);
     const [both, gone, unrecorded] = [await addPerson(service), await addPerson(service), await addPerson(service)];
     for (const [at, person] of [gone, both].entries()) {
       service.clock.advance(at);
@@ -181,8 +170,6 @@ describe("the list of members", () => {
   });
 
   test("is for all who see the vault, and its labels for the owner alone", async () => {
-    const shared = await openSharedVault(service);
-    const person = await addPerson(service);
     name(shared, person);
     await add(shared, { chainAddress: person.chainAddress, label: "a note" });
     for (const who of [person, agentOf(shared.owner)]) {
@@ -196,7 +183,6 @@ describe("the list of members", () => {
   });
 
   test("follows a transfer on the chain: the new owner is named, and is shown to see it once it is recorded", async () => {
-    const shared = await openSharedVault(service);
     const next = await addPerson(service);
     const signing = { address: next.chainAddress, signingKey: next.publicKey, since: 2 };
     const vault = await service.chain.readVault(shared.objectId, { maxAge: 0 });
@@ -214,7 +200,6 @@ describe("the list of members", () => {
 });
 
 test("a public vault has no members, and another account's is not there", async () => {
-  const person = await addPerson(service);
   const { vaults } = answerOf(await service.handlers.vaults.list({ query: {} }, contextOf(person.principal)));
   const shared = { vaultId: vaults[0]?.id ?? "", objectId: "", owner: person };
   const { chainAddress } = person;
@@ -226,8 +211,6 @@ test("a public vault has no members, and another account's is not there", async 
 });
 
 test("[D4-owner-only-members] [S5.9-members] only the owner of the vault's account changes its members", async () => {
-  const shared = await openSharedVault(service);
-  const person = await addPerson(service);
   await addMember(service, shared, person);
   for (const who of [person.principal, agentOf(shared.owner).principal]) {
     expect(await codeOf(add(shared, { chainAddress: person.chainAddress }, who))).toBe("owner_only");

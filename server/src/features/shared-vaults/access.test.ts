@@ -14,10 +14,11 @@ import {
 import { ofEachTest } from "../../test-each.ts";
 
 const service = ofEachTest(openTestService);
+const shared = ofEachTest(() => openSharedVault(service));
 
 const see = ({ vaultId }: TestSharedVault, who: TestPerson) => readVaultFor(service.database, who.principal, vaultId);
 
-async function write(shared: TestSharedVault, who: TestPerson, generation = 1) {
+async function write(who: TestPerson, generation = 1) {
   return requireWriter(service, who.principal, await see(shared, who), { generation });
 }
 
@@ -33,7 +34,6 @@ test("a caller acts with its key's address, else at the owner's level with the a
 
 describe("standing", () => {
   test("is the owner's, an agent's, or a member's of another account", async () => {
-    const shared = await openSharedVault(service);
     const member = await addPerson(service);
     await addMember(service, shared, member);
     const standings = [];
@@ -53,7 +53,6 @@ describe("standing", () => {
 
 describe("using a vault", () => {
   test("[D5-shared-authorised] costs its owner no read of the chain, and the others one in ten seconds", async () => {
-    const shared = await openSharedVault(service);
     const member = await addPerson(service);
     await addMember(service, shared, member);
     const before = service.chain.reads;
@@ -67,7 +66,6 @@ describe("using a vault", () => {
   });
 
   test("of another account without a chain is unavailable, and so is one whose object is gone", async () => {
-    const shared = await openSharedVault(service);
     const vault = await see(shared, agentOf(shared.owner));
     const { principal } = agentOf(shared.owner);
     expect(await codeOf(requireMember({ ...service, chain: null }, principal, vault))).toBe("chain_unavailable");
@@ -79,7 +77,6 @@ describe("using a vault", () => {
   });
 
   test("believes no node that has fallen behind what another process has seen, and looks again when its memory has", async () => {
-    const shared = await openSharedVault(service);
     const member = await addPerson(service);
     await addMember(service, shared, member);
     const { database } = service;
@@ -100,7 +97,6 @@ describe("using a vault", () => {
   });
 
   test("works on a full disk: what was read of the chain is noted another time", async () => {
-    const shared = await openSharedVault(service);
     const member = await addPerson(service);
     await addMember(service, shared, member);
     const vault = await see(shared, shared.owner);
@@ -120,57 +116,53 @@ describe("using a vault", () => {
 
 describe("signing for a vault", () => {
   test("is for those who have a signing key there, and a key that was set a moment ago counts", async () => {
-    const shared = await openSharedVault(service);
     const agent = agentOf(shared.owner);
     const { chainAddress: address } = agent;
-    expect(await codeOf(write(shared, agent))).toBe("not_a_member");
+    expect(await codeOf(write(agent))).toBe("not_a_member");
     service.chain.add(shared.objectId, { address, signingKey: new Uint8Array(0) });
     service.clock.advance(250);
-    expect(await codeOf(write(shared, agent))).toBe("statement_invalid");
+    expect(await codeOf(write(agent))).toBe("statement_invalid");
     const vault = await service.chain.readVault(shared.objectId, { maxAge: 0 });
     if (vault === null) throw new Error("no vault");
     const members = [{ address, signingKey: agent.publicKey, since: 1 }];
     service.chain.set(shared.objectId, { ...vault, members });
-    expect(await write(shared, agent)).toMatchObject({ member: { address, since: 1 } });
-    expect((await write(shared, shared.owner)).member.address).toBe(shared.owner.chainAddress);
+    expect(await write(agent)).toMatchObject({ member: { address, since: 1 } });
+    expect((await write(shared.owner)).member.address).toBe(shared.owner.chainAddress);
   });
 
   test("is for the generation that the chain has now", async () => {
-    const shared = await openSharedVault(service);
     const member = await addPerson(service);
     await addMember(service, shared, member);
-    expect(await codeOf(write(shared, member, 1))).toBe("ok");
-    expect(await codeOf(write(shared, member, 0))).toBe("generation_moved");
-    expect(await codeOf(write(shared, member, 2))).toBe("chain_unavailable");
+    expect(await codeOf(write(member, 1))).toBe("ok");
+    expect(await codeOf(write(member, 0))).toBe("generation_moved");
+    expect(await codeOf(write(member, 2))).toBe("chain_unavailable");
     service.chain.remove(shared.objectId, member.chainAddress);
-    expect(await codeOf(write(shared, shared.owner, 2))).toBe("ok");
+    expect(await codeOf(write(shared.owner, 2))).toBe("ok");
     // The read for the owner is remembered, and shows everybody else what happened.
-    expect(await codeOf(write(shared, shared.owner, 1))).toBe("generation_moved");
-    expect(await codeOf(write(shared, member, 1))).toBe("not_a_member");
+    expect(await codeOf(write(shared.owner, 1))).toBe("generation_moved");
+    expect(await codeOf(write(member, 1))).toBe("not_a_member");
   });
 
   test("costs whoever is refused few reads of the chain, and what is over for good none", async () => {
-    const shared = await openSharedVault(service);
     const [member, agent] = [await addPerson(service), agentOf(shared.owner)];
     await addMember(service, shared, member);
     service.chain.remove(shared.objectId, member.chainAddress);
-    expect(await codeOf(write(shared, shared.owner, 2))).toBe("ok");
+    expect(await codeOf(write(shared.owner, 2))).toBe("ok");
     const before = service.chain.reads;
     for (let times = 0; times < 20; times += 1) {
       for (const generation of [1, 2, 3]) {
-        expect(await codeOf(write(shared, agent, generation))).toBe("not_a_member");
-        expect(await codeOf(write(shared, member, generation))).toBe("not_a_member");
+        expect(await codeOf(write(agent, generation))).toBe("not_a_member");
+        expect(await codeOf(write(member, generation))).toBe("not_a_member");
       }
-      expect(await codeOf(write(shared, shared.owner, 1))).toBe("generation_moved");
+      expect(await codeOf(write(shared.owner, 1))).toBe("generation_moved");
       service.clock.advance(25);
     }
     expect(service.chain.reads - before).toBeLessThanOrEqual(2);
   });
 
   test("of an account that holds no address any more is nobody's", async () => {
-    const shared = await openSharedVault(service);
     const { database } = service;
     await database.run(database.build.updateTable("accounts").set({ chain_address: null }));
-    expect(await codeOf(write(shared, shared.owner))).toBe("not_a_member");
+    expect(await codeOf(write(shared.owner))).toBe("not_a_member");
   });
 });

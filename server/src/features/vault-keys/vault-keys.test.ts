@@ -19,6 +19,7 @@ import { vaultKeysHandlers } from "./handlers.ts";
 import { ofEachTest } from "../../test-each.ts";
 
 const service = ofEachTest(openTestService);
+const shared = ofEachTest(() => openSharedVault(service));
 
 interface Publishing {
   readonly record: string;
@@ -54,7 +55,6 @@ async function standing(refused: Promise<unknown>): Promise<unknown> {
 
 describe("publishing a vault key", () => {
   test("sets a generation's record, answers it again to a repeat, and is in the audit log", async () => {
-    const shared = await openSharedVault(service);
     const record = recordOf(shared);
     const key = await publish(shared, shared.owner, { record });
     expect(key).toMatchObject({ keyId: digestOfBase64(record), generation: 1, record, current: true });
@@ -75,7 +75,6 @@ describe("publishing a vault key", () => {
   });
 
   test("is open to every member with a signing key, whoever's account it calls with", async () => {
-    const shared = await openSharedVault(service);
     const agent = agentOf(shared.owner);
     const [member, reader] = [await addPerson(service), await addPerson(service)];
     await addMember(service, shared, member);
@@ -97,7 +96,6 @@ describe("publishing a vault key", () => {
   });
 
   test("[D5-vault-keys] of several at once exactly one wins, and the others are told its id", async () => {
-    const shared = await openSharedVault(service);
     const records = Array.from({ length: 6 }, () => recordOf(shared));
     const made = records.map((record) => publish(shared, shared.owner, { record }));
     expect(await outcomes(made)).toEqual({ ok: 1, key_exists: 5 });
@@ -108,7 +106,6 @@ describe("publishing a vault key", () => {
   });
 
   test("replaces the record that it names, if that is the current one", async () => {
-    const shared = await openSharedVault(service);
     const { owner } = shared;
     const nothing = publish(shared, owner, { record: recordOf(shared), replaces: "ab".repeat(32) });
     expect(await codeOf(nothing)).toBe("statement_invalid");
@@ -128,7 +125,6 @@ describe("publishing a vault key", () => {
   });
 
   test("where writers run side by side, the unique index has the last word", async () => {
-    const shared = await openSharedVault(service);
     const { owner, vaultId } = shared;
     const won = await publishKey(service, shared, owner);
     const database = between(service.database, () => Promise.reject(new ConstraintError("vault_keys_current")));
@@ -138,7 +134,6 @@ describe("publishing a vault key", () => {
   });
 
   test("ends after a hundred records of one creator in a generation, which keep nobody else from it", async () => {
-    const shared = await openSharedVault(service);
     const { database } = service;
     const member = await addPerson(service);
     await addMember(service, shared, member);
@@ -158,7 +153,6 @@ describe("a key that is sealed again for other key servers", () => {
   const OTHER = Buffer.alloc(32, 8);
 
   test("takes its record's place, also in a generation that is over, by whoever could sign in that", async () => {
-    const shared = await openSharedVault(service);
     const { owner } = shared;
     const [leaving, late] = [await addPerson(service), await addPerson(service)];
     await addMember(service, shared, leaving);
@@ -189,7 +183,6 @@ describe("a key that is sealed again for other key servers", () => {
   });
 
   test("is no way to put another key into a generation that is over, or to bring one back as the current one", async () => {
-    const shared = await openSharedVault(service);
     const { owner } = shared;
     const first = await publishKey(service, shared, owner);
     const other = await publish(shared, owner, {
@@ -222,7 +215,6 @@ describe("a key that is sealed again for other key servers", () => {
 
 describe("a record is refused", () => {
   test("when it is of another vault, another creator, or signed by another key", async () => {
-    const shared = await openSharedVault(service);
     const elsewhere = await openSharedVault(service, { owner: shared.owner });
     const member = await addPerson(service);
     await addMember(service, shared, member);
@@ -246,7 +238,6 @@ describe("a record is refused", () => {
   });
 
   test("when it has not the form of one", async () => {
-    const shared = await openSharedVault(service);
     const good = Buffer.from(recordOf(shared), "base64");
     const longer = Buffer.concat([good, Uint8Array.of(0)]);
     const empty = recordOf(shared, { sealedKey: new Uint8Array(0) });
@@ -259,7 +250,6 @@ describe("a record is refused", () => {
   });
 
   test("when its generation is over, and waits where the node has not seen it yet", async () => {
-    const shared = await openSharedVault(service);
     const member = await addPerson(service);
     await addMember(service, shared, member);
     const { owner } = shared;
@@ -276,7 +266,6 @@ describe("a record is refused", () => {
   });
 
   test("while the chain does not answer", async () => {
-    const shared = await openSharedVault(service);
     service.chain.down = true;
     service.clock.advance(5_000);
     expect(await codeOf(publish(shared, shared.owner, { record: recordOf(shared) }))).toBe("chain_unavailable");
@@ -285,7 +274,6 @@ describe("a record is refused", () => {
 
 describe("the list of vault keys", () => {
   test("[D5-isolation-members] [D5-shared-authorised] is for the owner, and for those whom the chain names: a removed member gets none within ten seconds", async () => {
-    const shared = await openSharedVault(service);
     const [member, agent] = [await addPerson(service), agentOf(shared.owner)];
     await addMember(service, shared, member);
     const keyId = await publishKey(service, shared, member);
@@ -304,7 +292,6 @@ describe("the list of vault keys", () => {
   });
 
   test("opens at once to a member who was just added, though the service read the chain before", async () => {
-    const shared = await openSharedVault(service);
     const agent = agentOf(shared.owner);
     expect(await codeOf(list(shared, agent.principal))).toBe("not_a_member");
     service.chain.add(shared.objectId, { address: agent.chainAddress, signingKey: agent.publicKey });
@@ -313,7 +300,6 @@ describe("the list of vault keys", () => {
   });
 
   test("costs a stranger's account few reads of the chain", async () => {
-    const shared = await openSharedVault(service);
     const agent = agentOf(shared.owner);
     const before = service.chain.reads;
     for (let times = 0; times < 20; times += 1) {
@@ -324,7 +310,6 @@ describe("the list of vault keys", () => {
   });
 
   test("comes in pages, newest first, each key once, and by generation", async () => {
-    const shared = await openSharedVault(service);
     const { owner, objectId } = shared;
     const members = [await addPerson(service), await addPerson(service)];
     const ids: string[] = [];
