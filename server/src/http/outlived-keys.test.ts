@@ -1,18 +1,17 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openTestApp, type TestApp } from "../test-app.ts";
+import { describe, expect, it } from "vitest";
+import { openTestApp } from "../test-app.ts";
+import { ofEachTest } from "../test-each.ts";
 
 const DAY = 24 * 3_600_000;
 
-let test: TestApp;
-let owner: string;
-beforeEach(async () => {
-  test = await openTestApp();
-  ({ key: owner } = await test.signUp());
-});
-afterEach(() => test[Symbol.asyncDispose]());
+const test = ofEachTest(openTestApp);
+const owner = ofEachTest(() => test.signUp());
 
 async function makeKey(): Promise<{ id: string; key: string }> {
-  const { body } = await test.ask("POST", "/api/auth/api-keys", { key: owner, json: { name: "a", expiresInDays: 1 } });
+  const { body } = await test.ask("POST", "/api/auth/api-keys", {
+    key: owner.key,
+    json: { name: "a", expiresInDays: 1 },
+  });
   return { id: String(body["id"]), key: String(body["key"]) };
 }
 
@@ -40,7 +39,7 @@ describe("a key that was refused for its age", () => {
     const { database } = test.deps;
     const mark = database.build.updateTable("api_keys").set((row) => ({ revoked_at: row.ref("expires_at") }));
     await database.transaction((transaction) => transaction.run(mark.where("id", "=", id)));
-    const { body } = await test.ask("GET", `/api/auth/api-keys/${id}`, { key: owner });
+    const { body } = await test.ask("GET", `/api/auth/api-keys/${id}`, { key: owner.key });
     expect(body["apiKey"]).toMatchObject({ revokedAt: null });
   });
 

@@ -1,14 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { parseConfig } from "../config.ts";
-import { openTestLog, type TestLog } from "../features/audit/test-log.ts";
+import { openTestLog } from "../features/audit/test-log.ts";
 import { findCommand } from "./commands.ts";
 import { UsageError } from "./command.ts";
+import { ofEachTest } from "../test-each.ts";
 
-let log: TestLog;
-beforeEach(async () => {
-  log = await openTestLog();
-});
-afterEach(() => log[Symbol.asyncDispose]());
+const log = ofEachTest(openTestLog);
 
 async function run(...options: string[]) {
   const found = findCommand(["vaults", "delete", ...options]);

@@ -1,23 +1,19 @@
 import { Readable } from "node:stream";
 import { renderDeletionText, renderKeyAddressText, renderLinkText } from "@coffer/contract";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { newTestVault } from "../../drivers/chain/test-chain.ts";
-import { openTestApp, type TestAnswer, type TestApp } from "../../test-app.ts";
+import { openTestApp, type TestAnswer } from "../../test-app.ts";
 import { toTimestamp } from "../acting.ts";
 import { MOST_LIVE } from "../chain-proofs/challenges.ts";
 import type { TestSigner } from "../chain-proofs/test-signer.ts";
 import { claimOf, errorCodeOf, makeInvite, newSigner, redeem, TEST_PLACE } from "../invites/test-invites.ts";
+import { ofEachTest } from "../../test-each.ts";
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 
-let service: TestApp;
-let owner: { id: string; key: string };
-beforeEach(async () => {
-  service = await openTestApp();
-  owner = await service.signUp();
-});
-afterEach(() => service[Symbol.asyncDispose]());
+const service = ofEachTest(openTestApp);
+const owner = ofEachTest(() => service.signUp());
 
 async function challenge(key = owner.key): Promise<string> {
   const { body } = await service.ask("POST", "/api/account/link-chain/challenge", { key });

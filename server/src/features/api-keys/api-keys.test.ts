@@ -7,22 +7,18 @@ import {
   renderRedeemText,
   SCOPES,
 } from "@coffer/contract";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openTestApp, type TestAnswer, type TestApp } from "../../test-app.ts";
+import { describe, expect, it } from "vitest";
+import { openTestApp, type TestAnswer } from "../../test-app.ts";
 import { toTimestamp } from "../acting.ts";
 import { logInAgain, signUpWithPassword } from "../auth/test-accounts.ts";
 import type { TestSigner } from "../chain-proofs/test-signer.ts";
 import { claimOf, errorCodeOf, newSigner, redeem, TEST_PLACE } from "../invites/test-invites.ts";
+import { ofEachTest } from "../../test-each.ts";
 
 const HOUR = 3_600_000;
 
-let service: TestApp;
-let owner: { id: string; key: string };
-beforeEach(async () => {
-  service = await openTestApp();
-  owner = await service.signUp();
-});
-afterEach(() => service[Symbol.asyncDispose]());
+const service = ofEachTest(openTestApp);
+const owner = ofEachTest(() => service.signUp());
 
 const now = () => service.clock.now();
 const outcomeOf = (answer: TestAnswer) => [answer.status, errorCodeOf(answer)];

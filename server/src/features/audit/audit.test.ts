@@ -1,16 +1,12 @@
 import { createHash, randomUUID } from "node:crypto";
 import { type AuditEvent, checkAuditChain } from "@coffer/contract";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openTestApp, type TestApp } from "../../test-app.ts";
+import { describe, expect, it } from "vitest";
+import { openTestApp } from "../../test-app.ts";
 import { recordChange } from "../changes/store.ts";
+import { ofEachTest } from "../../test-each.ts";
 
-let service: TestApp;
-let owner: { id: string; key: string };
-beforeEach(async () => {
-  service = await openTestApp();
-  owner = await service.signUp();
-});
-afterEach(() => service[Symbol.asyncDispose]());
+const service = ofEachTest(openTestApp);
+const owner = ofEachTest(() => service.signUp());
 
 const ask = (query: string, key = owner.key) => service.ask("GET", `/api/audit-log${query}`, { key });
 async function page(query: string): Promise<{ events: AuditEvent[]; nextCursor: string | null }> {

@@ -1,17 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { api, type AuditEvent, type EndpointDefinition } from "@coffer/contract";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { newTestVault } from "../../drivers/chain/test-chain.ts";
-import { openTestApp, type TestApp } from "../../test-app.ts";
+import { openTestApp } from "../../test-app.ts";
 import { openSigner } from "../chain-proofs/test-signer.ts";
 import { signRecord } from "../shared-vaults/test-statements.ts";
 import { verifyAccount } from "./verify.ts";
+import { ofEachTest } from "../../test-each.ts";
 
-let service: TestApp;
-beforeEach(async () => {
-  service = await openTestApp();
-});
-afterEach(() => service[Symbol.asyncDispose]());
+const service = ofEachTest(openTestApp);
 
 const signer = openSigner(new Uint8Array(32).fill(7));
 const { chainAddress } = signer;

@@ -1,22 +1,20 @@
 import { randomUUID } from "node:crypto";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { verifyAccount } from "../audit/verify.ts";
 import { bodyOf, codeOf } from "../test-service.ts";
 import { collectEvent } from "./events.ts";
-import { openTestBilling, type Owner, type TestBilling } from "./test-billing.ts";
+import { openTestBilling, type TestBilling } from "./test-billing.ts";
+import { ofEachTest } from "../../test-each.ts";
 
 const SKEW = 5 * 60_000;
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 
-let service: TestBilling;
-let owner: Owner;
-beforeEach(async () => {
-  service = await openTestBilling({
+const service = ofEachTest(() =>
+  openTestBilling({
     environment: { SERVICE_FREE_STORAGE_BYTES: "10", SERVICE_FREE_FILE_BYTES: "10", SERVICE_PRO_STORAGE_BYTES: "1000" },
-  });
-  owner = await service.addOwner();
-});
-afterEach(() => service[Symbol.asyncDispose]());
+  }),
+);
+const owner = ofEachTest(() => service.addOwner());
 
 const event = (more: Partial<Parameters<TestBilling["event"]>[0]> = {}) =>
   service.event({ accountId: owner.id, ...more });

@@ -1,12 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openTestBilling, type Owner, type TestBilling } from "./test-billing.ts";
+import { describe, expect, it } from "vitest";
+import { openTestBilling, type Owner } from "./test-billing.ts";
+import { ofEachTest } from "../../test-each.ts";
 
 const HOUR = 3_600_000;
-let service: TestBilling;
-beforeEach(async () => {
-  service = await openTestBilling({ environment: { SERVICE_FREE_STORAGE_BYTES: "10" } });
-});
-afterEach(() => service[Symbol.asyncDispose]());
+const service = ofEachTest(() => openTestBilling({ environment: { SERVICE_FREE_STORAGE_BYTES: "10" } }));
+const owner = ofEachTest(() => service.addOwner());
 
 type Headers = Readonly<Record<string, string>>;
 const checkout = ({ key }: Owner, plan = "pro", headers: Headers = {}) =>
@@ -23,7 +21,6 @@ async function subscribe(owner: Owner): Promise<void> {
 
 describe("[D0-billing D0-billing-paths S1-billing-verified] a checkout", () => {
   it("answers the payment provider's address", async () => {
-    const owner = await service.addOwner();
     const { status, body } = await checkout(owner);
     expect(status).toBe(200);
     expect(String(body["url"])).toMatch(/^http:\/\/127\.0\.0\.1:8787\/billing\/test-checkout\/[0-9a-f-]{36}$/);
@@ -49,7 +46,6 @@ describe("[D0-billing D0-billing-paths S1-billing-verified] a checkout", () => {
   });
 
   it("is one checkout however often it is asked for, and another for another account, hour or subscription", async () => {
-    const owner = await service.addOwner();
     const urls = await Promise.all(Array.from({ length: 10 }, async () => (await checkout(owner)).body["url"]));
     expect(new Set(urls).size).toBe(1);
     const other = (await checkout(await service.addOwner())).body["url"];
@@ -62,7 +58,6 @@ describe("[D0-billing D0-billing-paths S1-billing-verified] a checkout", () => {
   });
 
   it("with an Idempotency-Key is answered again without asking the provider", async () => {
-    const owner = await service.addOwner();
     const headers = { "idempotency-key": "k-1" };
     const first = await checkout(owner, "pro", headers);
     service.clock.advance(HOUR);
@@ -73,7 +68,6 @@ describe("[D0-billing D0-billing-paths S1-billing-verified] a checkout", () => {
   });
 
   it("is 503 while the provider does not answer, and works with the same key afterwards", async () => {
-    const owner = await service.addOwner();
     const headers = { "idempotency-key": "k-1" };
     service.provider.down = true;
     expect(codeOf(await checkout(owner, "pro", headers))).toEqual([503, "provider_unavailable"]);
@@ -84,7 +78,6 @@ describe("[D0-billing D0-billing-paths S1-billing-verified] a checkout", () => {
   });
 
   it("leaves the database to others while the provider thinks", async () => {
-    const owner = await service.addOwner();
     let made = 0;
     service.provider.meanwhile = async () => {
       const { status } = await service.ask("POST", "/api/folders", { key: owner.key, json: { name: `f${made}` } });
@@ -100,7 +93,6 @@ describe("[D0-billing D0-billing-paths S1-billing-verified] a checkout", () => {
 
 describe("[D0-billing S1-billing-verified] a change of plan", () => {
   it("upwards needs a subscription: also after one has ended", async () => {
-    const owner = await service.addOwner();
     expect(codeOf(await change(owner, "pro"))).toEqual([409, "subscription_required"]);
     await subscribe(owner);
     await service.send(service.event({ accountId: owner.id, kind: "subscription.ended" }));
@@ -109,7 +101,6 @@ describe("[D0-billing S1-billing-verified] a change of plan", () => {
   });
 
   it("to the free plan lets the paid time run out; the provider's event ends it", async () => {
-    const owner = await service.addOwner();
     await subscribe(owner);
     const { status, body } = await change(owner, "free");
     expect(status).toBe(200);
@@ -126,7 +117,6 @@ describe("[D0-billing S1-billing-verified] a change of plan", () => {
   });
 
   it("can be taken back as long as the paid time runs", async () => {
-    const owner = await service.addOwner();
     await subscribe(owner);
     await change(owner, "free");
     expect((await change(owner, "pro")).body["billing"]).toMatchObject({
@@ -140,7 +130,6 @@ describe("[D0-billing S1-billing-verified] a change of plan", () => {
   });
 
   it("to the plan the account is on asks nobody", async () => {
-    const owner = await service.addOwner();
     expect((await change(owner, "free")).body["billing"]).toEqual({ plan: "free", subscription: null });
     await subscribe(owner);
     expect((await change(owner, "pro")).status).toBe(200);
@@ -176,7 +165,6 @@ describe("[D0-billing S1-billing-verified] a change of plan", () => {
   });
 
   it("changes nothing while the provider does not answer", async () => {
-    const owner = await service.addOwner();
     await subscribe(owner);
     const before = await service.billingOf(owner);
     service.provider.down = true;
@@ -186,7 +174,6 @@ describe("[D0-billing S1-billing-verified] a change of plan", () => {
   });
 
   it("does not undo an event that comes while the provider is asked", async () => {
-    const owner = await service.addOwner();
     await subscribe(owner);
     service.provider.meanwhile = async () => {
       await service.send(service.event({ accountId: owner.id, kind: "subscription.ended" }));
@@ -199,7 +186,6 @@ describe("[D0-billing S1-billing-verified] a change of plan", () => {
 
 describe("[S5.9-billing] billing", () => {
   it("is the owner's alone, with the scope for it and without vault limits", async () => {
-    const owner = await service.addOwner();
     const mint = async (json: object) => {
       const { body } = await service.ask("POST", "/api/auth/api-keys", {
         key: owner.key,

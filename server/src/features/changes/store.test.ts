@@ -1,18 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openSqlite } from "../../drivers/database/sqlite.ts";
 import type { Principal } from "../../handler.ts";
 import type { Database } from "../../ports/database.ts";
-import { openTestLog, type TestLog } from "../audit/test-log.ts";
+import { openTestLog } from "../audit/test-log.ts";
 import { toAuditEvent } from "./events.ts";
 import { type Change, listChangesAfter, recordChange } from "./store.ts";
+import { ofEachTest } from "../../test-each.ts";
 
-let log: TestLog;
-beforeEach(async () => {
-  log = await openTestLog();
-});
-afterEach(() => log[Symbol.asyncDispose]());
+const log = ofEachTest(openTestLog);
 
 const origin = { requestId: "r-1", address: "192.0.2.1", userAgent: "test/1" };
 const context = { requestId: "r-1", location: "192.0.2.1", userAgent: "test/1" };

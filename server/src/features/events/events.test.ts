@@ -1,24 +1,22 @@
 import { once } from "node:events";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import { EventSource, Agent } from "undici";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { fetchHandler } from "../../http/in-process.ts";
-import { openTestApp, type TestApp } from "../../test-app.ts";
+import { openTestApp } from "../../test-app.ts";
 import { openAgain, signUpWithPassword } from "../auth/test-accounts.ts";
 import { MAX_FEEDS } from "./open-feeds.ts";
 import { addChange, type ReadBlock, readBlocks, takeIds } from "./test-feed.ts";
+import { ofEachTest } from "../../test-each.ts";
 
-let service: TestApp;
-let account: { id: string; key: string };
-beforeEach(async () => {
-  service = await openTestApp({
+const service = ofEachTest(() =>
+  openTestApp({
     replace: ({ settings }) => ({
       settings: { ...settings, timing: { ...settings.timing, recheck: 10, idleBody: 20 } },
     }),
-  });
-  account = await service.signUp();
-});
-afterEach(() => service[Symbol.asyncDispose]());
+  }),
+);
+const account = ofEachTest(() => service.signUp());
 
 interface Opened {
   readonly answer: Response;

@@ -1,17 +1,14 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { eventSchema } from "@coffer/contract";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Queries } from "../../ports/database.ts";
-import { openTestLog, type TestLog } from "../audit/test-log.ts";
+import { openTestLog } from "../audit/test-log.ts";
 import { removeEntries } from "../audit/store.ts";
 import { BATCH, openFeed, type Pause } from "./feed.ts";
 import { addChange, type ReadBlock, readBlocks, takeIds } from "./test-feed.ts";
+import { ofEachTest } from "../../test-each.ts";
 
-let log: TestLog;
-beforeEach(async () => {
-  log = await openTestLog();
-});
-afterEach(() => log[Symbol.asyncDispose]());
+const log = ofEachTest(openTestLog);
 
 interface Watched {
   readonly blocks: AsyncGenerator<ReadBlock, void, undefined>;

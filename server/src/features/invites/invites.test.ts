@@ -1,19 +1,15 @@
 import { AGENT_SCOPES, INVITE_SCANNING_REGEX, isInviteCode, SCOPES } from "@coffer/contract";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Deps } from "../../deps.ts";
-import { openTestApp, type TestApp } from "../../test-app.ts";
+import { openTestApp } from "../../test-app.ts";
 import { claimOf, errorCodeOf, makeInvite, newSigner, redeem } from "./test-invites.ts";
+import { ofEachTest } from "../../test-each.ts";
 
 const HOUR = 3_600_000;
 const LIMITED = { SERVICE_MAX_INVITES: "3" };
 
-let service: TestApp;
-let owner: { id: string; key: string };
-beforeEach(async () => {
-  service = await openTestApp({ environment: LIMITED });
-  owner = await service.signUp();
-});
-afterEach(() => service[Symbol.asyncDispose]());
+const service = ofEachTest(() => openTestApp({ environment: LIMITED }));
+const owner = ofEachTest(() => service.signUp());
 
 /** Moves on a millisecond whenever somebody looks. */
 function ticking(clock: Deps["clock"]): Deps["clock"] {

@@ -1,21 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { MAX_CLOCK_SKEW, renderInviteCode, renderLinkText } from "@coffer/contract";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openTestApp, type TestApp } from "../../test-app.ts";
+import { describe, expect, it } from "vitest";
+import { openTestApp } from "../../test-app.ts";
 import { between } from "../../test-between.ts";
 import { toTimestamp } from "../acting.ts";
 import { redeemInvite } from "./redeeming.ts";
 import { type Claim, claimOf, errorCodeOf, makeInvite, newSigner, redeem, TEST_PLACE } from "./test-invites.ts";
+import { ofEachTest } from "../../test-each.ts";
 
 const HOUR = 3_600_000;
 
-let service: TestApp;
-let owner: { id: string; key: string };
-beforeEach(async () => {
-  service = await openTestApp();
-  owner = await service.signUp();
-});
-afterEach(() => service[Symbol.asyncDispose]());
+const service = ofEachTest(openTestApp);
+const owner = ofEachTest(() => service.signUp());
 
 const now = () => service.clock.now();
 
