@@ -15,5 +15,6 @@ export const leases: Migration = {
         .addColumn("until", "bigint", (column) => column.notNull())
         .addColumn("taken_over", "integer", (column) => column.notNull()),
     );
+    await queries.run(schema.createIndex("leases_until").on("leases").column("until"));
   },
 };

@@ -2,7 +2,7 @@
  * The database port. Kysely builds and types the queries and never runs them; a driver runs what was compiled.
  * So the same queries serve SQLite and PostgreSQL, and a hot query is compiled once (see {@link prepared}).
  */
-import type { Compilable, CompiledQuery, Kysely } from "kysely";
+import { type Compilable, type CompiledQuery, type Kysely, type RawBuilder, sql } from "kysely";
 import type { Tables } from "./tables.ts";
 
 /** Something that runs compiled queries: the database itself (committed state only) or one transaction. */
@@ -47,6 +47,13 @@ export interface Database extends Queries, AsyncDisposable {
   transaction<Result>(work: (transaction: Queries) => Promise<Result>, options?: TransactionOptions): Promise<Result>;
   /** Rejects when a trivial read fails, and for ever after a failed flush. */
   ping(): Promise<void>;
+}
+
+/** Milliseconds since the Unix epoch by the database's own clock, within a query: all who share it go by one clock. */
+export function clockOf({ capabilities }: Pick<Database, "capabilities">): RawBuilder<number> {
+  return capabilities.dialect === "sqlite"
+    ? sql`cast(unixepoch('subsec') * 1000 as integer)`
+    : sql`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`;
 }
 
 export class ConstraintError extends Error {

@@ -2,9 +2,8 @@
  * Leases: what only one process does at a time, whichever machine it runs on. Held by test/suites/leases.ts. A lease is a
  * row, so every engine behind the database port has them (docs/decisions/0031-leases.md).
  */
-import { type RawBuilder, sql } from "kysely";
 import type { Clock } from "./clock.ts";
-import { type Database, prepared, type Queries } from "./database.ts";
+import { clockOf, type Database, prepared, type Queries } from "./database.ts";
 import type { Random } from "./random.ts";
 
 export interface Lease {
@@ -139,31 +138,25 @@ class HeldLease implements Lease {
 type Statements = ReturnType<typeof statementsFor>;
 
 /** The clock of the database alone decides, so the machines' clocks need not agree. */
-function clockOf({ capabilities }: Database): RawBuilder<number> {
-  return capabilities.dialect === "sqlite"
-    ? sql`cast(unixepoch('subsec') * 1000 as integer)`
-    : sql`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`;
-}
-
 function statementsFor(database: Database) {
   const now = clockOf(database);
   const acquire = prepared((build, value: { name: string; holder: string; lifetime: number; margin: number }) =>
     build
       .insertInto("leases")
-      .values({
+      .values((row) => ({
         ...{ name: value.name, holder: value.holder, fence: 1, taken_over: 0 },
-        until: sql<number>`${now} + ${value.lifetime}`,
-      })
+        until: row(now, "+", value.lifetime),
+      }))
       .onConflict((conflict) =>
         conflict
           .column("name")
           .doUpdateSet((row) => ({
             ...{ holder: row.ref("excluded.holder"), until: row.ref("excluded.until") },
-            fence: sql<number>`leases.fence + 1`,
-            taken_over: sql<number>`case when leases.holder is null then 0 else 1 end`,
+            fence: row("leases.fence", "+", 1),
+            taken_over: row.case().when("leases.holder", "is", null).then(0).else(1).end(),
           }))
           .where((row) =>
-            row.or([row("leases.holder", "is", null), row(sql`leases.until + ${value.margin}`, "<=", now)]),
+            row.or([row("leases.holder", "is", null), row(row("leases.until", "+", value.margin), "<=", now)]),
           ),
       )
       .returning(["fence", "taken_over"]),
@@ -171,7 +164,7 @@ function statementsFor(database: Database) {
   const renew = prepared((build, value: { name: string; holder: string; fence: number; lifetime: number }) =>
     build
       .updateTable("leases")
-      .set({ until: sql<number>`${now} + ${value.lifetime}` })
+      .set((row) => ({ until: row(now, "+", value.lifetime) }))
       .where("name", "=", value.name)
       .where("holder", "=", value.holder)
       .where("fence", "=", value.fence),
@@ -190,7 +183,7 @@ function statementsFor(database: Database) {
       .select("name")
       .where("name", "=", value.name)
       .where("holder", "is not", null)
-      .where(sql<number>`until + ${value.margin}`, ">", now),
+      .where((row) => row(row("until", "+", value.margin), ">", now)),
   );
   return { acquire, renew, release, held };
 }
@@ -213,7 +206,7 @@ export function removeUnused(database: Database, unusedFor: number): Promise<num
   const unused = database.build
     .selectFrom("leases")
     .select("name")
-    .where(sql<number>`until + ${unusedFor}`, "<=", clockOf(database))
+    .where((row) => row("until", "<=", row(clockOf(database), "-", unusedFor)))
     .limit(REMOVED_AT_ONCE);
   return database.run(database.build.deleteFrom("leases").where("name", "in", unused));
 }
