@@ -152,6 +152,21 @@ describe.each([
     await write(client);
   });
 
+  test("once, in a process that runs on, is healed there by what its user does in another one", async () => {
+    const node: Lie = { now: null };
+    now -= 2 * REMEMBERED;
+    const client = newProcess(node);
+    expect(await read(client)).toBe("content");
+    node.now = lie;
+    now += REMEMBERED;
+    await read(client).catch(() => undefined);
+    node.now = null;
+    now += REMEMBERED;
+    await expect(write(client)).rejects.toMatchObject({ code: "rolled_back" });
+    await newProcess(honest).vaults.forgetSeen(vault.id);
+    await write(client);
+  });
+
   test("twice within ten seconds is not believed", async () => {
     await lieOnce(lie, 12);
     await lieOnce(lie, 6);

@@ -34,11 +34,16 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
   const isWitnessed = (chain.network.witnessUrls ?? []).length > 0;
   let kept: { readonly highest: Highest; readonly at: number } | null = null;
   let noted: VaultObject | null = null;
-  const load = async (): Promise<Highest> => {
-    const highest = await pins.loadHighest(objectId);
+  const keep = (highest: Highest): Highest => {
+    // What is kept goes down by its user's word alone: then what this process was shown counts no more either.
+    if (kept !== null && isAbove(bindingOf(kept.highest), bindingOf(highest))) {
+      chain.forgetVault(objectId);
+      noted = null;
+    }
     kept = { highest, at: performance.now() };
     return highest;
   };
+  const load = async (): Promise<Highest> => keep(await pins.loadHighest(objectId));
   return {
     confirmed: () =>
       kept !== null && performance.now() - kept.at < INTERVAL_MS ? Promise.resolve(kept.highest) : load(),
@@ -47,7 +52,7 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
       const { generation, floor, plainNames } = vault;
       const sight = { generation, floor, plainNames, at: clock(), isWitnessed };
       const seen = await load();
-      const highest = isNoted(sight, seen) ? seen : await pins.changeHighest(objectId, noteSight(sight));
+      const highest = isNoted(sight, seen) ? seen : keep(await pins.changeHighest(objectId, noteSight(sight)));
       if (highest.plainNames !== plainNames) throw otherNames(vaultId, plainNames);
       noted = vault;
     },
