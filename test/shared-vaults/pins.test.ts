@@ -160,15 +160,29 @@ describe("no answer replaces a pin", () => {
   });
 
   test("another description of a vault that is pinned is not passed on either", async () => {
+    const { vault: described } = asPublic(secret.id)({ vault: secret });
+    const inAnyCase = (endpoint: string, said: object): Middleware[] => [
+      async (request, next, { endpointId }) => (endpointId === endpoint ? Response.json(said) : next(request)),
+    ];
     const lied = await newProcess([
       lyingAt("vaults.get", asPublic(secret.id)),
       lyingAt("vaults.list", (said: { vaults: Vault[] }) => ({
         ...said,
         vaults: said.vaults.map((vault) => (vault.id === secret.id ? { ...vault, type: "public" } : vault)),
       })),
+      ...inAnyCase("trash.list", { files: [], folders: [], vaults: [described], nextCursor: null }),
+      ...inAnyCase("vaults.delete", { vault: described }),
+      ...inAnyCase("vaults.restore", { vault: described }),
     ]);
-    await expect(lied.client.vaults.get(secret.id)).rejects.toMatchObject({ code: "vault_changed" });
-    await expect(Promise.resolve(lied.client.vaults.list())).rejects.toMatchObject({ code: "vault_changed" });
+    const { client } = lied;
+    for (const act of [
+      () => client.vaults.get(secret.id),
+      () => Promise.resolve(client.vaults.list()),
+      () => Promise.resolve(client.trash.vaults()),
+      () => client.vaults.delete(secret.id),
+      () => client.vaults.restore(secret.id),
+    ])
+      await expect(act()).rejects.toMatchObject({ code: "vault_changed" });
   });
 
   test("and a running process takes up what was trusted in another one", async () => {

@@ -8,6 +8,7 @@ import type { Connection, CallOptions, VaultDeletion } from "../options.ts";
 import { refuseUndefinedPlaces } from "../undefined-place.ts";
 import type { Deleted } from "../vaults/deletion-proof.ts";
 import type { Query } from "./calling.ts";
+import { requirePinned } from "./plain-vault-calls.ts";
 
 /** Sends the call, and again with a proof where the service asks for one and this client holds a chain key. */
 export async function deleteWithProof<Result>(
@@ -50,7 +51,9 @@ export function deletionCalls(connection: Connection) {
         (headers) => callOn(connection, api.vaults.delete, { params, query, headers }, options),
         options,
       );
-      return deleted?.vault ?? null;
+      if (deleted === undefined) return null;
+      await requirePinned(connection, [deleted.vault]);
+      return deleted.vault;
     },
     restore: async (vaultId: string, body: { readonly name?: string } = {}, options?: CallOptions): Promise<Vault> => {
       const params = { vaultId };
@@ -59,6 +62,7 @@ export function deletionCalls(connection: Connection) {
         const now = await callOn(connection, api.vaults.get, { params }, options);
         return body.name === undefined || body.name.normalize("NFC") === now.vault.name ? now : null;
       });
+      await requirePinned(connection, [vault]);
       return vault;
     },
   };

@@ -9,6 +9,7 @@ import { emptyTrash } from "./deletion-calls.ts";
 import { itemCalls } from "./item-calls.ts";
 import { FILES, FOLDERS } from "./items.ts";
 import { eachUnnamed, sharedChanges, toKnownNames } from "./known-names.ts";
+import { requirePinned } from "./plain-vault-calls.ts";
 
 type Folders = typeof api.folders;
 
@@ -50,6 +51,7 @@ export function trashCalls(connection: Connection) {
     },
     vaults: async (query: Query<typeof list>, options?: CallOptions) => {
       const { vaults, nextCursor } = await callOn(connection, list, { query: { ...query, kind: "vaults" } }, options);
+      await requirePinned(connection, vaults);
       return { vaults, nextCursor };
     },
     empty: (query: Query<typeof trashGroup.empty> = {}, options?: CallOptions) =>

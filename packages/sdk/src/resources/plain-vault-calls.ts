@@ -35,7 +35,7 @@ export function plainVaultCalls(connection: Connection) {
 }
 
 /** Neither another type nor another chain object is passed on. Pins nothing. @throws VaultError `vault_changed`. */
-async function requirePinned({ place, sharedVaults }: Connection, vaults: readonly Vault[]): Promise<void> {
+export async function requirePinned({ place, sharedVaults }: Connection, vaults: readonly Vault[]): Promise<void> {
   const { pins } = sharedVaults ?? {};
   for (const { id, type, chainObjectId } of vaults) {
     const pin = (await pins?.load(place.origin, id)) ?? null;
