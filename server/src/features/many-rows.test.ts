@@ -14,10 +14,11 @@ import {
   openWriting,
   put,
   type Writing,
+  usageOf,
 } from "./files/test-shared-files.ts";
 import { PIECE } from "./in-pieces.ts";
 import { publishKey } from "./shared-vaults/test-vaults.ts";
-import { answerOf, contextOf, openTestService, type TestService } from "./test-service.ts";
+import { answerOf, contextOf, openTestService } from "./test-service.ts";
 import { ofEachTest } from "../test-each.ts";
 
 const service = ofEachTest(openTestService);
@@ -82,13 +83,6 @@ async function statesDuring(stateOf: (row: FileRow) => string, act: () => Promis
   return states;
 }
 
-async function usageOf({ database }: TestService, accountId: string) {
-  const { build } = database;
-  return database.first(
-    build.selectFrom("accounts").select(["usage_bytes", "usage_files"]).where("id", "=", accountId),
-  );
-}
-
 test("a folder's names change keys together, as others see them", async () => {
   const { member, writing, context, folder, files } = await openFull();
   service.chain.remove(writing.shared.objectId, member.chainAddress);
@@ -144,7 +138,7 @@ test("a claimed vault changes its account with all that lies in it, and then goe
 
   const remove = () => purgeVault(service, { vaultId, objectId, owner: member });
   expect(await statesDuring((row) => row.vault_id, remove)).toEqual([vaultId, ""]);
-  expect(await usageOf(service, member.principal.accountId)).toEqual({ usage_bytes: 0, usage_files: 0 });
+  expect(await usageOf(service, member.principal.accountId)).toEqual({ bytes: 0, files: 0 });
   const queued = service.database.build.selectFrom("blob_deletions").select("blob_key");
   expect(await service.database.all(queued)).toHaveLength(MANY);
 });

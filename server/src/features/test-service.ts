@@ -189,6 +189,17 @@ export function bodyOf(
   return { stream: pieces(buffer, chunk), length, contentType };
 }
 
+export interface StoredIn {
+  readonly vaultId?: string;
+  readonly folderId?: string;
+}
+
+/** A file of five bytes, stored by the service's owner. */
+export async function storeFile({ handlers, owner }: TestService, name: string, place: StoredIn = {}) {
+  const input = { query: { name, ...place }, headers: {}, body: bodyOf("12345") };
+  return (await handlers.files.upload(input, contextOf(owner))).reply.body.file;
+}
+
 async function* pieces(buffer: Buffer, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < buffer.length; at += size) yield await Promise.resolve(buffer.subarray(at, at + size));
 }

@@ -1,18 +1,10 @@
 import { expect, test } from "vitest";
 import type { Principal } from "../../handler.ts";
-import { answerOf, bodyOf, codeOf, contextOf, openTestService } from "../test-service.ts";
+import { answerOf, bodyOf, codeOf, contextOf, openTestService, storeFile } from "../test-service.ts";
 import { etagOf, revisionTagOf } from "./rules.ts";
 import { ofEachTest } from "../../test-each.ts";
 
 const service = ofEachTest(openTestService);
-
-async function upload(name: string, query: { folderId?: string; vaultId?: string } = {}) {
-  const recorded = await service.handlers.files.upload(
-    { query: { name, ...query }, headers: {}, body: bodyOf("12345") },
-    contextOf(service.owner),
-  );
-  return recorded.reply.body.file;
-}
 
 async function createFolder(name: string, parentId: string | null = null) {
   return (await service.handlers.folders.create({ body: { name, parentId } }, contextOf(service.owner))).reply.body
@@ -52,7 +44,7 @@ async function usage() {
 }
 
 test("[D5-update] [D5-revision] [D5-one-vault] rename and move within the vault, guarded by If-Match", async () => {
-  const [file, other, folder] = [await upload("a"), await upload("b"), await createFolder("f")];
+  const [file, other, folder] = [await storeFile(service, "a"), await storeFile(service, "b"), await createFolder("f")];
   service.clock.advance(5);
   const moved = await update(file.id, { name: "b", folderId: folder.id }, revisionTagOf(file));
   expect(moved).toMatchObject({ name: "b", folderId: folder.id, versionId: file.versionId, createdAt: file.createdAt });
@@ -80,12 +72,12 @@ test("[D5-update] [D5-revision] [D5-one-vault] rename and move within the vault,
 });
 
 test("[D5-delete-soft] [D5-restore] to the trash and back: a second deletion changes nothing, the name is free meanwhile", async () => {
-  const file = await upload("a");
+  const file = await storeFile(service, "a");
   const trashed = await trash(file.id);
   expect(trashed.trashedAt).not.toBeNull();
   service.clock.advance(5);
   expect(await trash(file.id)).toEqual(trashed);
-  await upload("a");
+  await storeFile(service, "a");
   expect(await codeOf(restore(file.id))).toBe("name_exists");
   expect(await restore(file.id, "a (restored)")).toMatchObject({
     id: file.id,
@@ -99,16 +91,19 @@ test("[D5-delete-soft] [D5-restore] to the trash and back: a second deletion cha
 
 test("a file whose folder is in the trash or gone comes back at the top of the vault", async () => {
   const folder = await createFolder("f");
-  const [first, second] = [await upload("a", { folderId: folder.id }), await upload("b", { folderId: folder.id })];
+  const [first, second] = [
+    await storeFile(service, "a", { folderId: folder.id }),
+    await storeFile(service, "b", { folderId: folder.id }),
+  ];
   await trash(first.id);
   await service.handlers.folders.delete({ params: { folderId: folder.id } }, contextOf(service.owner));
   expect(await restore(first.id)).toMatchObject({ folderId: null });
   expect(await restore(second.id)).toMatchObject({ folderId: null });
-  expect(await codeOf(upload("c", { folderId: folder.id }))).toBe("trashed");
+  expect(await codeOf(storeFile(service, "c", { folderId: folder.id }))).toBe("trashed");
 });
 
 test("[D5-delete-permanent] [D1-second-delete-gone] only the owner deletes for good; the bytes are given back and the blob queued", async () => {
-  const file = await upload("a");
+  const file = await storeFile(service, "a");
   const agent: Principal = { ...service.owner, accessLevel: "agent" };
   const erase = (as: Principal) =>
     service.handlers.files.delete(
@@ -126,7 +121,7 @@ test("[D5-delete-permanent] [D1-second-delete-gone] only the owner deletes for g
 });
 
 test("[D5-replace] [D5-replace-if-match] [D5-replace-change] a new version: id and name stay, version and digest change, usage follows, the old blob is queued", async () => {
-  const file = await upload("a");
+  const file = await storeFile(service, "a");
   const replace = (bytes: string, headers: Record<string, string> = {}) =>
     service.handlers.files.replace(
       { params: { fileId: file.id }, headers, body: bodyOf(bytes) },
@@ -155,9 +150,9 @@ test("[D5-list] [D1-list-cursor] [D1-list-limit] lists page newest first through
   ).reply.body.vault;
   for (let index = 0; index < 12; index += 1) {
     if (index % 3 === 0) service.clock.advance(1);
-    await upload(`top ${index}`);
-    await upload(`in ${index}`, { folderId: folder.id });
-    await upload(`other ${index}`, { vaultId: vault.id });
+    await storeFile(service, `top ${index}`);
+    await storeFile(service, `in ${index}`, { folderId: folder.id });
+    await storeFile(service, `other ${index}`, { vaultId: vault.id });
   }
   const defaultVault = folder.vaultId;
   const collect = async (query: Record<string, unknown>, as: Principal = service.owner) => {

@@ -12,6 +12,7 @@ import {
   readAll,
   type TestService,
 } from "../test-service.ts";
+import { countBlobs, usageOf } from "./test-shared-files.ts";
 import { ofEachTest } from "../../test-each.ts";
 
 const service = ofEachTest(openTestService);
@@ -31,21 +32,6 @@ async function upload(
   return recorded.reply.body.file;
 }
 
-async function countBlobs(service: TestService): Promise<number> {
-  let count = 0;
-  for await (const _blob of service.blobs.list()) count += 1;
-  return count;
-}
-
-async function usageOf(service: TestService) {
-  return service.database.first(
-    service.database.build
-      .selectFrom("accounts")
-      .select(["usage_bytes as bytes", "usage_files as files"])
-      .where("id", "=", service.owner.accountId),
-  );
-}
-
 test("[D5-upload-raw] [D5-default-vault] [D5-file-shape] [D1-create-201] a raw upload goes to the default vault and comes back byte for byte", async () => {
   const bytes = Buffer.from(Array.from({ length: 5000 }, (_, index) => index % 251));
   const file = await upload(service, "data.bin", bytes);
@@ -62,7 +48,7 @@ test("[D5-upload-raw] [D5-default-vault] [D5-file-shape] [D1-create-201] a raw u
     contextOf(service.owner),
   );
   expect("body" in answer && answer.body !== undefined && (await readAll(answer.body)).equals(bytes)).toBe(true);
-  expect(await usageOf(service)).toEqual({ bytes: 5000, files: 1 });
+  expect(await usageOf(service, service.owner.accountId)).toEqual({ bytes: 5000, files: 1 });
 });
 
 test("[D5-upload-digest] digests are verified before a row exists; unknown algorithms are ignored, malformed fields refused", async () => {
@@ -88,7 +74,7 @@ test("[D5-upload-digest] digests are verified before a row exists; unknown algor
     expect(await codeOf(upload(service, "c", "hello", { "repr-digest": field })), field).toBe("validation_failed");
   }
   expect(await countBlobs(service)).toBe(2);
-  expect(await usageOf(service)).toEqual({ bytes: 10, files: 2 });
+  expect(await usageOf(service, service.owner.accountId)).toEqual({ bytes: 10, files: 2 });
 });
 
 test("[D5-upload-if-none-match] [D1-conflict-409] [D1-precondition-412] a name is taken once per place: 409, or 412 when If-None-Match asked for it", async () => {
@@ -108,7 +94,7 @@ test("[D5-upload-if-none-match] 50 parallel uploads of one name with If-None-Mat
   );
   expect(await outcomes(racers)).toEqual({ ok: 1, precondition_failed: 49 });
   expect(await countBlobs(service)).toBe(1);
-  expect((await usageOf(service))?.files).toBe(1);
+  expect((await usageOf(service, service.owner.accountId))?.files).toBe(1);
 });
 
 test("[D1-quota-403] 50 parallel uploads of 30 % of the quota each: three fit, the quota is never passed", async () => {
@@ -116,7 +102,7 @@ test("[D1-quota-403] 50 parallel uploads of 30 % of the quota each: three fit, t
   const racers = Array.from({ length: 50 }, (_, index) => upload(service, `file ${index}`, "x".repeat(300)));
   expect(await outcomes(racers)).toEqual({ ok: 3, storage_quota: 47 });
   expect(await countBlobs(service)).toBe(3);
-  expect(await usageOf(service)).toEqual({ bytes: 900, files: 3 });
+  expect(await usageOf(service, service.owner.accountId)).toEqual({ bytes: 900, files: 3 });
 });
 
 test("[D2-file-sizes] too large a file is refused before a byte is read, and while counting when no length was declared", async () => {

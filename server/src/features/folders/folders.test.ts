@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { answerOf, bodyOf, codeOf, contextOf, openTestService, outcomes } from "../test-service.ts";
+import { answerOf, codeOf, contextOf, openTestService, outcomes, storeFile } from "../test-service.ts";
 import { ofEachTest } from "../../test-each.ts";
 
 const service = ofEachTest(openTestService);
@@ -7,14 +7,6 @@ const service = ofEachTest(openTestService);
 async function create(name: string, parentId: string | null = null) {
   return (await service.handlers.folders.create({ body: { name, parentId } }, contextOf(service.owner))).reply.body
     .folder;
-}
-
-async function upload(name: string, folderId: string) {
-  const recorded = await service.handlers.files.upload(
-    { query: { name, folderId }, headers: {}, body: bodyOf(name) },
-    contextOf(service.owner),
-  );
-  return recorded.reply.body.file;
 }
 
 async function update(folderId: string, body: { name?: string; parentId?: string | null }) {
@@ -86,7 +78,10 @@ test("names are taken once per place, also by 50 at the same time", async () => 
 
 test("[D5-folder-delete] a deleted folder takes its subtree along, and brings back just that", async () => {
   const [top = "", middle = ""] = await chain(3);
-  const [early, kept] = [await upload("early", middle), await upload("kept", middle)];
+  const [early, kept] = [
+    await storeFile(service, "early", { folderId: middle }),
+    await storeFile(service, "kept", { folderId: middle }),
+  ];
   const sub = await create("sub", top);
   await service.handlers.files.delete(
     { params: { fileId: early.id }, query: {}, headers: {} },
@@ -112,7 +107,7 @@ test("[D5-folder-delete] a deleted folder takes its subtree along, and brings ba
 
 test("a part of what was deleted comes back alone, at the top of the vault", async () => {
   const [top = "", middle = "", bottom = ""] = await chain(3);
-  await upload("deep", bottom);
+  await storeFile(service, "deep", { folderId: bottom });
   await trash(top);
   expect(await restore(middle)).toMatchObject({ parentId: null });
   expect(await live()).toEqual(["d2/1", "d3/2", "deep"]);

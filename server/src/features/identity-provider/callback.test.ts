@@ -1,19 +1,16 @@
 import { hash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { openTestApp } from "../../test-app.ts";
-import { addAccessCode, outcomeOf, signUpWithPassword, tryAccess } from "../auth/test-accounts.ts";
-import { openAccount } from "../account/opening.ts";
 import {
-  ADA,
-  callBack,
-  comeBack,
+  actionsOf,
+  addAccessCode,
   countRows,
-  makeEphemeral,
-  openSignInApp,
-  readAccount,
-  readActions,
-  type SignInApp,
-} from "./test-sign-ins.ts";
+  outcomeOf,
+  signUpWithPassword,
+  tryAccess,
+} from "../auth/test-accounts.ts";
+import { openAccount } from "../account/opening.ts";
+import { ADA, callBack, comeBack, makeEphemeral, openSignInApp, readAccount, type SignInApp } from "./test-sign-ins.ts";
 import { ofEachTest } from "../../test-each.ts";
 
 const app = ofEachTest(openSignInApp);
@@ -23,7 +20,7 @@ const MINUTE = 60_000;
 it("a new user needs no access code where the operator switched them off [D3-access-codes-off]", async () => {
   await using app = await openSignInApp(({ settings }) => ({ settings: { ...settings, accessCodesRequired: false } }));
   expect((await callBack(app, { accessCode: null })).status).toBe(200);
-  expect(await countRows(app, "accounts")).toBe(1);
+  expect(await countRows(app.service, "accounts")).toBe(1);
 });
 
 describe("GET /api/auth/idp", () => {
@@ -79,7 +76,7 @@ describe("GET /api/auth/idp", () => {
       return true;
     };
     expect(outcomeOf(await app.service.ask("GET", "/api/auth/idp"))).toBe("503 provider_unavailable");
-    expect(await countRows(app, "sign_ins")).toBe(0);
+    expect(await countRows(app.service, "sign_ins")).toBe(0);
   });
 
   it("leads back to the web application's address", async () => {
@@ -119,14 +116,14 @@ describe("POST /api/auth/idp/callback", () => {
     expect(await readAccount(app)).toMatchObject({
       ...{ idp_id: ADA.sub, idp_issuer: app.local.issuer, password_hash: null, zklogin_salt: null },
     });
-    expect(await readActions(app, account.id)).toEqual(["account.created", "vault.created", "session.created"]);
+    expect(await actionsOf(app.service, account.id)).toEqual(["account.created", "vault.created", "session.created"]);
   });
 
   it("finds the user again without an access code, whatever became of the e-mail there", async () => {
     await callBack(app);
     const again = await callBack(app, { user: { ...ADA, email: "moved@example.test", name: "A." }, accessCode: null });
     expect(again.status).toBe(200);
-    expect(await countRows(app, "accounts")).toBe(1);
+    expect(await countRows(app.service, "accounts")).toBe(1);
     expect(await readAccount(app)).toMatchObject({ email: ADA.email, name: "Ada" });
   });
 
@@ -138,9 +135,9 @@ describe("POST /api/auth/idp/callback", () => {
     for (const accessCode of [null, "0000-0000-0000-0000-0000", used, expired, revoked]) {
       expect(outcomeOf(await callBack(app, { accessCode }))).toBe("403 access_code_invalid");
     }
-    expect(await countRows(app, "accounts")).toBe(0);
-    expect(await countRows(app, "sessions")).toBe(0);
-    expect(await countRows(app, "sign_ins")).toBe(0);
+    expect(await countRows(app.service, "accounts")).toBe(0);
+    expect(await countRows(app.service, "sessions")).toBe(0);
+    expect(await countRows(app.service, "sign_ins")).toBe(0);
   });
 
   it("uses a code up with the account, and not with a refusal", async () => {
@@ -150,7 +147,7 @@ describe("POST /api/auth/idp/callback", () => {
     expect((await callBack(app, { accessCode })).status).toBe(200);
     const other = { sub: "bob", email: "bob@example.test" };
     expect(outcomeOf(await callBack(app, { user: other, accessCode }))).toBe("403 access_code_invalid");
-    expect(await countRows(app, "accounts")).toBe(1);
+    expect(await countRows(app.service, "accounts")).toBe(1);
   });
 
   it("makes an unverified account of an unverified e-mail, and asks for the verification mail", async () => {
@@ -165,7 +162,7 @@ describe("POST /api/auth/idp/callback", () => {
     const answer = await callBack(app, { user });
     expect(outcomeOf(answer)).toBe("400 provider_refused");
     expect(answer.body["error"]).toMatch(/e-mail/);
-    expect(await countRows(app, "accounts")).toBe(0);
+    expect(await countRows(app.service, "accounts")).toBe(0);
   });
 });
 
@@ -174,9 +171,9 @@ describe("an e-mail that has an account", () => {
     const { id } = await haveAccount(app, { verified: true });
     expect((await callBack(app, { accessCode: null, user: { ...ADA, email: "Ada@Example.test" } })).status).toBe(200);
     expect(await readAccount(app)).toMatchObject({ id, idp_id: ADA.sub, idp_issuer: app.local.issuer });
-    expect(await readActions(app, id)).toContain("account.identity_linked");
+    expect(await actionsOf(app.service, id)).toContain("account.identity_linked");
     expect((await callBack(app, { accessCode: null })).status).toBe(200);
-    expect(await countRows(app, "accounts")).toBe(1);
+    expect(await countRows(app.service, "accounts")).toBe(1);
   });
 
   it("stays with its account when that has not verified it: who registered it may not be who signs in", async () => {
@@ -185,7 +182,7 @@ describe("an e-mail that has an account", () => {
       expect(outcomeOf(await callBack(app, { accessCode }))).toBe("409 email_exists");
     }
     expect(await readAccount(app)).toMatchObject({ idp_id: null });
-    expect(await countRows(app, "sessions")).toBe(0);
+    expect(await countRows(app.service, "sessions")).toBe(0);
   });
 
   it("stays with its account when the provider has not verified it, and is told only to who holds a code", async () => {
@@ -211,7 +208,7 @@ describe("an e-mail that has an account", () => {
     const { database } = app.service.deps;
     await database.run(database.build.updateTable("accounts").set({ idp_issuer: "https://former.example" }));
     expect(outcomeOf(await callBack(app))).toBe("409 email_exists");
-    expect(await countRows(app, "sessions")).toBe(1);
+    expect(await countRows(app.service, "sessions")).toBe(1);
     const namesake = { ...ADA, email: "another@example.test" };
     expect(outcomeOf(await callBack(app, { user: namesake }))).toBe("200");
     expect((await readAccount(app, namesake.email))?.id).not.toBe((await readAccount(app))?.id);
@@ -233,7 +230,7 @@ describe("a state", () => {
     );
     const outcomes = answers.map(outcomeOf).sort();
     expect(outcomes).toEqual(["200", ...Array.from({ length: 49 }, () => "400 state_invalid")]);
-    expect(await countRows(app, "sessions")).toBe(1);
+    expect(await countRows(app.service, "sessions")).toBe(1);
     expect(app.local.requests.get("/token")).toBe(1);
   });
 
@@ -242,7 +239,7 @@ describe("a state", () => {
     const wrong = await app.service.ask("POST", "/api/auth/idp/callback", { json: { ...json, code: "invented" } });
     expect(outcomeOf(wrong)).toBe("400 provider_refused");
     expect(outcomeOf(await app.service.ask("POST", "/api/auth/idp/callback", { json }))).toBe("400 state_invalid");
-    expect(await countRows(app, "accounts")).toBe(0);
+    expect(await countRows(app.service, "accounts")).toBe(0);
   });
 
   it("does not exchange another sign-in's code: each has its own verifier and nonce", async () => {
@@ -250,7 +247,7 @@ describe("a state", () => {
     const theirs = await comeBack(app, { user: { sub: "victim", email: "victim@example.test" } });
     const json = { code: theirs.code, state: mine.state };
     expect(outcomeOf(await app.service.ask("POST", "/api/auth/idp/callback", { json }))).toBe("400 provider_refused");
-    expect(await countRows(app, "accounts")).toBe(0);
+    expect(await countRows(app.service, "accounts")).toBe(0);
   });
 
   it.each([
@@ -294,8 +291,8 @@ describe("around a sign-in", () => {
       returned.map((json) => app.service.ask("POST", "/api/auth/idp/callback", { json })),
     );
     expect(answers.map(({ status }) => status)).toEqual(returned.map(() => 200));
-    expect(await countRows(app, "accounts")).toBe(1);
-    expect(await countRows(app, "sessions")).toBe(6);
+    expect(await countRows(app.service, "accounts")).toBe(1);
+    expect(await countRows(app.service, "sessions")).toBe(6);
   });
 
   it("X-Dev-Idp-Id acts as the user with that identity [S5.6-idp-id]", async () => {
@@ -318,7 +315,7 @@ describe("around a sign-in", () => {
     const answer = await app.service.ask("POST", "/api/auth/idp/callback", { json });
     expect(outcomeOf(answer)).toBe("503 provider_unavailable");
     expect(answer.body["error"]).toMatch(/begin the sign-in again/);
-    expect(await countRows(app, "accounts")).toBe(0);
+    expect(await countRows(app.service, "accounts")).toBe(0);
   });
 
   it("no log line and no row holds a state, code, token or verifier", async () => {

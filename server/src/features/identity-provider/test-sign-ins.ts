@@ -82,21 +82,9 @@ export async function comeBackWithKey(app: SignInApp, wanted: Wanted = {}, ephem
   return { returned, values: ephemeral.values };
 }
 
-/** How many rows a table has. */
-export async function countRows({ service }: SignInApp, table: "accounts" | "sessions" | "sign_ins"): Promise<number> {
-  const { database } = service.deps;
-  return (await database.all(database.build.selectFrom(table).selectAll())).length;
-}
-
 export async function readAccount({ service }: SignInApp, email = ADA.email ?? "") {
   const { database } = service.deps;
   return database.first(database.build.selectFrom("accounts").selectAll().where("email", "=", email));
-}
-
-export async function readActions({ service }: SignInApp, accountId: string): Promise<string[]> {
-  const { database } = service.deps;
-  const query = database.build.selectFrom("changes").select("action").where("account_id", "=", accountId);
-  return (await database.all(query.orderBy("sequence"))).map(({ action }) => action);
 }
 
 /** zkLogin, combined or step two. */

@@ -4,14 +4,13 @@ import { openDevelopmentProver } from "../../drivers/prover/development.ts";
 import { openHostedProver } from "../../drivers/prover/hosted.ts";
 import { suiZklogin } from "../../drivers/zklogin/sui.ts";
 import { type Prover, ProverUnavailableError } from "../../ports/zklogin.ts";
-import { outcomeOf, tryAccess } from "../auth/test-accounts.ts";
+import { countRows, outcomeOf, tryAccess } from "../auth/test-accounts.ts";
 import { rememberToken, useToken } from "./sign-ins.ts";
 import {
   ADA,
   afterStepOne,
   auth,
   comeBackWithKey,
-  countRows,
   makeEphemeral,
   openSignInApp,
   readAccount,
@@ -34,7 +33,7 @@ describe("the two steps", () => {
       expect(Object.keys(one.body).sort()).toEqual(["chainAddress", "idToken", "salt"]);
       const { idToken, salt, chainAddress } = one.body as Record<string, string>;
       expect(chainAddress).toBe(jwtToAddress(idToken ?? "", salt ?? "", false));
-      expect(await countRows(app, "sessions")).toBe(0);
+      expect(await countRows(app.service, "sessions")).toBe(0);
       expect(await readAccount(app)).toMatchObject({ chain_address: null });
       const two = await auth(app, { idToken, ...values }, `${prefix}/idp/zklogin-auth`);
       expect(two.status).toBe(200);
@@ -56,7 +55,7 @@ describe("the two steps", () => {
     expect(answers.map(outcomeOf).sort()).toEqual(["200", ...Array.from({ length: 19 }, () => "400 state_invalid")]);
     app.clock.advance(-5 * MINUTE);
     expect(outcomeOf(await auth(app, json))).toBe("400 state_invalid");
-    expect(await countRows(app, "sessions")).toBe(1);
+    expect(await countRows(app.service, "sessions")).toBe(1);
   });
 
   it.each([
@@ -75,7 +74,7 @@ describe("the two steps", () => {
     expect(outcomeOf(await auth(app, json))).toBe("400 state_invalid");
     app.clock.advance(-1);
     expect(outcomeOf(await auth(app, json))).toBe("400 state_invalid");
-    expect(await countRows(app, "sessions")).toBe(0);
+    expect(await countRows(app.service, "sessions")).toBe(0);
   });
 
   it("take no token that step one did not hand out, however good it is", async () => {
@@ -87,7 +86,7 @@ describe("the two steps", () => {
     const nobody = { sub: "nobody", email: "nobody@example.test" };
     const unknown = await app.local.signToken(app.local.claimsFor(nobody, { nonce, issuedAt }));
     expect(outcomeOf(await auth(app, { idToken: unknown, ...values }))).toBe("400 state_invalid");
-    expect(await countRows(app, "sessions")).toBe(1);
+    expect(await countRows(app.service, "sessions")).toBe(1);
   });
 
   it("ask the prover for no token that is used up, or that step one did not hand out: proofs are dear", async () => {
@@ -154,7 +153,7 @@ describe("the prover", () => {
   it("that does not answer leaves no session behind, and the next sign-in needs no new access code", async () => {
     await using app = await openSignInApp(() => ({ prover: down }));
     expect(outcomeOf(await signIn(app))).toBe("503 provider_unavailable");
-    expect(await countRows(app, "sessions")).toBe(0);
+    expect(await countRows(app.service, "sessions")).toBe(0);
     expect(await readAccount(app)).toMatchObject({ chain_address: null });
     expect(outcomeOf(await signIn(app, { accessCode: null }))).toBe("503 provider_unavailable");
     // A token that step one handed out is not used up by it.

@@ -2,18 +2,16 @@ import { computeZkLoginAddress } from "@mysten/sui/zklogin";
 import { describe, expect, it, vi } from "vitest";
 import { suiZklogin } from "../../drivers/zklogin/sui.ts";
 import type { Prover } from "../../ports/zklogin.ts";
-import { addAccessCode, outcomeOf } from "../auth/test-accounts.ts";
+import { actionsOf, addAccessCode, countRows, outcomeOf } from "../auth/test-accounts.ts";
 import {
   ADA,
   auth,
   callBack,
   comeBack,
   comeBackWithKey,
-  countRows,
   makeEphemeral,
   openSignInApp,
   readAccount,
-  readActions,
   signIn,
   type SignInApp,
   stepOne,
@@ -54,7 +52,7 @@ describe("GET /api/auth/idp/zklogin", () => {
     // What the service was never told it cannot compare: step one alone, and the flow without zkLogin, need it.
     const half = await app.local.signIn(`${(await begin()).url}&nonce=${nonce}`, ADA);
     expect(outcomeOf(await stepOne(app, half))).toBe("400 state_invalid");
-    expect(await countRows(app, "sessions")).toBe(1);
+    expect(await countRows(app.service, "sessions")).toBe(1);
   });
 });
 
@@ -81,7 +79,7 @@ describe("POST /api/auth/idp/zklogin-auth, combined", () => {
     expect(account).toMatchObject({ chainAddress: address, chainAddressSource: "zklogin", email: ADA.email });
     const { sessions } = (await service.ask("GET", "/api/auth/sessions", { key })).body;
     expect(sessions).toEqual([expect.objectContaining({ method: "zklogin" })]);
-    expect(await readActions(app, account.id)).toEqual([
+    expect(await actionsOf(app.service, account.id)).toEqual([
       ...["account.created", "vault.created", "account.chain_linked", "session.created"],
     ]);
   });
@@ -108,7 +106,7 @@ describe("POST /api/auth/idp/zklogin-auth, combined", () => {
 
   it("needs an access code for a new user, before any row", async () => {
     expect(outcomeOf(await signIn(app, { accessCode: null }))).toBe("403 access_code_invalid");
-    expect(await countRows(app, "accounts")).toBe(0);
+    expect(await countRows(app.service, "accounts")).toBe(0);
   });
 
   it.each(["ephemeralPublicKey", "maxEpoch", "randomness"] as const)(
@@ -119,7 +117,7 @@ describe("POST /api/auth/idp/zklogin-auth, combined", () => {
       const answer = await auth(app, { ...returned, ...values, [name]: other[name] });
       expect(outcomeOf(answer)).toBe("400 proof_invalid");
       expect(app.local.requests.get("/token")).toBeUndefined();
-      expect(await countRows(app, "accounts")).toBe(0);
+      expect(await countRows(app.service, "accounts")).toBe(0);
     },
   );
 
@@ -151,14 +149,14 @@ describe("POST /api/auth/idp/zklogin-auth, combined", () => {
     const { returned, values } = await comeBackWithKey(app);
     const answers = await Promise.all(Array.from({ length: 20 }, () => auth(app, { ...returned, ...values })));
     expect(answers.map(outcomeOf).sort()).toEqual(["200", ...Array.from({ length: 19 }, () => "400 state_invalid")]);
-    expect(await countRows(app, "sessions")).toBe(1);
+    expect(await countRows(app.service, "sessions")).toBe(1);
   });
 
   it("refuses claims that zkLogin cannot take, before there is an account", async () => {
     const answer = await signIn(app, { user: { ...ADA, sub: "s".repeat(116) } });
     expect(outcomeOf(answer)).toBe("400 provider_refused");
     expect(answer.body["error"]).toMatch(/zkLogin/);
-    expect(await countRows(app, "accounts")).toBe(0);
+    expect(await countRows(app.service, "accounts")).toBe(0);
   });
 });
 
@@ -190,7 +188,7 @@ describe("the salt", () => {
     expect(answers.map(({ status }) => status)).toEqual(returned.map(() => 200));
     expect(new Set(answers.map(({ body }) => body["salt"])).size).toBe(1);
     expect(new Set(answers.map(({ body }) => body["chainAddress"])).size).toBe(1);
-    expect(await countRows(app, "accounts")).toBe(1);
+    expect(await countRows(app.service, "accounts")).toBe(1);
   });
 
   it("is made for a user who signed in without zkLogin before", async () => {
@@ -208,13 +206,13 @@ describe("an address that is in the way", () => {
     await using app = await openSignInApp(() => ({ prover }));
     await callBack(app);
     await setAddress(app, ADA.email ?? "", OTHER_ADDRESS);
-    const before = await countRows(app, "sessions");
+    const before = await countRows(app.service, "sessions");
     expect(outcomeOf(await signIn(app, { accessCode: null }))).toBe("409 address_conflict");
     const { returned, values } = await comeBackWithKey(app, { accessCode: null });
     const { body } = await stepOne(app, returned);
     expect(outcomeOf(await auth(app, { idToken: body["idToken"], ...values }))).toBe("409 address_conflict");
     expect(prove).not.toHaveBeenCalled();
-    expect(await countRows(app, "sessions")).toBe(before);
+    expect(await countRows(app.service, "sessions")).toBe(before);
     expect(await readAccount(app)).toMatchObject({ chain_address: OTHER_ADDRESS, chain_address_source: "external" });
   });
 
@@ -235,7 +233,7 @@ describe("an address that is in the way", () => {
     const bound = { chain_address: String(body["chainAddress"]) };
     await database.run(database.build.updateTable("api_keys").set(bound).where("account_id", "=", agent.id));
     expect(outcomeOf(await auth(app, { idToken: body["idToken"], ...values }))).toBe("409 address_conflict");
-    expect(await countRows(app, "sessions")).toBe(0);
+    expect(await countRows(app.service, "sessions")).toBe(0);
   });
 
   it("is kept when it is the same, with its source", async () => {

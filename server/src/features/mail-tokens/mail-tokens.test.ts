@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { openTestApp, type TestApp } from "../../test-app.ts";
-import { logInAgain, outcomeOf, PASSWORD, refresh, signUpWithPassword, tryAccess } from "../auth/test-accounts.ts";
+import {
+  actionsOf,
+  logInAgain,
+  outcomeOf,
+  PASSWORD,
+  refresh,
+  signUpWithPassword,
+  tryAccess,
+} from "../auth/test-accounts.ts";
 import { hashMailToken, MAIL_TOKEN_LIFE, mintMailToken } from "./rules.ts";
 import { mailToken, runMailJob, tokenIn } from "./test-mail.ts";
 import { ofEachTest } from "../../test-each.ts";
@@ -24,12 +32,6 @@ const REFUSED = "400 token_invalid";
 async function isVerified(accessToken: string): Promise<unknown> {
   const { body } = await service.ask("GET", "/api/account", { key: accessToken });
   return (body["account"] as { emailVerified: unknown }).emailVerified;
-}
-
-/** The actions of the account's changes, oldest first. */
-async function actionsOf({ deps: { database } }: TestApp, accountId: string): Promise<string[]> {
-  const query = database.build.selectFrom("changes").select("action").where("account_id", "=", accountId);
-  return (await database.all(query.orderBy("sequence"))).map(({ action }) => action);
 }
 
 function rowsOf<Name extends "mail_requests" | "mail_tokens">({ deps: { database } }: TestApp, name: Name) {

@@ -1,17 +1,9 @@
 import { expect, test } from "vitest";
 import { ServiceError } from "../../service-error.ts";
-import { answerOf, bodyOf, codeOf, contextOf, openTestService } from "../test-service.ts";
+import { answerOf, codeOf, contextOf, openTestService, storeFile } from "../test-service.ts";
 import { ofEachTest } from "../../test-each.ts";
 
 const service = ofEachTest(openTestService);
-
-async function upload(name: string, query: { vaultId?: string; folderId?: string } = {}) {
-  const recorded = await service.handlers.files.upload(
-    { query: { name, ...query }, headers: {}, body: bodyOf("12345") },
-    contextOf(service.owner),
-  );
-  return recorded.reply.body.file;
-}
 
 async function trash(fileId: string) {
   await service.handlers.files.delete({ params: { fileId }, query: {}, headers: {} }, contextOf(service.owner));
@@ -26,8 +18,8 @@ test("[D5-trash] the trash lists what is in it, for a limited key only its vault
   const vault = (
     await service.handlers.vaults.create({ body: { name: "V", type: "public" } }, contextOf(service.owner))
   ).reply.body.vault;
-  const [a, b] = [await upload("a"), await upload("b", { vaultId: vault.id })];
-  await upload("live");
+  const [a, b] = [await storeFile(service, "a"), await storeFile(service, "b", { vaultId: vault.id })];
+  await storeFile(service, "live");
   await trash(a.id);
   await trash(b.id);
   expect(await names()).toEqual(["a", "b"]);
@@ -45,8 +37,8 @@ test("[D5-trash] emptying one vault's trash, then all: live items stay, whole tr
     await service.handlers.folders.create({ body: { name: "sub", parentId: top.id } }, contextOf(service.owner))
   ).reply.body.folder;
   for (let index = 0; index < 250; index += 1)
-    await upload(`${index}`, { folderId: index % 2 === 0 ? top.id : sub.id });
-  const [elsewhere] = [await upload("elsewhere"), await upload("live", { vaultId: vault.id })];
+    await storeFile(service, `${index}`, { folderId: index % 2 === 0 ? top.id : sub.id });
+  const [elsewhere] = [await storeFile(service, "elsewhere"), await storeFile(service, "live", { vaultId: vault.id })];
   await trash(elsewhere.id);
   await service.handlers.folders.delete({ params: { folderId: top.id } }, contextOf(service.owner));
   const empty = (query: { vaultId?: string }) =>
@@ -77,7 +69,7 @@ test("[D5-trash] emptying one vault's trash, then all: live items stay, whole tr
 });
 
 test("a credential that ends while the trash is emptied stops it at the next batch", async () => {
-  for (let index = 0; index < 250; index += 1) await trash((await upload(`${index}`)).id);
+  for (let index = 0; index < 250; index += 1) await trash((await storeFile(service, `${index}`)).id);
   const left: number[] = [];
   const count = async () => {
     const query = service.database.build.selectFrom("files").select((row) => row.fn.countAll<number>().as("count"));

@@ -1,7 +1,15 @@
 import { expect, test } from "vitest";
 import type { Principal } from "../../handler.ts";
 import type { Database, TransactionOptions } from "../../ports/database.ts";
-import { answerOf, bodyOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
+import {
+  answerOf,
+  codeOf,
+  contextOf,
+  openTestService,
+  outcomes,
+  storeFile,
+  type TestService,
+} from "../test-service.ts";
 import { vaultsHandlers } from "./handlers.ts";
 import { ofEachTest } from "../../test-each.ts";
 
@@ -13,14 +21,6 @@ async function create(service: TestService, name: string, as: Principal = servic
 
 async function list(as: Principal = service.owner) {
   return answerOf(await service.handlers.vaults.list({ query: {} }, contextOf(as))).vaults;
-}
-
-async function upload(name: string, query: { vaultId?: string; folderId?: string }) {
-  const recorded = await service.handlers.files.upload(
-    { query: { name, ...query }, headers: {}, body: bodyOf("12345") },
-    contextOf(service.owner),
-  );
-  return recorded.reply.body.file;
 }
 
 function remove(vaultId: string, force?: boolean) {
@@ -78,7 +78,7 @@ test("[D2-vaults] the limit of vaults holds for many at the same time", async ()
 
 test("a forced deletion works on a full disk too: it frees space", async () => {
   const vault = await create(service, "V");
-  await upload("a", { vaultId: vault.id });
+  await storeFile(service, "a", { vaultId: vault.id });
   const asked: unknown[] = [];
   const database: Database = Object.create(service.database, {
     transaction: {
@@ -111,7 +111,10 @@ test("[D5-vault-delete] a vault with content, trash included, is only deleted by
   const folder = (
     await service.handlers.folders.create({ body: { name: "f", vaultId: vault.id } }, contextOf(service.owner))
   ).reply.body.folder;
-  const [kept, trashed] = [await upload("a", { folderId: folder.id }), await upload("b", { vaultId: vault.id })];
+  const [kept, trashed] = [
+    await storeFile(service, "a", { folderId: folder.id }),
+    await storeFile(service, "b", { vaultId: vault.id }),
+  ];
   await service.handlers.files.delete(
     { params: { fileId: trashed.id }, query: {}, headers: {} },
     contextOf(service.owner),
@@ -124,7 +127,7 @@ test("[D5-vault-delete] a vault with content, trash included, is only deleted by
   await expect(remove(vault.id)).rejects.toMatchObject({
     message: "The vault is not empty: it holds 2 files in the trash and 1 folder in the trash",
   });
-  const outside = await upload("outside", {});
+  const outside = await storeFile(service, "outside", {});
   await remove(vault.id, true);
   for (const file of [kept, trashed])
     expect(await codeOf(service.handlers.files.get({ params: { fileId: file.id } }, contextOf(service.owner)))).toBe(
