@@ -168,6 +168,15 @@ describe("a stolen chain key, alone,", () => {
     await expect(read(withKey, fileId)).rejects.toMatchObject({ code: "not_found" });
   });
 
+  test("[S5.7-manage-vaults] of the owner manages no vault at the service: it makes, renames and deletes none", async () => {
+    const thief = stack.owner.another({ credentials: { apiKey: "cof_unknown" } });
+    const refused = { code: "invalid_credential", status: 401 };
+    await expect(thief.vaults.create({ name: "thief's", type: "shared" })).rejects.toMatchObject(refused);
+    await expect(thief.vaults.update(vault.id, { name: "taken" })).rejects.toMatchObject(refused);
+    await expect(thief.vaults.delete(vault.id, { force: true })).rejects.toMatchObject(refused);
+    expect(await read(owner, fileId)).toBe(CONTENT);
+  });
+
   test("of the owner puts an address on the allowlist, for which the key servers then open everything; the service gives it no bytes", async () => {
     const thief = await stack.signUp("owner-thief");
     const { signer } = stack.owner;
