@@ -155,7 +155,7 @@ describe("a refresh", () => {
 });
 
 describe("time and refresh tokens", () => {
-  it("30 days to the millisecond, and a clock that is set back does not bring an expired one back [S3-refresh-ends S8-refresh-token S2.7-refresh-token]", async () => {
+  it("30 days to the millisecond, and a clock that is set back does not bring an expired one back [S3-refresh-ends S8-refresh-token S2.7-refresh-token S5.4-refresh-token]", async () => {
     const [one, two] = [await addSession(service.deps), await addSession(service.deps)];
     service.clock.advance(30 * DAY - 1);
     await next(service, one.refreshToken);

@@ -43,7 +43,7 @@ async function rowsOf(database: Database, table: "vault_members" | "vault_keys" 
 }
 
 describe("a shared vault is made of an object on the chain", () => {
-  test("and says what was read there", async () => {
+  test("[S1-vault-type] and says what was read there", async () => {
     const owner = await addPerson(service);
     const chainObjectId = placeVault(service, owner, { plainNames: true });
     const vault = await create(owner.principal, { chainObjectId });
