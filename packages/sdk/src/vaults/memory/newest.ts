@@ -93,7 +93,9 @@ export async function requireBinding(
 function otherNames(vaultId: string, plainNames: boolean): VaultError {
   const [before, now] = plainNames ? ["encrypts", "does not"] : ["did not encrypt", "does"];
   const message = `The chain showed before that the vault ${before} names, and a node shows now that it ${now}`;
-  return new VaultError("vault_changed", message, { nextStep: healingStep(vaultId) });
+  return new VaultError("vault_changed", message, {
+    nextStep: `Repeat it, or name another chain node. If the owner of ${vaultId} tells you that what was shown before is not true, call vaults.trust, then repeat it.`,
+  });
 }
 
 /** What a user does whom a node has lied to, or to whom one lies now. */
@@ -101,8 +103,18 @@ export function healingStep(vaultId: string): string {
   return `Repeat it, or name another chain node. If the vault's owner or another node tells you that what was shown before is not true, call vaults.forgetSeen("${vaultId}") or vaults.trust, then repeat it.`;
 }
 
-/** What any process was shown of the vault object counts no more: for when its user says so. */
-export async function forgetNumbers({ chain, pins }: VaultSession, chainObjectId: string): Promise<void> {
+/**
+ * What any process was shown of the vault object counts no more: for when its user says so. Whether it encrypts names is not among it, unless
+ * the user was told of the vault (`isTold`): else who heals what a node made up would have that node send the next name in the clear.
+ */
+export async function forgetNumbers(
+  { chain, pins }: VaultSession,
+  chainObjectId: string,
+  isTold = false,
+): Promise<void> {
   chain.forgetVault(chainObjectId);
-  await pins.changeHighest(chainObjectId, () => ({ generation: 0n, floor: 0n }));
+  await pins.changeHighest(chainObjectId, ({ plainNames }) => ({
+    ...{ generation: 0n, floor: 0n },
+    ...(plainNames !== undefined && !isTold && { plainNames }),
+  }));
 }

@@ -18,7 +18,7 @@ export interface ToldOfVault {
 
 /**
  * Pins a vault to what its owner said, before the service was asked or in the place of what it said: from then on neither another chain object
- * nor "it is public" is taken from it. What a node has shown of its generation and floor counts no more.
+ * nor "it is public" is taken from it. What a node has shown of it before counts no more.
  * @throws VaultError `address_invalid`; `vault_changed` unless the chain names that address as the object's owner; `vault_not_found`;
  * ContractError `invalid_request` for what is no vault's id.
  */
@@ -38,7 +38,7 @@ export async function trustVault(
   const told = pinOf(session, { id: vaultId, type: "shared", chainObjectId }, ownerAddress);
   // What was noted of files and folders while it was taken for public counts no more either: that is looked at for public pins alone.
   await replacePin(session.pins, told, () => told);
-  await forgetNumbers(session, chainObjectId);
+  await forgetNumbers(session, chainObjectId, true);
   session.forget();
 }
 
