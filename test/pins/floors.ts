@@ -66,7 +66,7 @@ export const FILE_RULES: readonly FileRule[] = [
     imports: /^kysely(\/|$)/,
     within: /^server\/src\//,
     allowedIn:
-      /^server\/src\/((features|jobs)\/([^/]+\/)*([^/]+-)?store\.ts$|migrations\/|drivers\/database\/|ports\/(database|leases)\.ts$)/,
+      /^server\/src\/((features|jobs)\/([^/]+\/)*([^/]+-)?store\.ts$|migrations\/|drivers\/database\/|ports\/database\.ts$)/,
   },
   {
     name: "vendor SDKs only in drivers/",
