@@ -10,7 +10,7 @@ import { ChainUnavailableError, OtherChainError } from "../../ports/chain.ts";
 import type { MessageSignatures } from "../../ports/message-signatures.ts";
 import { ServiceError } from "../../service-error.ts";
 import { requireFresh, requireProof, requireServiceOrigin } from "./rules.ts";
-import { addressOf, digestOf, openSigner, serialize } from "./test-signer.ts";
+import { addressOf, digestOf, openSigner, serialize, SMALL_ORDER } from "./test-signer.ts";
 
 const RUNS = process.env["COFFER_TEST_COUNTS"] === "full" ? 500 : 15;
 
@@ -143,26 +143,7 @@ describe("a proof of possession", () => {
     );
   });
 
-  /**
-   * Keys of small order, in all their encodings (Chalkias, Garillot, Nikolaenko, "Taming the many EdDSAs"): with
-   * R = identity and S = 0 a lenient verifier takes one signature for any text, and so anybody holds their addresses.
-   */
-  it.each([
-    "0100000000000000000000000000000000000000000000000000000000000000",
-    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-    "0000000000000000000000000000000000000000000000000000000000000080",
-    "0000000000000000000000000000000000000000000000000000000000000000",
-    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
-    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
-    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
-    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
-    "0100000000000000000000000000000000000000000000000000000000000080",
-    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
-    "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-    "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
-    "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-    "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
-  ])("is not had with the key of small order %s", async (hex) => {
+  it.each(SMALL_ORDER)("is not had with the key of small order %s", async (hex) => {
     const publicKey = Buffer.from(hex, "hex");
     expect(Point.fromBytes(publicKey, true).isSmallOrder()).toBe(true);
     const identity = Buffer.from(`01${"00".repeat(31)}`, "hex");
