@@ -1,8 +1,6 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { parseConfig } from "../config.ts";
 import { openSqlite } from "../drivers/database/sqlite.ts";
 import { hashAccessCode, isUsableAccessCode, useAccessCode } from "../features/access-codes/store.ts";
@@ -10,12 +8,10 @@ import { migrate } from "../migrations/migrate.ts";
 import { systemClock } from "../ports/clock.ts";
 import { UsageError } from "./command.ts";
 import { findCommand, isCommandGroup, renderCommands } from "./commands.ts";
+import { openTestDirectory } from "../test-directory.ts";
+import { ofEachTest } from "../test-each.ts";
 
-let directory: string;
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "coffer-operator-"));
-});
-afterEach(() => rm(directory, { recursive: true, force: true }));
+const directory = ofEachTest(openTestDirectory);
 
 /** Runs the words as the shell would. */
 async function run(...words: string[]): Promise<{ status: number; out: string; note: string }> {
@@ -23,14 +19,14 @@ async function run(...words: string[]): Promise<{ status: number; out: string; n
   if (found === null) throw new Error(`there is no command ${words.join(" ")}`);
   const said = { out: "", note: "" };
   const status = await found.command.run(
-    parseConfig({ SERVICE_ENV: "development", SERVICE_DATA_DIR: directory }),
+    parseConfig({ SERVICE_ENV: "development", SERVICE_DATA_DIR: directory.path }),
     found.options,
     { out: (text) => void (said.out += text), note: (text) => void (said.note += text) },
   );
   return { status, ...said };
 }
 
-const openDatabase = () => openSqlite({ path: join(directory, "coffer.sqlite"), reserveBytes: 0 });
+const openDatabase = () => openSqlite({ path: join(directory.path, "coffer.sqlite"), reserveBytes: 0 });
 
 const parse = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>;
 
@@ -76,13 +72,13 @@ describe("access-codes create [D3-access-codes]", () => {
     ["word", "another"],
   ])("refuses %s %j, with what it expects, and makes nothing", async (...words) => {
     await expect(run("access-codes", "create", ...words)).rejects.toThrow(UsageError);
-    expect(existsSync(join(directory, "coffer.sqlite"))).toBe(false);
+    expect(existsSync(join(directory.path, "coffer.sqlite"))).toBe(false);
   });
 });
 
 describe("access-codes list and revoke", () => {
   it("make no database where there is none, and say where they looked", async () => {
-    const path = join(directory, "coffer.sqlite");
+    const path = join(directory.path, "coffer.sqlite");
     for (const words of [["list"], ["revoke", "some-id"]]) {
       await expect(run("access-codes", ...words)).rejects.toThrow(
         `there is no database ${path}, check SERVICE_DATA_DIR`,

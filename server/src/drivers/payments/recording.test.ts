@@ -1,24 +1,21 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { describePaymentProvider } from "../../../../test/suites/payment-provider.ts";
 import { type PaymentProvider, PaymentUnavailableError } from "../../ports/payment-provider.ts";
 import { openTestPayments, signPaymentEvent } from "./recording.ts";
 import { isSigned, signParts } from "./standard-webhooks.ts";
+import { openTestDirectory } from "../../test-directory.ts";
+import { ofEachTest } from "../../test-each.ts";
 
 const secret = `whsec_${Buffer.from("secret of the tests, 32 bytes ok").toString("base64")}`;
 const NOW = Date.UTC(2026, 10, 20, 12);
 
-let directory: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "coffer-payments-"));
-});
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
+const directory = ofEachTest(openTestDirectory);
 
-const path = () => join(directory, "payments", "requests.jsonl");
+const path = () => join(directory.path, "payments", "requests.jsonl");
 const open = (): PaymentProvider =>
-  openTestPayments({ kind: "test", secret, directory: join(directory, "payments") }, "http://app.test");
+  openTestPayments({ kind: "test", secret, directory: join(directory.path, "payments") }, "http://app.test");
 function recorded(): Record<string, string>[] {
   const lines = readFileSync(path(), "utf8")
     .split("\n")
@@ -60,7 +57,7 @@ describe("[D0-billing-test-provider] the embedded payment provider", () => {
     ]);
     expect(readFileSync(path(), "utf8")).not.toContain(secret.slice(6));
     expect(statSync(path()).mode & 0o777).toBe(0o600);
-    expect(statSync(join(directory, "payments")).mode & 0o777).toBe(0o700);
+    expect(statSync(join(directory.path, "payments")).mode & 0o777).toBe(0o700);
   });
 
   it("knows after a restart which checkouts it has opened, also past half a line that a crash left", async () => {
@@ -75,10 +72,10 @@ describe("[D0-billing-test-provider] the embedded payment provider", () => {
   });
 
   it("does not answer when it cannot write, and does once it can", async () => {
-    writeFileSync(join(directory, "payments"), "in the way");
+    writeFileSync(join(directory.path, "payments"), "in the way");
     const provider = open();
     await expect(provider.checkout(request("c-1"))).rejects.toBeInstanceOf(PaymentUnavailableError);
-    rmSync(join(directory, "payments"));
+    rmSync(join(directory.path, "payments"));
     await provider.checkout(request("c-1"));
     expect(recorded()).toHaveLength(1);
   });

@@ -1,67 +1,64 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { enterProcess } from "./processes.ts";
+import { openTestDirectory } from "../../../test-directory.ts";
+import { ofEachTest } from "../../../test-each.ts";
 
-let directory: string;
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "coffer-processes-"));
-});
-afterEach(() => rm(directory, { recursive: true, force: true }));
+const directory = ofEachTest(openTestDirectory);
 
 describe("a process that enters a directory", () => {
   it("is alone until another one is there", () => {
-    using first = enterProcess(directory);
-    using second = enterProcess(directory);
+    using first = enterProcess(directory.path);
+    using second = enterProcess(directory.path);
     expect([first.alone, second.alone]).toEqual([true, false]);
   });
 
   it("is alone after the others have left", async () => {
-    enterProcess(directory)[Symbol.dispose]();
-    using entry = enterProcess(directory);
+    enterProcess(directory.path)[Symbol.dispose]();
+    using entry = enterProcess(directory.path);
     expect(entry.alone).toBe(true);
-    expect(await readdir(directory)).toHaveLength(1);
+    expect(await readdir(directory.path)).toHaveLength(1);
   });
 
   it("sees one in another process, until that is killed", async () => {
     const source = `import { enterProcess } from ${JSON.stringify(new URL("./processes.ts", import.meta.url).href)};
-      enterProcess(${JSON.stringify(directory)}); console.log("in"); setInterval(() => undefined, 1000);`;
+      enterProcess(${JSON.stringify(directory.path)}); console.log("in"); setInterval(() => undefined, 1000);`;
     const other = spawn(process.execPath, ["--input-type=module-typescript", "--eval", source], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     await once(other.stdout, "data");
     {
-      using entry = enterProcess(directory);
+      using entry = enterProcess(directory.path);
       expect(entry.alone).toBe(false);
     }
     other.kill("SIGKILL");
     await once(other, "exit");
-    using entry = enterProcess(directory);
+    using entry = enterProcess(directory.path);
     expect(entry.alone).toBe(true);
-    expect(await readdir(directory)).toHaveLength(1);
+    expect(await readdir(directory.path)).toHaveLength(1);
   });
 
   it("is not deceived by a process id that is used again", async () => {
     const { hostname } = await import("node:os");
     const record = { pid: process.pid, startedAt: "1", host: hostname() };
-    await writeFile(join(directory, "left-behind"), JSON.stringify(record));
-    using entry = enterProcess(directory);
+    await writeFile(join(directory.path, "left-behind"), JSON.stringify(record));
+    using entry = enterProcess(directory.path);
     expect(entry.alone).toBe(true);
   });
 
   it("believes a file of another machine for as long as it is fresh", async () => {
-    const path = join(directory, "elsewhere");
+    const path = join(directory.path, "elsewhere");
     await writeFile(path, JSON.stringify({ pid: 1, startedAt: "1", host: "another-machine" }));
     {
-      using entry = enterProcess(directory);
+      using entry = enterProcess(directory.path);
       expect(entry.alone).toBe(false);
     }
     const longAgo = new Date(Date.now() - 3_600_000);
     await utimes(path, longAgo, longAgo);
-    using entry = enterProcess(directory);
+    using entry = enterProcess(directory.path);
     expect(entry.alone).toBe(true);
   });
 });

@@ -1,25 +1,22 @@
 import { execFile } from "node:child_process";
-import { chmod, mkdir, mkdtemp, rm, stat, truncate, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, mkdir, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { accountRow, insertAccount, vaultRow } from "../../../../../test/kit/rows.ts";
 import { migrate } from "../../../migrations/migrate.ts";
 import { type Database, DatabaseFullError, DatabaseUnavailableError } from "../../../ports/database.ts";
 import { openSqlite } from "../sqlite.ts";
+import { openTestDirectory } from "../../../test-directory.ts";
+import { ofEachTest } from "../../../test-each.ts";
 
 const run = promisify(execFile);
 const MIB = 1024 * 1024;
 
-let directory: string;
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "coffer-sqlite-"));
-});
-afterEach(() => rm(directory, { recursive: true, force: true }));
+const directory = ofEachTest(openTestDirectory);
 
-const file = () => join(directory, "coffer.db");
+const file = () => join(directory.path, "coffer.db");
 
 describe("SQLite", () => {
   it("refuses a file that is no database", async () => {
@@ -42,7 +39,7 @@ describe("SQLite", () => {
   });
 
   it("keeps every file of the database from other users, also in a directory that they can read", async () => {
-    await chmod(directory, 0o755);
+    await chmod(directory.path, 0o755);
     await using database = await openSqlite({ path: file(), reserveBytes: 4096 });
     await migrate(database);
     await insertAccount(database);
@@ -80,7 +77,7 @@ describe("SQLite", () => {
 
 describe("SQLite on a full disk", () => {
   it("reads, refuses to grow, and deletes by means of its reserve", async (context) => {
-    const mounted = await mountSmall(directory);
+    const mounted = await mountSmall(directory.path);
     if (mounted !== null) return context.skip(`no small file system can be mounted here (${mounted})`);
     try {
       await using database = await openSqlite({ path: file(), reserveBytes: 2 * MIB });
@@ -93,12 +90,12 @@ describe("SQLite on a full disk", () => {
       expect(await database.transaction(removeVaults, { freesSpace: true })).toBe(1);
       await expect(stat(`${file()}-reserve`)).rejects.toThrow("ENOENT");
       expect(await database.all(database.build.selectFrom("vaults").select("id"))).toEqual([]);
-      await truncate(join(directory, "ballast"), 0);
+      await truncate(join(directory.path, "ballast"), 0);
       await database.run(database.build.insertInto("accounts").values(accountRow()));
       await (await openSqlite({ path: file(), reserveBytes: 2 * MIB }))[Symbol.asyncDispose]();
       expect((await stat(`${file()}-reserve`)).size).toBe(2 * MIB);
     } finally {
-      await run("umount", [directory]);
+      await run("umount", [directory.path]);
     }
   });
 });
@@ -109,7 +106,7 @@ function removeVaults(queries: Pick<Database, "run" | "build">): Promise<number>
 
 /** First what is free, then what SQLite still finds inside its own files. */
 async function fillUp(database: Database): Promise<void> {
-  await writeFile(join(directory, "ballast"), Buffer.alloc(16 * MIB)).catch((error: unknown) => {
+  await writeFile(join(directory.path, "ballast"), Buffer.alloc(16 * MIB)).catch((error: unknown) => {
     expect(error).toMatchObject({ code: "ENOSPC" });
   });
   for (;;) {
