@@ -37,7 +37,7 @@ it.each([
   expect(() => createClient({ baseUrl: "http://127.0.0.1:1", credentials: credentials as never })).toThrow(
     expect.objectContaining({
       code: "configuration",
-      message: "The API key is missing, or has characters that no key has",
+      message: "The API key is missing or malformed",
     }),
   );
 });

@@ -110,7 +110,7 @@ function wrapCredential(credentials: Credentials): Held {
   const { apiKey }: { readonly apiKey: unknown } = credentials;
   const secret = typeof apiKey === "string" ? new Secret(apiKey) : apiKey;
   if (!(secret instanceof Secret) || !/^[\x21-\x7e]+$/.test(secret.reveal()))
-    throw configurationError("The API key is missing, or has characters that no key has");
+    throw configurationError("The API key is missing or malformed");
   return secret;
 }
 
