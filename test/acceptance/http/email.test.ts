@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { freshEmail } from "../kit/account.ts";
 import { expectError, expectStatus, fieldsAt } from "../kit/answers.ts";
 import { querySql, runSql } from "../kit/data-directory.ts";
-import { signUpWithCode, type SignedUp } from "../kit/identity.ts";
+import { type SignedUp } from "../kit/identity.ts";
 import { readMailedToken, readOutbox } from "../kit/outbox.ts";
 import { useService } from "../kit/service.ts";
 
@@ -11,8 +11,6 @@ const HOUR = 3_600_000;
 const APP_URL = "https://app.coffer.example";
 const service = useService({ SERVICE_APP_URL: APP_URL, SERVICE_RATE_MAIL_ADDRESS: "3" });
 
-const join = async (): Promise<SignedUp> =>
-  signUpWithCode(service().server.baseUrl, await service().accessCode(), { email: freshEmail() });
 const post = (path: string, body: object) => service().ask("POST", `/api/auth/${path}`, { key: "", body });
 const verify = (token: string) => post("verify-email", { token });
 const resend = (email: string) => post("resend-verification", { email });
@@ -22,7 +20,7 @@ const isVerified = async ({ accessToken }: SignedUp): Promise<unknown> =>
 
 describe("an e-mail address", () => {
   it("is verified by the token mailed at sign-up, once [S3-email-verified S4.2-verify-email S4.2-verify-token-mailed D3-verify-email S5.5-tokens D1-open-sign-in]", async () => {
-    const user = await join();
+    const user = await service().join();
     expect(await isVerified(user)).toBe(false);
     const token = await readMailedToken(service().dataDirectory, user.email, "verify");
     expect(Object.keys(fieldsAt(await verify(token), 200))).toEqual(["message"]);
@@ -32,14 +30,14 @@ describe("an e-mail address", () => {
   });
 
   it("is mailed a link to the web application [D0-app-url S4.2-verify-token-mailed]", async () => {
-    const user = await join();
+    const user = await service().join();
     const token = await readMailedToken(service().dataDirectory, user.email, "verify");
     const [mail] = await readOutbox(service().dataDirectory, user.email);
     expect(mail?.text).toContain(`${APP_URL}/verify-email?token=${token}`);
   });
 
   it("stays unverified by a token that is of nobody, expired after 24 hours, or for passwords [D3-verify-email S5.5-tokens]", async () => {
-    const user = await join();
+    const user = await service().join();
     const { dataDirectory } = service();
     const token = await readMailedToken(dataDirectory, user.email, "verify");
     expectError(await verify("A".repeat(43)), 400, "token_invalid");
@@ -55,7 +53,7 @@ describe("an e-mail address", () => {
   });
 
   it("is verified once by ten uses of a token at once [S5.5-tokens]", async () => {
-    const user = await join();
+    const user = await service().join();
     const token = await readMailedToken(service().dataDirectory, user.email, "verify");
     const answers = await Promise.all(Array.from({ length: 10 }, () => verify(token)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 9 }, () => 400)]);
@@ -64,7 +62,7 @@ describe("an e-mail address", () => {
 
 describe("asking for another verification mail", () => {
   it("is answered alike whoever asks, and mails a new token where there is something to verify [S4.2-resend-verification]", async () => {
-    const user = await join();
+    const user = await service().join();
     const { dataDirectory } = service();
     const first = await readMailedToken(dataDirectory, user.email, "verify");
     const [known, unknown] = [await resend(user.email), await resend(freshEmail())];
@@ -78,11 +76,11 @@ describe("asking for another verification mail", () => {
   });
 
   it("mails one address 3 times an hour at most, and does not say so [D2-mail-operations]", async () => {
-    const user = await join();
+    const user = await service().join();
     const { dataDirectory } = service();
     for (let times = 0; times < 6; times += 1) expectStatus(await resend(user.email), 200);
     // A mail to somebody else that was asked for later has arrived: those before it have, too.
-    const later = await join();
+    const later = await service().join();
     await readMailedToken(dataDirectory, later.email, "verify");
     const mails = await readOutbox(dataDirectory, user.email);
     expect(mails.length).toBeGreaterThanOrEqual(1);

@@ -6,15 +6,13 @@ import { freshEmail } from "../kit/account.ts";
 import { expectError, expectStatus, fieldsAt } from "../kit/answers.ts";
 import { databasePath, filesHolding, querySql, runSql } from "../kit/data-directory.ts";
 import type { Answer } from "../kit/http.ts";
-import { logIn, OTHER_PASSWORD, PASSWORD, refresh, signUpWithCode, tokensIn, type SignedUp } from "../kit/identity.ts";
+import { logIn, OTHER_PASSWORD, PASSWORD, refresh, tokensIn } from "../kit/identity.ts";
 import { readMailedToken, readOutbox } from "../kit/outbox.ts";
 import { useService } from "../kit/service.ts";
 
 const HOUR = 3_600_000;
 const service = useService();
 
-const join = async (): Promise<SignedUp> =>
-  signUpWithCode(service().server.baseUrl, await service().accessCode(), { email: freshEmail() });
 const post = (path: string, body: object, key = "") => service().ask("POST", `/api/auth/${path}`, { key, body });
 const forgot = (email: string) => post("forgot-password", { email });
 const reset = (token: string, newPassword = OTHER_PASSWORD) => post("reset-password", { token, newPassword });
@@ -52,7 +50,7 @@ describe("a password", () => {
   });
 
   it("is kept as an argon2id hash alone, and is in no log [S5.5-sign-in]", async () => {
-    const { id, password } = await join();
+    const { id, password } = await service().join();
     const { dataDirectory, server } = service();
     const [row] = await querySql(dataDirectory, "SELECT password_hash FROM accounts WHERE id = ?", id);
     expect(row?.["password_hash"]).toMatch(/^\$argon2id\$v=19\$m=\d+,t=\d+,p=\d+\$/);
@@ -63,7 +61,7 @@ describe("a password", () => {
 
 describe("changing the password", () => {
   it("is 204 and ends every other session, not this one [D3-change-password]", async () => {
-    const user = await join();
+    const user = await service().join();
     const other = tokensIn(await enter(user.email, PASSWORD));
     const wanted = { currentPassword: PASSWORD, newPassword: OTHER_PASSWORD };
     const changed = await post("change-password", wanted, user.accessToken);
@@ -76,7 +74,7 @@ describe("changing the password", () => {
   });
 
   it("needs the current one, and a strong new one [D3-change-password D3-passwords]", async () => {
-    const { accessToken, email } = await join();
+    const { accessToken, email } = await service().join();
     const wrong = { currentPassword: OTHER_PASSWORD, newPassword: OTHER_PASSWORD };
     expectError(await post("change-password", wrong, accessToken), 403, "wrong_password");
     const weak = { currentPassword: PASSWORD, newPassword: "passwordpassword" };
@@ -87,7 +85,7 @@ describe("changing the password", () => {
 
 describe("a forgotten password", () => {
   it("is answered alike for a known and an unknown e-mail [S4.2-forgot-password S7-200-forgot-password D3-forgot-password D1-open-sign-in]", async () => {
-    const { email } = await join();
+    const { email } = await service().join();
     const [known, unknown] = [await forgot(email), await forgot(freshEmail())];
     expect(Object.keys(fieldsAt(known, 200))).toEqual(["message"]);
     expect(new TextDecoder().decode(known.bytes)).toBe(new TextDecoder().decode(unknown.bytes));
@@ -97,7 +95,7 @@ describe("a forgotten password", () => {
   });
 
   it("is set anew with the mailed token, once, which ends every session [S3-password-reset S4.2-reset-password S4.2-reset-token-mailed D3-reset-password S5.5-tokens]", async () => {
-    const user = await join();
+    const user = await service().join();
     const token = await mailedToken(user.email);
     expect(token).toMatch(/^[\w-]{43}$/);
     expect(Object.keys(fieldsAt(await reset(token), 200))).toEqual(["message"]);
@@ -110,7 +108,7 @@ describe("a forgotten password", () => {
   });
 
   it("stays as it is for a token of nobody, an expired one, and a weak new password [D3-reset-password S5.5-tokens]", async () => {
-    const { email } = await join();
+    const { email } = await service().join();
     expectError(await reset("A".repeat(43)), 400, "token_invalid");
     const token = await mailedToken(email);
     expectError(await reset(token, "passwordpassword"), 400, "weak_password");
@@ -125,7 +123,7 @@ describe("a forgotten password", () => {
   });
 
   it("of ten uses of one token at once changes with one [S5.5-tokens D3-reset-password]", async () => {
-    const { email } = await join();
+    const { email } = await service().join();
     const token = await mailedToken(email);
     const words = Array.from({ length: 10 }, (_, index) => `${OTHER_PASSWORD} number ${index}`);
     const answers = await Promise.all(words.map((word) => reset(token, word)));
@@ -137,7 +135,7 @@ describe("a forgotten password", () => {
 
 describe("a mailed token", () => {
   it("is minted when the mail is sent, from a queue that holds no token, and kept as a hash [D1-mail-tokens D3-mail-from-queue D1-hashes-codes]", async () => {
-    const { email } = await join();
+    const { email } = await service().join();
     const token = await mailedToken(email);
     const { dataDirectory, server } = service();
     const database = await databasePath(dataDirectory);

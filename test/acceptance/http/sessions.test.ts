@@ -1,17 +1,15 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { readToken } from "../kit/access-token.ts";
-import { freshEmail, revokeKey } from "../kit/account.ts";
+import { revokeKey } from "../kit/account.ts";
 import { expectError, expectStatus, fieldsAt, listIn, textIn, TIMESTAMP, UUID, type Fields } from "../kit/answers.ts";
 import { filesHolding, querySql, runSql } from "../kit/data-directory.ts";
-import { logIn, refresh, signUpWithCode, tokensIn, type SignedUp, type Tokens } from "../kit/identity.ts";
+import { logIn, refresh, tokensIn, type Tokens } from "../kit/identity.ts";
 import { useService } from "../kit/service.ts";
 
 const DAY = 86_400_000;
 const service = useService();
 
-const join = async (): Promise<SignedUp> =>
-  signUpWithCode(service().server.baseUrl, await service().accessCode(), { email: freshEmail() });
 const again = (refreshToken: string) => refresh(service().server.baseUrl, refreshToken);
 const renew = async (refreshToken: string): Promise<Tokens> => {
   const answer = await again(refreshToken);
@@ -34,7 +32,7 @@ async function expectDead(...pairs: readonly Tokens[]): Promise<void> {
 
 describe("a refresh", () => {
   it("answers a new access token and a new refresh token [S4.2-refresh D3-refresh S3-refresh-rotated S5.4-refresh-token]", async () => {
-    const first = await join();
+    const first = await service().join();
     const answer = await again(first.refreshToken);
     const fields = fieldsAt(answer, 200);
     expect(Object.keys(fields).sort()).toEqual(["accessToken", "expiresIn", "refreshExpiresIn", "refreshToken"]);
@@ -47,7 +45,7 @@ describe("a refresh", () => {
   });
 
   it("with a token that was rotated ends the whole family, the newest tokens included [S3-refresh-reuse S5.4-family-reuse S2.7-refresh-token D3-refresh]", async () => {
-    const first = await join();
+    const first = await service().join();
     const second = await renew(first.refreshToken);
     const third = await renew(second.refreshToken);
     const elsewhere = tokensIn(await logIn(service().server.baseUrl, first.email));
@@ -58,7 +56,7 @@ describe("a refresh", () => {
   });
 
   it("of one token twenty times at once mints once, and the family is dead [S3-refresh-reuse]", async () => {
-    const first = await join();
+    const first = await service().join();
     const answers = await Promise.all(Array.from({ length: 20 }, () => again(first.refreshToken)));
     const minted = answers.filter(({ status }) => status === 200);
     expect(minted).toHaveLength(1);
@@ -72,7 +70,7 @@ describe("a refresh", () => {
   });
 
   it("after 30 days is 401 [S3-refresh-ends S8-refresh-token S2.7-refresh-token D3-refresh]", async () => {
-    const pair = await join();
+    const pair = await service().join();
     const [row] = await querySql(
       service().dataDirectory,
       "SELECT * FROM refresh_tokens WHERE hash = ?",
@@ -87,7 +85,7 @@ describe("a refresh", () => {
 
 describe("a refresh token", () => {
   it("is opaque and kept as its SHA-256 alone [S2.7-refresh-token D1-hashes-codes]", async () => {
-    const { refreshToken } = await join();
+    const { refreshToken } = await service().join();
     expect(refreshToken).toMatch(/^[\w-]{43,}$/);
     const { dataDirectory, server } = service();
     const rows = await querySql(dataDirectory, "SELECT * FROM refresh_tokens WHERE hash = ?", hashOf(refreshToken));
@@ -99,7 +97,7 @@ describe("a refresh token", () => {
 
 describe("log-out", () => {
   it("is 204 and ends the family at once; a second one and an unknown token are 204 too [D3-logout S3-refresh-ends]", async () => {
-    const first = await join();
+    const first = await service().join();
     const second = await renew(first.refreshToken);
     expectStatus(await logOut(second.refreshToken), 204);
     await expectDead(second);
@@ -110,7 +108,7 @@ describe("log-out", () => {
 
 describe("sessions", () => {
   it("are listed, newest first, with this one marked [D3-sessions]", async () => {
-    const { accessToken, email } = await join();
+    const { accessToken, email } = await service().join();
     const newer = tokensIn(await logIn(service().server.baseUrl, email));
     const sessions = await sessionsOf(newer.accessToken);
     expect(sessions).toEqual(
@@ -132,7 +130,7 @@ describe("sessions", () => {
   });
 
   it("are ended one by one, which holds on the next request; a second time is 204 too [D3-sessions D3-jwt-session D1-second-delete-kept-more]", async () => {
-    const first = await join();
+    const first = await service().join();
     const other = tokensIn(await logIn(service().server.baseUrl, first.email));
     const id = String(readToken(other.accessToken).claims["sid"]);
     const end = () => service().ask("DELETE", `/api/auth/sessions/${id}`, { key: first.accessToken });
@@ -145,7 +143,7 @@ describe("sessions", () => {
   });
 
   it("of another account are not there: 404 [D1-foreign-object-404]", async () => {
-    const [mine, theirs] = [await join(), await join()];
+    const [mine, theirs] = [await service().join(), await service().join()];
     const path = `/api/auth/sessions/${String(readToken(theirs.accessToken).claims["sid"])}`;
     expectError(await service().ask("DELETE", path, { key: mine.accessToken }), 404, "not_found");
     expectStatus(await askWith(theirs.accessToken), 200);

@@ -3,7 +3,7 @@ import { agedToken, newJwtKey, readToken, signToken } from "../kit/access-token.
 import { freshEmail } from "../kit/account.ts";
 import { expectError, expectStatus, fieldsAt, objectIn, UUID } from "../kit/answers.ts";
 import { send } from "../kit/http.ts";
-import { logIn, OTHER_PASSWORD, signUpWithCode, tokensIn, type SignedUp } from "../kit/identity.ts";
+import { logIn, OTHER_PASSWORD, tokensIn } from "../kit/identity.ts";
 import { startServerProcess } from "../kit/server-process.ts";
 import { useService } from "../kit/service.ts";
 
@@ -11,13 +11,11 @@ const key1 = newJwtKey("k1");
 const key2 = newJwtKey("k2");
 const service = useService({ SERVICE_JWT_KEYS: key1.entry });
 
-const join = async (): Promise<SignedUp> =>
-  signUpWithCode(service().server.baseUrl, await service().accessCode(), { email: freshEmail() });
 const askWith = (key: string) => service().ask("GET", "/api/account", { key });
 
 describe("sign-in", () => {
   it("by e-mail and password answers 200 with the user and a session [D3-login S5.5-sign-in D1-open-sign-in]", async () => {
-    const { email, id } = await join();
+    const { email, id } = await service().join();
     const fields = fieldsAt(await logIn(service().server.baseUrl, email.toUpperCase()), 200);
     expect(Object.keys(fields).sort()).toEqual([
       "accessToken",
@@ -31,7 +29,7 @@ describe("sign-in", () => {
   });
 
   it("answers a wrong password and an unknown e-mail alike", async () => {
-    const { email } = await join();
+    const { email } = await service().join();
     const { baseUrl } = service().server;
     const wrong = await logIn(baseUrl, email, OTHER_PASSWORD);
     const unknown = await logIn(baseUrl, freshEmail(), OTHER_PASSWORD);
@@ -47,7 +45,7 @@ describe("sign-in", () => {
 
 describe("an access token", () => {
   it("is an HS256 JWT of 15 minutes with the claims that were decided [S2.7-access-token S5.4-access-token S8-access-token D3-jwt-claims]", async () => {
-    const { accessToken, id } = await join();
+    const { accessToken, id } = await service().join();
     const { header, claims } = readToken(accessToken);
     expect(header).toMatchObject({ alg: "HS256", kid: "k1" });
     expect(claims).toEqual({
@@ -63,7 +61,7 @@ describe("an access token", () => {
   });
 
   it("is a bearer credential of the owner with all scopes [S5.2-bearer-access-token S5.4-access-token]", async () => {
-    const { accessToken } = await join();
+    const { accessToken } = await service().join();
     const { account, credential } = fieldsAt(await askWith(accessToken), 200);
     expect(account).toMatchObject({ accessLevel: "owner" });
     expect(credential).toMatchObject({ kind: "session", scopes: null, vaultIds: null });
@@ -72,7 +70,7 @@ describe("an access token", () => {
   });
 
   it("is 401 once it has expired [S7-401-jwt S2.7-access-token S8-access-token]", async () => {
-    const { accessToken } = await join();
+    const { accessToken } = await service().join();
     expectStatus(await askWith(agedToken(accessToken, 870, key1.secret)), 200);
     const refused = await askWith(agedToken(accessToken, 901, key1.secret));
     expectError(refused, 401, "invalid_credential");
@@ -80,8 +78,8 @@ describe("an access token", () => {
   });
 
   it("is 401 when anybody else made or changed it", async () => {
-    const { accessToken } = await join();
-    const { accessToken: other } = await join();
+    const { accessToken } = await service().join();
+    const { accessToken: other } = await service().join();
     const { header, claims } = readToken(accessToken);
     const [head = "", body = "", signature = ""] = accessToken.split(".");
     const forged = [
@@ -99,7 +97,7 @@ describe("an access token", () => {
   });
 
   it("stays good while its key is rotated out, and is refused without the key [D3-jwt-rotation]", async () => {
-    const { accessToken, email } = await join();
+    const { accessToken, email } = await service().join();
     const both = { ...service().variables, SERVICE_JWT_KEYS: `${key2.entry},${key1.entry}` };
     await using rotating = await startServerProcess(both);
     expectStatus(await send(rotating.baseUrl, "/api/account", { key: accessToken }), 200);

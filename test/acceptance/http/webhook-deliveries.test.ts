@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { expectError, expectStatus, fieldsAt, listIn, textIn, TIMESTAMP, UUID } from "../kit/answers.ts";
-import { useService } from "../kit/service.ts";
+import { useService, useWebhookSink } from "../kit/service.ts";
 import { hasEnded, openScene, wasTried, type Scene } from "../kit/webhook-scene.ts";
-import { eventIn, isSignedBy, openWebhookSink, verifyArrived, type WebhookSink } from "../kit/webhook-sink.ts";
+import { eventIn, isSignedBy, verifyArrived } from "../kit/webhook-sink.ts";
 import { eventually, hurryToEnd } from "../kit/webhooks.ts";
 
 const service = useService();
 
-let sink: WebhookSink;
-beforeAll(async () => {
-  sink = await openWebhookSink();
-});
-afterAll(() => sink[Symbol.asyncDispose]());
+const sink = useWebhookSink();
 
 const scene = (): Promise<Scene> => openScene(service().server.baseUrl, sink);
 

@@ -1,5 +1,5 @@
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/client/validators/ajv";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createKey, fieldsOf, revokeKey } from "../kit/account.ts";
 import { expectStatus, fieldsAt, listIn, objectIn, textIn, type Fields } from "../kit/answers.ts";
 import { newChainKey } from "../kit/chain.ts";
@@ -7,17 +7,13 @@ import type { Call } from "../kit/http.ts";
 import { signUpWithCode } from "../kit/identity.ts";
 import { readMailedToken } from "../kit/outbox.ts";
 import { delivery, PAYMENT_SECRET } from "../kit/payments.ts";
-import { useService } from "../kit/service.ts";
-import { eventIn, openWebhookSink, verifyArrived, type Arrived, type WebhookSink } from "../kit/webhook-sink.ts";
+import { useService, useWebhookSink } from "../kit/service.ts";
+import { eventIn, verifyArrived, type Arrived } from "../kit/webhook-sink.ts";
 import { openWebhooks } from "../kit/webhooks.ts";
 
 const service = useService({ SERVICE_PAYMENT_SECRET: PAYMENT_SECRET });
 
-let sink: WebhookSink;
-beforeAll(async () => {
-  sink = await openWebhookSink();
-});
-afterAll(() => sink[Symbol.asyncDispose]());
+const sink = useWebhookSink();
 
 /** Decisions §6, transcribed by hand. */
 const KINDS = [

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { expectError, expectStatus, fieldsAt, objectIn, textIn } from "../kit/answers.ts";
 import { querySql, runSql } from "../kit/data-directory.ts";
 import { readOutbox } from "../kit/outbox.ts";
-import { useService } from "../kit/service.ts";
+import { useService, useWebhookSink } from "../kit/service.ts";
 import { hasEnded, openScene, wasTried, type Scene } from "../kit/webhook-scene.ts";
-import { openWebhookSink, verifyArrived, type WebhookSink } from "../kit/webhook-sink.ts";
+import { verifyArrived } from "../kit/webhook-sink.ts";
 import { eventually, hurry } from "../kit/webhooks.ts";
 
 const service = useService();
 const HOUR = 3_600_000;
 
-let sink: WebhookSink;
-beforeAll(async () => {
-  sink = await openWebhookSink();
-});
-afterAll(() => sink[Symbol.asyncDispose]());
+const sink = useWebhookSink();
 
 const scene = (): Promise<Scene> => openScene(service().server.baseUrl, sink);
 

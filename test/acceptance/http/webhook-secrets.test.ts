@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { expectStatus, fieldsAt, textIn, TIMESTAMP } from "../kit/answers.ts";
 import { filesHolding, runSql } from "../kit/data-directory.ts";
-import { useService } from "../kit/service.ts";
-import { isSignedBy, openWebhookSink, type Arrived, type WebhookSink } from "../kit/webhook-sink.ts";
+import { useService, useWebhookSink } from "../kit/service.ts";
+import { isSignedBy, type Arrived } from "../kit/webhook-sink.ts";
 import { openWebhooks, type NewWebhook, type Webhooks } from "../kit/webhooks.ts";
 
 const service = useService();
 const HOUR = 3_600_000;
 
-let sink: WebhookSink;
-beforeAll(async () => {
-  sink = await openWebhookSink();
-});
-afterAll(() => sink[Symbol.asyncDispose]());
+const sink = useWebhookSink();
 
 const mine = (): Webhooks => openWebhooks(service().server.baseUrl, service().owner.apiKey);
 const rotate = async ({ id }: NewWebhook) => fieldsAt(await mine().ask("POST", `/${id}/rotate-secret`), 200);

@@ -1,21 +1,17 @@
 import { createServer } from "node:net";
 import { once } from "node:events";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { expectError, expectStatus, fieldsAt, objectIn, TIMESTAMP, UUID } from "../kit/answers.ts";
 import { createKey, signUp } from "../kit/account.ts";
-import { useProductionService, useService } from "../kit/service.ts";
-import { isSignedBy, openWebhookSink, verifyArrived, type WebhookSink } from "../kit/webhook-sink.ts";
+import { useProductionService, useService, useWebhookSink } from "../kit/service.ts";
+import { isSignedBy, verifyArrived } from "../kit/webhook-sink.ts";
 import { openWebhooks, type Webhooks } from "../kit/webhooks.ts";
 
 const service = useService();
 /** In production loopback is no address of a receiver unless its operator says so. */
 const production = useProductionService({ SERVICE_WEBHOOK_NETWORKS: "127.0.0.1" });
 
-let sink: WebhookSink;
-beforeAll(async () => {
-  sink = await openWebhookSink();
-});
-afterAll(() => sink[Symbol.asyncDispose]());
+const sink = useWebhookSink();
 
 const mine = (): Webhooks => openWebhooks(service().server.baseUrl, service().owner.apiKey);
 

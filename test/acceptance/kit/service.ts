@@ -7,9 +7,10 @@ import { createKey, freshEmail, signUp, type NewAccount } from "./account.ts";
 import { fieldsAt, objectIn, textIn, type Fields } from "./answers.ts";
 import { newChainKey, type ChainKey } from "./chain.ts";
 import { send, type Answer, type Call } from "./http.ts";
-import { makeAccessCode, signUpWithCode } from "./identity.ts";
+import { makeAccessCode, type SignedUp, signUpWithCode } from "./identity.ts";
 import { productionSecrets } from "./production.ts";
 import { startServerProcess, type ServerProcess } from "./server-process.ts";
+import { openWebhookSink, type WebhookSink } from "./webhook-sink.ts";
 
 /** Filled before the first test of the file. */
 export interface Service {
@@ -31,6 +32,8 @@ export interface Service {
   inviteAgent(rights?: object): Promise<Agent>;
   /** A sign-up access code of many uses, made by the operator's command at the first call. */
   readonly accessCode: () => Promise<string>;
+  /** A new account with a password. */
+  join(): Promise<SignedUp>;
 }
 
 export interface Agent {
@@ -57,6 +60,16 @@ export function useProductionService(variables: Given = {}): () => Service {
     const { key } = await createKey(service.server.baseUrl, accessToken, { name: "owner" });
     return { id, email, apiKey: key };
   });
+}
+
+/** A receiver of webhooks for the tests of a file. */
+export function useWebhookSink(): WebhookSink {
+  const sink = {} as WebhookSink;
+  beforeAll(async () => {
+    Object.assign(sink, await openWebhookSink());
+    return () => sink[Symbol.asyncDispose]();
+  });
+  return sink;
 }
 
 function prepare(fixed: Variables, given: Given, makeOwner: (service: Service) => Promise<NewAccount>): () => Service {
@@ -94,6 +107,7 @@ function openService(
       objectIn(fieldsAt(await ask("GET", "/api/account", { key }), 200), "account"),
     makeVault: async (name) => textIn(await create("/api/vaults", { name, type: "public" }, "vault"), "id"),
     makeFolder: (name, more = {}) => create("/api/folders", { name, ...more }, "folder"),
+    join: async () => signUpWithCode(server.baseUrl, await accessCode(), { email: freshEmail() }),
     upload: (name, body, query = "") => create(`/api/files?name=${encodeURIComponent(name)}${query}`, body, "file"),
     async inviteAgent(rights = {}) {
       const invited = fieldsAt(await ask("POST", "/api/auth/invites", { body: { name: "agent", ...rights } }), 201);
