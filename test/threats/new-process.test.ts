@@ -27,7 +27,6 @@ let folder: Folder;
 let inside: File;
 let foreign: File;
 let publicFile: File;
-
 const SECRET = "never in the clear";
 const bytes = (words: string): Uint8Array => new TextEncoder().encode(words);
 
@@ -250,6 +249,14 @@ describe("in a new process of a machine that has used the vault, a hostile servi
     await (await machine.newProcess()).files.update(inside.id, { name: "inside.txt" });
   });
 
+  test("passes nothing off as changed that is as it was before", async () => {
+    const before = await shown("files", inside.id);
+    const lies = ["files.update", "files.get"].map((endpoint) => lyingAt(endpoint, () => ({ file: before })));
+    const changed = (await machine.newProcess({ middleware: lies })).files.update(inside.id, { name: "changed.txt" });
+    await expect(changed).rejects.toMatchObject({ code: "rolled_back" });
+    await (await machine.newProcess()).files.update(inside.id, { name: "inside.txt" });
+  });
+
   test("hides no entry of a list behind a bad one, and passes none of another place off", async () => {
     const truth = await shown("files", file.id);
     const elsewhere = { ...truth, vaultId: open.id, shared: null, encrypted: false, name: "invoice.txt" };
@@ -268,10 +275,9 @@ describe("in a new process of a machine that has used the vault, a hostile servi
       expect(files.slice(0, 3).map(({ name }) => name)).toEqual(["", "", ""]);
       expect(files.slice(3).map(({ name }) => name)).toEqual("folderId" in place ? [] : ["inside.txt"]);
     }
-    const own = { ...elsewhere, vaultId: vault.id };
     const misnaming = lyingAt("files.list", ({ files, ...said }: { files: { id: string }[] }) => ({
       ...said,
-      files: files.map((one) => (one.id === file.id ? own : one)),
+      files: files.map((one) => (one.id === file.id ? { ...elsewhere, vaultId: vault.id } : one)),
     }));
     const client = await machine.newProcess({ middleware: [misnaming] });
     const { files } = await client.files.list({ vaultId: vault.id });
@@ -348,15 +354,13 @@ describe("in a new process of a machine that has used the vault, a hostile servi
 
   test("changes no pin by any of it, in no answer and no list", async () => {
     const { origin } = new URL(stack.baseUrl);
-
     const pins = filePins(machine.pinPath);
     const before = await pins.list(origin);
     const said: Vault = { ...open, id: vault.id, name: "known" };
+    const answering = ["vaults.get", "vaults.create", "vaults.update"];
     const lies = [
-      lyingAt("vaults.get", () => ({ vault: said })),
+      ...answering.map((endpoint) => lyingAt(endpoint, () => ({ vault: said }))),
       lyingAt("vaults.list", (list: { vaults: Vault[] }) => ({ ...list, vaults: [said, ...list.vaults] })),
-      lyingAt("vaults.create", () => ({ vault: said })),
-      lyingAt("vaults.update", () => ({ vault: said })),
     ];
     for (const act of [
       (client: Client) => client.vaults.get(open.id),
@@ -380,9 +384,7 @@ describe("in the first process after an invite was redeemed", () => {
     const agent = await stack.invite("agent");
     await using told = await openMachine(stack, agent);
     const { origin } = new URL(stack.baseUrl);
-
     const redeeming = await told.newProcess({ credentials: null });
-
     await redeeming.invites.redeem(text, await chainKeySigner((await generateChainKey()).privateKey));
     await stack.owner.client.vaults.members.add(vault.id, agent.signer.chainAddress);
     for (const change of [{ type: "public", chainObjectId: null }, { chainObjectId: other.chainObjectId }]) {
