@@ -16,6 +16,7 @@ import {
 } from "./arguments.ts";
 import { exported } from "./methods-of-vaults.ts";
 import { blameAsked, blameListed } from "./run.ts";
+import { blameVault } from "./methods-of-vaults.ts";
 import type { Method } from "./method.ts";
 
 export const FOLDERS: Readonly<Record<string, Method>> = {
@@ -166,7 +167,10 @@ export const FILES: Readonly<Record<string, Method>> = {
       blameListed(run, "file", named, page.files);
     };
   },
-  "trash.vaults": plain(({ client }) => client.trash.vaults()),
+  "trash.vaults": async (run) => {
+    for (const vault of (await run.client.trash.vaults()).vaults) blameVault(run, vault);
+    return undefined;
+  },
   "trash.empty": plain((run) => run.client.trash.empty({ vaultId: sharedVault(run) })),
 };
 /** Of `@coffer/sdk/node`. */

@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import type { ExportStore } from "@coffer/sdk";
+import type { ExportStore, Vault } from "@coffer/sdk";
 import * as node from "@coffer/sdk/node";
 import { onSpare, plain, vaultOf } from "./arguments.ts";
 import type { Method, Run } from "./method.ts";
@@ -18,29 +18,15 @@ export const VAULTS: Readonly<Record<string, Method>> = {
     if (made.type !== type) blame(`a ${type} vault was to be made, and a ${made.type} one is answered`);
     return undefined;
   },
-  "vaults.list": plain(({ client }) => client.vaults.list()),
-  "vaults.get": async (run) => {
-    const { client, world, blame } = run;
-    const id = vaultOf(run);
-    const answered = await client.vaults.get(id);
-    if (answered.id !== id) blame(`vault ${answered.id} was answered for ${id}`);
-    const object = world.truth.vaults.get(id)?.object;
-    if (
-      (answered.chainObjectId?.slice(2) ?? undefined) !== object ||
-      (answered.type === "shared") !== (object !== undefined)
-    )
-      blame(`vault ${id} is answered as ${answered.type} with object ${String(answered.chainObjectId)}`);
+  "vaults.list": async (run) => {
+    const { vaults } = await run.client.vaults.list();
+    for (const vault of vaults) blameVault(run, vault);
     return undefined;
   },
-  "vaults.update": async (run) => {
-    const { client, draw, blame } = run;
-    const id = vaultOf(run);
-    const answered = await client.vaults.update(id, { name: draw.word("v") });
-    if (answered.id !== id) blame(`vault ${answered.id} was answered for ${id}`);
-    return undefined;
-  },
+  "vaults.get": onVault(({ client }, id) => client.vaults.get(id)),
+  "vaults.update": onVault(({ client, draw }, id) => client.vaults.update(id, { name: draw.word("v") })),
   "vaults.delete": plain((run) => run.client.vaults.delete(vaultOf(run))),
-  "vaults.restore": plain(({ client }) => client.vaults.restore(randomUUID())),
+  "vaults.restore": onVault(({ client }, id) => client.vaults.restore(id)),
   "vaults.members.list": async (run) => {
     const { client, world, blame } = run;
     const vaultId = world.vaults.spare.id;
@@ -78,6 +64,24 @@ export const VAULTS: Readonly<Record<string, Method>> = {
     client.agents.revoke(randomUUID(), { chainAddress: world.memberAddress, vaultIds: [vaultId] }),
   ),
 };
+
+function onVault(act: (run: Run, id: string) => Promise<Vault>): Method {
+  return async (run) => {
+    const id = vaultOf(run);
+    const answered = await act(run, id);
+    if (answered.id !== id) run.blame(`vault ${answered.id} was answered for ${id}`);
+    blameVault(run, answered);
+    return undefined;
+  };
+}
+
+/** Of one that the machine has pinned: what it is stands on the disk. */
+export function blameVault({ world, blame }: Run, { id, type, chainObjectId }: Vault): void {
+  const object = world.truth.vaults.get(id)?.object;
+  if (object === undefined && !world.truth.open.has(id)) return;
+  if ((chainObjectId?.slice(2) ?? undefined) !== object || (type === "shared") !== (object !== undefined))
+    blame(`vault ${id} is answered as ${type} with object ${String(chainObjectId)}`);
+}
 
 function memoryStore(written: Map<string, Uint8Array>): ExportStore {
   return {
