@@ -9,8 +9,8 @@ export const uuid = z
 /** RFC 3339 UTC with milliseconds: `2026-11-20T17:00:00.000Z`. */
 export const timestamp = z.string().check(
   z.regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3])(:[0-5]\d){2}\.\d{3}Z$/, "Invalid timestamp"),
-  // The 30th of February matches, and would be read as a day of March.
-  z.refine((text) => new Date(text).toJSON() === text, "Invalid timestamp"),
+  // Each month has 28 days. Others are looked up, which costs ten times as much: a 30th of February would be a day of March.
+  z.refine((text) => !/(29|3.)T/.test(text) || new Date(text).toJSON() === text, "Invalid timestamp"),
 );
 
 /** Sui address: `0x` and 64 lower-case hex digits. */
