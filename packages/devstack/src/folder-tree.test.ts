@@ -51,7 +51,7 @@ describe("storableName", () => {
       fc.property(names, (name) => {
         expect(nameProblem(storableName(name))).toBe(null);
       }),
-      { numRuns: 2000 },
+      { numRuns: 2000, examples: [["\u0080\u0000"], ["\u009f.txt"]] },
     );
   });
 

@@ -60,6 +60,6 @@ function reasonToSkip(entry: Dirent<Buffer>, parts: readonly string[]): string |
 /** The name under which the service can keep it: what no name may hold becomes `_`. */
 export function storableName(name: string): string {
   if (nameProblem(name) === null) return name;
-  const replaced = name.replaceAll(/[\u0000-\u001f\u007f\\]/g, "_").trim();
-  return nameProblem(replaced) === null ? replaced : `_${replaced.slice(0, 60)}_`;
+  const replaced = name.replaceAll(/[\u0000-\u001f\u007f-\u009f\\]/g, "_").trim();
+  return nameProblem(replaced) === null ? replaced : `_${replaced.slice(0, 60).toWellFormed()}_`;
 }
