@@ -1,9 +1,7 @@
 /** Our server against itself of another commit: `npm run bench -- commits --base REV`. */
 import { readdirSync, readFileSync } from "node:fs";
 import { Agent, request } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mkdtemp, rm } from "node:fs/promises";
 import { checkOut } from "../scripts/check-out.ts";
 import { measured, median, renderRatios, type Outcome } from "./outcome.ts";
 import type { openScratch, Service, startService } from "./service.ts";
@@ -53,9 +51,10 @@ const WORKS: readonly Work[] = [
 export async function commits(base: string | undefined): Promise<Outcome> {
   const name = "commits";
   if (base === undefined) return { kind: "not measured", name, reason: "name the commit to compare with: --base REV" };
-  const scratch = await mkdtemp(join(tmpdir(), "coffer-commits-"));
+  using trees = new DisposableStack();
+  const before = trees.use(checkOut(base)).path;
+  const now = trees.use(checkOut("HEAD")).path;
   try {
-    const [before, now] = [checkOut(scratch, "before", base), checkOut(scratch, "now", "HEAD")];
     const spent = await measure({ before, now, again: now });
     const ratios = [...spent.values()].map((of) => median(of.now.map((value, at) => value / (of.before[at] ?? 0))));
     const entries = [...spent].flatMap(([work, of]) => [
@@ -73,7 +72,6 @@ export async function commits(base: string | undefined): Promise<Outcome> {
     });
   } finally {
     agent.destroy();
-    await rm(scratch, { recursive: true, force: true });
   }
 }
 

@@ -2,8 +2,8 @@
 // at HEAD, and runs the test file beside it, both times. What was noticed at REV must be noticed at HEAD: a row for each, and exit code 1
 // where a test was lost. Works in trees of its own, which it sets up and removes. Rows on standard output, progress on standard error.
 import { spawn } from "node:child_process";
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { hash } from "node:crypto";
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { checkOut } from "./check-out.ts";
@@ -42,22 +42,16 @@ const { values } = parseArgs({
 });
 if (values.base === undefined) throw new Error("Name the commit to compare with: --base REV");
 const most = Number(values.most ?? 80);
-const scratch = mkdtempSync(path.join(tmpdir(), "coffer-mutants-"));
-try {
-  process.exitCode = (await compare(values.base, random(Number(values.seed ?? 1)))) ? 0 : 1;
-} finally {
-  rmSync(scratch, { recursive: true, force: true });
-}
+process.exitCode = (await compare(values.base, values.seed ?? "1")) ? 0 : 1;
 
-async function compare(base: string, next: () => number): Promise<boolean> {
-  const before = checkOut(scratch, "before", base);
-  const after = checkOut(scratch, "after", "HEAD");
+async function compare(base: string, seed: string): Promise<boolean> {
+  using trees = new DisposableStack();
+  const before = trees.use(checkOut(base)).path;
+  const after = trees.use(checkOut("HEAD")).path;
   const places = new Map(sourcesOf(after).map((file) => [file, readFileSync(path.join(after, file), "utf8")]));
   const counts = { red: 0, lost: 0, green: 0 };
-  for (const mutant of shuffled(
-    sourcesOf(before).flatMap((file) => mutantsOf(before, file)),
-    next,
-  )) {
+  const mutants = sourcesOf(before).flatMap((file) => mutantsOf(before, file));
+  for (const mutant of mutants.sort(byHash(seed))) {
     if (counts.red + counts.lost >= most) break;
     const place = findPlace(places, mutant);
     if (place === null) continue;
@@ -126,20 +120,8 @@ function run(cwd: string, test: string): Promise<number> {
   });
 }
 
-function shuffled<Item>(items: readonly Item[], next: () => number): Item[] {
-  return items
-    .map((item) => ({ item, at: next() }))
-    .sort((a, b) => a.at - b.at)
-    .map(({ item }) => item);
-}
-
-/** Mulberry32: the same mutants for the same seed. */
-function random(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+/** The same order for the same seed. */
+function byHash(seed: string): (one: Mutant, other: Mutant) => number {
+  const hashOf = ({ file, line }: Mutant): string => hash("sha256", `${seed}\n${file}\n${line}`);
+  return (one, other) => (hashOf(one) < hashOf(other) ? -1 : 1);
 }

@@ -29,6 +29,7 @@ export const uploadsHandlers = (storing: StoringDeps): GroupHandlers<typeof api.
         const checksum = parseChecksum(headers["upload-checksum"]);
         const id = params.uploadId;
         const find = () => readLive(deps, context.principal, id);
+        // Refuses strangers before a row of leases is written for them.
         await find();
         const part = { offset: headers["upload-offset"], body, checksum };
         return withUpload(deps, { id, find }, async (upload) => {

@@ -31,6 +31,8 @@ import type { UploadJournal } from "../../journals.ts";
 
 /** Up to this size a first pass over the content makes the digest of the version statement (encryption design §1). Bytes. */
 const DIGEST_BYTES = 64 * 1024 * 1024;
+
+/** What an upload makes: a file, or a version of one. */
 export type SharedUploadTarget =
   | {
       readonly kind: "file";

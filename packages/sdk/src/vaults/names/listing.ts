@@ -9,7 +9,7 @@ import { liesIn, requireVault, type HeldOptions } from "./places.ts";
 import { toVaultError, VaultError } from "../vault-error.ts";
 import { vaultSession } from "../vault-session.ts";
 
-/** What a caller who is no member sees: ids, stored sizes, dates (decisions §0). */
+/** What non-members see: ids, stored sizes, dates (decisions §0). */
 const CLOSED: ReadonlySet<string> = new Set(["not_a_member", "key_servers_unavailable", "key_servers_behind"]);
 /** What is wrong with one entry, and says nothing about the others. */
 const UNTRUSTED: ReadonlySet<string> = new Set([
