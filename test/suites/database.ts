@@ -3,6 +3,7 @@
  * PostgreSQL is held to it as it stands.
  */
 import { describe } from "vitest";
+import { describeActs } from "./database-acts.ts";
 import { describeQueries } from "./database-queries.ts";
 import { describeSchema } from "./database-schema.ts";
 import { describeTransactions } from "./database-transactions.ts";
@@ -13,6 +14,7 @@ export function describeDatabase(name: string, openMedium: OpenMedium): void {
   describe(`database: ${name}`, () => {
     describeQueries(openMedium);
     describeTransactions(openMedium);
+    describeActs(openMedium);
     describeSchema(openMedium);
     describeLeases(openMedium);
   });

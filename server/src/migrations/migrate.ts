@@ -35,12 +35,12 @@ interface MigrationRow {
 }
 
 /**
- * Applies what is missing. Several processes may start at once: each step looks at the schema inside its transaction.
+ * Applies what is missing. Several processes may start at once: one at a time takes a step, and each looks at the schema first.
  * @throws Error when the database was made by a newer server.
  */
 export async function migrate(database: Database, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
   const newest = migrations.at(-1)?.version ?? 0;
-  const found = await database.transaction((transaction) => readVersion(transaction));
+  const found = await database.migration((transaction) => readVersion(transaction));
   if (found > newest) {
     throw new Error(
       `The database has schema ${found}, and this server knows schemas up to ${newest}: start a server at least as new as the one that made it`,
@@ -50,7 +50,7 @@ export async function migrate(database: Database, migrations: readonly Migration
 }
 
 async function apply(database: Database, migration: Migration): Promise<void> {
-  await database.transaction(async (transaction) => {
+  await database.migration(async (transaction) => {
     if ((await readVersion(transaction)) >= migration.version) return;
     await migration.up(transaction);
     const row: MigrationRow = { version: migration.version, name: migration.name };

@@ -3,7 +3,7 @@
  * So the same queries serve SQLite and PostgreSQL, and a hot query is compiled once (see {@link prepared}).
  */
 import { type Compilable, type CompiledQuery, type Kysely, type RawBuilder, sql } from "kysely";
-import type { Tables } from "./tables.ts";
+import type { AccountRow, Tables } from "./tables.ts";
 
 /** Something that runs compiled queries: the database itself (committed state only) or one transaction. */
 export interface Queries {
@@ -32,19 +32,44 @@ export interface TransactionOptions {
   readonly durable?: false;
 }
 
+/** What one act or transaction does. It may be run again: see {@link Database}. */
+export type Work<Result> = (transaction: Queries) => Promise<Result>;
+
 /**
- * Failure contract. A violated unique or check constraint rejects with {@link ConstraintError}; a full disk with
+ * Failure contract. A violated constraint rejects with {@link ConstraintError}; a full disk with
  * {@link DatabaseFullError}; a database that cannot be reached or stays locked with {@link DatabaseUnavailableError};
- * everything else is a defect and rejects with the driver's own error. `transaction` resolves only once the commit is
- * durable (it survives kill -9 and power loss), rolls back when `work` rejects, and is serialised against other writers.
- * `work` must not wait for anything but its own queries, and uses the {@link Queries} it is given: a write through the database
- * itself would wait for this very transaction, so it rejects at once. Reads outside the transaction see committed state, and
- * are answered while a transaction of many statements is at work: between them a driver gives way. A statement itself may be as long as its
- * rows are many, so what goes over any number of rows is written in pieces (features/in-pieces.ts).
+ * everything else is a defect and rejects with the driver's own error.
+ *
+ * Work. `act`, `transaction` and `migration` resolve only once the commit is durable (it survives kill -9 and power loss), and roll back
+ * when the work rejects. A driver may roll it back by itself and run it again from its beginning (the disk was full, two acts
+ * waited for each other, the commit met another one): so nothing outside of it may be counted twice, and what it
+ * assigns outside it assigns anew each time. It must not wait for anything but its own queries, and uses the
+ * {@link Queries} it is given: a write through the database itself would wait for this very work, so it rejects at once.
+ *
+ * Reads outside see committed state, and are answered while an act of many statements is at work: between them a driver gives way. A
+ * statement itself may be as long as its rows are many, so what goes over any number of rows is written in pieces (features/in-pieces.ts).
  */
 export interface Database extends Queries, AsyncDisposable {
   readonly capabilities: DatabaseCapabilities;
-  transaction<Result>(work: (transaction: Queries) => Promise<Result>, options?: TransactionOptions): Promise<Result>;
+  /**
+   * The unit of writing (docs/decisions/0032-the-account-is-the-unit-of-writing.md): whatever belongs to an account is changed in an
+   * act of it. Its first statement locks the rows of the accounts, in the order of their ids, until the end: acts of one account come
+   * one after the other, and what is read of it is as it is now. `accounts` are the rows, in that order; an id that has none is left out.
+   */
+  act<Result>(
+    accountIds: readonly string[],
+    work: (transaction: Queries, accounts: readonly AccountRow[]) => Promise<Result>,
+    options?: TransactionOptions,
+  ): Promise<Result>;
+  /**
+   * For what has no account. Others may write at the same time, and commit between two of its statements: what holds is what
+   * constraints and the conditions of single statements say.
+   */
+  transaction<Result>(work: Work<Result>, options?: TransactionOptions): Promise<Result>;
+  /** For long reads: all of them see one state of the database, of a moment after the call. Writes reject. */
+  snapshot<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
+  /** A transaction for the schema. Of all processes that share the database one is in it, and the others wait for as long as it takes. */
+  migration<Result>(work: Work<Result>): Promise<Result>;
   /** Rejects when a trivial read fails, and for ever after a failed flush. */
   ping(): Promise<void>;
 }
@@ -56,8 +81,31 @@ export function clockOf({ capabilities }: Pick<Database, "capabilities">): RawBu
     : sql`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`;
 }
 
+/** `reference`: of a foreign key. */
+export type ConstraintKind = "unique" | "check" | "reference";
+
 export class ConstraintError extends Error {
   override readonly name = "ConstraintError";
+  readonly kind: ConstraintKind;
+  /**
+   * Of a unique one, the name of its index (migrations): `files_live_name`. What the schema does not name is called
+   * `<table>_pkey`, or `<table>_<column>_key`. null for the other kinds.
+   */
+  readonly constraint: string | null;
+  constructor(message: string, more: { kind: ConstraintKind; constraint?: string | null; cause?: unknown }) {
+    super(message, more.cause === undefined ? undefined : { cause: more.cause });
+    this.kind = more.kind;
+    this.constraint = more.constraint ?? null;
+  }
+}
+
+/** Whether a row with the same values was there: `constraint` says which values, null whichever. */
+export function isTaken(error: unknown, constraint: string | null = null): error is ConstraintError {
+  return (
+    error instanceof ConstraintError &&
+    error.kind === "unique" &&
+    (constraint === null || error.constraint === constraint)
+  );
 }
 
 export class DatabaseFullError extends Error {
@@ -130,6 +178,16 @@ const NO_HINTS: ReadHints = {};
 /** What a query was prepared with; nothing for one that was built per use. */
 export function hintsOf(query: Compilable<unknown> & { readonly hints?: ReadHints }): ReadHints {
   return query.hints ?? NO_HINTS;
+}
+
+/** A row of `act`, for a driver to lock in its dialect. */
+export const accountToLock = prepared((build, value: { id: string }) =>
+  build.selectFrom("accounts").selectAll().where("id", "=", value.id),
+);
+
+/** In which all who lock several accounts lock them: two acts in different orders would wait for each other for ever. */
+export function lockOrder(accountIds: readonly string[]): string[] {
+  return [...new Set(accountIds)].sort();
 }
 
 function placeholders<Given extends Values>(): Given {

@@ -5,15 +5,18 @@ import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Compilable, CompiledQuery, Kysely } from "kysely";
 import {
+  accountToLock,
   type Database,
   type DatabaseCapabilities,
   DatabaseFullError,
   DatabaseUnavailableError,
   hintsOf,
+  lockOrder,
   type Queries,
   type TransactionOptions,
+  type Work,
 } from "../../ports/database.ts";
-import type { Tables } from "../../ports/tables.ts";
+import type { AccountRow, Tables } from "../../ports/tables.ts";
 import { compilerFor } from "./sqlite/compiler.ts";
 import { openConnection, type SqliteConnection } from "./sqlite/connection.ts";
 import { CommittedReads } from "./sqlite/committed-reads.ts";
@@ -40,7 +43,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
   try {
     const reader = openConnection(options.path, { readOnly: true });
     const reserve = await openReserve(`${options.path}-reserve`, options.reserveBytes ?? 8 * 1024 * 1024);
-    return new SqliteDatabase(writer, reader, reserve, options.busyAttempts ?? 100);
+    return new SqliteDatabase(options.path, writer, reader, { reserve, busyAttempts: options.busyAttempts ?? 100 });
   } catch (error) {
     writer.close();
     throw error;
@@ -63,6 +66,7 @@ function makePrivate(path: string): void {
 class SqliteDatabase implements Database {
   readonly capabilities: DatabaseCapabilities = { dialect: "sqlite", concurrentWriters: false };
   readonly build: Kysely<Tables> = compilerFor<Tables>();
+  readonly #path: string;
   readonly #writer: SqliteConnection;
   readonly #committed: CommittedReads;
   readonly #reserve: Reserve;
@@ -72,7 +76,13 @@ class SqliteDatabase implements Database {
   /** Whether the caller stands inside a transaction's work; see {@link Database}. */
   readonly #inside = new AsyncLocalStorage<{ open: boolean }>();
 
-  constructor(writer: SqliteConnection, reader: SqliteConnection, reserve: Reserve, busyAttempts: number) {
+  constructor(
+    path: string,
+    writer: SqliteConnection,
+    reader: SqliteConnection,
+    { reserve, busyAttempts }: { readonly reserve: Reserve; readonly busyAttempts: number },
+  ) {
+    this.#path = path;
     this.#writer = writer;
     this.#committed = new CommittedReads(reader);
     this.#reserve = reserve;
@@ -96,10 +106,23 @@ class SqliteDatabase implements Database {
     return this.#write(() => this.#writer.run(compiled));
   }
 
-  async transaction<Result>(
-    work: (transaction: Queries) => Promise<Result>,
+  /** One transaction writes at a time, so its beginning locks every account. */
+  act<Result>(
+    accountIds: readonly string[],
+    work: (transaction: Queries, accounts: readonly AccountRow[]) => Promise<Result>,
     options: TransactionOptions = {},
   ): Promise<Result> {
+    return this.transaction(async (transaction) => {
+      const accounts: AccountRow[] = [];
+      for (const id of lockOrder(accountIds)) {
+        const account = await transaction.first(accountToLock(transaction, { id }));
+        if (account !== null) accounts.push(account);
+      }
+      return work(transaction, accounts);
+    }, options);
+  }
+
+  async transaction<Result>(work: Work<Result>, options: TransactionOptions = {}): Promise<Result> {
     using _turn = await this.#takeTurn();
     try {
       return await this.#attempt(work, options);
@@ -108,6 +131,25 @@ class SqliteDatabase implements Database {
       if (!(await this.#reserve.release())) throw error;
       return await this.#attempt(work, options);
     }
+  }
+
+  async snapshot<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
+    const connection = openConnection(this.#path, { readOnly: true });
+    const marker = { open: true };
+    try {
+      connection.beginSnapshot();
+      // The first read fixes what all others see.
+      connection.dataVersion();
+      return await work(new SqliteTransaction(this.build, connection, { marker, pace: this.#pace }));
+    } finally {
+      marker.open = false;
+      connection.close();
+    }
+  }
+
+  async migration<Result>(work: Work<Result>): Promise<Result> {
+    using _turn = await this.#takeTurn();
+    return await this.#attempt(work, { busyAttempts: Number.POSITIVE_INFINITY });
   }
 
   async ping(): Promise<void> {
@@ -123,10 +165,10 @@ class SqliteDatabase implements Database {
   }
 
   async #attempt<Result>(
-    work: (transaction: Queries) => Promise<Result>,
-    { durable }: TransactionOptions,
+    work: Work<Result>,
+    { durable = true, busyAttempts }: { readonly durable?: boolean; readonly busyAttempts?: number },
   ): Promise<Result> {
-    await this.#patiently(() => this.#writer.begin(durable ?? true));
+    await this.#patiently(() => this.#writer.begin(durable), busyAttempts);
     const marker = { open: true };
     try {
       const queries = new SqliteTransaction(this.build, this.#writer, { marker, pace: this.#pace });
@@ -162,19 +204,19 @@ class SqliteDatabase implements Database {
    * Another process may hold the write lock. SQLite's own busy timeout would block the event loop for as long, so it is
    * short and the waiting is done here.
    */
-  async #patiently<Result>(step: () => Result): Promise<Result> {
+  async #patiently<Result>(step: () => Result, attempts = this.#busyAttempts): Promise<Result> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return step();
       } catch (error) {
-        if (!(error instanceof DatabaseUnavailableError) || !error.busy || attempt >= this.#busyAttempts) throw error;
+        if (!(error instanceof DatabaseUnavailableError) || !error.busy || attempt >= attempts) throw error;
         await sleep(25);
       }
     }
   }
 }
 
-/** What runs the queries of one transaction; unusable once that is over. */
+/** What runs the queries of one transaction or snapshot; unusable once that is over. */
 class SqliteTransaction implements Queries {
   readonly build: Kysely<Tables>;
   readonly #connection: SqliteConnection;

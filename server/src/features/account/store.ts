@@ -59,6 +59,39 @@ export const findSharedVault = prepared((build, value: { accountId: string; chai
     .limit(1),
 );
 
+/** What an act may change of its account's row. */
+export type AccountColumns = Omit<AccountRow, "id" | "created_at" | "default_vault_id" | "email">;
+
+const COUNTED = ["usage_bytes", "usage_files", "sequence", "changes_hash"] as const;
+type Counted = Pick<AccountRow, (typeof COUNTED)[number]>;
+
+const setCounted = prepared((build, row: { id: string } & { [Column in keyof Counted]: Counted[Column] }) =>
+  build
+    .updateTable("accounts")
+    .set({
+      usage_bytes: row.usage_bytes,
+      usage_files: row.usage_files,
+      sequence: row.sequence,
+      changes_hash: row.changes_hash,
+    })
+    .where("id", "=", row.id),
+);
+
+/** Writes what an act changed, in one statement. The act holds the row, so what it read there is what it is to be counted from. */
+export async function writeAccount(
+  transaction: Queries,
+  account: AccountRow,
+  changed: Partial<AccountColumns>,
+): Promise<void> {
+  const columns = Object.keys(changed);
+  if (columns.length === 0) return;
+  const { id, usage_bytes, usage_files, sequence, changes_hash } = account;
+  const query = columns.every((column) => COUNTED.some((counted) => counted === column))
+    ? setCounted(transaction, { id, usage_bytes, usage_files, sequence, changes_hash })
+    : transaction.build.updateTable("accounts").set(changed).where("id", "=", id);
+  await transaction.run(query);
+}
+
 const addUsageBelow = prepared((build, value: { accountId: string; bytes: number; files: number; maximum: number }) =>
   build
     .updateTable("accounts")
@@ -89,8 +122,25 @@ export async function changeUsage(
   transaction: Queries,
   change: { accountId: string; bytes: number; files: number; maximum: number },
 ): Promise<boolean> {
+  if (isAct(transaction)) {
+    transaction.requireAccount(change.accountId);
+    if (change.bytes > 0 && transaction.account.usage_bytes + change.bytes > change.maximum) return false;
+    transaction.free({ bytes: -change.bytes, files: -change.files });
+    return true;
+  }
   const query = change.bytes > 0 ? addUsageBelow(transaction, { ...change }) : addUsage(transaction, { ...change });
   return (await transaction.run(query)) === 1;
+}
+
+/** An AccountAct, for callers that are not converted to it yet. */
+interface Act extends Queries {
+  readonly account: AccountRow;
+  requireAccount(accountId: string): void;
+  free(usage: { bytes: number; files: number }): void;
+}
+
+export function isAct(queries: Queries): queries is Act {
+  return "account" in queries;
 }
 
 const touch = prepared((build, value: { id: string }) =>
@@ -109,6 +159,10 @@ export async function claimQuota(
   transaction: Queries,
   accountId: string,
 ): Promise<Pick<AccountRow, "plan" | "usage_bytes">> {
+  if (isAct(transaction)) {
+    transaction.requireAccount(accountId);
+    return transaction.account;
+  }
   const quota = await transaction.first(touch(transaction, { id: accountId }));
   if (quota === null) throw new Error("the account of a request does not exist");
   return quota;

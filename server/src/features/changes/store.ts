@@ -63,14 +63,33 @@ const setHead = prepared((build, value: { accountId: string; hash: string }) =>
  * Resolves with the sequence number; throws when the account is gone.
  */
 export async function recordChange(transaction: Queries, change: Change): Promise<number> {
+  if (isAct(transaction)) return transaction.note(change);
   const { accountId } = change;
   const place = await transaction.first(nextPlace(transaction, { accountId }));
   if (place === null) throw new Error("a change was recorded for an account that does not exist");
-  const event = toEvent(change, place);
-  const chained = hash("sha256", renderAuditText(accountId, event), "hex");
-  await transaction.run(insertChange(transaction, toRow(change, event, chained)));
+  const { sequence, changes_hash: previousHash } = place;
+  const chained = await insertChained(transaction, change, { sequence, previousHash });
   await transaction.run(setHead(transaction, { accountId, hash: chained }));
-  return place.sequence;
+  return sequence;
+}
+
+/** An AccountAct, for callers that are not converted to it yet. */
+function isAct(queries: Queries): queries is Queries & { note(change: Change): Promise<number> } {
+  return "note" in queries;
+}
+
+/** Which number a change gets, and the hash of the one before it. */
+export interface Place {
+  readonly sequence: number;
+  readonly previousHash: string;
+}
+
+/** Writes the change's row and resolves with its hash. For an act of the account alone (account/act.ts): it knows the place. */
+export async function insertChained(transaction: Queries, change: Change, place: Place): Promise<string> {
+  const event = toEvent(change, place);
+  const chained = hash("sha256", renderAuditText(change.accountId, event), "hex");
+  await transaction.run(insertChange(transaction, toRow(change, event, chained)));
+  return chained;
 }
 
 const after = prepared((build, value: { accountId: string; after: number; limit: number }) =>
@@ -96,7 +115,7 @@ export function listChangesAfter(
 
 type Unchained = Omit<AuditEvent, "hash">;
 
-function toEvent(change: Change, place: { sequence: number; changes_hash: string }): Unchained {
+function toEvent(change: Change, { sequence, previousHash }: Place): Unchained {
   const { kind: type, id, vaultId } = change.target;
   return {
     id: change.id,
@@ -105,8 +124,7 @@ function toEvent(change: Change, place: { sequence: number; changes_hash: string
     actor: renderActor(change.actor),
     targets: [vaultId === undefined ? { type, id } : { type, id, vaultId }],
     context: renderContext(change),
-    sequence: place.sequence,
-    previousHash: place.changes_hash,
+    ...{ sequence, previousHash },
   };
 }
 

@@ -2,6 +2,7 @@
 import { sql } from "kysely";
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { AccountRow, FileRow } from "../../ports/tables.ts";
+import { isAct } from "../account/store.ts";
 import type { Position } from "../paging.ts";
 
 /**
@@ -17,6 +18,7 @@ const quotaOf = prepared((build, value: { accountId: string }) =>
 );
 
 export async function readQuota(queries: Queries, accountId: string): Promise<Quota> {
+  if (isAct(queries) && queries.account.id === accountId) return queries.account;
   const quota = await queries.first(quotaOf(queries, { accountId }));
   if (quota === null) throw new Error("the account of a request does not exist");
   return quota;

@@ -127,7 +127,7 @@ describe("publishing a vault key", () => {
   test("where writers run side by side, the unique index has the last word", async () => {
     const { owner, vaultId } = shared;
     const won = await publishKey(service, shared, owner);
-    const database = between(service.database, () => Promise.reject(new ConstraintError("vault_keys_current")));
+    const database = between(service.database, () => Promise.reject(new ConstraintError("taken", { kind: "unique" })));
     const handlers = vaultKeysHandlers({ ...service, database });
     const input = { params: { vaultId }, body: { record: recordOf(shared) } };
     expect(await standing(handlers.publish(input, contextOf(owner.principal)))).toBe(won);

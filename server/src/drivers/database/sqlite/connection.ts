@@ -1,7 +1,8 @@
 /** One SQLite connection: its settings, its statements, and its errors in the port's words. */
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from "node:sqlite";
 import type { CompiledQuery } from "kysely";
-import { ConstraintError, DatabaseFullError, DatabaseUnavailableError } from "../../../ports/database.ts";
+import { DatabaseFullError, DatabaseUnavailableError } from "../../../ports/database.ts";
+import { toConstraintError } from "./constraints.ts";
 
 /** Fixed queries number a few hundred; those built per request must not push memory up without end. */
 const STATEMENTS_KEPT = 512;
@@ -183,7 +184,9 @@ class Connection implements SqliteConnection {
   /** The error in the port's words; a failed flush is remembered. */
   #judge(error: unknown): unknown {
     if (isFlushFailure(error)) this.#flushFailure = error;
-    return translate(error);
+    const code = sqliteCode(error);
+    if (code === null || (code & 0xff) !== CONSTRAINT) return translate(error, code);
+    return toConstraintError(this.#handle, error, code);
   }
 }
 
@@ -212,14 +215,11 @@ const IO_ERROR_DIRECTORY_FSYNC = 1290;
 /** The shared-memory file could not grow: the way a full disk shows when the WAL begins anew. */
 const IO_ERROR_SHM_SIZE = 4874;
 
-function translate(error: unknown): unknown {
-  const code = sqliteCode(error);
+function translate(error: unknown, code: number | null): unknown {
   if (code === null) return error;
   const cause = { cause: error };
   if (code === IO_ERROR_SHM_SIZE) return new DatabaseFullError("The disk of the database is full", cause);
   switch (code & 0xff) {
-    case CONSTRAINT:
-      return new ConstraintError(error instanceof Error ? error.message : "constraint failed", cause);
     case FULL:
       return new DatabaseFullError("The disk of the database is full", cause);
     case BUSY:
