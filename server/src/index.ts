@@ -11,6 +11,7 @@ import { type LineSink, type Log, logFault, openLog } from "./http/log.ts";
 import { followUnused } from "./http/unused-connections.ts";
 import { openProviders } from "./providers.ts";
 import { startJobs } from "./jobs/start-jobs.ts";
+import { endClaims } from "./features/webhooks/delivery/queue-store.ts";
 import { startWebhooks } from "./features/webhooks/delivery/start-webhooks.ts";
 import { requireMasterKey } from "./master-key.ts";
 import { migrate } from "./migrations/migrate.ts";
@@ -132,7 +133,10 @@ async function openStorage(config: Config, stack: AsyncDisposableStack): Promise
   await migrate(database);
   const blobs = stack.use(await openDiskBlobs(config.blobs));
   const { exclusive, openedAt } = blobs.capabilities;
-  if (exclusive) await releaseEnded(database, openedAt);
+  if (exclusive) {
+    await releaseEnded(database, openedAt);
+    await endClaims(database, openedAt);
+  }
   return { database, blobs };
 }
 

@@ -14,16 +14,24 @@ import { webhookHeaders } from "../signing.ts";
 import { Dispatcher } from "./dispatch.ts";
 import { Lanes, type Wanted } from "./lanes.ts";
 import { type DisabledEndpoint, type FinishedAttempt, recordAttempts, recordInterrupted } from "./outcome.ts";
-import { type ClaimedDelivery, claimDue, findEndpoint, findNextDue, LANES_AT_ONCE, listLanes } from "./queue-store.ts";
+import {
+  type ClaimedDelivery,
+  type Claims,
+  claimsOf,
+  findEndpoint,
+  findNextDue,
+  LANES_AT_ONCE,
+  listLanes,
+} from "./queue-store.ts";
 
 export type EngineDeps = Pick<Deps, "database" | "clock" | "random" | "webhookSender" | "atRest" | "settings"> & {
   readonly log: JobLog;
-  /** Whether this process is alone with its storage. */
-  readonly blobs: { readonly capabilities: Pick<Deps["blobs"]["capabilities"], "exclusive"> };
 };
 
-/** What a lease has beyond the time of one attempt: for recording it, on a machine that is slow. */
+/** What a lease has beyond the time of one attempt: to begin it and to record it, on a machine that is slow. */
 const LEASE_MARGIN = 15_000;
+/** No attempt begins later than so long after its claim: it would still be under way when others may take it. */
+const LATEST_BEGIN = 5_000;
 /** Abandoned attempts taken back in one transaction. */
 const INTERRUPTED_AT_ONCE = 200;
 /** Elapsed milliseconds between two looks for abandoned attempts. */
@@ -48,6 +56,7 @@ export class Engine {
   readonly #deps: EngineDeps;
   readonly #dispatcher: Dispatcher;
   readonly #lanes: Lanes;
+  readonly #claims: Claims;
   readonly #lease: number;
   /** Attempts that are over and not recorded yet. */
   #finished: FinishedAttempt[] = [];
@@ -57,7 +66,6 @@ export class Engine {
   readonly #stopping = new AbortController();
   #lanesAfter = "";
   #leasesLookedAt = -Infinity;
-  #started = false;
   /** Called when an attempt is over. */
   onFinished: () => void = () => undefined;
 
@@ -65,6 +73,7 @@ export class Engine {
     this.#deps = deps;
     this.#dispatcher = new Dispatcher(deps);
     this.#lanes = new Lanes(deps.settings.webhooks, deps.clock);
+    this.#claims = claimsOf(deps.database);
     this.#lease = deps.settings.webhooks.timeout + LEASE_MARGIN;
   }
 
@@ -99,13 +108,14 @@ export class Engine {
     const wanted = this.#stopping.signal.aborted ? [] : this.#lanes.wants();
     if (finished.length === 0 && wanted.length === 0) return;
     this.#finished = [];
+    const asked = this.#deps.clock.elapsed();
     try {
       const { claimed, disabled } = await this.#deps.database.transaction((transaction) =>
         this.#recordAndClaim(transaction, finished, wanted),
       );
       for (const { delivery } of finished) this.#mine.delete(delivery.id);
       this.#report(disabled);
-      for (const each of claimed) this.#begin(each);
+      for (const each of claimed) this.#begin(each, asked);
     } catch (error) {
       this.#finished = [...finished, ...this.#finished];
       throw error;
@@ -144,9 +154,8 @@ export class Engine {
     const secrets = endpoint?.active === 1 ? this.#secretsOf(endpoint) : null;
     if (endpoint === null || secrets === null) return { wanted, receiver: null, deliveries: [], due: null };
     const now = this.#deps.clock.now();
-    const leaseUntil = now + this.#lease;
-    const deliveries = await claimDue(transaction, { ...wanted, now, leaseUntil });
-    // As many as were asked for: there may be more, and asking again finds out.
+    const deliveries = await this.#claims.due(transaction, { ...wanted, now, lease: this.#lease });
+    // As many as were asked for: there may be more, and asking again finds out. Fewer: others may be at all that it bears.
     const due = deliveries.length === wanted.limit ? now : await findNextDue(transaction, endpoint.id);
     return { wanted, receiver: { url: endpoint.url, secrets }, deliveries, due };
   }
@@ -165,9 +174,11 @@ export class Engine {
     }
   }
 
-  #begin({ wanted, receiver, deliveries, due }: Claimed): void {
-    this.#lanes.begin(wanted.webhookId, deliveries.length, due);
-    if (receiver === null) return;
+  #begin({ wanted, receiver, deliveries, due }: Claimed, asked: number): void {
+    // Whoever stood still since then may find that others have taken it over, and made the attempt.
+    const isLate = this.#deps.clock.elapsed() - asked > LATEST_BEGIN;
+    this.#lanes.begin(wanted.webhookId, isLate ? 0 : deliveries.length, due);
+    if (receiver === null || isLate) return;
     for (const delivery of deliveries) {
       this.#mine.add(delivery.id);
       const sending = this.#send(receiver, delivery).finally(() => this.#sending.delete(sending));
@@ -193,17 +204,17 @@ export class Engine {
   }
 
   async #takeBack(): Promise<void> {
-    const { clock, database, blobs } = this.#deps;
+    const { clock, database } = this.#deps;
     if (clock.elapsed() - this.#leasesLookedAt < LEASE_LOOK) return;
-    // Alone with the storage, whatever was under way when this process started was its predecessor's.
-    const isAll = !this.#started && blobs.capabilities.exclusive;
+    const bounds = { longest: this.#lease, limit: INTERRUPTED_AT_ONCE };
     for (let count = INTERRUPTED_AT_ONCE; count === INTERRUPTED_AT_ONCE;) {
-      const now = clock.now();
-      const bounds = isAll ? { now: Number.MAX_SAFE_INTEGER, beyond: now } : { now, beyond: now + this.#lease };
-      const overdue = { ...bounds, limit: INTERRUPTED_AT_ONCE, except: this.#mine };
-      count = await database.transaction((transaction) => recordInterrupted(this.#deps, transaction, overdue));
+      count = await database.transaction(async (transaction) => {
+        const overdue = await this.#claims.overdue(transaction, bounds);
+        // A database whose clock is set forward must not make it send the same twice at a time.
+        const others = overdue.filter(({ id }) => !this.#mine.has(id));
+        return recordInterrupted(this.#deps, transaction, others);
+      });
     }
-    this.#started = true;
     this.#leasesLookedAt = clock.elapsed();
   }
 

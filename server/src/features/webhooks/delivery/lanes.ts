@@ -29,6 +29,8 @@ export type LaneSettings = Pick<WebhookSettings, "concurrency" | "endpointConcur
 export interface Wanted {
   readonly webhookId: string;
   readonly limit: number;
+  /** Attempts to the endpoint at once, with those of other processes. */
+  readonly most: number;
   /** Milliseconds since the Unix epoch. */
   readonly dueBy: number;
 }
@@ -95,12 +97,13 @@ export class Lanes {
       if (room <= 0) break;
       if (!isDue(lane.due, now)) continue;
       const isProven = lane.successes > 0;
-      const limit = Math.min(this.#roomOf(lane), room, isProven ? room : unprovenRoom);
+      const most = this.#mostOf(lane);
+      const limit = Math.min(this.#roomOf(lane, most), room, isProven ? room : unprovenRoom);
       if (limit <= 0) continue;
       room -= limit;
       if (!isProven) unprovenRoom -= limit;
       // What lies beyond every wait was written before the clock was set back: it is due, all of it.
-      wanted.push({ webhookId, limit, dueBy: lane.due > now ? Number.MAX_SAFE_INTEGER : now });
+      wanted.push({ webhookId, limit, most, dueBy: lane.due > now ? Number.MAX_SAFE_INTEGER : now });
     }
     return wanted;
   }
@@ -162,11 +165,13 @@ export class Lanes {
     return isDue(due, now + HORIZON) || isDue(due, now);
   }
 
-  #roomOf(lane: Lane): number {
+  #mostOf(lane: Lane): number {
+    const isBroken = lane.failures >= FAILURES_TO_BREAK;
+    return isBroken ? 1 : Math.min(this.#settings.endpointConcurrency, FIRST_CONCURRENCY + lane.successes);
+  }
+
+  #roomOf(lane: Lane, most: number): number {
     if (lane.restUntil > this.#clock.elapsed()) return 0;
-    const { endpointConcurrency } = this.#settings;
-    const broken = lane.failures >= FAILURES_TO_BREAK;
-    const most = broken ? 1 : Math.min(endpointConcurrency, FIRST_CONCURRENCY + lane.successes);
     return Math.min(most - lane.inFlight, Math.floor(this.#fill(lane)));
   }
 

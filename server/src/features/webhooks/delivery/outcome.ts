@@ -20,8 +20,6 @@ import {
   type ClaimedDelivery,
   findEndpoint,
   insertAttempt,
-  listOverdue,
-  type Overdue,
   type OverdueDelivery,
   writeEnd,
   writeEndpointState,
@@ -106,21 +104,14 @@ async function announceDisabled(deps: Settling, transaction: Queries, row: Webho
   });
 }
 
-/**
- * Takes back what was claimed and never ended, a bounded number at once. `except` names what this process itself is still
- * at: a clock that is set forward must not make it send the same twice at a time.
- * @returns how many came back or ended.
- */
+/** Takes back attempts that were claimed and never ended; how many came back or ended. */
 export async function recordInterrupted(
   deps: Settling,
   transaction: Queries,
-  overdue: Overdue & { readonly limit: number; readonly except: ReadonlySet<string> },
+  overdue: readonly OverdueDelivery[],
 ): Promise<number> {
   let count = 0;
-  for (const delivery of await listOverdue(transaction, overdue)) {
-    if (overdue.except.has(delivery.id)) continue;
-    if (await recordInterruption(deps, transaction, delivery)) count += 1;
-  }
+  for (const delivery of overdue) if (await recordInterruption(deps, transaction, delivery)) count += 1;
   return count;
 }
 

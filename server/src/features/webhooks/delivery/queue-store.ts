@@ -1,13 +1,15 @@
 /**
  * The queue of deliveries: rows, claimed for a while. It is exact by its statements, not by whoever calls: a row goes from
  * `pending` to `delivering` for one caller, with the attempt counted in the same statement, and an end is written only by
- * the attempt that is under way. Whoever dies in between leaves a lease, and the row comes back when that is over.
+ * the attempt that is under way. Whoever dies in between leaves a lease, and the row comes back when that is over. The clock of
+ * the database decides when, so a process whose own clock is wrong takes nothing from another (decision 0031).
  *
  * Failure contract. Everything that a caller does in one transaction happens or does not. A claim that was rolled back has not
  * been counted. An attempt whose end could not be written is counted and may be made again by somebody else: receivers get
  * a message at least once, and at most `max_attempts` times for each of its deliveries.
  */
-import { prepared, type Queries } from "../../../ports/database.ts";
+import { type RawBuilder, sql } from "kysely";
+import { clockOf, type Database, prepared, type Queries } from "../../../ports/database.ts";
 import type { WebhookAttemptRow, WebhookDeliveryRow, WebhookRow } from "../../../ports/tables.ts";
 import type { DeliveryEnd, EndpointState } from "./outcome-rules.ts";
 
@@ -58,14 +60,45 @@ export type ClaimedDelivery = Pick<
   "id" | "webhook_id" | "message_id" | "payload" | "trigger" | "attempts" | "max_attempts"
 >;
 
-const claim = prepared(
-  (build, value: { webhookId: string; dueBy: number; now: number; leaseUntil: number; limit: number }) =>
+/** How much later than its end others may take a lease: what a slow statement may cost. Milliseconds. */
+export const CLAIM_MARGIN = 5_000;
+
+export interface Claim {
+  readonly webhookId: string;
+  readonly dueBy: number;
+  readonly now: number;
+  /** How long nobody else may take it. Milliseconds. */
+  readonly lease: number;
+  readonly limit: number;
+  /** Attempts to the endpoint at once, those of all processes together. */
+  readonly most: number;
+}
+
+export interface Claims {
+  /** Takes what has been due longest, for nobody else until its lease is over. */
+  due(transaction: Queries, value: Claim): Promise<ClaimedDelivery[]>;
+  /** Whose lease is over, or reaches beyond the longest there is: the database's clock was set back since it was written. */
+  overdue(queries: Queries, value: Overdue): Promise<OverdueDelivery[]>;
+}
+
+/** By the clock of the database that they run on. */
+export function claimsOf(database: Pick<Database, "capabilities">): Claims {
+  const now = clockOf(database);
+  const [claim, overdue] = [claimBy(now), overdueBy(now)];
+  return {
+    due: (transaction, value) => transaction.all(claim(transaction, { ...value })),
+    overdue: (queries, value) => queries.all(overdue(queries, { ...value })),
+  };
+}
+
+const claimBy = (now: RawBuilder<number>) =>
+  prepared((build, value: Row<Claim>) =>
     build
       .updateTable("webhook_deliveries")
       .set((row) => ({
         status: "delivering",
         attempts: row("attempts", "+", 1),
-        lease_until: value.leaseUntil,
+        lease_until: row(now, "+", value.lease),
         last_attempt_at: value.now,
         next_attempt_at: null,
       }))
@@ -77,20 +110,51 @@ const claim = prepared(
           .where("due.status", "=", "pending")
           .where("due.next_attempt_at", "<=", value.dueBy)
           .orderBy("due.next_attempt_at")
-          .limit(value.limit),
+          .limit(roomLeft(build, value, now)),
       )
       // Once more: where writers run side by side, another may have claimed it since it was chosen.
       .where("status", "=", "pending")
       .returning(["id", "webhook_id", "message_id", "payload", "trigger", "attempts", "max_attempts"]),
-);
+  );
 
-/** Takes what has been due longest, for nobody else until `leaseUntil`. */
-export function claimDue(
-  transaction: Queries,
-  value: { webhookId: string; dueBy: number; now: number; leaseUntil: number; limit: number },
-): Promise<ClaimedDelivery[]> {
-  return transaction.all(claim(transaction, value));
+/** What is asked for, or what the attempts under way leave of the endpoint's; those whose lease is over count no more. */
+function roomLeft(build: Queries["build"], { webhookId, limit, most }: Row<Claim>, now: RawBuilder<number>) {
+  const underWay = build
+    .selectFrom("webhook_deliveries as under_way")
+    .select((row) => row.fn.countAll<number>().as("count"))
+    .where("under_way.webhook_id", "=", webhookId)
+    .where("under_way.status", "=", "delivering")
+    .where((row) => row(row("under_way.lease_until", "+", CLAIM_MARGIN), ">", now));
+  return sql<number>`(select case when room < 0 then 0 when room < ${limit} then room else ${limit} end
+    from (select ${most} - (${underWay}) as room) as left_over)`;
 }
+
+export interface Overdue {
+  /** Of all leases. Milliseconds. */
+  readonly longest: number;
+  readonly limit: number;
+}
+
+export type OverdueDelivery = Pick<
+  WebhookDeliveryRow,
+  "id" | "webhook_id" | "trigger" | "attempts" | "max_attempts" | "last_attempt_at"
+>;
+
+const overdueBy = (now: RawBuilder<number>) =>
+  prepared((build, value: Row<Overdue>) =>
+    build
+      .selectFrom("webhook_deliveries")
+      .select(["id", "webhook_id", "trigger", "attempts", "max_attempts", "last_attempt_at"])
+      .where("status", "=", "delivering")
+      .where((row) =>
+        row.or([
+          row(row("lease_until", "+", CLAIM_MARGIN), "<=", now),
+          row("lease_until", ">", row(now, "+", value.longest)),
+        ]),
+      )
+      .orderBy("lease_until")
+      .limit(value.limit),
+  );
 
 const endDelivery = prepared((build, value: Row<DeliveryEnd> & { id: string; attempts: number }) =>
   build
@@ -163,27 +227,15 @@ export async function writeEndpointState(transaction: Queries, id: string, state
   );
 }
 
-/** Whose lease is over by `now`, or reaches beyond every lease there is: the clock was set back since it was written. */
-export interface Overdue {
-  readonly now: number;
-  readonly beyond: number;
-}
-
-const overdue = prepared((build, value: Row<Overdue> & { limit: number }) =>
+const endBegunBefore = prepared((build, value: { began: number }) =>
   build
-    .selectFrom("webhook_deliveries")
-    .select(["id", "webhook_id", "trigger", "attempts", "max_attempts", "last_attempt_at"])
+    .updateTable("webhook_deliveries")
+    .set({ lease_until: 0 })
     .where("status", "=", "delivering")
-    .where((row) => row.or([row("lease_until", "<=", value.now), row("lease_until", ">", value.beyond)]))
-    .orderBy("lease_until")
-    .limit(value.limit),
+    .where("last_attempt_at", "<", value.began),
 );
 
-export type OverdueDelivery = Pick<
-  WebhookDeliveryRow,
-  "id" | "webhook_id" | "trigger" | "attempts" | "max_attempts" | "last_attempt_at"
->;
-
-export function listOverdue(queries: Queries, value: Overdue & { limit: number }): Promise<OverdueDelivery[]> {
-  return queries.all(overdue(queries, { ...value }));
+/** Ends the leases of attempts that processes began which are known to have ended: for one that found itself alone when it began. */
+export async function endClaims(queries: Queries, began: number): Promise<void> {
+  await queries.run(endBegunBefore(queries, { began }));
 }

@@ -82,8 +82,10 @@ async function play(test: TestEngine, steps: readonly Step[]): Promise<number> {
   const engines = [test.engine, test.another()];
   let changes = 0;
   for (const each of steps) {
-    if (each.kind === "advance") test.app.clock.advance(each.by);
-    else if (each.kind === "change") {
+    if (each.kind === "advance") {
+      test.app.clock.advance(each.by);
+      await test.ageClaims(each.by);
+    } else if (each.kind === "change") {
       await test.change();
       changes += 1;
     } else {
@@ -105,5 +107,6 @@ async function finish(test: TestEngine, webhookId: string): Promise<void> {
     await test.app.ask("PATCH", `/api/webhooks/${webhookId}`, { key: test.key, json: { active: true } });
     await test.run(last);
     test.app.clock.advance(30 * HOUR);
+    await test.ageClaims(30 * HOUR);
   }
 }

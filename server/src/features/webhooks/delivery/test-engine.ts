@@ -25,7 +25,10 @@ export interface TestEngine extends AsyncDisposable {
   change(): Promise<void>;
   /** Looks, sends and records until nothing more is to be done at this moment. */
   run(engine?: Engine): Promise<void>;
-  another(): Engine;
+  /** One of another process, which may have another clock. */
+  another(deps?: Partial<EngineDeps>): Engine;
+  /** As if so many milliseconds had passed since attempts were claimed, by the clock of the database. */
+  ageClaims(by: number): Promise<void>;
   deliveries(webhookId: string): Promise<WebhookDeliveryRow[]>;
   /** Of the newest change. */
   delivery(webhookId: string): Promise<WebhookDeliveryRow>;
@@ -44,8 +47,6 @@ export interface TestEngineOptions {
   readonly environment?: Environment;
   /** Instead of the obedient one. */
   readonly sender?: WebhookSender;
-  /** Engines are alone with their storage, and know that what is under way at their start was left by another. */
-  readonly exclusive?: boolean;
 }
 
 export async function openTestEngine(options: TestEngineOptions = {}): Promise<TestEngine> {
@@ -54,8 +55,7 @@ export async function openTestEngine(options: TestEngineOptions = {}): Promise<T
     ...(options.environment === undefined ? {} : { environment: options.environment }),
     replace: () => ({ webhookSender: options.sender ?? receivers }),
   });
-  const blobs = { capabilities: { exclusive: options.exclusive ?? false } };
-  const deps: EngineDeps = { ...app.deps, blobs, log: { info: () => undefined, error: ({ err }) => fail(err) } };
+  const deps: EngineDeps = { ...app.deps, log: { info: () => undefined, error: ({ err }) => fail(err) } };
   const { id: accountId, key } = await app.signUp();
   const engine = new Engine(deps);
   return {
@@ -63,7 +63,8 @@ export async function openTestEngine(options: TestEngineOptions = {}): Promise<T
     sent: receivers.sent,
     answer: (by) => void (receivers.answer = by),
     run: (which = engine) => runUntilIdle(which),
-    another: () => new Engine(deps),
+    another: (more = {}) => new Engine({ ...deps, ...more }),
+    ageClaims: (by) => ageClaims(app, by),
     ...owner(app, key),
     ...rows(app),
     [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
@@ -125,6 +126,12 @@ function rows({ deps: { database } }: TestApp): Pick<TestEngine, "deliveries" | 
       return row;
     },
   };
+}
+
+async function ageClaims({ deps: { database } }: TestApp, by: number): Promise<void> {
+  await database.run(
+    database.build.updateTable("webhook_deliveries").set((row) => ({ lease_until: row("lease_until", "-", by) })),
+  );
 }
 
 async function runUntilIdle(engine: Engine): Promise<void> {
