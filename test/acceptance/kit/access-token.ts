@@ -1,9 +1,9 @@
 /** Access tokens looked at, and made, without a JWT library: the second pair of eyes on what the server signs. */
-import { createHash, createHmac, randomBytes } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 
 type Claims = Readonly<Record<string, unknown>>;
 
-export interface ReadToken {
+interface ReadToken {
   readonly header: Claims;
   readonly claims: Claims;
 }
@@ -30,10 +30,4 @@ export function agedToken(token: string, seconds: number, secret: Uint8Array): s
   const { header, claims } = readToken(token);
   const moved = { iat: Number(claims["iat"]) - seconds, exp: Number(claims["exp"]) - seconds };
   return signToken({ header, claims: { ...claims, ...moved } }, secret);
-}
-
-/** A new HS256 key and the entry that configures it in SERVICE_JWT_KEYS. */
-export function newJwtKey(kid: string): { readonly secret: Uint8Array; readonly entry: string } {
-  const secret = randomBytes(32);
-  return { secret, entry: `${kid}:${secret.toString("base64")}` };
 }

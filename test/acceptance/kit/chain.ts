@@ -1,7 +1,7 @@
 /** A chain key as an agent's own program holds one: made and used by the Sui client as it is published. */
-import { renderKeyAddressText, renderLinkText, renderRedeemText, type ChainNetwork } from "@coffer/contract";
+import { renderLinkText, renderRedeemText, type ChainNetwork } from "@coffer/contract";
 import type { Signer } from "@coffer/sdk";
-import { decodeSuiPrivateKey, type Keypair } from "@mysten/sui/cryptography";
+import { decodeSuiPrivateKey } from "@mysten/sui/cryptography";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { createHash } from "node:crypto";
 
@@ -12,10 +12,6 @@ export interface ChainKey {
   /** The body of a redeem request. `more` replaces fields after the signature was made. */
   redeeming(code: string, more?: { readonly at?: number; readonly origin?: string }): Promise<RedeemBody>;
   linking(accountId: string, nonce: string): Promise<LinkBody>;
-  /** The `addressProof` of a new API key. */
-  proving(accountId: string, at?: number): Promise<{ readonly signature: string; readonly signedAt: string }>;
-  /** Any text as a Sui personal message. */
-  sign(text: string): Promise<string>;
   /** As the SDK takes it. */
   readonly signer: Signer;
 }
@@ -34,11 +30,8 @@ export interface LinkBody {
 }
 
 /** A new key for the service at `baseUrl`. Development servers are on localnet, production ones on mainnet. */
-export function newChainKey(
-  baseUrl: string,
-  network: ChainNetwork = "localnet",
-  pair: Keypair = Ed25519Keypair.generate(),
-): ChainKey {
+export function newChainKey(baseUrl: string, network: ChainNetwork = "localnet"): ChainKey {
+  const pair = Ed25519Keypair.generate();
   const address = pair.toSuiAddress();
   const place = { origin: new URL(baseUrl).origin, network, chainAddress: address };
   const signPersonalMessage = async (bytes: Uint8Array): Promise<string> =>
@@ -48,7 +41,6 @@ export function newChainKey(
     address,
     secretForms: secretForms(pair),
     signer: { chainAddress: address, signPersonalMessage },
-    sign,
     async redeeming(code, { at = Date.now(), origin = place.origin } = {}) {
       const signedAt = new Date(at).toISOString();
       const codeHash = createHash("sha256").update(code).digest("hex");
@@ -58,14 +50,10 @@ export function newChainKey(
     async linking(accountId, nonce) {
       return { chainAddress: address, signature: await sign(renderLinkText({ ...place, accountId, nonce })), nonce };
     },
-    async proving(accountId, at = Date.now()) {
-      const signedAt = new Date(at).toISOString();
-      return { signature: await sign(renderKeyAddressText({ ...place, accountId, signedAt })), signedAt };
-    },
   };
 }
 
-function secretForms(pair: Keypair): string[] {
+function secretForms(pair: Ed25519Keypair): string[] {
   const bech32 = pair.getSecretKey();
   const bytes = Buffer.from(decodeSuiPrivateKey(bech32).secretKey);
   return [bech32, bytes.toString("hex"), bytes.toString("base64").replace(/=+$/, ""), bytes.toString("base64url")];

@@ -26,23 +26,15 @@ export async function readOutbox(dataDirectory: string, to?: string): Promise<Ou
   return mails.filter((mail) => to === undefined || mail.to === to);
 }
 
-/**
- * The token of the newest mail of this purpose to this address; waits for the mail to arrive.
- * `after`: how many such mails there were before, when the one that is waited for is not the first.
- */
-export async function readMailedToken(
-  dataDirectory: string,
-  to: string,
-  purpose: "verify" | "reset",
-  { after = 0 }: { readonly after?: number } = {},
-): Promise<string> {
+/** The token of the newest mail of this purpose to this address; waits for the mail to arrive. */
+export async function readMailedToken(dataDirectory: string, to: string, purpose: "verify" | "reset"): Promise<string> {
   const page = purpose === "verify" ? "verify-email" : "reset-password";
   const deadline = AbortSignal.timeout(ARRIVAL_LIMIT);
   while (!deadline.aborted) {
     const links = (await readOutbox(dataDirectory, to)).map(({ text }) => LINK.exec(text));
     const tokens = links.flatMap((link) => (link?.[1] === page ? [link[2] ?? ""] : []));
     const newest = tokens.at(-1);
-    if (newest !== undefined && tokens.length > after) return newest;
+    if (newest !== undefined) return newest;
     await pause(LOOK_AGAIN);
   }
   throw new Error(`no ${purpose} mail arrived in ${ARRIVAL_LIMIT} ms`);

@@ -1,10 +1,8 @@
 /** A server process of its own: production mode, other limits, or a second server on the data of a running stack. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { requireClean } from "../../kit/secret-recorder.ts";
-import { runOperator } from "./operator.ts";
 import { collectOutput, REPOSITORY, stopProcess } from "./stack.ts";
 
 export interface ServerProcess extends AsyncDisposable {
@@ -42,13 +40,4 @@ export async function startServerProcess(variables: Readonly<Record<string, stri
       await requireClean(variables["SERVICE_DATA_DIR"] ?? null, output.stdout + output.stderr);
     },
   };
-}
-
-/** Starts a server that must refuse its configuration; resolves with its exit code and all it printed. */
-export async function startAndFail(
-  variables: Readonly<Record<string, string>>,
-): Promise<{ readonly code: number | null; readonly printed: string }> {
-  const nowhere = { SERVICE_PORT: "0", SERVICE_DATA_DIR: join(tmpdir(), "coffer-never") };
-  const { code, stdout, stderr } = await runOperator([], { ...nowhere, ...variables });
-  return { code, printed: stdout + stderr };
 }
