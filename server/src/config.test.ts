@@ -19,13 +19,36 @@ const PRODUCTION = {
 };
 
 describe("the configuration", () => {
-  it("is production when SERVICE_ENV is unset, and asks for its master key [D0-unset-env-production D0-production-needs-secrets]", () => {
+  it("is production when SERVICE_ENV is unset, and asks for its master key [D0-unset-env-production D0-production-needs-secrets D0-production-needs-jwt-keys]", () => {
     expect(problemsOf({})).toEqual([
       expect.stringMatching(/^SERVICE_MASTER_KEY: production needs it/),
       expect.stringMatching(/^SERVICE_JWT_KEYS: production needs it/),
       expect.stringMatching(/^SERVICE_PUBLIC_URL: links in mails lead to pages of this service/),
     ]);
     expect(parseConfig(PRODUCTION).mode).toBe("production");
+  });
+
+  it("has the limits that were decided where nothing is set [D2-mail-operations D2-login D2-signup D2-idp D2-anonymous D2-refresh D2-general D2-webhook-test D2-json-body D2-file-sizes D2-plans D2-webhook-endpoints D2-api-keys D2-live-invites D2-vaults]", () => {
+    const { rates, plans, limits } = parseConfig(PRODUCTION).settings;
+    expect(rates).toEqual({
+      ...{ mail: 5, mailAddress: 3, login: 10, signInFailures: 5, signup: 10, idp: 30, anonymous: 60, refresh: 30 },
+      ...{ general: 6000, generalBurst: 1000, webhookTest: 10 },
+    });
+    const [mib, gib] = [1024 ** 2, 1024 ** 3];
+    expect(plans).toEqual({
+      free: { fileBytes: 100 * mib, storageBytes: 10 * gib },
+      pro: { fileBytes: 5 * gib, storageBytes: 1024 * gib },
+    });
+    expect(limits).toEqual({
+      ...{ jsonBodyBytes: mib, rawUploadBytes: 5 * gib, resumableUploadBytes: 50 * gib },
+      ...{ vaults: 1000, apiKeys: 100, invites: 100, webhooks: 20 },
+    });
+  });
+
+  it("signs access tokens with the first key that it is given, and knows the others [D3-jwt-rotation]", () => {
+    const SERVICE_JWT_KEYS = ["new", "old"].map((kid) => `${kid}:${Buffer.alloc(32, kid).toString("base64")}`).join();
+    const { jwtKeys } = parseConfig({ ...PRODUCTION, SERVICE_JWT_KEYS }).secrets;
+    expect(jwtKeys.map(({ kid }) => kid)).toEqual(["new", "old"]);
   });
 
   it("leads links to the web application, or to the service's own pages, where production needs its address [D0-app-url D0-pages-address]", () => {

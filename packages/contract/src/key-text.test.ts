@@ -7,7 +7,7 @@ import { isKeyText, renderKey } from "./key-text.ts";
 const secret = fc.uint8Array({ minLength: 32, maxLength: 32 });
 
 describe("key text", () => {
-  it("renders 43 digits of secret and 6 of checksum behind the prefix", () => {
+  it("renders 43 digits of secret and 6 of checksum behind the prefix [D4-key-text S2.4-prefix]", () => {
     expect(renderKey(new Uint8Array(32))).toMatch(/^cof_0{43}[0-9A-Za-z]{6}$/);
     expect(renderKey(new Uint8Array(32).fill(255))).toMatch(/^cof_[0-9A-Za-z]{49}$/);
   });
@@ -34,7 +34,7 @@ describe("key text", () => {
     );
   });
 
-  it("accepts what it renders, and the scanning expression finds it in a text", () => {
+  it("accepts what it renders, and the scanning expression finds it in a text [D4-key-scanning]", () => {
     fc.assert(
       fc.property(secret, (bytes) => {
         const key = renderKey(bytes);

@@ -44,8 +44,10 @@ describe("in development", () => {
     expect(await whoIs(service, { headers })).toBe(user.id);
   });
 
-  it("an id that is unknown, empty or given twice is 401, never the first user [D7-unknown-id-401 D7-order]", async () => {
+  it("an id that is unknown, empty or given twice is 401, never the first user [D7-unknown-id-401 D7-order D0-dev-header-names D7-empty-401]", async () => {
+    expect(await whoIs(service, {})).toBe("invalid_credential");
     const first = await service.signUp();
+    await service.signUp();
     expect(await whoIs(service, {})).toBe(first.id);
     const unknown = [
       "4f3c2b1a-aaaa-4bbb-8ccc-121212121212",
@@ -92,7 +94,7 @@ describe("in development", () => {
 });
 
 describe("in production", () => {
-  it("development headers are nothing: 401 without a credential, and no say beside one [D7-only-development]", async () => {
+  it("development headers are nothing: 401 without a credential, and no say beside one [D7-only-development D7-dev-signup-404 S4.2-dev-signup-404 S7-404-dev-signup]", async () => {
     await using service = await openTestApp({ environment: PRODUCTION });
     const [one, two] = [await signUpWithPassword(service), await signUpWithPassword(service)];
     for (const name of ["x-dev-user-id", "x-dev-idp-id"]) {

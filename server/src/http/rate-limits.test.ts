@@ -20,6 +20,11 @@ const CALLS: readonly (readonly [bucket: string, path: string, call: TestCall])[
   ["signup", "/api/auth/signup", { json: {} }],
   ["signup", "/api/auth/check-access-code", { json: { code: "wrong" } }],
   ["signup", "/api/auth/invites/redeem", { json: {} }],
+  ["idp", "/api/auth/idp", {}],
+  ["idp", "/api/auth/idp/zklogin", {}],
+  ["idp", "/api/auth/idp/callback", { json: {} }],
+  ["idp", "/idp/zklogin-token", { json: {} }],
+  ["idp", "/api/auth/idp/zklogin-auth", { json: {} }],
   ["mail", "/api/auth/forgot-password", { json: {} }],
   ["mail", "/api/auth/resend-verification", { json: {} }],
   ["anonymous", "/api/auth/logout", { json: {} }],
@@ -30,10 +35,11 @@ const CALLS: readonly (readonly [bucket: string, path: string, call: TestCall])[
 
 describe("limits of client addresses", () => {
   it.each(CALLS)(
-    "of %s let exactly as many of 25 parallel calls of %s through [D2-login D2-signup D2-anonymous D2-mail-operations D2-environment]",
+    "of %s let exactly as many of 25 parallel calls of %s through [D2-login D2-signup D2-idp D2-anonymous D2-mail-operations D2-environment S8-mail-limits D1-rate-limited]",
     async (bucket, path, call) => {
       await using service = await openTestApp({ environment: { [`SERVICE_RATE_${bucket.toUpperCase()}`]: "10" } });
-      const counts = await many(25, () => service.ask("POST", path, call));
+      const method = call.json === undefined ? "GET" : "POST";
+      const counts = await many(25, () => service.ask(method, path, call));
       expect(counts[429]).toBe(15);
     },
   );

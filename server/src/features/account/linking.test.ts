@@ -203,7 +203,7 @@ describe("an address that is in use", () => {
     expect(outcomeOf(await link(signer, await service.signUp()))).toEqual([409, "address_conflict"]);
   });
 
-  it("by another account cannot be linked, nor bound to a key", async () => {
+  it("[D4-link-other-account] by another account cannot be linked, nor bound to a key", async () => {
     const signer = newSigner();
     const stranger = await service.signUp();
     expect((await link(signer, stranger)).status).toBe(200);

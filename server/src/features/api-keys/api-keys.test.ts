@@ -1,4 +1,4 @@
-/** Keys and the chain addresses that they are bound to (decisions §4); the rest of them is in the acceptance tests. */
+/** Keys and the chain addresses that they are bound to (decisions §4); what a key looks like is in the acceptance tests. */
 import {
   AGENT_SCOPES,
   MAX_CLOCK_SKEW,
@@ -57,7 +57,7 @@ it("[D4-expiry-fraction] [S2.4-expiry] a key of half a day lives twelve hours, t
 });
 
 describe("a key that is bound to a chain address", () => {
-  it("[D4-keys-create-chain] [S2.4-chain-address] proves the address, and is an agent's", async () => {
+  it("[D4-keys-create-chain] [S2.4-chain-address S2.6-access-level S2.6-agent-key] proves the address, and is an agent's", async () => {
     const signer = newSigner();
     const made = await create(bindingOf(signer));
     expect(made.status).toBe(201);
@@ -161,12 +161,17 @@ describe("a key that is bound to a chain address", () => {
   });
 });
 
-describe("rotating a key", () => {
+describe("[D4-keys-rotate] rotating a key", () => {
   const rotate = (id: unknown, overlapHours?: number) =>
     service.ask("POST", `/api/auth/api-keys/${String(id)}/rotate`, {
       key: owner.key,
       json: overlapHours === undefined ? {} : { overlapHours },
     });
+
+  it("takes an overlap of 168 hours at most", async () => {
+    const { body } = await create({});
+    expect(outcomeOf(await rotate(body["id"], 169))).toEqual([400, "validation_failed"]);
+  });
 
   it("keeps its rights and its binding: an agent's key stays an agent's", async () => {
     const { body } = await create({ ...bindingOf(newSigner()), scopes: ["files:read"], expiresInDays: 2 });

@@ -259,7 +259,7 @@ const ATTEMPTS: [keyof typeof STEPS, Wish][][] = [
   ],
 ];
 
-it("no sequence of create, rotate, invite, redeem and link makes a key wider than its maker, or widens one that is there", async () => {
+it("no sequence of create, rotate, invite, redeem and link makes a key wider than its maker, or widens one that is there [D4-no-wider-key]", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(kinds, wishes), { minLength: 4, maxLength: 16, size: "max" }), async (steps) => {
       const world = await World.open();

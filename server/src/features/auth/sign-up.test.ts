@@ -32,7 +32,7 @@ const isValid = async (service: TestApp, code: string): Promise<unknown> =>
   (await service.ask("POST", "/api/auth/check-access-code", { json: { code } })).body["valid"];
 
 describe("a sign-up", () => {
-  it("makes an unverified account on the free plan, asks for its mail, and is signed in [D3-signup S5.5-access-code]", async () => {
+  it("makes an unverified account on the free plan, asks for its mail, and is signed in [D3-signup S5.5-access-code D1-open-sign-in S4.2-verify-token-mailed]", async () => {
     const code = await addAccessCode(service);
     const answer = await signUp(service, code, { name: "Ada" });
     expect(answer.status).toBe(201);
@@ -122,6 +122,7 @@ describe("a sign-up", () => {
     const { email } = await signUpWithPassword(service);
     const code = await addAccessCode(service);
     expect(outcomeOf(await signUp(service, code, { email }))).toBe("409 email_exists");
+    expect(outcomeOf(await signUp(service, "no-such-code", { email }))).toBe("403 access_code_invalid");
     expect(outcomeOf(await signUp(service, code, { password: "passwordpassword" }))).toBe("400 weak_password");
     expect(outcomeOf(await signUp(service, code, { password: "ada at example test" }))).toBe("400 weak_password");
     expect(outcomeOf(await signUp(service, code, { password: "too short" }))).toBe("400 validation_failed");

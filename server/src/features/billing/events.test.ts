@@ -53,7 +53,7 @@ describe("[D0-billing D0-billing-paths D1-open-billing-events] an event of the p
     ]);
   });
 
-  it("[D2-plans] moves the quota with the plan, at once in both directions", async () => {
+  it("[D2-plans D1-file-over-maximum-413 D1-quota-403] moves the quota with the plan, at once in both directions", async () => {
     expect(await upload(11)).toBe("file_too_large");
     expect(await upload(10)).toBeUndefined();
     expect(await upload(1)).toBe("storage_quota");

@@ -79,7 +79,7 @@ describe("GET /api/auth/idp", () => {
     expect(await countRows(app.service, "sign_ins")).toBe(0);
   });
 
-  it("leads back to the web application's address", async () => {
+  it("needs nothing, and leads back to the web application's address [S4.2-idp-no-request]", async () => {
     await using service = await openTestApp({
       environment: {
         SERVICE_IDP_ISSUER: app.local.issuer,

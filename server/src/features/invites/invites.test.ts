@@ -36,10 +36,11 @@ async function newVault(name: string): Promise<string> {
 }
 
 describe("creating an invite", () => {
-  it("[D4-invite-create] [S2.5-hash-only] shows the code once and keeps its hash alone", async () => {
+  it("[D4-invite-create S2.5-created-with S2.5-hash-only S2.5-prefix S0-invite-prefix D0-invite-prefix S5.8-owner-creates S8-invite-default] shows the code once and keeps its hash alone", async () => {
     const made = await create(owner.key, { name: "Agent", scopes: ["files:read", "files:read"] });
     const { code, id, ...rest } = made.body as Record<string, string>;
     expect(made.status).toBe(201);
+    expect(code).toMatch(/^cofi_[0-9A-Za-z]{49}$/);
     expect(isInviteCode(String(code))).toBe(true);
     expect(made.headers["location"]).toBe(`/api/auth/invites/${String(id)}`);
     expect(rest).toEqual({
@@ -65,7 +66,7 @@ describe("creating an invite", () => {
     expect(Date.parse(String(body["expiresAt"])) - Date.parse(String(body["createdAt"]))).toBe(3_600_000);
   });
 
-  it("[S2.5-lifetime] [D0-invite-over-72h] lasts up to 72 hours, in fractions too, and not longer", async () => {
+  it("[S2.5-lifetime D0-invite-over-72h S8-invite-maximum] lasts up to 72 hours, in fractions too, and not longer", async () => {
     const expiry = async (expiresInHours: number) =>
       (await create(owner.key, { name: "A", expiresInHours })).body["expiresAt"];
     expect(await expiry(72)).toBe("2026-11-23T12:00:00.000Z");
@@ -87,7 +88,7 @@ describe("creating an invite", () => {
     }
   });
 
-  it("is no wider than its maker: scopes, vaults, time", async () => {
+  it("[D4-invite-no-wider] is no wider than its maker: scopes, vaults, time", async () => {
     const vaultId = await newVault("Mine");
     const maker = await newKey({ scopes: ["invites:write", "files:read"], vaultIds: [vaultId], expiresInDays: 1 });
     const inherited = await create(maker, { name: "A" });

@@ -49,7 +49,7 @@ describe("an invite that ends between the look and the use", () => {
 });
 
 describe("redeeming an invite", () => {
-  it("[D4-invite-redeem] [D1-open-redeem] makes an agent's key that is bound to the address that signed", async () => {
+  it("[D4-invite-redeem D1-open-redeem S2.5-redeem S5.8-agent-key S5.1-invites-tie S1-invites D4-effective-rights] makes an agent's key that is bound to the address that signed", async () => {
     const vaultId = await newVault("Mine");
     const invite = await makeInvite(service, owner.key, {
       scopes: ["files:read", "vaults:read"],
@@ -115,7 +115,7 @@ describe("redeeming an invite", () => {
     expect(await refusalOf(claimOf(newSigner(), code, now()))).toEqual([410, "invite_ended"]);
   });
 
-  it("answers 404 for a code that nobody made, whatever its form, and repeats none", async () => {
+  it("[D4-redeem-refusals] answers 404 for a code that nobody made, whatever its form, and repeats none", async () => {
     for (const code of [renderInviteCode(randomBytes(32)), "cofi_short", "x", `cof_${"a".repeat(49)}`]) {
       const answer = await redeem(service, claimOf(newSigner(), code, now()));
       expect([answer.status, errorCodeOf(answer)]).toEqual([404, "not_found"]);
@@ -192,7 +192,7 @@ describe("the signature", () => {
     }
   });
 
-  it("is of this invite, address, time, origin, network and purpose", async () => {
+  it("[D4-redeem-signature D4-signed-at] is of this invite, address, time, origin, network and purpose", async () => {
     const [first, second] = [await makeInvite(service, owner.key), await makeInvite(service, owner.key)];
     const [signer, other] = [newSigner(), newSigner()];
     const claim = claimOf(signer, first.code, now());
@@ -212,6 +212,8 @@ describe("the signature", () => {
       { code: first.code, chainAddress: signer.chainAddress, signature: String(claim.signature) },
     ];
     for (const each of moved) expect(await refusalOf(each)).toEqual([400, "signature_invalid"]);
+    for (const signedAt of ["2026-11-20T12:00:00Z", "2026-13-01T00:00:00.000Z", "soon"])
+      expect(await refusalOf({ ...claim, signedAt })).toEqual([400, "validation_failed"]);
     expect((await redeem(service, claim)).status).toBe(201);
     expect(await refusalOf({ ...claim, chainAddress: other.chainAddress })).toEqual([410, "invite_ended"]);
   });
@@ -235,7 +237,7 @@ describe("the signature", () => {
     expect((await redeem(known, right)).status).toBe(201);
   });
 
-  it("is waived by a setting of development alone; one that is sent is looked at all the same", async () => {
+  it("[D4-redeem-waiver] is waived by a setting of development alone; one that is sent is looked at all the same", async () => {
     await using lax = await openTestApp({ environment: { SERVICE_ALLOW_UNSIGNED_REDEEM: "1" } });
     const { key } = await lax.signUp();
     const { code } = await makeInvite(lax, key);

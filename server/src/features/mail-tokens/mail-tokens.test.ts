@@ -39,7 +39,7 @@ function rowsOf<Name extends "mail_requests" | "mail_tokens">({ deps: { database
 }
 
 describe("asking for a mail", () => {
-  it("answers and does the same for known and unknown addresses [D3-forgot-password] [S7-200-forgot-password] [S4.2-forgot-password]", async () => {
+  it("answers and does the same for known and unknown addresses [D3-forgot-password] [D3-mail-from-queue] [S7-200-forgot-password] [S4.2-forgot-password]", async () => {
     const { email } = await signUpWithPassword(service);
     await runMailJob(service.deps);
     for (const path of ["forgot-password", "resend-verification"]) {
