@@ -206,6 +206,36 @@ describe("a batch", () => {
     expect(bench.asked()).toEqual([2, 2, 2]);
   });
 
+  const sealMany = async (count: number) => {
+    const keys = Array.from({ length: count }, (_, index) => new Uint8Array(32).fill(index));
+    const items = [];
+    for (const each of keys)
+      items.push({ sealedKey: await bench.wrapOf(owner).wrap(each, placeOf(1n)), place: placeOf(1n) });
+    return { keys, items };
+  };
+
+  it("is as large as the key servers' budget allows by the chain's prices", async () => {
+    const { keys, items } = await sealMany(5);
+    bench.chain.price = 200_000_000n;
+    expect(await bench.wrapOf(owner).unwrap(items)).toEqual(keys);
+    // 3 of 5 would cost 600,000,000 MIST, 2 cost 400,000,000.
+    expect(bench.asked()).toEqual([3, 3, 3]);
+  });
+
+  it("is halved when key servers refuse what the chain grants, before they are called behind", async () => {
+    const { keys, items } = await sealMany(5);
+    for (const index of [0, 1, 2]) bench.servers.faults(index).budget = 2_500_000n;
+    const sleep = vi.fn(async () => {});
+    expect(await bench.wrapOf(owner, { sleep }).unwrap(items)).toEqual(keys);
+    // 5, then 3, 2 and 1 of them, then the other 2.
+    expect(bench.asked()).toEqual([5, 5, 5]);
+    expect(sleep).not.toHaveBeenCalled();
+    bench.chain.members.delete(owner.toSuiAddress());
+    await expect(bench.wrapOf(owner).unwrap(items)).rejects.toMatchObject({ code: "not_a_member" });
+    expect(bench.asked()).toEqual([6, 6, 6]);
+    bench.chain.members.add(owner.toSuiAddress());
+  });
+
   it("of keys for two accepted sets asks each of them", async () => {
     const [independent, committee] = bench.network.keyServerSets;
     const other = { ...bench.network, keyServerSets: [committee!, independent!] };

@@ -19,6 +19,7 @@ import { fromHex, toHex } from "@mysten/sui/utils";
 import { publicKeyFromRawBytes } from "@mysten/sui/verify";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { keypairOf } from "../kit/key-wrap-bench.ts";
+import { putLargestVault } from "../kit/large-vault.ts";
 import { zkloginUserOf } from "../kit/zklogin-user.ts";
 
 const [owner, member, stranger] = [1, 2, 3].map((fill) => fromSuiSigner(keypairOf(fill))) as [User, User, User];
@@ -93,6 +94,22 @@ describe("over HTTP", () => {
     wrap.close();
     await expect(wrap.unwrap([first])).rejects.toThrow("closed");
   });
+});
+
+it("the last of a thousand members opens several keys, one in a request: a key server's budget covers no more", async () => {
+  const people = { owner: owner.chainAddress, last: member.chainAddress };
+  const large = await putLargestVault(localnet, people);
+  const items = [];
+  for (const generation of [1n, 2n, 3000n]) {
+    const place = { ...placeIn(generation), vault: fromHex(large.objectId) };
+    items.push({ sealedKey: await wrapOf(owner).wrap(key, place), place });
+  }
+  const before = asked();
+  expect(await wrapOf(member).unwrap(items)).toEqual([key, key, key]);
+  expect(asked()).toEqual(before.map((count) => count + 3));
+  // The owner stands before the members, and is asked for at once.
+  expect(await wrapOf(owner).unwrap(items)).toEqual([key, key, key]);
+  expect(asked()).toEqual(before.map((count) => count + 4));
 });
 
 describe("a zkLogin user", () => {

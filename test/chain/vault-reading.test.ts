@@ -12,9 +12,9 @@ import {
   type TransactionSigner,
 } from "@coffer/chain";
 import { type Localnet, openLocalnet } from "@coffer/localnet";
-import { bcs } from "@mysten/sui/bcs";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { putLargestVault, strangerAt } from "../kit/large-vault.ts";
 
 let localnet: Localnet;
 let now = 1_800_000_000_000;
@@ -70,64 +70,18 @@ it("names a node that is down, and works again when it is back", async () => {
   await expect(createVault(chain, owner, {})).resolves.toMatchObject({ outcome: "done" });
 });
 
-const member = bcs.struct("Member", { chainAddress: bcs.Address, signingKey: bcs.byteVector(), since: bcs.u64() });
-const former = bcs.struct("Former", {
-  chainAddress: bcs.Address,
-  signingKey: bcs.byteVector(),
-  since: bcs.u64(),
-  until: bcs.u64(),
-});
-const vaultBcs = bcs.struct("Vault", {
-  id: bcs.Address,
-  generation: bcs.u64(),
-  floor: bcs.u64(),
-  plainNames: bcs.bool(),
-  owner: member,
-  offered: bcs.option(bcs.Address),
-  members: bcs.vector(member),
-  former: bcs.vector(former),
-});
-
 it("reads and changes the largest vault: the oldest former entry gives way to a removal", async () => {
   const [chain, owner, anna] = [open(), person(), person()];
-  const address = (kind: string, at: number): string => `0x${kind.repeat(28)}${at.toString(16).padStart(8, "0")}`;
-  const objectId = address("da", 1);
-  const contents = vaultBcs
-    .serialize({
-      id: objectId,
-      generation: 3000,
-      floor: 1,
-      plainNames: false,
-      owner: { chainAddress: owner.chainAddress, signingKey: key(1), since: 1 },
-      offered: anna.chainAddress,
-      members: Array.from({ length: 1000 }, (_, at) => ({
-        chainAddress: at === 999 ? anna.chainAddress : address("bb", at),
-        signingKey: key(2),
-        since: 1,
-      })),
-      former: Array.from({ length: 2000 }, (_, at) => ({
-        chainAddress: address("cc", at),
-        signingKey: key(3),
-        since: at,
-        until: at + 1,
-      })),
-    })
-    .toBytes();
-  expect(contents.length).toBeLessThan(250_000);
-  const { originalPackageId } = localnet.network();
-  await localnet.chain.putObject({
-    id: objectId,
-    type: `${originalPackageId}::vault::Vault`,
-    owner: { kind: "shared", initialVersion: 1n },
-    contents,
-  });
+  const people = { owner: owner.chainAddress, last: anna.chainAddress };
+  const { objectId, bytes } = await putLargestVault(localnet, people);
+  expect(bytes).toBeLessThan(250_000);
   const full = addMember(chain, owner, { objectId, chainAddress: person().chainAddress });
   await expect(full).rejects.toEqual(refusal("members_full"));
   const left = await leave(chain, anna, { objectId });
   expect(left.vault).toMatchObject({ generation: 3001n, offered: null });
   expect(left.vault.members).toHaveLength(999);
   expect(left.vault.former).toHaveLength(2000);
-  expect(left.vault.former[0]).toMatchObject({ chainAddress: address("cc", 1) });
+  expect(left.vault.former[0]).toMatchObject({ chainAddress: strangerAt("cc", 1) });
   expect(left.vault.former[1999]).toMatchObject({ chainAddress: anna.chainAddress, since: 1n, until: 3000n });
   const { vault } = await setSigningKey(chain, owner, { objectId, signingKey: key(9) });
   expect(findMember(vault, owner.chainAddress)).toMatchObject({ signingKey: key(9), since: 3002n });

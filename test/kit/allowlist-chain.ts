@@ -13,9 +13,13 @@ export const PACKAGE = `0x${"c0".repeat(32)}`;
 /** The only object calls may name. */
 export const VAULT = `0x${"aa".repeat(32)}`;
 
+const MAX_GAS_BUDGET = 50_000_000_000n;
+
 interface State {
   readonly members: Set<string>;
   generation: bigint;
+  /** What the simulation of one approval costs, MIST. */
+  price: bigint;
 }
 
 export interface AllowlistChain extends State {
@@ -32,7 +36,8 @@ export interface AllowlistChain extends State {
 
 export function openAllowlistChain(): AllowlistChain {
   const objects = new Map<string, ChainObject>();
-  const chain = { members: new Set<string>(), generation: 1n, requests: 0, nodeDown: false, nodeLag: 0, skew: 0 };
+  const state: State = { members: new Set<string>(), generation: 1n, price: 1_000_000n };
+  const chain = { ...state, requests: 0, nodeDown: false, nodeLag: 0, skew: 0 };
   const now = (): number => Date.now() + chain.skew;
   const access: ChainAccess = {
     ...viewOf(chain, objects, now),
@@ -44,7 +49,7 @@ export function openAllowlistChain(): AllowlistChain {
       return put;
     },
     snapshot: () => {
-      const [frozenAt, frozen] = [now(), { members: new Set(chain.members), generation: chain.generation }];
+      const [frozenAt, frozen] = [now(), { ...chain, members: new Set(chain.members) }];
       return viewOf(frozen, new Map(objects), () => frozenAt);
     },
     verifyPersonalMessage: async (message, signature, address) =>
@@ -63,15 +68,21 @@ function viewOf(state: State, objects: Map<string, ChainObject>, time: () => num
     checkpointTime: time,
     readObject: (id) => objects.get(id) ?? null,
     readPackage: (id) => (id === PACKAGE ? { id, originalId: PACKAGE, version: 1n, modules: new Map() } : null),
-    simulateAs: (sender, bytes) => simulate(state, sender, bcs.ProgrammableTransaction.parse(bytes)),
+    simulateAs: (sender, bytes, budget) => {
+      const transaction = bcs.ProgrammableTransaction.parse(bytes);
+      if (costOf(state, transaction) >= budget) return { outcome: "out_of_gas", message: "Insufficient Gas." };
+      return simulate(state, sender, transaction);
+    },
   };
 }
 
-function simulate(
-  state: State,
-  sender: string,
-  { inputs, commands }: ReturnType<typeof bcs.ProgrammableTransaction.parse>,
-): Simulation {
+type Approvals = ReturnType<typeof bcs.ProgrammableTransaction.parse>;
+
+function costOf({ price }: State, { commands }: Approvals): bigint {
+  return price * BigInt(commands.length);
+}
+
+function simulate(state: State, sender: string, { inputs, commands }: Approvals): Simulation {
   const unknown = inputs.map((input) => input.Object?.SharedObject?.objectId).find((id) => id != null && id !== VAULT);
   if (unknown != null) return { outcome: "object_missing", objectId: unknown, message: "no such object" };
   if (commands.some((command) => command.MoveCall?.function !== "seal_approve"))
@@ -104,7 +115,9 @@ function clientOf(chain: Omit<AllowlistChain, "client">, objects: Map<string, Ch
     simulateTransaction: async ({ transaction }: { transaction: Transaction }) => {
       reach();
       const bytes = await transaction.build({ onlyTransactionKind: true });
-      return renderSimulation(chain.access.simulateAs(transaction.getData().sender ?? "", bytes.slice(1)));
+      const { sender, commands } = transaction.getData();
+      const simulation = chain.access.simulateAs(sender ?? "", bytes.slice(1), MAX_GAS_BUDGET);
+      return renderSimulation(simulation, chain.price * BigInt(commands.length));
     },
   };
   const ledgerService = {
@@ -117,12 +130,15 @@ function clientOf(chain: Omit<AllowlistChain, "client">, objects: Map<string, Ch
   return { core, ledgerService } as unknown as SuiGrpcClient;
 }
 
-function renderSimulation(simulation: Simulation): unknown {
+function renderSimulation(simulation: Simulation, cost: bigint): unknown {
   switch (simulation.outcome) {
-    case "succeeded":
-      return { $kind: "Transaction", Transaction: { status: { success: true, error: null } } };
+    case "succeeded": {
+      const effects = { gasUsed: { computationCost: String(cost) } };
+      return { $kind: "Transaction", Transaction: { status: { success: true, error: null }, effects } };
+    }
     case "object_missing":
       throw Object.assign(new Error(simulation.message), { code: "NOT_FOUND" });
+    case "out_of_gas":
     case "aborted":
     case "invalid": {
       const abortCode = simulation.outcome === "aborted" ? { abortCode: String(simulation.code) } : undefined;

@@ -106,12 +106,13 @@ function reset(chain: AllowlistChain, servers: KeyServers, signed: string[]): vo
     wrongKey: false,
     clockSkew: 0,
     addressAlias: false,
+    budget: 500_000_000n,
     otherAnswer: null,
   };
   for (let index = 0; index < 9; index += 1) {
     Object.assign(servers.faults(index), healthy);
     Object.assign(servers.requests(index), { service: 0, fetchKey: 0 });
   }
-  Object.assign(chain, { generation: 1n, requests: 0, nodeDown: false, nodeLag: 0, skew: 0 });
+  Object.assign(chain, { generation: 1n, price: 1_000_000n, requests: 0, nodeDown: false, nodeLag: 0, skew: 0 });
   signed.length = 0;
 }

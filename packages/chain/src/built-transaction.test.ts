@@ -73,7 +73,7 @@ it("refuses further commands: nothing else is signed along", async () => {
   }
 });
 
-it("refuses another sender, another payer, a budget beyond 2 SUI, one coin twice", async () => {
+it("refuses another sender, another payer, a budget beyond 7 SUI, one coin twice", async () => {
   const foreign = add();
   foreign.setSender(EVE);
   for (const bytes of [

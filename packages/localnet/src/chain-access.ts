@@ -54,6 +54,7 @@ export type Simulation =
       readonly function: string;
       readonly message: string;
     }
+  | { readonly outcome: "out_of_gas"; readonly message: string }
   /** An input object is not there, or not yet, in this view. */
   | { readonly outcome: "object_missing"; readonly objectId: string; readonly message: string }
   /** Anything else: types, visibility, unknown function or package. */
@@ -72,9 +73,9 @@ export interface ChainView {
   /**
    * Runs a programmable transaction (its BCS, i.e. a TransactionKind without its first byte) as `sender` against the newest
    * version of every object in this view; what it writes is thrown away. Versions named in the bytes are ignored, as Seal's
-   * key servers do. Never throws for what the bytes hold.
+   * key servers do. `budget` is in MIST. Never throws for what the bytes hold.
    */
-  simulateAs(sender: string, programmableTransaction: Uint8Array): Simulation;
+  simulateAs(sender: string, programmableTransaction: Uint8Array, budget: bigint): Simulation;
 }
 
 export interface ChainAccess extends ChainView {

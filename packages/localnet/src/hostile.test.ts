@@ -90,7 +90,7 @@ it("simulates random and mutated bytes as anybody without throwing", () => {
   const sender = `0x${"ab".repeat(32)}`;
   fc.assert(
     fc.property(bytes, (random) => {
-      expect(localnet.chain.simulateAs(sender, random).outcome).not.toBe("aborted");
+      expect(localnet.chain.simulateAs(sender, random, 500_000_000n).outcome).not.toBe("aborted");
     }),
     { numRuns: RUNS },
   );

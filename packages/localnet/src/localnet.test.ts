@@ -325,9 +325,10 @@ describe("objects", () => {
     expect((await approve(NOBODY)).FailedTransaction?.status.error).toMatchObject({ MoveAbort: { abortCode: "13" } });
     const kind = call("seal_approve", (inner) => [inner.pure.vector("u8", id), inner.object(vault)]);
     const bytes = await kind.build({ client: client(), onlyTransactionKind: true });
-    expect(localnet.chain.simulateAs(owner.toSuiAddress(), bytes.slice(1))).toEqual({ outcome: "succeeded" });
-    expect(localnet.chain.simulateAs(NOBODY, bytes.slice(1))).toMatchObject({ outcome: "aborted", code: 13n });
-    expect(localnet.chain.simulateAs(NOBODY, bytes)).toMatchObject({ outcome: "invalid" });
+    const BUDGET = 500_000_000n;
+    expect(localnet.chain.simulateAs(owner.toSuiAddress(), bytes.slice(1), BUDGET)).toEqual({ outcome: "succeeded" });
+    expect(localnet.chain.simulateAs(NOBODY, bytes.slice(1), BUDGET)).toMatchObject({ outcome: "aborted", code: 13n });
+    expect(localnet.chain.simulateAs(NOBODY, bytes, BUDGET)).toMatchObject({ outcome: "invalid" });
   });
 });
 

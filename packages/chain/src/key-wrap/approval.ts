@@ -1,4 +1,5 @@
 /** The question that key servers put to the chain: may this address have the keys of these identities? */
+import type { SuiClientTypes } from "@mysten/sui/client";
 import type { SuiGrpcClient } from "@mysten/sui/grpc";
 import { Transaction } from "@mysten/sui/transactions";
 import { toHex } from "@mysten/sui/utils";
@@ -45,11 +46,20 @@ export type ApprovalVerdict =
   /** The vault is younger here than the key. */
   | "later_generation"
   | "vault_missing"
+  /** More than any transaction may compute, in one piece. */
+  | "too_costly"
   /** The package refuses for a reason that a well-formed question does not have. */
   | "malformed";
 
+/** What the node says, and what the simulation computed: in MIST, null where it did not come to its end. */
+export interface ApprovalOpinion {
+  readonly verdict: ApprovalVerdict;
+  readonly cost: bigint | null;
+}
+
 /**
- * Costs the caller nothing: checks that would ask for gas are off, and what it decides is only a sentence in an error.
+ * Costs the caller nothing: checks that would ask for gas are off, and what it decides is how much is asked for at once, and a sentence in an
+ * error.
  *
  * @throws whatever the client throws when the node does not answer.
  */
@@ -57,16 +67,23 @@ export async function simulateApproval(
   client: SuiGrpcClient,
   caller: string,
   transaction: Transaction,
-): Promise<ApprovalVerdict> {
+): Promise<ApprovalOpinion> {
   const asked = Transaction.from(transaction);
   asked.setSender(caller);
   const result = await client.core
-    .simulateTransaction({ transaction: asked, checksEnabled: false })
+    .simulateTransaction({ transaction: asked, checksEnabled: false, include: { effects: true } })
     .catch((error: unknown) => missingObject(error));
-  if (result === "vault_missing" || result.$kind === "Transaction")
-    return result === "vault_missing" ? result : "granted";
-  const { status } = result.FailedTransaction;
-  const code = status.success ? null : (status.error.MoveAbort?.abortCode ?? null);
+  if (result === "vault_missing") return { verdict: result, cost: null };
+  if (result.$kind === "Transaction")
+    return { verdict: "granted", cost: BigInt(result.Transaction.effects.gasUsed.computationCost) };
+  return { verdict: verdictOf(result.FailedTransaction.status), cost: null };
+}
+
+function verdictOf(status: SuiClientTypes.ExecutionStatus): ApprovalVerdict {
+  if (status.success) return "malformed";
+  // The client has no kind of its own for it.
+  if (/insufficient ?gas/i.test(status.error.message)) return "too_costly";
+  const code = status.error.MoveAbort?.abortCode ?? null;
   if (code === String(ABORT_CODES.ENoAccess)) return "refused";
   if (code === String(ABORT_CODES.ELaterGeneration)) return "later_generation";
   return "malformed";

@@ -31,6 +31,8 @@ function classifyByChain({ verdict, stale }: ChainOpinion, cause: unknown): Chai
   if (typeof verdict === "object") return new ChainError("chain_unavailable", { cause: verdict.failed });
   if (verdict !== "granted" && stale) return new ChainError("chain_stale", { cause });
   switch (verdict) {
+    // Too much in one piece; each key by itself may be granted.
+    case "too_costly":
     case "granted":
       return null;
     case "refused":

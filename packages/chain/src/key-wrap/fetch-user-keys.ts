@@ -2,7 +2,7 @@
 import type { Transaction } from "@mysten/sui/transactions";
 import { toHex } from "@mysten/sui/utils";
 import type { ChainError } from "../errors.ts";
-import { buildApproval, simulateApproval, type ApprovalVerdict } from "./approval.ts";
+import { buildApproval, simulateApproval } from "./approval.ts";
 import { LAG_MS } from "../vault-at-node.ts";
 import { classifyDenial, type ChainOpinion } from "./denial.ts";
 import type { KeyServerGroup } from "./key-server-group.ts";
@@ -12,13 +12,15 @@ import { findSessionProblem } from "./session.ts";
 
 /** What a key server accepts in one request. */
 export const MAX_BATCH = 100;
+/** What a key server lets its simulation of a request cost, in MIST (MystenLabs/seal `crates/key-server/src/server.rs`). */
+const APPROVAL_BUDGET = 500_000_000n;
 /** How long key servers that are behind are asked again, in milliseconds: as far as their nodes may lag. */
 const PATIENCE = 120_000;
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 15_000;
 
 interface Batch {
-  readonly ids: string[];
+  readonly keys: readonly CheckedKey[];
   readonly approval: Transaction;
   readonly bytes: Uint8Array;
 }
@@ -33,34 +35,69 @@ export async function fetchUserKeys(
   group: KeyServerGroup,
   keys: readonly CheckedKey[],
 ): Promise<(key: CheckedKey) => Promise<Uint8Array>> {
-  const different = [...new Map(keys.map((key) => [toHex(key.identity), key])).values()];
+  const different = [...new Map(keys.map((key) => [idOf(key), key])).values()];
   const batchOf = new Map<string, Batch>();
-  for (let start = 0; start < different.length; start += parts.batch) {
-    const batch = await openBatch(parts, different.slice(start, start + parts.batch));
-    await fetchBatch(parts, group, batch);
-    for (const id of batch.ids) batchOf.set(id, batch);
+  for (let start = 0, size = parts.batch; start < different.length;) {
+    const batch = await openAffordable(parts, different.slice(start, start + size));
+    // The next ones cost as much.
+    size = batch.keys.length;
+    start += size;
+    for (const fetched of await fetchBatch(parts, group, batch))
+      for (const key of fetched.keys) batchOf.set(idOf(key), fetched);
   }
   const sessionKey = await parts.sessions.open();
   return async (key) => {
-    const batch = batchOf.get(toHex(key.identity));
+    const batch = batchOf.get(idOf(key));
     if (batch === undefined) throw new TypeError("this key was not asked for");
     // Session and transaction are for keys that are not there yet; all of them are.
     return await group.seal.decrypt({ data: key.sealedKey, sessionKey, txBytes: batch.bytes });
   };
 }
 
+function idOf({ identity }: CheckedKey): string {
+  return toHex(identity);
+}
+
+/** As many of the keys, from the first on, as key servers can afford to answer at once by our own node's simulation; one in any case. */
+async function openAffordable(parts: KeyWrapParts, keys: readonly CheckedKey[]): Promise<Batch> {
+  const batch = await openBatch(parts, keys);
+  if (keys.length === 1 || !(await isTooCostly(parts, batch))) return batch;
+  return await openAffordable(parts, keys.slice(0, Math.ceil(keys.length / 2)));
+}
+
+async function isTooCostly({ client, signer }: KeyWrapParts, { approval }: Batch): Promise<boolean> {
+  try {
+    const { verdict, cost } = await simulateApproval(client, signer.chainAddress, approval);
+    return verdict === "too_costly" || (cost !== null && cost >= APPROVAL_BUDGET);
+  } catch {
+    // Key servers have nodes of their own.
+    return false;
+  }
+}
+
 async function openBatch(parts: KeyWrapParts, keys: readonly CheckedKey[]): Promise<Batch> {
   const approval = await buildApproval(parts.network.latestPackageId, keys, parts.vaultObjects);
   const bytes = await approval.build({ onlyTransactionKind: true });
-  return { ids: keys.map((key) => toHex(key.identity)), approval, bytes };
+  return { keys, approval, bytes };
 }
 
-async function fetchBatch(parts: KeyWrapParts, group: KeyServerGroup, batch: Batch): Promise<void> {
+/**
+ * The batches in which the keys came. What the chain grants and key servers refuse may be too much for them at once, which they do not say:
+ * it is halved down to one key before it is waited for.
+ */
+async function fetchBatch(parts: KeyWrapParts, group: KeyServerGroup, batch: Batch): Promise<Batch[]> {
   const deadline = parts.clock() + PATIENCE;
   for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
     const denial = await askOnce(parts, group, batch);
-    if (denial === null) return;
-    if (denial.code !== "key_servers_behind" || parts.clock() + pause > deadline) throw denial;
+    if (denial === null) return [batch];
+    if (denial.code !== "key_servers_behind") throw denial;
+    const { keys } = batch;
+    if (keys.length > 1) {
+      const half = Math.ceil(keys.length / 2);
+      const first = await fetchBatch(parts, group, await openBatch(parts, keys.slice(0, half)));
+      return [...first, ...(await fetchBatch(parts, group, await openBatch(parts, keys.slice(half))))];
+    }
+    if (parts.clock() + pause > deadline) throw denial;
     await parts.sleep(pause);
   }
 }
@@ -70,8 +107,8 @@ async function askOnce(parts: KeyWrapParts, group: KeyServerGroup, batch: Batch)
   const sessionKey = await parts.sessions.open();
   group.outcomes.clear();
   try {
-    const { ids, bytes: txBytes } = batch;
-    await group.seal.fetchKeys({ ids, txBytes, sessionKey, threshold: group.set.threshold });
+    const { keys, bytes: txBytes } = batch;
+    await group.seal.fetchKeys({ ids: keys.map(idOf), txBytes, sessionKey, threshold: group.set.threshold });
     return null;
   } catch (cause) {
     const outcomes = new Map([...group.urls].map(([objectId, url]) => [objectId, group.outcomes.of(url)]));
@@ -87,7 +124,7 @@ async function askOnce(parts: KeyWrapParts, group: KeyServerGroup, batch: Batch)
 
 async function askChain(parts: KeyWrapParts, approval: Transaction): Promise<ChainOpinion> {
   try {
-    const verdict: ApprovalVerdict = await simulateApproval(parts.client, parts.signer.chainAddress, approval);
+    const { verdict } = await simulateApproval(parts.client, parts.signer.chainAddress, approval);
     return { verdict, stale: verdict !== "granted" && (await isStale(parts)) };
   } catch (error) {
     return { verdict: { failed: error }, stale: false };

@@ -2,7 +2,7 @@
 import type { ChainAccess, ChainView, PutObject, Simulation } from "../chain-access.ts";
 import { parseType } from "../move/types.ts";
 import { MissingObjectError, RefusedError } from "./failures.ts";
-import { MAX_GAS_BUDGET, REFERENCE_GAS_PRICE } from "./gas.ts";
+import { REFERENCE_GAS_PRICE } from "./gas.ts";
 import { PACKAGE_ID, SYSTEM_DIGEST } from "./genesis.ts";
 import { referencedId } from "./inputs.ts";
 import type { Ledger, LedgerView } from "./ledger.ts";
@@ -43,7 +43,7 @@ function viewOf(view: LedgerView): ChainView {
       if (stored?.data.kind !== "package") return null;
       return { id, originalId: id, version: stored.version, modules: stored.data.modules };
     },
-    simulateAs: (sender, bytes) => simulateAs(view, sender, bytes),
+    simulateAs: (sender, bytes, budget) => simulateAs(view, { sender, bytes, budget }),
   };
 }
 
@@ -87,10 +87,18 @@ function asObject(stored: StoredObject) {
   return object;
 }
 
-function simulateAs(view: LedgerView, sender: string, bytes: Uint8Array): Simulation {
+interface Call {
+  readonly sender: string;
+  readonly bytes: Uint8Array;
+  readonly budget: bigint;
+}
+
+function simulateAs(view: LedgerView, { sender, bytes, budget }: Call): Simulation {
   try {
     const programmable = atNewestVersions(view, decodeProgrammable(bytes));
-    return simulationOf(simulate(view, asSent(sender, programmable), { checks: false }));
+    const gas = { payment: [], owner: sender, price: REFERENCE_GAS_PRICE, budget };
+    const form: TransactionForm = { ...programmable, sender, gas, expiration: { $kind: "None", None: true } };
+    return simulationOf(simulate(view, form, { checks: false }));
   } catch (error) {
     if (error instanceof MissingObjectError) {
       return { outcome: "object_missing", objectId: error.objectId, message: error.message };
@@ -102,15 +110,11 @@ function simulateAs(view: LedgerView, sender: string, bytes: Uint8Array): Simula
 
 function simulationOf({ failure }: Outcome): Simulation {
   if (failure === null) return { outcome: "succeeded" };
-  const { abort, message } = failure.error;
+  const { abort, kind, message } = failure.error;
+  if (kind === "INSUFFICIENT_GAS") return { outcome: "out_of_gas", message };
   if (abort === null) return { outcome: "invalid", message };
   const { module, function: name } = abort.location;
   return { outcome: "aborted", code: abort.code, module, function: name, message };
-}
-
-function asSent(sender: string, programmable: Programmable): TransactionForm {
-  const gas = { payment: [], owner: sender, price: REFERENCE_GAS_PRICE, budget: MAX_GAS_BUDGET };
-  return { ...programmable, sender, gas, expiration: { $kind: "None", None: true } };
 }
 
 function atNewestVersions(view: LedgerView, { inputs, commands }: Programmable): Programmable {

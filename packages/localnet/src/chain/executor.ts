@@ -1,15 +1,16 @@
 /** Executes one transaction against the objects it names. Pure: what it writes is in its outcome. */
 import { fromBase58 } from "@mysten/bcs";
 import { decodeValue, encodeValue } from "../move/bcs-values.ts";
-import { MoveAbortError, MovePrimitiveError, OutOfStepsError } from "../move/errors.ts";
+import { MoveAbortError, MovePrimitiveError, OutOfGasError } from "../move/errors.ts";
 import { frameworkFor } from "../move/framework.ts";
 import type { FindModule, Layouts } from "../move/layouts.ts";
+import { GasMeter } from "../move/gas-meter.ts";
 import { Machine } from "../move/machine.ts";
 import { UnknownTypeError } from "../move/types.ts";
 import { MalformedCodeError } from "../move/values.ts";
 import { type CommandOutput, coinValue, balanceIn, runCommand } from "./commands.ts";
-import { ExecutionFailure } from "./failures.ts";
-import { MAX_STEPS } from "./gas.ts";
+import { ExecutionFailure, insufficientGas } from "./failures.ts";
+import { unitsIn } from "./gas.ts";
 import type { InputObject } from "./inputs.ts";
 import { balanceOf, COIN_OF_SUI, type StoredObject } from "./objects.ts";
 import { type Slot, Slots } from "./slots.ts";
@@ -38,7 +39,8 @@ export interface Execution {
   readonly failure: { readonly error: ExecutionFailure; readonly command: number | null } | null;
   readonly outputs: readonly CommandOutput[];
   readonly events: readonly EmittedEvent[];
-  readonly steps: number;
+  /** Units of computation. */
+  readonly units: number;
   /** What the gas coin holds besides the budget; null when commands gave none of it away. */
   readonly gasRest: bigint;
 }
@@ -51,15 +53,14 @@ const IMAGINARY_COIN = `0x${"f".repeat(64)}`;
 export function runCommands(packages: Packages, request: ExecutionRequest): Execution {
   const { form, digest } = request;
   const workspace = new Workspace({ ...packages, transactionDigest: fromBase58(digest) });
-  const machine = new Machine({
-    findModule: packages.findModule,
-    callFramework: frameworkFor(workspace),
-    maxSteps: MAX_STEPS,
-  });
+  const meter = new GasMeter(unitsIn(form.gas.budget, form.gas.price));
+  const callFramework = frameworkFor(workspace, meter);
+  const machine = new Machine({ findModule: packages.findModule, callFramework, gas: meter });
   const gas = gasSlot(request);
   const outputs: CommandOutput[] = [];
   let at: number | null = null;
   try {
+    for (const input of request.inputs) if (input !== null) meter.chargeRead(input.stored.bcs.length);
     const inputs = request.inputs.map((input) => (input === null ? null : inputSlot(input, packages.layouts)));
     const slots = new Slots(form.inputs, inputs, gas, packages.layouts);
     for (const [index, command] of form.commands.entries()) {
@@ -73,11 +74,11 @@ export function runCommands(packages: Packages, request: ExecutionRequest): Exec
     const undone = new Workspace({ ...packages, transactionDigest: fromBase58(digest) });
     for (const input of request.inputs) if (input !== null) keepInput(input, undone);
     const failure = { error: failureOf(error), command: at };
-    return { workspace: undone, failure, outputs: [], events: [], steps: machine.steps, gasRest: restOf(request) };
+    return { workspace: undone, failure, outputs: [], events: [], units: meter.units, gasRest: restOf(request) };
   }
   const [coin] = gas.box;
   const gasRest = coin === undefined ? 0n : balanceIn(coin).value;
-  return { workspace, failure: null, outputs, events: workspace.events, steps: machine.steps, gasRest };
+  return { workspace, failure: null, outputs, events: workspace.events, units: meter.units, gasRest };
 }
 
 /** The coins' sum without the budget, which is set aside before anything runs. */
@@ -129,7 +130,7 @@ function failureOf(error: unknown): ExecutionFailure {
     return new ExecutionFailure("MOVE_ABORT", error.message, { abort: { code, location } });
   }
   if (error instanceof MovePrimitiveError) return new ExecutionFailure("MOVE_PRIMITIVE_RUNTIME_ERROR", error.message);
-  if (error instanceof OutOfStepsError) return new ExecutionFailure("INSUFFICIENT_GAS", error.message);
+  if (error instanceof OutOfGasError) return insufficientGas();
   if (error instanceof UnknownTypeError) return new ExecutionFailure("FEATURE_NOT_YET_SUPPORTED", `${error.message}.`);
   if (error instanceof MalformedCodeError) return new ExecutionFailure("VM_INVARIANT_VIOLATION", error.message);
   throw error;

@@ -77,3 +77,8 @@ export function badArgument(index: number, kind: ArgumentFailure, why: string): 
     argument: { index, kind },
   });
 }
+
+/** In Sui's words, which clients know it by. */
+export function insufficientGas(): ExecutionFailure {
+  return new ExecutionFailure("INSUFFICIENT_GAS", "Insufficient Gas.");
+}

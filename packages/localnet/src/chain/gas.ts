@@ -1,20 +1,17 @@
-/**
- * What execution costs. The prices are of the order of the real ones, so that budgets, refunds and empty purses behave as
- * on a real network; the amounts are not the real table's.
- */
+/** What execution costs, as on a real network: what is computed is counted by `move/gas-meter.ts`, what is stored by its bytes. */
 
 /** In MIST per unit of computation. */
 export const REFERENCE_GAS_PRICE = 1_000n;
 export const MAX_GAS_BUDGET = 50_000_000_000n;
 const MIN_BUDGET_UNITS = 2_000n;
-/** A step of the interpreter is one unit; computation is paid in whole buckets. */
-const BUCKETS = [1_000n, 5_000n, 10_000n, 20_000n, 50_000n, 200_000n, 1_000_000n, 5_000_000n];
+/** Computation is paid in whole thousands of units (the protocol's `gas_rounding_step`). */
+const ROUNDING_UNITS = 1_000n;
 /** 100 units a byte at 76 MIST. */
 const STORAGE_PRICE = 7_600n;
 /** Of what was paid for an object, this part per hundred comes back when it goes. */
 const REBATE_PERCENT = 99n;
-/** What 5,000,000 units buy. */
-export const MAX_STEPS = 5_000_000;
+/** The most that any budget buys (the protocol's `max_gas_computation_bucket`). */
+const MAX_UNITS = 5_000_000n;
 
 export interface GasUsed {
   readonly computationCost: bigint;
@@ -27,9 +24,17 @@ export function minimumBudget(price: bigint): bigint {
   return MIN_BUDGET_UNITS * price;
 }
 
-export function computationCost(steps: number, price: bigint): bigint {
-  const units = BUCKETS.find((bucket) => BigInt(steps) <= bucket) ?? BigInt(MAX_STEPS);
-  return units * price;
+/** How many units of computation a budget buys. */
+export function unitsIn(budget: bigint, price: bigint): number {
+  const units = budget / price;
+  return Number(units < MAX_UNITS ? units : MAX_UNITS);
+}
+
+/** In MIST, for units of computation. */
+export function computationCost(units: number, price: bigint): bigint {
+  const used = BigInt(units);
+  const rounded = used > 0n && used % ROUNDING_UNITS === 0n ? used : (used / ROUNDING_UNITS + 1n) * ROUNDING_UNITS;
+  return rounded * price;
 }
 
 export function storageCost(bytes: number): bigint {

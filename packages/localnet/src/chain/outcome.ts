@@ -1,7 +1,7 @@
 /** From what commands did to what the chain holds afterwards: gas, versions, digests, effects. */
 import { computationCost, gasUsed, type GasUsed, netCost, storageCost } from "./gas.ts";
 import { type Execution, type ExecutionRequest, gasCoinContents, type Packages, runCommands } from "./executor.ts";
-import { ExecutionFailure } from "./failures.ts";
+import { insufficientGas } from "./failures.ts";
 import { type CommandOutput } from "./commands.ts";
 import { COIN_OF_SUI, makeObject, type NewObject, type StoredObject } from "./objects.ts";
 import type { EmittedEvent, Workspace } from "./workspace.ts";
@@ -35,10 +35,12 @@ export interface Outcome {
 export function executeTransaction(packages: Packages, request: ExecutionRequest): Outcome {
   const execution = runCommands(packages, request);
   const outcome = settle(packages, request, execution);
-  if (outcome.failure !== null || netCost(outcome.gasUsed) <= request.form.gas.budget) return outcome;
-  // What it wrote costs more than was offered: it is undone, and the computation is paid.
+  const { budget } = request.form.gas;
+  const isPaid = netCost(outcome.gasUsed) <= budget && outcome.gasUsed.computationCost < budget;
+  if (outcome.failure !== null || isPaid) return outcome;
+  // What it did costs more than was offered: it is undone, and the computation is paid.
   const workspace = undoneWorkspace(packages, request);
-  const error = new ExecutionFailure("INSUFFICIENT_GAS", "Insufficient gas.");
+  const error = insufficientGas();
   return settle(packages, request, { ...execution, ...workspace, failure: { error, command: null } });
 }
 
@@ -62,7 +64,7 @@ function settle({ layouts }: Packages, request: ExecutionRequest, execution: Exe
   const storage = [...costs.values()].reduce((sum, cost) => sum + cost, 0n);
   const touched = [...all.map((object) => object.id), ...removed];
   const rebates = touched.reduce((sum, id) => sum + (known.get(id)?.storageRebate ?? 0n), 0n);
-  const computation = computationCost(execution.steps, form.gas.price);
+  const computation = computationCost(execution.units, form.gas.price);
   const paid = failure === null ? computation : min(computation, form.gas.budget + rebates - storage);
   const used = gasUsed(paid, storage, rebates);
   const after = new Map(written.map((object) => [object.id, object]));

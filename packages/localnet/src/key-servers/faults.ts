@@ -29,6 +29,8 @@ export interface KeyServerFaults {
   clockSkew: number;
   /** Refuses every user as real key servers refuse those who set up address aliases. */
   addressAlias: boolean;
+  /** What its simulation of an approval may cost, in MIST; 500,000,000 as at real key servers. */
+  budget: bigint;
   /** Null: its own answer. */
   otherAnswer: OtherAnswer | null;
 }
@@ -46,6 +48,7 @@ export class FaultyChainView implements KeyServerFaults {
   wrongKey = false;
   clockSkew = 0;
   addressAlias = false;
+  budget = 500_000_000n;
   otherAnswer: OtherAnswer | null = null;
   readonly #chain: ChainAccess;
   #frozen: ChainView | null = null;

@@ -48,10 +48,12 @@ function checkPolicy(user: string, transaction: Uint8Array, faults: FaultyChainV
   const view = faults.view();
   if (faults.now() - view.checkpointTime() > MAX_STALENESS)
     throw new KeyServerError("Failure", "Internal server error, please try again later");
-  const simulation = view.simulateAs(user, transaction);
+  const simulation = view.simulateAs(user, transaction, faults.budget);
   switch (simulation.outcome) {
     case "succeeded":
       return;
+    // A key server says no more than that: whoever asks for too many keys reads it as well.
+    case "out_of_gas":
     case "aborted":
       throw new KeyServerError("NoAccess", `Access denied: ${simulation.message}`);
     case "object_missing":

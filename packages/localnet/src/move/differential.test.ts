@@ -12,6 +12,7 @@ import { MoveAbortError, MovePrimitiveError } from "./errors.ts";
 import { contextValue, frameworkFor } from "./framework.ts";
 import { INSTRUCTIONS } from "./instructions/index.ts";
 import { type Layouts, layoutsOf } from "./layouts.ts";
+import { GasMeter } from "./gas-meter.ts";
 import { Machine } from "./machine.ts";
 import { type MoveModule, readModule } from "./module.ts";
 import type { MoveType } from "./types.ts";
@@ -223,10 +224,11 @@ class Game {
   #run(name: string, values: readonly MoveValue[]): readonly MoveValue[] {
     // The framework's interface counts ids from one.
     const effects = { freshId: () => `0x${"1".padStart(64, "0")}`, shareObject: () => {}, emitEvent: () => {} };
+    const gas = new GasMeter(5_000_000);
     const machine = new Machine({
       findModule: () => null,
-      callFramework: frameworkFor(effects),
-      maxSteps: 1_000_000,
+      callFramework: frameworkFor(effects, gas),
+      gas,
       instructions: this.#instructions,
     });
     return machine.run(

@@ -33,7 +33,7 @@ export class MovePrimitiveError extends Error {
   }
 }
 
-/** More steps than the budget pays for. */
-export class OutOfStepsError extends Error {
-  override readonly name = "OutOfStepsError";
+/** More computation than the budget pays for. */
+export class OutOfGasError extends Error {
+  override readonly name = "OutOfGasError";
 }

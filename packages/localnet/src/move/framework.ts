@@ -2,6 +2,7 @@
  * The functions of the Sui framework and the Move standard library that the Coffer package calls, and no others: an
  * unknown one is refused. What they do to the chain goes through {@link FrameworkEffects}.
  */
+import type { GasMeter } from "./gas-meter.ts";
 import type { CallFramework } from "./machine.ts";
 import { MoveAbortError, MovePrimitiveError } from "./errors.ts";
 import { FRAMEWORK, type MoveType, STANDARD } from "./types.ts";
@@ -24,6 +25,9 @@ export interface FrameworkEffects {
   emitEvent(event: MoveValue, type: MoveType): void;
 }
 
+/** What runs on the chain in the place of a shim: instructions, and what they push, bytes included. By the framework's published sources. */
+type Cost = readonly [instructions: number, pushes: number, bytes: number];
+
 /** Type arguments and values as the call has them. */
 type Shim = (
   effects: FrameworkEffects,
@@ -34,8 +38,10 @@ type Shim = (
 /** std::vector's EINDEX_OUT_OF_BOUNDS. */
 const INDEX_OUT_OF_BOUNDS = 0x20000n;
 
+const REMOVE = `${STANDARD}::vector::remove`;
+
 const SHIMS: Readonly<Record<string, Shim>> = {
-  [`${STANDARD}::vector::remove`]: (_effects, [vector, index]) => {
+  [REMOVE]: (_effects, [vector, index]) => {
     const { items } = asVector(referent(given(vector)));
     const at = asInteger(given(index)).value;
     if (at >= BigInt(items.length)) throw abortIn("vector", "remove", INDEX_OUT_OF_BOUNDS);
@@ -63,13 +69,36 @@ const SHIMS: Readonly<Record<string, Shim>> = {
   },
 };
 
-export function frameworkFor(effects: FrameworkEffects): CallFramework {
+const COSTS: Readonly<Record<string, Cost>> = {
+  [REMOVE]: [18, 12, 70],
+  [`${STANDARD}::option::none`]: [3, 2, 10],
+  [`${STANDARD}::option::some`]: [4, 3, 18],
+  [`${FRAMEWORK}::object::new`]: [12, 7, 110],
+  [`${FRAMEWORK}::object::uid_to_inner`]: [4, 3, 50],
+  [`${FRAMEWORK}::object::uid_to_bytes`]: [5, 4, 58],
+  [`${FRAMEWORK}::tx_context::sender`]: [2, 1, 32],
+  [`${FRAMEWORK}::transfer::share_object`]: [3, 1, 8],
+};
+/** For each element behind the one that `vector::remove` takes out: it is moved up by a swap. */
+const MOVED_UP: Cost = [13, 10, 51];
+
+export function frameworkFor(effects: FrameworkEffects, gas: GasMeter): CallFramework {
+  const charge = ([instructions, pushes, bytes]: Cost, times = 1): void =>
+    gas.charge(instructions * times, { pushes: pushes * times, pops: pushes * times, bytes: bytes * times });
   return (signature, typeArguments, values) => {
     const name = `${signature.address}::${signature.module}::${signature.name}`;
     const shim = Object.hasOwn(SHIMS, name) ? SHIMS[name] : undefined;
     if (shim === undefined) throw new MalformedCodeError(`the local chain has no ${name}`);
+    const cost = COSTS[name];
+    if (cost !== undefined) charge(cost);
+    if (name === REMOVE) charge(MOVED_UP, countBehind(values));
     return shim(effects, values, typeArguments);
   };
+}
+
+function countBehind([vector, index]: readonly MoveValue[]): number {
+  const { items } = asVector(referent(given(vector)));
+  return Math.max(0, items.length - 1 - Number(asInteger(given(index)).value));
 }
 
 /** The transaction's context as code sees it: the sender first. */

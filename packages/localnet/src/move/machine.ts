@@ -2,7 +2,9 @@
  * The interpreter. It runs what the real compiler made and nothing else: there is no bytecode verifier here, so borrow,
  * type and resource safety are taken from the compiler. Held against the real Move VM by `differential.test.ts`.
  */
-import { MovePrimitiveError, OutOfStepsError } from "./errors.ts";
+import { costOf } from "./costs.ts";
+import { MovePrimitiveError } from "./errors.ts";
+import type { GasMeter } from "./gas-meter.ts";
 import type { Operand } from "./bytecode.ts";
 import type { FunctionSignature, MoveFunction, MoveModule } from "./module.ts";
 import type { FindModule } from "./layouts.ts";
@@ -21,7 +23,7 @@ export type CallFramework = (
 export interface MachineOptions {
   readonly findModule: FindModule;
   readonly callFramework: CallFramework;
-  readonly maxSteps: number;
+  readonly gas: GasMeter;
   /** Replaces what an opcode does; for the test that shows that the differential test sees it. */
   readonly instructions?: Readonly<Record<string, Step>>;
 }
@@ -32,7 +34,6 @@ const MAX_CALL_DEPTH = 1024;
 export class Machine {
   readonly #options: MachineOptions;
   readonly #instructions: Readonly<Record<string, Step>>;
-  #steps = 0;
   #depth = 0;
 
   constructor(options: MachineOptions) {
@@ -40,13 +41,9 @@ export class Machine {
     this.#instructions = options.instructions ?? INSTRUCTIONS;
   }
 
-  get steps(): number {
-    return this.#steps;
-  }
-
   /**
    * Runs a function to its end. References among the values point into the caller's boxes.
-   * @throws MoveAbortError, MovePrimitiveError, OutOfStepsError; MalformedCodeError for code that is not the compiler's.
+   * @throws MoveAbortError, MovePrimitiveError, OutOfGasError; MalformedCodeError for code that is not the compiler's.
    */
   run(
     module: MoveModule,
@@ -81,8 +78,6 @@ export class Machine {
   #toEnd(frame: Frame): readonly MoveValue[] {
     const { code } = frame.called;
     while (!frame.isDone) {
-      this.#steps += 1;
-      if (this.#steps > this.#options.maxSteps) throw new OutOfStepsError("the transaction takes too many steps");
       const instruction = code[frame.next];
       if (instruction === undefined) throw new MalformedCodeError("the code has no end");
       frame.next += 1;
@@ -96,6 +91,7 @@ export class Machine {
     const step = this.#instructions[opcode];
     if (step === undefined) throw new MalformedCodeError(`the opcode ${opcode} is not known here`);
     try {
+      this.#options.gas.charge(1, costOf(frame, opcode, operand));
       step(frame, operand);
     } catch (error) {
       if (error instanceof MovePrimitiveError && error.location === null) {

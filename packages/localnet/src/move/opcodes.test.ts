@@ -12,6 +12,7 @@ import {
 import fc from "fast-check";
 import { beforeAll, expect, it } from "vitest";
 import { MoveAbortError, MovePrimitiveError } from "./errors.ts";
+import { GasMeter } from "./gas-meter.ts";
 import { Machine } from "./machine.ts";
 import { type MoveModule, readModule } from "./module.ts";
 import type { IntegerBits, MoveType } from "./types.ts";
@@ -126,7 +127,7 @@ function testOf({ module: name, name: of, values }: Call, at: number): string {
     callFramework: () => {
       throw new Error("the probe calls no framework");
     },
-    maxSteps: 100_000,
+    gas: new GasMeter(5_000_000),
   });
   try {
     const returned = machine.run(module, called, [], values);

@@ -61,7 +61,7 @@ export class KeyRing {
   }
 
   /**
-   * Opens what is not open yet, with one request per key server for up to 100 keys. A record that does not open is told to whoever needs
+   * Opens what is not open yet, with one request per key server for up to 100 keys, as many as its budget covers. A record that does not open is told to whoever needs
    * its key, and keeps nobody from the others; rejects when the caller gets no keys at all. Where too few key servers of one set answer, each
    * key is looked for by itself, because it may have been sealed again for others.
    */
