@@ -5,6 +5,7 @@ import { nodePlatform } from "@coffer/crypto/node";
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
 import { collect, sha256Of } from "../kit/bytes.ts";
 import { applyEdits, type PayloadVectors } from "../vectors/payload-vectors.ts";
+import { expectMaterial, expectOutcomes } from "../vectors/expect-statements.ts";
 import type { StatementVectors } from "../vectors/statement-vectors.ts";
 import { findChromium, requireChromium } from "./chromium.ts";
 import { openPage, type OpenPage } from "./page.ts";
@@ -145,23 +146,12 @@ describe.each(["page", "worker"] as const)("in Chromium, in a %s", (where) => {
 
   it("file-format §6 to §9: signatures, keys, metadata and names are those of the vectors", async (context) => {
     const { statements: made } = await run(context);
-    expect(made.signatures).toEqual(statements.signatures.map(({ digest, signature }) => [digest, signature, true]));
-    expect(made.forged).toEqual(statements.forgedSignatures.map(() => false));
-    expect(made.subkeys).toEqual(statements.vaultKeys.map((key) => [key.wrap, key.metadata, key.nameIndex, key.check]));
-    expect(made.metadata).toEqual(
-      statements.metadata.map(({ encoded, metadata, padded }) => [encoded, padded, metadata, metadata]),
-    );
-    expect(made.refusedMetadata).toEqual(
-      statements.refusedMetadata.map(() => ({ code: "damaged", step: expect.any(String) })),
-    );
-    expect(made.names).toEqual(statements.nameIndexes.map(({ index, plainIndex }) => [index, plainIndex]));
+    expectMaterial(made, statements);
   });
 
   it("file-format §10 and §12: opens or refuses versions, entries and exports as the vectors say", async (context) => {
     const { statements: made } = await run(context);
-    for (const kind of ["versions", "entries", "exports"] as const)
-      for (const [index, { expect: wanted, name }] of statements[kind].entries())
-        expect([name, made[kind][index]]).toEqual([name, wanted]);
+    expectOutcomes(made, statements, "versions", "entries", "exports");
   });
 
   it("makes files that open on Node", async (context) => {

@@ -10,6 +10,7 @@ import {
   VERSION_STATEMENT,
 } from "@coffer/contract";
 import {
+  ed25519StatementSigner,
   ENCRYPTED_METADATA_SIZES,
   encodeFileStart,
   encodeHeader,
@@ -26,10 +27,13 @@ import {
 } from "@coffer/crypto";
 import { nodePlatform } from "@coffer/crypto/node";
 import { expect, it } from "vitest";
-import { bytesOf, FILE_ID, FOLDER_ID, PEOPLE, VERSION_1 } from "../vectors/statement-fixture.ts";
+import { patternBytes } from "../kit/bytes.ts";
 
-const { member } = PEOPLE;
-const field = (name: string): Uint8Array => bytesOf(name, 32);
+const FILE_ID = "0197b6f0-0000-7000-8000-00000000f11e";
+const FOLDER_ID = "0197b6f0-0000-7000-8000-00000000f01d";
+const VERSION_1 = "0197b6f0-0000-7000-8000-000000000001";
+const signer = ed25519StatementSigner(patternBytes("a member", 32));
+const field = (name: string): Uint8Array => new Uint8Array(patternBytes(name, 32));
 const uuid = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text.replaceAll("-", ""), "hex"));
 const u64 = (value: bigint): Uint8Array => Uint8Array.from(Buffer.from(value.toString(16).padStart(16, "0"), "hex"));
 
@@ -51,7 +55,7 @@ it("file-format §8: a version statement", async () => {
   const bytes32 = { vault: field("v"), startDigest: field("s"), previous: field("p"), keyId: field("k") };
   const more = { commitment: field("c"), digest: field("d"), signer: field("a") };
   const numbers = { sequence: 2n, generation: 3n, messageLength: 73, time: 5 };
-  const statement = await signVersionStatement({ ...bytes32, ...more, ...numbers, headerPrefix }, member.signer);
+  const statement = await signVersionStatement({ ...bytes32, ...more, ...numbers, headerPrefix }, signer);
   expect(statement.bytes.length).toBe(VERSION_STATEMENT.bytes);
   const { header, ...fields } = cut(VERSION_STATEMENT, statement.bytes);
   expect(header).toEqual(headerPrefix);
@@ -78,10 +82,7 @@ it("file-format §8: an entry statement", async () => {
     signer: field("a"),
   };
   const names = { kind: "folder", id: FILE_ID, folderId: FOLDER_ID } as const;
-  const statement = await signEntryStatement(
-    { ...bytes32, ...names, revision: 2n, generation: 3n, time: 5 },
-    member.signer,
-  );
+  const statement = await signEntryStatement({ ...bytes32, ...names, revision: 2n, generation: 3n, time: 5 }, signer);
   expect(statement.bytes.length).toBe(ENTRY_STATEMENT.bytes);
   expect(cut(ENTRY_STATEMENT, statement.bytes)).toEqual({
     ...bytes32,
@@ -99,7 +100,7 @@ it("file-format §8: an entry statement", async () => {
 
 it("file-format §12: a statement about an export", async () => {
   const bytes32 = { vault: field("v"), manifestDigest: field("m"), signer: field("a") };
-  const statement = await signExportStatement({ ...bytes32, generation: 3n, time: 5 }, member.signer);
+  const statement = await signExportStatement({ ...bytes32, generation: 3n, time: 5 }, signer);
   expect(statement.bytes.length).toBe(EXPORT_STATEMENT.bytes);
   const numbers = { generation: u64(3n), time: u64(5n) };
   expect(cut(EXPORT_STATEMENT, statement.bytes)).toEqual({ ...bytes32, ...numbers, signature: statement.signature });
@@ -109,7 +110,7 @@ it("file-format §12: a statement about an export", async () => {
 it("file-format §7: a vault key's record", async () => {
   const fields = { vault: field("v"), creator: field("c"), check: field("h") };
   const sealedKey = new Uint8Array(KEY_RECORD.maxSealedBytes).fill(7);
-  const record = await signRecord({ ...fields, generation: 3n, sealedKey }, member.signer);
+  const record = await signRecord({ ...fields, generation: 3n, sealedKey }, signer);
   const length = Uint8Array.from([sealedKey.length >> 8, sealedKey.length & 0xff]);
   expect(cut(KEY_RECORD, record.bytes)).toEqual({ ...fields, generation: u64(3n), sealedLength: length });
   expect(record.bytes.slice(KEY_RECORD.sealedOffset, -SIGNATURE_BYTES)).toEqual(sealedKey);
@@ -152,5 +153,5 @@ async function expectTitle(
   { bytes, signature }: { readonly bytes: Uint8Array; readonly signature: Uint8Array },
 ): Promise<void> {
   const body = bytes.subarray(0, -SIGNATURE_BYTES);
-  expect(await verifyStatement(title, body, member.signer.publicKey, signature)).toBe(true);
+  expect(await verifyStatement(title, body, signer.publicKey, signature)).toBe(true);
 }

@@ -1,169 +1,153 @@
 import { readFileSync } from "node:fs";
 import {
-  CryptoError,
-  decryptFile,
-  encodeMetadata,
-  encodePaddedMetadata,
-  nameIndex,
-  openEntry,
-  parseFileStart,
-  parseMetadata,
-  parsePaddedMetadata,
-  plainNameIndex,
-  statementDigest,
-  signStatement,
   ed25519StatementSigner,
-  VaultKey,
-  verifyEd25519,
-  verifyExportStatement,
-  verifyStatement,
-  verifyVersion,
+  encodeFileStart,
+  encryptMetadata,
+  makeEntryStatement,
+  makeEnvelope,
+  makeExportStatement,
+  makeVersionStatement,
+  newFilePlan,
+  parseEntryStatement,
+  parseEnvelope,
+  parseExportStatement,
+  parseFileStart,
+  parseRecord,
+  parseVersionStatement,
+  signRecord,
   webPlatform,
-  type CryptoPlatform,
+  encodeMetadata,
+  type Author,
+  type VersionStatement,
 } from "@coffer/crypto";
 import { nodePlatform } from "@coffer/crypto/node";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { verifyPersonalMessageSignature } from "@mysten/sui/verify";
-import { describe, expect, it } from "vitest";
-import { KEYS, VIEWS, type KeyName, type ViewName } from "./statement-fixture.ts";
-import { makeStatementVectors, type StatementVectors } from "./statement-vectors.ts";
-import type { EntryCase, SeenVector, VersionCase } from "./statement-cases.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { base64, bytesOf } from "../browser/pages/base64.ts";
+import { sha256Of } from "../kit/bytes.ts";
+import { drawing } from "./drawing.ts";
+import { expectMaterial, expectOutcomes } from "./expect-statements.ts";
+import { readPlace, readStatements, type StatementsRead } from "./read-statements.ts";
+import type { EntryCase, StatementVectors, VersionCase } from "./statement-vectors.ts";
 
 const vectors = JSON.parse(
   readFileSync(new URL("file-format/statements.json", import.meta.url), "utf8"),
 ) as StatementVectors;
-const PLATFORMS = [nodePlatform, webPlatform];
 
-it("file-format §6: the committed vectors are what the code makes", async () => {
-  expect(vectors).toEqual(JSON.parse(JSON.stringify(await makeStatementVectors())));
-});
-
-describe("file-format §6: signatures", () => {
-  it("are those of the vectors", async () => {
-    const [, member] = vectors.people;
-    for (const { body, digest, signature, title } of vectors.signatures) {
-      expect(statementDigest(title, bytes(body))).toEqual(bytes(digest));
-      expect(await signStatement(title, bytes(body), ed25519StatementSigner(bytes(member!.seed)))).toEqual(bytes(signature));
-      expect(await verifyStatement(title, bytes(body), bytes(member!.publicKey), bytes(signature))).toBe(true);
-      // Without what is known of signatures that were made here.
-      expect(await verifyEd25519(bytes(member!.publicKey), bytes(digest), bytes(signature))).toBe(true);
-    }
+describe.each([nodePlatform, webPlatform])("on the $name platform", (platform) => {
+  let made: StatementsRead;
+  beforeAll(async () => {
+    made = await readStatements(platform, vectors);
   });
 
-  it("are those of a Sui personal message, and Sui verifies them", async () => {
-    const [, member] = vectors.people;
-    const keypair = Ed25519Keypair.fromSecretKey(bytes(member!.seed));
-    for (const { body, signature, title } of vectors.signatures) {
-      const message = Uint8Array.from(Buffer.concat([Buffer.from(`${title}\0`), bytes(body)]));
-      const theirs = await keypair.signPersonalMessage(message);
-      expect(Buffer.from(theirs.signature, "base64").subarray(1, 65)).toEqual(Buffer.from(signature, "base64"));
-      const serialized = Buffer.concat([Uint8Array.of(0), bytes(signature), bytes(member!.publicKey)]).toString("base64");
-      const key = await verifyPersonalMessageSignature(message, serialized);
-      expect(key.toSuiAddress()).toBe(keypair.toSuiAddress());
-    }
+  it("file-format §6 to §9: signatures, keys, metadata and names are those of the vectors", () => {
+    expectMaterial(made, vectors);
   });
 
-  it("are refused under keys of small order, with other encodings, and over other bytes", async () => {
-    expect(vectors.forgedSignatures.length).toBeGreaterThan(25);
-    for (const { message, name, publicKey, signature } of vectors.forgedSignatures)
-      expect([name, await verifyEd25519(bytes(publicKey), bytes(message), bytes(signature))]).toEqual([name, false]);
+  it("file-format §10: the reading order opens or refuses every version and entry at the step that the vectors name", () => {
+    expectOutcomes(made, vectors, "versions", "entries");
+  });
+
+  it("file-format §12: an export's statement is taken or refused at the step that the vectors name", () => {
+    expectOutcomes(made, vectors, "exports");
   });
 });
 
-it("file-format §7: subkeys", () => {
-  for (const { check, generation, key, metadata, name, nameIndex: index, wrap } of vectors.vaultKeys) {
-    const { vault } = KEYS[name as KeyName];
-    const vaultKey = new VaultKey(vault, BigInt(generation), bytes(key));
-    const subkeys = (["wrap", "metadata", "name-index", "check"] as const).map((use) => vaultKey.subkey(use));
-    expect(subkeys).toEqual([wrap, metadata, index, check].map(bytes));
+it("file-format §6: signatures are those of a Sui personal message, and Sui verifies them", async () => {
+  const [, member] = vectors.people;
+  const keypair = Ed25519Keypair.fromSecretKey(bytesOf(member!.seed));
+  for (const { body, signature, title } of vectors.signatures) {
+    const message = Uint8Array.from(Buffer.concat([Buffer.from(`${title}\0`), bytesOf(body)]));
+    const theirs = await keypair.signPersonalMessage(message);
+    expect(Buffer.from(theirs.signature, "base64").subarray(1, 65)).toEqual(Buffer.from(signature, "base64"));
+    const signed = Buffer.concat([Uint8Array.of(0), bytesOf(signature), bytesOf(member!.publicKey)]).toString("base64");
+    expect((await verifyPersonalMessageSignature(message, signed)).toSuiAddress()).toBe(keypair.toSuiAddress());
   }
 });
 
-describe("file-format §9: metadata and names", () => {
-  it("have one encoding", () => {
-    for (const { encoded, kind, metadata, padded } of vectors.metadata) {
-      expect(encodeMetadata(kind, metadata)).toEqual(bytes(encoded));
-      expect(encodePaddedMetadata(kind, metadata)).toEqual(bytes(padded));
-      expect(parseMetadata(kind, bytes(encoded))).toEqual(metadata);
-      expect(parsePaddedMetadata(kind, bytes(padded))).toEqual(metadata);
+describe("file-format §6: the committed vectors are what the code makes", () => {
+  const known = readPlace(nodePlatform, vectors);
+  const authors = vectors.people.map(({ address, seed }): Author & { readonly name: string } => {
+    const signer = ed25519StatementSigner(bytesOf(seed));
+    return { name: base64(signer.publicKey), address: bytesOf(address), signer };
+  });
+  const authorAt = (address: Uint8Array) => authors.find((one) => base64(one.address) === base64(address))!;
+  /** When they signed. */
+  const viewIn = (generation: bigint) => known.view(generation === 4n ? "in generation 4" : "now");
+  const good = <Case extends { readonly expect: object }>(cases: readonly Case[]) =>
+    cases.filter(({ expect: wanted }) => !("code" in wanted));
+
+  it("of people", () => {
+    expect(authors.map(({ name }) => name)).toEqual(vectors.people.map(({ publicKey }) => publicKey));
+  });
+
+  it("of versions", async () => {
+    const cases = good<VersionCase>(vectors.versions);
+    expect(cases.length).toBe(4);
+    let previous: VersionStatement | null = null;
+    for (const { expect: wanted, file, statement, vaultKey, versionId, seen } of cases) {
+      const { content, dataKey } = wanted as { readonly content: string; readonly dataKey: string };
+      const signed = parseVersionStatement(bytesOf(statement));
+      const start = parseFileStart(bytesOf(file));
+      const { record, wrapped } = parseEnvelope(start.envelope);
+      expect(await signRecord(record, authorAt(record.creator).signer)).toEqual(record);
+      const salt = bytesOf(file).subarray(start.payloadOffset);
+      const platform = drawing(bytesOf(dataKey), salt.subarray(0, 24), wrapped.subarray(0, 24));
+      const plan = await newFilePlan(platform, {
+        ...{ ...start.header, contentSize: content.length },
+        envelopeOf: (request) => makeEnvelope(platform, record, known.key(vaultKey), request),
+      });
+      const chunks = await plan.keys.encrypt(Buffer.from(content), 0, true);
+      expect(base64(Buffer.concat([encodeFileStart(plan), chunks]))).toBe(file);
+      const digest = signed.digest.some((byte) => byte !== 0) ? signed.digest : null;
+      const { commitment } = plan.keys;
+      const { messageLength, time } = signed;
+      const version = { record, header: plan.header, envelope: plan.envelope, commitment, messageLength, digest, time };
+      const made: VersionStatement = await makeVersionStatement(viewIn(signed.generation), authorAt(signed.signer), {
+        ...version,
+        previous: seen === null ? null : previous,
+      });
+      expect([versionId, base64(made.bytes)]).toEqual([versionId, statement]);
+      const message = bytesOf(file).subarray(start.payloadOffset);
+      if (digest !== null) expect(Buffer.from(digest).toString("hex")).toBe(sha256Of(message));
+      previous = made;
     }
   });
 
-  it("are refused in any other", () => {
-    for (const { encoded, kind, name } of vectors.refusedMetadata)
-      expect(() => parseMetadata(kind, bytes(encoded)), name).toThrow(CryptoError);
+  it("of entries", async () => {
+    const cases = good<EntryCase>(vectors.entries);
+    expect(cases.length).toBe(3);
+    let previous: Parameters<typeof makeEntryStatement>[2]["previous"] = null;
+    for (const { expect: wanted, id, kind, metadata, record, seen, statement, vaultKey, view } of cases) {
+      const { folderId, metadata: plain } = wanted as Exclude<EntryCase["expect"], { readonly code: string }>;
+      const { revision, signer, time } = parseEntryStatement(bytesOf(statement));
+      const keyRecord = record === null ? null : parseRecord(bytesOf(record));
+      const encoded =
+        keyRecord === null
+          ? encodeMetadata(kind, plain)
+          : await encryptMetadata(
+              drawing(bytesOf(metadata).subarray(0, 24)),
+              known.key(vaultKey),
+              { kind, id, revision, keyId: keyRecord.keyId },
+              plain,
+            );
+      expect(base64(encoded)).toBe(metadata);
+      const entry = { kind, id, folderId, metadata: encoded, record: keyRecord, time };
+      const before = seen === null ? null : previous;
+      const made = await makeEntryStatement(known.view(view), authorAt(signer), { ...entry, previous: before });
+      expect(base64(made.bytes)).toBe(statement);
+      previous = made;
+    }
   });
 
-  it("have the indexes of the vectors", () => {
-    for (const { folderId, index, name, plainIndex, vaultKey } of vectors.nameIndexes) {
-      expect(nameIndex(KEYS[vaultKey as KeyName], folderId, name)).toEqual(bytes(index));
-      expect(plainNameIndex(folderId, name)).toEqual(bytes(plainIndex));
+  it("of exports", async () => {
+    const cases = good(vectors.exports);
+    expect(cases.length).toBe(2);
+    for (const { manifest, statement } of cases) {
+      const { generation, signer, time } = parseExportStatement(bytesOf(statement));
+      const made = await makeExportStatement(viewIn(generation), authorAt(signer), bytesOf(manifest), time);
+      expect(base64(made.bytes)).toBe(statement);
     }
   });
 });
-
-describe("file-format §10: the reading order", () => {
-  it("opens or refuses every version at the step that the vectors name, on every platform", async () => {
-    expect(vectors.versions.length).toBeGreaterThan(25);
-    for (const platform of PLATFORMS)
-      for (const version of vectors.versions)
-        expect([version.name, await outcomeOf(() => readVersion(platform, version))]).toEqual([version.name, version.expect]);
-  });
-
-  it("opens or refuses every entry at the step that the vectors name, on every platform", async () => {
-    for (const platform of PLATFORMS)
-      for (const entry of vectors.entries)
-        expect([entry.name, await outcomeOf(() => readEntry(platform, entry))]).toEqual([entry.name, entry.expect]);
-  });
-});
-
-it("file-format §12: an export's statement is taken or refused at the step that the vectors name", async () => {
-  expect(vectors.exports.length).toBeGreaterThan(12);
-  for (const { expect: wanted, manifest, name, statement, vault, view } of vectors.exports) {
-    const outcome = await outcomeOf(async () => {
-      const place = { vault: bytes(vault), view: VIEWS[view as ViewName] };
-      const { generation, signer, time } = await verifyExportStatement(place, bytes(manifest), bytes(statement));
-      return { signer: Buffer.from(signer).toString("base64"), generation: String(generation), time };
-    });
-    expect([name, outcome]).toEqual([name, wanted]);
-  }
-});
-
-async function readVersion(platform: CryptoPlatform, version: VersionCase): Promise<VersionCase["expect"]> {
-  const { fileId, versionId, view } = version;
-  const question = { vault: bytes(version.vault), view: VIEWS[view as ViewName], fileId, versionId, seen: seenOf(version.seen) };
-  const file = bytes(version.file);
-  const start = parseFileStart(file);
-  const answer = { statement: bytes(version.statement), start, fileSize: file.length };
-  const verified = await verifyVersion(platform, question, answer, () => KEYS[version.vaultKey as KeyName]);
-  const pieces: Uint8Array[] = [];
-  const body = new Response(file).body!;
-  for await (const piece of decryptFile(platform, body, { unlock: () => verified })) pieces.push(piece);
-  return { dataKey: Buffer.from(verified.dataKey.reveal()).toString("base64"), content: Buffer.concat(pieces).toString() };
-}
-
-async function readEntry(platform: CryptoPlatform, entry: EntryCase): Promise<EntryCase["expect"]> {
-  const { id, kind, view } = entry;
-  const question = { vault: bytes(entry.vault), view: VIEWS[view as ViewName], kind, id, seen: seenOf(entry.seen) };
-  const record = entry.record === null ? null : bytes(entry.record);
-  const answer = { statement: bytes(entry.statement), metadata: bytes(entry.metadata), record };
-  const opened = await openEntry(platform, question, answer, () => KEYS[entry.vaultKey as KeyName]);
-  return { metadata: opened.metadata, folderId: opened.statement.folderId };
-}
-
-async function outcomeOf(read: () => Promise<unknown>): Promise<unknown> {
-  try {
-    return await read();
-  } catch (error) {
-    if (!(error instanceof CryptoError)) throw error;
-    return { code: error.code, step: error.step };
-  }
-}
-
-function seenOf(seen: SeenVector | null) {
-  return seen === null ? null : { number: BigInt(seen.number), generation: BigInt(seen.generation), hash: bytes(seen.hash) };
-}
-
-function bytes(text: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(Buffer.from(text, "base64"));
-}

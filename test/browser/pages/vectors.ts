@@ -16,7 +16,8 @@ import {
 import { base64, bytesOf } from "./base64.ts";
 import { answerTest, type Where } from "./in-page-or-worker.ts";
 import { countCalls, type RuntimeFacts } from "./runtime-facts.ts";
-import { readStatements, type StatementsRead, type StatementVectors } from "./statements.ts";
+import { readStatements, type StatementsRead } from "../../vectors/read-statements.ts";
+import type { StatementVectors } from "../../vectors/statement-vectors.ts";
 
 /** Bytes are base64, here and in the answer. */
 export interface VectorsInput {
@@ -81,7 +82,7 @@ answerTest(async (input: VectorsInput): Promise<VectorsAnswer> => {
     messages: await inTurn(input.messages, (message) => openMessage(message, input)),
     files: await inTurn(input.files, (file) => openFile(file, input)),
     ranges: await inTurn(input.files, readRanges),
-    statements: await readStatements(input.statements),
+    statements: await readStatements(webPlatform, input.statements),
     encrypted: await inTurn(input.toEncrypt, encrypt),
   };
   return { ...answer, facts: facts() };

@@ -1,4 +1,4 @@
-/** What the root entry of @coffer/crypto makes of the vectors of statements, keys and names (file-format §6 to §12). */
+/** What the root entry of @coffer/crypto makes of the vectors of statements, keys and names (file-format §6 to §12), here or in a browser. */
 import {
   CryptoError,
   decryptFile,
@@ -18,14 +18,11 @@ import {
   verifyExportStatement,
   verifyStatement,
   verifyVersion,
-  webPlatform,
+  type CryptoPlatform,
   type VaultView,
 } from "@coffer/crypto";
-import type { StatementVectors } from "../../vectors/statement-vectors.ts";
-import { base64, bytesOf } from "./base64.ts";
-import type { EntryCase, SeenVector, VersionCase } from "../../vectors/statement-cases.ts";
-
-export type { StatementVectors };
+import { base64, bytesOf } from "../browser/pages/base64.ts";
+import type { EntryCase, MemberVector, SeenVector, StatementVectors, VersionCase, ViewVector } from "./statement-vectors.ts";
 
 /** Each in the order of the vectors. */
 export interface StatementsRead {
@@ -42,23 +39,8 @@ export interface StatementsRead {
   readonly exports: readonly unknown[];
 }
 
-interface ViewVector extends Omit<VaultView, "vault" | "generation" | "floor" | "owner" | "members" | "former"> {
-  readonly vault: string;
-  readonly generation: string;
-  readonly floor: string;
-  readonly owner: MemberVector;
-  readonly members: readonly MemberVector[];
-  readonly former: readonly (MemberVector & { readonly until: string })[];
-}
-
-interface MemberVector {
-  readonly address: string;
-  readonly signingKey: string;
-  readonly since: string;
-}
-
-export async function readStatements(vectors: StatementVectors): Promise<StatementsRead> {
-  const known = readPlace(vectors);
+export async function readStatements(platform: CryptoPlatform, vectors: StatementVectors): Promise<StatementsRead> {
+  const known = readPlace(platform, vectors);
   const each = <Item, Result>(items: readonly Item[], read: (item: Item) => Promise<Result>) =>
     Promise.all(items.map(read));
   return {
@@ -94,20 +76,22 @@ export async function readStatements(vectors: StatementVectors): Promise<Stateme
   };
 }
 
-interface Known {
+export interface Known {
+  readonly platform: CryptoPlatform;
   key(name: string): VaultKey;
   view(name: string): VaultView;
 }
 
-function readPlace({ vaultKeys, views }: StatementVectors): Known {
-  const view = (name: string): VaultView => viewOf(views[name] as ViewVector);
+/** The vault keys and views of the vectors, by name. */
+export function readPlace(platform: CryptoPlatform, { vaultKeys, views }: StatementVectors): Known {
+  const view = (name: string): VaultView => viewOf(views[name]!);
   const keys = new Map(
     vaultKeys.map(({ name, generation, key }) => {
       const { vault } = view(name === "another vault's" ? "another vault" : "now");
       return [name, new VaultKey(vault, BigInt(generation), bytesOf(key))];
     }),
   );
-  return { view, key: (name) => keys.get(name)! };
+  return { platform, view, key: (name) => keys.get(name)! };
 }
 
 function viewOf({ vault, generation, floor, owner, members, former, ...rest }: ViewVector): VaultView {
@@ -129,8 +113,11 @@ function readSignatures({ people, signatures }: StatementVectors): Promise<State
     signatures.map(async ({ body, person, signature, title }) => {
       const { publicKey, seed } = people.find(({ name }) => name === person)!;
       const signed = await signStatement(title, bytesOf(body), ed25519StatementSigner(bytesOf(seed)));
+      const digest = statementDigest(title, bytesOf(body));
       const taken = await verifyStatement(title, bytesOf(body), bytesOf(publicKey), bytesOf(signature));
-      return [base64(statementDigest(title, bytesOf(body))), base64(signed), taken] as const;
+      // Without what is known of signatures that were made here.
+      const holds = await verifyEd25519(bytesOf(publicKey), digest, bytesOf(signature));
+      return [base64(digest), base64(signed), taken && holds] as const;
     }),
   );
 }
@@ -141,10 +128,10 @@ async function readVersion(known: Known, version: VersionCase): Promise<unknown>
   const file = bytesOf(version.file);
   const answer = { statement: bytesOf(version.statement), start: parseFileStart(file), fileSize: file.length };
   const question = { ...place, fileId, versionId, seen: seenOf(version.seen) };
-  const verified = await verifyVersion(webPlatform, question, answer, () => known.key(version.vaultKey));
+  const verified = await verifyVersion(known.platform, question, answer, () => known.key(version.vaultKey));
   let content = "";
   const decoder = new TextDecoder();
-  for await (const piece of decryptFile(webPlatform, new Blob([file]).stream(), { unlock: () => verified }))
+  for await (const piece of decryptFile(known.platform, new Blob([file]).stream(), { unlock: () => verified }))
     content += decoder.decode(piece, { stream: true });
   return { dataKey: base64(verified.dataKey.reveal()), content };
 }
@@ -155,7 +142,7 @@ async function readEntry(known: Known, entry: EntryCase): Promise<unknown> {
   const record = entry.record === null ? null : bytesOf(entry.record);
   const answer = { statement: bytesOf(entry.statement), metadata: bytesOf(entry.metadata), record };
   const question = { ...place, kind, id, seen: seenOf(entry.seen) };
-  const opened = await openEntry(webPlatform, question, answer, () => known.key(entry.vaultKey));
+  const opened = await openEntry(known.platform, question, answer, () => known.key(entry.vaultKey));
   return { metadata: opened.metadata, folderId: opened.statement.folderId };
 }
 
