@@ -2,11 +2,11 @@
 import type { EventKind, EventObject } from "@coffer/contract";
 import type { Deps } from "../deps.ts";
 import type { Principal } from "../handler.ts";
-import type { Queries } from "../ports/database.ts";
 import type { FileRow, FolderRow, VaultRow } from "../ports/tables.ts";
 import { ServiceError } from "../service-error.ts";
+import type { AccountAct } from "./account/act.ts";
 import { fileObject, folderObject, vaultObject } from "./changes/objects.ts";
-import { type Actor, recordChange } from "./changes/store.ts";
+import type { Actor } from "./changes/store.ts";
 
 export { toTimestamp } from "./timestamps.ts";
 
@@ -35,23 +35,14 @@ export function vaultTarget(row: VaultRow): Target {
   return { kind: "vault", id: row.id, accountId: row.account_id, vaultId: row.id, object: vaultObject(row) };
 }
 
-/** Writes the change's row in its own transaction (decisions §1); `action` is an event kind of decisions §6. */
+/** Writes the change's row in its own act (decisions §1); `action` is an event kind of decisions §6. */
 export async function noteChange(
-  transaction: Queries,
-  deps: ActingDeps,
+  act: AccountAct,
   actor: Actor | null,
   action: EventKind,
   { object, accountId, ...target }: Target,
 ): Promise<void> {
-  await recordChange(transaction, {
-    id: deps.random.uuid(),
-    accountId,
-    action,
-    actor,
-    target,
-    object,
-    occurredAt: deps.clock.now(),
-  });
+  await act.note({ accountId, action, actor, target, object });
 }
 
 /** Whether a key's vault limit lets it see what lies in the vault. */

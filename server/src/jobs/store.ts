@@ -1,7 +1,16 @@
 /** The SQL of the jobs. Unlike a feature's, it goes over all accounts. */
 import { dropStagedOfFolder } from "../features/folder-names/staged-store.ts";
+import type { Kysely } from "kysely";
 import { prepared, type Queries } from "../ports/database.ts";
-import type { BlobDeletionRow, FileRow, FileVersionRow, FolderRow, UploadRow, VaultRow } from "../ports/tables.ts";
+import type {
+  BlobDeletionRow,
+  FileRow,
+  FileVersionRow,
+  FolderRow,
+  Tables,
+  UploadRow,
+  VaultRow,
+} from "../ports/tables.ts";
 
 /** Rows looked at in one step: a step is short, so requests run in between. */
 export const BATCH = 200;
@@ -185,21 +194,34 @@ export function listOldTrash(queries: Queries, cutoff: number): Promise<TrashedF
   return queries.all(oldTrash(queries, { cutoff }));
 }
 
-const removeFile = prepared((build, value: { id: string; cutoff: number }) =>
-  build.deleteFrom("files").where("id", "=", value.id).where("trashed_at", "<=", value.cutoff),
+const removeFile = prepared((build, value: { id: string; accountId: string; cutoff: number }) =>
+  build
+    .deleteFrom("files")
+    .where("id", "=", value.id)
+    .where("account_id", "=", value.accountId)
+    .where("trashed_at", "<=", value.cutoff),
 );
 
-/** 0 when it has been restored or deleted since it was listed. */
-export function deleteTrashedFile(transaction: Queries, id: string, cutoff: number): Promise<number> {
-  return transaction.run(removeFile(transaction, { id, cutoff }));
+/** 0 when it has been restored, deleted or handed on since it was listed. */
+export function deleteTrashedFile(
+  transaction: Queries,
+  { id, account_id: accountId }: Pick<FileRow, "id" | "account_id">,
+  cutoff: number,
+): Promise<number> {
+  return transaction.run(removeFile(transaction, { id, accountId, cutoff }));
 }
 
 const oldVaults = prepared((build, value: { cutoff: number }) =>
-  build.selectFrom("vaults").select("id").where("trashed_at", "<=", value.cutoff).orderBy("trashed_at").limit(BATCH),
+  build
+    .selectFrom("vaults")
+    .select(["id", "account_id"])
+    .where("trashed_at", "<=", value.cutoff)
+    .orderBy("trashed_at")
+    .limit(BATCH),
 );
 
 /** At most {@link BATCH}; the next run goes on. */
-export function listOldTrashedVaults(queries: Queries, cutoff: number): Promise<Pick<VaultRow, "id">[]> {
+export function listOldTrashedVaults(queries: Queries, cutoff: number): Promise<Pick<VaultRow, "id" | "account_id">[]> {
   return queries.all(oldVaults(queries, { cutoff }));
 }
 
@@ -226,33 +248,44 @@ export async function deleteFolderNames(
   await dropStagedOfFolder(transaction, value);
 }
 
-const removeEmptyFolders = prepared((build, value: { cutoff: number }) =>
+/** Folders in the trash since then, with nothing in them. */
+function emptyFolders(build: Kysely<Tables>, cutoff: number) {
+  return build
+    .selectFrom("folders as empty")
+    .where("empty.trashed_at", "<=", cutoff)
+    .where((row) =>
+      row.not(row.exists(row.selectFrom("files").select("files.id").whereRef("files.folder_id", "=", "empty.id"))),
+    )
+    .where((row) =>
+      row.not(
+        row.exists(row.selectFrom("folders as child").select("child.id").whereRef("child.parent_id", "=", "empty.id")),
+      ),
+    );
+}
+
+const anyEmptyFolder = prepared((build, value: { cutoff: number }) =>
+  emptyFolders(build, value.cutoff).select("empty.account_id").limit(1),
+);
+
+/** Whose the next one is that {@link deleteEmptyFolders} deletes; null: there is none. */
+export async function findEmptyFolder(queries: Queries, cutoff: number): Promise<string | null> {
+  return (await queries.first(anyEmptyFolder(queries, { cutoff })))?.account_id ?? null;
+}
+
+const removeEmptyFolders = prepared((build, value: { accountId: string; cutoff: number }) =>
   build
     .deleteFrom("folders")
-    .where("id", "in", (folders) =>
-      folders
-        .selectFrom("folders as empty")
-        .select("empty.id")
-        .where("empty.trashed_at", "<=", value.cutoff)
-        .where((row) =>
-          row.not(row.exists(row.selectFrom("files").select("files.id").whereRef("files.folder_id", "=", "empty.id"))),
-        )
-        .where((row) =>
-          row.not(
-            row.exists(
-              row.selectFrom("folders as child").select("child.id").whereRef("child.parent_id", "=", "empty.id"),
-            ),
-          ),
-        )
-        .limit(BATCH),
+    .where("id", "in", () =>
+      emptyFolders(build, value.cutoff).select("empty.id").where("empty.account_id", "=", value.accountId).limit(BATCH),
     )
     .returning(["id", "account_id", "vault_id", "parent_id", "shared_json"]),
 );
 
-/** Some of the leaves among the folders trashed by then: what still holds something stays. */
+/** Some of the leaves among the account's folders trashed by then: what still holds something stays. */
 export function deleteEmptyFolders(
   transaction: Queries,
+  accountId: string,
   cutoff: number,
 ): Promise<Pick<FolderRow, "id" | "account_id" | "vault_id" | "parent_id" | "shared_json">[]> {
-  return transaction.all(removeEmptyFolders(transaction, { cutoff }));
+  return transaction.all(removeEmptyFolders(transaction, { accountId, cutoff }));
 }

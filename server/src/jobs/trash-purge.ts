@@ -1,18 +1,17 @@
 /** Deletes for good what has been in the trash for 30 days (decisions §5). */
 import { type EventObject, TRASH_DAYS } from "@coffer/contract";
-import { changeUsage } from "../features/account/store.ts";
+import { type AccountAct, actOn } from "../features/account/act.ts";
 import { fileObject, folderObject } from "../features/changes/objects.ts";
-import { recordChange } from "../features/changes/store.ts";
 import { grantByService } from "../features/deletion/grants.ts";
 import { dropKeptVersions } from "../features/files/kept-versions-store.ts";
 import { queueBlobDeletion } from "../features/files/store.ts";
 import { purgeVault } from "../features/vaults/deleting.ts";
-import type { Queries } from "../ports/database.ts";
 import type { FolderRow } from "../ports/tables.ts";
 import {
   deleteEmptyFolders,
   deleteFolderNames,
   deleteTrashedFile,
+  findEmptyFolder,
   findOldTrashedVault,
   listOldTrash,
   listOldTrashedVaults,
@@ -34,30 +33,30 @@ export async function purgeTrash(
   while (!signal.aborted) {
     const rows = await listOldTrash(deps.database, cutoff);
     if (rows.length === 0) break;
-    files += await deps.database.transaction((transaction) => purgeFiles(deps, transaction, rows, cutoff), {
-      freesSpace: true,
-    });
+    for (const [accountId, ofAccount] of Map.groupBy(rows, (row) => row.account_id)) {
+      files += await actOn(deps, accountId, (act) => purgeFiles(deps, act, ofAccount, cutoff), { freesSpace: true });
+    }
   }
   let folders = 0;
   while (!signal.aborted) {
-    const purged = await deps.database.transaction((transaction) => purgeFolders(deps, transaction, cutoff), {
-      freesSpace: true,
-    });
-    if (purged === 0) break;
-    folders += purged;
+    const accountId = await findEmptyFolder(deps.database, cutoff);
+    if (accountId === null) break;
+    folders += await actOn(deps, accountId, (act) => purgeFolders(act, cutoff), { freesSpace: true });
   }
   return { files, folders, vaults: await purgeVaults(deps, signal, cutoff) };
 }
 
-/** Each in a transaction of its own: one that was restored since it was listed stays. */
+/** Each in an act of its own: one that was restored since it was listed stays. */
 async function purgeVaults(deps: Purging, signal: AbortSignal, cutoff: number): Promise<number> {
   let purged = 0;
-  for (const { id } of await listOldTrashedVaults(deps.database, cutoff)) {
+  for (const { id, account_id: accountId } of await listOldTrashedVaults(deps.database, cutoff)) {
     if (signal.aborted) break;
-    purged += await deps.database.transaction(
-      async (transaction) => {
-        const vault = await findOldTrashedVault(transaction, id, cutoff);
-        if (vault !== null) await purgeVault(transaction, deps, null, vault, grantByService(id));
+    purged += await actOn(
+      deps,
+      accountId,
+      async (act) => {
+        const vault = await findOldTrashedVault(act, id, cutoff);
+        if (vault !== null) await purgeVault(act, deps, null, vault, grantByService(id));
         return vault === null ? 0 : 1;
       },
       { freesSpace: true },
@@ -68,17 +67,17 @@ async function purgeVaults(deps: Purging, signal: AbortSignal, cutoff: number): 
 
 async function purgeFiles(
   deps: Purging,
-  transaction: Queries,
+  act: AccountAct,
   rows: readonly TrashedFile[],
   cutoff: number,
 ): Promise<number> {
   let count = 0;
   for (const row of rows) {
-    if ((await deleteTrashedFile(transaction, row.id, cutoff)) === 0) continue;
-    await changeUsage(transaction, { accountId: row.account_id, bytes: -row.size, files: -1, maximum: 0 });
-    await queueBlobDeletion(transaction, { blobKey: row.blob_key, notBefore: deps.clock.now() });
-    if (row.shared_json !== null) await dropKeptVersions(transaction, { fileId: row.id, notBefore: deps.clock.now() });
-    await recordDeletion(deps, transaction, row, { kind: "file", object: fileObject(row) });
+    if ((await deleteTrashedFile(act, row, cutoff)) === 0) continue;
+    act.free({ bytes: row.size, files: 1 });
+    await queueBlobDeletion(act, { blobKey: row.blob_key, notBefore: deps.clock.now() });
+    if (row.shared_json !== null) await dropKeptVersions(act, { fileId: row.id, notBefore: deps.clock.now() });
+    await recordDeletion(act, row, { kind: "file", object: fileObject(row) });
     count += 1;
   }
   return count;
@@ -87,28 +86,25 @@ async function purgeFiles(
 type PurgedFolder = Pick<FolderRow, "id" | "account_id" | "vault_id" | "parent_id" | "shared_json">;
 
 /** Some of the leaves: what still holds something stays, and so does all above it, until a later round. */
-async function purgeFolders(deps: Purging, transaction: Queries, cutoff: number): Promise<number> {
-  const rows: PurgedFolder[] = await deleteEmptyFolders(transaction, cutoff);
+async function purgeFolders(act: AccountAct, cutoff: number): Promise<number> {
+  const rows: PurgedFolder[] = await deleteEmptyFolders(act, act.account.id, cutoff);
   for (const row of rows) {
-    if (row.shared_json !== null) await deleteFolderNames(transaction, row);
-    await recordDeletion(deps, transaction, row, { kind: "folder", object: folderObject(row) });
+    if (row.shared_json !== null) await deleteFolderNames(act, row);
+    await recordDeletion(act, row, { kind: "folder", object: folderObject(row) });
   }
   return rows.length;
 }
 
 async function recordDeletion(
-  deps: Purging,
-  transaction: Queries,
+  act: AccountAct,
   row: Pick<FolderRow, "id" | "account_id" | "vault_id">,
   { kind, object }: { readonly kind: "file" | "folder"; readonly object: EventObject },
 ): Promise<void> {
-  await recordChange(transaction, {
+  await act.note({
     accountId: row.account_id,
     action: `${kind}.deleted`,
     actor: null,
     target: { kind, id: row.id, vaultId: row.vault_id },
     object,
-    occurredAt: deps.clock.now(),
-    id: deps.random.uuid(),
   });
 }

@@ -1,10 +1,10 @@
 /** `coffer-server vaults …`: what an owner asks for who has lost the chain key (decision 0030). Works beside a running server. */
 import type { Config } from "../config.ts";
+import { type AccountAct, actOn } from "../features/account/act.ts";
 import { grantByService } from "../features/deletion/grants.ts";
 import { purgeVault, trashVault } from "../features/vaults/deleting.ts";
 import { findVaultOfAny } from "../features/ownership/store.ts";
 import { systemClock } from "../ports/clock.ts";
-import type { Queries } from "../ports/database.ts";
 import { systemRandom } from "../ports/random.ts";
 import type { OperatorCommand } from "./command.ts";
 import { openExisting } from "./opening.ts";
@@ -25,8 +25,7 @@ export const deleteVaults: OperatorCommand = {
     if (id === undefined) throw usageError(deleteVaults, "the vault's id is missing");
     await using database = await openExisting(config);
     const deps = { database, clock: systemClock, random: systemRandom };
-    const work = (transaction: Queries) => deleteOne(deps, transaction, id.toLowerCase(), values.permanent === true);
-    const { status, note } = await database.transaction(work, { freesSpace: true });
+    const { status, note } = await deleteOne(deps, id.toLowerCase(), values.permanent === true);
     streams.note(`${note}\n`);
     return status;
   },
@@ -34,16 +33,33 @@ export const deleteVaults: OperatorCommand = {
 
 type Needs = Parameters<typeof purgeVault>[1];
 
-async function deleteOne(deps: Needs, transaction: Queries, id: string, permanent: boolean) {
-  const vault = await findVaultOfAny(transaction, id);
-  if (vault === null) return { status: EXIT_REFUSED, note: `There is no vault with the id ${JSON.stringify(id)}` };
+async function deleteOne(deps: Needs, id: string, permanent: boolean): Promise<Deleted> {
+  const found = await findVaultOfAny(deps.database, id);
+  if (found === null) return thereIsNone(id);
+  return actOn(deps, found.account_id, (act) => deleteIn(deps, act, id, permanent), { freesSpace: true });
+}
+
+interface Deleted {
+  readonly status: number;
+  readonly note: string;
+}
+
+async function deleteIn(deps: Needs, act: AccountAct, id: string, permanent: boolean): Promise<Deleted> {
+  const vault = await findVaultOfAny(act, id);
+  if (vault === null) return thereIsNone(id);
+  // Handed on meanwhile: it is not the account any more that the operator was asked by.
+  act.requireAccount(vault.account_id);
   if (vault.default_vault_id === id) return { status: EXIT_REFUSED, note: "An account's default vault stays" };
   const grant = grantByService(id);
   if (permanent) {
-    await purgeVault(transaction, deps, OPERATOR, vault, grant);
+    await purgeVault(act, deps, OPERATOR, vault, grant);
     return { status: EXIT_DONE, note: "Deleted for good. What stands on the chain stays there" };
   }
   if (vault.trashed_at !== null) return { status: EXIT_DONE, note: "It was in the trash before" };
-  await trashVault(transaction, deps, OPERATOR, vault, grant);
+  await trashVault(act, deps, OPERATOR, vault, grant);
   return { status: EXIT_DONE, note: "It is in the trash for 30 days: its owner can restore it until then" };
+}
+
+function thereIsNone(id: string): Deleted {
+  return { status: EXIT_REFUSED, note: `There is no vault with the id ${JSON.stringify(id)}` };
 }

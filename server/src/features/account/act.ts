@@ -121,44 +121,63 @@ class OtherAccount extends Error {
 /** How often an act begins again because what it is about has gone to yet another account. */
 const ATTEMPTS = 5;
 
-/** Runs `work` as an act of the account. For what is known to be the account's. */
+/** Runs `work` as an act of the account; where what it meets has gone to another account meanwhile, as that one's. */
 export function actOn<Result>(
   deps: ActDeps,
   accountId: string,
   work: (act: AccountAct) => Promise<Result>,
   options?: TransactionOptions,
 ): Promise<Result> {
-  return actOnAll(deps, [accountId], (actOf) => work(actOf(accountId)), options);
+  return following(accountId, (id) => actOnLocked(deps, [id], (actOf) => work(actOf(id)), options));
 }
 
 /**
  * Runs `work` as an act of the caller's account. A member works on another account's vault: `work` meets that, its reads are rolled back,
  * and it runs again as an act of that account, with the caller's locked too; where the vault has gone on meanwhile, once more.
- * Throws `invalid_credential` when the caller has no account.
+ * Who knows whose the vault is says it: `accountId`. Throws `invalid_credential` when the caller has no account.
  */
-export async function actAs<Result>(
+export function actAs<Result>(
   deps: ActDeps,
   principal: Principal,
   work: (act: AccountAct) => Promise<Result>,
+  options: TransactionOptions & { readonly accountId?: string } = {},
+): Promise<Result> {
+  return following(options.accountId ?? principal.accountId, (accountId) =>
+    actOnLocked(deps, [principal.accountId, accountId], (actOf) => work(actOf(accountId)), options),
+  );
+}
+
+/** Each account's part of one act. One that `work` asks for and that is not locked yet is locked, and it runs again. */
+export type ActOf = (accountId: string) => AccountAct;
+
+/** Runs `work` as one act of the caller's account and of the other ones that it asks for. */
+export function actOnBoth<Result>(
+  deps: ActDeps,
+  principal: Principal,
+  work: (actOf: ActOf) => Promise<Result>,
   options?: TransactionOptions,
 ): Promise<Result> {
-  let accountId = principal.accountId;
-  for (let attempt = 1; ; attempt += 1) {
+  return following(principal.accountId, (accountId) =>
+    actOnLocked(deps, [principal.accountId, accountId], work, options),
+  );
+}
+
+/** Begins again with the account that an attempt met. */
+async function following<Result>(accountId: string, attempt: (accountId: string) => Promise<Result>): Promise<Result> {
+  for (let [left, current] = [ATTEMPTS, accountId]; ; left -= 1) {
     try {
-      const locked = [principal.accountId, accountId];
-      return await actOnAll(deps, locked, (actOf) => work(actOf(accountId)), options);
+      return await attempt(current);
     } catch (error) {
-      if (!(error instanceof OtherAccount) || attempt === ATTEMPTS) throw error;
-      accountId = error.accountId;
+      if (!(error instanceof OtherAccount) || left === 1) throw error;
+      current = error.accountId;
     }
   }
 }
 
-/** Runs `work` as one act of several accounts, each of which is locked and written. */
-export function actOnAll<Result>(
+function actOnLocked<Result>(
   deps: ActDeps,
   accountIds: readonly string[],
-  work: (actOf: (accountId: string) => AccountAct) => Promise<Result>,
+  work: (actOf: ActOf) => Promise<Result>,
   options?: TransactionOptions,
 ): Promise<Result> {
   return deps.database.act(
@@ -166,6 +185,7 @@ export function actOnAll<Result>(
     async (transaction, accounts) => {
       const acts = accounts.map((account) => new AccountAct(deps, transaction, account));
       const result = await work((accountId) => {
+        if (!accountIds.includes(accountId)) throw new OtherAccount(accountId);
         const act = acts.find(({ account }) => account.id === accountId);
         if (act === undefined) throw new ServiceError("invalid_credential");
         return act;

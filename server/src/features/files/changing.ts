@@ -2,9 +2,9 @@
 import type { EventKind, SharedEntry } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { Principal } from "../../handler.ts";
-import type { Queries } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
+import { type AccountAct, actAs } from "../account/act.ts";
 import { type ActingDeps, noteChange, fileTarget } from "../acting.ts";
 import { refuseEntry } from "../folder-names/entries.ts";
 import { findFolder } from "../folders/store.ts";
@@ -29,12 +29,12 @@ export interface FileChange {
 
 export function changeFile(deps: ChangingDeps, principal: Principal, change: FileChange): Promise<FileRow> {
   return withPermits(deps, principal, (permits) =>
-    deps.database.transaction(async (transaction) => {
-      const { row: old, vault } = await readChangeable(transaction, principal, change.fileId);
+    actAs(deps, principal, async (act) => {
+      const { row: old, vault } = await readChangeable(act, principal, change.fileId);
       requireRevision(change.ifMatch, old);
       const wanted = change.folderId === undefined ? old.folder_id : change.folderId;
       if (vault !== null) {
-        const { row, changes } = await changeSharedFile(transaction, principal, {
+        const { row, changes } = await changeSharedFile(act, principal, {
           old,
           vault,
           wanted,
@@ -43,13 +43,13 @@ export function changeFile(deps: ChangingDeps, principal: Principal, change: Fil
         });
         if (!changes) return old;
         const stamped = { ...row, updated_at: deps.clock.now() };
-        return writeFile(transaction, deps, principal, { old, row: stamped, action: "file.updated" });
+        return writeFile(act, principal, { old, row: stamped, action: "file.updated" });
       }
       refuseEntry(change.shared);
-      const { folderId } = await findPlace(transaction, principal, { vaultId: old.vault_id, folderId: wanted });
+      const { folderId } = await findPlace(act, principal, { vaultId: old.vault_id, folderId: wanted });
       const row = { ...old, folder_id: folderId, name: change.name ?? old.name, updated_at: deps.clock.now() };
       if (row.folder_id === old.folder_id && row.name === old.name) return old;
-      return writeFile(transaction, deps, principal, { old, row, action: "file.updated" });
+      return writeFile(act, principal, { old, row, action: "file.updated" });
     }),
   );
 }
@@ -57,15 +57,17 @@ export function changeFile(deps: ChangingDeps, principal: Principal, change: Fil
 /** A second time changes nothing: the row is kept, so the answer is the same. */
 export function trashFile(deps: ChangingDeps, principal: Principal, fileId: string): Promise<FileRow> {
   return withPermits(deps, principal, (permits) =>
-    deps.database.transaction(
-      async (transaction) => {
-        const { row: old, vault } = await readFileFor(transaction, principal, fileId);
+    actAs(
+      deps,
+      principal,
+      async (act) => {
+        const { row: old, vault } = await readFileFor(act, principal, fileId);
         permits.use(vault);
         if (old.trashed_at !== null) return old;
         const now = deps.clock.now();
         const row = { ...old, trashed_at: now, updated_at: now, revision: old.revision + 1 };
-        await updateFile(transaction, row);
-        await note(transaction, deps, principal, row, "file.trashed");
+        await updateFile(act, row);
+        await note(act, principal, row, "file.trashed");
         return row;
       },
       { freesSpace: true },
@@ -87,37 +89,36 @@ export function restoreFile(
   restoring: Restoring,
 ): Promise<FileRow> {
   return withPermits(deps, principal, (permits) =>
-    deps.database.transaction(async (transaction) => {
-      const { row: old, vault } = await readFileFor(transaction, principal, fileId);
+    actAs(deps, principal, async (act) => {
+      const { row: old, vault } = await readFileFor(act, principal, fileId);
       permits.use(vault);
       if (old.trashed_at === null) throw new ServiceError("not_trashed");
       const folder =
-        old.folder_id === null ? null : await findFolder(transaction, { id: old.folder_id, accountId: old.account_id });
+        old.folder_id === null ? null : await findFolder(act, { id: old.folder_id, accountId: old.account_id });
       const back = { folder_id: folder?.trashed_at === null ? folder.id : null, trashed_at: null, trashed_with: null };
       if (vault === null) refuseEntry(restoring.shared);
       const named =
         vault === null
           ? { name: restoring.name ?? old.name }
-          : await nameRestored(transaction, { old, vault, folderId: back.folder_id, restoring, permits });
+          : await nameRestored(act, { old, vault, folderId: back.folder_id, restoring, permits });
       const row = { ...old, ...back, ...named, updated_at: deps.clock.now() };
-      return writeFile(transaction, deps, principal, { old, row, action: "file.restored" });
+      return writeFile(act, principal, { old, row, action: "file.restored" });
     }),
   );
 }
 
 async function writeFile(
-  transaction: Queries,
-  deps: ActingDeps,
+  act: AccountAct,
   principal: Principal,
   { old, row: changed, action }: { readonly old: FileRow; readonly row: FileRow; readonly action: EventKind },
 ): Promise<FileRow> {
   const row = { ...changed, revision: old.revision + 1 };
   if (takesName(old, row)) {
     const place = { vaultId: row.vault_id, folderId: row.folder_id };
-    await refuseTakenName(transaction, place, { name: row.name, ifNoneMatch: false });
+    await refuseTakenName(act, place, { name: row.name, ifNoneMatch: false });
   }
-  await nameOrConflict(updateFile(transaction, row));
-  await note(transaction, deps, principal, row, action);
+  await nameOrConflict(updateFile(act, row));
+  await note(act, principal, row, action);
   return row;
 }
 
@@ -127,12 +128,6 @@ function takesName(old: FileRow, row: FileRow): boolean {
   return old.trashed_at !== null || old.name !== row.name || old.folder_id !== row.folder_id;
 }
 
-function note(
-  transaction: Queries,
-  deps: ActingDeps,
-  principal: Principal,
-  row: FileRow,
-  action: EventKind,
-): Promise<void> {
-  return noteChange(transaction, deps, principal, action, fileTarget(row));
+function note(act: AccountAct, principal: Principal, row: FileRow, action: EventKind): Promise<void> {
+  return noteChange(act, principal, action, fileTarget(row));
 }

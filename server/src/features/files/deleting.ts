@@ -1,9 +1,8 @@
 /** Deleting one file for good. */
 import { type Principal, Reply, type RequestContext } from "../../handler.ts";
-import type { Queries } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
-import { changeUsage } from "../account/store.ts";
+import { type AccountAct, actAs } from "../account/act.ts";
 import { type ActingDeps, fileTarget, noteChange } from "../acting.ts";
 import { type DeletionGrant, type ProofDeps, withOwnerProof } from "../deletion/grants.ts";
 import { actsAsOwner, readFileFor } from "../reaching.ts";
@@ -19,11 +18,13 @@ export async function deleteForGood(
   const { principal } = context;
   if (principal.accessLevel !== "owner") throw ownerOnly();
   await withOwnerProof(deps, context, { act: "delete-file", fileId, proof }, (grantFor) =>
-    deps.database.transaction(
-      async (transaction) => {
-        const { row, vault } = await readFileFor(transaction, principal, fileId);
+    actAs(
+      deps,
+      principal,
+      async (act) => {
+        const { row, vault } = await readFileFor(act, principal, fileId);
         if (!actsAsOwner(principal, vault)) throw ownerOnly();
-        await removeFile(transaction, deps, principal, row, grantFor(vault));
+        await removeFile(act, deps, principal, row, grantFor(vault));
       },
       { freesSpace: true },
     ),
@@ -37,7 +38,7 @@ function ownerOnly(): ServiceError {
 
 /** Deletes a file for good: its row, its share of the usage, and, later, its blob. */
 export async function removeFile(
-  transaction: Queries,
+  act: AccountAct,
   deps: ActingDeps,
   principal: Principal,
   row: FileRow,
@@ -45,14 +46,10 @@ export async function removeFile(
 ): Promise<void> {
   grant.requireFor({ vaultId: row.vault_id, isShared: row.shared_json !== null });
   const notBefore = deps.clock.now() + BLOB_GRACE_MS;
-  await deleteFileRow(transaction, row.id);
-  await queueBlobDeletion(transaction, { blobKey: row.blob_key, notBefore });
-  if (row.shared_json !== null) await dropKeptVersions(transaction, { fileId: row.id, notBefore });
-  await changeUsage(transaction, {
-    accountId: row.account_id,
-    bytes: -row.size,
-    files: -1,
-    maximum: Number.MAX_SAFE_INTEGER,
-  });
-  await noteChange(transaction, deps, principal, "file.deleted", fileTarget(row));
+  await deleteFileRow(act, row.id);
+  await queueBlobDeletion(act, { blobKey: row.blob_key, notBefore });
+  if (row.shared_json !== null) await dropKeptVersions(act, { fileId: row.id, notBefore });
+  act.requireAccount(row.account_id);
+  act.free({ bytes: row.size, files: 1 });
+  await noteChange(act, principal, "file.deleted", fileTarget(row));
 }

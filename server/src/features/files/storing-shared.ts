@@ -4,6 +4,7 @@ import type { Principal } from "../../handler.ts";
 import type { Queries } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
+import type { AccountAct } from "../account/act.ts";
 import { fileTarget, noteChange } from "../acting.ts";
 import { nameColumn, requireFolderKey } from "../folder-names/entries.ts";
 import { findFolderVault } from "../folders/store.ts";
@@ -16,7 +17,6 @@ import { DEFAULT_CONTENT_TYPE, sharedOf } from "./rules.ts";
 import { mergeShared, requireFittingUpload, type SignedUpload } from "./signed-uploads.ts";
 import { BLOB_GRACE_MS, findFileVault, insertFile, queueBlobDeletion, updateFile } from "./store.ts";
 import {
-  charge,
   nameOrConflict,
   readReplaceable,
   refuseTakenName,
@@ -38,23 +38,24 @@ export interface NewSharedFile extends WantedPlace {
  * key are refused with. The same upload again answers the file that it made.
  */
 export async function addSharedFile(
-  transaction: Queries,
+  act: AccountAct,
   deps: StoringDeps,
   principal: Principal,
   { file, content, permits }: { file: NewSharedFile; content: StoredContent; permits: Permits },
 ): Promise<FileRow> {
   const { signed } = file;
-  const place = await findPlace(transaction, principal, file);
+  const place = await findPlace(act, principal, file);
   const vault = requireSharedPlace(place);
-  const made = await findMade(transaction, principal, signed);
-  if (made !== null) return giveUp(transaction, deps, made, content);
+  const made = await findMade(act, principal, signed);
+  if (made !== null) return giveUp(act, deps, made, content);
   const writer = permits.write(vault, signed.version.generation);
-  await requireFittingUpload(transaction, vault, writer, { signed, wanted: { folderId: place.folderId, old: null } });
+  await requireFittingUpload(act, vault, writer, { signed, wanted: { folderId: place.folderId, old: null } });
   const row = newRow(deps.clock.now(), vault, { file, content, folderId: place.folderId });
-  await requireFreshName(transaction, vault, row, file);
-  await charge(transaction, deps, row.account_id, { bytes: content.size, files: 1 });
-  await nameOrConflict(insertFile(transaction, row), file.ifNoneMatch);
-  await noteChange(transaction, deps, principal, "file.uploaded", fileTarget(row));
+  await requireFreshName(act, vault, row, file);
+  act.requireAccount(row.account_id);
+  act.charge(deps, { bytes: content.size, files: 1 });
+  await nameOrConflict(insertFile(act, row), file.ifNoneMatch);
+  await noteChange(act, principal, "file.uploaded", fileTarget(row));
   return row;
 }
 
@@ -104,17 +105,13 @@ export function contentTypeIn(vault: SeenVault, contentType: string): string {
 }
 
 async function requireFreshName(
-  transaction: Queries,
+  act: AccountAct,
   vault: SeenVault,
   row: FileRow,
   { signed, ifNoneMatch }: NewSharedFile,
 ): Promise<void> {
-  if (signed.entry !== null) await requireFolderKey(transaction, vault, signed.entry.statement);
-  await refuseTakenName(
-    transaction,
-    { vaultId: row.vault_id, folderId: row.folder_id },
-    { name: row.name, ifNoneMatch },
-  );
+  if (signed.entry !== null) await requireFolderKey(act, vault, signed.entry.statement);
+  await refuseTakenName(act, { vaultId: row.vault_id, folderId: row.folder_id }, { name: row.name, ifNoneMatch });
 }
 
 /**
@@ -122,27 +119,28 @@ async function requireFreshName(
  * stays readable for a while. The same upload again answers the file as it is.
  */
 export async function addSharedVersion(
-  transaction: Queries,
+  act: AccountAct,
   deps: StoringDeps,
   principal: Principal,
   parts: { version: NewVersion; signed: SignedUpload; content: StoredContent; permits: Permits },
 ): Promise<FileRow> {
   const { version, signed, content, permits } = parts;
-  const current = await readFileFor(transaction, principal, version.fileId);
+  const current = await readFileFor(act, principal, version.fileId);
   const vault = requireSharedPlace(current);
-  if (isMade(current, signed)) return giveUp(transaction, deps, current.row, content);
+  if (isMade(current, signed)) return giveUp(act, deps, current.row, content);
   const writer = permits.write(vault, signed.version.generation);
-  const { row: old } = await readReplaceable(transaction, principal, version);
+  const { row: old } = await readReplaceable(act, principal, version);
   requireSameFile(old, signed);
   const wanted = { folderId: old.folder_id, old: requireShared(old) };
-  await requireFittingUpload(transaction, vault, writer, { signed, wanted });
-  await requireNewVersionId(transaction, old, signed);
+  await requireFittingUpload(act, vault, writer, { signed, wanted });
+  await requireNewVersionId(act, old, signed);
   const row = replacedRow(deps.clock.now(), vault, old, parts);
-  if (signed.entry !== null) await requireNameStays(transaction, vault, { old, row, signed });
-  await charge(transaction, deps, old.account_id, { bytes: row.size - old.size, files: 0 });
-  await keepVersion(transaction, old, row.updated_at);
-  await nameOrConflict(updateFile(transaction, row));
-  await noteChange(transaction, deps, principal, "file.updated", fileTarget(row));
+  if (signed.entry !== null) await requireNameStays(act, vault, { old, row, signed });
+  act.requireAccount(old.account_id);
+  act.charge(deps, { bytes: row.size - old.size, files: 0 });
+  await keepVersion(act, old, row.updated_at);
+  await nameOrConflict(updateFile(act, row));
+  await noteChange(act, principal, "file.updated", fileTarget(row));
   return row;
 }
 
@@ -175,9 +173,9 @@ function requireShared(row: FileRow): SharedFile {
 }
 
 /** An id of a version that readers may still ask for must go on meaning that one. */
-async function requireNewVersionId(transaction: Queries, old: FileRow, { version }: SignedUpload): Promise<void> {
+async function requireNewVersionId(act: AccountAct, old: FileRow, { version }: SignedUpload): Promise<void> {
   const { versionId } = version;
-  if (versionId === old.version_id || (await isKeptVersion(transaction, { fileId: old.id, versionId })))
+  if (versionId === old.version_id || (await isKeptVersion(act, { fileId: old.id, versionId })))
     throw new ServiceError("statement_invalid", "version: the version id was used before");
 }
 
@@ -201,20 +199,20 @@ function replacedRow(
 
 /** In the trash a name takes no place, so there any current key will do: it is asked about when the file comes back. */
 async function requireNameStays(
-  transaction: Queries,
+  act: AccountAct,
   vault: SeenVault,
   { old, row, signed }: { old: FileRow; row: FileRow; signed: SignedUpload },
 ): Promise<void> {
   if (signed.entry === null || row.trashed_at !== null) return;
-  await requireFolderKey(transaction, vault, signed.entry.statement);
+  await requireFolderKey(act, vault, signed.entry.statement);
   if (row.name === old.name) return;
   const place = { vaultId: row.vault_id, folderId: row.folder_id };
-  await refuseTakenName(transaction, place, { name: row.name, ifNoneMatch: false });
+  await refuseTakenName(act, place, { name: row.name, ifNoneMatch: false });
 }
 
 /** The bytes that came again are not needed. */
-async function giveUp(transaction: Queries, deps: StoringDeps, row: FileRow, content: StoredContent): Promise<FileRow> {
+async function giveUp(act: AccountAct, deps: StoringDeps, row: FileRow, content: StoredContent): Promise<FileRow> {
   if (row.blob_key !== content.blobKey)
-    await queueBlobDeletion(transaction, { blobKey: content.blobKey, notBefore: deps.clock.now() + BLOB_GRACE_MS });
+    await queueBlobDeletion(act, { blobKey: content.blobKey, notBefore: deps.clock.now() + BLOB_GRACE_MS });
   return row;
 }

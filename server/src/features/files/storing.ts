@@ -5,11 +5,11 @@
 import type { Deps } from "../../deps.ts";
 import type { Principal } from "../../handler.ts";
 import type { BlobReceipt } from "../../ports/blob-store.ts";
-import { ConstraintError, DatabaseFullError, type Queries } from "../../ports/database.ts";
+import { ConstraintError, DatabaseFullError, isTaken, type Queries } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
+import { type AccountAct, actAs } from "../account/act.ts";
 import { limitsOf } from "../account/rules.ts";
-import { changeUsage } from "../account/store.ts";
 import { noteChange, fileTarget } from "../acting.ts";
 import type { Hold, Holds } from "../holds/holds.ts";
 import { type ExpectedWrite, type Permits, withPermits } from "../permits.ts";
@@ -50,16 +50,21 @@ export async function storeThenCommit<Result>(
     recheck,
     writes = null,
   }: { readonly principal: Principal; readonly recheck: () => Promise<void>; readonly writes?: ExpectedWrite | null },
-  commit: (transaction: Queries, content: StoredContent, permits: Permits) => Promise<Result>,
+  commit: (act: AccountAct, content: StoredContent, permits: Permits) => Promise<Result>,
 ): Promise<Result> {
   const hold = await deps.holds.take(incoming.wanted);
   try {
     const content = await putContent(deps, incoming, hold);
     const storing = (permits: Permits) =>
-      deps.database.transaction(async (transaction) => {
-        await hold.settle(transaction, content.size);
-        return commit(transaction, content, permits);
-      });
+      actAs(
+        deps,
+        principal,
+        async (act) => {
+          await hold.settle(act, content.size);
+          return commit(act, content, permits);
+        },
+        { accountId: incoming.wanted.accountId },
+      );
     const result = await withContent(deps, content, async () => {
       requireDigests(incoming.digests, content.sha256);
       await recheck();
@@ -107,16 +112,17 @@ export interface NewFile extends WantedPlace {
 
 /** Throws what {@link findPlace} throws, `name_exists` or `precondition_failed`, and `storage_quota`. */
 export async function addFile(
-  transaction: Queries,
+  act: AccountAct,
   deps: StoringDeps,
   principal: Principal,
   file: NewFile,
   content: StoredContent,
 ): Promise<FileRow> {
-  const { accountId, vaultId, folderId, vault } = await findPlace(transaction, principal, file);
+  const { accountId, vaultId, folderId, vault } = await findPlace(act, principal, file);
   if (vault !== null) throw new Error("a shared vault takes signed uploads alone");
-  await refuseTakenName(transaction, { vaultId, folderId }, file);
-  await charge(transaction, deps, accountId, { bytes: content.size, files: 1 });
+  act.requireAccount(accountId);
+  await refuseTakenName(act, { vaultId, folderId }, file);
+  act.charge(deps, { bytes: content.size, files: 1 });
   const now = deps.clock.now();
   const row: FileRow = {
     ...{ id: deps.random.uuid(), account_id: accountId, vault_id: vaultId, folder_id: folderId },
@@ -124,8 +130,8 @@ export async function addFile(
     ...{ content_type: file.contentType, sha256: content.sha256, encrypted: 0, shared_json: null },
     ...{ created_at: now, updated_at: now, trashed_at: null, trashed_with: null, revision: 1 },
   };
-  await nameOrConflict(insertFile(transaction, row), file.ifNoneMatch);
-  await noteChange(transaction, deps, principal, "file.uploaded", fileTarget(row));
+  await nameOrConflict(insertFile(act, row), file.ifNoneMatch);
+  await noteChange(act, principal, "file.uploaded", fileTarget(row));
   return row;
 }
 
@@ -138,24 +144,25 @@ export interface NewVersion {
 
 /** Throws `not_found`, `trashed`, `precondition_failed` and `storage_quota`. The old content's blob is given up. */
 export async function addVersion(
-  transaction: Queries,
+  act: AccountAct,
   deps: StoringDeps,
   principal: Principal,
   version: NewVersion,
   content: StoredContent,
 ): Promise<FileRow> {
-  const { row: old, vault } = await readReplaceable(transaction, principal, version);
+  const { row: old, vault } = await readReplaceable(act, principal, version);
   if (vault !== null) throw new Error("a shared vault takes signed uploads alone");
-  await charge(transaction, deps, old.account_id, { bytes: content.size - old.size, files: 0 });
+  act.requireAccount(old.account_id);
+  act.charge(deps, { bytes: content.size - old.size, files: 0 });
   const now = deps.clock.now();
   const row: FileRow = {
     ...old,
     ...{ version_id: deps.random.uuid(), blob_key: content.blobKey, size: content.size, sha256: content.sha256 },
     ...{ content_type: version.contentType ?? old.content_type, updated_at: now },
   };
-  await updateFile(transaction, row);
-  await queueBlobDeletion(transaction, { blobKey: old.blob_key, notBefore: now + BLOB_GRACE_MS });
-  await noteChange(transaction, deps, principal, "file.updated", fileTarget(row));
+  await updateFile(act, row);
+  await queueBlobDeletion(act, { blobKey: old.blob_key, notBefore: now + BLOB_GRACE_MS });
+  await noteChange(act, principal, "file.updated", fileTarget(row));
   return row;
 }
 
@@ -209,23 +216,11 @@ export async function nameOrConflict(write: Promise<void>, ifNoneMatch = false):
   try {
     await write;
   } catch (cause) {
-    throw cause instanceof ConstraintError ? nameTaken(ifNoneMatch, cause) : cause;
+    throw isTaken(cause, "files_live_name") ? nameTaken(ifNoneMatch, cause) : cause;
   }
 }
 
 function nameTaken(ifNoneMatch: boolean, cause?: unknown): ServiceError {
   const message = "A file of this name exists in this place";
   return new ServiceError(ifNoneMatch ? "precondition_failed" : "name_exists", message, { cause });
-}
-
-/** Counts what comes for the vault's account, whoever sent it. Throws `storage_quota`. */
-export async function charge(
-  transaction: Queries,
-  deps: Pick<Deps, "settings">,
-  accountId: string,
-  change: { bytes: number; files: number },
-): Promise<void> {
-  const { plan } = await readQuota(transaction, accountId);
-  const maximum = limitsOf(plan, deps.settings).storageBytes;
-  if (!(await changeUsage(transaction, { accountId, ...change, maximum }))) throw new ServiceError("storage_quota");
 }

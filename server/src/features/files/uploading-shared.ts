@@ -58,9 +58,9 @@ export async function uploadShared(
     deps,
     incoming,
     { principal, recheck: () => context.recheck(), writes: writesOf(place.vault, signed) },
-    async (transaction, content, permits) => {
-      const row = await addSharedFile(transaction, deps, principal, { file, content, permits });
-      return context.record(transaction, { file: toFile(row) });
+    async (act, content, permits) => {
+      const row = await addSharedFile(act, deps, principal, { file, content, permits });
+      return context.record(act, { file: toFile(row) });
     },
   );
 }
@@ -98,8 +98,7 @@ export async function replaceShared(
     deps,
     incoming,
     { principal, recheck: () => context.recheck(), writes: writesOf(vault, signed) },
-    (transaction, content, permits) =>
-      addSharedVersion(transaction, deps, principal, { version, signed, content, permits }),
+    (act, content, permits) => addSharedVersion(act, deps, principal, { version, signed, content, permits }),
   );
 }
 

@@ -58,15 +58,10 @@ export async function uploadFile(
     contentType: incoming.contentType ?? DEFAULT_CONTENT_TYPE,
   };
   if (query.name === undefined) await refuseTakenName(deps.database, place, file);
-  return storeThenCommit(
-    deps,
-    incoming,
-    { principal, recheck: () => context.recheck() },
-    async (transaction, content) => {
-      const row = await addFile(transaction, deps, principal, file, content);
-      return context.record(transaction, { file: toFile(row) });
-    },
-  );
+  return storeThenCommit(deps, incoming, { principal, recheck: () => context.recheck() }, async (act, content) => {
+    const row = await addFile(act, deps, principal, file, content);
+    return context.record(act, { file: toFile(row) });
+  });
 }
 
 export async function replaceContent(
@@ -88,14 +83,7 @@ export async function replaceContent(
   }
   refuseSigned(sent);
   const incoming = await openIncoming(body, digests, await readRoom(deps.database, deps, old.account_id, old.size));
-  return storeThenCommit(
-    deps,
-    incoming,
-    { principal, recheck: () => context.recheck() },
-    async (transaction, content) => ({
-      file: toFile(
-        await addVersion(transaction, deps, principal, { ...target, contentType: incoming.contentType }, content),
-      ),
-    }),
-  );
+  return storeThenCommit(deps, incoming, { principal, recheck: () => context.recheck() }, async (act, content) => ({
+    file: toFile(await addVersion(act, deps, principal, { ...target, contentType: incoming.contentType }, content)),
+  }));
 }

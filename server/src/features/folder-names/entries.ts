@@ -7,7 +7,7 @@ import type { Queries } from "../../ports/database.ts";
 import type { SeenVault, Writer } from "../shared-vaults/access.ts";
 import { type EntryStatement, type Expected, parseEntryStatement, requireEntry } from "../shared-vaults/statements.ts";
 import { findCurrentKey } from "../vault-keys/store.ts";
-import { findFolderKey, holdFolderKey, holdsOthers } from "./store.ts";
+import { findFolderKey, holdsOthers } from "./store.ts";
 import { resetFolderKey } from "./staged-store.ts";
 
 /** An entry as it was sent, with what its statement says. Nothing is verified yet. */
@@ -80,7 +80,7 @@ async function expectedEntry(
 export async function requireFolderKey(transaction: Queries, vault: SeenVault, entry: NamedEntry): Promise<void> {
   if (vault.plain_names === 1) return;
   const folder = { vaultId: vault.id, folderId: entry.folderId ?? "" };
-  if ((await holdFolderKey(transaction, folder)) === entry.keyId) return;
+  if ((await findFolderKey(transaction, folder)) === entry.keyId) return;
   if (await holdsOthers(transaction, folder, entry.id)) throw new ServiceError("names_outdated");
   await resetFolderKey(transaction, folder, entry.keyId);
 }

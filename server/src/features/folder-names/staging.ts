@@ -5,10 +5,10 @@
 import { setImmediate } from "node:timers/promises";
 import type { SharedEntry, SharedFile } from "@coffer/contract";
 import type { Principal } from "../../handler.ts";
-import { ConstraintError, type Queries } from "../../ports/database.ts";
+import { isTaken, type Queries } from "../../ports/database.ts";
 import type { StagedNameRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
-import { recordChange } from "../changes/store.ts";
+import { type AccountAct, actAs } from "../account/act.ts";
 import { untilNoneIsLeft } from "../in-pieces.ts";
 import { type Permits, withPermits } from "../permits.ts";
 import { readVaultFor, requireWriter, type SeenVault, type Writer } from "../shared-vaults/access.ts";
@@ -18,9 +18,9 @@ import { parseSignedEntry, requireFittingEntry, type SignedEntry } from "./entri
 import { countUnstaged, dropSomeStaged, dropStagedName, dropStagedUnderOthers, putStaged } from "./staged-store.ts";
 import {
   findEntry,
+  findFolderKey,
   findKeyGeneration,
   type FolderOfVault,
-  holdFolderKey,
   type LiveEntry,
   nameEntry,
   setFolderKey,
@@ -121,45 +121,42 @@ interface Switching {
 /** Where entries turn out to have changed since they were staged, what was staged of them is forgotten, and nothing is switched. */
 async function stageOrForget(deps: FolderNamesDeps, principal: Principal, switching: Switching): Promise<Staged> {
   try {
-    return await deps.database.transaction((transaction) => stageAndSwitch(transaction, deps, principal, switching));
+    return await actAs(deps, principal, (act) => stageAndSwitch(act, principal, switching));
   } catch (error) {
     if (!(error instanceof OutdatedNames)) throw error;
     const { ids } = error;
-    return await deps.database.transaction((transaction) =>
-      stageAndSwitch(transaction, deps, principal, switching, ids),
-    );
+    return await actAs(deps, principal, (act) => stageAndSwitch(act, principal, switching, ids));
   }
 }
 
 async function stageAndSwitch(
-  transaction: Queries,
-  deps: FolderNamesDeps,
+  act: AccountAct,
   principal: Principal,
   { vaultId, generation, staging, rows, permits }: Switching,
   outdated: readonly string[] = [],
 ): Promise<Staged> {
   const { folderId, keyId } = staging;
-  const vault = await readVaultFor(transaction, principal, vaultId);
+  const vault = await readVaultFor(act, principal, vaultId);
+  act.requireAccount(vault.account_id);
   const writer = permits.write(vault, generation);
-  await requireCurrentKey(transaction, vault, writer, keyId);
+  await requireCurrentKey(act, vault, writer, keyId);
   const folder = { accountId: vault.account_id, vaultId, folderId: folderId ?? "" };
-  const held = await holdFolderKey(transaction, folder);
+  const held = await findFolderKey(act, folder);
   if (held === keyId) return { folderId, keyId, remaining: 0 };
-  await dropStagedUnderOthers(transaction, folder, keyId);
-  for (const row of rows) await putStaged(transaction, row);
+  await dropStagedUnderOthers(act, folder, keyId);
+  for (const row of rows) await putStaged(act, row);
   if (outdated.length > 0) {
-    for (const itemId of [...outdated, ...(await listLeft(transaction, folder, keyId))])
-      await dropStagedName(transaction, folder, { keyId, itemId });
+    for (const itemId of [...outdated, ...(await listLeft(act, folder, keyId))])
+      await dropStagedName(act, folder, { keyId, itemId });
     return { folderId, keyId: held, remaining: outdated.length };
   }
-  const remaining = await countUnstaged(transaction, folder, keyId);
+  const remaining = await countUnstaged(act, folder, keyId);
   if (remaining > 0) return { folderId, keyId: held, remaining };
-  await nameAll(transaction, folder, keyId);
-  await setFolderKey(transaction, folder, keyId);
-  await recordChange(transaction, {
-    ...{ id: deps.random.uuid(), accountId: vault.account_id, action: "vault.names_changed", actor: principal },
+  await nameAll(act, folder, keyId);
+  await setFolderKey(act, folder, keyId);
+  await act.note({
+    ...{ action: "vault.names_changed", actor: principal },
     target: folderId === null ? { kind: "vault", id: vaultId, vaultId } : { kind: "folder", id: folderId, vaultId },
-    occurredAt: deps.clock.now(),
   });
   return { folderId, keyId, remaining: 0 };
 }
@@ -179,22 +176,22 @@ class OutdatedNames extends Error {
  * Names every live entry anew: other writers wait for as long (decision 0024).
  * @throws OutdatedNames when some have changed since they were staged, or were not.
  */
-async function nameAll(transaction: Queries, folder: SwitchingFolder, keyId: string): Promise<void> {
+async function nameAll(act: Queries, folder: SwitchingFolder, keyId: string): Promise<void> {
   const outdated: string[] = [];
-  for await (const item of entriesToName(transaction, folder, keyId)) {
+  for await (const item of entriesToName(act, folder, keyId)) {
     if (item.staged === null || !follows(item.staged.entry, item)) outdated.push(item.id);
-    else if (outdated.length === 0) await rename(transaction, item, item.staged);
+    else if (outdated.length === 0) await rename(act, item, item.staged);
   }
   if (outdated.length > 0) throw new OutdatedNames(outdated);
 }
 
-async function rename(transaction: Queries, item: LiveEntry, staged: NonNullable<NamedEntry["staged"]>): Promise<void> {
+async function rename(act: Queries, item: LiveEntry, staged: NonNullable<NamedEntry["staged"]>): Promise<void> {
   const named = { entry: staged.entry, metadata: staged.metadata, nameIndex: staged.name_index };
   const sharedJson = JSON.stringify({ ...sharedOf(item), ...named });
   try {
-    await nameEntry(transaction, item.kind, { id: item.id, name: staged.name_index, sharedJson });
+    await nameEntry(act, item.kind, { id: item.id, name: staged.name_index, sharedJson });
   } catch (cause) {
-    if (!(cause instanceof ConstraintError)) throw cause;
+    if (!isTaken(cause)) throw cause;
     throw new ServiceError("name_exists", "Two entries of the folder have one name index under this key", { cause });
   }
 }

@@ -22,23 +22,6 @@ export async function findFolderKey(queries: Queries, { vaultId, folderId }: Fol
   return (await queries.first(keyOf(queries, { vaultId, folderId })))?.key_id ?? null;
 }
 
-const hold = prepared((build, value: { vaultId: string; folderId: string }) =>
-  build
-    .updateTable("folder_keys")
-    .set((row) => ({ key_id: row.ref("key_id") }))
-    .where("vault_id", "=", value.vaultId)
-    .where("folder_id", "=", value.folderId)
-    .returning("key_id"),
-);
-
-/** The same, and nobody else's change of it until the transaction ends, also where writers run side by side. */
-export async function holdFolderKey(
-  transaction: Queries,
-  { vaultId, folderId }: FolderOfVault,
-): Promise<string | null> {
-  return (await transaction.first(hold(transaction, { vaultId, folderId })))?.key_id ?? null;
-}
-
 const generationOf = prepared((build, value: { vaultId: string; keyId: string }) =>
   build
     .selectFrom("vault_keys")

@@ -2,9 +2,10 @@
 import { type EventKind, MAX_FOLDER_DEPTH, type SharedEntry } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { Principal } from "../../handler.ts";
-import { ConstraintError, type Queries } from "../../ports/database.ts";
+import { isTaken, type Queries } from "../../ports/database.ts";
 import type { FolderRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
+import { type AccountAct, actAs } from "../account/act.ts";
 import { type ActingDeps, noteChange, folderTarget } from "../acting.ts";
 import { requireRevision } from "../files/conditions.ts";
 import { refuseEntry } from "../folder-names/entries.ts";
@@ -36,18 +37,18 @@ export interface NewFolder {
  * folder again answers what it made.
  */
 export async function createFolder(
-  transaction: Queries,
+  act: AccountAct,
   deps: ActingDeps,
   principal: Principal,
   { folder, permits }: { readonly folder: NewFolder; readonly permits: Permits },
 ): Promise<FolderRow> {
-  const place = await findPlace(transaction, principal, { vaultId: folder.vaultId, folderId: folder.parentId });
+  const place = await findPlace(act, principal, { vaultId: folder.vaultId, folderId: folder.parentId });
   refuseTooDeep(place.depth + 1);
   const { vault } = place;
   const made =
     vault === null
       ? { ...newFolder(deps, place, folder), exists: false }
-      : await createSharedFolder(transaction, principal, {
+      : await createSharedFolder(act, principal, {
           place: { ...place, vault },
           folder,
           permits,
@@ -55,9 +56,9 @@ export async function createFolder(
         });
   const { exists, ...row } = made;
   if (exists) return row;
-  await refuseTakenFolderName(transaction, { vaultId: row.vault_id, parentId: row.parent_id }, row.name);
-  await folderNameOrConflict(insertFolder(transaction, row));
-  await noteFolder(transaction, deps, principal, row, "folder.created");
+  await refuseTakenFolderName(act, { vaultId: row.vault_id, parentId: row.parent_id }, row.name);
+  await folderNameOrConflict(insertFolder(act, row));
+  await noteFolder(act, principal, row, "folder.created");
   return row;
 }
 
@@ -84,50 +85,49 @@ export interface FolderChange {
 /** Throws `trashed`, `folder_cycle`, `too_deep` (the deepest folder below counts), `different_vault` and `name_exists`. */
 export function changeFolder(deps: ChangingDeps, principal: Principal, change: FolderChange): Promise<FolderRow> {
   return withPermits(deps, principal, (permits) =>
-    deps.database.transaction(async (transaction) => {
-      const { row: old, vault } = await readFolderFor(transaction, principal, change.folderId);
+    actAs(deps, principal, async (act) => {
+      const { row: old, vault } = await readFolderFor(act, principal, change.folderId);
       const isRotated = vault?.standing === "owner" && change.parentId === undefined;
       if (old.trashed_at !== null && !isRotated) throw new ServiceError("trashed", "The folder is in the trash");
       requireRevision(change.ifMatch, old);
-      const moved = await move(transaction, principal, old, change.parentId);
+      const moved = await move(act, principal, old, change.parentId);
       if (vault === null) refuseEntry(change.shared);
       const row =
         vault === null
           ? { ...moved, name: change.name ?? old.name }
-          : await changeSharedFolder(transaction, { old, moved, vault, change, permits });
+          : await changeSharedFolder(act, { old, moved, vault, change, permits });
       if (row.name === old.name && row.parent_id === old.parent_id && row.shared_json === old.shared_json) return old;
-      return writeFolder(transaction, deps, principal, { old, row: { ...row, updated_at: deps.clock.now() } });
+      return writeFolder(act, principal, { old, row: { ...row, updated_at: deps.clock.now() } });
     }),
   );
 }
 
 async function writeFolder(
-  transaction: Queries,
-  deps: ActingDeps,
+  act: AccountAct,
   principal: Principal,
   { old, row: changed }: { readonly old: FolderRow; readonly row: FolderRow },
 ): Promise<FolderRow> {
   const row = { ...changed, revision: old.revision + 1 };
   const takesName = row.name !== old.name || row.parent_id !== old.parent_id;
   if (takesName && row.trashed_at === null)
-    await refuseTakenFolderName(transaction, { vaultId: row.vault_id, parentId: row.parent_id }, row.name);
-  await folderNameOrConflict(updateFolder(transaction, row));
-  await shiftDepths(transaction, row.id, row.depth - old.depth);
-  await noteFolder(transaction, deps, principal, row, "folder.updated");
+    await refuseTakenFolderName(act, { vaultId: row.vault_id, parentId: row.parent_id }, row.name);
+  await folderNameOrConflict(updateFolder(act, row));
+  await shiftDepths(act, row.id, row.depth - old.depth);
+  await noteFolder(act, principal, row, "folder.updated");
   return row;
 }
 
 async function move(
-  transaction: Queries,
+  act: AccountAct,
   principal: Principal,
   old: FolderRow,
   parentId: string | null | undefined,
 ): Promise<FolderRow> {
   if (parentId === undefined || parentId === old.parent_id) return old;
-  const place = await findPlace(transaction, principal, { vaultId: old.vault_id, folderId: parentId });
-  if (parentId !== null && (await liesWithin(transaction, old.id, parentId))) throw new ServiceError("folder_cycle");
+  const place = await findPlace(act, principal, { vaultId: old.vault_id, folderId: parentId });
+  if (parentId !== null && (await liesWithin(act, old.id, parentId))) throw new ServiceError("folder_cycle");
   const depth = place.depth + 1;
-  refuseTooDeep((await readDeepest(transaction, old.id, "live")) + depth - old.depth);
+  refuseTooDeep((await readDeepest(act, old.id, "live")) + depth - old.depth);
   return { ...old, parent_id: place.folderId, depth };
 }
 
@@ -144,18 +144,12 @@ export async function folderNameOrConflict(write: Promise<void>): Promise<void> 
   try {
     await write;
   } catch (cause) {
-    throw cause instanceof ConstraintError ? nameTaken(cause) : cause;
+    throw isTaken(cause, "folders_live_name") ? nameTaken(cause) : cause;
   }
 }
 
-export function noteFolder(
-  transaction: Queries,
-  deps: ActingDeps,
-  principal: Principal,
-  row: FolderRow,
-  action: EventKind,
-): Promise<void> {
-  return noteChange(transaction, deps, principal, action, folderTarget(row));
+export function noteFolder(act: AccountAct, principal: Principal, row: FolderRow, action: EventKind): Promise<void> {
+  return noteChange(act, principal, action, folderTarget(row));
 }
 
 function nameTaken(cause?: unknown): ServiceError {

@@ -2,6 +2,7 @@
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { GroupHandlers } from "../../handler.ts";
+import { actAs } from "../account/act.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { withPermits } from "../permits.ts";
 import { readFolderFor } from "../reaching.ts";
@@ -16,9 +17,9 @@ export type FolderDeps = Pick<Deps, "database" | "clock" | "random" | "settings"
 export const foldersHandlers = (deps: FolderDeps): GroupHandlers<typeof api.folders> => ({
   create: ({ body }, context) =>
     withPermits(deps, context.principal, (permits) =>
-      deps.database.transaction(async (transaction) => {
-        const row = await createFolder(transaction, deps, context.principal, { folder: body, permits });
-        return context.record(transaction, { folder: toFolder(row) });
+      actAs(deps, context.principal, async (act) => {
+        const row = await createFolder(act, deps, context.principal, { folder: body, permits });
+        return context.record(act, { folder: toFolder(row) });
       }),
     ),
   list: async ({ query }, { principal }) => {

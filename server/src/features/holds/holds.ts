@@ -3,8 +3,8 @@
  * declared counts from the beginning, what is not as it comes: as rows, for all processes together.
  */
 import type { Deps } from "../../deps.ts";
-import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
+import { type AccountAct, actOn } from "../account/act.ts";
 import { readFreeStorage } from "./free-storage.ts";
 import { SpareRows, type HoldRow } from "./spare-rows.ts";
 import { deleteExpiredHolds, giveBack, insertHold } from "./store.ts";
@@ -112,9 +112,9 @@ export class Hold {
    * In the transaction that counts the bytes as usage: they are held no longer. A small upload has no row that kept others from the
    * room, so it is held to what they left. Throws `storage_quota`.
    */
-  async settle(transaction: Queries, size: number): Promise<void> {
-    if (this.#row !== null) await giveBack(transaction, this.#row, this.#share);
-    else if (size > this.#wanted.freed && size > (await readFreeStorage(transaction, this.#deps, this.#wanted)))
+  async settle(act: AccountAct, size: number): Promise<void> {
+    if (this.#row !== null) await giveBack(act, this.#row, this.#share);
+    else if (size > this.#wanted.freed && size > (await readFreeStorage(act, this.#deps, this.#wanted.freed)))
       throw new ServiceError("storage_quota");
     this.#isSettled = true;
   }
@@ -154,22 +154,22 @@ export class Hold {
 
   /** A row of its own, with room to spare for the uploads that come next; what the last such row had left goes back. */
   async #takeRow(least: number, most: number): Promise<void> {
-    const { database, clock, random, settings } = this.#deps;
+    const { clock, random, settings } = this.#deps;
     const { accountId } = this.#wanted;
     const now = clock.now();
     const row: HoldRow = { id: random.uuid(), spare: 0, staleAt: now + AFTER_SILENCE_MS / 2 };
     const expiry = now + settings.timing.idleBody + AFTER_SILENCE_MS;
     using replacing = this.#rows.replace(accountId);
-    const granted = await database.transaction(async (transaction) => {
-      await deleteExpiredHolds(transaction, now);
-      if (this.#row !== null) await giveBack(transaction, this.#row, this.#share);
-      if (replacing.last !== null) await giveBack(transaction, { ...replacing.last, spare: 0 }, replacing.left);
-      const free = await readFreeStorage(transaction, this.#deps, this.#wanted);
+    const granted = await actOn(this.#deps, accountId, async (act) => {
+      await deleteExpiredHolds(act, now);
+      if (this.#row !== null) await giveBack(act, this.#row, this.#share);
+      if (replacing.last !== null) await giveBack(act, { ...replacing.last, spare: 0 }, replacing.left);
+      const free = await readFreeStorage(act, this.#deps, this.#wanted.freed);
       if (least > free) throw new ServiceError("storage_quota");
       const share = Math.min(most, free);
       row.spare = replacing.isFirst && free - share >= AMPLE_BYTES ? SPARE_BYTES : 0;
       const columns = { id: row.id, account_id: accountId, expires_at: expiry };
-      await insertHold(transaction, { ...columns, bytes: share + row.spare });
+      await insertHold(act, { ...columns, bytes: share + row.spare });
       return share;
     });
     replacing.with(row, now);

@@ -5,8 +5,8 @@ import type { CreationContext, GroupHandlers, Principal, Recorded } from "../../
 import type { ChainVault } from "../../ports/chain.ts";
 import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
+import { type AccountAct, actAs } from "../account/act.ts";
 import { noteChange, notFound, vaultTarget } from "../acting.ts";
-import { recordChange } from "../changes/store.ts";
 import { findNamed, readVaultFor, requireOwner, requireShared, type SeenVault } from "../shared-vaults/access.ts";
 import { readChainVault } from "../shared-vaults/chain-vaults.ts";
 import { FRESHNESS } from "../shared-vaults/freshness.ts";
@@ -30,9 +30,9 @@ export const membersHandlers = (deps: Needs): GroupHandlers<typeof api.members> 
     const vault = await readOwned(deps.database, context.principal, params.vaultId);
     const chain = await readChainVault(deps, vault, { maxAge: 0 });
     if (findNamed(chain, body.chainAddress) === null) throw new ServiceError("not_on_allowlist");
-    return deps.database.transaction(async (transaction) => {
-      const now = await readOwned(transaction, context.principal, params.vaultId);
-      return addMember(deps, transaction, context, { vault: now, chain, ...body });
+    return actAs(deps, context.principal, async (act) => {
+      const now = await readOwned(act, context.principal, params.vaultId);
+      return addMember(deps, act, context, { vault: now, chain, ...body });
     });
   },
 
@@ -46,10 +46,12 @@ export const membersHandlers = (deps: Needs): GroupHandlers<typeof api.members> 
     const chain = await readChainVault(deps, vault, { maxAge: 0 });
     if (findNamed(chain, chainAddress) !== null) throw new ServiceError("still_on_allowlist");
     if (row === null) throw notFound("Member");
-    await deps.database.transaction(
-      async (transaction) => {
-        const now = await readOwned(transaction, principal, vault.id);
-        await removeMember(deps, transaction, principal, now, chainAddress);
+    await actAs(
+      deps,
+      principal,
+      async (act) => {
+        const now = await readOwned(act, principal, vault.id);
+        await removeMember(deps, act, principal, now, chainAddress);
       },
       { freesSpace: true },
     );
@@ -83,46 +85,45 @@ interface WantedMember {
 /** Whoever is recorded already stays as it is; only another label is written. */
 async function addMember(
   deps: Needs,
-  transaction: Queries,
+  act: AccountAct,
   context: CreationContext<Principal>,
   { vault, chain, chainAddress, label }: WantedMember,
 ): Promise<Recorded<{ member: VaultMember }>> {
   const { principal } = context;
-  const accountAddress = await findAccountAddress(transaction, vault.account_id);
+  const accountAddress = await findAccountAddress(act, vault.account_id);
   const view: MemberView = { vault, accountAddress, chain };
   const key = { vaultId: vault.id, chainAddress };
-  const row = await findMember(transaction, key);
+  const row = await findMember(act, key);
   const isLive = row !== null && row.removed_at === null;
   if (!isLive && chainAddress !== accountAddress) {
-    if ((await listLiveMembers(transaction, vault.id)).length >= MAX_MEMBERS) {
+    if ((await listLiveMembers(act, vault.id)).length >= MAX_MEMBERS) {
       throw new ServiceError("limit_reached", `A vault has at most ${MAX_MEMBERS} members`);
     }
-    await transaction.run(putMember(transaction, { ...key, label: label ?? "", now: deps.clock.now() }));
-    await recordMember(deps, transaction, principal, { ...key, vault, action: "vault.member_added" });
+    await act.run(putMember(act, { ...key, label: label ?? "", now: deps.clock.now() }));
+    await recordMember(act, principal, { ...key, vault, action: "vault.member_added" });
   } else if (isLive && label !== undefined && label !== row.label) {
-    await transaction.run(setLabel(transaction, { ...key, label }));
-    await noteChange(transaction, deps, principal, "vault.updated", vaultTarget(vault));
+    await act.run(setLabel(act, { ...key, label }));
+    await noteChange(act, principal, "vault.updated", vaultTarget(vault));
   }
-  const member = toMember(view, chainAddress, await findMember(transaction, key));
-  return context.record(transaction, { member });
+  const member = toMember(view, chainAddress, await findMember(act, key));
+  return context.record(act, { member });
 }
 
 async function removeMember(
   deps: Needs,
-  transaction: Queries,
+  act: AccountAct,
   principal: Principal,
   vault: SeenVault,
   chainAddress: string,
 ): Promise<void> {
   const key = { vaultId: vault.id, chainAddress };
-  const ended = await transaction.run(endMember(transaction, { ...key, now: deps.clock.now() }));
+  const ended = await act.run(endMember(act, { ...key, now: deps.clock.now() }));
   if (ended === 0) return;
-  await recordMember(deps, transaction, principal, { ...key, vault, action: "vault.member_removed" });
+  await recordMember(act, principal, { ...key, vault, action: "vault.member_removed" });
 }
 
 async function recordMember(
-  deps: Needs,
-  transaction: Queries,
+  act: AccountAct,
   principal: Principal,
   change: {
     readonly vault: SeenVault;
@@ -131,11 +132,9 @@ async function recordMember(
   },
 ): Promise<void> {
   const { vault, chainAddress, action } = change;
-  await recordChange(transaction, {
+  await act.note({
     ...{ accountId: vault.account_id, action, actor: principal },
     target: { kind: "vault_member", id: chainAddress, vaultId: vault.id },
     object: { type: "vault_member", id: chainAddress, vaultId: vault.id },
-    occurredAt: deps.clock.now(),
-    id: deps.random.uuid(),
   });
 }

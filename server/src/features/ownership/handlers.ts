@@ -7,11 +7,10 @@ import type { Deps } from "../../deps.ts";
 import type { GroupHandlers, Principal } from "../../handler.ts";
 import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
+import { type ActOf, actOnBoth } from "../account/act.ts";
 import { limitsOf } from "../account/rules.ts";
-import { changeUsage, holdAccount } from "../account/store.ts";
 import { notFound, noteChange, vaultTarget } from "../acting.ts";
-import { BLOB_GRACE_MS, readQuota } from "../files/store.ts";
-import { charge } from "../files/storing.ts";
+import { BLOB_GRACE_MS } from "../files/store.ts";
 import { endMember } from "../members/store.ts";
 import { readVaultFor, requireShared } from "../shared-vaults/access.ts";
 import { readChainVault } from "../shared-vaults/chain-vaults.ts";
@@ -27,17 +26,18 @@ type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "chain">;
 export const ownershipHandlers = (deps: Needs): GroupHandlers<typeof api.ownership> => ({
   claim: async ({ params, body }, { principal }) => {
     const owner = await readOwner(deps, principal, params.vaultId);
-    const vault = await deps.database.transaction(async (transaction) => {
-      const account = await transaction.first(holdAccount(transaction, { id: principal.accountId }));
-      if (account === null || account.chain_address === null) throw new ServiceError("address_required");
-      const now = await findClaimed(transaction, params.vaultId);
+    const vault = await actOnBoth(deps, principal, async (actOf) => {
+      const act = actOf(principal.accountId);
+      const { account } = act;
+      if (account.chain_address === null) throw new ServiceError("address_required");
+      const now = await findClaimed(act, params.vaultId);
       // The row says who owned it in the latest read: the caller may have handed it on after this one.
       if (owner !== account.chain_address || owner !== now.owner_address) {
         throw new ServiceError("chain_object_invalid", "The vault belongs to another address than the account's");
       }
       return now.account_id === principal.accountId
         ? now
-        : takeOver(transaction, deps, principal, {
+        : takeOver(actOf, deps, principal, {
             vault: now,
             name: body.name ?? now.name,
             chainAddress: owner,
@@ -92,31 +92,29 @@ interface Transfer {
  * gone. Uploads that have begun there end: their statements are of a generation that the transfer closed.
  */
 async function takeOver(
-  transaction: Queries,
+  actOf: ActOf,
   deps: Needs,
   principal: Principal,
   { vault: before, name, chainAddress }: Transfer,
 ): Promise<OwnedVault> {
   const { accountId } = principal;
-  const { plan, default_vault_id } = await readQuota(transaction, accountId);
+  const [act, actBefore] = [actOf(accountId), actOf(before.account_id)];
+  const { plan, default_vault_id } = act.account;
   const maximum = limitsOf(plan, deps.settings).vaults;
-  if ((await countVaults(transaction, accountId)) >= maximum) {
+  if ((await countVaults(act, accountId)) >= maximum) {
     throw new ServiceError("limit_reached", `An account holds at most ${maximum} vaults, those in the trash included`);
   }
   const now = deps.clock.now();
   const after: OwnedVault = { ...before, account_id: accountId, name, updated_at: now, default_vault_id };
-  await refuseTakenName(transaction, after);
-  const contents = await readVaultContents(transaction, before.id);
+  await refuseTakenName(act, after);
+  const contents = await readVaultContents(act, before.id);
   const usage = { bytes: contents.bytes, files: contents.files + contents.trashedFiles };
-  await charge(transaction, deps, accountId, usage);
-  await changeUsage(transaction, {
-    ...{ accountId: before.account_id, bytes: -usage.bytes, files: -usage.files },
-    maximum: Number.MAX_SAFE_INTEGER,
-  });
-  await noteChange(transaction, deps, principal, "vault.deleted", vaultTarget(before));
-  await endUploads(transaction, { vaultId: before.id, notBefore: now + BLOB_GRACE_MS });
-  await transaction.run(endMember(transaction, { vaultId: before.id, chainAddress, now }));
-  await nameOrConflict(moveVault(transaction, { id: before.id, accountId, name, now }));
-  await noteChange(transaction, deps, principal, "vault.created", vaultTarget(after));
+  act.charge(deps, usage);
+  actBefore.free(usage);
+  await noteChange(actBefore, principal, "vault.deleted", vaultTarget(before));
+  await endUploads(act, { vaultId: before.id, notBefore: now + BLOB_GRACE_MS });
+  await act.run(endMember(act, { vaultId: before.id, chainAddress, now }));
+  await nameOrConflict(moveVault(act, { id: before.id, accountId, name, now }));
+  await noteChange(act, principal, "vault.created", vaultTarget(after));
   return after;
 }

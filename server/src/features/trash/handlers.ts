@@ -3,6 +3,7 @@ import type { api, HandlerInput } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { GroupHandlers, Principal, RequestContext } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
+import { actAs } from "../account/act.ts";
 import { reaches } from "../acting.ts";
 import { type DeletionGrant, PUBLIC_GRANT, withOwnerProof } from "../deletion/grants.ts";
 import { removeFile } from "../files/deleting.ts";
@@ -96,10 +97,12 @@ function deleteSomeFiles(
   scope: TrashScope,
   grant: DeletionGrant,
 ): Promise<boolean> {
-  return deps.database.transaction(
-    async (transaction) => {
-      const files = await findTrashedFiles(transaction, scope, BATCH);
-      for (const file of files) await removeFile(transaction, deps, principal, file, grant);
+  return actAs(
+    deps,
+    principal,
+    async (act) => {
+      const files = await findTrashedFiles(act, scope, BATCH);
+      for (const file of files) await removeFile(act, deps, principal, file, grant);
       return files.length > 0;
     },
     { freesSpace: true },
@@ -112,13 +115,15 @@ function deleteSomeFolders(
   scope: TrashScope,
   grant: DeletionGrant,
 ): Promise<boolean> {
-  return deps.database.transaction(
-    async (transaction) => {
-      const folders = await findEmptyTrashedFolders(transaction, scope, BATCH);
+  return actAs(
+    deps,
+    principal,
+    async (act) => {
+      const folders = await findEmptyTrashedFolders(act, scope, BATCH);
       for (const folder of folders) {
         grant.requireFor({ vaultId: folder.vault_id, isShared: folder.shared_json !== null });
-        await deleteFolderRow(transaction, folder);
-        await noteFolder(transaction, deps, principal, folder, "folder.deleted");
+        await deleteFolderRow(act, folder);
+        await noteFolder(act, principal, folder, "folder.deleted");
       }
       return folders.length > 0;
     },

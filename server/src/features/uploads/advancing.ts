@@ -1,9 +1,9 @@
 /** Adding bytes to an upload, and making its file once all are there. The caller holds the upload's lease. */
 import type { IncomingBytes, Principal, RequestContext } from "../../handler.ts";
 import type { BlobStore } from "../../ports/blob-store.ts";
-import type { Queries } from "../../ports/database.ts";
 import type { UploadRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
+import { type AccountAct, actAs } from "../account/act.ts";
 import { notFound } from "../acting.ts";
 import { holdingToHeader } from "../files/beginnings.ts";
 import {
@@ -78,31 +78,40 @@ export async function finish(
   await context.recheck();
   const { principal } = context;
   const content = { blobKey: upload.blob_key, ...receipt };
-  return withPermits(deps, principal, (permits) =>
-    deps.database.transaction(async (transaction) => {
-      const current = await findUpload(transaction, { id: upload.id, accountId: upload.account_id });
-      if (current === null) throw notFound("Upload");
-      if (current.finished_file_id !== null) return current.finished_file_id;
-      // Another process has taken over, and its bytes count.
-      if (current.blob_key !== upload.blob_key) throw new ServiceError("upload_locked");
-      const { id } = await addContent(transaction, deps, principal, { upload, content, permits });
-      await markFinished(transaction, { id: upload.id, fileId: id });
-      return id;
-    }),
-  );
+  const { account_id: accountId } = upload;
+  return withPermits(deps, principal, (permits) => {
+    const work = (act: AccountAct) => makeFile(act, deps, principal, { upload, content, permits });
+    return actAs(deps, principal, work, { accountId });
+  });
+}
+
+async function makeFile(
+  act: AccountAct,
+  deps: StoringDeps,
+  principal: Principal,
+  parts: { readonly upload: UploadRow; readonly content: StoredContent; readonly permits: Permits },
+): Promise<string> {
+  const { id, account_id: accountId, blob_key: blobKey } = parts.upload;
+  const current = await findUpload(act, { id, accountId });
+  if (current === null) throw notFound("Upload");
+  if (current.finished_file_id !== null) return current.finished_file_id;
+  const made = await addContent(act, deps, principal, parts);
+  // Another process has taken over, and its bytes count.
+  if ((await markFinished(act, { id, blobKey, fileId: made.id })) === 0) throw new ServiceError("upload_locked");
+  return made.id;
 }
 
 function addContent(
-  transaction: Queries,
+  act: AccountAct,
   deps: StoringDeps,
   principal: Principal,
   parts: { readonly upload: UploadRow; readonly content: StoredContent; readonly permits: Permits },
 ): Promise<{ readonly id: string }> {
   const { upload, content } = parts;
-  if (upload.shared_json !== null) return addSharedUpload(transaction, deps, principal, parts);
+  if (upload.shared_json !== null) return addSharedUpload(act, deps, principal, parts);
   return upload.file_id === null
-    ? addFile(transaction, deps, principal, newFileOf(upload), content)
-    : addVersion(transaction, deps, principal, newVersionOf(upload, upload.file_id), content);
+    ? addFile(act, deps, principal, newFileOf(upload), content)
+    : addVersion(act, deps, principal, newVersionOf(upload, upload.file_id), content);
 }
 
 /**

@@ -2,8 +2,8 @@
 import type { api, HandlerInput } from "@coffer/contract";
 import { ServiceError } from "../../service-error.ts";
 import { type CreationContext, type IncomingBytes, type Principal, type Recorded, Reply } from "../../handler.ts";
-import type { Queries } from "../../ports/database.ts";
 import type { UploadRow } from "../../ports/tables.ts";
+import { type AccountAct, actAs } from "../account/act.ts";
 import { requireRoom } from "../files/incoming.ts";
 import { DEFAULT_CONTENT_TYPE } from "../files/rules.ts";
 import { parseSignedUpload, refuseSigned } from "../files/signed-uploads.ts";
@@ -160,12 +160,13 @@ async function beginUpload(
 ): Promise<Recorded<void>> {
   await deps.blobs.begin(upload.blob_key);
   try {
-    return await deps.database.transaction(async (transaction) => {
-      await requireTarget(transaction, context.principal, upload);
-      await requireUnheldRoom(transaction, deps, upload);
-      await insertUpload(transaction, upload);
-      return context.record(transaction, new Reply<void>(undefined, { headers: creationHeaders(upload) }));
-    });
+    const begin = async (act: AccountAct): Promise<Recorded<void>> => {
+      await requireTarget(act, context.principal, upload);
+      await requireUnheldRoom(act, deps, upload);
+      await insertUpload(act, upload);
+      return context.record(act, new Reply<void>(undefined, { headers: creationHeaders(upload) }));
+    };
+    return await actAs(deps, context.principal, begin, { accountId: upload.account_id });
   } catch (error) {
     // Should the row stand all the same, the sender does not know it: without its partial it answers 410.
     await deps.blobs.discard(upload.blob_key).catch(ignore);
@@ -174,21 +175,22 @@ async function beginUpload(
 }
 
 /** Where the upload goes may have been deleted since it was planned. Throws `not_found` and the like. */
-async function requireTarget(transaction: Queries, principal: Principal, upload: UploadRow): Promise<void> {
+async function requireTarget(act: AccountAct, principal: Principal, upload: UploadRow): Promise<void> {
   const { vault_id: vaultId, folder_id: folderId, file_id: fileId } = upload;
-  if (fileId === null) await findPlace(transaction, principal, { vaultId, folderId });
-  else await readFileFor(transaction, principal, fileId);
-  if (upload.shared_json !== null) await requireStanding(transaction, principal, upload);
+  if (fileId === null) await findPlace(act, principal, { vaultId, folderId });
+  else await readFileFor(act, principal, fileId);
+  if (upload.shared_json !== null) await requireStanding(act, principal, upload);
 }
 
 /**
  * An upload holds its whole length of the account's storage until it ends: its bytes lie on the disk without counting as
  * usage, and many uploads begun together would else keep any amount there (docs/decisions/0027-bytes-in-flight.md).
  */
-async function requireUnheldRoom(transaction: Queries, deps: StoringDeps, upload: UploadRow): Promise<void> {
+async function requireUnheldRoom(act: AccountAct, deps: StoringDeps, upload: UploadRow): Promise<void> {
   const { account_id: accountId, file_id: fileId, length } = upload;
-  const freed = fileId === null ? 0 : ((await findFile(transaction, { id: fileId, accountId }))?.size ?? 0);
-  const free = await readFreeStorage(transaction, deps, { accountId, freed });
+  act.requireAccount(accountId);
+  const freed = fileId === null ? 0 : ((await findFile(act, { id: fileId, accountId }))?.size ?? 0);
+  const free = await readFreeStorage(act, deps, freed);
   if (length > Math.max(0, free)) throw new ServiceError("storage_quota");
 }
 

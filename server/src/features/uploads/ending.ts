@@ -4,16 +4,15 @@ import type { Queries } from "../../ports/database.ts";
 import type { UploadRow } from "../../ports/tables.ts";
 import { BLOB_GRACE_MS, queueBlobDeletion } from "../files/store.ts";
 import { readSigned } from "./signed-resumable.ts";
-import { deleteUploadRow, findUpload, listUnfinished } from "./store.ts";
+import { listUnfinished, takeUploadRow } from "./store.ts";
 
 /** The bytes of a finished upload are its file's and stay. */
 export async function endUpload(
   transaction: Queries,
   { clock }: Pick<Deps, "clock">,
-  { id, account_id: accountId }: UploadRow,
+  { id }: UploadRow,
 ): Promise<void> {
-  const current = await findUpload(transaction, { id, accountId });
-  await deleteUploadRow(transaction, id);
+  const current = await takeUploadRow(transaction, id);
   if (current === null || current.finished_file_id !== null) return;
   await queueBlobDeletion(transaction, { blobKey: current.blob_key, notBefore: clock.now() + BLOB_GRACE_MS });
 }

@@ -1,8 +1,8 @@
 /** Resumable uploads to shared vaults: the statements come first, the bytes are held to them as they come, and once more at the end. */
 import type { Principal, RequestContext } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
-import type { Queries } from "../../ports/database.ts";
 import type { FileRow, UploadRow } from "../../ports/tables.ts";
+import type { AccountAct } from "../account/act.ts";
 import { requireSignedSize, requireStoredVersion } from "../files/beginnings.ts";
 import { DEFAULT_CONTENT_TYPE, sharedOf } from "../files/rules.ts";
 import { mergeShared, parseSignedUpload, type SentUpload, type SignedUpload } from "../files/signed-uploads.ts";
@@ -102,8 +102,8 @@ export async function requireContinuable(
  * What ended a vault's uploads after this one was looked at would not end it: throws `not_found` when the caller's record has ended, and
  * `generation_moved` when the generation has, as with a vault that went to another account.
  */
-export async function requireStanding(transaction: Queries, principal: Principal, upload: UploadRow): Promise<void> {
-  const vault = await readVaultFor(transaction, principal, upload.vault_id);
+export async function requireStanding(act: AccountAct, principal: Principal, upload: UploadRow): Promise<void> {
+  const vault = await readVaultFor(act, principal, upload.vault_id);
   const { generation } = requireStatements(upload).version;
   if (vault.account_id !== upload.account_id || (vault.chain_generation ?? 0) > generation)
     throw new ServiceError("generation_moved");
@@ -139,7 +139,7 @@ export async function requireSignedBytes({ blobs }: StoringDeps, upload: UploadR
 }
 
 export function addSharedUpload(
-  transaction: Queries,
+  act: AccountAct,
   deps: StoringDeps,
   principal: Principal,
   { upload, content, permits }: { upload: UploadRow; content: StoredContent; permits: Permits },
@@ -147,13 +147,13 @@ export function addSharedUpload(
   const signed = requireStatements(upload);
   if (upload.file_id !== null) {
     const version = versionOf(upload, upload.file_id);
-    return addSharedVersion(transaction, deps, principal, { version, signed, content, permits });
+    return addSharedVersion(act, deps, principal, { version, signed, content, permits });
   }
   const place = { vaultId: upload.vault_id, folderId: upload.folder_id };
   // An index is no name: then there is none in the clear.
   const name = sentWith(upload)?.nameIndex === upload.name ? undefined : upload.name;
   const file = { ...place, signed, name, contentType: upload.content_type, ifNoneMatch: upload.if_none_match === 1 };
-  return addSharedFile(transaction, deps, principal, { file, content, permits });
+  return addSharedFile(act, deps, principal, { file, content, permits });
 }
 
 function versionOf(upload: UploadRow, fileId: string) {

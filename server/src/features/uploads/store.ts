@@ -87,13 +87,27 @@ export function moveUpload(
   );
 }
 
-/** Written with the file, so that a repeated last part is answered the same. */
-export async function markFinished(transaction: Queries, value: { id: string; fileId: string }): Promise<void> {
-  await transaction.run(
-    transaction.build.updateTable("uploads").set({ finished_file_id: value.fileId }).where("id", "=", value.id),
+/** Written with the file, so that a repeated last part is answered the same. 0 when it is finished, gone, or has moved. */
+export function markFinished(
+  transaction: Queries,
+  { id, blobKey, fileId }: { id: string; blobKey: string; fileId: string },
+): Promise<number> {
+  return transaction.run(
+    transaction.build
+      .updateTable("uploads")
+      .set({ finished_file_id: fileId })
+      .where("id", "=", id)
+      .where("blob_key", "=", blobKey)
+      .where("finished_file_id", "is", null),
   );
 }
 
-export async function deleteUploadRow(transaction: Queries, id: string): Promise<void> {
-  await transaction.run(transaction.build.deleteFrom("uploads").where("id", "=", id));
+/** As it was, or null when it is gone already. */
+export function takeUploadRow(
+  transaction: Queries,
+  id: string,
+): Promise<Pick<UploadRow, "blob_key" | "finished_file_id"> | null> {
+  return transaction.first(
+    transaction.build.deleteFrom("uploads").where("id", "=", id).returning(["blob_key", "finished_file_id"]),
+  );
 }

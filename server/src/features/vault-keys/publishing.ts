@@ -2,11 +2,11 @@
 import { HEADERS, type VaultKeyRecord } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { CreationContext, Principal, Recorded } from "../../handler.ts";
-import { ConstraintError, type Queries } from "../../ports/database.ts";
+import { isTaken, type Queries } from "../../ports/database.ts";
 import type { VaultKeyRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
+import { type AccountAct, actAs } from "../account/act.ts";
 import { toTimestamp } from "../acting.ts";
-import { recordChange } from "../changes/store.ts";
 import { readVaultFor, requireWriter, type SeenVault } from "../shared-vaults/access.ts";
 import { type KeyRecord, parseKeyRecord, requireRecord, requireSealedAgain } from "../shared-vaults/statements.ts";
 import { countKeys, findCurrentKey, findKey, insertKey, replaceKey } from "./store.ts";
@@ -52,15 +52,16 @@ export async function publishKey(
   });
   (isAgain ? requireSealedAgain : requireRecord)(writer, wanted.record);
   try {
-    return await deps.database.transaction(async (transaction) => {
-      const seen = await readVaultFor(transaction, principal, vault.id);
+    return await actAs(deps, principal, async (act) => {
+      const seen = await readVaultFor(act, principal, vault.id);
+      act.requireAccount(seen.account_id);
       if ((seen.chain_generation ?? 0) > generation && !isAgain) throw new ServiceError("generation_moved");
-      const row = await store(deps, transaction, principal, { vault: seen, wanted, isAgain });
-      return context.record(transaction, { key: toVaultKey(row) });
+      const row = await store(deps, act, principal, { vault: seen, wanted, isAgain });
+      return context.record(act, { key: toVaultKey(row) });
     });
   } catch (error) {
     // Where writers run side by side, the unique index has the last word.
-    if (!(error instanceof ConstraintError)) throw error;
+    if (!isTaken(error)) throw error;
     const current = await findCurrentKey(deps.database, { vaultId: vault.id, generation });
     throw current === null ? error : keyExists(current.key_id);
   }
@@ -95,49 +96,40 @@ interface Publication {
 /** As the generation's current record; behind it when it seals again a key whose place another key has taken: files still name that. */
 async function store(
   deps: Needs,
-  transaction: Queries,
+  act: AccountAct,
   principal: Principal,
   { vault, wanted, isAgain }: Publication,
 ): Promise<VaultKeyRow> {
   const { record, replaces } = wanted;
   const place = { vaultId: vault.id, generation: record.generation };
-  const current = await findCurrentKey(transaction, place);
+  const current = await findCurrentKey(act, place);
   if (current?.key_id === record.keyId) return current;
   const isBehind = isAgain && current !== null && current.key_id !== replaces && checkOf(current) !== record.check;
   if (current !== null && current.key_id !== replaces && !isBehind) throw keyExists(current.key_id);
   if (current === null && replaces !== null) {
     throw new ServiceError("statement_invalid", "body.replaces: the generation has no record yet");
   }
-  const known = isBehind ? await findKey(transaction, { vaultId: vault.id, keyId: record.keyId }) : null;
+  const known = isBehind ? await findKey(act, { vaultId: vault.id, keyId: record.keyId }) : null;
   if (known !== null) return known;
-  if ((await countKeys(transaction, { ...place, creator: record.creator })) >= MAX_RECORDS) {
+  if ((await countKeys(act, { ...place, creator: record.creator })) >= MAX_RECORDS) {
     throw new ServiceError("limit_reached", `A generation has at most ${MAX_RECORDS} records of one creator`);
   }
   const now = deps.clock.now();
-  if (current !== null && !isBehind)
-    await transaction.run(replaceKey(transaction, { ...place, keyId: current.key_id, now }));
+  if (current !== null && !isBehind) await act.run(replaceKey(act, { ...place, keyId: current.key_id, now }));
   const row: VaultKeyRow = {
     ...{ vault_id: vault.id, key_id: record.keyId, generation: record.generation, record: wanted.text },
     ...{ creator: record.creator, created_at: now, replaced_at: isBehind ? now : null },
   };
-  await insertKey(transaction, row);
-  await notePublished(deps, transaction, principal, row, vault.account_id);
+  await insertKey(act, row);
+  await notePublished(act, principal, row);
   return row;
 }
 
 /** For the audit log alone: no event kind fits. */
-async function notePublished(
-  deps: Needs,
-  transaction: Queries,
-  principal: Principal,
-  row: VaultKeyRow,
-  accountId: string,
-): Promise<void> {
-  await recordChange(transaction, {
-    ...{ accountId, action: "vault.key_published", actor: principal },
+async function notePublished(act: AccountAct, principal: Principal, row: VaultKeyRow): Promise<void> {
+  await act.note({
+    ...{ action: "vault.key_published", actor: principal },
     target: { kind: "vault_key", id: row.key_id, vaultId: row.vault_id },
-    occurredAt: row.created_at,
-    id: deps.random.uuid(),
   });
 }
 

@@ -3,13 +3,12 @@ import type { api, HandlerInput } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { Principal } from "../../handler.ts";
 import type { ChainVault } from "../../ports/chain.ts";
-import { ConstraintError, type Queries } from "../../ports/database.ts";
+import { isTaken } from "../../ports/database.ts";
 import type { VaultRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
+import type { AccountAct } from "../account/act.ts";
 import { limitsOf } from "../account/rules.ts";
-import { holdAccount } from "../account/store.ts";
 import { noteChange, vaultTarget } from "../acting.ts";
-import { readQuota } from "../files/store.ts";
 import { askChain } from "../shared-vaults/chain-vaults.ts";
 import { findAccountAddress } from "../shared-vaults/store.ts";
 import { nameOrConflict, refuseTakenName } from "./naming.ts";
@@ -43,17 +42,16 @@ export async function readWantedObject(
 
 /** @throws ServiceError `limit_reached`, `name_exists`, `chain_object_taken`, `chain_object_invalid`. */
 export async function createVault(
-  transaction: Queries,
+  act: AccountAct,
   deps: Needs,
   principal: Principal,
   { name, object }: { readonly name: string; readonly object: ChainVault | null },
 ): Promise<OwnedVault> {
   const { accountId } = principal;
-  // What links another address to the account waits for this, and this for it.
-  if (object !== null) await requireStillOwned(transaction, accountId, object);
-  const { plan, default_vault_id } = await readQuota(transaction, accountId);
+  const { plan, default_vault_id, chain_address } = act.account;
+  if (object !== null) requireOwnedBy(object, chain_address);
   const maximum = limitsOf(plan, deps.settings).vaults;
-  if ((await countVaults(transaction, accountId)) >= maximum) {
+  if ((await countVaults(act, accountId)) >= maximum) {
     throw new ServiceError("limit_reached", `An account holds at most ${maximum} vaults, those in the trash included`);
   }
   const now = deps.clock.now();
@@ -61,15 +59,10 @@ export async function createVault(
     ...{ id: deps.random.uuid(), account_id: accountId, name, ...chainColumns(object) },
     ...{ created_at: now, updated_at: now, trashed_at: null },
   };
-  await refuseTakenName(transaction, row);
-  await (object === null ? nameOrConflict(insertVault(transaction, row)) : insertShared(transaction, row, object));
-  await noteChange(transaction, deps, principal, "vault.created", vaultTarget(row));
+  await refuseTakenName(act, row);
+  await (object === null ? nameOrConflict(insertVault(act, row)) : insertShared(act, row, object));
+  await noteChange(act, principal, "vault.created", vaultTarget(row));
   return { ...row, default_vault_id };
-}
-
-async function requireStillOwned(transaction: Queries, accountId: string, object: ChainVault): Promise<void> {
-  const account = await transaction.first(holdAccount(transaction, { id: accountId }));
-  requireOwnedBy(object, account?.chain_address ?? null);
 }
 
 function requireOwnedBy({ owner }: ChainVault, address: string | null): void {
@@ -78,14 +71,13 @@ function requireOwnedBy({ owner }: ChainVault, address: string | null): void {
 }
 
 /** Another account may have owned the object before, and still have its vault. */
-async function insertShared(transaction: Queries, row: VaultRow, { objectId }: ChainVault): Promise<void> {
-  const other = await findVaultIdByChainObject(transaction, { chainObjectId: objectId });
+async function insertShared(act: AccountAct, row: VaultRow, { objectId }: ChainVault): Promise<void> {
+  const other = await findVaultIdByChainObject(act, { chainObjectId: objectId });
   if (other !== null) throw new ServiceError("chain_object_taken");
   try {
-    await insertVault(transaction, row);
+    await insertVault(act, row);
   } catch (cause) {
-    // The account is held and its names were looked at: what is left is the index on the object.
-    throw cause instanceof ConstraintError ? new ServiceError("chain_object_taken", undefined, { cause }) : cause;
+    throw isTaken(cause, "vaults_chain_object") ? new ServiceError("chain_object_taken", undefined, { cause }) : cause;
   }
 }
 

@@ -1,10 +1,9 @@
 /** To the trash, back from it, and away for good (decision 0030). */
 import type { Deps } from "../../deps.ts";
 import type { Principal, RequestContext } from "../../handler.ts";
-import type { Queries } from "../../ports/database.ts";
 import type { VaultRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
-import { changeUsage } from "../account/store.ts";
+import { type AccountAct, actAs } from "../account/act.ts";
 import { type ActingDeps, noteChange, vaultTarget } from "../acting.ts";
 import type { Actor } from "../changes/store.ts";
 import { type DeletionGrant, type ProofDeps, withOwnerProof } from "../deletion/grants.ts";
@@ -34,15 +33,17 @@ export function deleteVault(
   const { principal } = context;
   const act = permanent ? "purge-vault" : "delete-vault";
   return withOwnerProof(deps, context, { act, proof }, (grantFor) =>
-    deps.database.transaction(
-      async (transaction) => {
-        const vault = await readVaultOrTrashed(transaction, principal, vaultId);
+    actAs(
+      deps,
+      principal,
+      async (act) => {
+        const vault = await readVaultOrTrashed(act, principal, vaultId);
         requireOwner(vault);
-        if (vault.trashed_at === null) await requireDeletable(transaction, vault, force);
+        if (vault.trashed_at === null) await requireDeletable(act, vault, force);
         else if (!permanent) return vault;
         const grant = grantFor(vault);
-        if (!permanent) return trashVault(transaction, deps, principal, vault, grant);
-        await purgeVault(transaction, deps, principal, vault, grant);
+        if (!permanent) return trashVault(act, deps, principal, vault, grant);
+        await purgeVault(act, deps, principal, vault, grant);
         return vault;
       },
       { freesSpace: true },
@@ -51,16 +52,16 @@ export function deleteVault(
 }
 
 /** @throws ServiceError `default_vault`, `vault_not_empty`. */
-async function requireDeletable(transaction: Queries, vault: OwnedVault, force: boolean): Promise<void> {
+async function requireDeletable(act: AccountAct, vault: OwnedVault, force: boolean): Promise<void> {
   if (vault.default_vault_id === vault.id) throw new ServiceError("default_vault");
   if (force) return;
-  const problem = contentProblem(await readVaultContents(transaction, vault.id));
+  const problem = contentProblem(await readVaultContents(act, vault.id));
   if (problem !== null) throw new ServiceError("vault_not_empty", problem);
 }
 
 /** All that lies in it goes along and stays as it is, uploads that have begun too. */
 export async function trashVault<Row extends VaultRow>(
-  transaction: Queries,
+  act: AccountAct,
   deps: ActingDeps,
   actor: Actor | null,
   vault: Row,
@@ -69,8 +70,8 @@ export async function trashVault<Row extends VaultRow>(
   grant.requireFor({ vaultId: vault.id, isShared: vault.type === "shared" });
   const now = deps.clock.now();
   const trashed = { ...vault, trashed_at: now, updated_at: now };
-  await setVaultTrashed(transaction, trashed);
-  await noteChange(transaction, deps, actor, "vault.trashed", vaultTarget(vault));
+  await setVaultTrashed(act, trashed);
+  await noteChange(act, actor, "vault.trashed", vaultTarget(vault));
   return trashed;
 }
 
@@ -79,32 +80,30 @@ export async function restoreVault(
   principal: Principal,
   { vaultId, name }: { readonly vaultId: string; readonly name: string | undefined },
 ): Promise<OwnedVault> {
-  return deps.database.transaction(async (transaction) => {
-    const vault = await readVaultOrTrashed(transaction, principal, vaultId);
+  return actAs(deps, principal, async (act) => {
+    const vault = await readVaultOrTrashed(act, principal, vaultId);
     requireOwner(vault);
     if (vault.trashed_at === null) throw new ServiceError("not_trashed");
     const restored = { ...vault, name: name ?? vault.name, trashed_at: null, updated_at: deps.clock.now() };
-    await refuseTakenName(transaction, restored);
-    await nameOrConflict(setVaultTrashed(transaction, restored));
-    await noteChange(transaction, deps, principal, "vault.restored", vaultTarget(restored));
+    await refuseTakenName(act, restored);
+    await nameOrConflict(setVaultTrashed(act, restored));
+    await noteChange(act, principal, "vault.restored", vaultTarget(restored));
     return restored;
   });
 }
 
 /** Deletes the vault for good, with all that lies in it. */
 export async function purgeVault(
-  transaction: Queries,
+  act: AccountAct,
   deps: Pick<Deps, "database" | "clock" | "random">,
   actor: Actor | null,
   vault: VaultRow,
   grant: DeletionGrant,
 ): Promise<void> {
   grant.requireFor({ vaultId: vault.id, isShared: vault.type === "shared" });
-  const { files, trashedFiles, bytes } = await readVaultContents(transaction, vault.id);
-  await deleteVaultWithContents(transaction, { id: vault.id, notBefore: deps.clock.now() + BLOB_GRACE_MS });
-  await changeUsage(transaction, {
-    ...{ accountId: vault.account_id, bytes: -bytes, files: -(files + trashedFiles) },
-    maximum: Number.MAX_SAFE_INTEGER,
-  });
-  await noteChange(transaction, deps, actor, "vault.deleted", vaultTarget(vault));
+  const { files, trashedFiles, bytes } = await readVaultContents(act, vault.id);
+  await deleteVaultWithContents(act, { id: vault.id, notBefore: deps.clock.now() + BLOB_GRACE_MS });
+  act.requireAccount(vault.account_id);
+  act.free({ bytes, files: files + trashedFiles });
+  await noteChange(act, actor, "vault.deleted", vaultTarget(vault));
 }

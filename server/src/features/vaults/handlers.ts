@@ -3,6 +3,7 @@ import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { type GroupHandlers, type Principal, Reply } from "../../handler.ts";
 import type { Queries } from "../../ports/database.ts";
+import { actAs } from "../account/act.ts";
 import { noteChange, vaultTarget } from "../acting.ts";
 import { type PageRequest, parsePage, toPage } from "../paging.ts";
 import {
@@ -23,9 +24,9 @@ type VaultDeps = Pick<Deps, "database" | "clock" | "random" | "settings" | "chai
 export const vaultsHandlers = (deps: VaultDeps): GroupHandlers<typeof api.vaults> => ({
   create: async ({ body }, context) => {
     const object = await readWantedObject(deps, context.principal, body);
-    return deps.database.transaction(async (transaction) => {
-      const row = await createVault(transaction, deps, context.principal, { name: body.name, object });
-      return context.record(transaction, { vault: toVault(row, "owner") });
+    return actAs(deps, context.principal, async (act) => {
+      const row = await createVault(act, deps, context.principal, { name: body.name, object });
+      return context.record(act, { vault: toVault(row, "owner") });
     });
   },
   list: async ({ query }, { principal }) => {
@@ -39,14 +40,14 @@ export const vaultsHandlers = (deps: VaultDeps): GroupHandlers<typeof api.vaults
     vault: render(await readVaultOrTrashed(deps.database, principal, params.vaultId)),
   }),
   update: async ({ params, body }, { principal }) => {
-    const vault = await deps.database.transaction(async (transaction) => {
-      const row = await readVaultFor(transaction, principal, params.vaultId);
+    const vault = await actAs(deps, principal, async (act) => {
+      const row = await readVaultFor(act, principal, params.vaultId);
       requireOwner(row);
       if (body.name === undefined || body.name === row.name) return row;
       const renamed = { ...row, name: body.name, updated_at: deps.clock.now() };
-      await refuseTakenName(transaction, renamed);
-      await nameOrConflict(renameVault(transaction, { id: row.id, name: renamed.name, at: renamed.updated_at }));
-      await noteChange(transaction, deps, principal, "vault.updated", vaultTarget(row));
+      await refuseTakenName(act, renamed);
+      await nameOrConflict(renameVault(act, { id: row.id, name: renamed.name, at: renamed.updated_at }));
+      await noteChange(act, principal, "vault.updated", vaultTarget(row));
       return renamed;
     });
     return { vault: render(vault) };

@@ -1,5 +1,5 @@
 /** Vault names are unique in their account. */
-import { ConstraintError, type Queries } from "../../ports/database.ts";
+import { isTaken, type Queries } from "../../ports/database.ts";
 import type { VaultRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { findVaultIdByName } from "./store.ts";
@@ -18,7 +18,7 @@ export async function nameOrConflict(write: Promise<void>): Promise<void> {
   try {
     await write;
   } catch (cause) {
-    throw cause instanceof ConstraintError ? nameTaken(cause) : cause;
+    throw isTaken(cause, "vaults_live_name") ? nameTaken(cause) : cause;
   }
 }
 
