@@ -55,6 +55,12 @@ module.exports = {
       { path: inServer("(features|http|jobs)/|^server/src/(app|main|index)\\.ts$") },
     ),
     forbid(
+      "one-door-to-storage",
+      "server/src/storage.ts opens databases and blobs, for everybody; tests go through test-storage.ts.",
+      { pathNot: inServer("((test-)?storage\\.ts$|drivers/|migrations/.*\\.test\\.ts$)") },
+      { path: inServer("drivers/(database|blobs)/([^/]+|sqlite/snapshot)\\.ts$") },
+    ),
+    forbid(
       "features-know-no-driver",
       "A feature works with ports, so that any driver serves it.",
       { path: inServer("(features|http|jobs)/"), pathNot: TESTS },

@@ -2,8 +2,6 @@
 import { type App, buildApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import type { Deps } from "./deps.ts";
-import { openDiskBlobs } from "./drivers/blobs/disk.ts";
-import { openSqlite } from "./drivers/database/sqlite.ts";
 import { openMailer } from "./drivers/mail/open.ts";
 import { openWebhookSender } from "./drivers/webhook-sender/undici.ts";
 import { type Readiness, VERSION } from "./features/system/handlers.ts";
@@ -11,13 +9,11 @@ import { type LineSink, type Log, logFault, openLog } from "./http/log.ts";
 import { followUnused } from "./http/unused-connections.ts";
 import { openProviders } from "./providers.ts";
 import { startJobs } from "./jobs/start-jobs.ts";
-import { endClaims } from "./features/webhooks/delivery/queue-store.ts";
 import { startWebhooks } from "./features/webhooks/delivery/start-webhooks.ts";
 import { requireMasterKey } from "./master-key.ts";
-import { migrate } from "./migrations/migrate.ts";
 import { systemClock } from "./ports/clock.ts";
-import { releaseEnded } from "./ports/leases.ts";
 import { systemRandom } from "./ports/random.ts";
+import { openStorage } from "./storage.ts";
 
 export { type App, buildApp } from "./app.ts";
 export {
@@ -74,8 +70,9 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     const settings = { ...config.settings };
     const providers = openProviders({ ...config, settings }, systemClock);
     if (providers.chain !== null) stack.use(providers.chain);
+    const { database, blobs } = stack.use(await openStorage(config));
     const deps: Deps = {
-      ...(await openStorage(config, stack)),
+      ...{ database, blobs },
       mailer: stack.use(await openMailer(config.mail, { clock: systemClock, random: systemRandom })),
       webhookSender: stack.use(openWebhookSender(config.settings.webhooks, { clock: systemClock })),
       ...providers,
@@ -126,18 +123,6 @@ function jobLog(log: Log): Parameters<typeof startJobs>[0]["log"] {
       else logFault(log, err, { task: typeof fields["job"] === "string" ? fields["job"] : message });
     },
   };
-}
-
-async function openStorage(config: Config, stack: AsyncDisposableStack): Promise<Pick<Deps, "database" | "blobs">> {
-  const database = stack.use(await openSqlite({ path: config.database.path }));
-  await migrate(database);
-  const blobs = stack.use(await openDiskBlobs(config.blobs));
-  const { exclusive, openedAt } = blobs.capabilities;
-  if (exclusive) {
-    await releaseEnded(database, openedAt);
-    await endClaims(database, openedAt);
-  }
-  return { database, blobs };
 }
 
 interface Draining {

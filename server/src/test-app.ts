@@ -10,10 +10,9 @@ import { isDatabaseFile, readPlaces, requireNoSecrets } from "../../test/kit/sec
 import { type App, buildApp } from "./app.ts";
 import { type Environment, parseConfig } from "./config.ts";
 import type { Deps } from "./deps.ts";
-import { openMemoryBlobs } from "./drivers/blobs/memory.ts";
 import { openTestChain, type TestChain } from "./drivers/chain/test-chain.ts";
 import { openLog } from "./http/log.ts";
-import { openTestDatabase } from "./test-database.ts";
+import { openMemoryBlobs, openTestDatabase } from "./test-storage.ts";
 import type { Mail, Mailer } from "./ports/mailer.ts";
 import { systemRandom } from "./ports/random.ts";
 import { openProviders } from "./providers.ts";

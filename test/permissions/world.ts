@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { recordAnswer, recordRequest, requireClean } from "../kit/secret-recorder.ts";
 import { fetchHandler, parseConfig, startServer } from "@coffer/server";
-import { openSqlite } from "@coffer/server/drivers/database/sqlite";
+import { openDatabase } from "@coffer/server/storage";
 import { openRows, PASSWORD, type Rows } from "./rows.ts";
 
 export interface Call {
@@ -57,7 +57,7 @@ export async function openWorld(environment: Readonly<Record<string, string>>): 
   const config = parseConfig({ SERVICE_DATA_DIR: directory, SERVICE_PORT: "0", ...environment });
   const server = await startServer(config, { logSink: { write: (line) => void lines.push(line.slice()) } });
   stack.defer(() => server.close());
-  const database = stack.use(await openSqlite({ path: join(directory, "coffer.sqlite"), reserveBytes: 0 }));
+  const database = stack.use(await openDatabase(config));
   const handle = fetchHandler(server.app);
   const send = async (call: Call, credential: string | null): Promise<Answer> =>
     readAnswer(await handle(toRequest(call, credential)));

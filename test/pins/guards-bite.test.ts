@@ -167,6 +167,18 @@ const FLOOR_SEEDS: readonly Seed[] = [
     says: "features-know-no-driver: server/src/features/things/handlers.ts",
   },
   {
+    guard: "a second door to storage",
+    file: "server/src/app.ts",
+    text: 'import { disk } from "./drivers/blobs/disk.ts";\nexport const app = disk;\n',
+    says: "one-door-to-storage: server/src/app.ts",
+  },
+  {
+    guard: "a test that opens a driver by itself",
+    file: "server/src/features/things/handlers.test.ts",
+    text: 'import { disk } from "../../drivers/blobs/disk.ts";\nexport const things = disk;\n',
+    says: "one-door-to-storage: server/src/features/things/handlers.test.ts",
+  },
+  {
     guard: "a feature that knows HTTP",
     file: "server/src/features/things/handlers.ts",
     text: 'import type { Call } from "../../http/call.ts";\nexport const things = {} as Call;\n',

@@ -7,10 +7,7 @@ import { inChunks } from "../../../test/kit/bytes.ts";
 import { ManualClock } from "../../../test/kit/clock.ts";
 import { fileRow, folderRow, insertAccount, uploadRow } from "../../../test/kit/rows.ts";
 import { parseConfig } from "../config.ts";
-import { openMemoryBlobs } from "../drivers/blobs/memory.ts";
-import { openSqlite } from "../drivers/database/sqlite.ts";
 import { changeUsage } from "../features/account/store.ts";
-import { migrate } from "../migrations/migrate.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { Database } from "../ports/database.ts";
 import { systemRandom } from "../ports/random.ts";
@@ -19,6 +16,7 @@ import { deleteQueuedBlobs } from "./blob-deletions.ts";
 import { expireIdempotency, expireUploads } from "./expiry.ts";
 import { sweepOrphans } from "./sweep.ts";
 import { purgeTrash } from "./trash-purge.ts";
+import { openMemoryBlobs, openTestDatabase } from "../test-storage.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -35,8 +33,7 @@ const deps = () => ({ database, blobs, clock, random: systemRandom, log });
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), "coffer-jobs-"));
-  database = await openSqlite({ path: join(directory, "coffer.db"), reserveBytes: 0 });
-  await migrate(database);
+  database = await openTestDatabase(directory);
   clock = new ManualClock();
   blobs = openMemoryBlobs({ clock });
   const { accountId, vaultId } = await insertAccount(database);

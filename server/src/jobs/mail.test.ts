@@ -5,16 +5,15 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/kit/clock.ts";
 import { accountRow, vaultRow } from "../../../test/kit/rows.ts";
 import { parseConfig } from "../config.ts";
-import { openSqlite } from "../drivers/database/sqlite.ts";
 import { requestMail } from "../features/mail-tokens/requests.ts";
 import { useMailToken } from "../features/mail-tokens/store.ts";
 import { hashMailToken } from "../features/mail-tokens/rules.ts";
 import { tokenIn } from "../features/mail-tokens/test-mail.ts";
-import { migrate } from "../migrations/migrate.ts";
 import type { Database } from "../ports/database.ts";
 import { type Mail, MailError, type Mailer } from "../ports/mailer.ts";
 import { systemRandom } from "../ports/random.ts";
 import { mailJob, sendRequestedMails } from "./mail.ts";
+import { openTestDatabase } from "../test-storage.ts";
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 const SECOND = 1000;
@@ -25,7 +24,6 @@ const running = new AbortController().signal;
 const { settings } = parseConfig({ SERVICE_ENV: "development" });
 
 let directory: string;
-let path: string;
 let database: Database;
 let clock: ManualClock;
 let mails: Mail[];
@@ -54,9 +52,7 @@ const tokens = () => database.all(database.build.selectFrom("mail_tokens").selec
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), "coffer-mail-"));
-  path = join(directory, "coffer.db");
-  database = await openSqlite({ path, reserveBytes: 0 });
-  await migrate(database);
+  database = await openTestDatabase(directory);
   clock = new ManualClock();
   await addAccount(EMAIL);
   mails = [];
@@ -136,7 +132,7 @@ describe("the mail job", () => {
   });
 
   it("sends each mail once when two processes look at the same time", async () => {
-    await using other = await openSqlite({ path, reserveBytes: 0 });
+    await using other = await openTestDatabase(directory);
     for (let turn = 0; turn < (FULL ? 50 : 5); turn += 1) {
       const readers = Array.from({ length: 20 }, (_, at) => `reader-${turn}-${at}@example.test`);
       for (const email of readers) await addAccount(email);

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Compilable, sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openSqlite } from "../drivers/database/sqlite.ts";
 import { listEntries, listEntriesOf, listOldEntries } from "../features/audit/store.ts";
 import { listChangesAfter } from "../features/changes/store.ts";
 import { listFiles, type FileFilter } from "../features/files/store.ts";
@@ -23,14 +22,13 @@ import { sumHeldBytes } from "../features/uploads/store.ts";
 import { ENDINGS } from "../jobs/identity-expiry.ts";
 import { deleteEnded } from "../jobs/identity/store.ts";
 import type { Database, Queries } from "../ports/database.ts";
-import { migrate } from "./migrate.ts";
+import { openTestDatabase } from "../test-storage.ts";
 
 let directory: string;
 let database: Database;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "coffer-indexes-"));
-  database = await openSqlite({ path: join(directory, "coffer.db"), reserveBytes: 0 });
-  await migrate(database);
+  database = await openTestDatabase(directory);
 });
 afterAll(async () => {
   await database[Symbol.asyncDispose]();

@@ -46,7 +46,7 @@ export async function migrate(database: Database, migrations: readonly Migration
       `The database has schema ${found}, and this server knows schemas up to ${newest}: start a server at least as new as the one that made it`,
     );
   }
-  for (const migration of migrations) await apply(database, migration);
+  for (const migration of migrations.filter(({ version }) => version > found)) await apply(database, migration);
 }
 
 async function apply(database: Database, migration: Migration): Promise<void> {

@@ -2,9 +2,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseConfig } from "../config.ts";
-import { openSqlite } from "../drivers/database/sqlite.ts";
 import { hashAccessCode, isUsableAccessCode, useAccessCode } from "../features/access-codes/store.ts";
-import { migrate } from "../migrations/migrate.ts";
+import { openTestDatabase } from "../test-storage.ts";
 import { systemClock } from "../ports/clock.ts";
 import { UsageError } from "./command.ts";
 import { findCommand, isCommandGroup, renderCommands } from "./commands.ts";
@@ -26,7 +25,7 @@ async function run(...words: string[]): Promise<{ status: number; out: string; n
   return { status, ...said };
 }
 
-const openDatabase = () => openSqlite({ path: join(directory.path, "coffer.sqlite"), reserveBytes: 0 });
+const openDatabase = () => openTestDatabase(directory.path);
 
 const parse = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>;
 
@@ -90,8 +89,7 @@ describe("access-codes list and revoke", () => {
   });
 
   it("say so when there are no codes yet", async () => {
-    await using database = await openDatabase();
-    await migrate(database);
+    await using _ = await openDatabase();
     expect((await run("access-codes", "list")).note).toContain("There are no access codes");
   });
 

@@ -1,12 +1,11 @@
 /** `coffer-server access-codes …`: who may sign up (specification §5.5). Works beside a running server, on its database. */
-import { existsSync } from "node:fs";
 import { addAccessCode } from "../features/access-codes/creation.ts";
 import { type ListedAccessCode, toListed } from "../features/access-codes/rules.ts";
 import { findAccessCode, listAccessCodes, revokeAccessCode } from "../features/access-codes/store.ts";
 import { systemClock } from "../ports/clock.ts";
 import { systemRandom } from "../ports/random.ts";
+import { hasDatabase, openDatabase, openExisting } from "../storage.ts";
 import { type OperatorCommand, UsageError } from "./command.ts";
-import { open, openExisting } from "./opening.ts";
 import { FLAG, read, TEXT, usageError } from "./options.ts";
 
 const EXIT_DONE = 0;
@@ -28,8 +27,8 @@ export const createAccessCodes: OperatorCommand = {
       note: parseNote(values.note),
     };
     const { path } = config.database;
-    if (!existsSync(path)) streams.note(`Making a new database, ${path}: the server must run on the same one\n`);
-    await using database = await open(config);
+    if (!hasDatabase(config)) streams.note(`Making a new database, ${path}: the server must run on the same one\n`);
+    await using database = await openDatabase(config);
     const made = await addAccessCode({ database, clock: systemClock, random: systemRandom }, wanted);
     if (values.json === true) streams.out(`${JSON.stringify(made)}\n`);
     else {

@@ -1,11 +1,11 @@
 /** `coffer-server audit verify`: checks the audit log in the database file, beside the running server or without it. */
 import { parseArgs } from "node:util";
 import type { AuditLink } from "@coffer/contract";
-import { openSnapshot, type Snapshot } from "../drivers/database/sqlite/snapshot.ts";
 import { findEntryOfNobody, listAccountIds } from "../features/audit/store.ts";
 import { type AccountCheck, verifyAccount } from "../features/audit/verify.ts";
 import { findVersion } from "../migrations/migrate.ts";
 import { DatabaseUnavailableError } from "../ports/database.ts";
+import { readDatabase, type Snapshot } from "../storage.ts";
 import { type OperatorCommand, type Streams, UsageError } from "./command.ts";
 
 const EXIT_INTACT = 0;
@@ -32,7 +32,7 @@ export const auditVerify: OperatorCommand = {
   async run(config, options, streams) {
     const wanted = parseOptions(options);
     try {
-      using snapshot = openSnapshot(config.database.path);
+      using snapshot = readDatabase(config);
       const version = await findVersion(snapshot).catch(() => 0);
       if (version >= CHAINED_SINCE) return await verify(snapshot, wanted, streams);
       streams.note(`${config.database.path} has no chained log: start this server on it once, which makes one\n`);

@@ -6,8 +6,8 @@ import { purgeVault, trashVault } from "../features/vaults/deleting.ts";
 import { findVaultOfAny } from "../features/ownership/store.ts";
 import { systemClock } from "../ports/clock.ts";
 import { systemRandom } from "../ports/random.ts";
+import { openExisting } from "../storage.ts";
 import type { OperatorCommand } from "./command.ts";
-import { openExisting } from "./opening.ts";
 import { FLAG, read, usageError } from "./options.ts";
 
 const EXIT_DONE = 0;

@@ -4,11 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { insertAccount } from "../../../../test/kit/rows.ts";
-import { openSqlite } from "../../drivers/database/sqlite.ts";
-import { openSnapshot } from "../../drivers/database/sqlite/snapshot.ts";
-import { migrate } from "../../migrations/migrate.ts";
 import type { Database } from "../../ports/database.ts";
 import { systemRandom } from "../../ports/random.ts";
+import { openTestDatabase, readTestDatabase } from "../../test-storage.ts";
 import { recordChange } from "../changes/store.ts";
 import { type AccountCheck, verifyAccount } from "./verify.ts";
 
@@ -29,8 +27,7 @@ export const TEST_TIME = Date.UTC(2026, 0, 1);
 export async function openTestLog(): Promise<TestLog> {
   const directory = mkdtempSync(join(tmpdir(), "coffer-audit-"));
   const path = join(directory, "coffer.sqlite");
-  const database = await openSqlite({ path, reserveBytes: 0 });
-  await migrate(database);
+  const database = await openTestDatabase(directory);
   const addAccount = async (): Promise<string> => (await insertAccount(database)).accountId;
   const accountId = await addAccount();
   return {
@@ -49,7 +46,7 @@ export async function openTestLog(): Promise<TestLog> {
       handle.close();
     },
     async check(id = accountId) {
-      using snapshot = openSnapshot(path);
+      using snapshot = readTestDatabase(directory);
       const check = await verifyAccount(snapshot, id);
       if (check === null) throw new Error("no such account");
       return check;

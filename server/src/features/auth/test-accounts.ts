@@ -1,7 +1,8 @@
 /** TEST ONLY: accounts with a password on a test app, and their sessions. */
+import { dirname } from "node:path";
 import type { SignedIn } from "@coffer/contract";
 import { sql } from "kysely";
-import { openSqlite } from "../../drivers/database/sqlite.ts";
+import { openTestDatabase } from "../../test-storage.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Tables } from "../../ports/tables.ts";
 import type { TestAnswer, TestApp } from "../../test-app.ts";
@@ -88,7 +89,7 @@ export async function openAgain({ deps: { database } }: Pick<TestApp, "deps">): 
   const query = sql<{ file: string }>`select file from pragma_database_list where name = 'main'`;
   const row = await database.first({ compile: () => query.compile(database.build) });
   if (row === null) throw new Error("the database has no file");
-  return openSqlite({ path: row.file, reserveBytes: 0 });
+  return openTestDatabase(dirname(row.file));
 }
 
 /** How many of each outcome. */

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openSqlite } from "../../drivers/database/sqlite.ts";
+import { openTestDatabase } from "../../test-storage.ts";
 import type { Principal } from "../../handler.ts";
 import type { Database } from "../../ports/database.ts";
 import { openTestLog } from "../audit/test-log.ts";
@@ -97,7 +96,7 @@ describe("[D1-changes-row D1-changes-audit] a recorded change", () => {
   });
 
   it("of 50 at the same time, over two connections, makes one chain", async () => {
-    await using second = await openSqlite({ path: join(log.directory, "coffer.sqlite"), reserveBytes: 0 });
+    await using second = await openTestDatabase(log.directory);
     const places = await Promise.all(
       Array.from({ length: 50 }, (_, index) => record({}, index % 2 === 0 ? log.database : second)),
     );

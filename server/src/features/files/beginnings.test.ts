@@ -1,7 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { openMemoryBlobs } from "../../drivers/blobs/memory.ts";
+import { openMemoryBlobs } from "../../test-storage.ts";
 import { codeOf, readAll } from "../test-service.ts";
 import { holdingToHeader, holdingToVersion, requireSignedSize, requireStoredVersion } from "./beginnings.ts";
 import { encryptedFile } from "./test-shared-files.ts";

@@ -8,16 +8,14 @@ import { expect, test } from "vitest";
 import { FaultyFiles } from "../../../../test/kit/faulty-files.ts";
 import { buildApp } from "../../app.ts";
 import { parseConfig } from "../../config.ts";
-import { openDiskBlobs } from "../../drivers/blobs/disk.ts";
 import { diskFileSystem } from "../../drivers/blobs/disk/file-system.ts";
-import { openSqlite } from "../../drivers/database/sqlite.ts";
 import { openLog } from "../../http/log.ts";
 import { openMailer } from "../../drivers/mail/open.ts";
 import { openWebhookSender } from "../../drivers/webhook-sender/undici.ts";
 import { openProviders } from "../../providers.ts";
-import { migrate } from "../../migrations/migrate.ts";
 import { systemClock } from "../../ports/clock.ts";
 import { systemRandom } from "../../ports/random.ts";
+import { openStorage } from "../../storage.ts";
 import { ofEachTest } from "../../test-each.ts";
 
 const stack = ofEachTest(openStack);
@@ -33,15 +31,14 @@ interface Stack extends AsyncDisposable {
 async function openStack(): Promise<Stack> {
   const directory = mkdtempSync(join(tmpdir(), "coffer-faults-"));
   const files = new FaultyFiles(diskFileSystem);
-  const database = await openSqlite({ path: join(directory, "coffer.sqlite"), reserveBytes: 0 });
-  await migrate(database);
-  const blobDirectory = join(directory, "blobs");
-  const blobs = await openDiskBlobs({ directory: blobDirectory, fileSystem: files });
   const config = parseConfig({
     SERVICE_ENV: "development",
     SERVICE_DATA_DIR: directory,
     SERVICE_IDLE_TIMEOUT_SECONDS: "1",
+    SERVICE_DISK_RESERVE_BYTES: "0",
   });
+  const storage = await openStorage(config, { fileSystem: files });
+  const { database, blobs } = storage;
   const mailer = await openMailer(config.mail, { clock: systemClock, random: systemRandom });
   const webhookSender = openWebhookSender(config.settings.webhooks);
   const deps = {
@@ -64,14 +61,13 @@ async function openStack(): Promise<Stack> {
   };
   const { apiKey: key } = (await (await send("/api/auth/dev-signup", signup)).json()) as { apiKey: string };
   return {
-    ...{ port: Number(new URL(baseUrl).port), files, blobDirectory, key },
+    ...{ port: Number(new URL(baseUrl).port), files, blobDirectory: config.blobs.directory, key },
     call: (path, init = {}) => send(path, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers } }),
     async [Symbol.asyncDispose]() {
       stopping.abort();
       app.server.closeAllConnections();
       await app.close();
-      await blobs[Symbol.asyncDispose]();
-      await database[Symbol.asyncDispose]();
+      await storage[Symbol.asyncDispose]();
       rmSync(directory, { recursive: true, force: true });
     },
   };

@@ -1,7 +1,7 @@
 /** What unfinished uploads hold: rows that all processes count, never more than one held file's worth beyond the quota. */
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { openMemoryBlobs } from "../../drivers/blobs/memory.ts";
+import { openMemoryBlobs } from "../../test-storage.ts";
 import type { IncomingBytes } from "../../handler.ts";
 import { filesHandlers } from "../files/handlers.ts";
 import { answerOf, bodyOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";

@@ -3,10 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openSqlite } from "../../drivers/database/sqlite.ts";
-import { migrate } from "../../migrations/migrate.ts";
 import type { Database } from "../../ports/database.ts";
 import { openTestApp, type TestApp } from "../../test-app.ts";
+import { openTestDatabase } from "../../test-storage.ts";
 import { claimOf, errorCodeOf, makeInvite, newSigner, redeem } from "./test-invites.ts";
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
@@ -20,9 +19,8 @@ let services: readonly TestApp[];
 let owner: { id: string; key: string };
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "coffer-races-"));
-  const open = () => openSqlite({ path: join(directory, "coffer.sqlite"), reserveBytes: 0, busyAttempts: 1000 });
+  const open = () => openTestDatabase(directory, { busyAttempts: 1000 });
   const [first, second] = [await open(), await open()];
-  await migrate(first);
   databases = [first, second];
   services = await Promise.all(
     databases.map((database) => openTestApp({ environment: ENVIRONMENT, replace: () => ({ database }) })),

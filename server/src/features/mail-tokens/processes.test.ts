@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { insertAccount } from "../../../../test/kit/rows.ts";
-import { openSqlite } from "../../drivers/database/sqlite.ts";
-import { migrate } from "../../migrations/migrate.ts";
 import { systemRandom } from "../../ports/random.ts";
+import { openTestDatabase } from "../../test-storage.ts";
 import { mintMailToken } from "./rules.ts";
 import { insertMailToken, useMailToken } from "./store.ts";
 
@@ -14,10 +13,8 @@ const ROUNDS = process.env["COFFER_TEST_COUNTS"] === "full" ? 200 : 10;
 it("a mailed token serves one of 50 callers of two processes on one database [S5.5-tokens]", async () => {
   const directory = await mkdtemp(join(tmpdir(), "coffer-tokens-"));
   try {
-    const path = join(directory, "coffer.sqlite");
-    await using one = await openSqlite({ path, reserveBytes: 0 });
-    await migrate(one);
-    await using other = await openSqlite({ path, reserveBytes: 0 });
+    await using one = await openTestDatabase(directory);
+    await using other = await openTestDatabase(directory);
     const { accountId } = await insertAccount(one);
     for (let round = 0; round < ROUNDS; round += 1) {
       const { hash } = mintMailToken(systemRandom);

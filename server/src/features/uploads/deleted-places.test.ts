@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openMemoryBlobs } from "../../drivers/blobs/memory.ts";
+import { openMemoryBlobs } from "../../test-storage.ts";
 import { answerOf, bodyOf, codeOf, contextOf, openTestService } from "../test-service.ts";
 import { renderMetadata } from "./metadata.ts";
 

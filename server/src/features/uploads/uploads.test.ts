@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { openMemoryBlobs } from "../../drivers/blobs/memory.ts";
+import { openMemoryBlobs } from "../../test-storage.ts";
 import { ServiceError } from "../../service-error.ts";
 import { changeUsage } from "../account/store.ts";
 import {

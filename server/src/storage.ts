@@ -1,0 +1,82 @@
+/**
+ * The one door to storage, for the server, the operator's commands and the tests' kits (test-storage.ts). Nobody else opens a
+ * driver of databases or blobs (.dependency-cruiser.cjs), so what must be done at each opening is done here.
+ */
+import { existsSync } from "node:fs";
+import type { Config } from "./config.ts";
+import { openDiskBlobs } from "./drivers/blobs/disk.ts";
+import type { FileSystem } from "./drivers/blobs/disk/file-system.ts";
+import { openSqlite, type SqliteOptions } from "./drivers/database/sqlite.ts";
+import { openSnapshot, type Snapshot } from "./drivers/database/sqlite/snapshot.ts";
+import { endClaims } from "./features/webhooks/delivery/queue-store.ts";
+import { migrate } from "./migrations/migrate.ts";
+import type { BlobStore } from "./ports/blob-store.ts";
+import type { Database } from "./ports/database.ts";
+import { releaseEnded } from "./ports/leases.ts";
+
+export type { Snapshot };
+
+export interface Storage extends AsyncDisposable {
+  readonly database: Database;
+  readonly blobs: BlobStore;
+}
+
+export interface StorageOptions {
+  /** Tests put a double here. */
+  readonly fileSystem?: FileSystem;
+}
+
+type Address = Pick<Config, "database">;
+
+/** All of a server's storage, with the newest schema. Rejects with nothing left open. */
+export async function openStorage(
+  config: Pick<Config, "database" | "blobs">,
+  options: StorageOptions = {},
+): Promise<Storage> {
+  await using opened = new AsyncDisposableStack();
+  const database = opened.use(await openMigrated({ path: config.database.path }));
+  const blobs = opened.use(await openDiskBlobs({ ...config.blobs, ...options }));
+  const { exclusive, openedAt } = blobs.capabilities;
+  if (exclusive) {
+    await releaseEnded(database, openedAt);
+    await endClaims(database, openedAt);
+  }
+  const all = opened.move();
+  return { database, blobs, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+/** The database alone, beside a server that may be running on it: the reserve for a full disk is the server's. */
+export function openDatabase(
+  { database: { path } }: Address,
+  options: Pick<SqliteOptions, "busyAttempts"> = {},
+): Promise<Database> {
+  return openMigrated({ ...options, path, reserveBytes: 0 });
+}
+
+/** The database that is there: to look for something makes none to look in. */
+export async function openExisting(config: Address): Promise<Database> {
+  if (!hasDatabase(config)) {
+    throw new Error(`there is no database ${config.database.path}, check SERVICE_DATA_DIR`);
+  }
+  return openDatabase(config);
+}
+
+export function hasDatabase({ database: { path } }: Address): boolean {
+  return existsSync(path);
+}
+
+/**
+ * The database as it is, whatever its schema: nothing is written.
+ * @throws DatabaseUnavailableError when there is none, or it cannot be opened.
+ */
+export function readDatabase({ database: { path } }: Address): Snapshot {
+  return openSnapshot(path);
+}
+
+async function openMigrated(options: SqliteOptions): Promise<Database> {
+  await using opened = new AsyncDisposableStack();
+  const database = opened.use(await openSqlite(options));
+  await migrate(database);
+  opened.move();
+  return database;
+}
