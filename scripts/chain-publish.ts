@@ -27,12 +27,13 @@ const privateKey = process.env["SERVICE_CHAIN_PRIVATE_KEY"];
 if (privateKey === undefined) fail("Set SERVICE_CHAIN_PRIVATE_KEY to the suiprivkey1… text of the address that pays");
 
 try {
-  const { configuration, digest } = await publishPackage(target, fromSuiSigner(openKey(privateKey)));
+  const { configuration, digest, warnings } = await publishPackage(target, fromSuiSigner(openKey(privateKey)));
   const { originalPackageId } = configuration;
   const text = `${JSON.stringify(configuration, null, 2)}\n`;
   // Also where it cannot be written to the file: what was published must not be lost.
   process.stdout.write(text);
   console.error(`Published ${originalPackageId} in transaction ${digest}; nobody can change it any more.`);
+  for (const { message } of warnings) console.error(message);
   if (out !== undefined) writeFileSync(out, text, { flag: "wx" });
 } catch (error) {
   fail(error instanceof Error ? error.message : "The package was not published");

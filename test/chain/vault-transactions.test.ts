@@ -51,6 +51,18 @@ async function vaultOf({ owner, anna, ben }: People): Promise<{ chain: Chain; ob
   return { chain, objectId, vault };
 }
 
+it("acts within one epoch, and says so, where the network's protocol knows no longer window", async () => {
+  await using older = await openLocalnet({ validEpochs: 1 });
+  const [owner, anna] = [person(), person()];
+  const chain = openChain(older.network(), { fetch: older.fetch });
+  const warnings = [expect.objectContaining({ code: "valid_one_epoch" })];
+  const created = await createVault(chain, owner, {});
+  expect(created).toMatchObject({ outcome: "done", warnings });
+  const { objectId } = created.vault;
+  expect(await addMember(chain, owner, { objectId, chainAddress: anna.chainAddress })).toMatchObject({ warnings });
+  expect((await createVault(open(), owner, {})).warnings).toEqual([]);
+});
+
 it("creates a vault that belongs to its signer, and finds it by the digest that was stored before", async () => {
   const { owner } = people();
   const chain = open();

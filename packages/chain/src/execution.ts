@@ -3,7 +3,7 @@ import { TransactionDataBuilder, type Transaction } from "@mysten/sui/transactio
 import { SimulationError, type SuiClientTypes } from "@mysten/sui/client";
 import { checkBuilt } from "./built-transaction.ts";
 import { ChainError } from "./errors.ts";
-import { type EpochSource, validNow } from "./expiration.ts";
+import { type Epochs, type EpochSource, takesOneEpochOnly, validNow } from "./expiration.ts";
 import { type Node, REQUEST_MS } from "./node.ts";
 import { isUnreachable, type PackageIds, toChainError } from "./refusals.ts";
 import type { TransactionSigner } from "./signer.ts";
@@ -34,6 +34,22 @@ export interface Executor extends Pick<Node, "client" | "wait"> {
 /** What a node says of a transaction; its digest is the one of the bytes that were signed, whatever the node says. */
 export type Executed = SuiClientTypes.Transaction<{ effects: true }>;
 
+/** What whoever acts should know of how it went. */
+export interface ActWarning {
+  /** The network takes transactions that are valid in one epoch only: had it ended meanwhile, the act would have had to be repeated. */
+  readonly code: "valid_one_epoch";
+  readonly message: string;
+}
+
+const ONE_EPOCH: ActWarning = {
+  code: "valid_one_epoch",
+  message:
+    "This network takes transactions that are valid in one epoch only. Repeat an act that fails because the epoch has ended.",
+};
+
+/** The transaction, and what to know of it. */
+export type ExecutedAct = Executed & { readonly warnings: readonly ActWarning[] };
+
 /** One transaction of an address at a time: two would pay with the same coin, and one of them would be refused. */
 const turns = new WeakMap<object, Map<string, Promise<unknown>>>();
 
@@ -46,7 +62,7 @@ export function execute(
   signer: TransactionSigner,
   transact: () => Transaction,
   options: ExecutionOptions = {},
-): Promise<Executed> {
+): Promise<ExecutedAct> {
   const { chainAddress } = signer;
   const queue = turns.get(chain.client) ?? new Map<string, Promise<unknown>>();
   turns.set(chain.client, queue);
@@ -95,9 +111,9 @@ async function run(
   signer: TransactionSigner,
   transact: () => Transaction,
   { beforeSend }: ExecutionOptions,
-): Promise<Executed> {
+): Promise<ExecutedAct> {
   for (let attempt = 1; ; attempt++) {
-    const bytes = await build(chain, signer.chainAddress, transact());
+    const { bytes, warnings } = await buildToExpire(chain, signer.chainAddress, transact);
     const signature = await signer.signTransaction(bytes);
     const digest = TransactionDataBuilder.getDigestFromBytes(bytes);
     await beforeSend?.(digest, { bytes, signature });
@@ -108,7 +124,7 @@ async function run(
       continue;
     }
     if (executed instanceof ChainError) throw executed;
-    if (executed.status.success) return { ...executed, digest };
+    if (executed.status.success) return { ...executed, digest, warnings };
     throw toChainError(failureOf(executed.status.error), chain.network);
   }
 }
@@ -119,10 +135,24 @@ async function requireSignIn(chain: Executor, signature: string): Promise<void> 
   if (ended !== null) throw ended;
 }
 
-async function build(chain: Executor, sender: string, transaction: Transaction): Promise<Uint8Array> {
+/** Valid in two epochs; in one where the network takes no more, with a warning. */
+async function buildToExpire(
+  chain: Executor,
+  sender: string,
+  transact: () => Transaction,
+): Promise<{ readonly bytes: Uint8Array; readonly warnings: readonly ActWarning[] }> {
+  try {
+    return { bytes: await build(chain, sender, transact(), 2), warnings: [] };
+  } catch (error) {
+    if (!takesOneEpochOnly(error)) throw error;
+    return { bytes: await build(chain, sender, transact(), 1), warnings: [ONE_EPOCH] };
+  }
+}
+
+async function build(chain: Executor, sender: string, transaction: Transaction, epochs: Epochs): Promise<Uint8Array> {
   // Without a client: these are the bytes that were asked for.
   const kind = await transaction.build({ onlyTransactionKind: true });
-  const expiration = await validNow(chain);
+  const expiration = await validNow(chain, epochs);
   transaction.setSender(sender);
   transaction.setExpiration(expiration);
   const bytes = await transaction.build({ client: chain.client }).catch(async (cause: unknown) => {

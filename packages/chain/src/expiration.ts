@@ -22,20 +22,31 @@ export interface Expiration {
 /** What is needed to ask a node which epoch it is. */
 export type EpochSource = Pick<Node, "client"> & { readonly network: Pick<NetworkConfiguration, "chainId"> };
 
+/** In how many epochs a transaction is valid: two, where the network takes that. */
+export type Epochs = 1 | 2;
+
 /**
- * Valid in this epoch and the next one, which is the longest that nodes take everywhere: an epoch may end between signing and executing. A
+ * Valid in this epoch and the next one, which is the longest that current protocols take: an epoch may end between signing and executing. A
  * node that names a later epoch than the chain's gets a transaction that the chain does not execute yet, so that the act fails at once.
  * @throws ChainError `network_changed`, `chain_unavailable`.
  */
-export async function validNow(source: EpochSource): Promise<Expiration> {
+export async function validNow(source: EpochSource, epochs: Epochs = 2): Promise<Expiration> {
   const epoch = await readEpoch(source);
+  const maxEpoch = epoch + BigInt(epochs - 1);
   const [nonce = 0] = crypto.getRandomValues(new Uint32Array(1));
   return {
     ValidDuring: {
-      ...{ minEpoch: String(epoch), maxEpoch: String(epoch + 1n), minTimestamp: null, maxTimestamp: null },
+      ...{ minEpoch: String(epoch), maxEpoch: String(maxEpoch), minTimestamp: null, maxTimestamp: null },
       ...{ chain: source.network.chainId, nonce },
     },
   };
+}
+
+/** Whether a node refuses two epochs: its protocol knows windows of one only. Nodes say it in these words (validity_check of sui-types). */
+export function takesOneEpochOnly(refusal: unknown): boolean {
+  for (let error = refusal; error instanceof Error; error = error.cause)
+    if (error.message.includes("min_epoch must equal max_epoch")) return true;
+  return false;
 }
 
 /** Whether no node will execute the transaction any more, by the epoch that a node names. @throws ChainError as {@link validNow}. */

@@ -6,7 +6,7 @@ import { fromBase64, toBase64 } from "@mysten/sui/utils";
 import { type ChainOptions, openChain } from "./chain.ts";
 import { isCreatedBy } from "./created-object.ts";
 import { ChainError } from "./errors.ts";
-import { execute, type Executed } from "./execution.ts";
+import { type ActWarning, execute, type Executed } from "./execution.ts";
 import type { UnpinnedKeyServerSet } from "./known-networks.ts";
 import { type NetworkConfiguration, parseNetworkConfiguration } from "./network.ts";
 import { readNodeState } from "./node.ts";
@@ -30,6 +30,7 @@ export interface Published {
   readonly configuration: NetworkConfiguration;
   /** Of the publishing transaction. */
   readonly digest: string;
+  readonly warnings: readonly ActWarning[];
 }
 
 /**
@@ -69,7 +70,7 @@ export async function publishPackage(
   );
   const configuration = configure(findPackage(executed));
   await openChain(configuration, options).verifyNetwork();
-  return { configuration, digest: executed.digest };
+  return { configuration, digest: executed.digest, warnings: executed.warnings };
 }
 
 /** No package aborts yet. */

@@ -2,7 +2,7 @@
 import type { Chain } from "./chain.ts";
 import { isCreatedBy } from "./created-object.ts";
 import { ChainError } from "./errors.ts";
-import { execute, type Executed, type ExecutionOptions, findExecuted } from "./execution.ts";
+import { type ActWarning, execute, type Executed, type ExecutionOptions, findExecuted } from "./execution.ts";
 import type { TransactionSigner } from "./signer.ts";
 import { type VaultCall, vaultCalls, toTransaction } from "./vault-functions.ts";
 import { findMember, type VaultObject } from "./vault-object.ts";
@@ -14,6 +14,8 @@ export interface VaultAct {
   readonly digest: string | null;
   /** The vault after it. */
   readonly vault: VaultObject;
+  /** Empty when there is nothing to know. */
+  readonly warnings: readonly ActWarning[];
 }
 
 const NO_KEY = new Uint8Array();
@@ -31,7 +33,8 @@ export async function createVault(
   const call = vaultCalls.create(vault.signingKey ?? NO_KEY, vault.plainNames ?? false);
   await chain.verifyNetwork();
   const executed = await execute(chain, signer, () => toTransaction(call, chain.network.latestPackageId), options);
-  return { outcome: "done", digest: executed.digest, vault: await readCreated(chain, executed) };
+  const { digest, warnings } = executed;
+  return { outcome: "done", digest, vault: await readCreated(chain, executed), warnings };
 }
 
 /**
@@ -189,18 +192,19 @@ async function run(
   act: Act,
 ): Promise<VaultAct> {
   const before = await chain.readVault(objectId, { maxAge: 0 });
-  if (act.isDone(before)) return { outcome: "already", digest: null, vault: before };
+  if (act.isDone(before)) return { outcome: "already", digest: null, vault: before, warnings: [] };
   act.check(before);
   const call = act.call(before);
   const transact = () => toTransaction(call, chain.network.latestPackageId);
   try {
     const executed = await execute(chain, signer, transact, options);
-    return { outcome: "done", digest: executed.digest, vault: await readAfter(chain, before, executed, act) };
+    const { digest, warnings } = executed;
+    return { outcome: "done", digest, vault: await readAfter(chain, before, executed, act), warnings };
   } catch (cause) {
     if (!(cause instanceof ChainError) || cause.code !== act.already) throw cause;
     const vault = await chain.readVault(objectId, { maxAge: 0 });
     if (!act.isDone(vault)) throw cause;
-    return { outcome: "already", digest: null, vault };
+    return { outcome: "already", digest: null, vault, warnings: [] };
   }
 }
 

@@ -59,3 +59,17 @@ it("refuses more than two epochs, an end without a beginning, and times, which s
     await expect(send(window)).rejects.toThrow("one epoch or in two");
   await expect(send(during(EPOCH, EPOCH, { maxTimestamp: 1 }))).rejects.toThrow("by time");
 });
+
+it("takes one epoch alone where its protocol is an older one", async () => {
+  const newer = localnet;
+  localnet = await openLocalnet({ validEpochs: 1 });
+  const later = client;
+  try {
+    client = new SuiGrpcClient({ network: "localnet", baseUrl: "http://localnet.invalid", fetch: localnet.fetch });
+    await expect(send(during(0, 1))).rejects.toThrow("min_epoch must equal max_epoch");
+    expect((await send(during(0, 0))).Transaction?.status.success).toBe(true);
+  } finally {
+    await localnet.close();
+    [localnet, client] = [newer, later];
+  }
+});

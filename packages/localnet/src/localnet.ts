@@ -27,6 +27,8 @@ export interface LocalnetOptions {
   readonly keyServers?: KeyServerOptions;
   /** Gives SUI to whoever has none to pay with. Default true, so that the first try works. */
   readonly autoFund?: boolean;
+  /** How many epochs a transaction may be valid in: two by default, one as by older protocols. */
+  readonly validEpochs?: 1 | 2;
   /** So many random bytes; the system's by default. */
   readonly random?: (size: number) => Uint8Array;
 }
@@ -96,7 +98,12 @@ const IN_PROCESS_ORIGIN = "http://localnet.invalid";
 export async function openLocalnet(options: LocalnetOptions = {}): Promise<Localnet> {
   const clock = options.clock ?? Date.now;
   const random = options.random ?? ((size) => new Uint8Array(randomBytes(size)));
-  const ledger = new Ledger({ directory: options.directory ?? null, clock, random });
+  const ledger = new Ledger({
+    directory: options.directory ?? null,
+    clock,
+    random,
+    validEpochs: options.validEpochs ?? 2,
+  });
   try {
     const chain = accessTo(ledger, clock);
     const directory = options.directory === undefined ? {} : { directory: options.directory };

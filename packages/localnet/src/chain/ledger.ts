@@ -14,6 +14,8 @@ export interface LedgerView extends Packages {
   readonly chainId: string;
   readonly epoch: number;
   readonly height: number;
+  /** How many epochs a transaction may be valid in: by older protocols in one only. */
+  readonly validEpochs: 1 | 2;
   readonly objects: ReadonlyMap<string, StoredObject>;
   /** Time of the newest checkpoint, in milliseconds since 1970. */
   checkpointTime(): number;
@@ -27,12 +29,14 @@ export interface LedgerOptions {
   readonly clock: () => number;
   /** So many random bytes. */
   readonly random: (size: number) => Uint8Array;
+  readonly validEpochs: 1 | 2;
 }
 
 export class Ledger implements LedgerView {
   readonly findModule: FindModule;
   readonly layouts: Layouts;
   readonly isCofferPackage = isCofferPackage;
+  readonly validEpochs: 1 | 2;
   readonly #store: ChainStore;
   readonly #clock: () => number;
   readonly #objects: Map<string, StoredObject>;
@@ -40,7 +44,8 @@ export class Ledger implements LedgerView {
   #facts: ChainFacts;
 
   /** Opens the chain of a directory, or makes it. */
-  constructor({ directory, clock, random }: LedgerOptions) {
+  constructor({ directory, clock, random, validEpochs }: LedgerOptions) {
+    this.validEpochs = validEpochs;
     this.#store = openChainStore(directory);
     this.#clock = clock;
     const facts = this.#store.readFacts();
@@ -100,10 +105,10 @@ export class Ledger implements LedgerView {
     const objects = new Map(this.#objects);
     const findModule = modulesOf(objects);
     const time = this.checkpointTime();
-    const { chainId, epoch, height } = this;
+    const { chainId, epoch, height, validEpochs } = this;
     // Its transactions are those it has seen: a record tells in which checkpoint it is.
     return {
-      ...{ chainId, epoch, height, objects, findModule, layouts: layoutsOf(findModule), isCofferPackage },
+      ...{ chainId, epoch, height, validEpochs, objects, findModule, layouts: layoutsOf(findModule), isCofferPackage },
       checkpointTime: () => time,
       readTransaction: (digest) => (seenTransactions(objects).has(digest) ? this.readTransaction(digest) : null),
     };

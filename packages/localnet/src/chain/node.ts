@@ -51,7 +51,7 @@ export function simulate(view: LedgerView, form: TransactionForm, { checks }: Si
   return executeTransaction(view, { form, digest, inputs, gasCoins });
 }
 
-function checkExpiration({ expiration }: TransactionForm, { epoch, chainId }: LedgerView): void {
+function checkExpiration({ expiration }: TransactionForm, { epoch, chainId, validEpochs }: LedgerView): void {
   if (expiration.$kind === "None") return;
   if (expiration.$kind === "Epoch") {
     if (expiration.Epoch < epoch) throw new RefusedError("Transaction Expired");
@@ -71,6 +71,7 @@ function checkExpiration({ expiration }: TransactionForm, { epoch, chainId }: Le
       "the transaction must be valid in one epoch or in two that follow each other",
       "UNIMPLEMENTED",
     );
+  if (validEpochs === 1 && last !== first) throw new RefusedError("min_epoch must equal max_epoch", "UNIMPLEMENTED");
   if (last < epoch) throw new RefusedError("Transaction Expired");
   if (first > epoch) throw new RefusedError("the transaction is not valid yet");
 }
