@@ -5,7 +5,7 @@ import type { Principal } from "../../handler.ts";
 import type { Random } from "../../ports/random.ts";
 import type { ApiKeyRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
-import { toTimestamp } from "../acting.ts";
+import { toTimestamp } from "../timestamps.ts";
 
 const DAY = 86_400_000;
 export const HOUR = 3_600_000;

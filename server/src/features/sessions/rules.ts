@@ -1,7 +1,7 @@
 /** How long a session lasts. Times in milliseconds. */
 import { REFRESH_TOKEN_DAYS, type Session, SESSION_DAYS } from "@coffer/contract";
 import type { SessionRow } from "../../ports/tables.ts";
-import { toTimestamp } from "../acting.ts";
+import { toTimestamp } from "../timestamps.ts";
 
 const DAY = 86_400_000;
 
