@@ -21,6 +21,7 @@ export const ENDINGS: readonly (Ending & { readonly keptFor: number })[] = [
   { table: "sign_ins", key: "state_hash", endsAt: "expires_at", keptFor: SLACK },
   { table: "chain_challenges", key: "nonce_hash", endsAt: "expires_at", keptFor: SLACK },
   { table: "mail_tokens", key: "hash", endsAt: "expires_at", keptFor: SLACK },
+  { table: "sign_in_delays", key: "key", endsAt: "expires_at", keptFor: SLACK },
   { table: "payment_events", key: "id", endsAt: "received_at", keptFor: EVENTS_KEPT },
 ];
 

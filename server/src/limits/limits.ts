@@ -3,10 +3,8 @@ import { hash } from "node:crypto";
 import type { RateSettings } from "../config.ts";
 import type { Clock } from "../ports/clock.ts";
 import { ServiceError } from "../service-error.ts";
-import { clientKeyOf } from "./client-key.ts";
 import { type Bucket, policiesOf, type Policy } from "./policies.ts";
 import { Rate } from "./rate.ts";
-import { SignInDelays } from "./sign-in-delays.ts";
 
 export type { Bucket } from "./policies.ts";
 
@@ -26,18 +24,6 @@ export interface Limits {
   take(bucket: Bucket, key: string): Quota;
   /** Takes one if there is one; never throws. For limits that must not show. */
   tryTake(bucket: Bucket, key: string): boolean;
-  /**
-   * Grow with wrong passwords for one e-mail, known or not, and never lock it out (decisions §2, "login"). `address`: of the
-   * client, see {@link SignInDelays}.
-   */
-  readonly signInDelays: {
-    /** Begins an attempt, which counts from now on. Throws `rate_limited` while a wait is on. */
-    require(email: string, address: string): void;
-    failed(email: string, address: string): void;
-    succeeded(email: string, address: string): void;
-    /** After another proof of the account's owner, such as a mailed token. */
-    forget(email: string): void;
-  };
 }
 
 /** Keys that one bucket remembers of each kind (see {@link Rate}); about 10 MB when full. */
@@ -48,7 +34,6 @@ export function createLimits(rates: RateSettings, clock: Pick<Clock, "elapsed">,
   const buckets = Object.fromEntries(
     Object.values(policies).map((policy) => [policy.name, openBucket(policy, capacity)]),
   ) as Readonly<Record<Bucket, OpenBucket>>;
-  const delays = new SignInDelays(rates.signInFailures, capacity);
   return {
     take(bucket, key) {
       const { rate, policy, begin } = buckets[bucket];
@@ -59,15 +44,6 @@ export function createLimits(rates: RateSettings, clock: Pick<Clock, "elapsed">,
       return quota;
     },
     tryTake: (bucket, key) => buckets[bucket].rate.take(shorten(key), clock.elapsed()).allowed,
-    signInDelays: {
-      require(email, address) {
-        const wait = delays.begin(shorten(email), clientKeyOf(address), clock.elapsed());
-        if (wait > 0) throw refusal(toSeconds(wait), {});
-      },
-      failed: (email, address) => delays.failed(shorten(email), clientKeyOf(address), clock.elapsed()),
-      succeeded: (email, address) => delays.succeeded(shorten(email), clientKeyOf(address), clock.elapsed()),
-      forget: (email) => delays.forget(shorten(email)),
-    },
   };
 }
 
@@ -91,6 +67,11 @@ function openBucket(policy: Policy, capacity: number): OpenBucket {
     policy: `"${name}";q=${quota};w=${window}${own}`,
     begin: `"${name}";r=`,
   };
+}
+
+/** The refusal of what may come again after so many milliseconds. */
+export function refusalFor(milliseconds: number): ServiceError {
+  return refusal(toSeconds(milliseconds), {});
 }
 
 function refusal(seconds: number, headers: Readonly<Record<string, string>>): ServiceError {

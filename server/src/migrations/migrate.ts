@@ -13,6 +13,7 @@ import { revisions } from "./0008-revisions.ts";
 import { uploadHolds } from "./0009-upload-holds.ts";
 import { vaultTrash } from "./0010-vault-trash.ts";
 import { leases } from "./0011-leases.ts";
+import { signInDelays } from "./0012-sign-in-delays.ts";
 import type { Migration } from "./migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -27,6 +28,7 @@ const MIGRATIONS: readonly Migration[] = [
   uploadHolds,
   vaultTrash,
   leases,
+  signInDelays,
 ];
 
 interface MigrationRow {

@@ -322,6 +322,15 @@ export interface LeaseRow {
   taken_over: number;
 }
 
+/** Wrong passwords for an e-mail, or that a client is familiar to it: `attempts` is 0 then (features/auth/sign-in-delays.ts). */
+export interface SignInDelayRow {
+  /** A hash of what it is about. */
+  key: string;
+  attempts: number;
+  next_at: number;
+  expires_at: number;
+}
+
 export interface BlobDeletionRow {
   blob_key: string;
   not_before: number;
@@ -359,4 +368,5 @@ export interface Tables {
   upload_holds: UploadHoldRow;
   leases: LeaseRow;
   blob_deletions: BlobDeletionRow;
+  sign_in_delays: SignInDelayRow;
 }

@@ -1,15 +1,15 @@
 import type { SignedIn } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { RequestOrigin } from "../../handler.ts";
-import type { Limits } from "../../limits/limits.ts";
 import { ServiceError } from "../../service-error.ts";
 import { findAccount } from "../account/store.ts";
 import { openSession } from "../sessions/opening.ts";
 import { verifyPassword } from "./passwords.ts";
+import { beginSignIn, noteFailedSignIn, noteSignIn } from "./sign-in-delays.ts";
 import { renderSignedIn } from "./signed-in.ts";
 import { findPassword } from "./store.ts";
 
-type Needs = Pick<Deps, "database" | "clock" | "random" | "jwtKeys" | "settings"> & { readonly limits: Limits };
+type Needs = Pick<Deps, "database" | "clock" | "random" | "jwtKeys" | "settings">;
 
 /**
  * Opens a session for an e-mail and its password. One answer and the same work for an unknown e-mail, an account without
@@ -21,21 +21,20 @@ export async function logIn(
   { email, password }: { email: string; password: string },
   origin: RequestOrigin,
 ): Promise<SignedIn> {
-  const { signInDelays } = deps.limits;
-  signInDelays.require(email, origin.address);
+  const signingIn = { email, address: origin.address };
+  await beginSignIn(deps, signingIn);
   const found = await deps.database.first(findPassword(deps.database, { email }));
   const hash = found?.password_hash ?? null;
   if (!(await verifyPassword(password, hash)) || found === null) {
-    signInDelays.failed(email, origin.address);
+    await noteFailedSignIn(deps, signingIn);
     throw new ServiceError("wrong_credentials");
   }
-  const answer = await deps.database.transaction(async (transaction) => {
+  return deps.database.transaction(async (transaction) => {
     const account = await transaction.first(findAccount(transaction, { id: found.id }));
     // Changed while it was being compared: that change ended every session, and this one must not slip in behind it.
     if (account === null || account.password_hash !== hash) throw new ServiceError("wrong_credentials");
     const tokens = await openSession(deps, transaction, { accountId: account.id, method: "password", origin });
+    await noteSignIn(deps, transaction, signingIn);
     return renderSignedIn(deps, account, tokens);
   });
-  signInDelays.succeeded(email, origin.address);
-  return answer;
 }

@@ -1,15 +1,15 @@
 import type { Deps } from "../../deps.ts";
 import type { Principal } from "../../handler.ts";
-import type { Limits } from "../../limits/limits.ts";
 import { ServiceError } from "../../service-error.ts";
 import { findAccount } from "../account/store.ts";
 import { recordChange } from "../changes/store.ts";
 import { endMailTokens } from "../mail-tokens/store.ts";
 import { endAllSessions } from "../sessions/ending.ts";
 import { hashPassword, requireStrongPassword, verifyPassword } from "./passwords.ts";
+import { beginSignIn, noteFailedSignIn, noteSignIn } from "./sign-in-delays.ts";
 import { replacePassword } from "./store.ts";
 
-type Needs = Pick<Deps, "database" | "clock" | "random"> & { readonly limits: Limits };
+type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
 
 /**
  * Sets a new password against the current one (ASVS 5.0 6.2.3) and ends every session but the caller's own (ASVS 5.0
@@ -26,14 +26,13 @@ export async function changePassword(
   const account = await deps.database.first(findAccount(deps.database, { id }));
   if (account === null) throw new ServiceError("invalid_credential");
   const { email, name, password_hash: from } = account;
-  const { signInDelays } = deps.limits;
-  const { address } = principal.origin;
-  signInDelays.require(email, address);
+  const signingIn = { email, address: principal.origin.address };
+  await beginSignIn(deps, signingIn);
   if (!(await verifyPassword(currentPassword, from)) || from === null) {
-    signInDelays.failed(email, address);
+    await noteFailedSignIn(deps, signingIn);
     throw new ServiceError("wrong_password");
   }
-  signInDelays.succeeded(email, address);
+  await deps.database.transaction((transaction) => noteSignIn(deps, transaction, signingIn), { durable: false });
   requireStrongPassword(newPassword, { email, name });
   const to = await hashPassword(newPassword);
   await deps.database.transaction(async (transaction) => {

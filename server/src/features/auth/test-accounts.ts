@@ -96,3 +96,12 @@ export async function openAgain({ deps: { database } }: Pick<TestApp, "deps">): 
 export function tally(outcomes: readonly string[]): Record<string, number> {
   return outcomes.reduce<Record<string, number>>((all, one) => ({ ...all, [one]: (all[one] ?? 0) + 1 }), {});
 }
+
+/** As if so many milliseconds had passed for waits after wrong passwords, by the clock of the database. */
+export async function ageSignIns(database: Database, by: number): Promise<void> {
+  await database.run(
+    database.build
+      .updateTable("sign_in_delays")
+      .set((row) => ({ next_at: row("next_at", "-", by), expires_at: row("expires_at", "-", by) })),
+  );
+}

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { createLimits } from "../../limits/limits.ts";
 import { openTestApp } from "../../test-app.ts";
 import { between } from "../../test-between.ts";
 import { logInAgain, signUpWithPassword } from "../auth/test-accounts.ts";
@@ -16,10 +15,9 @@ describe("a mailed token that is over between the look and the use", () => {
     await using service = await openTestApp();
     const { email } = await signUpWithPassword(service);
     const token = await mailToken(service, purpose, email);
-    const limits = createLimits(service.deps.settings.rates, service.clock);
     service.clock.advance(MAIL_TOKEN_LIFE[purpose] - 1);
     const database = between(service.deps.database, () => service.clock.advance(1));
-    const deps = { ...service.deps, limits, database };
+    const deps = { ...service.deps, database };
     const done =
       purpose === "verify"
         ? verifyEmail(deps, token, origin)

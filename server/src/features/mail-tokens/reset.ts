@@ -1,15 +1,15 @@
 import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { RequestOrigin } from "../../handler.ts";
-import type { Limits } from "../../limits/limits.ts";
 import { hashPassword, requireStrongPassword } from "../auth/passwords.ts";
+import { forgetSignIns } from "../auth/sign-in-delays.ts";
 import { recordChange } from "../changes/store.ts";
 import { endAllSessions } from "../sessions/ending.ts";
 import { hashMailToken } from "./rules.ts";
 import { endMailTokens, setPassword, useMailToken } from "./store.ts";
 import { requireLiveToken } from "./live-token.ts";
 
-type Needs = Pick<Deps, "database" | "clock" | "random"> & { readonly limits: Limits };
+type Needs = Pick<Deps, "database" | "clock" | "random">;
 
 /**
  * Sets a new password for a mailed token, which is used up by the very transaction that sets it: so a refused password
@@ -40,7 +40,7 @@ export async function resetPassword(
       ...{ target: { kind: "account", id }, occurredAt: now, id: deps.random.uuid() },
     });
     await endAllSessions(deps, transaction, { accountId: id, exceptId: null, actor: null, origin });
+    // Waits after wrong passwords were for whoever guessed; the account's owner has shown another proof.
+    await forgetSignIns(transaction, used.email);
   });
-  // Waits after wrong passwords were for whoever guessed; the account's owner has shown another proof.
-  deps.limits.signInDelays.forget(email);
 }

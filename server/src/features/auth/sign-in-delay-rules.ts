@@ -1,0 +1,42 @@
+/** How long an attempt to sign in waits after wrong passwords (decisions §2, "login"). Times in milliseconds. */
+
+export interface Attempts {
+  readonly attempts: number;
+  /** The next attempt may begin then. */
+  readonly next_at: number;
+  /** All is forgotten then. */
+  readonly expires_at: number;
+}
+
+const HOUR = 3_600_000;
+const FIRST_WAIT = 1_000;
+const LONGEST_WAIT = 60_000;
+
+/** So long a client is familiar to an e-mail with whose password it signed in. */
+export const FAMILIAR_MS = 30 * 24 * HOUR;
+
+/**
+ * An attempt that begins now, or the milliseconds that it must wait. It counts when it begins, not when its password has been
+ * found wrong: guesses sent all at once would otherwise all begin before the first of them has failed.
+ * @param free how many attempts come before the first wait.
+ */
+export function beginAttempt(known: Attempts | null, now: number, free: number): Attempts | { readonly wait: number } {
+  const live = recall(known, now);
+  if (live !== null && live.next_at > now) return { wait: live.next_at - now };
+  return countTo((live?.attempts ?? 0) + 1, now, free);
+}
+
+/** The attempt was wrong: the wait runs from here. */
+export function failAttempt(known: Attempts | null, now: number, free: number): Attempts {
+  return countTo(recall(known, now)?.attempts ?? 1, now, free);
+}
+
+function recall(known: Attempts | null, now: number): Attempts | null {
+  return known === null || known.expires_at <= now ? null : known;
+}
+
+function countTo(attempts: number, now: number, free: number): Attempts {
+  const beyond = attempts - free;
+  const wait = beyond < 0 ? 0 : Math.min(FIRST_WAIT * 2 ** beyond, LONGEST_WAIT);
+  return { attempts, next_at: now + wait, expires_at: now + HOUR };
+}
