@@ -42,7 +42,7 @@ function endpointOf(method: string, url: string): string {
 /** Proved beside what they need: a password, a web session, a signature; a nonce to sign changes nothing. */
 const elsewhere = ["auth.changePassword", "sessions.end", "account.linkChain", "account.linkChainChallenge"];
 
-it("[D1-changes-row D1-changes-audit] every change is in the audit log with key, access level, chain address and request", async () => {
+it("[D1-changes-row D1-changes-audit D1-changes-sequence] every change is in the audit log with key, access level, chain address and request", async () => {
   const { id: accountId, key, keyId } = await boundOwner();
   const { database } = service.deps;
   const seen = async (): Promise<AuditEvent[]> =>

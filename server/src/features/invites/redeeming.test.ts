@@ -97,13 +97,17 @@ describe("redeeming an invite", () => {
   it("records who came of which invite", async () => {
     const { code, id } = await makeInvite(service, owner.key);
     const { chainAddress, ...signer } = newSigner();
-    await redeem(service, claimOf({ chainAddress, ...signer }, code, now()));
+    const redeemed = await redeem(service, claimOf({ chainAddress, ...signer }, code, now()));
     const { database } = service.deps;
     const rows = await database.all(
       database.build.selectFrom("changes").selectAll().orderBy("sequence", "desc").limit(2),
     );
     expect(rows.map(({ action }) => action)).toEqual(["invite.redeemed", "api_key.created"]);
     for (const row of rows) expect(JSON.parse(row.actor_json)).toMatchObject({ type: "invite", id, chainAddress });
+    await service.ask("POST", "/api/folders", { key: String(redeemed.body["key"]), json: { name: "F" } });
+    const log = await service.ask("GET", "/api/audit-log?limit=1", { key: owner.key });
+    const actor = { type: "api-key", id: redeemed.body["keyId"], accessLevel: "agent", chainAddress };
+    expect(log.body["events"]).toMatchObject([{ action: "folder.created", actor }]);
   });
 
   it("[S2.5-single-use] [S3-invite-used] [D1-gone-410-invite] works once", async () => {
