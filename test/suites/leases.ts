@@ -102,7 +102,9 @@ export function describeLeases(openMedium: OpenMedium): void {
         const writeUnder = (lease: typeof stale, id: string) =>
           database.transaction(async (transaction) => {
             await transaction.run(
-              transaction.build.insertInto("blob_deletions").values({ blob_key: id, not_before: 0 }),
+              transaction.build
+                .insertInto("blob_deletions")
+                .values({ blob_key: id, not_before: 0, account_id: null, bytes: 0 }),
             );
             if (!(await lease.renew(transaction))) throw new Error("fenced off");
           });

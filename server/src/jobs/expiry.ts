@@ -12,7 +12,7 @@ import {
   listKeptVersions,
   queueUploadBytes,
   sumKeptVersions,
-  type VersionKey,
+  type EndedVersion,
 } from "./store.ts";
 import { removeUnused } from "../ports/leases.ts";
 import type { JobDeps } from "./job-deps.ts";
@@ -72,7 +72,7 @@ async function dropSurplus(deps: Expiring & Pick<JobDeps, "settings">, signal: A
     while (surplus > 0 && !signal.aborted) {
       const oldest = await listKeptVersions(deps.database, accountId);
       if (oldest.length === 0) break;
-      const dropped: VersionKey[] = [];
+      const dropped: EndedVersion[] = [];
       for (const row of oldest) {
         if (surplus <= 0) break;
         dropped.push(row);
@@ -84,13 +84,13 @@ async function dropSurplus(deps: Expiring & Pick<JobDeps, "settings">, signal: A
   return total;
 }
 
-function dropVersions({ database, clock }: Expiring, rows: readonly VersionKey[]): Promise<number> {
+function dropVersions({ database, clock }: Expiring, rows: readonly EndedVersion[]): Promise<number> {
   return database.transaction(
     async (transaction) => {
       let dropped = 0;
       for (const row of rows) {
         if ((await deleteVersion(transaction, row)) === 0) continue;
-        await queueBlobDeletion(transaction, { blobKey: row.blob_key, notBefore: clock.now() + BLOB_GRACE_MS });
+        await queueBlobDeletion(transaction, row, clock.now() + BLOB_GRACE_MS);
         dropped += 1;
       }
       return dropped;

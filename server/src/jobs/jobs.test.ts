@@ -21,6 +21,8 @@ import { openMemoryBlobs, openTestDatabase } from "../test-storage.ts";
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const running = new AbortController().signal;
+/** What waits for its deletion and counts for no account. */
+const nobodys = { account_id: null, bytes: 0 };
 
 let directory: string;
 let database: Database;
@@ -53,7 +55,9 @@ describe("the sweep for orphans", () => {
     await blobs.begin(randomUUID());
     const queued = await storeBlob();
     await database.run(
-      database.build.insertInto("blob_deletions").values({ blob_key: queued, not_before: clock.now() + DAY }),
+      database.build
+        .insertInto("blob_deletions")
+        .values({ ...nobodys, blob_key: queued, not_before: clock.now() + DAY }),
     );
     clock.advance(HOUR + 1);
     const fresh = await storeBlob();
@@ -139,7 +143,7 @@ describe("queued blob deletions", () => {
   it("wait for their time, then delete the blob and leave the queue", async () => {
     const key = await storeBlob();
     await database.run(
-      database.build.insertInto("blob_deletions").values({ blob_key: key, not_before: clock.now() + 1000 }),
+      database.build.insertInto("blob_deletions").values({ ...nobodys, blob_key: key, not_before: clock.now() + 1000 }),
     );
     expect(await deleteQueuedBlobs(deps(), running)).toEqual({ deleted: 0, failed: 0 });
     clock.advance(1000);
@@ -150,7 +154,7 @@ describe("queued blob deletions", () => {
 
   it("stay queued when they fail, and one failure does not stop the others", async () => {
     const [bad, good] = [await storeBlob(), await storeBlob()];
-    const queue = [bad, good].map((blob_key) => ({ blob_key, not_before: 0 }));
+    const queue = [bad, good].map((blob_key) => ({ ...nobodys, blob_key, not_before: 0 }));
     await database.run(database.build.insertInto("blob_deletions").values(queue));
     const failing = {
       ...reopened(blobs, blobs.capabilities),
@@ -163,7 +167,9 @@ describe("queued blob deletions", () => {
 
   it("never delete what a file still has", async () => {
     const file = await storeFile();
-    await database.run(database.build.insertInto("blob_deletions").values({ blob_key: file.blob_key, not_before: 0 }));
+    await database.run(
+      database.build.insertInto("blob_deletions").values({ ...nobodys, blob_key: file.blob_key, not_before: 0 }),
+    );
     expect(await deleteQueuedBlobs(deps(), running)).toEqual({ deleted: 0, failed: 1 });
     expect(await keys()).toEqual([file.blob_key]);
   });

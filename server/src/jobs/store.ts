@@ -31,11 +31,11 @@ export function listExpiredUploads(queries: Queries, now: number): Promise<Pick<
 const queueUnlessFile = prepared((build, value: { blobKey: string; now: number }) =>
   build
     .insertInto("blob_deletions")
-    .columns(["blob_key", "not_before"])
+    .columns(["blob_key", "not_before", "account_id", "bytes"])
     .expression((expression) =>
       expression
         .selectFrom("uploads")
-        .select((row) => ["blob_key", row.val(value.now).as("not_before")])
+        .select((row) => ["blob_key", row.val(value.now).as("not_before"), "account_id", "length"])
         .where("blob_key", "=", value.blobKey)
         .where((row) => row.not(row.exists(row.selectFrom("files").select("id").where("blob_key", "=", value.blobKey))))
         .where((row) =>
@@ -62,16 +62,18 @@ export function deleteExpiredUpload(transaction: Queries, id: string, now: numbe
 const endedVersions = prepared((build, value: { now: number }) =>
   build
     .selectFrom("file_versions")
-    .select(["file_id", "version_id", "blob_key"])
+    .innerJoin("vaults", "vaults.id", "file_versions.vault_id")
+    .select(["file_id", "version_id", "blob_key", "size", "account_id"])
     .where("expires_at", "<=", value.now)
     .orderBy("expires_at")
     .limit(BATCH),
 );
 
-export type VersionKey = Pick<FileVersionRow, "file_id" | "version_id" | "blob_key">;
+export type EndedVersion = Pick<FileVersionRow, "file_id" | "version_id" | "blob_key" | "size"> &
+  Pick<VaultRow, "account_id">;
 
 /** Replaced versions whose time is over. */
-export function listEndedVersions(queries: Queries, now: number): Promise<VersionKey[]> {
+export function listEndedVersions(queries: Queries, now: number): Promise<EndedVersion[]> {
   return queries.all(endedVersions(queries, { now }));
 }
 
@@ -90,17 +92,14 @@ const keptOf = prepared((build, value: { accountId: string }) =>
   build
     .selectFrom("file_versions")
     .innerJoin("vaults", "vaults.id", "file_versions.vault_id")
-    .select(["file_id", "version_id", "blob_key", "size"])
+    .select(["file_id", "version_id", "blob_key", "size", "account_id"])
     .where("vaults.account_id", "=", value.accountId)
     .orderBy("expires_at")
     .limit(BATCH),
 );
 
 /** Some of an account's replaced versions, the oldest first. */
-export function listKeptVersions(
-  queries: Queries,
-  accountId: string,
-): Promise<(VersionKey & Pick<FileVersionRow, "size">)[]> {
+export function listKeptVersions(queries: Queries, accountId: string): Promise<EndedVersion[]> {
   return queries.all(keptOf(queries, { accountId }));
 }
 
@@ -109,7 +108,7 @@ const removeVersion = prepared((build, value: { fileId: string; versionId: strin
 );
 
 /** 0 when it is gone already. */
-export function deleteVersion(transaction: Queries, row: VersionKey): Promise<number> {
+export function deleteVersion(transaction: Queries, row: EndedVersion): Promise<number> {
   return transaction.run(removeVersion(transaction, { fileId: row.file_id, versionId: row.version_id }));
 }
 

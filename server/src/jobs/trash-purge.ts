@@ -75,7 +75,7 @@ async function purgeFiles(
   for (const row of rows) {
     if ((await deleteTrashedFile(act, row, cutoff)) === 0) continue;
     act.free({ bytes: row.size, files: 1 });
-    await queueBlobDeletion(act, { blobKey: row.blob_key, notBefore: deps.clock.now() });
+    await queueBlobDeletion(act, row, deps.clock.now());
     if (row.shared_json !== null) await dropKeptVersions(act, { fileId: row.id, notBefore: deps.clock.now() });
     await recordDeletion(act, row, { kind: "file", object: fileObject(row) });
     count += 1;

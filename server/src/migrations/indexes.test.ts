@@ -18,6 +18,7 @@ import { findVaultOfMember } from "../features/shared-vaults/store.ts";
 import { countKeys, findCurrentKey, listKeys } from "../features/vault-keys/store.ts";
 import { findVaultIdByChainObject, listVaultsOfMember } from "../features/vaults/store.ts";
 import { listWebhooks } from "../features/webhooks/store.ts";
+import { sumGivenUp } from "../features/holds/store.ts";
 import { sumHeldBytes } from "../features/uploads/store.ts";
 import { ENDINGS } from "../jobs/identity-expiry.ts";
 import { deleteEnded } from "../jobs/identity/store.ts";
@@ -135,6 +136,9 @@ describe("shared vaults cost the same however many there are:", () => {
 });
 
 it("what an account's unfinished uploads hold is summed without reading those that have ended", async () => {
+  expect(await planOf((queries) => sumGivenUp(queries, "a"))).toContain(
+    "COVERING INDEX blob_deletions_account (account_id=?)",
+  );
   const plan = await planOf((queries) => sumHeldBytes(queries, { accountId: "a", rowsAfter: 1 }));
   expect(plan).toContain("USING INDEX uploads_held ");
 });

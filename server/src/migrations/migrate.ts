@@ -14,6 +14,7 @@ import { uploadHolds } from "./0009-upload-holds.ts";
 import { vaultTrash } from "./0010-vault-trash.ts";
 import { leases } from "./0011-leases.ts";
 import { signInDelays } from "./0012-sign-in-delays.ts";
+import { deletedBytes } from "./0013-deleted-bytes.ts";
 import type { Migration } from "./migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -29,6 +30,7 @@ const MIGRATIONS: readonly Migration[] = [
   vaultTrash,
   leases,
   signInDelays,
+  deletedBytes,
 ];
 
 interface MigrationRow {

@@ -334,6 +334,9 @@ export interface SignInDelayRow {
 export interface BlobDeletionRow {
   blob_key: string;
   not_before: number;
+  /** Whose storage the bytes were; null: queued before that was noted. */
+  account_id: string | null;
+  bytes: number;
 }
 
 export interface Tables {

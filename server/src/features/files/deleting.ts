@@ -47,7 +47,7 @@ export async function removeFile(
   grant.requireFor({ vaultId: row.vault_id, isShared: row.shared_json !== null });
   const notBefore = deps.clock.now() + BLOB_GRACE_MS;
   await deleteFileRow(act, row.id);
-  await queueBlobDeletion(act, { blobKey: row.blob_key, notBefore });
+  await queueBlobDeletion(act, row, notBefore);
   if (row.shared_json !== null) await dropKeptVersions(act, { fileId: row.id, notBefore });
   act.requireAccount(row.account_id);
   act.free({ bytes: row.size, files: 1 });

@@ -45,7 +45,7 @@ export const KEPT_VERSIONS = 8;
 const oldest = prepared((build, value: { fileId: string; kept: number }) =>
   build
     .selectFrom("file_versions")
-    .select(["version_id", "blob_key"])
+    .select(["version_id", "blob_key", "size"])
     .where("file_id", "=", value.fileId)
     .orderBy("expires_at", "desc")
     .orderBy("version_id")
@@ -56,11 +56,11 @@ const oldest = prepared((build, value: { fileId: string; kept: number }) =>
 /** Keeps what the row says of its content, before another takes its place. Beyond {@link KEPT_VERSIONS} the oldest goes. */
 export async function keepVersion(transaction: Queries, row: FileRow, now: number): Promise<void> {
   if (row.shared_json === null) throw new Error("only shared vaults keep versions");
-  for (const { version_id, blob_key } of await transaction.all(
+  for (const { version_id, ...content } of await transaction.all(
     oldest(transaction, { fileId: row.id, kept: KEPT_VERSIONS - 1 }),
   )) {
     await transaction.run(removeOne(transaction, { fileId: row.id, versionId: version_id }));
-    await queueBlobDeletion(transaction, { blobKey: blob_key, notBefore: now + BLOB_GRACE_MS });
+    await queueBlobDeletion(transaction, { ...content, account_id: row.account_id }, now + BLOB_GRACE_MS);
   }
   await transaction.run(
     transaction.build.insertInto("file_versions").values({
@@ -77,11 +77,12 @@ const removeOne = prepared((build, value: { fileId: string; versionId: string })
 const queueOf = prepared((build, value: { fileId: string; notBefore: number }) =>
   build
     .insertInto("blob_deletions")
-    .columns(["blob_key", "not_before"])
+    .columns(["blob_key", "not_before", "account_id", "bytes"])
     .expression((expression) =>
       expression
         .selectFrom("file_versions")
-        .select((row) => ["blob_key", row.val(value.notBefore).as("not_before")])
+        .innerJoin("vaults", "vaults.id", "file_versions.vault_id")
+        .select((row) => ["blob_key", row.val(value.notBefore).as("not_before"), "account_id", "size"])
         .where("file_id", "=", value.fileId),
     )
     .onConflict((conflict) => conflict.column("blob_key").doNothing()),

@@ -170,25 +170,27 @@ export async function deleteFileRow(transaction: Queries, id: string): Promise<v
   await transaction.run(transaction.build.deleteFrom("files").where("id", "=", id));
 }
 
+/** A blob that no row needs. Until it is deleted its bytes count for the account (docs/decisions/0027-bytes-in-flight.md). */
+export type GivenUp = Pick<FileRow, "blob_key" | "account_id" | "size">;
+
 /** Hands a blob to the job that deletes what no row needs. */
-export function queueBlobDeletion(
-  transaction: Queries,
-  { blobKey, notBefore }: { blobKey: string; notBefore: number },
-): Promise<void> {
-  return queueBlobDeletions(transaction, [{ blob_key: blobKey }], notBefore);
+export function queueBlobDeletion(transaction: Queries, row: GivenUp, notBefore: number): Promise<void> {
+  return queueBlobDeletions(transaction, [row], notBefore);
 }
 
 /** The same for some hundreds at once. What is queued already stays as it is: a finished upload and its file name one blob. */
 export async function queueBlobDeletions(
   transaction: Queries,
-  rows: readonly Pick<FileRow, "blob_key">[],
+  rows: readonly GivenUp[],
   notBefore: number,
 ): Promise<void> {
   if (rows.length === 0) return;
   await transaction.run(
     transaction.build
       .insertInto("blob_deletions")
-      .values(rows.map(({ blob_key }) => ({ blob_key, not_before: notBefore })))
+      .values(
+        rows.map(({ blob_key, account_id, size }) => ({ blob_key, account_id, bytes: size, not_before: notBefore })),
+      )
       .onConflict((conflict) => conflict.column("blob_key").doNothing()),
   );
 }

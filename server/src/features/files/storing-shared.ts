@@ -213,6 +213,6 @@ async function requireNameStays(
 /** The bytes that came again are not needed. */
 async function giveUp(act: AccountAct, deps: StoringDeps, row: FileRow, content: StoredContent): Promise<FileRow> {
   if (row.blob_key !== content.blobKey)
-    await queueBlobDeletion(act, { blobKey: content.blobKey, notBefore: deps.clock.now() + BLOB_GRACE_MS });
+    await queueBlobDeletion(act, { ...row, blob_key: content.blobKey }, deps.clock.now() + BLOB_GRACE_MS);
   return row;
 }

@@ -161,7 +161,7 @@ export async function addVersion(
     ...{ content_type: version.contentType ?? old.content_type, updated_at: now },
   };
   await updateFile(act, row);
-  await queueBlobDeletion(act, { blobKey: old.blob_key, notBefore: now + BLOB_GRACE_MS });
+  await queueBlobDeletion(act, old, now + BLOB_GRACE_MS);
   await noteChange(act, principal, "file.updated", fileTarget(row));
   return row;
 }

@@ -1,10 +1,13 @@
-/** What of an account's storage is neither used nor held by an unfinished upload (docs/decisions/0027-bytes-in-flight.md). */
+/**
+ * What of an account's storage is neither used, nor held by an unfinished upload, nor taken by what was deleted and still lies on the disk
+ * (docs/decisions/0027-bytes-in-flight.md).
+ */
 import type { Deps } from "../../deps.ts";
 import type { AccountAct } from "../account/act.ts";
 import { limitsOf } from "../account/rules.ts";
 import { KEPT_AFTER_EXPIRY_MS } from "../uploads/rules.ts";
 import { sumHeldBytes } from "../uploads/store.ts";
-import { sumHolds } from "./store.ts";
+import { sumGivenUp, sumHolds } from "./store.ts";
 
 /** Bytes. Nobody else claims them until the act ends. Below 0 for an account above its quota. `freed`: what the finished upload gives back. */
 export async function readFreeStorage(
@@ -16,5 +19,15 @@ export async function readFreeStorage(
   const { id: accountId, plan, usage_bytes } = act.account;
   const resumable = await sumHeldBytes(act, { accountId, rowsAfter: now + KEPT_AFTER_EXPIRY_MS });
   const raw = await sumHolds(act, { accountId, now });
-  return limitsOf(plan, settings).storageBytes - usage_bytes + freed - resumable - raw;
+  const overrun = await readOverrun(act, { settings });
+  return limitsOf(plan, settings).storageBytes - usage_bytes + freed - resumable - raw - overrun;
+}
+
+/**
+ * By how many bytes what was deleted, and lies on the disk for a minute more, exceeds a further quota. Up to that it counts for nothing, so
+ * that who deletes can upload at once; who stores and deletes without a pause has two quotas on the disk, and no more.
+ */
+export async function readOverrun(act: AccountAct, { settings }: Pick<Deps, "settings">): Promise<number> {
+  const { id: accountId, plan } = act.account;
+  return Math.max(0, (await sumGivenUp(act, accountId)) - limitsOf(plan, settings).storageBytes);
 }

@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { openMemoryBlobs } from "../../test-storage.ts";
 import type { IncomingBytes } from "../../handler.ts";
+import { deleteQueuedBlobs } from "../../jobs/blob-deletions.ts";
 import { filesHandlers } from "../files/handlers.ts";
 import { answerOf, bodyOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";
 
@@ -44,6 +45,75 @@ async function settled(outcomes: readonly Promise<string>[]): Promise<string[]> 
 }
 
 class Gone extends Error {}
+
+/** Stores a file of so many bytes and deletes it for good, as often as it is let. */
+async function storeAndDelete(service: TestService, bytes: number, times: number): Promise<string[]> {
+  const outcomes: string[] = [];
+  for (let turn = 0; turn < times; turn += 1) {
+    const body = bodyOf(Buffer.alloc(bytes), { chunk: MIB });
+    const input = { query: { name: `${turn}` }, headers: {}, body };
+    const stored = service.handlers.files.upload(input, contextOf(service.owner));
+    outcomes.push(await codeOf(Promise.resolve(stored)));
+    if (outcomes.at(-1) !== "ok") continue;
+    const { file } = answerOf(await stored);
+    const forGood = { params: { fileId: file.id }, query: { permanent: true }, headers: {} };
+    await service.handlers.files.delete(forGood, contextOf(service.owner));
+  }
+  return outcomes;
+}
+
+const countOf = (outcomes: readonly string[], wanted: string) =>
+  outcomes.filter((outcome) => outcome === wanted).length;
+
+async function bytesOnDisk({ blobs }: TestService): Promise<number> {
+  let sum = 0;
+  for await (const { size } of blobs.list()) sum += size;
+  return sum;
+}
+
+async function runDeletions(service: TestService): Promise<void> {
+  service.clock.advance(2 * 60_000);
+  const log = { info: () => undefined, error: (_: unknown, message: string) => expect.unreachable(message) };
+  await deleteQueuedBlobs({ ...service, log }, new AbortController().signal);
+}
+
+describe("who stores and deletes for good without a pause", () => {
+  test.each([5 * MIB, 64 * 1024])(
+    "[D1-quota-in-flight] has two quotas on the disk, and no more, by %i bytes",
+    async (bytes) => {
+      await using service = await open();
+      const fits = (2 * QUOTA) / bytes;
+      const outcomes = await storeAndDelete(service, bytes, fits + 5);
+      expect([countOf(outcomes, "ok"), countOf(outcomes, "storage_quota")]).toEqual([fits, 5]);
+      expect(await bytesOnDisk(service)).toBe(2 * QUOTA);
+      await runDeletions(service);
+      expect(await bytesOnDisk(service)).toBe(0);
+      expect(await storeAndDelete(service, bytes, 2)).toEqual(["ok", "ok"]);
+    },
+  );
+
+  test("may fill the quota again at once", async () => {
+    await using service = await open();
+    expect(await storeAndDelete(service, QUOTA, 3)).toEqual(["ok", "ok", "storage_quota"]);
+  });
+
+  test("[D1-quota-in-flight] has no more there by replacing a file, however small", async () => {
+    await using service = await open();
+    const { file } = answerOf(
+      await service.handlers.files.upload(
+        { query: { name: "replaced" }, headers: {}, body: bodyOf(Buffer.alloc(64 * 1024)) },
+        contextOf(service.owner),
+      ),
+    );
+    const outcomes: string[] = [];
+    for (let turn = 0; turn < 170; turn += 1) {
+      const input = { params: { fileId: file.id }, headers: {}, body: bodyOf(Buffer.alloc(64 * 1024)) };
+      outcomes.push(await codeOf(Promise.resolve(service.handlers.files.replace(input, contextOf(service.owner)))));
+    }
+    expect([countOf(outcomes, "ok"), countOf(outcomes, "storage_quota")]).toEqual([161, 9]);
+    expect(await bytesOnDisk(service)).toBeLessThanOrEqual(2 * QUOTA);
+  });
+});
 
 async function endAll(held: readonly { cut: (reason: Error) => void }[], outcomes: readonly Promise<string>[]) {
   for (const { cut } of held) cut(new Gone());

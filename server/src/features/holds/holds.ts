@@ -5,7 +5,7 @@
 import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actOn } from "../account/act.ts";
-import { readFreeStorage } from "./free-storage.ts";
+import { readFreeStorage, readOverrun } from "./free-storage.ts";
 import { SpareRows, type HoldRow } from "./spare-rows.ts";
 import { deleteExpiredHolds, giveBack, insertHold } from "./store.ts";
 
@@ -114,8 +114,7 @@ export class Hold {
    */
   async settle(act: AccountAct, size: number): Promise<void> {
     if (this.#row !== null) await giveBack(act, this.#row, this.#share);
-    else if (size > this.#wanted.freed && size > (await readFreeStorage(act, this.#deps, this.#wanted.freed)))
-      throw new ServiceError("storage_quota");
+    else if (!(await this.#fits(act, size))) throw new ServiceError("storage_quota");
     this.#isSettled = true;
   }
 
@@ -135,6 +134,13 @@ export class Hold {
       freesSpace: true,
     });
     await giving.catch(ignore);
+  }
+
+  /** What is no larger than what it gives back fits into any account, above its quota, too. */
+  async #fits(act: AccountAct, size: number): Promise<boolean> {
+    const { freed } = this.#wanted;
+    if (size > freed) return size <= (await readFreeStorage(act, this.#deps, freed));
+    return size === 0 || (await readOverrun(act, this.#deps)) === 0;
   }
 
   #isStale(row = this.#row): boolean {

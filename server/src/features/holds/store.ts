@@ -15,6 +15,18 @@ export async function sumHolds(queries: Queries, value: { accountId: string; now
   return Number((await queries.first(held(queries, value)))?.bytes ?? 0);
 }
 
+const givenUp = prepared((build, value: { accountId: string }) =>
+  build
+    .selectFrom("blob_deletions")
+    .select((row) => row.fn.sum<number | string | null>("bytes").as("bytes"))
+    .where("account_id", "=", value.accountId),
+);
+
+/** The bytes of the account's that no row needs, and that are not deleted yet. */
+export async function sumGivenUp(queries: Queries, accountId: string): Promise<number> {
+  return Number((await queries.first(givenUp(queries, { accountId })))?.bytes ?? 0);
+}
+
 export async function insertHold(transaction: Queries, row: UploadHoldRow): Promise<void> {
   await transaction.run(transaction.build.insertInto("upload_holds").values(row));
 }

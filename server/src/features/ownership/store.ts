@@ -43,7 +43,10 @@ export async function endUploads(
 ): Promise<void> {
   const { build } = transaction;
   const some = build.selectFrom("uploads").select("id").where("vault_id", "=", vaultId).limit(PIECE);
-  const end = build.deleteFrom("uploads").where("id", "in", some).returning(["blob_key", "finished_file_id"]);
+  const end = build
+    .deleteFrom("uploads")
+    .where("id", "in", some)
+    .returning(["blob_key", "account_id", "length as size", "finished_file_id"]);
   await untilNoneIsLeft(async () => {
     const ended = await transaction.all(end);
     const unfinished = ended.filter((upload) => upload.finished_file_id === null);

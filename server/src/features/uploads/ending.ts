@@ -6,15 +6,16 @@ import { BLOB_GRACE_MS, queueBlobDeletion } from "../files/store.ts";
 import { readSigned } from "./signed-resumable.ts";
 import { listUnfinished, takeUploadRow } from "./store.ts";
 
-/** The bytes of a finished upload are its file's and stay. */
-export async function endUpload(
+/** The bytes of a finished upload are its file's and stay. `size`: what of it lies on the disk until the queue deletes it, at most. */
+async function endUpload(
   transaction: Queries,
   { clock }: Pick<Deps, "clock">,
-  { id }: UploadRow,
+  upload: UploadRow,
+  size: number,
 ): Promise<void> {
-  const current = await takeUploadRow(transaction, id);
+  const current = await takeUploadRow(transaction, upload.id);
   if (current === null || current.finished_file_id !== null) return;
-  await queueBlobDeletion(transaction, { blobKey: current.blob_key, notBefore: clock.now() + BLOB_GRACE_MS });
+  await queueBlobDeletion(transaction, { ...upload, blob_key: current.blob_key, size }, clock.now() + BLOB_GRACE_MS);
 }
 
 /**
@@ -25,7 +26,7 @@ export async function giveUp(
   { database, blobs, clock }: Pick<Deps, "database" | "blobs" | "clock">,
   upload: UploadRow,
 ): Promise<void> {
-  await database.transaction((transaction) => endUpload(transaction, { clock }, upload), { freesSpace: true });
+  await database.transaction((transaction) => endUpload(transaction, { clock }, upload, 0), { freesSpace: true });
   // The queue has the key: what cannot be removed now is removed then.
   await blobs.discard(upload.blob_key).catch(() => undefined);
 }
@@ -47,7 +48,7 @@ export async function endUploadsOfMember(
     const page = await listUnfinished(database, vault, { after, limit: BATCH });
     const signed = page.filter((upload) => readSigned(upload)?.version.signer === chainAddress);
     const endAll = async (transaction: Queries): Promise<void> => {
-      for (const upload of signed) await endUpload(transaction, deps, upload);
+      for (const upload of signed) await endUpload(transaction, deps, upload, upload.length);
     };
     if (signed.length > 0) await database.transaction(endAll, { freesSpace: true });
     after = page.at(-1) ?? null;

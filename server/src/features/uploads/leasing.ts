@@ -47,11 +47,11 @@ async function moveBytes(deps: WritingDeps, lease: Lease, upload: UploadRow): Pr
   if (upload.finished_file_id !== null || (await blobs.partialLength(from)) === null) return upload;
   const to = random.uuid();
   try {
-    await blobs.fork(from, to);
+    const size = await blobs.fork(from, to);
     await database.transaction(async (transaction) => {
       const isMoved = (await lease.renew(transaction)) && (await moveUpload(transaction, { id, from, to })) === 1;
       if (!isMoved) throw new ServiceError("upload_locked");
-      await queueBlobDeletion(transaction, { blobKey: from, notBefore: clock.now() + BLOB_GRACE_MS });
+      await queueBlobDeletion(transaction, { ...upload, size }, clock.now() + BLOB_GRACE_MS);
     });
     return { ...upload, blob_key: to };
   } catch (error) {

@@ -102,7 +102,11 @@ export async function purgeVault(
 ): Promise<void> {
   grant.requireFor({ vaultId: vault.id, isShared: vault.type === "shared" });
   const { files, trashedFiles, bytes } = await readVaultContents(act, vault.id);
-  await deleteVaultWithContents(act, { id: vault.id, notBefore: deps.clock.now() + BLOB_GRACE_MS });
+  await deleteVaultWithContents(act, {
+    id: vault.id,
+    accountId: vault.account_id,
+    notBefore: deps.clock.now() + BLOB_GRACE_MS,
+  });
   act.requireAccount(vault.account_id);
   act.free({ bytes, files: files + trashedFiles });
   await noteChange(act, actor, "vault.deleted", vaultTarget(vault));

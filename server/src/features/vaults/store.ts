@@ -196,15 +196,23 @@ export async function readVaultContents(queries: Queries, vaultId: string): Prom
  */
 export async function deleteVaultWithContents(
   transaction: Queries,
-  { id, notBefore }: { id: string; notBefore: number },
+  { id, accountId, notBefore }: { id: string; accountId: string; notBefore: number },
 ): Promise<void> {
   const { build } = transaction;
-  for (const table of ["files", "uploads", "file_versions"] as const) {
+  for (const [table, size] of [
+    ["files", "size"],
+    ["uploads", "length"],
+    ["file_versions", "size"],
+  ] as const) {
     const some = build.selectFrom(table).select("blob_key").where("vault_id", "=", id).limit(PIECE);
-    const deletion = build.deleteFrom(table).where("blob_key", "in", some).returning("blob_key");
+    const deletion = build
+      .deleteFrom(table)
+      .where("blob_key", "in", some)
+      .returning(["blob_key", sql.ref<number>(size).as("size")]);
     await untilNoneIsLeft(async () => {
       const deleted = await transaction.all(deletion);
-      await queueBlobDeletions(transaction, deleted, notBefore);
+      const givenUp = deleted.map((row) => ({ ...row, account_id: accountId }));
+      await queueBlobDeletions(transaction, givenUp, notBefore);
       return deleted.length;
     });
   }
