@@ -133,7 +133,8 @@ function tree(queries: Queries, rootId: string, part: TreePart) {
       .selectFrom("folders")
       .select(["id", "depth"])
       .where("id", "=", rootId)
-      .unionAll(
+      // Each once: folders that lie in a circle, which nothing makes, must not be walked for ever.
+      .union(
         build
           .selectFrom("folders")
           .innerJoin("tree", "tree.id", "folders.parent_id")
