@@ -1,0 +1,84 @@
+/** TEST ONLY: races for webhook endpoints and what is sent to them. */
+import { Engine, type EngineDeps } from "../features/webhooks/delivery/engine.ts";
+import { type Race, statusOf } from "./test-race.ts";
+import { TestReceiver } from "./test-receiver.ts";
+import { hold, type World } from "./test-world.ts";
+
+/** As another process has it. */
+function newEngine({ app: { deps } }: World): Engine {
+  const raise = ({ err }: { err: unknown }): never => {
+    throw err;
+  };
+  const log = { info: () => undefined, error: raise } as EngineDeps["log"];
+  return new Engine({ ...deps, log });
+}
+
+async function endpoint(world: World, answers: number): Promise<{ id: string; url: string }> {
+  const url = `http://127.0.0.1:9/${world.id}/${answers}`;
+  const made = await world.make("POST", "/api/webhooks", { json: { url, events: ["*"] } });
+  return { id: made["webhook"]?.id ?? "", url };
+}
+
+/** An engine with an attempt that is over and not recorded. */
+async function engineWithOutcome(world: World, change: string): Promise<Engine> {
+  const engine = newEngine(world);
+  await world.folder(change);
+  await engine.look();
+  await engine.exchange();
+  await engine.settled();
+  hold(engine.unrecorded > 0, "nothing was sent");
+  return engine;
+}
+
+function deliveriesOf({ app: { deps } }: World, id: string) {
+  const { database } = deps;
+  return database.all(database.build.selectFrom("webhook_deliveries").selectAll().where("webhook_id", "=", id));
+}
+
+export const DELIVERY_RACES: readonly Race[] = [
+  {
+    name: "two processes × the same changes and claims: each message is sent once",
+    bites: "holds: the cursor moves, and a delivery is claimed, by conditional statements",
+    async begin(world) {
+      const { id, url } = await endpoint(world, 200);
+      for (const name of ["a", "b", "c"]) await world.folder(name);
+      const [one, two] = [newEngine(world), newEngine(world)];
+      const work = (engine: Engine) => async () => {
+        await engine.look();
+        await engine.exchange();
+        await engine.settled();
+        await engine.exchange();
+      };
+      return {
+        acts: [work(one), work(two)],
+        async holds() {
+          const { webhookSender } = world.app.deps;
+          hold(webhookSender instanceof TestReceiver, "another receiver");
+          const ids = webhookSender.sent.filter((each) => each.url === url);
+          const rows = await deliveriesOf(world, id);
+          hold(rows.length === 3, `${rows.length} deliveries of three changes`);
+          hold(new Set(ids.map((each) => each.id)).size === ids.length, "a message was sent twice");
+        },
+      };
+    },
+  },
+  {
+    name: "an endpoint's deletion × an outcome and a change of it: gone is gone",
+    bites: "holds: statements by id change no row that is gone",
+    async begin(world) {
+      const { id } = await endpoint(world, 500);
+      const engine = await engineWithOutcome(world, "a");
+      return {
+        acts: [
+          () => world.ask("DELETE", `/api/webhooks/${id}`),
+          () => engine.exchange(),
+          () => world.ask("PATCH", `/api/webhooks/${id}`, { json: { description: "b" } }),
+        ],
+        async holds([removed]) {
+          hold(statusOf(removed) === 204, "it was not deleted");
+          hold((await world.rows("webhooks")).length === 0, "it is still there");
+        },
+      };
+    },
+  },
+];
