@@ -19,6 +19,7 @@ const DEEP = [
   "test/any-answer/*.test.ts",
   "test/attack/*.test.ts",
   "test/browser/*.test.ts",
+  "test/chain/journey.test.ts",
   "test/chain/publish.test.ts",
   "test/client-real.test.ts",
   "test/fuzz/fuzz.test.ts",
