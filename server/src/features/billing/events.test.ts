@@ -24,9 +24,8 @@ const statusOf = async () =>
 const upload = async (bytes: number) => {
   const headers = { "content-type": "application/octet-stream" };
   const url = `/api/files?name=${randomUUID()}`;
-  return (await service.ask("POST", url, { key: owner.key, headers, payload: "x".repeat(bytes) })).headers[
-    "x-error-code"
-  ];
+  const { status, body } = await service.ask("POST", url, { key: owner.key, headers, payload: "x".repeat(bytes) });
+  return [status, body["error"]];
 };
 
 describe("[D0-billing D0-billing-paths D1-open-billing-events] an event of the payment provider", () => {
@@ -54,14 +53,14 @@ describe("[D0-billing D0-billing-paths D1-open-billing-events] an event of the p
   });
 
   it("[D2-plans D1-file-over-maximum-413 D1-quota-403] moves the quota with the plan, at once in both directions", async () => {
-    expect(await upload(11)).toBe("file_too_large");
-    expect(await upload(10)).toBeUndefined();
-    expect(await upload(1)).toBe("storage_quota");
+    expect(await upload(11)).toEqual([413, "A file may hold at most 10 bytes here"]);
+    expect(await upload(10)).toEqual([201, undefined]);
+    expect(await upload(1)).toEqual([403, "Storage quota exceeded"]);
     await service.send(event());
-    expect(await upload(500)).toBeUndefined();
+    expect(await upload(500)).toEqual([201, undefined]);
     service.clock.advance(1);
     await service.send(event({ kind: "subscription.ended" }));
-    expect(await upload(1)).toBe("storage_quota");
+    expect(await upload(1)).toEqual([403, "Storage quota exceeded"]);
   });
 
   it("is taken once: sent again, also signed anew, it changes nothing", async () => {
