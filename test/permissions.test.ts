@@ -89,7 +89,7 @@ it("has a sample call for every endpoint, and for nothing else", () => {
 
 describe.each(ENDPOINTS.map((endpoint) => ({ id: endpoint.id, endpoint })))("$id", ({ endpoint }) => {
   for (const level of LEVELS) {
-    it(`holds for ${level} keys × scopes × vault limits [S5.9-files S5.9-folders S5.9-vault-list S5.9-trash S5.9-vault-changes S5.9-keys S5.9-webhooks D1-owner-only-403 D1-missing-scope-403 D4-effective-rights D4-scopes-absent D4-scope-free D4-vault-limited-key D4-owner-only-key-list]`, async () => {
+    it(`holds for ${level} keys × scopes × vault limits [S5.9-files S5.9-folders S5.9-vault-list S5.9-trash S5.9-vault-changes S5.9-keys S5.9-webhooks D1-owner-only-403 D1-missing-scope-403 D4-effective-rights D4-scopes-absent D4-scope-free D4-vault-limited-key D4-owner-only-key-list D4-owner-only-audit]`, async () => {
       for (const scope of SCOPE_CHOICES) {
         for (const vault of VAULT_CHOICES) {
           const vaultId = await vaultFor(endpoint, world.owner);

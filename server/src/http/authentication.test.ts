@@ -191,21 +191,6 @@ describe("anything else in its place", () => {
   });
 });
 
-describe("development headers", () => {
-  it("count for nothing beside an Authorization header, be it a session's or a bad one [D7-no-authorization]", async () => {
-    const [mine, theirs] = [await addSession(service.deps), await addSession(service.deps)];
-    const headers = { "x-dev-user-id": theirs.accountId };
-    const answer = await service.ask("GET", "/api/account", { key: mine.accessToken, headers });
-    expect(answer.body).toMatchObject({ account: { id: mine.accountId }, credential: { kind: "session" } });
-    await service.ask("POST", "/api/auth/logout", { json: { refreshToken: mine.refreshToken }, headers });
-    expect((await service.ask("GET", "/api/account", { key: mine.accessToken, headers })).status).toBe(401);
-    expect((await service.ask("GET", "/api/account", { headers })).body).toMatchObject({
-      account: { id: theirs.accountId },
-      credential: { kind: "development" },
-    });
-  });
-});
-
 describe("a credential is asked for again", () => {
   it("by its session, which outlives the token that a transfer began with", async () => {
     const { accessToken } = await addSession(service.deps);

@@ -30,15 +30,18 @@ describe("Idempotency-Key", () => {
     expect(Buffer.from(second.bytes).equals(first.bytes)).toBe(true);
   });
 
-  it("counts a byte body by length and type [D1-idempotency-bytes]", async () => {
+  it("counts a byte body by length and type, and the query [D1-idempotency-bytes D1-idempotency-fingerprint]", async () => {
     const key = randomUUID();
-    const path = "/api/files?name=bytes.bin";
-    const send = (body: Uint8Array, type = "application/octet-stream") =>
-      service().ask("POST", path, { body, headers: { "idempotency-key": key, "content-type": type } });
+    const send = (body: Uint8Array, type = "application/octet-stream", name = "bytes.bin") =>
+      service().ask("POST", `/api/files?name=${name}`, {
+        body,
+        headers: { "idempotency-key": key, "content-type": type },
+      });
     const first = objectIn(fieldsAt(await send(randomBytes(10)), 201), "file");
     expect(objectIn(fieldsAt(await send(randomBytes(10)), 201), "file")["id"]).toBe(first["id"]);
     expectError(await send(randomBytes(11)), 422, "idempotency_mismatch");
     expectError(await send(randomBytes(10), "text/plain"), 422, "idempotency_mismatch");
+    expectError(await send(randomBytes(10), undefined, "other.bin"), 422, "idempotency_mismatch");
   });
 
   it("is ignored on PATCH and DELETE [D1-idempotency-ignored]", async () => {

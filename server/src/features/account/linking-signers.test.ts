@@ -63,15 +63,6 @@ describe.each(SUI_SIGNERS)("%s", (_name, open) => {
     expect(body["account"]).toMatchObject({ chainAddress: wallet.toSuiAddress(), chainAddressSource: "external" });
   });
 
-  it("signs once: neither again nor for another account's challenge", async () => {
-    const wallet = await open();
-    const json = await linkBody(wallet, await challenge());
-    expect((await send(json)).status).toBe(200);
-    expect(errorCodeOf(await send(json))).toBe("token_invalid");
-    const moved = { ...json, nonce: await challenge() };
-    expect(errorCodeOf(await send(moved))).toBe("signature_invalid");
-  });
-
   it("binds an API key, of which the service keeps no public key", async () => {
     const wallet = await open();
     const chainAddress = wallet.toSuiAddress();

@@ -86,21 +86,6 @@ describe("[D4-audit-log] GET /api/audit-log", () => {
     ]);
   });
 
-  it("[D4-owner-only-audit] is for keys that may read it and reach every vault", async () => {
-    const mint = async (json: object) => {
-      const { body } = await service.ask("POST", "/api/auth/api-keys", {
-        key: owner.key,
-        json: { name: "k", ...json },
-      });
-      return String(body["key"]);
-    };
-    const { body } = await service.ask("GET", "/api/vaults", { key: owner.key });
-    const [vault] = body["vaults"] as { id: string }[];
-    expect(codeOf(await ask("", await mint({ vaultIds: [vault?.id] })))).toEqual([403, "vault_limited_key"]);
-    expect(codeOf(await ask("", await mint({ scopes: ["files:read"] })))).toEqual([403, "missing_scope"]);
-    expect((await ask("", await mint({ scopes: ["audit:read"] }))).status).toBe(200);
-  });
-
   it("shows an altered row as it was found, instead of failing", async () => {
     const { database } = service.deps;
     await database.run(

@@ -183,26 +183,3 @@ describe("[D0-billing S1-billing-verified] a change of plan", () => {
     });
   });
 });
-
-describe("[S5.9-billing] billing", () => {
-  it("is the owner's alone, with the scope for it and without vault limits", async () => {
-    const mint = async (json: object) => {
-      const { body } = await service.ask("POST", "/api/auth/api-keys", {
-        key: owner.key,
-        json: { name: "k", ...json },
-      });
-      return { id: owner.id, key: String(body["key"]) };
-    };
-    const vaults = (await service.ask("GET", "/api/vaults", { key: owner.key })).body["vaults"] as { id: string }[];
-    const cases = [
-      [await mint({ scopes: ["files:read"] }), "missing_scope"],
-      [await mint({ vaultIds: [vaults[0]?.id] }), "vault_limited_key"],
-    ] as const;
-    for (const [caller, code] of cases) {
-      const answers = [await checkout(caller), await change(caller, "free")];
-      answers.push(await service.ask("GET", "/api/billing", { key: caller.key }));
-      for (const answer of answers) expect(codeOf(answer)).toEqual([403, code]);
-    }
-    expect((await checkout(await mint({ scopes: ["billing:write"] }))).status).toBe(200);
-  });
-});

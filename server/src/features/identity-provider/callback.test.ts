@@ -1,14 +1,7 @@
 import { hash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { openTestApp } from "../../test-app.ts";
-import {
-  actionsOf,
-  addAccessCode,
-  countRows,
-  outcomeOf,
-  signUpWithPassword,
-  tryAccess,
-} from "../auth/test-accounts.ts";
+import { actionsOf, addAccessCode, countRows, outcomeOf, signUpWithPassword } from "../auth/test-accounts.ts";
 import { openAccount } from "../account/opening.ts";
 import { ADA, callBack, comeBack, makeEphemeral, openSignInApp, readAccount, type SignInApp } from "./test-sign-ins.ts";
 import { ofEachTest } from "../../test-each.ts";
@@ -316,21 +309,6 @@ describe("around a sign-in", () => {
     expect(outcomeOf(answer)).toBe("503 provider_unavailable");
     expect(answer.body["error"]).toMatch(/begin the sign-in again/);
     expect(await countRows(app.service, "accounts")).toBe(0);
-  });
-
-  it("no log line and no row holds a state, code, token or verifier", async () => {
-    const { service } = app;
-    const accessCode = await addAccessCode(service);
-    const good = await comeBack(app, { accessCode });
-    const { body } = await service.ask("POST", "/api/auth/idp/callback", { json: good });
-    const refused = await comeBack(app);
-    await service.ask("POST", "/api/auth/idp/callback", { json: { ...refused, code: "an-invented-code" } });
-    expect(await tryAccess(service, String(body["accessToken"]))).toBe(200);
-    const secrets = [
-      ...[good.code, good.state, refused.code, refused.state, "an-invented-code", accessCode],
-      ...[String(body["accessToken"]), String(body["refreshToken"]), app.local.clientSecret ?? ""],
-    ];
-    for (const secret of secrets) expect(service.logged()).not.toContain(secret);
   });
 });
 

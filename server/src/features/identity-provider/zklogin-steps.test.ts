@@ -77,19 +77,7 @@ describe("the two steps", () => {
     expect(await countRows(app.service, "sessions")).toBe(0);
   });
 
-  it("take no token that step one did not hand out, however good it is", async () => {
-    await signIn(app);
-    const { values, nonce } = makeEphemeral();
-    const issuedAt = Math.floor(app.clock.now() / 1000);
-    const good = await app.local.signToken(app.local.claimsFor(ADA, { nonce, issuedAt }));
-    expect(outcomeOf(await auth(app, { idToken: good, ...values }))).toBe("400 state_invalid");
-    const nobody = { sub: "nobody", email: "nobody@example.test" };
-    const unknown = await app.local.signToken(app.local.claimsFor(nobody, { nonce, issuedAt }));
-    expect(outcomeOf(await auth(app, { idToken: unknown, ...values }))).toBe("400 state_invalid");
-    expect(await countRows(app.service, "sessions")).toBe(1);
-  });
-
-  it("ask the prover for no token that is used up, or that step one did not hand out: proofs are dear", async () => {
+  it("take no token that is used up, or that step one did not hand out, and ask the prover for none of them", async () => {
     const real = openDevelopmentProver(suiZklogin);
     let proofs = 0;
     const prove: Prover["prove"] = (request) => {
@@ -102,22 +90,18 @@ describe("the two steps", () => {
     expect(outcomeOf(await auth(app, json))).toBe("400 state_invalid");
     const { values, nonce } = makeEphemeral();
     const issuedAt = Math.floor(app.clock.now() / 1000);
-    const idToken = await app.local.signToken(app.local.claimsFor(ADA, { nonce, issuedAt }));
-    expect(outcomeOf(await auth(app, { idToken, ...values }))).toBe("400 state_invalid");
+    for (const user of [ADA, { sub: "nobody", email: "nobody@example.test" }]) {
+      const idToken = await app.local.signToken(app.local.claimsFor(user, { nonce, issuedAt }));
+      expect(outcomeOf(await auth(app, { idToken, ...values }))).toBe("400 state_invalid");
+    }
     expect(proofs).toBe(1);
+    expect(await countRows(app.service, "sessions")).toBe(1);
   });
 
-  it("take no token that is expired, of another key, for another audience, or none at all", async () => {
+  it("take no token that the provider did not sign, or none at all", async () => {
     const { values, nonce } = makeEphemeral();
-    const issuedAt = Math.floor(app.clock.now() / 1000);
-    const claims = app.local.claimsFor(ADA, { nonce, issuedAt });
-    const bad = [
-      await app.local.signToken({ ...claims, exp: issuedAt }),
-      await app.local.signToken(claims, "another"),
-      await app.local.signToken({ ...claims, aud: "somebody-else" }),
-      "no.token.here",
-    ];
-    for (const idToken of bad) {
+    const claims = app.local.claimsFor(ADA, { nonce, issuedAt: Math.floor(app.clock.now() / 1000) });
+    for (const idToken of [await app.local.signToken(claims, "another"), "no.token.here"]) {
       expect(outcomeOf(await auth(app, { idToken, ...values }))).toBe("400 provider_refused");
     }
   });
