@@ -32,14 +32,10 @@ export async function openPage(
     const found = findChromium();
     if (found === null) throw new Error("there is no Chromium");
     const chromium = stack.use(await startChromium(found, relay.url));
-    const { session, complaints } = await openTab(chromium, site.origin);
+    const tab = await openTab(chromium, site.origin);
     return {
-      ...{ site, relay, chromium, complaints },
-      run: async <Answer>(input: object) => (await evaluate(chromium, session, input)) as Answer,
-      openElsewhere: async (origin: string) => {
-        const tab = await openTab(chromium, origin);
-        return async <Answer>(input: object) => (await evaluate(chromium, tab.session, input)) as Answer;
-      },
+      ...{ site, relay, chromium, complaints: tab.complaints, run: runIn(tab) },
+      openElsewhere: async (origin: string) => runIn(await openTab(chromium, origin)),
       [Symbol.asyncDispose]: () => stack.disposeAsync(),
     };
   } catch (error) {
@@ -48,10 +44,19 @@ export async function openPage(
   }
 }
 
-async function openTab(
-  { devtools }: Chromium,
-  url: string,
-): Promise<{ session: string; complaints: readonly string[] }> {
+function runIn(tab: Tab): OpenPage["run"] {
+  return (input) => tab.evaluate(`run(${JSON.stringify(input)})`);
+}
+
+export interface Tab {
+  readonly complaints: readonly string[];
+  call(method: string, params?: object): Promise<Readonly<Record<string, unknown>>>;
+  /** What an expression comes to in the page; a promise is waited for. Rejects with the page's own exception. */
+  evaluate<Value>(expression: string): Promise<Value>;
+}
+
+/** Resolves when the page has loaded. */
+export async function openTab({ devtools }: Chromium, url: string): Promise<Tab> {
   const { targetId } = await devtools.call("Target.createTarget", { url: "about:blank" });
   const { sessionId } = await devtools.call("Target.attachToTarget", { targetId, flatten: true });
   const session = String(sessionId);
@@ -64,10 +69,11 @@ async function openTab(
       if (complaint !== null) complaints.push(complaint);
     });
   });
-  for (const domain of ["Page", "Runtime", "Log"]) await devtools.call(`${domain}.enable`, {}, session);
-  await devtools.call("Page.navigate", { url }, session);
+  const call: Tab["call"] = (method, params = {}) => devtools.call(method, params, session);
+  for (const domain of ["Page", "Runtime", "Log"]) await call(`${domain}.enable`);
+  await call("Page.navigate", { url });
   await loaded;
-  return { session, complaints };
+  return { complaints, call, evaluate: (expression) => evaluate(call, expression) };
 }
 
 function complaintOf({ method, params }: DevtoolsEvent): string | null {
@@ -76,20 +82,14 @@ function complaintOf({ method, params }: DevtoolsEvent): string | null {
   return method === "Runtime.consoleAPICalled" ? JSON.stringify(params["args"]) : null;
 }
 
-async function evaluate({ devtools }: Chromium, session: string, input: object): Promise<unknown> {
-  const { result, exceptionDetails } = await devtools.call(
-    "Runtime.evaluate",
-    {
-      expression: `run(${JSON.stringify(input)})`,
-      awaitPromise: true,
-      returnByValue: true,
-      // Else whatever the program does before its first wait may evaluate text, whatever the page's policy.
-      allowUnsafeEvalBlockedByCSP: false,
-    },
-    session,
-  );
+async function evaluate<Value>(call: Tab["call"], expression: string): Promise<Value> {
+  const { result, exceptionDetails } = await call("Runtime.evaluate", {
+    ...{ expression, awaitPromise: true, returnByValue: true },
+    // Else whatever the program does before its first wait may evaluate text, whatever the page's policy.
+    allowUnsafeEvalBlockedByCSP: false,
+  });
   if (exceptionDetails !== undefined) throw new Error(`in the page: ${describe(exceptionDetails)}`);
-  return (result as { readonly value?: unknown }).value;
+  return (result as { readonly value: Value }).value;
 }
 
 function describe(details: unknown): string {
