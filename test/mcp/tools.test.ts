@@ -1,5 +1,5 @@
-import { createHash, randomBytes } from "node:crypto";
-import { mkdtemp, readFile, readdir, realpath, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { mkdtemp, readFile, realpath, rm, truncate } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -9,11 +9,11 @@ import {
   startStack,
   textFact,
   type Stack,
-  type ToolAnswer,
   type ToolClient,
 } from "@coffer/devstack";
 import { createClient } from "@coffer/sdk";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describeFiles, filesIn, sha256 } from "./file-cases.ts";
 
 const MIB = 1024 * 1024;
 const PLAN = { SERVICE_PRO_FILE_BYTES: String(64 * MIB), SERVICE_PRO_STORAGE_BYTES: String(180 * MIB) };
@@ -47,73 +47,14 @@ function open(flags: readonly string[] = []): Promise<ToolClient> {
   });
 }
 
-async function place(name: string, content: Uint8Array | string): Promise<string> {
-  const path = join(folder, name);
-  await writeFile(path, content);
-  return path;
-}
+const scene = () => ({ tools, vaultId, folder, dataDirectory: stack.dataDirectory, restoring: { vaultId } });
+const { place, upload } = filesIn(scene);
 
-async function upload(name: string, content: Uint8Array | string, more: object = {}): Promise<ToolAnswer> {
-  return await tools.call("file_upload", { path: await place(name, content), vaultId, ...more });
-}
-
-const sha256 = (content: Uint8Array | string): string => createHash("sha256").update(content).digest("hex");
+describe("a public vault", () => {
+  describeFiles(scene, { shown: (content) => ({ sha256: sha256(content) }), damaged: "integrity_failed" });
+});
 
 describe("a file through the tools", () => {
-  it.each([
-    ["empty", 0],
-    ["one byte", 1],
-    ["small", 100_000],
-    ["in parts", 20 * MIB],
-  ])("goes up and comes back: %s", async (name, size) => {
-    const content = randomBytes(size);
-    const receipt = await upload(`${name}.bin`, content);
-    expect(receipt.facts).toMatchObject({ bytes: size, sha256: sha256(content), vaultId });
-    const fileId = textFact(receipt, "fileId");
-    const destPath = join(folder, `${name}.back`);
-    const seen: number[] = [];
-    const back = await tools.call("file_download", { fileId, destPath }, { onProgress: (done) => seen.push(done) });
-    expect(back.facts).toMatchObject({ bytes: size, sha256: sha256(content) });
-    expect((await readFile(destPath)).equals(content)).toBe(true);
-    expect((await stat(destPath)).mode & 0o777).toBe(0o600);
-    expect(seen).toEqual(seen.toSorted((a, b) => a - b));
-    if (size > MIB) expect(seen.length).toBeGreaterThan(5);
-    expect((await tools.call("file_verify", { fileId, path: destPath })).facts).toMatchObject({
-      intact: true,
-      equal: true,
-    });
-    await writeFile(destPath, "other");
-    expect((await tools.call("file_verify", { fileId, path: destPath })).facts).toMatchObject({
-      intact: true,
-      equal: false,
-    });
-  });
-
-  it("comes back in part", async () => {
-    const content = randomBytes(10_000);
-    const fileId = textFact(await upload("part.bin", content), "fileId");
-    const destPath = join(folder, "part.back");
-    const answer = await tools.call("file_download", { fileId, destPath, offset: 1000, length: 500 });
-    expect(answer.facts).toMatchObject({ bytes: 500, sha256: sha256(content.subarray(1000, 1500)), fileBytes: 10_000 });
-    const beyond = await tools.call("file_download", { fileId, destPath: `${destPath}2`, offset: 10_001 });
-    expect(beyond.text).toContain("Failed (invalid_arguments): offset must be below the file's 10000 bytes.");
-  });
-
-  it("is listed, looked at, deleted and restored", async () => {
-    const fileId = textFact(await upload("kept.txt", "kept"), "fileId");
-    const list = await tools.call("file_list", { vaultId, nameContains: "KEPT" });
-    expect(list.facts["files"]).toEqual([[fileId, 4, expect.any(String), expect.stringContaining("kept.txt")]]);
-    expect((await tools.call("file_get", { fileId })).facts).toMatchObject({
-      fileId,
-      bytes: 4,
-      sha256: sha256("kept"),
-    });
-    expect((await tools.call("file_delete", { fileId })).facts).toMatchObject({ trashed: expect.any(String) });
-    expect((await tools.call("file_list", { vaultId, nameContains: "kept" })).facts["files"]).toEqual([]);
-    expect((await tools.call("trash_restore", { fileId })).isError).toBe(false);
-    expect((await tools.call("trash_restore", { fileId })).code).toBe("not_trashed");
-  });
-
   it("is listed page by page", async () => {
     const paged = textFact(await tools.call("vault_create", { name: "Pages" }), "vaultId");
     const path = await place("page.txt", "x");
@@ -137,41 +78,6 @@ describe("a file through the tools", () => {
 });
 
 describe("names that are taken", () => {
-  it("fail, and the failure says how to go on", async () => {
-    const fileId = textFact(await upload("taken.txt", "one"), "fileId");
-    const answer = await upload("taken.txt", "two");
-    expect(answer.code).toBe("name_exists");
-    expect(answer.text).toContain(fileId);
-  });
-
-  it("become a new version when asked", async () => {
-    const first = await upload("version.txt", "one", { ifExists: "version" });
-    const second = await upload("version.txt", "two", { ifExists: "version" });
-    expect(second.facts["fileId"]).toBe(first.facts["fileId"]);
-    expect((await tools.call("file_get", { fileId: textFact(first, "fileId") })).facts).toMatchObject({
-      sha256: sha256("two"),
-    });
-  });
-
-  it("are numbered when asked", async () => {
-    await upload("many.txt", "0", { ifExists: "rename" });
-    const second = await upload("many.txt", "1", { ifExists: "rename" });
-    const third = await upload("many.txt", "2", { ifExists: "rename" });
-    expect([second.text, third.text].map((text) => /many \(\d\)\.txt/.exec(text)?.[0])).toEqual([
-      "many (1).txt",
-      "many (2).txt",
-    ]);
-  });
-
-  it.each(["error", "version", "rename"])("with the same idempotencyKey make one file (%s)", async (ifExists) => {
-    const more = { ifExists, idempotencyKey: `key-${ifExists}` };
-    const first = await upload(`once-${ifExists}.bin`, "once", more);
-    const second = await upload(`once-${ifExists}.bin`, "once", more);
-    expect(second.facts["fileId"]).toBe(first.facts["fileId"]);
-    const list = await tools.call("file_list", { vaultId, nameContains: `once-${ifExists}` });
-    expect(list.facts["files"]).toHaveLength(1);
-  });
-
   it("with the same idempotencyKey make one file, in parts too", async () => {
     const content = randomBytes(9 * MIB);
     const first = await upload("once-large.bin", content, { idempotencyKey: "large" });
@@ -263,35 +169,6 @@ describe("refusals", () => {
     expect((await tools.call("file_get", { fileId: nobody })).code).toBe("not_found");
     expect((await tools.call("file_upload", { path: "none.txt", vaultId })).code).toBe("file_not_found");
   });
-});
-
-describe("damage on the disk of the service", () => {
-  it("is told by file_verify and never reaches a local file", async () => {
-    const content = randomBytes(50_000);
-    const fileId = textFact(await upload("fragile.bin", content), "fileId");
-    await flipOneByte(join(stack.dataDirectory, "blobs"), content);
-    expect((await tools.call("file_verify", { fileId })).facts).toMatchObject({
-      intact: false,
-      sha256: sha256(content),
-    });
-    const destPath = join(folder, "fragile.back");
-    expect((await tools.call("file_download", { fileId, destPath })).code).toBe("integrity_failed");
-    expect(
-      (await readdir(folder)).filter((name) => name.includes("fragile.back") || name.startsWith(".coffer")),
-    ).toEqual([]);
-  });
-
-  async function flipOneByte(directory: string, content: Uint8Array): Promise<void> {
-    for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
-      const path = join(entry.parentPath, entry.name);
-      if (!entry.isFile() || !(await readFile(path)).equals(content)) continue;
-      const damaged = Uint8Array.from(content);
-      damaged[25_000] = (damaged[25_000] ?? 0) ^ 1;
-      await writeFile(path, damaged);
-      return;
-    }
-    throw new Error("the stored bytes were not found");
-  }
 });
 
 describe("words of others", () => {
