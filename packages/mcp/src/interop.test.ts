@@ -227,36 +227,6 @@ describe.each(Object.entries(CLIENTS))("%s over stdio [D0-mcp-library] [D0-mcp-v
   });
 });
 
-describe("roots of the client", () => {
-  const roots = { roots: [{ uri: "file:///nowhere-at-all" }] };
-
-  it("narrow what a 2025-era client may name", async () => {
-    const client = new LegacyClient({ name: "test", version: "1" }, { capabilities: { roots: {} } });
-    const { ListRootsRequestSchema } = await import("@modelcontextprotocol/sdk/types.js");
-    client.setRequestHandler(ListRootsRequestSchema, () => roots);
-    await client.connect(new LegacyTransport(parameters({}, [])));
-    await expectNothingAllowed(client);
-  });
-
-  it("narrow what a 2026-era client may name", async () => {
-    const client = new ModernClient(
-      { name: "test", version: "1" },
-      { capabilities: { roots: {} }, versionNegotiation: { mode: { pin: "2026-07-28" } } },
-    );
-    client.setRequestHandler("roots/list", () => roots);
-    await client.connect(new ModernTransport(parameters({}, [])));
-    await expectNothingAllowed(client);
-  });
-
-  async function expectNothingAllowed(client: AnyClient): Promise<void> {
-    await writeFile(join(folder, "a.txt"), "a");
-    const args = { path: join(folder, "a.txt"), vaultId: "0b6d5e0e-6a3b-4f0f-9e0a-1c2d3e4f5a6b" };
-    const result = await client.callTool({ name: "file_upload", arguments: args });
-    expect(result).toMatchObject({ isError: true, structuredContent: { error: { code: "path_not_allowed" } } });
-    await client.close();
-  }
-});
-
 describe("the process", () => {
   it("refuses to start with what it does not understand, and says so on stderr only", async () => {
     for (const flags of [

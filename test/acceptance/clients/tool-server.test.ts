@@ -1,18 +1,13 @@
-import { Client as ModernClient } from "@modelcontextprotocol/client";
-import { StdioClientTransport as ModernTransport } from "@modelcontextprotocol/client/stdio";
 import { randomBytes } from "node:crypto";
-import { readdir, readFile, writeFile } from "node:fs/promises";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient } from "@coffer/sdk";
 import { useService } from "../kit/service.ts";
-import { REPOSITORY } from "../kit/stack.ts";
 import { startToolServer, writeCredentials, type ToolServer } from "../kit/tool-server.ts";
 
 const service = useService();
-const PROGRAM = ["--conditions=coffer-source", join(REPOSITORY, "packages/mcp/src/main.ts")];
 let scratch = "";
 let credentialsFile = "";
 let tools: ToolServer;
@@ -64,45 +59,5 @@ describe("the tool server", () => {
     const answer = await tools.call("file_upload", { path, vaultId: vaults[0]?.id });
     expect(answer.isError, answer.wire).toBe(false);
     expect(answer.facts).toMatchObject({ bytes: 1000 });
-  });
-
-  it.each(["2025-11-25", "2026-07-28"])("answers revision %s [D0-mcp-library]", async (revision) => {
-    const mode = revision === "2026-07-28" ? { pin: revision } : "legacy";
-    const client = new ModernClient({ name: "coffer-acceptance", version: "1.0.0" }, { versionNegotiation: { mode } });
-    const transport = new ModernTransport({
-      command: process.execPath,
-      args: [...PROGRAM, "--config", credentialsFile],
-    });
-    await client.connect(transport);
-    try {
-      expect(client.getNegotiatedProtocolVersion()).toBe(revision);
-      expect((await client.callTool({ name: "account_get", arguments: {} })).isError).not.toBe(true);
-    } finally {
-      await client.close();
-    }
-  });
-
-  it("finds its configuration by --config and by SERVICE_CONFIG_FILE [D0-tool-config-file]", async () => {
-    for (const [args, env] of [
-      [["--config", credentialsFile], {}],
-      [[], { SERVICE_CONFIG_FILE: credentialsFile }],
-    ] as const) {
-      const client = new ModernClient({ name: "coffer-acceptance", version: "1.0.0" });
-      await client.connect(new ModernTransport({ command: process.execPath, args: [...PROGRAM, ...args], env }));
-      const answer = await client.callTool({ name: "account_get", arguments: {} });
-      await client.close();
-      expect(answer.isError).not.toBe(true);
-      expect(JSON.stringify(answer)).toContain(service().owner.id);
-    }
-  });
-
-  it("keeps the MCP libraries out of its tools, registry and result shaping [D0-registry-library-free]", async () => {
-    const source = join(REPOSITORY, "packages/mcp/src");
-    const inTools = (await readdir(join(source, "tools"))).map((name) => join("tools", name));
-    const files = [...inTools, "registry.ts", "result.ts", "tool.ts"].filter((name) => name.endsWith(".ts"));
-    expect(files.length).toBeGreaterThan(8);
-    for (const file of files) {
-      expect(await readFile(join(source, file), "utf8"), file).not.toContain('from "@modelcontextprotocol/');
-    }
   });
 });
