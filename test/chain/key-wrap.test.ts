@@ -68,12 +68,6 @@ describe("over HTTP", () => {
     expect((await wrapOf(owner).checkKeyServers()).map(({ state }) => state)).toEqual(["failed", "failed", "ok"]);
   });
 
-  it("the committee opens what was sealed for it", async () => {
-    const keyServerSets = network.keyServerSets.toReversed();
-    const byCommittee = await wrapOf(owner, { ...network, keyServerSets }).wrap(key, first.place);
-    expect(await wrapOf(member).unwrap([{ ...first, sealedKey: byCommittee }])).toEqual([key]);
-  });
-
   it("a worker does the same, asks this thread to sign, and says why as well", async () => {
     const wrap = inWorker(member);
     // Were the requests made in this thread, none would leave it.
@@ -141,15 +135,6 @@ it("a multisig that zkLogin signs for is told that nothing here can check it", a
   await expect(wrapOf(signer).unwrap([first])).rejects.toMatchObject({
     code: "wrong_chain_key",
     message: expect.stringMatching(/multisig/) as unknown,
-  });
-});
-
-describe("in process", () => {
-  it("opens without a socket", async () => {
-    const { fetch } = localnet;
-    const inside = openChain(network, { fetch });
-    const wrap = sealVaultKeyWrap({ ...inside, signer: member, fetch, vaultObjects: vaultObjectsOf(inside) });
-    expect(await wrap.unwrap([first])).toEqual([key]);
   });
 });
 

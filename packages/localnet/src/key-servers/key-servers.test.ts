@@ -5,7 +5,7 @@ import { NoAccessError, SealClient, SessionKey } from "@mysten/seal";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { Transaction } from "@mysten/sui/transactions";
 import { toHex } from "@mysten/sui/utils";
-import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openAllowlistChain, PACKAGE, VAULT, type AllowlistChain } from "../../../../test/kit/allowlist-chain.ts";
 import { startKeyServers, type KeyServers } from "./index.ts";
 
@@ -14,9 +14,7 @@ const SECRET = new TextEncoder().encode("an opened secret");
 const AGGREGATOR = 3;
 
 const chain: AllowlistChain = openAllowlistChain();
-const [member, removed, stranger] = [1, 2, 3].map((fill) =>
-  Ed25519Keypair.fromSecretKey(new Uint8Array(32).fill(fill)),
-) as [Ed25519Keypair, Ed25519Keypair, Ed25519Keypair];
+const [member, stranger] = [new Ed25519Keypair(), new Ed25519Keypair()];
 let servers: KeyServers;
 let sealed: Uint8Array;
 const identity = new Uint8Array(56);
@@ -31,13 +29,12 @@ beforeAll(async () => {
     data: SECRET,
   });
   sealed = encryptedObject;
-  chain.members.add(member.toSuiAddress()).add(removed.toSuiAddress());
+  chain.members.add(member.toSuiAddress());
 });
 
 afterEach(() => {
   for (let index = 0; index < 9; index += 1) {
-    const healthy = { down: false, slow: 0, stale: false, wrongKey: false, clockSkew: 0, addressAlias: false };
-    Object.assign(servers.faults(index), healthy);
+    Object.assign(servers.faults(index), { down: false, stale: false, wrongKey: false });
     Object.assign(servers.requests(index), { service: 0, fetchKey: 0 });
   }
 });
@@ -48,40 +45,6 @@ describe("key servers, asked by the unmodified SealClient", () => {
     expect(await open(member, seal)).toEqual(SECRET);
     expect([0, 1, 2].map((index) => servers.requests(index))).toEqual(Array(3).fill({ service: 1, fetchKey: 1 }));
     await expect(open(stranger)).rejects.toThrow(NoAccessError);
-  });
-
-  it("refuse who was removed, unless their nodes have not seen it", async () => {
-    servers.faults(0).stale = true;
-    chain.members.delete(removed.toSuiAddress());
-    await expect(open(removed)).rejects.toThrow(NoAccessError);
-    chain.members.add(removed.toSuiAddress());
-    servers.faults(1).stale = true;
-    chain.members.delete(removed.toSuiAddress());
-    expect(await open(removed)).toEqual(SECRET);
-  });
-
-  it("open with one of three away, and not with two", async () => {
-    servers.faults(1).down = true;
-    expect(await open(member)).toEqual(SECRET);
-    servers.faults(2).down = true;
-    await expect(open(member)).rejects.toThrow("fetch failed");
-  });
-
-  it("answer with keys that SealClient does not take when they use another master key", async () => {
-    servers.faults(0).wrongKey = true;
-    servers.faults(2).wrongKey = true;
-    const warned = vi.spyOn(console, "warn").mockReturnValue();
-    // SealClient has no error to throw then: nobody failed.
-    await expect(open(member)).rejects.toBeUndefined();
-    expect(warned).toHaveBeenCalledTimes(2);
-    warned.mockRestore();
-  });
-
-  it("refuse users with address aliases, and certificates from their future", async () => {
-    for (const index of [0, 1, 2]) servers.faults(index).addressAlias = true;
-    await expect(open(member)).rejects.toThrow("User signature on the session key is invalid");
-    for (const index of [0, 1, 2]) Object.assign(servers.faults(index), { addressAlias: false, clockSkew: -60_000 });
-    await expect(open(member)).rejects.toThrow("Session key has expired");
   });
 
   it("refuse to decide by a node that is two minutes behind", async () => {
