@@ -1,8 +1,8 @@
 /** The client where there is no Node: hashing by @noble/hashes, bodies as Blobs, another name for itself. */
 import { createHash } from "node:crypto";
 import { describe, expect, it, vi } from "vitest";
-import { createClient, type Client } from "./client.ts";
-import { createFake } from "./testing/index.ts";
+import { createClient } from "./client.ts";
+import { BASE_URL, openService } from "./test-service.ts";
 import { VirtualClock } from "./test-transport.ts";
 
 vi.mock("./runtime.ts", () => ({ nodeVersion: () => null }));
@@ -12,28 +12,16 @@ const PART = 16 * 1024;
 const BYTES = Uint8Array.from({ length: PART * 3 + 11 }, (_, index) => (index * 17) & 0xff);
 const SHA256 = createHash("sha256").update(BYTES).digest("hex");
 
-async function openBrowser(): Promise<{ client: Client; requests: Request[] }> {
-  const fake = createFake();
-  const requests: Request[] = [];
-  const transport = (request: Request): Promise<Response> => {
-    requests.push(request);
-    return fake.fetch(request);
-  };
-  const baseUrl = "http://coffer.test";
-  const { apiKey } = await createClient({ baseUrl, transport }).development.signup({ email: "a@example.com" });
-  return { client: createClient({ baseUrl, transport, credentials: { apiKey } }), requests };
-}
-
 describe("in a browser", () => {
   it("says who it is in a header that may be set there", async () => {
-    const { client, requests } = await openBrowser();
+    const { client, sent } = await openService();
     await client.account.get();
-    expect(requests.at(-1)?.headers.get("x-client")).toMatch(/^coffer-sdk\//);
-    expect(requests.at(-1)?.headers.has("user-agent")).toBe(false);
+    expect(sent.at(-1)?.headers.get("x-client")).toMatch(/^coffer-sdk\//);
+    expect(sent.at(-1)?.headers.has("user-agent")).toBe(false);
   });
 
   it("uploads whole and in parts, and downloads with a verified digest", async () => {
-    const { client, requests } = await openBrowser();
+    const { client, sent } = await openService();
     const whole = await client.files.upload({ name: "whole", body: BYTES });
     expect(whole.sha256).toBe(SHA256);
     const body = new Blob([BYTES]);
@@ -44,15 +32,15 @@ describe("in a browser", () => {
       SHA256,
     );
     // A length of our own would say that the body went as a stream; for a Blob the runtime sets it.
-    expect(requests.filter(({ headers }) => headers.has("content-length"))).toEqual([]);
+    expect(sent.filter(({ headers }) => headers.has("content-length"))).toEqual([]);
     expect(Buffer.compare(await (await client.files.download(parts.file.id)).bytes(), BYTES)).toBe(0);
   });
 
   it("does not send what a browser would mangle: a long stream of unknown size", async () => {
-    const { client, requests } = await openBrowser();
+    const { client, sent } = await openService();
     const upload = client.files.upload({ name: "s", body: new Blob([BYTES]).stream() }, { partBytes: PART });
     await expect(upload).rejects.toMatchObject({ code: "invalid_request", issues: [expect.stringContaining("size")] });
-    expect(requests.filter(({ method, url }) => method === "POST" && url.includes("/api/files"))).toEqual([]);
+    expect(sent.filter(({ method, url }) => method === "POST" && url.includes("/api/files"))).toEqual([]);
   });
 
   it("does not end a body by the clock, since it cannot see it move", async () => {
@@ -61,7 +49,7 @@ describe("in a browser", () => {
       await new Promise<void>((resolve) => void clock.after(3_600_000, resolve));
       return new Response(null, { status: 403, headers: { "x-error-code": "storage_quota" } });
     };
-    const client = createClient({ baseUrl: "http://coffer.test", transport: slow, clock });
+    const client = createClient({ baseUrl: BASE_URL, transport: slow, clock });
     await expect(client.files.upload({ name: "a", body: BYTES })).rejects.toMatchObject({ code: "storage_quota" });
     expect(clock.now()).toBe(3_600_000);
   });

@@ -2,23 +2,11 @@
 import { clientApi as api } from "@coffer/contract";
 import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { createClient, type ByteBody, type Client } from "./index.ts";
-import { createFake } from "./testing/index.ts";
+import type { ByteBody, Client } from "./index.ts";
+import { openService } from "./test-service.ts";
 
 const TEXT = "größer als 😀\n";
 const BYTES = new TextEncoder().encode(TEXT);
-
-/** A client of its own service, and the requests since it signed up. */
-async function open(): Promise<{ client: Client; sent: Request[] }> {
-  const fake = createFake();
-  const sent: Request[] = [];
-  const baseUrl = "http://coffer.test";
-  const { apiKey } = await createClient({ baseUrl, transport: fake.fetch }).development.signup({
-    email: "a@b.example",
-  });
-  const transport = (request: Request) => (sent.push(request), fake.fetch(request));
-  return { client: createClient({ baseUrl, transport, credentials: { apiKey } }), sent };
-}
 
 async function read(client: Client, fileId: string): Promise<string> {
   return new TextDecoder().decode(await (await client.files.download(fileId)).bytes());
@@ -45,7 +33,7 @@ async function ended(): Promise<Readable> {
 
 describe("bytes", () => {
   it("are the UTF-8 of a string, with their number in result, record and progress", async () => {
-    const { client } = await open();
+    const { client } = await openService();
     const seen: unknown[] = [];
     const { file, bytes } = await client.files.upload(
       { name: "a.txt", body: TEXT },
@@ -59,7 +47,7 @@ describe("bytes", () => {
   });
 
   it("of a string go in parts and in calls of the contract too", async () => {
-    const { client, sent } = await open();
+    const { client, sent } = await openService();
     const { file } = await client.files.upload({ name: "a.txt", body: TEXT.repeat(20) }, { partBytes: 100 });
     expect(sent.filter(({ method }) => method === "PATCH")).toHaveLength(4);
     expect(await read(client, file.id)).toBe(TEXT.repeat(20));
@@ -78,7 +66,7 @@ describe("bytes", () => {
     ["a generator", () => chunks(BYTES.subarray(0, 3), BYTES.subarray(3))],
     ["a stream of Node", () => Readable.from([Buffer.from(TEXT)])],
   ])("are taken as %s", async (_name, body) => {
-    const { client } = await open();
+    const { client } = await openService();
     const { file, bytes } = await client.files.upload({ name: "a", body: body() });
     expect([bytes, file.size]).toEqual([BYTES.length, BYTES.length]);
   });
@@ -102,7 +90,7 @@ const WRONG: [string, unknown, string][] = [
 
 describe("what is not bytes", () => {
   it.each(WRONG)("%s is refused in words, and nothing is sent", async (_name, body, advice) => {
-    const { client, sent } = await open();
+    const { client, sent } = await openService();
     const wrong = { body: body as ByteBody };
     for (const call of [
       () => client.files.upload({ name: "a", ...wrong }),
@@ -131,7 +119,7 @@ describe("what is not bytes", () => {
       },
     ],
   ])("%s is refused, and nothing is sent: it would make an empty file", async (_name, make) => {
-    const { client, sent } = await open();
+    const { client, sent } = await openService();
     const refusal = { code: "invalid_request", issues: [expect.stringContaining("was read already")] };
     await expect(client.files.upload({ name: "a", body: await make() })).rejects.toMatchObject(refusal);
     await expect(client.files.upload({ name: "a", body: await make(), size: 3 })).rejects.toMatchObject(refusal);
@@ -147,7 +135,7 @@ describe("what is not bytes", () => {
     ["nothing", undefined],
     ["other views", new DataView(BYTES.buffer)],
   ])("chunks that are %s are refused, however many came before, and no file is left", async (_name, wrong) => {
-    const { client } = await open();
+    const { client } = await openService();
     const refusal = { code: "invalid_request", issues: [expect.stringContaining("chunks of Uint8Array")] };
     for (const before of [0, 10, 300]) {
       const body = () => chunks(new Uint8Array(before), wrong as unknown as Uint8Array);
@@ -162,7 +150,7 @@ describe("what is not bytes", () => {
   });
 
   it("a size that is none is refused too", async () => {
-    const { client, sent } = await open();
+    const { client, sent } = await openService();
     for (const size of [-1, 1.5, Number.NaN, "3"]) {
       const upload = client.files.upload({ name: "a", body: chunks(BYTES), size: size as number });
       const issues = [expect.stringContaining("size: expected a whole number")];

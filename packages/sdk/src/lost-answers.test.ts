@@ -1,29 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { createClient, type Client } from "./client.ts";
-import { createFake, type Fake } from "./testing/index.ts";
+import type { Client } from "./client.ts";
+import { openService } from "./test-service.ts";
 import type { Middleware } from "./transports.ts";
 
-const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
-
-interface Setting {
-  readonly fake: Fake;
-  /** Answers come. */
-  readonly client: Client;
-  /** The first answer to a mutation is lost after the service has done it; `between` runs then. */
-  readonly losing: (between?: () => Promise<unknown>) => Client;
-}
-
-async function openService(): Promise<Setting> {
-  const fake = createFake();
-  const baseUrl = "http://coffer.test";
-  const { apiKey } = await createClient({ baseUrl, transport: fake.fetch }).development.signup({
-    email: "a@example.com",
-  });
-  const connect = (middleware: readonly Middleware[]): Client =>
-    createClient({
-      ...{ baseUrl, transport: fake.fetch, credentials: { apiKey }, middleware },
-      retry: { baseDelayMs: 1, maxDelayMs: 2 },
-    });
+/** `losing`: the first answer to a mutation is lost after the service has done it; `between` runs then. */
+async function openLossy() {
+  const { client, connect } = await openService();
   const losing = (between: () => Promise<unknown> = () => Promise.resolve()): Client => {
     let lost = false;
     const lose: Middleware = async (request, next) => {
@@ -33,9 +15,9 @@ async function openService(): Promise<Setting> {
       await between();
       throw new TypeError("fetch failed");
     };
-    return connect([lose]);
+    return connect({ middleware: [lose], retry: { baseDelayMs: 1, maxDelayMs: 2 } });
   };
-  return { fake, client: connect([]), losing };
+  return { client, losing };
 }
 
 /** `"sha256-<base64url>"` as the service says it. */
@@ -47,28 +29,28 @@ async function tagOf(client: Client, fileId: string): Promise<string> {
 
 describe("work that was done although its answer was lost is a success", () => {
   it("of a version under a condition, which its own first attempt has ended", async () => {
-    const { client, losing } = await openService();
-    const { file } = await client.files.upload({ name: "a", body: bytes("one") });
+    const { client, losing } = await openLossy();
+    const { file } = await client.files.upload({ name: "a", body: "one" });
     const ifMatch = await tagOf(client, file.id);
-    const stored = await losing().files.replace(file.id, { body: bytes("two"), ifMatch });
+    const stored = await losing().files.replace(file.id, { body: "two", ifMatch });
     expect(stored.file).toMatchObject({ id: file.id, size: 3, sha256: stored.sha256 });
     expect(await client.files.get(file.id)).toEqual(stored.file);
   });
 
   it("but not of a version that somebody else has replaced since", async () => {
-    const { client, losing } = await openService();
-    const { file } = await client.files.upload({ name: "a", body: bytes("one") });
+    const { client, losing } = await openLossy();
+    const { file } = await client.files.upload({ name: "a", body: "one" });
     const ifMatch = await tagOf(client, file.id);
-    const theirs = losing(() => client.files.replace(file.id, { body: bytes("three") }));
-    await expect(theirs.files.replace(file.id, { body: bytes("two"), ifMatch })).rejects.toMatchObject({
+    const theirs = losing(() => client.files.replace(file.id, { body: "three" }));
+    await expect(theirs.files.replace(file.id, { body: "two", ifMatch })).rejects.toMatchObject({
       code: "precondition_failed",
       perhapsDone: true,
     });
   });
 
   it("of a restored file, with its new name and without", async () => {
-    const { client, losing } = await openService();
-    const { file } = await client.files.upload({ name: "a", body: bytes("one") });
+    const { client, losing } = await openLossy();
+    const { file } = await client.files.upload({ name: "a", body: "one" });
     await client.files.delete(file.id);
     expect(await losing().files.restore(file.id)).toMatchObject({ id: file.id, name: "a", trashedAt: null });
     await client.files.delete(file.id);
@@ -79,7 +61,7 @@ describe("work that was done although its answer was lost is a success", () => {
   });
 
   it("of a restored folder, but not of one that is not what was asked for", async () => {
-    const { client, losing } = await openService();
+    const { client, losing } = await openLossy();
     const vault = await client.vaults.create({ name: "v", type: "public" });
     const folder = await client.folders.create({ vaultId: vault.id, name: "f" });
     await client.folders.delete(folder.id);
@@ -90,11 +72,11 @@ describe("work that was done although its answer was lost is a success", () => {
   });
 
   it("of a rename under a condition, of moves, of new files and of what was ended", async () => {
-    const { client, losing } = await openService();
+    const { client, losing } = await openLossy();
     const vault = await client.vaults.create({ name: "v", type: "public" });
     const folder = await client.folders.create({ vaultId: vault.id, name: "f" });
     const inner = await client.folders.create({ vaultId: vault.id, name: "g" });
-    const made = await losing().files.upload({ vaultId: vault.id, name: "a", body: bytes("one"), ifAbsent: true });
+    const made = await losing().files.upload({ vaultId: vault.id, name: "a", body: "one", ifAbsent: true });
     const { revision } = made.file;
     const renamed = await losing().files.update(made.file.id, { name: "b" }, { ifRevision: revision });
     expect(renamed).toMatchObject({ name: "b", revision: revision + 1 });
@@ -118,9 +100,9 @@ describe("work that was done although its answer was lost is a success", () => {
 
 describe("a refusal without an earlier attempt", () => {
   it("stays one, and says that nothing was done", async () => {
-    const { client } = await openService();
-    const { file } = await client.files.upload({ name: "a", body: bytes("one") });
-    const condition = { body: bytes("one"), ifMatch: '"sha256-other"' };
+    const { client } = await openLossy();
+    const { file } = await client.files.upload({ name: "a", body: "one" });
+    const condition = { body: "one", ifMatch: '"sha256-other"' };
     await expect(client.files.replace(file.id, condition)).rejects.toMatchObject({
       code: "precondition_failed",
       perhapsDone: false,

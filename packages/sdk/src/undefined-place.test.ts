@@ -3,23 +3,11 @@ import { mkdtemp, open as openFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createClient, type Client, type ClientOptions } from "./index.ts";
+import type { Client } from "./index.ts";
 import { uploadFile } from "./node/index.ts";
-import { createFake } from "./testing/index.ts";
+import { openService } from "./test-service.ts";
 
 const ID = "5f0c1d9e-0000-4000-8000-0123456789ab";
-const baseUrl = "http://coffer.test";
-
-/** A client of its own service, and the requests since it signed up. */
-async function open(options: Partial<ClientOptions> = {}): Promise<{ client: Client; sent: Request[] }> {
-  const fake = createFake();
-  const sent: Request[] = [];
-  const { apiKey } = await createClient({ baseUrl, transport: fake.fetch }).development.signup({
-    email: "a@b.example",
-  });
-  const transport = (request: Request) => (sent.push(request), fake.fetch(request));
-  return { client: createClient({ baseUrl, transport, credentials: { apiKey }, ...options }), sent };
-}
 
 /** What JavaScript passes; the types refuse it. */
 function undefinedAs<const Name extends string>(name: Name): Record<Name, string> {
@@ -76,7 +64,7 @@ const CALLS: [string, string, string, (client: Client) => Promise<unknown>][] = 
 
 describe("a place given as undefined", () => {
   it.each(CALLS)("is refused by %s as %s, and nothing is sent", async (endpoint, name, advice, call) => {
-    const { client, sent } = await open();
+    const { client, sent } = await openService();
     const error: unknown = await call(client).then(String, (reason: unknown) => reason);
     expect(error).toMatchObject({ name: "ContractError", code: "invalid_request", retryable: false });
     expect(error).toMatchObject({ issues: [expect.stringMatching(`^${name}: .*leave it out ${advice}`) as unknown] });
@@ -85,7 +73,7 @@ describe("a place given as undefined", () => {
   });
 
   it("is told with every field that has none", async () => {
-    const { client } = await open();
+    const { client } = await openService();
     const places = { ...undefinedAs("vaultId"), ...undefinedAs("folderId") };
     await expect(client.files.upload({ ...places, name: "a", body: "x" })).rejects.toMatchObject({
       issues: [expect.stringContaining("vaultId: "), expect.stringContaining("folderId: ")],
@@ -93,7 +81,7 @@ describe("a place given as undefined", () => {
   });
 
   it("leaves no file open that the caller handed over", async () => {
-    const { client } = await open();
+    const { client } = await openService();
     const handle = await openFile(path);
     const upload = uploadFile(client, path, { handle, ...undefinedAs("vaultId") });
     await expect(upload).rejects.toMatchObject({ code: "invalid_request" });
@@ -101,7 +89,7 @@ describe("a place given as undefined", () => {
   });
 
   it("is another thing than none: without one, the default public vault takes it, as before", async () => {
-    const { client } = await open();
+    const { client } = await openService();
     const { file } = await client.files.upload({ name: "a", body: "for everybody" });
     const folder = await client.folders.create({ name: "f" });
     expect(folder.vaultId).toBe(file.vaultId);

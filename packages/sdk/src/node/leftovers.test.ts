@@ -2,17 +2,14 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { createClient, type Client } from "../client.ts";
-import { createFake } from "../testing/index.ts";
+import type { Client } from "../client.ts";
+import { openService } from "../test-service.ts";
 import { downloadFile } from "./download-file.ts";
 import { processMark, tagOf } from "./process-mark.ts";
 import { openTestDirectory } from "./test-directory.ts";
 import { uploadFile } from "./upload-file.ts";
 
 async function connect(look: () => Promise<void> = () => Promise.resolve()): Promise<Client> {
-  const baseUrl = "http://coffer.test";
-  const transport = createFake().fetch;
-  const { apiKey } = await createClient({ baseUrl, transport }).development.signup({ email: "a@example.com" });
   const middleware = [
     async (request: Request, next: (request: Request) => Promise<Response>) => {
       const answer = await next(request);
@@ -31,7 +28,7 @@ async function connect(look: () => Promise<void> = () => Promise.resolve()): Pro
       });
     },
   ];
-  return createClient({ baseUrl, transport, credentials: { apiKey }, middleware });
+  return (await openService()).connect({ middleware });
 }
 
 it("a download removes what killed downloads of the same destination left, and nothing of a living process", async () => {

@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
-import { appendFile, link, mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { appendFile, link, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createClient, type Client } from "../client.ts";
-import type { Middleware, Transport } from "../transports.ts";
-import { createFake, type Fake } from "../testing/index.ts";
+import { openService } from "../test-service.ts";
+import type { Middleware } from "../transports.ts";
 import { downloadFile } from "./download-file.ts";
 import { openTestDirectory } from "./test-directory.ts";
 import { uploadFile } from "./upload-file.ts";
@@ -13,33 +12,22 @@ const PART = 32 * 1024;
 const BYTES = Uint8Array.from({ length: PART * 6 + 5 }, (_, index) => (index * 31 + (index >> 8)) & 0xff);
 const SHA256 = createHash("sha256").update(BYTES).digest("hex");
 
-interface Setting {
-  readonly fake: Fake;
-  readonly sent: string[];
-  readonly connect: (middleware?: Middleware) => Client;
-}
-
-/** A fake with one account, and clients of it whose requests are listed. */
-async function openService(): Promise<Setting> {
-  const fake = createFake();
-  const sent: string[] = [];
-  const transport: Transport = (request) => {
-    sent.push(`${request.method} ${new URL(request.url).pathname}`);
-    return fake.fetch(request);
+/** A fake with one account, clients of it, and a file in a directory of its own that goes in parts. */
+async function open() {
+  const directory = await openTestDirectory();
+  const { fake, sent, connect } = await openService();
+  const path = join(directory.path, "large.bin");
+  await writeFile(path, BYTES);
+  const journalDirectory = join(directory.path, "journals");
+  return {
+    ...{ fake, path, journalDirectory, directory: directory.path },
+    /** Method and path of what was sent. */
+    lines: () => sent.map(({ method, url }) => `${method} ${new URL(url).pathname}`),
+    forget: () => void (sent.length = 0),
+    options: { partBytes: PART, journalDirectory, retries: 0 },
+    connect: (...middleware: Middleware[]) => connect({ retry: { baseDelayMs: 1, maxDelayMs: 2 }, middleware }),
+    [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose](),
   };
-  const baseUrl = "http://coffer.test";
-  const { apiKey } = await createClient({ baseUrl, transport: fake.fetch }).development.signup({
-    email: "a@example.com",
-  });
-  const connect = (middleware?: Middleware): Client =>
-    createClient({
-      baseUrl,
-      transport,
-      credentials: { apiKey },
-      retry: { baseDelayMs: 1, maxDelayMs: 2 },
-      middleware: middleware === undefined ? [] : [middleware],
-    });
-  return { fake, sent, connect };
 }
 
 /** Fails every part from the given one on, as when the process or the network dies. */
@@ -55,31 +43,25 @@ const parts = (sent: readonly string[]): number => sent.filter((line) => line.st
 
 describe("uploadFile", () => {
   it("goes on where an upload was cut off, and hashes the whole", async () => {
-    await using directory = await openTestDirectory();
-    const { fake, sent, connect } = await openService();
-    const path = join(directory.path, "large.bin");
-    await writeFile(path, BYTES);
-    const options = { partBytes: PART, journalDirectory: join(directory.path, "journals"), retries: 0 };
+    await using scene = await open();
+    const { connect, fake, forget, lines, options, path } = scene;
     await expect(uploadFile(connect(dieAtPart(3)), path, options)).rejects.toMatchObject({ code: "connection_failed" });
     const [name = ""] = await readdir(options.journalDirectory);
     const journal = join(options.journalDirectory, name);
     expect((await stat(journal)).mode & 0o777).toBe(0o600);
     expect(await readFile(journal, "utf8")).not.toContain("cof_");
     expect(fake.state.uploads.size).toBe(1);
-    sent.length = 0;
+    forget();
     const result = await uploadFile(connect(), path, options);
     expect(result).toMatchObject({ sha256: SHA256, bytes: BYTES.length });
-    expect(sent.filter((line) => line === "POST /api/uploads")).toEqual([]);
-    expect(parts(sent)).toBe(4);
+    expect(lines().filter((line) => line === "POST /api/uploads")).toEqual([]);
+    expect(parts(lines())).toBe(4);
     expect(await readdir(options.journalDirectory)).toEqual([]);
   });
 
   it("has its session on disk before the first part is sent", async () => {
-    await using directory = await openTestDirectory();
-    const { fake, connect } = await openService();
-    const path = join(directory.path, "large.bin");
-    await writeFile(path, BYTES);
-    const journalDirectory = join(directory.path, "journals");
+    await using scene = await open();
+    const { connect, fake, journalDirectory, path } = scene;
     const seen: string[] = [];
     const look: Middleware = async (request, next) => {
       if (request.method === "POST" || request.method === "PATCH") {
@@ -101,11 +83,8 @@ describe("uploadFile", () => {
   });
 
   it("begins anew when the session is gone, or when the file is another, and frees the old one", async () => {
-    await using directory = await openTestDirectory();
-    const { fake, connect } = await openService();
-    const path = join(directory.path, "large.bin");
-    await writeFile(path, BYTES);
-    const options = { partBytes: PART, journalDirectory: join(directory.path, "journals"), retries: 0 };
+    await using scene = await open();
+    const { connect, fake, options, path } = scene;
     await expect(uploadFile(connect(dieAtPart(2)), path, options)).rejects.toThrow();
     fake.state.uploads.clear();
     await expect(uploadFile(connect(dieAtPart(2)), path, options)).rejects.toThrow();
@@ -116,11 +95,8 @@ describe("uploadFile", () => {
   });
 
   it("begins anew when the session's file has gone to the trash since", async () => {
-    await using directory = await openTestDirectory();
-    const { fake, connect } = await openService();
-    const path = join(directory.path, "large.bin");
-    await writeFile(path, BYTES);
-    const options = { partBytes: PART, journalDirectory: join(directory.path, "journals"), retries: 0 };
+    await using scene = await open();
+    const { connect, fake, options, path } = scene;
     const answerLost: Middleware = async (request, next) => {
       const answer = await next(request);
       if (answer.headers.has("file-id")) throw new TypeError("fetch failed");
@@ -137,14 +113,12 @@ describe("uploadFile", () => {
   });
 
   it("can be repeated with its idempotencyKey after it was given up", async () => {
-    await using directory = await openTestDirectory();
-    const { connect } = await openService();
-    const path = join(directory.path, "large.bin");
-    await writeFile(path, BYTES);
+    await using scene = await open();
+    const { connect, path } = scene;
     const controller = new AbortController();
     const options = {
       partBytes: PART,
-      journalDirectory: join(directory.path, "journals"),
+      journalDirectory: scene.journalDirectory,
       idempotencyKey: "one-upload",
     };
     const onProgress = ({ bytes }: { bytes: number }): void => {
@@ -156,11 +130,8 @@ describe("uploadFile", () => {
   });
 
   it("stores nothing of a file that changes meanwhile", async () => {
-    await using directory = await openTestDirectory();
-    const { fake, connect } = await openService();
-    const path = join(directory.path, "log.txt");
-    await writeFile(path, BYTES);
-    const journalDirectory = join(directory.path, "journals");
+    await using scene = await open();
+    const { connect, fake, journalDirectory, path } = scene;
     const change: Middleware = async (request, next) => {
       if (request.headers.get("upload-offset") === String(PART)) await appendFile(path, "x");
       return next(request);
@@ -174,11 +145,8 @@ describe("uploadFile", () => {
   });
 
   it("an abort frees the session and forgets it", async () => {
-    await using directory = await openTestDirectory();
-    const { fake, connect } = await openService();
-    const path = join(directory.path, "large.bin");
-    await writeFile(path, BYTES);
-    const journalDirectory = join(directory.path, "journals");
+    await using scene = await open();
+    const { connect, fake, journalDirectory, path } = scene;
     const controller = new AbortController();
     const options = {
       partBytes: PART,
@@ -192,33 +160,29 @@ describe("uploadFile", () => {
   });
 
   it("two at once of the same file and place do not share a session", async () => {
-    await using directory = await openTestDirectory();
-    const { sent, connect } = await openService();
-    const path = join(directory.path, "large.bin");
-    await writeFile(path, BYTES);
-    const options = { partBytes: PART, journalDirectory: join(directory.path, "journals") };
+    await using scene = await open();
+    const { connect, lines, options, path } = scene;
     const results = await Promise.allSettled([
       uploadFile(connect(), path, options),
       uploadFile(connect(), path, options),
     ]);
     expect(results.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
     expect(results.find((result) => result.status === "rejected")?.reason).toMatchObject({ code: "name_exists" });
-    expect(sent.filter((line) => line === "POST /api/uploads")).toHaveLength(2);
+    expect(lines().filter((line) => line === "POST /api/uploads")).toHaveLength(2);
   });
 
   it("refuses what is no regular file", async () => {
-    await using directory = await openTestDirectory();
-    const { connect } = await openService();
-    await expect(uploadFile(connect(), directory.path)).rejects.toThrow();
+    await using scene = await open();
+    const { connect } = scene;
+    await expect(uploadFile(connect(), scene.directory)).rejects.toThrow();
     await expect(uploadFile(connect(), "/dev/null")).rejects.toMatchObject({ code: "invalid_request" });
   });
 
   it("writes a version of a file, small or large", async () => {
-    await using directory = await openTestDirectory();
-    const { connect } = await openService();
-    const path = join(directory.path, "small.txt");
+    await using scene = await open();
+    const { connect, journalDirectory } = scene;
+    const path = join(scene.directory, "small.txt");
     await writeFile(path, "one");
-    const journalDirectory = join(directory.path, "journals");
     const { file } = await uploadFile(connect(), path, { contentType: "text/plain", journalDirectory });
     await writeFile(path, BYTES);
     const next = await uploadFile(connect(), path, { fileId: file.id, partBytes: PART, journalDirectory });
@@ -227,16 +191,18 @@ describe("uploadFile", () => {
 });
 
 describe("downloadFile", () => {
-  async function stored(): Promise<Setting & { fileId: string }> {
-    const service = await openService();
+  /** A file of the service, and an empty directory to load it into. */
+  async function stored() {
+    const service = await open();
     const { file } = await service.connect().files.upload({ name: "stored", body: BYTES });
+    await rm(service.path);
     return { ...service, fileId: file.id };
   }
 
   it("never replaces what is there, not even what appears while it loads", async () => {
-    await using directory = await openTestDirectory();
-    const { connect, fileId } = await stored();
-    const destination = join(directory.path, "copy");
+    await using scene = await stored();
+    const { connect, fileId, directory } = scene;
+    const destination = join(directory, "copy");
     const race: Middleware = async (request, next) => {
       await writeFile(destination, "theirs");
       return next(request);
@@ -246,17 +212,17 @@ describe("downloadFile", () => {
     });
     await expect(downloadFile(connect(), fileId, destination)).rejects.toMatchObject({ code: "destination_exists" });
     expect(await readFile(destination, "utf8")).toBe("theirs");
-    await symlink("/nowhere", join(directory.path, "dangling"));
-    await expect(downloadFile(connect(), fileId, join(directory.path, "dangling"))).rejects.toMatchObject({
+    await symlink("/nowhere", join(directory, "dangling"));
+    await expect(downloadFile(connect(), fileId, join(directory, "dangling"))).rejects.toMatchObject({
       code: "destination_exists",
     });
-    expect((await readdir(directory.path)).sort()).toEqual(["copy", "dangling"]);
+    expect((await readdir(directory)).sort()).toEqual(["copy", "dangling"]);
   });
 
   it("with overwrite replaces the name and not what a link points to", async () => {
-    await using directory = await openTestDirectory();
-    const { connect, fileId } = await stored();
-    const [theirs, destination] = [join(directory.path, "theirs"), join(directory.path, "copy")];
+    await using scene = await stored();
+    const { connect, fileId, directory } = scene;
+    const [theirs, destination] = [join(directory, "theirs"), join(directory, "copy")];
     await writeFile(theirs, "theirs");
     await link(theirs, destination);
     const result = await downloadFile(connect(), fileId, destination, { overwrite: true });
@@ -266,9 +232,9 @@ describe("downloadFile", () => {
   });
 
   it("leaves nothing behind when bytes are wrong, the caller aborts, or there is no such file", async () => {
-    await using directory = await openTestDirectory();
-    const { connect, fake, fileId } = await stored();
-    const destination = join(directory.path, "copy");
+    await using scene = await stored();
+    const { connect, fake, fileId, directory } = scene;
+    const destination = join(directory, "copy");
     const controller = new AbortController();
     const aborting = downloadFile(connect(), fileId, destination, {
       signal: controller.signal,
@@ -288,8 +254,8 @@ describe("downloadFile", () => {
     });
     fake.state.files.clear();
     await expect(downloadFile(connect(), fileId, destination)).rejects.toMatchObject({ code: "not_found" });
-    await expect(downloadFile(connect(), fileId, join(directory.path, "no", "such", "directory"))).rejects.toThrow();
-    expect(await readdir(directory.path)).toEqual([]);
+    await expect(downloadFile(connect(), fileId, join(directory, "no", "such", "directory"))).rejects.toThrow();
+    expect(await readdir(directory)).toEqual([]);
     await mkdir(destination);
     await expect(downloadFile(connect(), fileId, destination)).rejects.toMatchObject({ code: "destination_exists" });
   });

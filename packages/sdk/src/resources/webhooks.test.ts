@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { createClient, type Client } from "../client.ts";
 import type { Delivery } from "@coffer/contract";
+import { BASE_URL, openService } from "../test-service.ts";
 import { createFake, type Fake, type Receive } from "../testing/index.ts";
 import { isEvent, verifyWebhook, type ReceivedEvent } from "../webhooks/index.ts";
 
-const BASE_URL = "http://coffer.test";
 const HOOK = "http://127.0.0.1:9/hook";
 const START = Date.UTC(2026, 10, 21, 22);
 
@@ -29,11 +29,7 @@ async function open(): Promise<Scene> {
   };
   const fake = createFake({ now: () => scene.now, receive });
   const scene = { arrived, fake, answer: 204, now: START } as { -readonly [Field in keyof Scene]: Scene[Field] };
-  const transport = fake.fetch;
-  const { apiKey } = await createClient({ baseUrl: BASE_URL, transport }).development.signup({
-    email: "a@example.com",
-  });
-  scene.client = createClient({ baseUrl: BASE_URL, transport, credentials: { apiKey } });
+  scene.client = (await openService(fake)).client;
   return scene;
 }
 

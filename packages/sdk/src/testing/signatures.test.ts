@@ -2,10 +2,9 @@
 import { Secp256k1Keypair } from "@mysten/sui/keypairs/secp256k1";
 import { verifyPersonalMessageSignature } from "@mysten/sui/verify";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { createClient, type Client, type Signer } from "../index.ts";
+import type { Client, Signer } from "../index.ts";
+import { openService } from "../test-service.ts";
 import { createFake, type VerifySignature } from "./index.ts";
-
-const baseUrl = "http://coffer.test";
 
 function signerOf(keypair: Secp256k1Keypair): Signer {
   return {
@@ -21,12 +20,8 @@ const verifySignature: VerifySignature = (address, message, signature) =>
     () => false,
   );
 
-async function open(verify?: VerifySignature): Promise<{ client: Client; visitor: Client }> {
-  const { fetch: transport } = createFake(verify === undefined ? {} : { verifySignature: verify });
-  const visitor = createClient({ baseUrl, transport });
-  const { apiKey } = await visitor.development.signup({ email: "a@example.com" });
-  return { client: createClient({ baseUrl, transport, credentials: { apiKey } }), visitor };
-}
+const open = (verify?: VerifySignature) =>
+  openService(createFake(verify === undefined ? {} : { verifySignature: verify }));
 
 /** Every way in which an address is proven. */
 function proofs({ client, visitor }: { readonly client: Client; readonly visitor: Client }, signer: Signer) {
