@@ -1,170 +1,149 @@
 /** Methods of files and folders, with names and contents that are for the members of one vault. */
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { File, Folder } from "@coffer/sdk";
 import * as node from "@coffer/sdk/node";
 import {
   blameContent,
-  lookingIn,
   blameMade,
   itemIn,
   itemOf,
+  lookingIn,
   placeOf,
   plain,
   secrets,
   sharedVault,
   undoDeletion,
 } from "./arguments.ts";
-import { exported } from "./methods-of-vaults.ts";
+import { blameVault, exported } from "./methods-of-vaults.ts";
+import type { Method, Run } from "./method.ts";
 import { blameAsked, blameListed } from "./run.ts";
-import { blameVault } from "./methods-of-vaults.ts";
-import type { Method } from "./method.ts";
+import type { ItemKind } from "./truth.ts";
 
-export const FOLDERS: Readonly<Record<string, Method>> = {
-  "folders.create": async (run) => {
-    const { place, meaning } = placeOf(run);
-    const { name } = secrets(run);
-    run.means({ ...meaning, name, kind: "folder" });
-    const { folderId: parentId, ...rest } = place;
-    const made = await run.client.folders.create({ ...rest, ...(parentId === undefined ? {} : { parentId }), name });
+type Item = ReturnType<typeof itemOf>;
+type Place = ReturnType<typeof placeOf>;
+
+/** Asks about one item by its id: what is answered must be that one. */
+const asking =
+  (kind: ItemKind, act: (run: Run, item: Item) => Promise<File | Folder | null>): Method =>
+  async (run) => {
+    const item = itemOf(run, kind);
+    const answered = await act(run, item);
     return () => {
-      blameMade(run, "folder", meaning, made);
+      if (answered !== null) blameAsked(run, kind, item.id, answered);
     };
-  },
-  "folders.list": async (run) => {
+  };
+
+/** Puts something somewhere: there it must lie. */
+const making =
+  (kind: ItemKind, act: (run: Run, place: Place) => Promise<File | Folder>): Method =>
+  async (run) => {
+    const place = placeOf(run);
+    const made = await act(run, place);
+    return () => {
+      blameMade(run, kind, place.meaning, made);
+    };
+  };
+
+const listing =
+  (
+    kind: ItemKind,
+    act: (run: Run, asked: ReturnType<typeof lookingIn>["asked"]) => Promise<readonly (File | Folder)[]>,
+  ): Method =>
+  async (run) => {
     const { place, meaning } = placeOf(run);
     const { asked, name } = lookingIn(run, place);
     run.means({ ...meaning, name });
-    const { folderId, ...rest } = asked;
-    const page = await run.client.folders.list({
-      ...{ ...rest, limit: 20 },
-      ...(folderId === undefined ? {} : { parentId: folderId }),
-    });
+    const items = await act(run, asked);
     return () => {
-      blameListed(run, "folder", asked, page.folders);
+      blameListed(run, kind, asked, items);
     };
-  },
-  "folders.get": async (run) => {
-    const { id, meaning } = itemOf(run, "folder");
-    run.means(meaning);
-    const folder = await run.client.folders.get(id);
+  };
+
+const reading =
+  (act: (run: Run, item: Item) => Promise<{ readonly content: Buffer; readonly isWhole: boolean }>): Method =>
+  async (run) => {
+    const item = itemOf(run, "file");
+    run.means(item.meaning);
+    const { content, isWhole } = await act(run, item);
     return () => {
-      blameAsked(run, "folder", id, folder);
+      blameContent(run, item.id, content, isWhole);
     };
-  },
-  "folders.update": async (run) => {
-    const { id, meaning } = itemOf(run, "folder");
+  };
+
+/** Now and then the vault is named, too. */
+const named = ({ draw }: Run, { vaultId }: Item) => (draw.chance(0.3) ? { vaultId } : {});
+
+/** What files and folders have alike. */
+function itemMethods(group: "files" | "folders", kind: ItemKind): Record<string, Method> {
+  return {
+    [`${group}.get`]: asking(kind, (run, { id, meaning }) => {
+      run.means(meaning);
+      return run.client[group].get(id);
+    }),
+    [`${group}.delete`]: asking(kind, (run, { id, meaning }) => {
+      run.means(meaning);
+      return run.client[group].delete(id).finally(() => undoDeletion(run, group, id));
+    }),
+    [`${group}.restore`]: asking(kind, async (run, { id, meaning }) => {
+      const { name } = secrets(run);
+      // Where the folder is gone the top is where it comes back to.
+      run.means({ ...meaning, name, folderId: null });
+      await run.world.owner.client[group].delete(id).catch(() => undefined);
+      return run.client[group].restore(id, { name }).finally(() => undoDeletion(run, group, id));
+    }),
+  };
+}
+
+export const FOLDERS: Readonly<Record<string, Method>> = {
+  ...itemMethods("folders", "folder"),
+  "folders.create": making("folder", (run, { place: { folderId, ...place }, meaning }) => {
+    const { name } = secrets(run);
+    run.means({ ...meaning, name, kind: "folder" });
+    return run.client.folders.create({ ...place, ...(folderId === undefined ? {} : { parentId: folderId }), name });
+  }),
+  "folders.list": listing("folder", async (run, { folderId, ...asked }) => {
+    const parent = folderId === undefined ? {} : { parentId: folderId };
+    return (await run.client.folders.list({ ...asked, ...parent, limit: 20 })).folders;
+  }),
+  "folders.update": asking("folder", (run, { id, meaning }) => {
     const { name } = secrets(run);
     run.means({ ...meaning, name });
-    const folder = await run.client.folders.update(id, { name });
-    return () => {
-      blameAsked(run, "folder", id, folder);
-    };
-  },
-  "folders.delete": async (run) => {
-    const { id, meaning } = itemOf(run, "folder");
-    run.means(meaning);
-    const folder = await run.client.folders.delete(id).finally(() => undoDeletion(run, "folders", id));
-    return () => {
-      blameAsked(run, "folder", id, folder);
-    };
-  },
-  "folders.restore": async (run) => {
-    const { id, meaning } = itemOf(run, "folder");
-    const { name } = secrets(run);
-    // Where the folder is gone the top is where it comes back to.
-    run.means({ ...meaning, name, folderId: null });
-    await run.world.owner.client.folders.delete(id).catch(() => undefined);
-    const folder = await run.client.folders.restore(id, { name }).finally(() => undoDeletion(run, "folders", id));
-    return () => {
-      blameAsked(run, "folder", id, folder);
-    };
-  },
+    return run.client.folders.update(id, { name });
+  }),
 };
 
 export const FILES: Readonly<Record<string, Method>> = {
-  "files.list": async (run) => {
-    const { place, meaning } = placeOf(run);
-    const { asked, name } = lookingIn(run, place);
-    run.means({ ...meaning, name });
-    const page = await run.client.files.list({ ...asked, limit: 20 });
-    return () => {
-      blameListed(run, "file", asked, page.files);
-    };
-  },
-  "files.get": async (run) => {
-    const { id, meaning } = itemOf(run, "file");
-    run.means(meaning);
-    const file = await run.client.files.get(id);
-    return () => {
-      blameAsked(run, "file", id, file);
-    };
-  },
-  "files.upload": async (run) => {
-    const { place, meaning } = placeOf(run);
+  ...itemMethods("files", "file"),
+  "files.list": listing("file", async (run, asked) => (await run.client.files.list({ ...asked, limit: 20 })).files),
+  "files.upload": making("file", async (run, { place, meaning }) => {
     const { name, content, body, options } = secrets(run);
     run.means({ ...meaning, name, content, kind: "file" });
-    const { file } = await run.client.files.upload({ ...place, name, body }, options);
-    return () => {
-      blameMade(run, "file", meaning, file);
-    };
-  },
-  "files.replace": async (run) => {
-    const { id, vaultId, meaning } = itemOf(run, "file");
+    return (await run.client.files.upload({ ...place, name, body }, options)).file;
+  }),
+  "files.replace": asking("file", async (run, item) => {
     const { content, body, options } = secrets(run);
-    run.means({ ...meaning, content });
-    const named = run.draw.chance(0.3) ? { vaultId } : {};
-    const { file } = await run.client.files.replace(id, { body, ...named }, options);
-    return () => {
-      blameAsked(run, "file", id, file);
-    };
-  },
-  "files.download": async (run) => {
-    const { id, vaultId, meaning } = itemOf(run, "file");
-    run.means(meaning);
+    run.means({ ...item.meaning, content });
+    return (await run.client.files.replace(item.id, { body, ...named(run, item) }, options)).file;
+  }),
+  "files.download": reading(async (run, item) => {
     const range = run.draw.chance(0.3) ? { range: { offset: 1, length: 5 } } : {};
-    const named = run.draw.chance(0.3) ? { vaultId } : {};
-    const download = await run.client.files.download(id, { ...range, ...named });
-    const content = Buffer.from(await download.bytes());
-    return () => {
-      blameContent(run, id, content, !("range" in range));
-    };
-  },
-  "files.update": async (run) => {
-    const { id, vaultId, meaning } = itemOf(run, "file");
+    const download = await run.client.files.download(item.id, { ...range, ...named(run, item) });
+    return { content: Buffer.from(await download.bytes()), isWhole: !("range" in range) };
+  }),
+  "files.update": asking("file", (run, item) => {
+    const { id, vaultId, meaning } = item;
     const { name } = secrets(run);
     const folderId = meaning.vaultId != null && run.draw.chance(0.3) ? itemIn(run, vaultId, "folder") : undefined;
     run.means({ ...meaning, name, folderId });
     const change = { name, ...(folderId === undefined ? {} : { folderId }) };
-    const named = run.draw.chance(0.3) ? { vaultId } : {};
-    const file = await run.client.files.update(id, change, named);
-    return () => {
-      blameAsked(run, "file", id, file);
-    };
-  },
-  "files.delete": async (run) => {
-    const { id, meaning } = itemOf(run, "file");
-    run.means(meaning);
-    const file = await run.client.files.delete(id).finally(() => undoDeletion(run, "files", id));
-    return () => {
-      if (file !== null) blameAsked(run, "file", id, file);
-    };
-  },
-  "files.restore": async (run) => {
-    const { id, meaning } = itemOf(run, "file");
-    const { name } = secrets(run);
-    run.means({ ...meaning, name, folderId: null });
-    await run.world.owner.client.files.delete(id).catch(() => undefined);
-    const file = await run.client.files.restore(id, { name }).finally(() => undoDeletion(run, "files", id));
-    return () => {
-      blameAsked(run, "file", id, file);
-    };
-  },
+    return run.client.files.update(id, change, named(run, item));
+  }),
   "trash.list": async (run) => {
-    const vaultId = sharedVault(run);
-    const named = run.draw.chance(0.5) ? { vaultId } : {};
-    const page = await run.client.trash.list({ ...named, limit: 20 });
+    const place = run.draw.chance(0.5) ? { vaultId: sharedVault(run) } : {};
+    const page = await run.client.trash.list({ ...place, limit: 20 });
     return () => {
-      blameListed(run, "file", named, page.files);
+      blameListed(run, "file", place, page.files);
     };
   },
   "trash.vaults": async (run) => {
@@ -173,32 +152,24 @@ export const FILES: Readonly<Record<string, Method>> = {
   },
   "trash.empty": plain((run) => run.client.trash.empty({ vaultId: sharedVault(run) })),
 };
+
 /** Of `@coffer/sdk/node`. */
 export const NODE_METHODS: Readonly<Record<string, Method>> = {
-  downloadFile: async (run) => {
-    const { id, meaning } = itemOf(run, "file");
-    run.means(meaning);
+  downloadFile: reading(async (run, { id }) => {
     const path = join(run.world.machine.directory, run.draw.word("download"));
     await node.downloadFile(run.client, id, path);
     const content = await readFile(path);
     await rm(path);
-    return () => {
-      blameContent(run, id, content);
-    };
-  },
-  uploadFile: async (run) => {
-    const { place, meaning } = placeOf(run);
+    return { content, isWhole: true };
+  }),
+  uploadFile: making("file", async (run, { place, meaning }) => {
     const { name, content, body, options } = secrets(run);
     run.means({ ...meaning, name, content, kind: "file" });
     const path = join(run.world.machine.directory, run.draw.word("upload"));
     const journalDirectory = join(run.world.machine.directory, "uploads");
     await writeFile(path, body);
-    const { file } = await node
-      .uploadFile(run.client, path, { ...place, ...options, name, journalDirectory })
-      .finally(() => rm(path));
-    return () => {
-      blameMade(run, "file", meaning, file);
-    };
-  },
+    const to = { ...place, ...options, name, journalDirectory };
+    return (await node.uploadFile(run.client, path, to).finally(() => rm(path))).file;
+  }),
   exportVault: (run) => exported(run, (client, vaultId, directory) => node.exportVault(client, vaultId, directory)),
 };

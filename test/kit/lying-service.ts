@@ -1,6 +1,7 @@
 /** Middleware that makes of an honest service one that lies: tests see what a client then believes, and what not. */
 import { createHash } from "node:crypto";
 import type { File, Middleware } from "@coffer/sdk";
+import type { SharedStack } from "./shared-stack.ts";
 
 /** A file of a shared vault as the service answers it, and as a lie may have it. */
 export interface Shown {
@@ -79,4 +80,59 @@ export async function keepVersion(baseUrl: string, apiKey: string, fileId: strin
   const ask = (path: string) => fetch(`${baseUrl}/api/files/${fileId}${path}`, { headers });
   const { file } = (await (await ask("")).json()) as { file: File };
   return { file, bytes: new Uint8Array(await (await ask("/content")).arrayBuffer()) };
+}
+
+/** Lies in the first answer of an endpoint, and in no other. */
+export function lyingOnce(endpoint: string, change: (said: never) => unknown): Middleware {
+  const lie = lyingAt(endpoint, change);
+  let left = 1;
+  return (request, next, context) =>
+    context.endpointId === endpoint && left-- > 0 ? lie(request, next, context) : next(request);
+}
+
+/** Lies once it is told to: until then the service is what it is. */
+export function lyingLater(...lies: Middleware[]): { isLying: boolean; readonly middleware: Middleware[] } {
+  const state = {
+    isLying: false,
+    middleware: lies.map(
+      (lie): Middleware =>
+        (request, next, context) =>
+          state.isLying ? lie(request, next, context) : next(request),
+    ),
+  };
+  return state;
+}
+
+/** Notes all that leaves: method, address, headers and body. */
+export function watching(sent: string[]): Middleware {
+  return async (request, next) => {
+    const url = decodeURIComponent(request.url.replaceAll("+", " "));
+    const body = Buffer.from(await request.clone().arrayBuffer()).toString("latin1");
+    sent.push(`${request.method} ${url} ${JSON.stringify([...request.headers])} ${body}`);
+    return next(request);
+  };
+}
+
+/** Gives other stored bytes out, with the service's own word for them. */
+export function spoilingContent(change: (body: Uint8Array) => Uint8Array, fileId = ""): Middleware {
+  return async (request, next, { endpointId }) => {
+    const answer = await next(request);
+    if (endpointId !== "files.content" || !request.url.includes(fileId)) return answer;
+    const body = Uint8Array.from(change(new Uint8Array(await answer.arrayBuffer())));
+    const headers = new Headers(answer.headers);
+    headers.set("content-length", String(body.length));
+    headers.set("repr-digest", `sha-256=:${createHash("sha256").update(body).digest("base64")}:`);
+    return new Response(body, { status: answer.status, headers });
+  };
+}
+
+/** A file or folder as the service describes it, with its statements. */
+export async function shown<Item = Shown>(
+  { baseUrl, owner }: Pick<SharedStack, "baseUrl" | "owner">,
+  id: string,
+  kind: "files" | "folders" = "files",
+): Promise<Item> {
+  const headers = { authorization: `Bearer ${owner.apiKey}` };
+  const answer = (await (await fetch(`${baseUrl}/api/${kind}/${id}`, { headers })).json()) as Record<string, Item>;
+  return Object.values(answer)[0] as Item;
 }

@@ -28,9 +28,9 @@ export async function openMachine(
   await writeFile(networkFile, JSON.stringify(network));
   const pinPath = join(directory, "vault-pins.json");
   const memories: SeenMemory[] = [];
-  /** As a process that ends does. */
+  /** What every process still has to write, also one that goes on. */
   const end = async (): Promise<void> => {
-    await Promise.all(memories.splice(0).map((memory) => memory.flush()));
+    await Promise.all(memories.map((memory) => memory.flush()));
   };
   return {
     ...{ directory, pinPath, networkFile },

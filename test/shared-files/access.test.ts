@@ -13,27 +13,23 @@ import {
   type Vault,
 } from "@coffer/sdk";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { openVaultOutside } from "../kit/opened-vault.ts";
-import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+import { sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
+import type { SharedPerson } from "../kit/shared-stack.ts";
 
-let stack: SharedStack;
+const stack = sharedStack(UNLIMITED);
 let vault: Vault;
 let fileId: string;
 let member: SharedPerson;
 
 beforeAll(async () => {
-  stack = await openSharedStack({
-    environment: { SERVICE_RATE_GENERAL: "100000", SERVICE_RATE_GENERAL_BURST: "10000" },
-  });
   const { client } = stack.owner;
   vault = await client.vaults.create({ name: "access", type: "shared" });
   fileId = (await client.files.upload({ vaultId: vault.id, name: "a.txt", body: Buffer.from("hello") })).file.id;
   member = await stack.invite("member");
   await client.vaults.members.add(vault.id, member.signer.chainAddress);
 });
-
-afterAll(() => stack[Symbol.asyncDispose]());
 
 async function read(client: Client, id = fileId): Promise<string> {
   return Buffer.from(await (await client.files.download(id)).bytes()).toString();

@@ -7,12 +7,12 @@ import { createClient, type Client, type DownloadOptions, type Middleware, type 
 import { downloadFile } from "@coffer/sdk/node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { keepVersion, lyingOfFiles } from "../kit/lying-service.ts";
-import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
+import { sharedStack } from "../kit/shared-scene.ts";
 
 const MAGIC = Buffer.from("\x93CFR\r\n\x1a\n", "latin1");
 const RANGES = [undefined, { offset: 0 }, { offset: 0, length: 3 }, { offset: 5, length: 7 }, { offset: 300 }];
 
-let stack: SharedStack;
+const stack = sharedStack();
 let vault: Vault;
 let open: Vault;
 let fileId: string;
@@ -21,7 +21,6 @@ let stored: Buffer;
 let directory: string;
 
 beforeAll(async () => {
-  stack = await openSharedStack();
   const { client, apiKey } = stack.owner;
   vault = await client.vaults.create({ name: "closed", type: "shared" });
   open = await client.vaults.create({ name: "open", type: "public" });
@@ -29,10 +28,7 @@ beforeAll(async () => {
   stored = Buffer.from((await keepVersion(stack.baseUrl, apiKey, fileId)).bytes);
   directory = await mkdtemp(join(tmpdir(), "coffer-ciphertext-"));
 });
-afterAll(async () => {
-  await rm(directory, { recursive: true });
-  await stack[Symbol.asyncDispose]();
-});
+afterAll(() => rm(directory, { recursive: true }));
 
 /** Opened without `sharedVaults`. */
 function plain(...middleware: Middleware[]): Client {

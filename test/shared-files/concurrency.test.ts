@@ -1,22 +1,17 @@
 /** Several writers in one folder of a shared vault, who all want the same names (J16). */
 import type { Client, Vault } from "@coffer/sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
+import { beforeAll, expect, test } from "vitest";
+import { sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
 
 const WRITERS = 8;
 const FILES = process.env["COFFER_TEST_COUNTS"] === "full" ? 50 : 6;
 
-let stack: SharedStack;
+const stack = sharedStack(UNLIMITED);
 let vault: Vault;
 
 beforeAll(async () => {
-  stack = await openSharedStack({
-    environment: { SERVICE_RATE_GENERAL: "100000", SERVICE_RATE_GENERAL_BURST: "10000" },
-  });
   vault = await stack.owner.client.vaults.create({ name: "busy", type: "shared" });
 });
-
-afterAll(() => stack[Symbol.asyncDispose]());
 
 /** Under the first of "name", "name (2)", "name (3)" … that is free. */
 async function put(client: Client, folderId: string, name: string, body: Uint8Array): Promise<string> {

@@ -10,11 +10,11 @@ import { paddedSize, parseVersionStatement } from "@coffer/crypto";
 import { memoryPins, type Client, type Middleware, type Vault } from "@coffer/sdk";
 import { uploadFile } from "@coffer/sdk/node";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
+import { sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
 
 const PART = 256 * 1024;
 
-let stack: SharedStack;
+const stack = sharedStack(UNLIMITED);
 let vault: Vault;
 let directory: string;
 let journals: string;
@@ -23,19 +23,13 @@ let line: Line;
 let client: Client;
 
 beforeAll(async () => {
-  stack = await openSharedStack({
-    environment: { SERVICE_RATE_GENERAL: "100000", SERVICE_RATE_GENERAL_BURST: "10000" },
-  });
   vault = await stack.owner.client.vaults.create({ name: "crashes", type: "shared" });
   directory = await mkdtemp(join(tmpdir(), "coffer-shared-crash-"));
   line = openLine();
   client = stack.owner.another({ middleware: [line.middleware] });
 });
 
-afterAll(async () => {
-  await rm(directory, { recursive: true });
-  await stack[Symbol.asyncDispose]();
-});
+afterAll(() => rm(directory, { recursive: true }));
 
 beforeEach(async () => {
   journals = await mkdtemp(join(directory, "journals-"));

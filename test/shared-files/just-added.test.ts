@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+import { describe, expect, it } from "vitest";
+import { sharedStack } from "../kit/shared-scene.ts";
+import type { SharedPerson } from "../kit/shared-stack.ts";
 
-let stack: SharedStack;
-
-beforeAll(async () => {
-  stack = await openSharedStack();
-});
-
-afterAll(() => stack[Symbol.asyncDispose]());
+const stack = sharedStack();
 
 /** A vault that a reader has just read on the chain, and a member who was added after that. */
 async function openScene(name: string): Promise<{

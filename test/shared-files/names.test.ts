@@ -1,29 +1,22 @@
 /** Names, folders and the trash of shared vaults: the service sees none of it, its members all. */
 import type { Client, File, Middleware, Vault } from "@coffer/sdk";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { readHeight } from "../kit/crash-points.ts";
-import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
+import { sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
 
-let stack: SharedStack;
+const stack = sharedStack(UNLIMITED);
 let client: Client;
 /** The owner in another process. */
 let other: Client;
 
 beforeAll(async () => {
-  stack = await openSharedStack({
-    environment: { SERVICE_RATE_GENERAL: "100000", SERVICE_RATE_GENERAL_BURST: "10000" },
-  });
   ({ client } = stack.owner);
   other = stack.owner.another();
 });
 
-afterAll(() => stack[Symbol.asyncDispose]());
-
-const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
-
 async function put(vault: Vault, name: string, folderId?: string): Promise<File> {
   const place = folderId === undefined ? {} : { folderId };
-  return (await client.files.upload({ vaultId: vault.id, name, body: bytes(name), ...place })).file;
+  return (await client.files.upload({ vaultId: vault.id, name, body: name, ...place })).file;
 }
 
 async function namesIn(vault: Vault, folderId: string, of: Client = other): Promise<string[]> {
@@ -101,7 +94,7 @@ describe.each([false, true])("a shared vault with plain names: %s", (plainNames)
     const writers = [client, other, member.client, member.another()];
     await Promise.all(
       writers.map((writer, index) =>
-        writer.files.upload({ vaultId: vault.id, folderId: folder.id, name: `new ${String(index)}`, body: bytes("n") }),
+        writer.files.upload({ vaultId: vault.id, folderId: folder.id, name: `new ${String(index)}`, body: "n" }),
       ),
     );
     expect(await namesIn(vault, folder.id)).toEqual(["new 0", "new 1", "new 2", "new 3", "one", "three", "two"]);

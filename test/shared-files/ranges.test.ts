@@ -12,21 +12,15 @@ import {
 import { nodePlatform } from "@coffer/crypto/node";
 import type { File, Middleware, Vault } from "@coffer/sdk";
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { openVaultOutside } from "../kit/opened-vault.ts";
-import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
+import { sharedStack } from "../kit/shared-scene.ts";
 
 const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
 const SIZE = 2 * GIB;
 
-let stack: SharedStack;
-
-beforeAll(async () => {
-  stack = await openSharedStack();
-});
-
-afterAll(() => stack[Symbol.asyncDispose]());
+const stack = sharedStack();
 
 /** The content of the large file: byte `at` follows from `at`. */
 async function* contentOf(from: number, to: number): AsyncGenerator<Uint8Array, void, undefined> {

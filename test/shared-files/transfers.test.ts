@@ -6,27 +6,22 @@ import { join } from "node:path";
 import { createClient, type Client, type Middleware, type Vault } from "@coffer/sdk";
 import { downloadFile, uploadFile } from "@coffer/sdk/node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
+import { sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
 
-let stack: SharedStack;
+const stack = sharedStack(UNLIMITED);
 let vault: Vault;
 let directory: string;
 /** The owner in another process. */
 let reader: Client;
 
 beforeAll(async () => {
-  stack = await openSharedStack({ environment: FAST });
   vault = await stack.owner.client.vaults.create({ name: "transfers", type: "shared" });
   reader = stack.owner.another();
   directory = await mkdtemp(join(tmpdir(), "coffer-shared-files-"));
 });
 
-afterAll(async () => {
-  await rm(directory, { recursive: true });
-  await stack[Symbol.asyncDispose]();
-});
+afterAll(() => rm(directory, { recursive: true }));
 
-const FAST = { SERVICE_RATE_GENERAL: "100000", SERVICE_RATE_GENERAL_BURST: "10000" };
 const MIB = 1024 * 1024;
 const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 

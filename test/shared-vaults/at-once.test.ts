@@ -4,25 +4,24 @@ import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client, CreationJournal, Vault } from "@coffer/sdk";
 import { fileCreations } from "@coffer/sdk/node";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readHeight, readObject, readRows } from "../kit/crash-points.ts";
 import { type Machine, openMachine } from "../kit/mortal-process.ts";
-import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+import { sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
+import type { SharedPerson } from "../kit/shared-stack.ts";
 
-let stack: SharedStack;
+const stack = sharedStack({
+  ...UNLIMITED,
+  localnet: { keyServers: { independent: { threshold: 1, servers: 1 } } },
+});
 let owner: SharedPerson;
 let vault: Vault;
 let machine: Machine;
 
 beforeAll(async () => {
-  stack = await openSharedStack({
-    environment: { SERVICE_RATE_GENERAL: "100000", SERVICE_RATE_GENERAL_BURST: "10000" },
-    localnet: { keyServers: { independent: { threshold: 1, servers: 1 } } },
-  });
   owner = stack.owner;
   vault = await owner.client.vaults.create({ name: "at once", type: "shared" });
 });
-afterAll(() => stack[Symbol.asyncDispose]());
 beforeEach(async () => {
   machine = await openMachine(stack);
   return () => machine[Symbol.asyncDispose]();

@@ -1,22 +1,21 @@
 /** A file that goes to another vault: copied, encrypted anew for that vault's members, and then trashed (decision 0022). */
 import { SdkError, type Client, type File, type Middleware, type Vault } from "@coffer/sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+import { beforeAll, expect, test } from "vitest";
+import { sharedStack } from "../kit/shared-scene.ts";
+import type { SharedPerson } from "../kit/shared-stack.ts";
 
-let stack: SharedStack;
+const stack = sharedStack();
 let owner: SharedPerson;
 let member: SharedPerson;
 let vaults: Record<"first" | "second", Vault>;
 
 beforeAll(async () => {
-  stack = await openSharedStack();
   owner = stack.owner;
   member = await stack.invite("reader");
   const create = (name: string) => owner.client.vaults.create({ name, type: "shared" });
   vaults = { first: await create("first"), second: await create("second") };
   await owner.client.vaults.members.add(vaults.second.id, member.signer.chainAddress);
 });
-afterAll(() => stack[Symbol.asyncDispose]());
 
 /** As the decision has it, made to be repeated: what lies there already must be the same content. */
 async function move(client: Client, { id, name, contentType }: File, vaultId: string): Promise<void> {

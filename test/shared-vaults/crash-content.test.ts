@@ -7,12 +7,16 @@ import type { Vault } from "@coffer/sdk";
 import { exportVault, uploadFile } from "@coffer/sdk/node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Act, cutEverywhere, readObject, readRows } from "../kit/crash-points.ts";
-import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+import { sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
+import type { SharedPerson } from "../kit/shared-stack.ts";
 
 const PART = 64 * 1024;
 const LARGE = randomBytes(PART * 2 + 500);
 
-let stack: SharedStack;
+const stack = sharedStack({
+  ...UNLIMITED,
+  localnet: { keyServers: { independent: { threshold: 1, servers: 1 } } },
+});
 let owner: SharedPerson;
 let reader: SharedPerson;
 let vault: Vault;
@@ -21,20 +25,13 @@ let directory: string;
 let made = 0;
 
 beforeAll(async () => {
-  stack = await openSharedStack({
-    environment: { SERVICE_RATE_GENERAL: "100000", SERVICE_RATE_GENERAL_BURST: "10000" },
-    localnet: { keyServers: { independent: { threshold: 1, servers: 1 } } },
-  });
   owner = stack.owner;
   reader = await stack.invite("reader");
   directory = await mkdtemp(join(tmpdir(), "coffer-crash-content-"));
   vault = await newVault();
   keptId = await put("kept.txt");
 });
-afterAll(async () => {
-  await rm(directory, { recursive: true, force: true });
-  await stack[Symbol.asyncDispose]();
-});
+afterAll(() => rm(directory, { recursive: true, force: true }));
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 const named = (name: string): string => `${name} ${String((made += 1))}`;

@@ -3,11 +3,15 @@ import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ApiError, type Vault } from "@coffer/sdk";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { type Act, cutEverywhere, readObject, readRows } from "../kit/crash-points.ts";
-import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+import { sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
+import type { SharedPerson } from "../kit/shared-stack.ts";
 
-let stack: SharedStack;
+const stack = sharedStack({
+  ...UNLIMITED,
+  localnet: { keyServers: { independent: { threshold: 1, servers: 1 } } },
+});
 let owner: SharedPerson;
 let reader: SharedPerson;
 let vault: Vault;
@@ -16,10 +20,6 @@ let fileId: string;
 let made = 0;
 
 beforeAll(async () => {
-  stack = await openSharedStack({
-    environment: { SERVICE_RATE_GENERAL: "100000", SERVICE_RATE_GENERAL_BURST: "10000" },
-    localnet: { keyServers: { independent: { threshold: 1, servers: 1 } } },
-  });
   owner = stack.owner;
   reader = await stack.invite("reader");
   vault = await owner.client.vaults.create({ name: "rights", type: "shared" });
@@ -28,7 +28,6 @@ beforeAll(async () => {
   const { file } = await owner.client.files.upload({ vaultId: vault.id, name: "kept.txt", body: encode("kept") });
   fileId = file.id;
 });
-afterAll(() => stack[Symbol.asyncDispose]());
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 const named = (name: string): string => `${name} ${String((made += 1))}`;

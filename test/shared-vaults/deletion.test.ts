@@ -1,19 +1,17 @@
 /** What the owner's client signs before something of a shared vault is deleted, whatever the service asks it to (decision 0030). */
 import { renderDeletionText } from "@coffer/contract";
 import { memoryPins, type Client, type Middleware, type Vault } from "@coffer/sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
+import { beforeAll, expect, test } from "vitest";
+import { sharedStack } from "../kit/shared-scene.ts";
 
-let stack: SharedStack;
+const stack = sharedStack();
 let vault: Vault;
 /** The texts that the owner's key was asked to sign. */
 let signed: string[];
 
 beforeAll(async () => {
-  stack = await openSharedStack();
   vault = await stack.owner.client.vaults.create({ name: "kept", type: "shared" });
 });
-afterAll(() => stack[Symbol.asyncDispose]());
 
 /** The owner's client, watched, behind a service that answers as `middleware` says. */
 function watched(...middleware: Middleware[]): Client {

@@ -8,9 +8,10 @@ import { promisify } from "node:util";
 import { exportVault, openExport, type OpenedExport } from "@coffer/sdk/node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { collect } from "../kit/changed-export.ts";
-import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+import { sharedStack } from "../kit/shared-scene.ts";
+import type { SharedPerson } from "../kit/shared-stack.ts";
 
-let stack: SharedStack;
+const stack = sharedStack();
 let member: SharedPerson;
 let place: string;
 let bundle: string;
@@ -20,7 +21,6 @@ let fileIds: string[];
 beforeAll(async () => {
   place = await mkdtemp(join(tmpdir(), "coffer-export-"));
   bundle = join(place, "bundle");
-  stack = await openSharedStack();
   const { client } = stack.owner;
   member = stack.owner;
   vaultId = (await client.vaults.create({ name: "exported", type: "shared" })).id;
@@ -28,10 +28,7 @@ beforeAll(async () => {
   fileIds = [file.id];
   await exportVault(client, vaultId, bundle);
 }, 60_000);
-afterAll(async () => {
-  await stack[Symbol.asyncDispose]();
-  await rm(place, { recursive: true, force: true });
-});
+afterAll(() => rm(place, { recursive: true, force: true }));
 
 async function openAs(person: SharedPerson, directory = bundle, more = {}): Promise<OpenedExport> {
   return openExport(directory, { signer: person.signer, network: stack.network, ...more });

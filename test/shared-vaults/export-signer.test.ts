@@ -8,19 +8,15 @@ import { parseExportStatement, signExportStatement } from "@coffer/crypto";
 import { exportVault, openExport } from "@coffer/sdk/node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { collect, unsigned } from "../kit/changed-export.ts";
-import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
+import { sharedStack } from "../kit/shared-scene.ts";
 
-let stack: SharedStack;
+const stack = sharedStack();
 let directory: string;
 
 beforeAll(async () => {
-  stack = await openSharedStack();
   directory = await mkdtemp(join(tmpdir(), "coffer-export-signer-"));
 });
-afterAll(async () => {
-  await stack[Symbol.asyncDispose]();
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(() => rm(directory, { recursive: true, force: true }));
 
 test("says when it is opened that who signed it is no member any more", async () => {
   const { client } = stack.owner;

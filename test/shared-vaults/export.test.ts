@@ -7,12 +7,13 @@ import { parseExportStatement, signExportStatement } from "@coffer/crypto";
 import { exportVault, openExport, type ExportResult, type OpenedExport } from "@coffer/sdk/node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { collect, edit, readAll, unsigned } from "../kit/changed-export.ts";
-import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+import { sharedStack } from "../kit/shared-scene.ts";
+import type { SharedPerson } from "../kit/shared-stack.ts";
 
 /** Of the owner's network configuration. */
 const AGGREGATOR_KEY = "enoki_private_fedcba9876543210";
 
-let stack: SharedStack;
+const stack = sharedStack();
 let member: SharedPerson;
 let place: string;
 let bundle: string;
@@ -21,13 +22,11 @@ let fileIds: string[];
 let exported: ExportResult;
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
-const bytes = (words: string): Uint8Array => new TextEncoder().encode(words);
 const NAME = "../../etc/passwd";
 
 beforeAll(async () => {
   place = await mkdtemp(join(tmpdir(), "coffer-export-"));
   bundle = join(place, "bundle");
-  stack = await openSharedStack();
   const { client } = stack.owner;
   member = await stack.invite("reader");
   const vault = await client.vaults.create({ name: "exported", type: "shared" });
@@ -35,8 +34,7 @@ beforeAll(async () => {
   await client.vaults.members.add(vaultId, member.signer.chainAddress);
   const folder = await client.folders.create({ name: "reports", vaultId });
   const put = async (name: string, folderId?: string) =>
-    (await client.files.upload({ vaultId, name, body: bytes(`content of ${name}`), ...(folderId && { folderId }) }))
-      .file.id;
+    (await client.files.upload({ vaultId, name, body: `content of ${name}`, ...(folderId && { folderId }) })).file.id;
   fileIds = [await put("one.txt"), await put("..passwd", folder.id), await put("trashed.txt")];
   await client.files.delete(fileIds[2] ?? "");
   await member.client.files.upload({ vaultId, name: "by-member.bin", body: new Uint8Array(3_000_000).fill(7) });
@@ -45,10 +43,7 @@ beforeAll(async () => {
   const network = { ...stack.network, keyServerSets: [independent!, { ...committee!, servers: named }] };
   exported = await exportVault(stack.owner.another({ shared: { network } }), vaultId, bundle);
 });
-afterAll(async () => {
-  await stack[Symbol.asyncDispose]();
-  await rm(place, { recursive: true, force: true });
-});
+afterAll(() => rm(place, { recursive: true, force: true }));
 
 async function openAs(person: SharedPerson, directory = bundle, more = {}): Promise<OpenedExport> {
   return openExport(directory, { signer: person.signer, network: stack.network, ...more });
@@ -75,7 +70,7 @@ describe("an export", () => {
     expect(text(await readAll(opened, fileIds[1] ?? ""))).toBe("content of ..passwd");
     expect(await opened.verify()).toEqual([]);
     expect(NAME).toContain(".."); // Such a name is refused before it is signed:
-    await expect(stack.owner.client.files.upload({ vaultId, name: NAME, body: bytes("x") })).rejects.toThrow();
+    await expect(stack.owner.client.files.upload({ vaultId, name: NAME, body: "x" })).rejects.toThrow();
   });
 
   test("says who exported it and when, signed by a key that the vault names", async () => {
@@ -105,7 +100,7 @@ describe("an export", () => {
     expect([opened.exportedBy, opened.exporterIsMember, await opened.verify()]).toEqual([null, null, []]);
     // The same member is told how to become able to sign.
     const write: unknown = await reader.client.files
-      .upload({ vaultId, name: "mine", body: bytes("x") })
+      .upload({ vaultId, name: "mine", body: "x" })
       .catch((error: unknown) => error);
     expect(write).toMatchObject({ code: "signing_key_missing" });
     expect((write as { nextStep: string }).nextStep).toContain(`vaults.setSigningKey("${vaultId}")`);
@@ -148,7 +143,7 @@ describe("an export", () => {
       ],
     });
     const added = await Promise.all(
-      ["new-1", "new-2"].map(async (name) => (await client.files.upload({ vaultId, name, body: bytes(name) })).file.id),
+      ["new-1", "new-2"].map(async (name) => (await client.files.upload({ vaultId, name, body: name })).file.id),
     );
     await expect(exportVault(cut, vaultId, directory)).rejects.toThrow();
     await expect(openAs(member, directory)).rejects.toMatchObject({ code: "damaged" });
@@ -157,7 +152,7 @@ describe("an export", () => {
     expect(contents).toBe(1);
     const opened = await openAs(member, directory);
     expect(text(await readAll(opened, added[0] ?? ""))).toBe("new-1");
-    await client.files.replace(added[0] ?? "", { body: bytes("changed") });
+    await client.files.replace(added[0] ?? "", { body: "changed" });
     await client.files.delete(added[1] ?? "", { permanent: true });
     const older = await mkdtemp(join(place, "older-"));
     await cp(directory, older, { recursive: true });

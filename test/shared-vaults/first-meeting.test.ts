@@ -15,9 +15,11 @@ import {
 } from "@coffer/sdk";
 import { uploadFile } from "@coffer/sdk/node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+import { lyingAt, watching } from "../kit/lying-service.ts";
+import { read, sharedStack } from "../kit/shared-scene.ts";
+import type { SharedPerson } from "../kit/shared-stack.ts";
 
-let stack: SharedStack;
+const stack = sharedStack();
 let owner: SharedPerson;
 let vault: Vault;
 let other: Vault;
@@ -26,17 +28,13 @@ let directory: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "coffer-meeting-"));
-  stack = await openSharedStack();
   owner = stack.owner;
   vault = await owner.client.vaults.create({ name: "told", type: "shared" });
   other = await owner.client.vaults.create({ name: "another", type: "shared" });
   const body = Buffer.from("for members alone");
   fileId = (await owner.client.files.upload({ vaultId: vault.id, name: "a.txt", body })).file.id;
 });
-afterAll(async () => {
-  await stack[Symbol.asyncDispose]();
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(() => rm(directory, { recursive: true, force: true }));
 
 const newSigner = async () => chainKeySigner((await generateChainKey()).privateKey);
 
@@ -44,7 +42,8 @@ const newSigner = async () => chainKeySigner((await generateChainKey()).privateK
 async function arrive(pins: PinStore, text: string) {
   const signer = await newSigner();
   const { baseUrl, network } = stack;
-  const { key } = await createClient({ baseUrl }).invites.redeem(text, signer, { pins });
+  const redeeming = createClient({ baseUrl, sharedVaults: { signer, network, pins } });
+  const { key } = await redeeming.invites.redeem(text, signer);
   for (const { id } of [vault, other]) await owner.client.vaults.members.add(id, signer.chainAddress);
   return (...middleware: Middleware[]): Client =>
     createClient({ baseUrl, credentials: { apiKey: key }, sharedVaults: { signer, network, pins }, middleware });
@@ -54,20 +53,11 @@ async function invite(vaultIds?: string[]): Promise<string> {
   return (await owner.client.invites.create({ name: "agent", ...(vaultIds === undefined ? {} : { vaultIds }) })).text;
 }
 
-/** Says something else of the vault, and remembers what was sent to it. */
-function lying(change: Partial<Vault>, sent: string[] = []): Middleware {
-  return async (request, next, { endpointId }) => {
-    if (request.body !== null) sent.push(Buffer.from(await request.clone().arrayBuffer()).toString("latin1"));
-    sent.push(request.url, JSON.stringify([...request.headers]));
-    const answer = await next(request);
-    if (endpointId !== "vaults.get" || !answer.ok) return answer;
-    const { vault: told } = (await answer.json()) as { vault: Vault };
-    return Response.json({ vault: { ...told, ...change } });
-  };
-}
+/** Says something else of the vault. */
+const lying = (change: Partial<Vault>): Middleware =>
+  lyingAt("vaults.get", (said: { vault: Vault }) => ({ vault: { ...said.vault, ...change } }));
 
-const read = async (client: Client): Promise<string> =>
-  Buffer.from(await (await client.files.download(fileId)).bytes()).toString();
+const readFile = (client: Client) => read(client, fileId);
 
 describe("an invite with shared vaults", () => {
   test("pins them before the service is asked: another object under the vault's id is not even looked at", async () => {
@@ -79,7 +69,7 @@ describe("an invite with shared vaults", () => {
       ...{ ownerAddress: owner.signer.chainAddress, chainId: stack.network.chainId },
     });
     const lied = open(lying({ chainObjectId: other.chainObjectId }));
-    expect(await read(lied)).toBe("for members alone");
+    expect(await readFile(lied)).toBe("for members alone");
     const { file } = await lied.files.upload({ vaultId: vault.id, name: "b.txt", body: Buffer.from("mine") });
     expect(Buffer.from(await (await owner.client.files.download(file.id)).bytes()).toString()).toBe("mine");
   });
@@ -90,11 +80,11 @@ describe("an invite with shared vaults", () => {
     const sent: Record<"told" | "untold", string[]> = { told: [], untold: [] };
     const asPublic = { type: "public", chainObjectId: null } as const;
     const secret = { vaultId: vault.id, name: "plans.txt", body: Buffer.from("the plans of this quarter") };
-    await told(lying(asPublic, sent.told)).files.upload(secret);
+    await told(watching(sent.told), lying(asPublic)).files.upload(secret);
     expect(sent.told.join("\n")).not.toMatch(/the plans of this quarter|plans\.txt/);
     // Without what the invite tells, the same lie works: that is what it is for.
     const lost = { vaultId: vault.id, name: "lost.txt", body: Buffer.from("what nobody had told") };
-    const meeting = untold(lying(asPublic, sent.untold)).files.upload(lost);
+    const meeting = untold(watching(sent.untold), lying(asPublic)).files.upload(lost);
     await expect(meeting).rejects.toMatchObject({ code: "not_encrypted" });
     expect(sent.untold.join("\n")).toMatch(/what nobody had told/);
   });
@@ -137,14 +127,10 @@ describe("an invite with shared vaults", () => {
 });
 
 /** Shows other addresses than those that redeemed. */
-function showingAddress(chainAddress: string): Middleware {
-  return async (request, next, { endpointId }) => {
-    const answer = await next(request);
-    if (endpointId !== "invites.list") return answer;
-    const { invites } = (await answer.json()) as { invites: object[] };
-    return Response.json({ invites: invites.map((each) => ({ ...each, chainAddress })), nextCursor: null });
-  };
-}
+const showingAddress = (chainAddress: string): Middleware =>
+  lyingAt("invites.list", ({ invites }: { invites: object[] }) => ({
+    ...{ invites: invites.map((each) => ({ ...each, chainAddress })), nextCursor: null },
+  }));
 
 describe("members.add with an invite", () => {
   test("adds who redeemed it, and nobody whom the service puts in that place", async () => {
@@ -199,33 +185,9 @@ describe("vaults.trust", () => {
     const { chainAddress: ownerAddress } = owner.signer;
     const client = agent.another({ middleware: [lying({ type: "public", chainObjectId: null })] });
     await expect(client.files.list({ vaultId: vault.id })).rejects.toMatchObject({ code: "vault_changed" });
-    await expect(read(client)).rejects.toMatchObject({ code: "vault_changed" });
+    await expect(readFile(client)).rejects.toMatchObject({ code: "vault_changed" });
     await client.vaults.trust(vault.id, { chainObjectId, ownerAddress });
-    expect(await read(client)).toBe("for members alone");
-  });
-
-  test("is not undone by a service that answers an earlier question late", async () => {
-    const agent = await stack.invite("kept waiting");
-    await owner.client.vaults.members.add(vault.id, agent.signer.chainAddress);
-    const pins = memoryPins();
-    const [asked, told] = [Promise.withResolvers<null>(), Promise.withResolvers<null>()];
-    const late: Middleware = async (request, next, context) => {
-      if (context.endpointId !== "vaults.get") return next(request);
-      asked.resolve(null);
-      await told.promise;
-      return lying({ chainObjectId: other.chainObjectId })(request, next, context);
-    };
-    const waiting = agent.another({ shared: { pins }, middleware: [late], retry: { limit: 0 } });
-    const reading = read(waiting);
-    await asked.promise;
-    // In another process, which shares the pins.
-    const trusted = { chainObjectId: vault.chainObjectId ?? "", ownerAddress: owner.signer.chainAddress };
-    await agent.another({ shared: { pins } }).vaults.trust(vault.id, trusted);
-    told.resolve(null);
-    // Who comes second compares what it was shown with what is pinned, and takes neither for the other.
-    await expect(reading).rejects.toMatchObject({ code: "vault_changed" });
-    expect(await read(waiting)).toBe("for members alone");
-    expect(await pins.load(stack.baseUrl, vault.id)).toMatchObject(trusted);
+    expect(await readFile(client)).toBe("for members alone");
   });
 
   test("refuses an owner whom the chain does not name, and what is no address", async () => {
@@ -251,17 +213,14 @@ describe("vaults.trust", () => {
 describe("a file that is named with its vault", () => {
   /** Shows every file in a public vault, in the clear. */
   let open: Vault;
-  const elsewhere: Middleware = async (request, next, { endpointId }) => {
-    const answer = await next(request);
-    if (endpointId !== "files.get") return answer;
-    const { file } = (await answer.json()) as { file: object };
-    return Response.json({ file: { ...file, vaultId: open.id, shared: null, encrypted: false } });
-  };
+  const elsewhere = lyingAt("files.get", ({ file }: { file: object }) => ({
+    file: { ...file, vaultId: open.id, shared: null, encrypted: false },
+  }));
 
   test("is changed there and nowhere else, by a process that has met neither", async () => {
     open = await owner.client.vaults.create({ name: "for everyone", type: "public" });
     const sent: string[] = [];
-    const lied = () => owner.another({ middleware: [lying({}, sent), elsewhere] });
+    const lied = () => owner.another({ middleware: [watching(sent), elsewhere] });
     const place = { vaultId: vault.id };
     const body = Buffer.from("the words of its next version");
     const path = join(directory, "next.txt");
@@ -309,7 +268,7 @@ test("a first caller who gives up takes nobody along who waits for the same vaul
 
 test("a name is looked for in a vault that is named, so that none of a shared vault is told to the service", async () => {
   const sent: string[] = [];
-  const client = owner.another({ middleware: [lying({}, sent)] });
+  const client = owner.another({ middleware: [watching(sent)] });
   for (const query of [{ name: "b.txt" }, { name: "b.txt", folderId: "root" }])
     await expect(client.files.list(query)).rejects.toMatchObject({ code: "invalid_request" });
   expect(sent).toEqual([]);

@@ -1,18 +1,17 @@
 /** A shared vault that changes its owner: on the chain first, and then the service lets the new owner's account have it. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { memoryPins, type Client } from "@coffer/sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+import { memoryPins } from "@coffer/sdk";
+import { beforeAll, expect, test } from "vitest";
+import { read, sharedStack } from "../kit/shared-scene.ts";
+import type { SharedPerson } from "../kit/shared-stack.ts";
 
-let stack: SharedStack;
+const stack = sharedStack();
 let heir: SharedPerson;
 
 beforeAll(async () => {
-  stack = await openSharedStack();
   heir = await stack.signUp("heir");
 });
-afterAll(() => stack[Symbol.asyncDispose]());
 
 async function openOffered(name: string) {
   const { owner } = stack;
@@ -28,10 +27,6 @@ async function openOffered(name: string) {
 }
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
-
-async function read(client: Client, fileId: string): Promise<string> {
-  return new TextDecoder().decode(await (await client.files.download(fileId)).bytes());
-}
 
 test("the new owner has the vault, its files and its management, and the old owner nothing that comes after", async () => {
   const { owner } = stack;

@@ -1,28 +1,26 @@
 /** Key servers that are down or behind: what still works, what does not, and what is left behind (nothing). */
 import { readdir } from "node:fs/promises";
 import { openChain } from "@coffer/chain";
-import { afterEach, beforeAll, describe, expect, test, afterAll } from "vitest";
-import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { sharedStack } from "../kit/shared-scene.ts";
+import type { SharedPerson } from "../kit/shared-stack.ts";
 
-let stack: SharedStack;
+const stack = sharedStack();
 let owner: SharedPerson;
 let member: SharedPerson;
 let vaultId: string;
 let fileId: string;
 
-const bytes = (words: string): Uint8Array => new TextEncoder().encode(words);
 const read = async (person: SharedPerson, id: string, client = person.another()): Promise<string> =>
   new TextDecoder().decode(await (await client.files.download(id)).bytes());
 
 beforeAll(async () => {
-  stack = await openSharedStack();
   owner = stack.owner;
   member = await stack.invite("member");
   vaultId = (await owner.client.vaults.create({ name: "guarded", type: "shared" })).id;
   await owner.client.vaults.members.add(vaultId, member.signer.chainAddress);
-  fileId = (await owner.client.files.upload({ vaultId, name: "before", body: bytes("before") })).file.id;
+  fileId = (await owner.client.files.upload({ vaultId, name: "before", body: "before" })).file.id;
 });
-afterAll(() => stack[Symbol.asyncDispose]());
 afterEach(() => {
   for (const index of [0, 1, 2]) Object.assign(stack.localnet.faults.keyServer(index), { down: false, stale: false });
   stack.localnet.faults.node.stale = false;
@@ -46,7 +44,7 @@ describe("key servers", () => {
     down(index);
     expect(await read(member, fileId)).toBe("before");
     const vault = await owner.client.vaults.create({ name: `with-two-${String(index)}`, type: "shared" });
-    const { file } = await owner.another().files.upload({ vaultId: vault.id, name: "new", body: bytes("new") });
+    const { file } = await owner.another().files.upload({ vaultId: vault.id, name: "new", body: "new" });
     expect(await read(owner, file.id)).toBe("new");
   });
 
@@ -60,7 +58,7 @@ describe("key servers", () => {
     expect(message).toMatch(/key server 3 of 3 \S+ cannot be reached/);
     const moved = (await owner
       .another()
-      .files.upload({ vaultId, name: "x", body: bytes("x") })
+      .files.upload({ vaultId, name: "x", body: "x" })
       .catch((error: unknown) => error)) as Error;
     expect(moved).toMatchObject({ code: "key_servers_unavailable" });
     expect(await remains()).toEqual(before);
@@ -75,7 +73,7 @@ describe("key servers", () => {
     for (const index of [0, 1, 2]) stack.localnet.faults.keyServer(index).stale = true;
     await owner.client.vaults.members.remove(vaultId, leaving.signer.chainAddress);
     // The writer's key is of the new generation: key servers that have not seen it give nobody its key, so it is sealed and kept at hand.
-    const { file } = await owner.client.files.upload({ vaultId, name: "after", body: bytes("after") });
+    const { file } = await owner.client.files.upload({ vaultId, name: "after", body: "after" });
     await expect(read(leaving, file.id, warm)).rejects.toThrow();
     await expect(read(leaving, file.id)).rejects.toThrow();
     // With the service's help, too: the ciphertext alone is of no use.

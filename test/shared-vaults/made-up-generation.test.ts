@@ -5,13 +5,13 @@ import { join } from "node:path";
 import type { Client, ClientOptions, Clock, Vault } from "@coffer/sdk";
 import { filePins } from "@coffer/sdk/node";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
+import { sharedStack } from "../kit/shared-scene.ts";
 
 const LARGEST = 2n ** 64n - 1n;
 /** A client remembers what it read of a vault for less than this, in milliseconds. */
 const REMEMBERED = 5001;
 
-let stack: SharedStack;
+const stack = sharedStack();
 let root: string;
 /** Of one machine; each test has its own. */
 let directory: string;
@@ -20,23 +20,16 @@ let now: number;
 let vault: Vault;
 let fileId: string;
 
-const bytes = (words: string): Uint8Array => new TextEncoder().encode(words);
-
 beforeAll(async () => {
-  stack = await openSharedStack();
   root = await mkdtemp(join(tmpdir(), "coffer-made-up-"));
   vault = await stack.owner.client.vaults.create({ name: "made up", type: "shared" });
-  fileId = (await stack.owner.client.files.upload({ vaultId: vault.id, name: "a.txt", body: bytes("content") })).file
-    .id;
+  fileId = (await stack.owner.client.files.upload({ vaultId: vault.id, name: "a.txt", body: "content" })).file.id;
 });
 beforeEach(async () => {
   now = Date.now();
   directory = await mkdtemp(join(root, "machine-"));
 });
-afterAll(async () => {
-  await stack[Symbol.asyncDispose]();
-  await rm(root, { recursive: true, force: true });
-});
+afterAll(() => rm(root, { recursive: true, force: true }));
 
 /** What a node says in the place of the vault's generation and floor. */
 interface Lie {
@@ -95,7 +88,7 @@ async function read(client: Client): Promise<string> {
   return new TextDecoder().decode(await (await client.files.download(fileId, { vaultId: vault.id })).bytes());
 }
 
-const write = (client: Client) => client.files.replace(fileId, { body: bytes("content"), vaultId: vault.id });
+const write = (client: Client) => client.files.replace(fileId, { body: "content", vaultId: vault.id });
 
 /** What the node said, once, to a process of this machine. */
 async function lieOnce(said: NonNullable<Lie["now"]>, secondsAgo = 0): Promise<void> {
@@ -219,7 +212,7 @@ test("names that a node calls plain are sent to nobody: a vault that encrypted t
   const node: Lie = { now: { plainNames: true } };
   now -= REMEMBERED;
   const client = newProcess(node, 0, stack.network, { transport });
-  const upload = () => client.files.upload({ vaultId: vault.id, name, body: bytes("more") });
+  const upload = () => client.files.upload({ vaultId: vault.id, name, body: "more" });
   await expect(upload()).rejects.toMatchObject({
     code: "vault_changed",
     nextStep: expect.stringContaining("vaults.trust") as string,

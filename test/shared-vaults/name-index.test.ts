@@ -9,14 +9,15 @@ import {
   type VaultKeyRecord,
 } from "@coffer/crypto";
 import type { Client, Middleware, Vault } from "@coffer/sdk";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { lyingAt } from "../kit/lying-service.ts";
 import { openVaultOutside, type OpenedVault } from "../kit/opened-vault.ts";
-import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+import { sharedStack } from "../kit/shared-scene.ts";
+import type { SharedPerson } from "../kit/shared-stack.ts";
 
 const NAME = "settlement draft.txt";
 
-let stack: SharedStack;
+const stack = sharedStack();
 let owner: Client;
 let former: SharedPerson;
 let vault: Vault;
@@ -24,16 +25,14 @@ let vault: Vault;
 let before: OpenedVault;
 let after: OpenedVault;
 
-const bytes = (words: string): Uint8Array => new TextEncoder().encode(words);
 const hexOf = (some: Uint8Array): string => Buffer.from(some).toString("hex");
 
 beforeAll(async () => {
-  stack = await openSharedStack();
   owner = stack.owner.client;
   former = await stack.invite("former");
   vault = await owner.vaults.create({ name: "looked-in", type: "shared" });
   await owner.vaults.members.add(vault.id, former.signer.chainAddress);
-  await owner.files.upload({ vaultId: vault.id, name: NAME, body: bytes("draft") });
+  await owner.files.upload({ vaultId: vault.id, name: NAME, body: "draft" });
   before = await openVaultOutside(former, vault, stack.network);
   await owner.vaults.members.remove(vault.id, former.signer.chainAddress);
   await owner.vaults.rotate(vault.id);
@@ -41,7 +40,6 @@ beforeAll(async () => {
   const current = keys.find(({ keyId }) => keyId !== hexOf(before.record.keyId));
   after = await openVaultOutside(stack.owner, vault, stack.network, current?.keyId);
 });
-afterAll(() => stack[Symbol.asyncDispose]());
 
 /** A client that has met nothing; the service names this record for every folder, and lists it. The indexes that it is asked for are noted. */
 function askedFor(record: VaultKeyRecord): { readonly client: Client; readonly asked: string[] } {

@@ -6,9 +6,10 @@ import type { NetworkConfiguration } from "@coffer/chain";
 import type { Client, Middleware } from "@coffer/sdk";
 import { exportVault, openExport } from "@coffer/sdk/node";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+import { sharedStack } from "../kit/shared-scene.ts";
+import type { SharedPerson } from "../kit/shared-stack.ts";
 
-let stack: SharedStack;
+const stack = sharedStack();
 let owner: SharedPerson;
 let member: SharedPerson;
 let vaultId: string;
@@ -18,7 +19,6 @@ let place: string;
 
 beforeAll(async () => {
   place = await mkdtemp(join(tmpdir(), "coffer-reseal-"));
-  stack = await openSharedStack();
   owner = stack.owner;
   const { vaults } = owner.client;
   vaultId = (await vaults.create({ name: "moving", type: "shared" })).id;
@@ -33,10 +33,7 @@ beforeAll(async () => {
 afterEach(() => {
   independentAre({ down: false });
 });
-afterAll(async () => {
-  await stack[Symbol.asyncDispose]();
-  await rm(place, { recursive: true, force: true });
-});
+afterAll(() => rm(place, { recursive: true, force: true }));
 
 async function put(name: string, client: Client = owner.client): Promise<string> {
   return (await client.files.upload({ vaultId, name, body: Buffer.from(`content of ${name}`) })).file.id;

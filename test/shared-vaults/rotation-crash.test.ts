@@ -3,26 +3,25 @@ import { randomBytes } from "node:crypto";
 import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client } from "@coffer/sdk";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Death, type Machine, openMachine } from "../kit/mortal-process.ts";
-import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+import { sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
+import type { SharedPerson } from "../kit/shared-stack.ts";
 
 const PART = 64 * 1024;
 const PARTS = 4;
 const CONTENT = randomBytes(PART * PARTS - 3000);
 
-let stack: SharedStack;
+const stack = sharedStack({
+  ...UNLIMITED,
+  localnet: { keyServers: { independent: { threshold: 1, servers: 1 } } },
+});
 let owner: SharedPerson;
 let machine: Machine;
 
 beforeAll(async () => {
-  stack = await openSharedStack({
-    environment: { SERVICE_RATE_GENERAL: "100000", SERVICE_RATE_GENERAL_BURST: "10000" },
-    localnet: { keyServers: { independent: { threshold: 1, servers: 1 } } },
-  });
   owner = stack.owner;
 });
-afterAll(() => stack[Symbol.asyncDispose]());
 beforeEach(async () => {
   machine = await openMachine(stack);
   return () => machine[Symbol.asyncDispose]();

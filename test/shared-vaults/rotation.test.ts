@@ -2,21 +2,18 @@
 import { createHash } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import type { Middleware } from "@coffer/sdk";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
+import type { SharedPerson } from "../kit/shared-stack.ts";
 
-let stack: SharedStack;
+const stack = sharedStack(UNLIMITED);
 let owner: SharedPerson;
 let member: SharedPerson;
 
 beforeAll(async () => {
-  stack = await openSharedStack({
-    environment: { SERVICE_RATE_GENERAL: "100000", SERVICE_RATE_GENERAL_BURST: "10000" },
-  });
   owner = stack.owner;
   member = await stack.invite("rotating");
 });
-afterAll(() => stack[Symbol.asyncDispose]());
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 const bytes = (words: string): Uint8Array => new TextEncoder().encode(words);

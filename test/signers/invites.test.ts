@@ -3,23 +3,21 @@ import { readFile } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
 import { createClient, type Client, type Vault } from "@coffer/sdk";
 import { Secp256k1Keypair } from "@mysten/sui/keypairs/secp256k1";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { sharedStack } from "../kit/shared-scene.ts";
 import { zkloginUserOf } from "../kit/zklogin-user.ts";
 import { twoOfThree } from "../kit/sui-signers.ts";
 import { walletOf, withStatements, type Wallet } from "./wallets.ts";
 
-let stack: SharedStack;
+const stack = sharedStack();
 let vault: Vault;
 let owner: Client;
 let anyone: Client;
 beforeAll(async () => {
-  stack = await openSharedStack();
   owner = stack.owner.client;
   anyone = createClient({ baseUrl: stack.baseUrl });
   vault = await owner.vaults.create({ name: "with wallets", type: "shared" });
 });
-afterAll(() => stack[Symbol.asyncDispose]());
 
 /** A wallet that redeemed an invite, with the invite's text and what the owner sees of it. */
 async function redeem(signer: Wallet["signer"]) {

@@ -15,36 +15,28 @@ import {
 import { exportVault, openExport } from "@coffer/sdk/node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openLocalProvider, type LocalProvider } from "../kit/identity-provider.ts";
-import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
+import { read, sharedStack } from "../kit/shared-scene.ts";
 import { sessionOf, signInWithZklogin } from "../kit/zklogin-sign-in.ts";
 import { signInForItself } from "./hostile-sign-in.ts";
 import { MAX_EPOCH, nodeClient, WALLETS, walletOf, ZKLOGIN_USER, type Wallet } from "./wallets.ts";
 
 const APP_URL = "http://localhost:3000";
 let provider: LocalProvider;
-let stack: SharedStack;
 beforeAll(async () => {
   provider = await openLocalProvider({ redirectUri: `${APP_URL}/auth/callback` });
-  stack = await openSharedStack({
-    environment: {
-      SERVICE_APP_URL: APP_URL,
-      SERVICE_IDP_ISSUER: provider.issuer,
-      SERVICE_IDP_CLIENT_ID: provider.clientId,
-      SERVICE_IDP_CLIENT_SECRET: String(provider.clientSecret),
-      SERVICE_PROVER: "development",
-    },
-  });
 });
+const stack = sharedStack(() => ({
+  environment: {
+    SERVICE_APP_URL: APP_URL,
+    SERVICE_IDP_ISSUER: provider.issuer,
+    SERVICE_IDP_CLIENT_ID: provider.clientId,
+    SERVICE_IDP_CLIENT_SECRET: String(provider.clientSecret),
+    SERVICE_PROVER: "development",
+  },
+}));
 afterAll(async () => {
-  await stack[Symbol.asyncDispose]();
   await provider[Symbol.asyncDispose]();
 });
-
-const bytes = (words: string): Uint8Array => new TextEncoder().encode(words);
-
-async function read(client: Client, fileId: string, options = {}): Promise<string> {
-  return new TextDecoder().decode(await (await client.files.download(fileId, options)).bytes());
-}
 
 /** What differs between schemes is in the first tests of a life; the rest is done by the two that differ most, and by all in full counts. */
 const BRIEF = new Set(process.env["COFFER_TEST_COUNTS"] === "full" ? [] : ["secp256k1", "secp256r1", "a passkey"]);
@@ -67,7 +59,7 @@ describe.each(WALLETS)("somebody with %s", (name, open) => {
     expect(owner).toMatchObject({ chainAddress: signer.chainAddress, role: "owner" });
     ({
       file: { id: fileId },
-    } = await client.files.upload({ vaultId: vault.id, name: "plan.txt", body: bytes("buy the boat") }));
+    } = await client.files.upload({ vaultId: vault.id, name: "plan.txt", body: "buy the boat" }));
     expect((await client.files.update(fileId, { name: "plans.txt" })).name).toBe("plans.txt");
     const again = wallet.open();
     expect(await read(again, fileId)).toBe("buy the boat");
@@ -83,13 +75,13 @@ describe.each(WALLETS)("somebody with %s", (name, open) => {
   test("is a member of somebody else's vault, and takes it over", async () => {
     const owner = stack.owner.client;
     const other = await owner.vaults.create({ name: `with ${name}`, type: "shared" });
-    const { file } = await owner.files.upload({ vaultId: other.id, name: "a.txt", body: bytes("from the owner") });
+    const { file } = await owner.files.upload({ vaultId: other.id, name: "a.txt", body: "from the owner" });
     const { signer, client } = wallet;
     await expect(read(client, file.id)).rejects.toMatchObject({ code: "not_found" });
     const signingKey = signer.statements?.publicKey;
     await owner.vaults.members.add(other.id, signer.chainAddress, { signingKey });
     expect(await read(client, file.id)).toBe("from the owner");
-    await client.files.replace(file.id, { vaultId: other.id, body: bytes("from the member") });
+    await client.files.replace(file.id, { vaultId: other.id, body: "from the member" });
     expect(await read(owner, file.id)).toBe("from the member");
     await owner.vaults.offerOwnership(other.id, signer.chainAddress);
     expect(await client.vaults.acceptOwnership(other.id)).toMatchObject({ outcome: "done", generation: 2n });
@@ -99,8 +91,7 @@ describe.each(WALLETS)("somebody with %s", (name, open) => {
   test("deletes a file, and a vault with all that lies in it, by proofs of its address", async () => {
     const { client } = wallet;
     const spare = await client.vaults.create({ name: `spare of ${name}`, type: "shared" });
-    const put = (fileName: string) =>
-      client.files.upload({ vaultId: spare.id, name: fileName, body: bytes("soon gone") });
+    const put = (fileName: string) => client.files.upload({ vaultId: spare.id, name: fileName, body: "soon gone" });
     const [{ file: gone }, { file: left }] = [await put("gone.txt"), await put("left.txt")];
     expect(await client.files.delete(gone.id, { permanent: true })).toBeNull();
     expect(await client.vaults.delete(spare.id, { force: true, permanent: true })).toBeNull();
@@ -119,7 +110,7 @@ describe.each(WALLETS)("somebody with %s", (name, open) => {
     agent = createClient({ baseUrl: stack.baseUrl, credentials: { apiKey: redeemed.key }, sharedVaults });
     await client.vaults.members.add(vault.id, signer.chainAddress);
     expect(await read(agent, fileId)).toBe("buy the boat");
-    await agent.files.replace(fileId, { vaultId: vault.id, body: bytes("sell the boat") });
+    await agent.files.replace(fileId, { vaultId: vault.id, body: "sell the boat" });
     expect(await read(client, fileId)).toBe("sell the boat");
   });
 
@@ -128,7 +119,7 @@ describe.each(WALLETS)("somebody with %s", (name, open) => {
     const { memberships } = await client.agents.revoke(keyId);
     expect(memberships).toContainEqual(expect.objectContaining({ outcome: "removed", generation: 2n }));
     await expect(read(agent, fileId)).rejects.toMatchObject({ code: "invalid_credential" });
-    const { file } = await client.files.upload({ vaultId: vault.id, name: "later.txt", body: bytes("alone") });
+    const { file } = await client.files.upload({ vaultId: vault.id, name: "later.txt", body: "alone" });
     expect(await read(client, file.id)).toBe("alone");
     expect(await client.vaults.rotate(vault.id)).toMatchObject({ failed: [] });
     expect(await read(wallet.open(), fileId)).toBe("sell the boat");
@@ -152,7 +143,7 @@ describe.each(WALLETS)("somebody with %s", (name, open) => {
     const { statements: _lost, ...rest } = wallet.signer;
     const reader = wallet.open(rest);
     expect(await read(reader, fileId)).toBe("sell the boat");
-    await expect(reader.files.replace(fileId, { vaultId: vault.id, body: bytes("never") })).rejects.toMatchObject({
+    await expect(reader.files.replace(fileId, { vaultId: vault.id, body: "never" })).rejects.toMatchObject({
       code: "signing_key_missing",
       nextStep: expect.stringContaining("statementSigner") as unknown,
     });
@@ -160,7 +151,7 @@ describe.each(WALLETS)("somebody with %s", (name, open) => {
     const renewed: Signer = { ...rest, statements: await statementSigner(privateKey) };
     const again = wallet.open(renewed);
     expect(await again.vaults.setSigningKey(vault.id)).toMatchObject({ outcome: "done" });
-    await again.files.replace(fileId, { vaultId: vault.id, body: bytes("signed anew") });
+    await again.files.replace(fileId, { vaultId: vault.id, body: "signed anew" });
     expect(await read(wallet.open(), fileId)).toBe("signed anew");
     wallet = { ...wallet, signer: renewed, client: again };
   });
@@ -204,7 +195,7 @@ describe.each(WALLETS)("somebody with %s", (name, open) => {
     // The key of the statements is kept: it has no epochs.
     const again = walletOf(stack, { ...signer, ...fromSuiSigner(renewed.signer) }, sessionOf(renewed.tokens));
     expect(await read(again.client, fileId)).toBe("signed anew");
-    await again.client.files.replace(fileId, { vaultId: vault.id, body: bytes("in a new epoch") });
+    await again.client.files.replace(fileId, { vaultId: vault.id, body: "in a new epoch" });
     expect(await read(again.open(), fileId)).toBe("in a new epoch");
     await again.client.vaults.members.add(vault.id, stack.owner.signer.chainAddress);
     expect(await read(stack.owner.client, fileId)).toBe("in a new epoch");

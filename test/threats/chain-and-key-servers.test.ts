@@ -33,6 +33,7 @@ import type { Client, File, Middleware, Vault } from "@coffer/sdk";
 import { Transaction } from "@mysten/sui/transactions";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { keepVersion, lyingAt, servingVersion, type KeptVersion } from "../kit/lying-service.ts";
+import { read } from "../kit/shared-scene.ts";
 import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
 
 let directory: string;
@@ -87,10 +88,6 @@ function sending({ signer }: SharedPerson): Sending {
 
 function canSend(signer: SharedPerson["signer"]): signer is Sending {
   return signer.signTransaction !== undefined;
-}
-
-async function read(client: Client, id: string): Promise<string> {
-  return new TextDecoder().decode(await (await client.files.download(id)).bytes());
 }
 
 /** The honest key servers, whatever the lying node says of where they are. */

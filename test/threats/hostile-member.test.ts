@@ -1,20 +1,18 @@
 /** What a member who turns hostile can do, to others and to the allowlist, and what the owner gets back (docs/threat-model.md). */
 import { addMember, openChain, raiseFloor, removeMember } from "@coffer/chain";
 import type { Client, Vault } from "@coffer/sdk";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openSharedStack, type ChainSigner, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { read, sharedStack } from "../kit/shared-scene.ts";
+import type { ChainSigner, SharedPerson } from "../kit/shared-stack.ts";
 
-let stack: SharedStack;
+const stack = sharedStack();
 let owner: Client;
 let hostile: SharedPerson;
 let victim: SharedPerson;
 let vault: Vault;
 let fileIds: string[];
 
-const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
-
 beforeAll(async () => {
-  stack = await openSharedStack();
   owner = stack.owner.client;
   vault = await owner.vaults.create({ name: "team", type: "shared" });
   [hostile, victim] = [await stack.invite("hostile"), await stack.invite("victim")];
@@ -22,14 +20,9 @@ beforeAll(async () => {
   fileIds = [];
   for (const name of ["a", "b", "c"]) fileIds.push(await put(victim.client, `${name}.txt`));
 });
-afterAll(() => stack[Symbol.asyncDispose]());
 
 async function put(client: Client, name: string): Promise<string> {
-  return (await client.files.upload({ vaultId: vault.id, name, body: bytes(`content of ${name}`) })).file.id;
-}
-
-async function read(client: Client, id: string): Promise<string> {
-  return new TextDecoder().decode(await (await client.files.download(id)).bytes());
+  return (await client.files.upload({ vaultId: vault.id, name, body: `content of ${name}` })).file.id;
 }
 
 describe("a hostile member", () => {
@@ -44,7 +37,7 @@ describe("a hostile member", () => {
   test("overwrites and renames what others wrote, under its own name; what was replaced is served by its version id", async () => {
     const [id = ""] = fileIds;
     const { versionId } = await victim.client.files.get(id);
-    await hostile.client.files.replace(id, { vaultId: vault.id, body: bytes("spoiled") });
+    await hostile.client.files.replace(id, { vaultId: vault.id, body: "spoiled" });
     await hostile.client.files.update(id, { name: "spoiled.txt" }, { vaultId: vault.id });
     expect(await read(victim.client, id)).toBe("spoiled");
     expect((await victim.client.files.get(id)).name).toBe("spoiled.txt");

@@ -8,38 +8,31 @@ import {
   parseVersionStatement,
 } from "@coffer/crypto";
 import { memoryPins, type Client, type File, type Middleware, type Vault } from "@coffer/sdk";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { filesBelow } from "../acceptance/kit/data-directory.ts";
-import { keepVersion, lyingAt, servingVersion } from "../kit/lying-service.ts";
-import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+import { keepVersion, lyingAt, lyingLater, servingVersion } from "../kit/lying-service.ts";
+import { read, sharedStack } from "../kit/shared-scene.ts";
+import type { SharedPerson } from "../kit/shared-stack.ts";
 
 /** Header, and the length of the envelope at byte 44 (file-format §1). */
 const HEADER = 48;
 
-let stack: SharedStack;
+const stack = sharedStack();
 let owner: Client;
 let vault: Vault;
 let member: SharedPerson;
 
-const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
-
 beforeAll(async () => {
-  stack = await openSharedStack();
   owner = stack.owner.client;
   vault = await owner.vaults.create({ name: "watched", type: "shared" });
   member = await stack.invite("member");
   await owner.vaults.members.add(vault.id, member.signer.chainAddress);
 });
-afterAll(() => stack[Symbol.asyncDispose]());
 
 async function put(name: string, content: string, more: { padded?: boolean; folderId?: string } = {}): Promise<string> {
   const { padded = false, ...place } = more;
-  const input = { vaultId: vault.id, name, body: bytes(content), ...place };
+  const input = { vaultId: vault.id, name, body: content, ...place };
   return (await owner.files.upload(input, { padded })).file.id;
-}
-
-async function read(client: Client, id: string): Promise<string> {
-  return new TextDecoder().decode(await (await client.files.download(id)).bytes());
 }
 
 /** What the service has of a file. */
@@ -47,11 +40,6 @@ const stored = (fileId: string) => keepVersion(stack.baseUrl, stack.owner.apiKey
 
 async function indexOf(fileId: string): Promise<string> {
   return (await stored(fileId)).file.shared?.nameIndex ?? "";
-}
-
-/** Says what the honest service says until it is told to lie. */
-function switched(lie: () => Middleware | null): Middleware {
-  return (request, next, context) => (lie() ?? ((asked, go) => go(asked)))(request, next, context);
 }
 
 describe("the service sees", () => {
@@ -112,9 +100,9 @@ describe("the service sees", () => {
 
   test("names where they are plain, and everything of a public vault; the disk holds both in the clear", async () => {
     const plain = await owner.vaults.create({ name: "plain", type: "shared", plainNames: true });
-    await owner.files.upload({ vaultId: plain.id, name: "canary-name-71.txt", body: bytes("canary-hidden-72") });
+    await owner.files.upload({ vaultId: plain.id, name: "canary-name-71.txt", body: "canary-hidden-72" });
     const open = await owner.vaults.create({ name: "open", type: "public" });
-    await owner.files.upload({ vaultId: open.id, name: "o.txt", body: bytes("canary-content-73") });
+    await owner.files.upload({ vaultId: open.id, name: "o.txt", body: "canary-content-73" });
     const all = Buffer.concat(await Promise.all((await filesBelow(stack.dataDirectory)).map((path) => readFile(path))));
     expect([all.includes("canary-name-71"), all.includes("canary-content-73")]).toEqual([true, true]);
     expect(all.includes("canary-hidden-72")).toBe(false);
@@ -152,16 +140,18 @@ describe("the service can", () => {
   test("show an older version to a client that remembers nothing, and different histories to two; who has seen the newer refuses", async () => {
     const id = await put("forked.txt", "old");
     const before = await stored(id);
-    await owner.files.replace(id, { body: bytes("new") });
-    let lying = false;
-    const lie = servingVersion(before);
-    const deceived = () =>
-      stack.owner.another({ retry: { limit: 0 }, middleware: [switched(() => (lying ? lie : null))] });
+    await owner.files.replace(id, { body: "new" });
+    const lies = lyingLater(servingVersion(before));
+    const deceived = () => stack.owner.another({ retry: { limit: 0 }, middleware: lies.middleware });
     const warm = deceived();
     expect(await read(warm, id)).toBe("new");
-    lying = true;
+    lies.isLying = true;
     // Two clients of one owner: one is shown the old, one the new, and each takes it for the newest.
     expect([await read(deceived(), id), await read(stack.owner.another(), id)]).toEqual(["old", "new"]);
+    await expect(read(warm, id)).rejects.toMatchObject({ code: "rolled_back" });
+    // Also after an act that opens its vaults afresh.
+    const other = await owner.vaults.create({ name: "another", type: "shared" });
+    await warm.vaults.trustOwner(other.id, stack.owner.signer.chainAddress);
     await expect(read(warm, id)).rejects.toMatchObject({ code: "rolled_back" });
   });
 
@@ -221,11 +211,11 @@ describe("the service can", () => {
     const known = stack.owner.another({ shared: { pins } });
     await known.files.list({ vaultId: vault.id });
     const pinned = stack.owner.another({ middleware: [trapped], retry: { limit: 0 }, shared: { pins } });
-    await expect(pinned.files.upload({ vaultId: vault.id, name: "safe.txt", body: bytes("safe") })).rejects.toThrow();
+    await expect(pinned.files.upload({ vaultId: vault.id, name: "safe.txt", body: "safe" })).rejects.toThrow();
     expect((await thief.client.files.list({ vaultId: trap.id })).files).toEqual([]);
 
     const fresh = stack.owner.another({ middleware: [trapped], retry: { limit: 0 } });
-    await fresh.files.upload({ vaultId: vault.id, name: "trapped.txt", body: bytes("for the members alone") });
+    await fresh.files.upload({ vaultId: vault.id, name: "trapped.txt", body: "for the members alone" });
     const [caught] = (await thief.client.files.list({ vaultId: trap.id })).files;
     expect(await read(thief.client, caught?.id ?? "")).toBe("for the members alone");
   });

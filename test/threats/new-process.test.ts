@@ -1,21 +1,13 @@
 /** What a machine has learned holds in its next process: a hostile service gains nothing by waiting for one. */
 import { parseEntryStatement } from "@coffer/crypto";
-import {
-  chainKeySigner,
-  generateChainKey,
-  type Client,
-  type File,
-  type Folder,
-  type Middleware,
-  type Vault,
-} from "@coffer/sdk";
+import { type Client, type File, type Folder, type Middleware, type Vault } from "@coffer/sdk";
 import { filePins } from "@coffer/sdk/node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { lyingAt } from "../kit/lying-service.ts";
+import { lyingAt, lyingLater, lyingOfFiles, lyingOnce, shown, watching } from "../kit/lying-service.ts";
 import { openMachine, type Machine } from "../kit/machine.ts";
-import { openSharedStack, type SharedStack } from "../kit/shared-stack.ts";
+import { read, sharedStack } from "../kit/shared-scene.ts";
 
-let stack: SharedStack;
+const stack = sharedStack();
 let machine: Machine;
 let vault: Vault;
 /** Shared too, with another object. */
@@ -28,10 +20,7 @@ let inside: File;
 let foreign: File;
 let publicFile: File;
 const SECRET = "never in the clear";
-const bytes = (words: string): Uint8Array => new TextEncoder().encode(words);
-
 beforeAll(async () => {
-  stack = await openSharedStack();
   machine = await openMachine(stack, stack.owner);
   const client = await machine.newProcess();
   vault = await client.vaults.create({ name: "known", type: "shared" });
@@ -39,7 +28,7 @@ beforeAll(async () => {
   open = await client.vaults.create({ name: "open", type: "public" });
   folder = await client.folders.create({ vaultId: vault.id, name: "papers" });
   const put = async (place: { vaultId: string; folderId?: string }, name: string): Promise<File> =>
-    (await client.files.upload({ ...place, name, body: bytes(`content of ${name}`) })).file;
+    (await client.files.upload({ ...place, name, body: `content of ${name}` })).file;
   file = await put({ vaultId: vault.id }, "contract.txt");
   inside = await put({ vaultId: vault.id, folderId: folder.id }, "inside.txt");
   foreign = await put({ vaultId: other.id }, "foreign.txt");
@@ -47,16 +36,10 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await machine[Symbol.asyncDispose]();
-  await stack[Symbol.asyncDispose]();
 });
 
-/** As the service has it, with its statements. */
-async function shown(kind: "files" | "folders", id: string): Promise<Record<string, unknown>> {
-  const headers = { authorization: `Bearer ${stack.owner.apiKey}` };
-  const answer = (await (await fetch(`${stack.baseUrl}/api/${kind}/${id}`, { headers })).json()) as object;
-  return Object.values(answer)[0] as Record<string, unknown>;
-}
-
+/** What the service says of something that it calls public. */
+const IN_PUBLIC = () => ({ vaultId: open.id, shared: null, encrypted: false });
 const EVERYWHERE = ["get", "update", "delete", "restore", "upload", "replace", "create"];
 
 /** The same lie about every file and folder that the service shows by itself. */
@@ -78,20 +61,31 @@ function lyingOfItems(change: (item: Record<string, unknown>) => object): Middle
   return [...about("files", "file"), ...about("folders", "folder"), beside];
 }
 
-/** Everything that leaves. */
-function watching(sent: string[]): Middleware {
-  return async (request, next) => {
-    const body = Buffer.from(await request.clone().arrayBuffer()).toString("latin1");
-    sent.push(`${request.method} ${decodeURIComponent(request.url)} ${body}`);
-    return next(request);
-  };
+type Acts = Readonly<Record<string, (client: Client) => PromiseLike<unknown>>>;
+type Processes = Pick<Machine, "newProcess">;
+
+interface Refusing {
+  readonly on?: Processes;
+  readonly refusal?: RegExp;
 }
+
+/** In the place of new processes of the machine: such as have no disk, and have looked around before the service began to lie. */
+const running: Processes = {
+  newProcess: async ({ middleware = [] } = {}) => {
+    const lies = lyingLater(...middleware);
+    const client = stack.owner.another({ retry: { limit: 0 }, middleware: lies.middleware });
+    await client.files.list({ vaultId: vault.id });
+    await client.folders.get(folder.id);
+    lies.isLying = true;
+    return client;
+  },
+};
 
 /** A new process for each act, so that none of them learns from the one before. */
 async function refuseEach(
   lies: readonly Middleware[],
-  acts: Readonly<Record<string, (client: Client) => PromiseLike<unknown>>>,
-  on: Machine = machine,
+  acts: Acts,
+  { on = machine, refusal = /^(vault_changed|contract_broken|damaged|vault_required|shared_vault)$/ }: Refusing = {},
 ): Promise<void> {
   for (const [name, act] of Object.entries(acts)) {
     const sent: string[] = [];
@@ -100,10 +94,7 @@ async function refuseEach(
       () => "done",
       (error: unknown) => (error as { code?: string }).code,
     );
-    expect([name, outcome]).toEqual([
-      name,
-      expect.stringMatching(/^(vault_changed|contract_broken|damaged|vault_required|shared_vault)$/),
-    ]);
+    expect([name, outcome]).toEqual([name, expect.stringMatching(refusal)]);
     expect(
       sent.filter((text) => text.includes(SECRET)),
       name,
@@ -112,12 +103,12 @@ async function refuseEach(
 }
 
 /** All that a client does with a file or folder that is named by its id alone. */
-const BY_ID_ALONE: Readonly<Record<string, (client: Client) => PromiseLike<unknown>>> = {
+const BY_ID_ALONE: Acts = {
   "files.get": (client) => client.files.get(file.id),
   "files.download": async (client) => (await client.files.download(file.id)).bytes(),
   "files.download of a part": async (client) =>
     (await client.files.download(file.id, { range: { offset: 1, length: 3 } })).bytes(),
-  "files.replace": (client) => client.files.replace(file.id, { body: bytes(SECRET) }),
+  "files.replace": (client) => client.files.replace(file.id, { body: SECRET }),
   "files.update": (client) => client.files.update(file.id, { name: SECRET }),
   "files.restore": (client) => client.files.restore(file.id, { name: SECRET }),
   "folders.get": (client) => client.folders.get(folder.id),
@@ -125,13 +116,21 @@ const BY_ID_ALONE: Readonly<Record<string, (client: Client) => PromiseLike<unkno
   "folders.restore": (client) => client.folders.restore(folder.id, { name: SECRET }),
 };
 
+/** Where the caller names a vault that the service told. */
+const IN_A_WRONG_VAULT: Acts = {
+  "files.upload": (client) =>
+    client.files.upload({ vaultId: open.id, folderId: folder.id, name: SECRET, body: SECRET }),
+  "files.list": (client) => client.files.list({ vaultId: open.id, folderId: folder.id, name: SECRET }),
+  "files.replace": (client) => client.files.replace(file.id, { vaultId: open.id, body: SECRET }),
+};
+
 /** What is put into a folder, or looked for there, by its id alone goes to the vault that the disk knows: the service is not asked. */
-async function putByFolder(lies: readonly Middleware[]): Promise<void> {
+async function putByFolder(lies: readonly Middleware[], on: Processes = machine): Promise<void> {
   const sent: string[] = [];
-  const begin = () => machine.newProcess({ middleware: [watching(sent), ...lies] });
+  const begin = () => on.newProcess({ middleware: [watching(sent), ...lies] });
   await (await begin()).files.list({ folderId: folder.id, name: SECRET }).then(null, () => undefined);
   await (await begin()).folders.list({ parentId: folder.id, name: SECRET }).then(null, () => undefined);
-  const upload = { folderId: folder.id, name: `${SECRET}.txt`, body: bytes(SECRET) };
+  const upload = { folderId: folder.id, name: `${SECRET}.txt`, body: SECRET };
   await (await begin()).files.upload(upload).catch(() => undefined);
   await (await begin()).folders.create({ parentId: folder.id, name: SECRET }).catch(() => undefined);
   expect(sent.filter((text) => text.includes(SECRET) || text.includes(`/folders/${folder.id} `))).toEqual([]);
@@ -154,7 +153,7 @@ describe("in a new process of a machine that has used the vault, a hostile servi
       const lie = lyingAt("vaults.get", (said: { vault: object }) => ({ vault: { ...said.vault, ...change } }));
       const sent: string[] = [];
       const client = await machine.newProcess({ middleware: [watching(sent), lie] });
-      const put = await client.files.upload({ vaultId: vault.id, name: SECRET, body: bytes(SECRET) });
+      const put = await client.files.upload({ vaultId: vault.id, name: SECRET, body: SECRET });
       expect(sent.filter((text) => text.includes(SECRET))).toEqual([]);
       expect((await stack.owner.client.files.get(put.file.id)).name).toBe(SECRET);
       await client.files.delete(put.file.id);
@@ -170,35 +169,35 @@ describe("in a new process of a machine that has used the vault, a hostile servi
   });
 
   test("has nothing read or sent by its id alone where it shows the file or folder in a public vault", async () => {
-    const lies = lyingOfItems((item) => ({ ...item, vaultId: open.id, shared: null, encrypted: false }));
-    await refuseEach(lies, BY_ID_ALONE);
-    await putByFolder(lies);
+    const lies = lyingOfItems((item) => ({ ...item, ...IN_PUBLIC() }));
+    const named: Acts = { "files.download": (client) => client.files.download(file.id, { vaultId: vault.id }) };
+    for (const on of [machine, running]) {
+      await refuseEach(lies, { ...BY_ID_ALONE, ...named }, { on, refusal: /^vault_changed$/ });
+      await refuseEach(lies, IN_A_WRONG_VAULT, { on, refusal: /^vault_changed$/ });
+      await putByFolder(lies, on);
+    }
+    const inLists = lyingOfFiles<File>((said) => ({ ...said, ...IN_PUBLIC() }));
+    const { files } = await (await machine.newProcess({ middleware: [inLists] })).files.list();
+    expect(files.find(({ id }) => id === file.id)).toMatchObject({ name: "", unreadable: "vault_changed" });
   });
 
   test("nor where it shows another one in its place, of a public vault or of another shared one", async () => {
-    for (const shownInstead of [await shown("files", publicFile.id), await shown("files", foreign.id)]) {
+    for (const shownInstead of [await shown(stack, publicFile.id), await shown(stack, foreign.id)]) {
       const lies = lyingOfItems((item) =>
         "parentId" in item ? { ...item, vaultId: shownInstead["vaultId"] } : shownInstead,
       );
-      await refuseEach(lies, BY_ID_ALONE);
-      await putByFolder(lies);
+      for (const on of [machine, running]) {
+        await refuseEach(lies, BY_ID_ALONE, { on });
+        await putByFolder(lies, on);
+      }
     }
   });
 
   test("nor by the first answer alone, where those that follow are true", async () => {
-    const once = (endpoint: string): Middleware => {
-      let left = 1;
-      const lie = lyingAt(endpoint, (said: Record<string, object>) =>
-        Object.fromEntries(
-          Object.entries(said).map(([name, item]) => [
-            name,
-            { ...item, vaultId: open.id, shared: null, encrypted: false },
-          ]),
-        ),
+    const once = (endpoint: string): Middleware =>
+      lyingOnce(endpoint, (said: Record<string, object>) =>
+        Object.fromEntries(Object.entries(said).map(([name, item]) => [name, { ...item, ...IN_PUBLIC() }])),
       );
-      return (request, next, context) =>
-        context.endpointId === endpoint && left-- > 0 ? lie(request, next, context) : next(request);
-    };
     for (const [endpoint, names] of [
       ["files.get", ["files.get", "files.replace", "files.update", "files.restore"]],
       ["folders.get", ["folders.get", "folders.update"]],
@@ -210,34 +209,44 @@ describe("in a new process of a machine that has used the vault, a hostile servi
   });
 
   test("has nothing sent by an id that the disk does not know, wherever it shows the file or folder", async () => {
-    // Another machine of the same person has met the vaults, and nothing that lies in them.
-    await using stranger = await openMachine(stack, stack.owner);
-    const meeting = await stranger.newProcess();
-    for (const { id } of [vault, other, open]) await meeting.vaults.checkAccess(id);
-    const acts: Readonly<Record<string, (client: Client) => PromiseLike<unknown>>> = {
-      "files.replace": (client) => client.files.replace(file.id, { body: bytes(SECRET) }),
+    const stranger = await stack.signUp("stranger");
+    const trap = await stranger.client.vaults.create({ name: "trap", type: "shared" });
+    await stranger.client.vaults.members.add(trap.id, stack.owner.signer.chainAddress);
+    const acts: Acts = {
+      "files.replace": (client) => client.files.replace(file.id, { body: SECRET }),
       "files.update": (client) => client.files.update(file.id, { name: SECRET }),
-      "files.upload": (client) => client.files.upload({ folderId: folder.id, name: SECRET, body: bytes(SECRET) }),
-      "files.upload without a place": (client) => client.files.upload({ name: SECRET, body: bytes(SECRET) }),
+      "files.restore": (client) => client.files.restore(file.id, { name: SECRET }),
+      "files.upload": (client) => client.files.upload({ folderId: folder.id, name: SECRET, body: SECRET }),
+      "files.upload without a place": (client) => client.files.upload({ name: SECRET, body: SECRET }),
       "files.list": (client) => client.files.list({ folderId: folder.id, name: SECRET }),
       "folders.create": (client) => client.folders.create({ parentId: folder.id, name: SECRET }),
       "folders.create without a place": (client) => client.folders.create({ name: SECRET }),
+      "folders.create at the top": (client) => client.folders.create({ name: SECRET, parentId: null }),
       "folders.update": (client) => client.folders.update(folder.id, { name: SECRET }),
+      "folders.restore": (client) => client.folders.restore(folder.id, { name: SECRET }),
     };
-    for (const vaultId of [vault.id, other.id, open.id])
-      await refuseEach(
-        lyingOfItems((item) => ({
-          ...item,
-          vaultId,
-          ...(vaultId === open.id ? { shared: null, encrypted: false } : {}),
-        })),
-        acts,
-        stranger,
-      );
+    // Another machine of the same person has met the vaults, and nothing that lies in them; a third one has met nothing.
+    await using meeting = await openMachine(stack, stack.owner);
+    for (const { id } of [vault, other, open]) await (await meeting.newProcess()).vaults.checkAccess(id);
+    const fresh: Processes = {
+      newProcess: async (options) => stack.owner.another({ retry: { limit: 0 }, ...options }),
+    };
+    for (const on of [meeting, fresh])
+      for (const vaultId of [vault.id, other.id, trap.id, open.id]) {
+        const lies = lyingOfItems((item) => ({ ...item, ...(vaultId === open.id ? IN_PUBLIC() : { vaultId }) }));
+        await refuseEach(lies, acts, { on, refusal: /^vault_required$/ });
+      }
+    const honest = stack.owner.another();
+    // Reading it does not make the service's word the caller's.
+    expect(await read(honest, file.id)).toBe("content of contract.txt");
+    await expect(honest.files.replace(file.id, { body: SECRET })).rejects.toMatchObject({
+      code: "vault_required",
+      nextStep: expect.stringContaining("vaultId") as unknown,
+    });
   });
 
   test("nor by the second answer, which is asked for where the first one is an older one", async () => {
-    const before = await shown("files", inside.id);
+    const before = await shown(stack, inside.id);
     await (await machine.newProcess()).files.update(inside.id, { name: "newer.txt" });
     let asked = 0;
     const lie = lyingAt("files.get", (said: { file: object }) => {
@@ -250,47 +259,16 @@ describe("in a new process of a machine that has used the vault, a hostile servi
   });
 
   test("passes nothing off as changed that is as it was before", async () => {
-    const before = await shown("files", inside.id);
+    const before = await shown(stack, inside.id);
     const lies = ["files.update", "files.get"].map((endpoint) => lyingAt(endpoint, () => ({ file: before })));
     const changed = (await machine.newProcess({ middleware: lies })).files.update(inside.id, { name: "changed.txt" });
     await expect(changed).rejects.toMatchObject({ code: "rolled_back" });
     await (await machine.newProcess()).files.update(inside.id, { name: "inside.txt" });
   });
 
-  test("hides no entry of a list behind a bad one, and passes none of another place off", async () => {
-    const truth = await shown("files", file.id);
-    const elsewhere = { ...truth, vaultId: open.id, shared: null, encrypted: false, name: "invoice.txt" };
-    const bad = [
-      elsewhere,
-      { ...(await shown("files", foreign.id)), vaultId: vault.id },
-      await shown("files", publicFile.id),
-    ];
-    const adding = lyingAt("files.list", ({ files, ...said }: { files: { id: string }[] }) => ({
-      ...said,
-      files: [...bad, ...files.filter(({ id }) => id !== file.id)],
-    }));
-    for (const place of [{}, { folderId: "root" }]) {
-      const client = await machine.newProcess({ middleware: [adding] });
-      const { files } = await client.files.list({ vaultId: vault.id, ...place });
-      expect(files.slice(0, 3).map(({ name }) => name)).toEqual(["", "", ""]);
-      expect(files.slice(3).map(({ name }) => name)).toEqual("folderId" in place ? [] : ["inside.txt"]);
-    }
-    const misnaming = lyingAt("files.list", ({ files, ...said }: { files: { id: string }[] }) => ({
-      ...said,
-      files: files.map((one) => (one.id === file.id ? { ...elsewhere, vaultId: vault.id } : one)),
-    }));
-    const client = await machine.newProcess({ middleware: [misnaming] });
-    const { files } = await client.files.list({ vaultId: vault.id });
-    expect(files.map(({ name }) => name).sort()).toEqual(["", "inside.txt"]);
-  });
-
   test("has nothing moved by a new name, nor by bringing it back", async () => {
-    const moved = (): Middleware => {
-      let left = 1;
-      const lie = lyingAt("files.get", (said: { file: object }) => ({ file: { ...said.file, folderId: null } }));
-      return (request, next, context) =>
-        context.endpointId === "files.get" && left-- > 0 ? lie(request, next, context) : next(request);
-    };
+    const moved = () =>
+      lyingOnce("files.get", (said: { file: object }) => ({ file: { ...said.file, folderId: null } }));
     const signed: (string | null)[] = [];
     const noting: Middleware = async (request, next, { endpointId }) => {
       if (endpointId === "files.update" || endpointId === "files.restore") {
@@ -300,11 +278,11 @@ describe("in a new process of a machine that has used the vault, a hostile servi
       return next(request);
     };
     const renaming = await machine.newProcess({ middleware: [moved(), noting] });
-    await renaming.files.update(inside.id, { name: "renamed.txt" });
+    const renamed = await renaming.files.update(inside.id, { name: "renamed.txt" });
     await renaming.files.delete(inside.id);
     const restoring = await machine.newProcess({ middleware: [moved(), noting] });
-    await restoring.files.restore(inside.id, { name: "inside.txt" });
-    expect(signed).toEqual([folder.id, folder.id]);
+    const back = await restoring.files.restore(inside.id, { name: "inside.txt" });
+    expect([renamed.folderId, back.folderId, ...signed]).toEqual(Array(4).fill(folder.id));
   });
 
   test("shuts no vault by calling its object another vault at a first meeting", async () => {
@@ -313,7 +291,7 @@ describe("in a new process of a machine that has used the vault, a hostile servi
       said.vault.id === unmet.id ? { vault: { ...said.vault, chainObjectId: vault.chainObjectId } } : said,
     );
     const client = await machine.newProcess({ middleware: [lie] });
-    const put = (by: Client) => by.files.upload({ vaultId: unmet.id, name: SECRET, body: bytes(SECRET) });
+    const put = (by: Client) => by.files.upload({ vaultId: unmet.id, name: SECRET, body: SECRET });
     await expect(put(client)).rejects.toMatchObject({ code: "vault_changed" });
     const next = await machine.newProcess();
     expect((await next.files.get(file.id)).name).toBe("contract.txt");
@@ -323,13 +301,14 @@ describe("in a new process of a machine that has used the vault, a hostile servi
   test("changes no pin by answering the creation of another vault with its id", async () => {
     const { origin } = new URL(stack.baseUrl);
     const before = await filePins(machine.pinPath).list(origin);
-    const lie = lyingAt("vaults.create", (said: { vault: Vault }) => ({ vault: { ...said.vault, id: vault.id } }));
-    for (const type of ["shared", "public"] as const) {
-      const client = await machine.newProcess({ middleware: [lie] });
-      const made = client.vaults.create({ name: `in its place, ${type}`, type });
-      await expect(made).rejects.toMatchObject({ code: "vault_changed" });
-      expect(await filePins(machine.pinPath).list(origin)).toEqual(before);
-    }
+    for (const { id } of [vault, open])
+      for (const type of ["shared", "public"] as const) {
+        const lie = lyingAt("vaults.create", (said: { vault: Vault }) => ({ vault: { ...said.vault, id } }));
+        const client = await machine.newProcess({ middleware: [lie] });
+        const made = client.vaults.create({ name: `in place of ${id}, ${type}`, type });
+        await expect(made).rejects.toMatchObject({ code: "vault_changed" });
+        expect(await filePins(machine.pinPath).list(origin)).toEqual(before);
+      }
   });
 
   test("changes no pin that its user has set while it took its time at a first meeting", async () => {
@@ -345,11 +324,13 @@ describe("in a new process of a machine that has used the vault, a hostile servi
     };
     const sent: string[] = [];
     const client = await machine.newProcess({ middleware: [watching(sent), slow] });
-    const put = client.files.upload({ vaultId: late.id, name: SECRET, body: bytes(SECRET) });
+    const put = client.files.upload({ vaultId: late.id, name: SECRET, body: SECRET });
     await expect(put).rejects.toMatchObject({ code: "vault_changed" });
     expect(sent.filter((text) => text.includes(SECRET))).toEqual([]);
     const pin = await filePins(machine.pinPath).load(new URL(stack.baseUrl).origin, late.id);
     expect(pin).toMatchObject({ shared: true, chainObjectId: late.chainObjectId });
+    expect((await client.files.upload({ vaultId: late.id, name: SECRET, body: SECRET })).file.name).toBe(SECRET);
+    expect(sent.filter((text) => text.includes(SECRET))).toEqual([]);
   });
 
   test("changes no pin by any of it, in no answer and no list", async () => {
@@ -370,31 +351,15 @@ describe("in a new process of a machine that has used the vault, a hostile servi
       (client: Client) => client.vaults.update(open.id, { name: "open" }),
       (client: Client) => client.files.list(),
       (client: Client) => client.files.list({ vaultId: crypto.randomUUID() }),
+      (client: Client) => client.files.upload({ vaultId: crypto.randomUUID(), name: SECRET, body: SECRET }),
       (client: Client) => client.vaults.checkAccess(open.id),
     ]) {
-      await Promise.resolve(act(await machine.newProcess({ middleware: lies }))).catch(() => undefined);
-      expect(await pins.list(origin)).toEqual(before);
-    }
-  });
-});
-
-describe("in the first process after an invite was redeemed", () => {
-  test("the service makes of the vault that the invite tells neither another object nor a public one", async () => {
-    const { text } = await stack.owner.client.invites.create({ name: "told", vaultIds: [vault.id] });
-    const agent = await stack.invite("agent");
-    await using told = await openMachine(stack, agent);
-    const { origin } = new URL(stack.baseUrl);
-    const redeeming = await told.newProcess({ credentials: null });
-    await redeeming.invites.redeem(text, await chainKeySigner((await generateChainKey()).privateKey));
-    await stack.owner.client.vaults.members.add(vault.id, agent.signer.chainAddress);
-    for (const change of [{ type: "public", chainObjectId: null }, { chainObjectId: other.chainObjectId }]) {
       const sent: string[] = [];
-      const lie = lyingAt("vaults.get", (said: { vault: object }) => ({ vault: { ...said.vault, ...change } }));
-      const client = await told.newProcess({ middleware: [watching(sent), lie] });
-      const { file: put } = await client.files.upload({ vaultId: vault.id, name: SECRET, body: bytes(SECRET) });
-      expect(sent.filter((text_) => text_.includes(SECRET))).toEqual([]);
-      await client.files.delete(put.id);
+      await Promise.resolve(act(await machine.newProcess({ middleware: [watching(sent), ...lies] }))).catch(
+        () => undefined,
+      );
+      expect(await pins.list(origin)).toEqual(before);
+      expect(sent.filter((text) => text.includes(SECRET))).toEqual([]);
     }
-    expect((await filePins(told.pinPath).load(origin, vault.id))?.chainObjectId).toBe(vault.chainObjectId);
   });
 });

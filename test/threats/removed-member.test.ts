@@ -18,17 +18,18 @@ import {
 } from "@coffer/crypto";
 import { nodePlatform as platform } from "@coffer/crypto/node";
 import type { Client, File, Middleware, Vault } from "@coffer/sdk";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { keepVersion, lyingAt, servingVersion, type KeptVersion } from "../kit/lying-service.ts";
 import { openVaultOutside, type OpenedVault } from "../kit/opened-vault.ts";
-import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+import { sharedStack } from "../kit/shared-scene.ts";
+import type { SharedPerson } from "../kit/shared-stack.ts";
 
 const HONEST = "paid 100 to Anna";
 const FORGED = "paid 999 to Mara";
 /** Before the words that count: a source that is read once has no digest from this size on. */
 const LONG = " ".repeat(4 * 1024 * 1024);
 
-let stack: SharedStack;
+const stack = sharedStack();
 let owner: Client;
 let former: SharedPerson;
 let vault: Vault;
@@ -42,7 +43,6 @@ const effects: Record<string, string> = {};
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 beforeAll(async () => {
-  stack = await openSharedStack();
   owner = stack.owner.client;
   vault = await owner.vaults.create({ name: "left", type: "shared" });
   former = await stack.invite("former");
@@ -54,7 +54,6 @@ beforeAll(async () => {
   kept = { vault: await openVaultOutside(former, vault, stack.network), versions };
   effects["revoke"] = (await owner.agents.revoke(former.keyId ?? "")).effect;
 });
-afterAll(() => stack[Symbol.asyncDispose]());
 
 const keep = (fileId: string): Promise<KeptVersion> => keepVersion(stack.baseUrl, stack.owner.apiKey, fileId);
 

