@@ -8,8 +8,6 @@ import type { AccountAct } from "./account/act.ts";
 import { fileObject, folderObject, vaultObject } from "./changes/objects.ts";
 import type { Actor } from "./changes/store.ts";
 
-export { toTimestamp } from "./timestamps.ts";
-
 /** The slice every changing handler needs. */
 export type ActingDeps = Pick<Deps, "database" | "clock" | "random">;
 

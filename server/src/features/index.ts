@@ -4,6 +4,7 @@ import type { Deps } from "../deps.ts";
 import type { Handlers } from "../handler.ts";
 import type { Limits } from "../limits/limits.ts";
 import { accountHandlers } from "./account/handlers.ts";
+import { linkingHandlers } from "./linking/handlers.ts";
 import { apiKeysHandlers } from "./api-keys/handlers.ts";
 import { auditHandlers } from "./audit/handlers.ts";
 import { authHandlers } from "./auth/handlers.ts";
@@ -19,7 +20,7 @@ import { membersHandlers } from "./members/handlers.ts";
 import { sessionsHandlers } from "./sessions/handlers.ts";
 import { type SystemParts, systemHandlers } from "./system/handlers.ts";
 import { ownershipHandlers } from "./ownership/handlers.ts";
-import { trashHandlers } from "./trash/handlers.ts";
+import { trashHandlers } from "./vaults/trash.ts";
 import { uploadsHandlers } from "./uploads/handlers.ts";
 import { vaultKeysHandlers } from "./vault-keys/handlers.ts";
 import { vaultsHandlers } from "./vaults/handlers.ts";
@@ -31,7 +32,7 @@ type Parts = SystemParts & EventsParts & { readonly limits: Limits };
 
 export function createHandlers(deps: Deps & Parts): Handlers<CofferApi> {
   return {
-    account: accountHandlers(deps),
+    account: { ...accountHandlers(deps), ...linkingHandlers(deps) },
     auth: authHandlers(deps),
     sessions: sessionsHandlers(deps),
     identityProvider: identityProviderHandlers(deps),

@@ -20,7 +20,7 @@ import { folderNamesHandlers } from "./folder-names/handlers.ts";
 import { foldersHandlers } from "./folders/handlers.ts";
 import { membersHandlers } from "./members/handlers.ts";
 import { ownershipHandlers } from "./ownership/handlers.ts";
-import { trashHandlers } from "./trash/handlers.ts";
+import { trashHandlers } from "./vaults/trash.ts";
 import { uploadsHandlers } from "./uploads/handlers.ts";
 import { vaultKeysHandlers } from "./vault-keys/handlers.ts";
 import { vaultsHandlers } from "./vaults/handlers.ts";

@@ -14,12 +14,11 @@ import { deleteOldDeliveries, listDeliveries, listUnrecovered } from "../feature
 import { listSubscribers } from "../features/webhooks/delivery/cursor-store.ts";
 import { claimsOf, findNextDue, listLanes } from "../features/webhooks/delivery/queue-store.ts";
 import { listLiveMembers } from "../features/members/store.ts";
-import { findVaultOfMember } from "../features/shared-vaults/store.ts";
+import { findVaultOfMember } from "../features/reach/store.ts";
 import { countKeys, findCurrentKey, listKeys } from "../features/vault-keys/store.ts";
 import { findVaultIdByChainObject, listVaultsOfMember } from "../features/vaults/store.ts";
 import { listWebhooks } from "../features/webhooks/store.ts";
-import { sumGivenUp } from "../features/holds/store.ts";
-import { sumHeldBytes } from "../features/uploads/store.ts";
+import { sumGivenUp, sumHeldBytes } from "../features/holds/store.ts";
 import { ENDINGS } from "../jobs/identity-expiry.ts";
 import { deleteEnded } from "../jobs/identity/store.ts";
 import type { Database, Queries } from "../ports/database.ts";

@@ -1,5 +1,5 @@
 import type { AccessCodeRow } from "../../ports/tables.ts";
-import { toTimestamp } from "../acting.ts";
+import { toTimestamp } from "../timestamps.ts";
 
 /** A code as the operator sees it. The code itself is known to nobody here. */
 export interface ListedAccessCode {

@@ -8,11 +8,11 @@ import type { Principal } from "../../handler.ts";
 import type { Queries, TransactionOptions } from "../../ports/database.ts";
 import type { AccountRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
-import { accessLevelOf, isLiveKey } from "../api-keys/rules.ts";
-import { findKeyLife } from "../api-keys/store.ts";
+import { accessLevelOf, isLiveKey } from "./lives.ts";
+import { findKeyLife } from "./lives-store.ts";
 import { type Change, insertChained } from "../changes/store.ts";
-import { isLiveSession } from "../sessions/rules.ts";
-import { findSessionLife } from "../sessions/store.ts";
+import { isLiveSession } from "./lives.ts";
+import { findSessionLife } from "./lives-store.ts";
 import { limitsOf } from "./rules.ts";
 import { type AccountColumns, writeAccount } from "./store.ts";
 

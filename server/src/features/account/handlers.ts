@@ -3,17 +3,14 @@ import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { GroupHandlers, Principal } from "../../handler.ts";
 import type { AccountRow } from "../../ports/tables.ts";
-import { toTimestamp } from "../acting.ts";
-import { accessLevelOf } from "../api-keys/rules.ts";
+import { toTimestamp } from "../timestamps.ts";
 import { recordChange } from "../changes/store.ts";
-import { linkAddress, noteTransfers } from "./linking.ts";
-import { makeLinkChallenge, requireLinkProof } from "./challenges.ts";
 import { limitsOf } from "./rules.ts";
 import { findAccount, renameAccount } from "./store.ts";
 
-type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "chain" | "signatures">;
+type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
 
-export const accountHandlers = (deps: Needs): GroupHandlers<typeof api.account> => ({
+export const accountHandlers = (deps: Needs): Pick<GroupHandlers<typeof api.account>, "get" | "update"> => ({
   async get(_input, { principal }) {
     const row = await deps.database.first(findAccount(deps.database, { id: principal.accountId }));
     if (row === null) throw new ServiceError("invalid_credential");
@@ -40,25 +37,6 @@ export const accountHandlers = (deps: Needs): GroupHandlers<typeof api.account> 
       return renamed ?? current;
     });
     return { account: renderAccount(row, principal, deps) };
-  },
-
-  linkChainChallenge: (_input, { principal }) => makeLinkChallenge(deps, principal),
-
-  async linkChain({ body }, context) {
-    const { principal } = context;
-    const chainPublicKey = await requireLinkProof(deps, body, context);
-    const { chainAddress } = body;
-    const { accountId } = principal;
-    const wanted = { accountId, chainAddress, chainPublicKey, source: "external", actor: principal } as const;
-    await noteTransfers(deps, accountId);
-    const row = await deps.database.transaction(async (transaction) => {
-      // What revokes the caller may have had its turn first (decisions §4, "in-flight on revoke").
-      await context.recheck();
-      return linkAddress(deps, transaction, wanted);
-    });
-    // A key that is bound to the address that was linked until now is an agent's from now on.
-    const accessLevel = principal.kind === "api-key" ? accessLevelOf(principal.chainAddress, chainAddress) : "owner";
-    return { account: renderAccount(row, { accessLevel }, deps) };
   },
 });
 

@@ -183,3 +183,16 @@ export async function createAccount(transaction: Queries, account: AccountRow): 
     }),
   );
 }
+
+export type Quota = Pick<AccountRow, "plan" | "usage_bytes" | "default_vault_id">;
+
+const quotaOf = prepared((build, value: { accountId: string }) =>
+  build.selectFrom("accounts").select(["plan", "usage_bytes", "default_vault_id"]).where("id", "=", value.accountId),
+);
+
+export async function readQuota(queries: Queries, accountId: string): Promise<Quota> {
+  if (isAct(queries) && queries.account.id === accountId) return queries.account;
+  const quota = await queries.first(quotaOf(queries, { accountId }));
+  if (quota === null) throw new Error("the account of a request does not exist");
+  return quota;
+}

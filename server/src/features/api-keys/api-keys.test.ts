@@ -9,7 +9,7 @@ import {
 } from "@coffer/contract";
 import { describe, expect, it } from "vitest";
 import { openTestApp, type TestAnswer } from "../../test-app.ts";
-import { toTimestamp } from "../acting.ts";
+import { toTimestamp } from "../timestamps.ts";
 import { logInAgain, signUpWithPassword } from "../auth/test-accounts.ts";
 import type { TestSigner } from "../chain-proofs/test-signer.ts";
 import { claimOf, errorCodeOf, newSigner, redeem, TEST_PLACE } from "../invites/test-invites.ts";

@@ -6,7 +6,7 @@ import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
 import { findAccount, findAccountByAddress } from "../account/store.ts";
 import { requireFresh, requireProof, requireServiceOrigin } from "../chain-proofs/rules.ts";
-import { accessLevelOf } from "./rules.ts";
+import { accessLevelOf } from "../account/lives.ts";
 
 export interface WantedBinding {
   readonly chainAddress?: string | undefined;

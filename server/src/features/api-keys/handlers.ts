@@ -15,13 +15,13 @@ import {
   endAfter,
   endOf,
   HOUR,
-  isLiveKey,
   isWithinVaults,
   parseRights,
   requireNoWider,
   type Rights,
   toApiKey,
 } from "./rules.ts";
+import { isLiveKey } from "../account/lives.ts";
 import { endKeyAt, findKey, listKeys, revokeKey } from "./store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "signatures">;

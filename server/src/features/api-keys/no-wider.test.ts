@@ -6,7 +6,7 @@ import { AGENT_SCOPES, renderKeyAddressText, renderLinkText, type Scope, SCOPES 
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openTestApp, type TestAnswer, type TestApp } from "../../test-app.ts";
-import { toTimestamp } from "../acting.ts";
+import { toTimestamp } from "../timestamps.ts";
 import type { TestSigner } from "../chain-proofs/test-signer.ts";
 import { claimOf, newSigner, redeem, TEST_PLACE } from "../invites/test-invites.ts";
 

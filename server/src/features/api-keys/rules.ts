@@ -5,6 +5,7 @@ import type { Principal } from "../../handler.ts";
 import type { Random } from "../../ports/random.ts";
 import type { ApiKeyRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
+import { accessLevelOf } from "../account/lives.ts";
 import { toTimestamp } from "../timestamps.ts";
 
 const DAY = 86_400_000;
@@ -94,10 +95,6 @@ export function isWithinVaults(
   return isWithin(parseRights(row).vaultIds, caller.vaultIds);
 }
 
-export function isLiveKey(row: Pick<ApiKeyRow, "revoked_at" | "expires_at">, now: number): boolean {
-  return row.revoked_at === null && (row.expires_at === null || row.expires_at > now);
-}
-
 export function parseRights(row: Pick<ApiKeyRow, "scopes_json" | "vault_ids_json" | "expires_at">): Rights {
   return {
     scopes: row.scopes_json === null ? null : (JSON.parse(row.scopes_json) as Scope[]),
@@ -125,9 +122,4 @@ export function toApiKey(row: ApiKeyRow, accountChainAddress: string | null): Ap
     revokedAt: row.revoked_at === null || row.revoked_at === row.expires_at ? null : toTimestamp(row.revoked_at),
     createdAt: toTimestamp(row.created_at),
   };
-}
-
-/** A key without a chain address, or with the account's own, is the owner's (specification §2.6, decisions §4). */
-export function accessLevelOf(keyAddress: string | null, accountAddress: string | null): AccessLevel {
-  return keyAddress === null || keyAddress === accountAddress ? "owner" : "agent";
 }

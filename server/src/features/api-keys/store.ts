@@ -116,21 +116,6 @@ export const findCredential = prepared(
   { remembered: true, onArrival: true },
 );
 
-/** What may have changed of a key since its request was let in. */
-export const findKeyLife = prepared((build, value: { id: string }) =>
-  build
-    .selectFrom("api_keys")
-    .innerJoin("accounts", "accounts.id", "api_keys.account_id")
-    .select([
-      "api_keys.id as id",
-      "api_keys.revoked_at as revoked_at",
-      "api_keys.expires_at as expires_at",
-      "api_keys.chain_address as chain_address",
-      "accounts.chain_address as account_chain_address",
-    ])
-    .where("api_keys.id", "=", value.id),
-);
-
 export const findAccountForDevelopment = {
   byId: prepared((build, value: { id: string }) =>
     build.selectFrom("accounts").select(["id", "chain_address"]).where("id", "=", value.id),

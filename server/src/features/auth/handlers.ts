@@ -3,7 +3,7 @@ import type { Deps } from "../../deps.ts";
 import type { GroupHandlers } from "../../handler.ts";
 import type { Limits } from "../../limits/limits.ts";
 import { hashAccessCode, maySignUp } from "../access-codes/store.ts";
-import { mailTokenHandlers } from "../mail-tokens/handlers.ts";
+import { mailTokenHandlers } from "./mailed.ts";
 import { logOut } from "../sessions/ending.ts";
 import { refreshSession } from "../sessions/refreshing.ts";
 import { logIn } from "./log-in.ts";

@@ -8,8 +8,8 @@ import type { Principal, RequestContext } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
 import { requireChallengeProof } from "../chain-proofs/challenges.ts";
 import { requireServiceOrigin } from "../chain-proofs/rules.ts";
-import { requireShared, type SeenVault } from "../shared-vaults/access.ts";
-import { readChainVault } from "../shared-vaults/chain-vaults.ts";
+import { requireShared, type SeenVault } from "../reach/access.ts";
+import { readChainVault } from "../reach/chain-vaults.ts";
 
 class Grant {
   /** null: public vaults, where the caller's credential is enough. */

@@ -4,7 +4,7 @@ import type { Deps } from "../../deps.ts";
 import type { GroupHandlers } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
 import { makeChallenge } from "../chain-proofs/challenges.ts";
-import { readVaultOrTrashed, requireOwner, requireShared } from "../shared-vaults/access.ts";
+import { readVaultOrTrashed, requireOwner, requireShared } from "../reach/access.ts";
 import { purposeOf } from "./grants.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random">;

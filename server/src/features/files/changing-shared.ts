@@ -11,9 +11,9 @@ import {
   requireFolderKey,
   requireStandingEntry,
 } from "../folder-names/entries.ts";
-import type { Permits } from "../permits.ts";
-import { findPlace } from "../placing.ts";
-import type { SeenVault } from "../shared-vaults/access.ts";
+import type { Permits } from "../reach/permits.ts";
+import { findPlace } from "../items/placing.ts";
+import type { SeenVault } from "../reach/access.ts";
 import { sharedOf } from "./rules.ts";
 
 interface WantedChange {

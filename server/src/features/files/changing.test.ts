@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { Principal } from "../../handler.ts";
 import { answerOf, bodyOf, codeOf, contextOf, openTestService, storeFile } from "../test-service.ts";
-import { etagOf, revisionTagOf } from "./rules.ts";
+import { etagOf } from "./rules.ts";
+import { revisionTagOf } from "../items/conditions.ts";
 import { ofEachTest } from "../../test-each.ts";
 
 const service = ofEachTest(openTestService);

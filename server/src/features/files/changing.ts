@@ -7,12 +7,12 @@ import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actAs } from "../account/act.ts";
 import { type ActingDeps, noteChange, fileTarget } from "../acting.ts";
 import { refuseEntry } from "../folder-names/entries.ts";
-import { findFolder } from "../folders/store.ts";
-import { withPermits } from "../permits.ts";
-import { findPlace } from "../placing.ts";
-import { readFileFor } from "../reaching.ts";
+import { findItem } from "../reach/store.ts";
+import { withPermits } from "../reach/permits.ts";
+import { findPlace } from "../items/placing.ts";
+import { readFileFor } from "../reach/items.ts";
 import { changeSharedFile, nameRestored } from "./changing-shared.ts";
-import { requireRevision } from "./conditions.ts";
+import { requireRevision } from "../items/conditions.ts";
 import { updateFile } from "./store.ts";
 import { nameOrConflict, readChangeable, refuseTakenName } from "./storing.ts";
 
@@ -94,7 +94,9 @@ export function restoreFile(
       permits.use(vault);
       if (old.trashed_at === null) throw new ServiceError("not_trashed");
       const folder =
-        old.folder_id === null ? null : await findFolder(act, { id: old.folder_id, accountId: old.account_id });
+        old.folder_id === null
+          ? null
+          : await findItem(act, "folders", { id: old.folder_id, accountId: old.account_id });
       const back = { folder_id: folder?.trashed_at === null ? folder.id : null, trashed_at: null, trashed_with: null };
       if (vault === null) refuseEntry(restoring.shared);
       const named =

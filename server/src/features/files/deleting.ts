@@ -5,7 +5,7 @@ import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actAs } from "../account/act.ts";
 import { type ActingDeps, fileTarget, noteChange } from "../acting.ts";
 import { type DeletionGrant, type ProofDeps, withOwnerProof } from "../deletion/grants.ts";
-import { actsAsOwner, readFileFor } from "../reaching.ts";
+import { actsAsOwner, readFileFor } from "../reach/items.ts";
 import { dropKeptVersions } from "./kept-versions-store.ts";
 import { BLOB_GRACE_MS, deleteFileRow, queueBlobDeletion } from "./store.ts";
 

@@ -2,7 +2,8 @@
 import { expect, test } from "vitest";
 import { Reply } from "../../handler.ts";
 import { answerOf, bodyOf, contextOf, openTestService, outcomes } from "../test-service.ts";
-import { etagOf, revisionTagOf } from "./rules.ts";
+import { etagOf } from "./rules.ts";
+import { revisionTagOf } from "../items/conditions.ts";
 import { ofEachTest } from "../../test-each.ts";
 
 const service = ofEachTest(openTestService);

@@ -1,6 +1,6 @@
 /** What holds for files, without any I/O. */
 import type { File, SharedFile } from "@coffer/contract";
-import { toTimestamp } from "../acting.ts";
+import { toTimestamp } from "../timestamps.ts";
 import type { FileRow } from "../../ports/tables.ts";
 
 /** What a body without a media type is taken for (RFC 9110 §8.3). */
@@ -34,11 +34,6 @@ export function sharedOf(row: Pick<FileRow, "shared_json">): SharedFile | null {
 /** "" for a name index, which tells a reader nothing: it is the row's name where names are encrypted. */
 export function shownName(row: { readonly name: string }, shared: Pick<SharedFile, "nameIndex"> | null): string {
   return shared?.nameIndex === row.name ? "" : row.name;
-}
-
-/** The entity tag of a file or folder itself: what If-Match of a rename or move compares. */
-export function revisionTagOf(row: { readonly revision: number }): string {
-  return `"${row.revision}"`;
 }
 
 /** The strong entity tag of a content (RFC 9110 §8.8.3): the same bytes have the same tag. */

@@ -3,7 +3,7 @@ import type { SharedEntry, SharedFile } from "@coffer/contract";
 import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
 import { parseSignedEntry, requireFittingEntry, requireUuid, type SignedEntry } from "../folder-names/entries.ts";
-import type { SeenVault, Writer } from "../shared-vaults/access.ts";
+import type { SeenVault, Writer } from "../reach/access.ts";
 import { parseVersionStatement, requireVersion, type VersionStatement } from "../shared-vaults/statements.ts";
 import { findCurrentKey } from "../vault-keys/store.ts";
 import { requireEncryptedHeader } from "./beginnings.ts";

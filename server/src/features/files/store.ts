@@ -1,8 +1,7 @@
 /** The SQL of files. Every look-up from outside is by id and account, or by id and recorded membership (shared vaults). */
 import { sql } from "kysely";
 import { prepared, type Queries } from "../../ports/database.ts";
-import type { AccountRow, FileRow } from "../../ports/tables.ts";
-import { isAct } from "../account/store.ts";
+import type { FileRow } from "../../ports/tables.ts";
 import type { Position } from "../paging.ts";
 
 /**
@@ -10,65 +9,6 @@ import type { Position } from "../paging.ts";
  * Milliseconds.
  */
 export const BLOB_GRACE_MS = 60_000;
-
-export type Quota = Pick<AccountRow, "plan" | "usage_bytes" | "default_vault_id">;
-
-const quotaOf = prepared((build, value: { accountId: string }) =>
-  build.selectFrom("accounts").select(["plan", "usage_bytes", "default_vault_id"]).where("id", "=", value.accountId),
-);
-
-export async function readQuota(queries: Queries, accountId: string): Promise<Quota> {
-  if (isAct(queries) && queries.account.id === accountId) return queries.account;
-  const quota = await queries.first(quotaOf(queries, { accountId }));
-  if (quota === null) throw new Error("the account of a request does not exist");
-  return quota;
-}
-
-const byId = prepared(
-  (build, value: { id: string; accountId: string }) =>
-    build
-      .selectFrom("files")
-      .selectAll()
-      .where("id", "=", value.id)
-      .where("account_id", "=", value.accountId)
-      .where((row) => {
-        const vault = row.selectFrom("vaults").select("vaults.id").whereRef("vaults.id", "=", "files.vault_id");
-        return row.not(row.exists(vault.where("vaults.trashed_at", "is not", null)));
-      }),
-  { remembered: true },
-);
-
-/** Not in a vault that is in the trash. */
-export function findFile(queries: Queries, value: { id: string; accountId: string }): Promise<FileRow | null> {
-  return queries.first(byId(queries, value));
-}
-
-const ofMember = prepared((build, value: { id: string; chainAddress: string }) =>
-  build
-    .selectFrom("files")
-    .innerJoin("vault_members", "vault_members.vault_id", "files.vault_id")
-    .selectAll("files")
-    .where("files.id", "=", value.id)
-    .where("vault_members.chain_address", "=", value.chainAddress)
-    .where("vault_members.removed_at", "is", null),
-);
-
-/** A file, of whatever account, in a shared vault that records the address as a member. */
-export function findFileOfMember(
-  queries: Queries,
-  value: { id: string; chainAddress: string },
-): Promise<FileRow | null> {
-  return queries.first(ofMember(queries, value));
-}
-
-const vaultOf = prepared((build, value: { id: string }) =>
-  build.selectFrom("files").select("vault_id").where("id", "=", value.id),
-);
-
-/** Of a file of whatever account, for the one question whether an id is taken. */
-export async function findFileVault(queries: Queries, id: string): Promise<string | null> {
-  return (await queries.first(vaultOf(queries, { id })))?.vault_id ?? null;
-}
 
 /** Where a file or folder lies: `parent_id` null at the top of the vault. */
 export interface Place {

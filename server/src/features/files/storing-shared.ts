@@ -7,15 +7,15 @@ import { ServiceError } from "../../service-error.ts";
 import type { AccountAct } from "../account/act.ts";
 import { fileTarget, noteChange } from "../acting.ts";
 import { nameColumn, requireFolderKey } from "../folder-names/entries.ts";
-import { findFolderVault } from "../folders/store.ts";
-import type { Permits } from "../permits.ts";
-import { findPlace, type FoundPlace, type WantedPlace } from "../placing.ts";
-import { type SeenFile, readFileFor } from "../reaching.ts";
-import { requireSight, type SeenVault } from "../shared-vaults/access.ts";
+import { isIdTaken } from "../reach/store.ts";
+import type { Permits } from "../reach/permits.ts";
+import { findPlace, type FoundPlace, type WantedPlace } from "../items/placing.ts";
+import { type SeenFile, readFileFor } from "../reach/items.ts";
+import { requireSight, type SeenVault } from "../reach/access.ts";
 import { isKeptVersion, keepVersion } from "./kept-versions-store.ts";
 import { DEFAULT_CONTENT_TYPE, sharedOf } from "./rules.ts";
 import { mergeShared, requireFittingUpload, type SignedUpload } from "./signed-uploads.ts";
-import { BLOB_GRACE_MS, findFileVault, insertFile, queueBlobDeletion, updateFile } from "./store.ts";
+import { BLOB_GRACE_MS, insertFile, queueBlobDeletion, updateFile } from "./store.ts";
 import {
   nameOrConflict,
   readReplaceable,
@@ -72,8 +72,8 @@ export function requireSharedPlace({ vault }: Pick<FoundPlace, "vault">): SeenVa
 export async function findMade(queries: Queries, principal: Principal, signed: SignedUpload): Promise<FileRow | null> {
   const { fileId } = signed.version;
   const taken = new ServiceError("statement_invalid", "version: the file id cannot be used, choose another");
-  if ((await findFileVault(queries, fileId)) === null) {
-    if ((await findFolderVault(queries, fileId)) !== null) throw taken;
+  if (!(await isIdTaken(queries, "files", fileId))) {
+    if (await isIdTaken(queries, "folders", fileId)) throw taken;
     return null;
   }
   const { row } = await readFileFor(queries, principal, fileId).catch((cause: unknown) => {

@@ -12,22 +12,15 @@ import { type AccountAct, actAs } from "../account/act.ts";
 import { limitsOf } from "../account/rules.ts";
 import { noteChange, fileTarget } from "../acting.ts";
 import type { Hold, Holds } from "../holds/holds.ts";
-import { type ExpectedWrite, type Permits, withPermits } from "../permits.ts";
-import { findPlace, type WantedPlace } from "../placing.ts";
-import { readFileFor, type SeenFile } from "../reaching.ts";
-import { requireMatch } from "./conditions.ts";
+import { type ExpectedWrite, type Permits, withPermits } from "../reach/permits.ts";
+import { findPlace, type WantedPlace } from "../items/placing.ts";
+import { readFileFor, type SeenFile } from "../reach/items.ts";
+import { requireMatch } from "../items/conditions.ts";
 import { requireDigests } from "./digests.ts";
 import type { Incoming, OwnedRoom } from "./incoming.ts";
 import { etagOf } from "./rules.ts";
-import {
-  BLOB_GRACE_MS,
-  findFileIdByName,
-  insertFile,
-  queueBlobDeletion,
-  readQuota,
-  updateFile,
-  type Place,
-} from "./store.ts";
+import { BLOB_GRACE_MS, findFileIdByName, insertFile, queueBlobDeletion, updateFile, type Place } from "./store.ts";
+import { readQuota } from "../account/store.ts";
 
 export type StoringDeps = Pick<Deps, "database" | "blobs" | "clock" | "random" | "settings" | "chain">;
 

@@ -3,11 +3,11 @@ import type { CreationContext, IncomingBytes, Principal, Recorded, RequestContex
 import type { FileRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { nameColumn, refuseOutdatedName } from "../folder-names/entries.ts";
-import type { ExpectedWrite } from "../permits.ts";
-import type { FoundPlace } from "../placing.ts";
-import type { SeenFile } from "../reaching.ts";
-import { readVaultFor, requireSight, requireWriter, type SeenVault } from "../shared-vaults/access.ts";
-import { watchMembership } from "../watching.ts";
+import type { ExpectedWrite } from "../reach/permits.ts";
+import type { FoundPlace } from "../items/placing.ts";
+import type { SeenFile } from "../reach/items.ts";
+import { readVaultFor, requireSight, requireWriter, type SeenVault } from "../reach/access.ts";
+import { watchMembership } from "../reach/watching.ts";
 import { holdingToVersion, requireSignedSize } from "./beginnings.ts";
 import type { ExpectedDigest } from "./digests.ts";
 import { type Incoming, openIncoming, requireRoom } from "./incoming.ts";

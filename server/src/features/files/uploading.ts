@@ -2,7 +2,7 @@
 import type { api, HandlerInput } from "@coffer/contract";
 import type { CreationContext, IncomingBytes, Principal, Recorded, RequestContext } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
-import { findPlace } from "../placing.ts";
+import { findPlace } from "../items/placing.ts";
 import { parseDigests } from "./digests.ts";
 import { openIncoming } from "./incoming.ts";
 import { DEFAULT_CONTENT_TYPE, toFile } from "./rules.ts";

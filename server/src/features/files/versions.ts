@@ -3,7 +3,7 @@ import type { Deps } from "../../deps.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { notFound } from "../acting.ts";
-import type { SeenFile } from "../reaching.ts";
+import type { SeenFile } from "../reach/items.ts";
 import { findKeptVersion, KEPT_MS } from "./kept-versions-store.ts";
 
 /** What a content is answered from. */

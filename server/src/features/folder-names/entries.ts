@@ -4,7 +4,7 @@ import { type SharedEntry, uuid } from "@coffer/contract";
 import * as z from "zod/mini";
 import { ServiceError } from "../../service-error.ts";
 import type { Queries } from "../../ports/database.ts";
-import type { SeenVault, Writer } from "../shared-vaults/access.ts";
+import type { SeenVault, Writer } from "../reach/access.ts";
 import { type EntryStatement, type Expected, parseEntryStatement, requireEntry } from "../shared-vaults/statements.ts";
 import { findCurrentKey } from "../vault-keys/store.ts";
 import { findFolderKey, holdsOthers } from "./store.ts";

@@ -2,8 +2,8 @@
 import type { api } from "@coffer/contract";
 import type { GroupHandlers, Principal } from "../../handler.ts";
 import { notFound } from "../acting.ts";
-import { readFolderFor } from "../reaching.ts";
-import { readVaultFor, requireMember, requireShared, type SeenVault } from "../shared-vaults/access.ts";
+import { readFolderFor } from "../reach/items.ts";
+import { readVaultFor, requireMember, requireShared, type SeenVault } from "../reach/access.ts";
 import { stageNames, type FolderNamesDeps } from "./staging.ts";
 import { findFolderKey, holdsOthers } from "./store.ts";
 

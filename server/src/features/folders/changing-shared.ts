@@ -4,7 +4,7 @@ import { ServiceError } from "../../service-error.ts";
 import type { Principal } from "../../handler.ts";
 import type { Queries } from "../../ports/database.ts";
 import type { FolderRow } from "../../ports/tables.ts";
-import { findFileVault } from "../files/store.ts";
+import { isIdTaken } from "../reach/store.ts";
 import {
   nameColumn,
   requireEntryOf,
@@ -14,12 +14,12 @@ import {
   type SignedEntry,
 } from "../folder-names/entries.ts";
 import { alignFolderKey } from "../folder-names/aligning.ts";
-import type { Permits } from "../permits.ts";
-import type { FoundPlace } from "../placing.ts";
-import { readFolderFor, type SeenFolder } from "../reaching.ts";
-import type { SeenVault } from "../shared-vaults/access.ts";
+import type { Permits } from "../reach/permits.ts";
+import type { FoundPlace } from "../items/placing.ts";
+import { readFolderFor, type SeenFolder } from "../reach/items.ts";
+import type { SeenVault } from "../reach/access.ts";
 import { sharedEntryOf } from "./rules.ts";
-import { findFolderVault, listRestored } from "./store.ts";
+import { listRestored } from "./store.ts";
 
 interface Given {
   readonly name?: string | undefined;
@@ -65,8 +65,8 @@ export async function createSharedFolder(
 async function findMade(queries: Queries, principal: Principal, signed: SignedEntry): Promise<SeenFolder | null> {
   const { id } = signed.statement;
   const taken = new ServiceError("statement_invalid", "entry: the folder id cannot be used, choose another");
-  if ((await findFolderVault(queries, id)) === null) {
-    if ((await findFileVault(queries, id)) !== null) throw taken;
+  if (!(await isIdTaken(queries, "folders", id))) {
+    if (await isIdTaken(queries, "files", id)) throw taken;
     return null;
   }
   const seen = await readFolderFor(queries, principal, id).catch((cause: unknown) => {

@@ -7,11 +7,11 @@ import type { FolderRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actAs } from "../account/act.ts";
 import { type ActingDeps, noteChange, folderTarget } from "../acting.ts";
-import { requireRevision } from "../files/conditions.ts";
+import { requireRevision } from "../items/conditions.ts";
 import { refuseEntry } from "../folder-names/entries.ts";
-import { type Permits, withPermits } from "../permits.ts";
-import { findPlace, type FoundPlace } from "../placing.ts";
-import { readFolderFor } from "../reaching.ts";
+import { type Permits, withPermits } from "../reach/permits.ts";
+import { findPlace, type FoundPlace } from "../items/placing.ts";
+import { readFolderFor } from "../reach/items.ts";
 import { changeSharedFolder, createSharedFolder } from "./changing-shared.ts";
 import {
   findFolderIdByName,

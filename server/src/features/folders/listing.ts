@@ -1,10 +1,10 @@
 /** Which folders a list holds. */
 import type { Principal } from "../../handler.ts";
 import type { FolderRow } from "../../ports/tables.ts";
-import { mergeVaults, nameFilter, refuseClearName, vaultsToRead } from "../listing.ts";
+import { mergeVaults, nameFilter, refuseClearName, vaultsToRead } from "../items/listing.ts";
 import type { PageRequest } from "../paging.ts";
-import { readFolderFor } from "../reaching.ts";
-import { type ChainDeps, readVaultFor, requireSight } from "../shared-vaults/access.ts";
+import { readFolderFor } from "../reach/items.ts";
+import { type ChainDeps, readVaultFor, requireSight } from "../reach/access.ts";
 import { listFolders } from "./store.ts";
 
 export interface FolderQuery {

@@ -1,7 +1,7 @@
 /** What holds for folders, without any I/O. */
 import type { Folder, SharedEntry } from "@coffer/contract";
 import type { FolderRow } from "../../ports/tables.ts";
-import { toTimestamp } from "../acting.ts";
+import { toTimestamp } from "../timestamps.ts";
 
 export function toFolder(row: FolderRow): Folder {
   const shared = sharedEntryOf(row);

@@ -5,50 +5,6 @@ import type { FolderRow } from "../../ports/tables.ts";
 import { inPieces } from "../in-pieces.ts";
 import type { Position } from "../paging.ts";
 
-const byId = prepared((build, value: { id: string; accountId: string }) =>
-  build
-    .selectFrom("folders")
-    .selectAll()
-    .where("id", "=", value.id)
-    .where("account_id", "=", value.accountId)
-    .where((row) => {
-      const vault = row.selectFrom("vaults").select("vaults.id").whereRef("vaults.id", "=", "folders.vault_id");
-      return row.not(row.exists(vault.where("vaults.trashed_at", "is not", null)));
-    }),
-);
-
-/** Not in a vault that is in the trash. */
-export function findFolder(queries: Queries, value: { id: string; accountId: string }): Promise<FolderRow | null> {
-  return queries.first(byId(queries, value));
-}
-
-const ofMember = prepared((build, value: { id: string; chainAddress: string }) =>
-  build
-    .selectFrom("folders")
-    .innerJoin("vault_members", "vault_members.vault_id", "folders.vault_id")
-    .selectAll("folders")
-    .where("folders.id", "=", value.id)
-    .where("vault_members.chain_address", "=", value.chainAddress)
-    .where("vault_members.removed_at", "is", null),
-);
-
-/** A folder, of whatever account, in a shared vault that records the address as a member. */
-export function findFolderOfMember(
-  queries: Queries,
-  value: { id: string; chainAddress: string },
-): Promise<FolderRow | null> {
-  return queries.first(ofMember(queries, value));
-}
-
-const vaultOf = prepared((build, value: { id: string }) =>
-  build.selectFrom("folders").select("vault_id").where("id", "=", value.id),
-);
-
-/** Of a folder of whatever account, for the one question whether an id is taken. */
-export async function findFolderVault(queries: Queries, id: string): Promise<string | null> {
-  return (await queries.first(vaultOf(queries, { id })))?.vault_id ?? null;
-}
-
 /** Where a folder lies: `parentId` null at the top of the vault. */
 export interface FolderPlace {
   readonly vaultId: string;

@@ -6,11 +6,12 @@ import type { FolderRow } from "../../ports/tables.ts";
 import type { SharedEntry } from "@coffer/contract";
 import { type AccountAct, actAs } from "../account/act.ts";
 import { refuseEntry } from "../folder-names/entries.ts";
-import { withPermits } from "../permits.ts";
-import { readFolderFor } from "../reaching.ts";
+import { withPermits } from "../reach/permits.ts";
+import { readFolderFor } from "../reach/items.ts";
 import { type ChangingDeps, folderNameOrConflict, noteFolder, refuseTakenFolderName } from "./changing.ts";
 import { alignRestored, nameRestoredFolder } from "./changing-shared.ts";
-import { findFolder, readDeepest, restoreTree, shiftDepths, trashTree, updateFolder } from "./store.ts";
+import { findItem } from "../reach/store.ts";
+import { readDeepest, restoreTree, shiftDepths, trashTree, updateFolder } from "./store.ts";
 
 /** A second time changes nothing: the row is kept, so the answer is the same. */
 export function trashFolder(deps: ChangingDeps, principal: Principal, folderId: string): Promise<FolderRow> {
@@ -81,7 +82,7 @@ async function findWayBack(
   trashedWith: string,
 ): Promise<Pick<FolderRow, "parent_id" | "depth">> {
   const parent =
-    old.parent_id === null ? null : await findFolder(act, { id: old.parent_id, accountId: old.account_id });
+    old.parent_id === null ? null : await findItem(act, "folders", { id: old.parent_id, accountId: old.account_id });
   const below = (await readDeepest(act, old.id, { trashedWith })) - old.depth;
   if (parent?.trashed_at !== null || parent.depth + 1 + below > MAX_FOLDER_DEPTH) return { parent_id: null, depth: 1 };
   return { parent_id: parent.id, depth: parent.depth + 1 };

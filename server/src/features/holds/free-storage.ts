@@ -5,9 +5,8 @@
 import type { Deps } from "../../deps.ts";
 import type { AccountAct } from "../account/act.ts";
 import { limitsOf } from "../account/rules.ts";
-import { KEPT_AFTER_EXPIRY_MS } from "../uploads/rules.ts";
-import { sumHeldBytes } from "../uploads/store.ts";
-import { sumGivenUp, sumHolds } from "./store.ts";
+import { KEPT_AFTER_EXPIRY_MS } from "./rules.ts";
+import { sumGivenUp, sumHeldBytes, sumHolds } from "./store.ts";
 
 /** Bytes. Nobody else claims them until the act ends. Below 0 for an account above its quota. `freed`: what the finished upload gives back. */
 export async function readFreeStorage(

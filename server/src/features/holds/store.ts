@@ -56,3 +56,17 @@ export async function giveBack(
 export async function deleteExpiredHolds(transaction: Queries, now: number): Promise<void> {
   await transaction.run(transaction.build.deleteFrom("upload_holds").where("expires_at", "<=", now));
 }
+
+const heldBytes = prepared((build, value: { accountId: string; rowsAfter: number }) =>
+  build
+    .selectFrom("uploads")
+    .select((row) => row.fn.sum<number | string | null>("length").as("bytes"))
+    .where("account_id", "=", value.accountId)
+    .where("finished_file_id", "is", null)
+    .where("expires_at", ">", value.rowsAfter),
+);
+
+/** The lengths of the account's unfinished uploads whose rows go after `rowsAfter`. */
+export async function sumHeldBytes(queries: Queries, value: { accountId: string; rowsAfter: number }): Promise<number> {
+  return Number((await queries.first(heldBytes(queries, value)))?.bytes ?? 0);
+}

@@ -6,7 +6,7 @@ import type { Queries } from "../../ports/database.ts";
 import type { Identity, IdentityProvider } from "../../ports/identity-provider.ts";
 import type { EphemeralKey, ProofRequest } from "../../ports/zklogin.ts";
 import { ServiceError } from "../../service-error.ts";
-import { linkAddress } from "../account/linking.ts";
+import { linkAddress } from "../linking/linking.ts";
 import { holdAccount } from "../account/store.ts";
 import { openSession } from "../sessions/opening.ts";
 import { failAtProver, failAtProvider } from "./provider-failures.ts";

@@ -3,7 +3,7 @@ import { MAX_CLOCK_SKEW, renderInviteCode, renderLinkText } from "@coffer/contra
 import { describe, expect, it } from "vitest";
 import { openTestApp } from "../../test-app.ts";
 import { between } from "../../test-between.ts";
-import { toTimestamp } from "../acting.ts";
+import { toTimestamp } from "../timestamps.ts";
 import { redeemInvite } from "./redeeming.ts";
 import { type Claim, claimOf, errorCodeOf, makeInvite, newSigner, redeem, TEST_PLACE } from "./test-invites.ts";
 import { ofEachTest } from "../../test-each.ts";

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { type Invite, INVITE_HOURS, isInviteCode, type Scope } from "@coffer/contract";
 import type { InviteRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
-import { toTimestamp } from "../acting.ts";
+import { toTimestamp } from "../timestamps.ts";
 import {
   chooseScopes,
   chooseVaults,

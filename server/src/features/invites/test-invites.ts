@@ -2,7 +2,7 @@
 import { hash, randomBytes } from "node:crypto";
 import { renderRedeemText, type Scope } from "@coffer/contract";
 import type { TestAnswer, TestApp } from "../../test-app.ts";
-import { toTimestamp } from "../acting.ts";
+import { toTimestamp } from "../timestamps.ts";
 import { openSigner, type TestSigner } from "../chain-proofs/test-signer.ts";
 
 type Service = Pick<TestApp, "ask">;

@@ -2,8 +2,8 @@
 import type { VaultMember } from "@coffer/contract";
 import type { ChainVault } from "../../ports/chain.ts";
 import type { VaultMemberRow } from "../../ports/tables.ts";
-import { toTimestamp } from "../acting.ts";
-import { findNamed, type SeenVault } from "../shared-vaults/access.ts";
+import { toTimestamp } from "../timestamps.ts";
+import { findNamed, type SeenVault } from "../reach/access.ts";
 
 export interface MemberView {
   readonly vault: SeenVault;

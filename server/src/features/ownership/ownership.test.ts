@@ -7,7 +7,7 @@ import { addMember, addPerson, openSharedVault, publishKey, type TestPerson } fr
 import { between } from "../../test-between.ts";
 import { membersHandlers } from "../members/handlers.ts";
 import { ownershipHandlers } from "./handlers.ts";
-import { sumHeldBytes } from "../uploads/store.ts";
+import { sumHeldBytes } from "../holds/store.ts";
 import { answerOf, bodyOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
 import { ofEachTest } from "../../test-each.ts";
 

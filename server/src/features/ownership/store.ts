@@ -2,7 +2,7 @@
 import { prepared, type Queries } from "../../ports/database.ts";
 import { queueBlobDeletions } from "../files/store.ts";
 import { inPieces, PIECE, untilNoneIsLeft } from "../in-pieces.ts";
-import type { OwnedVault } from "../vaults/store.ts";
+import type { OwnedVault } from "../reach/store.ts";
 
 const byId = prepared((build, value: { id: string }) =>
   build

@@ -18,11 +18,6 @@ export function secondsUntil(end: number, now: number): number {
   return Math.floor((end - now) / 1000);
 }
 
-/** A session whose newest refresh token has ended cannot go on, so it is over: the user is logged out (specification §3). */
-export function isLiveSession(row: Pick<SessionRow, "revoked_at" | "expires_at">, now: number): boolean {
-  return row.revoked_at === null && row.expires_at > now;
-}
-
 export function toSession(row: SessionRow, currentId: string | null): Session {
   return {
     id: row.id,

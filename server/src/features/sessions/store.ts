@@ -113,24 +113,3 @@ export const listSessions = newest((build, value: { accountId: string; now: numb
     .where("revoked_at", "is", null)
     .where("expires_at", ">", value.now),
 );
-
-/** What authentication looks up on every request of a session. */
-export interface SessionLifeRow {
-  account_id: string;
-  expires_at: number;
-  revoked_at: number | null;
-  chain_address: string | null;
-}
-
-const lifeOf = (build: Queries["build"], value: { id: string }) =>
-  build
-    .selectFrom("sessions")
-    .innerJoin("accounts", "accounts.id", "sessions.account_id")
-    .select(["sessions.account_id", "sessions.expires_at", "sessions.revoked_at", "accounts.chain_address"])
-    .where("sessions.id", "=", value.id);
-
-/** For the callback of the socket that the request arrived on (docs/decisions/0009-one-snapshot-a-turn.md). */
-export const findSessionOnArrival = prepared(lifeOf, { remembered: true, onArrival: true });
-
-/** For any later moment. */
-export const findSessionLife = prepared(lifeOf);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { newTestVault } from "../../drivers/chain/test-chain.ts";
 import { ServiceError } from "../../service-error.ts";
 import { openSigner } from "../chain-proofs/test-signer.ts";
-import type { Writer } from "./access.ts";
+import type { Writer } from "../reach/access.ts";
 import {
   parseEntryStatement,
   parseKeyRecord,

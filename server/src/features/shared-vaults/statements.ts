@@ -6,7 +6,7 @@ import { hash } from "node:crypto";
 import { ENTRY_KINDS, ENTRY_STATEMENT, KEY_RECORD, SIGNATURE_BYTES, VERSION_STATEMENT } from "@coffer/contract";
 import type { Field } from "@coffer/contract/shared-statements";
 import { ServiceError } from "../../service-error.ts";
-import type { Writer } from "./access.ts";
+import type { Writer } from "../reach/access.ts";
 import { isSigned } from "./signatures.ts";
 
 /** What every statement says. Ids of 32 bytes are `0x` and hex as chain addresses are, digests hex, item ids UUIDs. */

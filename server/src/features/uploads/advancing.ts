@@ -15,8 +15,8 @@ import {
   type StoredContent,
   type StoringDeps,
 } from "../files/storing.ts";
-import { type Permits, withPermits } from "../permits.ts";
-import { findPlace } from "../placing.ts";
+import { type Permits, withPermits } from "../reach/permits.ts";
+import { findPlace } from "../items/placing.ts";
 import { checking, type ExpectedChecksum } from "./checksum.ts";
 import type { Progress } from "./rules.ts";
 import {

@@ -7,17 +7,18 @@ import { type AccountAct, actAs } from "../account/act.ts";
 import { requireRoom } from "../files/incoming.ts";
 import { DEFAULT_CONTENT_TYPE } from "../files/rules.ts";
 import { parseSignedUpload, refuseSigned } from "../files/signed-uploads.ts";
-import { findFile } from "../files/store.ts";
+import { findItem } from "../reach/store.ts";
 import { readReplaceable, readRoom, refuseTakenName, type StoringDeps } from "../files/storing.ts";
 import { readFreeStorage } from "../holds/free-storage.ts";
-import { findPlace } from "../placing.ts";
-import { readFileFor } from "../reaching.ts";
+import { findPlace } from "../items/placing.ts";
+import { readFileFor } from "../reach/items.ts";
 import { advance } from "./advancing.ts";
 import { parseChecksum } from "./checksum.ts";
 import { withUpload, type WritingDeps } from "./leasing.ts";
 import { parseMetadata, type UploadMetadata } from "./metadata.ts";
 import { planSharedFile, planSharedVersion, requireStanding } from "./signed-resumable.ts";
-import { creationHeaders, KEPT_AFTER_EXPIRY_MS, locationOf, uploadHeaders } from "./rules.ts";
+import { creationHeaders, locationOf, uploadHeaders } from "./rules.ts";
+import { KEPT_AFTER_EXPIRY_MS } from "../holds/rules.ts";
 import { insertUpload } from "./store.ts";
 
 type Creation = HandlerInput<typeof api.uploads.create, IncomingBytes>;
@@ -189,7 +190,7 @@ async function requireTarget(act: AccountAct, principal: Principal, upload: Uplo
 async function requireUnheldRoom(act: AccountAct, deps: StoringDeps, upload: UploadRow): Promise<void> {
   const { account_id: accountId, file_id: fileId, length } = upload;
   act.requireAccount(accountId);
-  const freed = fileId === null ? 0 : ((await findFile(act, { id: fileId, accountId }))?.size ?? 0);
+  const freed = fileId === null ? 0 : ((await findItem(act, "files", { id: fileId, accountId }))?.size ?? 0);
   const free = await readFreeStorage(act, deps, freed);
   if (length > Math.max(0, free)) throw new ServiceError("storage_quota");
 }

@@ -3,7 +3,7 @@ import type { Principal } from "../../handler.ts";
 import type { Queries } from "../../ports/database.ts";
 import type { UploadRow } from "../../ports/tables.ts";
 import { notFound } from "../acting.ts";
-import { findActingAddress, readVaultFor } from "../shared-vaults/access.ts";
+import { findActingAddress, readVaultFor } from "../reach/access.ts";
 import { readSigned } from "./signed-resumable.ts";
 import { findUpload, findUploadOfMember } from "./store.ts";
 

@@ -3,13 +3,8 @@ import { HEADERS, TUS_VERSION } from "@coffer/contract";
 import type { UploadRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { SentUpload } from "../files/signed-uploads.ts";
+import { KEPT_AFTER_EXPIRY_MS } from "../holds/rules.ts";
 import { renderMetadata } from "./metadata.ts";
-
-/**
- * How long the row of an upload that is over is kept, so that a late client learns why (410) and does not take it for a
- * wrong address (404). Milliseconds.
- */
-export const KEPT_AFTER_EXPIRY_MS = 60 * 60_000;
 
 /** When the upload is over: its row goes later. */
 export function expiryOf(upload: Pick<UploadRow, "expires_at">): number {

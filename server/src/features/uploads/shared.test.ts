@@ -17,7 +17,7 @@ import { addMember, agentOf, addPerson, publishKey, type TestPerson } from "../s
 import { bodyOf, codeOf, contextOf, openTestService, type TestService } from "../test-service.ts";
 import { membersHandlers } from "../members/handlers.ts";
 import { uploadsHandlers } from "./handlers.ts";
-import { sumHeldBytes } from "./store.ts";
+import { sumHeldBytes } from "../holds/store.ts";
 
 const SPOKEN = { "tus-resumable": TUS_VERSION } as const;
 

@@ -10,11 +10,11 @@ import { addSharedFile, addSharedVersion, contentTypeIn, findMade, requireSameFi
 import { readReplaceable, refuseTakenName, type StoredContent, type StoringDeps } from "../files/storing.ts";
 import { requireEarly } from "../files/uploading-shared.ts";
 import { nameColumn } from "../folder-names/entries.ts";
-import type { Permits } from "../permits.ts";
-import { findPlace, type FoundPlace } from "../placing.ts";
-import { readFileFor, type SeenFile } from "../reaching.ts";
-import { readVaultFor, requireWriter, type SeenVault } from "../shared-vaults/access.ts";
-import { watchMembership } from "../watching.ts";
+import type { Permits } from "../reach/permits.ts";
+import { findPlace, type FoundPlace } from "../items/placing.ts";
+import { readFileFor, type SeenFile } from "../reach/items.ts";
+import { readVaultFor, requireWriter, type SeenVault } from "../reach/access.ts";
+import { watchMembership } from "../reach/watching.ts";
 import type { UploadMetadata } from "./metadata.ts";
 import { sentWith } from "./rules.ts";
 

@@ -58,20 +58,6 @@ export async function insertUpload(transaction: Queries, row: UploadRow): Promis
   await transaction.run(transaction.build.insertInto("uploads").values(row));
 }
 
-const heldBytes = prepared((build, value: { accountId: string; rowsAfter: number }) =>
-  build
-    .selectFrom("uploads")
-    .select((row) => row.fn.sum<number | string | null>("length").as("bytes"))
-    .where("account_id", "=", value.accountId)
-    .where("finished_file_id", "is", null)
-    .where("expires_at", ">", value.rowsAfter),
-);
-
-/** The lengths of the account's unfinished uploads whose rows go after `rowsAfter`. */
-export async function sumHeldBytes(queries: Queries, value: { accountId: string; rowsAfter: number }): Promise<number> {
-  return Number((await queries.first(heldBytes(queries, value)))?.bytes ?? 0);
-}
-
 /** 0 when it is finished, gone, or was moved by somebody else. */
 export function moveUpload(
   transaction: Queries,

@@ -3,7 +3,7 @@ import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { GroupHandlers } from "../../handler.ts";
 import { parsePage, toPage } from "../paging.ts";
-import { readVaultFor, requireMember, requireShared } from "../shared-vaults/access.ts";
+import { readVaultFor, requireMember, requireShared } from "../reach/access.ts";
 import { parseKeyRecord } from "../shared-vaults/statements.ts";
 import { publishKey, toVaultKey } from "./publishing.ts";
 import { listKeys, positionOf } from "./store.ts";

@@ -6,8 +6,8 @@ import { isTaken, type Queries } from "../../ports/database.ts";
 import type { VaultKeyRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actAs } from "../account/act.ts";
-import { toTimestamp } from "../acting.ts";
-import { readVaultFor, requireWriter, type SeenVault } from "../shared-vaults/access.ts";
+import { toTimestamp } from "../timestamps.ts";
+import { readVaultFor, requireWriter, type SeenVault } from "../reach/access.ts";
 import { type KeyRecord, parseKeyRecord, requireRecord, requireSealedAgain } from "../shared-vaults/statements.ts";
 import { countKeys, findCurrentKey, findKey, insertKey, replaceKey } from "./store.ts";
 

@@ -9,10 +9,11 @@ import { ServiceError } from "../../service-error.ts";
 import type { AccountAct } from "../account/act.ts";
 import { limitsOf } from "../account/rules.ts";
 import { noteChange, vaultTarget } from "../acting.ts";
-import { askChain } from "../shared-vaults/chain-vaults.ts";
-import { findAccountAddress } from "../shared-vaults/store.ts";
+import { askChain } from "../reach/chain-vaults.ts";
+import { findAccountAddress } from "../reach/store.ts";
 import { nameOrConflict, refuseTakenName } from "./naming.ts";
-import { countVaults, findVaultIdByChainObject, insertVault, type OwnedVault } from "./store.ts";
+import { countVaults, findVaultIdByChainObject, insertVault } from "./store.ts";
+import type { OwnedVault } from "../reach/store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "chain">;
 type WantedVault = HandlerInput<typeof api.vaults.create, never>["body"];

@@ -8,10 +8,11 @@ import { type ActingDeps, noteChange, vaultTarget } from "../acting.ts";
 import type { Actor } from "../changes/store.ts";
 import { type DeletionGrant, type ProofDeps, withOwnerProof } from "../deletion/grants.ts";
 import { BLOB_GRACE_MS } from "../files/store.ts";
-import { readVaultOrTrashed, requireOwner } from "../shared-vaults/access.ts";
+import { readVaultOrTrashed, requireOwner } from "../reach/access.ts";
 import { nameOrConflict, refuseTakenName } from "./naming.ts";
 import { contentProblem } from "./rules.ts";
-import { deleteVaultWithContents, type OwnedVault, readVaultContents, setVaultTrashed } from "./store.ts";
+import { deleteVaultWithContents, readVaultContents, setVaultTrashed } from "./store.ts";
+import type { OwnedVault } from "../reach/store.ts";
 
 export interface VaultDeletion {
   readonly vaultId: string;

@@ -6,18 +6,13 @@ import type { Queries } from "../../ports/database.ts";
 import { actAs } from "../account/act.ts";
 import { noteChange, vaultTarget } from "../acting.ts";
 import { type PageRequest, parsePage, toPage } from "../paging.ts";
-import {
-  findActingAddress,
-  readVaultFor,
-  readVaultOrTrashed,
-  requireOwner,
-  type SeenVault,
-} from "../shared-vaults/access.ts";
+import { findActingAddress, readVaultFor, readVaultOrTrashed, requireOwner, type SeenVault } from "../reach/access.ts";
 import { createVault, readWantedObject } from "./creating.ts";
 import { nameOrConflict, refuseTakenName } from "./naming.ts";
 import { deleteVault, restoreVault } from "./deleting.ts";
 import { toVault } from "./rules.ts";
-import { listVaults, listVaultsOfMember, type OwnedVault, renameVault } from "./store.ts";
+import { listVaults, listVaultsOfMember, renameVault } from "./store.ts";
+import type { OwnedVault } from "../reach/store.ts";
 
 type VaultDeps = Pick<Deps, "database" | "clock" | "random" | "settings" | "chain" | "signatures">;
 

@@ -1,7 +1,8 @@
 /** What holds for vaults, without any I/O. */
 import type { Vault } from "@coffer/contract";
-import { toTimestamp } from "../acting.ts";
-import type { OwnedVault, VaultContents } from "./store.ts";
+import { toTimestamp } from "../timestamps.ts";
+import type { OwnedVault } from "../reach/store.ts";
+import type { VaultContents } from "./store.ts";
 
 /** `member`: the vault is another account's, which has a default vault of its own. */
 export function toVault(row: OwnedVault, role: "owner" | "member"): Vault {

@@ -6,11 +6,7 @@ import { queueBlobDeletions } from "../files/store.ts";
 import { dropStagedOfVault } from "../folder-names/staged-store.ts";
 import { inPieces, PIECE, untilNoneIsLeft } from "../in-pieces.ts";
 import type { PageRequest } from "../paging.ts";
-
-/** A vault's row with the account's default vault beside it. */
-export interface OwnedVault extends VaultRow {
-  default_vault_id: string;
-}
+import type { OwnedVault } from "../reach/store.ts";
 
 export interface VaultContents {
   readonly files: number;
@@ -23,21 +19,6 @@ export interface VaultContents {
 
 /** SQLite counts in numbers, PostgreSQL in bigints, which its driver gives as text. */
 type Count = number | string;
-
-const byId = prepared((build, value: { id: string; accountId: string }) =>
-  build
-    .selectFrom("vaults")
-    .innerJoin("accounts", "accounts.id", "vaults.account_id")
-    .selectAll("vaults")
-    .select("accounts.default_vault_id")
-    .where("vaults.id", "=", value.id)
-    .where("vaults.account_id", "=", value.accountId),
-);
-
-/** In the trash or not. */
-export function findVault(queries: Queries, value: { id: string; accountId: string }): Promise<OwnedVault | null> {
-  return queries.first(byId(queries, value));
-}
 
 const byName = prepared((build, value: { name: string; accountId: string }) =>
   build
@@ -242,29 +223,4 @@ async function deleteKeys(transaction: Queries, vaultId: string): Promise<void> 
   const keys = build.selectFrom("vault_keys").select("key_id").where("vault_id", "=", vaultId).limit(PIECE);
   const records = build.deleteFrom("vault_keys").where("vault_id", "=", vaultId).where("key_id", "in", keys);
   await untilNoneIsLeft(() => transaction.run(records));
-}
-
-const liveOf = prepared((build, value: { accountId: string }) =>
-  build
-    .selectFrom("vaults")
-    .select(["id", "name", "type"])
-    .where("account_id", "=", value.accountId)
-    .where("trashed_at", "is", null),
-);
-
-export function listLiveVaults(queries: Queries, accountId: string): Promise<Pick<VaultRow, "id" | "name" | "type">[]> {
-  return queries.all(liveOf(queries, { accountId }));
-}
-
-const trashedOf = prepared((build, value: { accountId: string }) =>
-  build
-    .selectFrom("vaults")
-    .select("id")
-    .where("account_id", "=", value.accountId)
-    .where("trashed_at", "is not", null)
-    .limit(1),
-);
-
-export async function hasTrashedVault(queries: Queries, accountId: string): Promise<boolean> {
-  return (await queries.first(trashedOf(queries, { accountId }))) !== null;
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { openTestApp } from "../../test-app.ts";
 import { between } from "../../test-between.ts";
-import { logInAgain, signUpWithPassword } from "../auth/test-accounts.ts";
+import { logInAgain, signUpWithPassword } from "./test-accounts.ts";
 import { resetPassword } from "./reset.ts";
-import { hashMailToken, MAIL_TOKEN_LIFE } from "./rules.ts";
-import { useMailToken } from "./store.ts";
-import { mailToken } from "./test-mail.ts";
-import { verifyEmail } from "./verification.ts";
+import { hashMailToken, MAIL_TOKEN_LIFE } from "../mail-tokens/rules.ts";
+import { useMailToken } from "../mail-tokens/store.ts";
+import { mailToken } from "../mail-tokens/test-mail.ts";
+import { verifyEmail } from "../mail-tokens/verification.ts";
 
 describe("a mailed token that is over between the look and the use", () => {
   const origin = { requestId: "r", address: "127.0.0.1", userAgent: null };

@@ -1,13 +1,13 @@
 import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { RequestOrigin } from "../../handler.ts";
-import { hashPassword, requireStrongPassword } from "../auth/passwords.ts";
-import { forgetSignIns } from "../auth/sign-in-delays.ts";
+import { hashPassword, requireStrongPassword } from "./passwords.ts";
+import { forgetSignIns } from "./sign-in-delays.ts";
 import { recordChange } from "../changes/store.ts";
 import { endAllSessions } from "../sessions/ending.ts";
-import { hashMailToken } from "./rules.ts";
-import { endMailTokens, setPassword, useMailToken } from "./store.ts";
-import { requireLiveToken } from "./live-token.ts";
+import { hashMailToken } from "../mail-tokens/rules.ts";
+import { endMailTokens, setPassword, useMailToken } from "../mail-tokens/store.ts";
+import { requireLiveToken } from "../mail-tokens/live-token.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random">;
 

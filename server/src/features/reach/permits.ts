@@ -3,11 +3,11 @@
  * transaction which vault it is about, and where it has no permit yet it is rolled back, the chain is asked, and it runs again. In a
  * public vault nothing is asked and nothing runs twice.
  */
-import type { Deps } from "../deps.ts";
-import type { Principal } from "../handler.ts";
-import { ServiceError } from "../service-error.ts";
-import { requireMember, requireWriter, type SeenVault, type Writer } from "./shared-vaults/access.ts";
-import { FRESHNESS } from "./shared-vaults/freshness.ts";
+import type { Deps } from "../../deps.ts";
+import type { Principal } from "../../handler.ts";
+import { ServiceError } from "../../service-error.ts";
+import { requireMember, requireWriter, type SeenVault, type Writer } from "./access.ts";
+import { FRESHNESS } from "./freshness.ts";
 
 type ChainDeps = Pick<Deps, "database" | "chain">;
 

@@ -1,11 +1,11 @@
 /** Where a new or moved item may go: a vault the caller reaches, and perhaps a live folder in it. */
-import type { Principal } from "../handler.ts";
-import type { Queries } from "../ports/database.ts";
-import { ServiceError } from "../service-error.ts";
-import { reaches } from "./acting.ts";
-import { readQuota } from "./files/store.ts";
-import { readFolderFor, type SeenFolder } from "./reaching.ts";
-import { readVaultFor, type SeenVault } from "./shared-vaults/access.ts";
+import type { Principal } from "../../handler.ts";
+import type { Queries } from "../../ports/database.ts";
+import { ServiceError } from "../../service-error.ts";
+import { reaches } from "../acting.ts";
+import { readQuota } from "../account/store.ts";
+import { readFolderFor, type SeenFolder } from "../reach/items.ts";
+import { readVaultFor, type SeenVault } from "../reach/access.ts";
 
 export interface WantedPlace {
   readonly vaultId: string | undefined;

@@ -5,7 +5,7 @@ import { SUI_SIGNERS } from "../../../../test/kit/sui-signers.ts";
 import { ChainUnavailableError } from "../../ports/chain.ts";
 import type { MessageSignatures, SignatureVerdict } from "../../ports/message-signatures.ts";
 import { openTestApp, type TestApp } from "../../test-app.ts";
-import { toTimestamp } from "../acting.ts";
+import { toTimestamp } from "../timestamps.ts";
 import { errorCodeOf, TEST_PLACE } from "../invites/test-invites.ts";
 
 /** What the chain's node answers to zkLogin signatures; null: it is away. */

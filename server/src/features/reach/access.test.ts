@@ -10,7 +10,7 @@ import {
   openSharedVault,
   type TestPerson,
   type TestSharedVault,
-} from "./test-vaults.ts";
+} from "../shared-vaults/test-vaults.ts";
 import { ofEachTest } from "../../test-each.ts";
 
 const service = ofEachTest(openTestService);

@@ -1,10 +1,10 @@
 /** Lists that span vaults: read per vault by its own index and merged, so that a small vault costs a small read. */
-import type { Principal } from "../handler.ts";
-import { ServiceError } from "../service-error.ts";
-import { reaches } from "./acting.ts";
-import { newestFirst } from "./paging.ts";
-import { type ChainDeps, readVaultFor, requireSight, type SeenVault } from "./shared-vaults/access.ts";
-import { hasTrashedVault, listLiveVaults } from "./vaults/store.ts";
+import type { Principal } from "../../handler.ts";
+import { ServiceError } from "../../service-error.ts";
+import { reaches } from "../acting.ts";
+import { newestFirst } from "../paging.ts";
+import { type ChainDeps, readVaultFor, requireSight, type SeenVault } from "../reach/access.ts";
+import { hasTrashedVault, listLiveVaults } from "../reach/store.ts";
 
 /** A vault that a list reads, with its account; null: the account as a whole, which has an index of its own. */
 export interface ReadVault {

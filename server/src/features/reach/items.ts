@@ -1,11 +1,10 @@
 /** Files, folders and uploads that a caller may see: its account's, and those of shared vaults that record its chain address. */
-import type { Principal } from "../handler.ts";
-import type { Queries } from "../ports/database.ts";
-import type { FileRow, FolderRow } from "../ports/tables.ts";
-import { notFound, visible } from "./acting.ts";
-import { findFile, findFileOfMember } from "./files/store.ts";
-import { findFolder, findFolderOfMember } from "./folders/store.ts";
-import { findActingAddress, readVaultFor, type SeenVault } from "./shared-vaults/access.ts";
+import type { Principal } from "../../handler.ts";
+import type { Queries } from "../../ports/database.ts";
+import type { FileRow, FolderRow } from "../../ports/tables.ts";
+import { notFound, visible } from "../acting.ts";
+import { findItem, findItemOfMember } from "./store.ts";
+import { findActingAddress, readVaultFor, type SeenVault } from "./access.ts";
 
 export interface Seen<Row> {
   readonly row: Row;
@@ -19,16 +18,16 @@ export type SeenFolder = Seen<FolderRow>;
 /** Throws `not_found`: whether there is one that the caller may not see is not disclosed. In the trash or not. */
 export async function readFileFor(queries: Queries, principal: Principal, id: string): Promise<SeenFile> {
   return see(queries, principal, "File", {
-    own: () => findFile(queries, { id, accountId: principal.accountId }),
-    ofMember: (chainAddress) => findFileOfMember(queries, { id, chainAddress }),
+    own: () => findItem(queries, "files", { id, accountId: principal.accountId }),
+    ofMember: (chainAddress) => findItemOfMember(queries, "files", { id, chainAddress }),
   });
 }
 
 /** The same for a folder. */
 export async function readFolderFor(queries: Queries, principal: Principal, id: string): Promise<SeenFolder> {
   return see(queries, principal, "Folder", {
-    own: () => findFolder(queries, { id, accountId: principal.accountId }),
-    ofMember: (chainAddress) => findFolderOfMember(queries, { id, chainAddress }),
+    own: () => findItem(queries, "folders", { id, accountId: principal.accountId }),
+    ofMember: (chainAddress) => findItemOfMember(queries, "folders", { id, chainAddress }),
   });
 }
 

@@ -1,9 +1,9 @@
 /** Streams of shared vaults end with the membership of who reads or writes them. */
-import type { Deps } from "../deps.ts";
-import type { Principal, RequestContext } from "../handler.ts";
-import { readVaultFor, requireMember, type SeenVault } from "./shared-vaults/access.ts";
-import { readChainVault } from "./shared-vaults/chain-vaults.ts";
-import { FRESHNESS } from "./shared-vaults/freshness.ts";
+import type { Deps } from "../../deps.ts";
+import type { Principal, RequestContext } from "../../handler.ts";
+import { readVaultFor, requireMember, type SeenVault } from "./access.ts";
+import { readChainVault } from "./chain-vaults.ts";
+import { FRESHNESS } from "./freshness.ts";
 
 /** Nothing is asked for a public vault and for the owner of the vault's account. */
 export function watchMembership(

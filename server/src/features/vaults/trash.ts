@@ -11,16 +11,17 @@ import { listPage } from "../files/listing.ts";
 import { toFile } from "../files/rules.ts";
 import { noteFolder } from "../folders/changing.ts";
 import { parsePage, toPage } from "../paging.ts";
-import { readVaultFor, requireOwner } from "../shared-vaults/access.ts";
-import { toVault } from "../vaults/rules.ts";
-import { listLiveVaults, listVaults } from "../vaults/store.ts";
+import { readVaultFor, requireOwner } from "../reach/access.ts";
+import { toVault } from "./rules.ts";
+import { listLiveVaults } from "../reach/store.ts";
+import { listVaults } from "./store.ts";
 import {
   deleteFolderRow,
   findEmptyTrashedFolders,
   findTrashedFiles,
   findVaultsWithTrash,
   type TrashScope,
-} from "./store.ts";
+} from "../items/trash-store.ts";
 
 type TrashDeps = Pick<Deps, "database" | "clock" | "random" | "chain" | "settings" | "signatures">;
 

@@ -8,7 +8,7 @@ import type { ChainMember, ChainVault } from "../../ports/chain.ts";
 import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
 import { notFound, reaches } from "../acting.ts";
-import { findVault, type OwnedVault } from "../vaults/store.ts";
+import { findVault, type OwnedVault } from "./store.ts";
 import { readChainVault } from "./chain-vaults.ts";
 import { FRESHNESS } from "./freshness.ts";
 import { findAccountAddress, findVaultOfMember } from "./store.ts";

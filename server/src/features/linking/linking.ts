@@ -7,8 +7,8 @@ import { ServiceError } from "../../service-error.ts";
 import { type Maker, recordKeyChange } from "../api-keys/creation.ts";
 import { findLiveKeyOf, revokeExpiredKeysOf } from "../api-keys/store.ts";
 import { recordChange } from "../changes/store.ts";
-import { readChainVault } from "../shared-vaults/chain-vaults.ts";
-import { findAccount, findAccountByAddress, findSharedVault, holdAccount, setChainAddress } from "./store.ts";
+import { readChainVault } from "../reach/chain-vaults.ts";
+import { findAccount, findAccountByAddress, findSharedVault, holdAccount, setChainAddress } from "../account/store.ts";
 
 type Needs = Pick<Deps, "clock" | "random" | "settings">;
 

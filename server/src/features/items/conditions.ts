@@ -1,6 +1,5 @@
 /** Preconditions on entity tags (RFC 9110 §13.1). */
 import { ServiceError } from "../../service-error.ts";
-import { revisionTagOf } from "./rules.ts";
 
 /** One tag of a list: optional weakness mark, then the opaque text in quotes (RFC 9110 §8.8.3). */
 const TAG = /\s*(W\/)?("[\x21\x23-\x7e\x80-\xff]*")\s*(?:,|$)/y;
@@ -54,4 +53,9 @@ function parseTags(name: string, header: string): { weak: boolean; text: string 
   }
   if (tags.length === 0) throw new ServiceError("validation_failed", `headers.${name}: not a list of entity tags`);
   return tags;
+}
+
+/** The entity tag of a file or folder itself: what If-Match of a rename or move compares. */
+export function revisionTagOf(row: { readonly revision: number }): string {
+  return `"${row.revision}"`;
 }

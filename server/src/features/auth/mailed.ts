@@ -3,10 +3,10 @@ import * as z from "zod/mini";
 import type { Deps } from "../../deps.ts";
 import type { GroupHandlers } from "../../handler.ts";
 import type { Limits } from "../../limits/limits.ts";
-import { requestMail } from "./requests.ts";
+import { requestMail } from "../mail-tokens/requests.ts";
 import { resetPassword } from "./reset.ts";
-import type { MailPurpose } from "./rules.ts";
-import { verifyEmail } from "./verification.ts";
+import type { MailPurpose } from "../mail-tokens/rules.ts";
+import { verifyEmail } from "../mail-tokens/verification.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random"> & { readonly limits: Limits };
 

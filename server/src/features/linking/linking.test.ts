@@ -3,7 +3,7 @@ import { renderDeletionText, renderKeyAddressText, renderLinkText } from "@coffe
 import { describe, expect, it } from "vitest";
 import { newTestVault } from "../../drivers/chain/test-chain.ts";
 import { openTestApp, type TestAnswer } from "../../test-app.ts";
-import { toTimestamp } from "../acting.ts";
+import { toTimestamp } from "../timestamps.ts";
 import { MOST_LIVE } from "../chain-proofs/challenges.ts";
 import type { TestSigner } from "../chain-proofs/test-signer.ts";
 import { claimOf, errorCodeOf, makeInvite, newSigner, redeem, TEST_PLACE } from "../invites/test-invites.ts";

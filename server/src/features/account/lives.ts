@@ -1,0 +1,17 @@
+/** What a key or session allows whoever calls with it now: whether it lives, and as whom it speaks. */
+import type { AccessLevel } from "@coffer/contract";
+import type { ApiKeyRow, SessionRow } from "../../ports/tables.ts";
+
+export function isLiveKey(row: Pick<ApiKeyRow, "revoked_at" | "expires_at">, now: number): boolean {
+  return row.revoked_at === null && (row.expires_at === null || row.expires_at > now);
+}
+
+/** A key without a chain address, or with the account's own, is the owner's (specification §2.6, decisions §4). */
+export function accessLevelOf(keyAddress: string | null, accountAddress: string | null): AccessLevel {
+  return keyAddress === null || keyAddress === accountAddress ? "owner" : "agent";
+}
+
+/** A session whose newest refresh token has ended cannot go on, so it is over: the user is logged out (specification §3). */
+export function isLiveSession(row: Pick<SessionRow, "revoked_at" | "expires_at">, now: number): boolean {
+  return row.revoked_at === null && row.expires_at > now;
+}

@@ -1,0 +1,33 @@
+/** Part of the contract's group `account`: which chain address is the account's. */
+import type { api } from "@coffer/contract";
+import type { Deps } from "../../deps.ts";
+import type { GroupHandlers } from "../../handler.ts";
+import { renderAccount } from "../account/handlers.ts";
+import { accessLevelOf } from "../account/lives.ts";
+import { makeLinkChallenge, requireLinkProof } from "./challenges.ts";
+import { linkAddress, noteTransfers } from "./linking.ts";
+
+type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "chain" | "signatures">;
+
+type LinkingHandlers = Pick<GroupHandlers<typeof api.account>, "linkChainChallenge" | "linkChain">;
+
+export const linkingHandlers = (deps: Needs): LinkingHandlers => ({
+  linkChainChallenge: (_input, { principal }) => makeLinkChallenge(deps, principal),
+
+  async linkChain({ body }, context) {
+    const { principal } = context;
+    const chainPublicKey = await requireLinkProof(deps, body, context);
+    const { chainAddress } = body;
+    const { accountId } = principal;
+    const wanted = { accountId, chainAddress, chainPublicKey, source: "external", actor: principal } as const;
+    await noteTransfers(deps, accountId);
+    const row = await deps.database.transaction(async (transaction) => {
+      // What revokes the caller may have had its turn first (decisions §4, "in-flight on revoke").
+      await context.recheck();
+      return linkAddress(deps, transaction, wanted);
+    });
+    // A key that is bound to the address that was linked until now is an agent's from now on.
+    const accessLevel = principal.kind === "api-key" ? accessLevelOf(principal.chainAddress, chainAddress) : "owner";
+    return { account: renderAccount(row, { accessLevel }, deps) };
+  },
+});
