@@ -115,6 +115,12 @@ const TOPOLOGY_SEEDS: readonly Seed[] = [
     says: "server/src/features/things/store.ts: imports node:sqlite (vendor SDKs only in drivers/)",
   },
   {
+    guard: "two feature folders that need each other",
+    file: "server/src/features/other/store.ts",
+    text: 'export type { things } from "../things/handlers.ts";\n',
+    says: "server/src/features/other/store.ts: imports things, and feature folders lead back from there to other",
+  },
+  {
     guard: "Node in what the SDK's root entry reaches",
     file: "packages/sdk/src/one.ts",
     text: 'import { readFileSync } from "node:fs";\nexport const one = readFileSync;\n',

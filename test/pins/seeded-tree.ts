@@ -25,6 +25,8 @@ const SOUND: Readonly<Record<string, string>> = {
   "server/src/config.ts": "export const port = process.env.PORT;\n",
   "server/src/features/things/handlers.ts": 'import { row } from "./store.ts";\nexport const things = row;\n',
   "server/src/features/things/store.ts": 'import { sql } from "kysely";\nexport const row = sql;\n',
+  "server/src/features/things/names.ts": 'export { name } from "../other/names.ts";\n',
+  "server/src/features/other/names.ts": 'export const name = "other";\n',
   "server/src/features/things/old-store.ts": 'export { row } from "./store.ts";\n',
   "server/src/jobs/store.ts": "export const left = 0;\n",
   "server/src/http/call.ts": "export class Call {}\n",

@@ -27,6 +27,7 @@ export function examineTopology(root: string): Topology {
     ...files.flatMap(fileRuleViolations),
     ...files.flatMap(environmentViolations),
     ...neutralEntryViolations(files),
+    ...roomViolations(files),
   ];
   return { workspaces, files, violations };
 }
@@ -116,4 +117,37 @@ function reachable(entry: string, byPath: ReadonlyMap<string, SourceFile>): Sour
     queue.push(...relative.map((specifier) => path.posix.join(path.posix.dirname(file.path), specifier)));
   }
   return [...seen];
+}
+
+/** What stands in server/src/features: a folder, or a module beside them. */
+const ROOM = /^server\/src\/features\/([^/]+)/;
+
+/** Feature folders that import each other in a circle are one folder in the reader's head. */
+function roomViolations(files: readonly SourceFile[]): string[] {
+  const crossings = files.filter(({ isTest }) => !isTest).flatMap(crossingsOf);
+  const next = Map.groupBy(crossings, ({ from }) => from);
+  const reaches = (start: string, goal: string): boolean => {
+    const seen = new Set([start]);
+    for (const room of seen) for (const { to } of next.get(room) ?? []) seen.add(to);
+    return seen.has(goal);
+  };
+  return crossings
+    .filter(({ from, to }) => reaches(to, from))
+    .map(({ file, to, from }) => `${file}: imports ${to}, and feature folders lead back from there to ${from}`);
+}
+
+interface Crossing {
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+function crossingsOf(file: SourceFile): Crossing[] {
+  const from = ROOM.exec(file.path)?.[1];
+  if (from === undefined) return [];
+  return file.imports
+    .filter((specifier) => specifier.startsWith("."))
+    .map((specifier) => ROOM.exec(path.posix.join(path.posix.dirname(file.path), specifier))?.[1])
+    .filter((to) => to !== undefined && to !== from)
+    .map((to) => ({ file: file.path, from, to: String(to) }));
 }

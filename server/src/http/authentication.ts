@@ -6,11 +6,22 @@ import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { type AccessLevel, isKeyText } from "@coffer/contract";
 import type { Deps } from "../deps.ts";
-import { type CredentialRow, findAccountForDevelopment, findCredential, findFirstAccount } from "../features/api-keys/store.ts";
+import {
+  type CredentialRow,
+  findAccountForDevelopment,
+  findCredential,
+  findFirstAccount,
+} from "../features/api-keys/store.ts";
 import { findKeyLife } from "../features/account/lives-store.ts";
 import { accessLevelOf, isLiveKey } from "../features/account/lives.ts";
 import { parseRights } from "../features/api-keys/rules.ts";
-import { type AccessClaims, type AccessTokens, createAccessTokens, isFromTheFuture, isOver } from "../features/sessions/access-tokens.ts";
+import {
+  type AccessClaims,
+  type AccessTokens,
+  createAccessTokens,
+  isFromTheFuture,
+  isOver,
+} from "../features/sessions/access-tokens.ts";
 import { isLiveSession } from "../features/account/lives.ts";
 import { findSessionLife, findSessionOnArrival, type SessionLifeRow } from "../features/account/lives-store.ts";
 import { authorizeDevelopmentRequest } from "./development-origin.ts";
