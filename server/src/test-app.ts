@@ -32,6 +32,10 @@ export interface TestApp extends AsyncDisposable {
   logged(): string;
   /** A new account's raw key. */
   signUp(): Promise<{ id: string; key: string }>;
+  /** The id of a new public vault of the key's account. */
+  newVault(key: string, name: string): Promise<string>;
+  /** A new key of the key's account; fails where it is refused. */
+  newKey(key: string, wanted?: object): Promise<{ id: string; key: string }>;
   ask(method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE" | "HEAD", url: string, call?: TestCall): Promise<TestAnswer>;
 }
 
@@ -93,6 +97,15 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
       const json = { email: `${systemRandom.uuid()}@example.test` };
       const { body } = await ask("POST", "/api/auth/dev-signup", { json });
       return { id: String(body["id"]), key: String(body["apiKey"]) };
+    },
+    async newKey(key, wanted) {
+      const { status, body, text } = await ask("POST", "/api/auth/api-keys", { key, json: { name: "K", ...wanted } });
+      if (status !== 201) throw new Error(`no key was made: ${text}`);
+      return { id: String(body["id"]), key: String(body["key"]) };
+    },
+    async newVault(key, name) {
+      const { body } = await ask("POST", "/api/vaults", { key, json: { name, type: "public" } });
+      return (body["vault"] as { id: string }).id;
     },
     async [Symbol.asyncDispose]() {
       await app.close();

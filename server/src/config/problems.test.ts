@@ -1,13 +1,8 @@
 import { CHAIN_NETWORKS } from "@coffer/contract";
 import { describe, expect, it } from "vitest";
-import { ConfigError, parseConfig } from "../config.ts";
+import { parseConfig } from "../config.ts";
+import { PRODUCTION, problemsOf } from "./test-config.ts";
 
-const PRODUCTION = {
-  SERVICE_ENV: "production",
-  SERVICE_MASTER_KEY: "ab".repeat(32),
-  SERVICE_JWT_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`,
-  SERVICE_PUBLIC_URL: "https://coffer.example",
-};
 const PROVIDER = {
   SERVICE_IDP_ISSUER: "https://issuer.example",
   SERVICE_IDP_CLIENT_ID: "client",
@@ -17,16 +12,6 @@ const HOSTED = {
   SERVICE_PROVER_URL: "https://prover.example",
   SERVICE_PROVER_API_KEY: "prover-key-of-this-test",
 };
-
-function problemsOf(environment: Record<string, string>): readonly string[] {
-  try {
-    parseConfig(environment);
-    return [];
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-}
 
 describe("the chain's node and package", () => {
   const packageId = `0x${"c".repeat(64)}`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ConfigError, type Environment, parseConfig } from "../config.ts";
 import { readSmtpUrl } from "./smtp-url.ts";
+import { problemsOf } from "./test-config.ts";
 
 const NO_TLS = { secure: false, requireTLS: false, ignoreTLS: true };
 const STARTTLS = { secure: false, requireTLS: true, ignoreTLS: false };
@@ -41,13 +41,3 @@ describe("the address of the SMTP server", () => {
     expect(problems.join()).not.toMatch(/hid/);
   });
 });
-
-function problemsOf(environment: Environment): readonly string[] {
-  try {
-    parseConfig(environment);
-    return [];
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-}

@@ -204,7 +204,7 @@ describe("a credential is asked for again", () => {
 
   it("when the body has come: what was revoked or ended meanwhile changes nothing any more [D4-in-flight-cut]", async () => {
     const { accessToken, accountId, sessionId } = await addSession(service.deps);
-    const made = await service.ask("POST", "/api/auth/api-keys", { key: accessToken, json: { name: "ci" } });
+    const made = await service.newKey(accessToken);
     const begin = (key: string) => {
       const payload = new Readable({ read: () => undefined });
       const headers = {
@@ -214,8 +214,8 @@ describe("a credential is asked for again", () => {
       const request = service.app.inject({ method: "PATCH", url: "/api/account", headers, payload });
       return { payload, status: request.then(({ statusCode }) => statusCode) };
     };
-    const slow = [begin(String(made.body["key"])), begin(accessToken)];
-    for (const path of [`api-keys/${String(made.body["id"])}`, `sessions/${sessionId}`]) {
+    const slow = [begin(made.key), begin(accessToken)];
+    for (const path of [`api-keys/${made.id}`, `sessions/${sessionId}`]) {
       expect((await service.ask("DELETE", `/api/auth/${path}`, { key: accessToken })).status).toBe(204);
     }
     for (const { payload } of slow) {

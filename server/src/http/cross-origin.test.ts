@@ -1,6 +1,7 @@
 /** Pages of other origins: nobody's by default, those that the operator names otherwise, and never more than what their key may do. */
 import { describe, expect, it } from "vitest";
 import { parseConfig } from "../config.ts";
+import { PRODUCTION } from "../config/test-config.ts";
 import { openTestApp, type TestApp } from "../test-app.ts";
 
 const CONSOLE = "https://console.example.test";
@@ -131,13 +132,7 @@ describe("SERVICE_CORS_ORIGINS", () => {
   });
 
   it("in production takes plain http from this machine only", () => {
-    const production = {
-      SERVICE_ENV: "production",
-      SERVICE_MASTER_KEY: "ab".repeat(32),
-      SERVICE_JWT_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
-      SERVICE_APP_URL: "https://app.example.test",
-    };
-    expect(() => parse("http://console.example.test", production)).toThrow(/entry 1 is not https/);
-    expect(parse("http://localhost:3000", production)).toEqual(["http://localhost:3000"]);
+    expect(() => parse("http://console.example.test", PRODUCTION)).toThrow(/entry 1 is not https/);
+    expect(parse("http://localhost:3000", PRODUCTION)).toEqual(["http://localhost:3000"]);
   });
 });

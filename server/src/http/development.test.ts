@@ -1,18 +1,11 @@
 /** The development mode of specification §5.6 beside sessions: headers count only where nothing else was said. */
-import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { PRODUCTION } from "../config/test-config.ts";
 import { signUpWithPassword } from "../features/auth/test-accounts.ts";
 import { openTestApp, type TestApp, type TestCall } from "../test-app.ts";
 import { ofEachTest } from "../test-each.ts";
 
 const service = ofEachTest(openTestApp);
-
-const PRODUCTION = {
-  SERVICE_ENV: "production",
-  SERVICE_MASTER_KEY: randomBytes(32).toString("hex"),
-  SERVICE_JWT_KEYS: `k1:${randomBytes(32).toString("base64")}`,
-  SERVICE_APP_URL: "https://app.example.test",
-};
 
 /** The id of the account that answers, or the error's code. */
 async function whoIs(service: TestApp, call: TestCall): Promise<unknown> {

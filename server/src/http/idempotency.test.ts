@@ -124,15 +124,8 @@ describe("through the app", () => {
 
   it("an answer never reaches a key of the account that does not see what was made, and reaches one with the same rights", async () => {
     const { key: owner } = await service.signUp();
-    const vaultId = async (name: string): Promise<string> => {
-      const { body } = await service.ask("POST", "/api/vaults", { key: owner, json: { name, type: "public" } });
-      return (body["vault"] as { id: string }).id;
-    };
-    const [seen, hidden] = [await vaultId("Seen"), await vaultId("Hidden")];
-    const mint = async (json: object): Promise<string> => {
-      const { body } = await service.ask("POST", "/api/auth/api-keys", { key: owner, json: { name: "k", ...json } });
-      return String(body["key"]);
-    };
+    const [seen, hidden] = [await service.newVault(owner, "Seen"), await service.newVault(owner, "Hidden")];
+    const mint = async (json: object) => (await service.newKey(owner, json)).key;
     const call = { headers: { "idempotency-key": "guessed" }, json: { name: "Secret plans", vaultId: hidden } };
     const first = await service.ask("POST", "/api/folders", { ...call, key: owner });
     expect(first.status).toBe(201);
@@ -148,10 +141,10 @@ describe("through the app", () => {
     const { key: owner } = await service.signUp();
     const { database } = service.deps;
     const agent = async (digit: string): Promise<string> => {
-      const { body } = await service.ask("POST", "/api/auth/api-keys", { key: owner, json: { name: "agent" } });
+      const { id, key } = await service.newKey(owner);
       const bound = { chain_address: `0x${digit.repeat(64)}` };
-      await database.run(database.build.updateTable("api_keys").set(bound).where("id", "=", String(body["id"])));
-      return String(body["key"]);
+      await database.run(database.build.updateTable("api_keys").set(bound).where("id", "=", id));
+      return key;
     };
     const call = { headers: { "idempotency-key": "guessed" }, json: { name: "Plans" } };
     const first = await service.ask("POST", "/api/folders", { ...call, key: await agent("a") });

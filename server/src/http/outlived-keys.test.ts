@@ -7,13 +7,7 @@ const DAY = 24 * 3_600_000;
 const test = ofEachTest(openTestApp);
 const owner = ofEachTest(() => test.signUp());
 
-async function makeKey(): Promise<{ id: string; key: string }> {
-  const { body } = await test.ask("POST", "/api/auth/api-keys", {
-    key: owner.key,
-    json: { name: "a", expiresInDays: 1 },
-  });
-  return { id: String(body["id"]), key: String(body["key"]) };
-}
+const makeKey = () => test.newKey(owner.key, { expiresInDays: 1 });
 
 const statusOf = async (key: string): Promise<number> => (await test.ask("GET", "/api/account", { key })).status;
 

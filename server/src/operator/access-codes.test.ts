@@ -1,30 +1,18 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { parseConfig } from "../config.ts";
 import { hashAccessCode, isUsableAccessCode, useAccessCode } from "../features/access-codes/store.ts";
 import { openTestDatabase } from "../test-storage.ts";
 import { systemClock } from "../ports/clock.ts";
 import { UsageError } from "./command.ts";
 import { findCommand, isCommandGroup, renderCommands } from "./commands.ts";
+import { runCommand } from "./test-operator.ts";
 import { openTestDirectory } from "../test-directory.ts";
 import { ofEachTest } from "../test-each.ts";
 
 const directory = ofEachTest(openTestDirectory);
 
-/** Runs the words as the shell would. */
-async function run(...words: string[]): Promise<{ status: number; out: string; note: string }> {
-  const found = findCommand(words);
-  if (found === null) throw new Error(`there is no command ${words.join(" ")}`);
-  const said = { out: "", note: "" };
-  const status = await found.command.run(
-    parseConfig({ SERVICE_ENV: "development", SERVICE_DATA_DIR: directory.path }),
-    found.options,
-    { out: (text) => void (said.out += text), note: (text) => void (said.note += text) },
-  );
-  return { status, ...said };
-}
-
+const run = (...words: string[]) => runCommand(directory.path, ...words);
 const openDatabase = () => openTestDatabase(directory.path);
 
 const parse = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>;

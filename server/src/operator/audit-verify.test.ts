@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/kit/clock.ts";
-import { parseConfig } from "../config.ts";
 import { openTestLog, TEST_TIME, type TestLog } from "../features/audit/test-log.ts";
 import { removeOldEntries } from "../jobs/audit-retention.ts";
-import { findCommand, UsageError } from "./commands.ts";
+import { UsageError } from "./commands.ts";
+import { runCommand } from "./test-operator.ts";
 
 let log: TestLog;
 beforeEach(async () => {
@@ -11,18 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => log[Symbol.asyncDispose]());
 
-async function run(...options: string[]) {
-  const words = ["audit", "verify", ...options];
-  const found = findCommand(words);
-  if (found === null) throw new Error("no such command");
-  const config = parseConfig({ SERVICE_ENV: "development", SERVICE_DATA_DIR: log.directory });
-  const written = { out: "", note: "" };
-  const streams = {
-    out: (text: string) => void (written.out += text),
-    note: (text: string) => void (written.note += text),
-  };
-  return { status: await found.command.run(config, found.options, streams), ...written };
-}
+const run = (...options: string[]) => runCommand(log.directory, "audit", "verify", ...options);
 
 async function headOf(accountId: string): Promise<string> {
   const { head } = await log.check(accountId);

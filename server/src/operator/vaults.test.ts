@@ -1,23 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { parseConfig } from "../config.ts";
 import { openTestLog } from "../features/audit/test-log.ts";
-import { findCommand } from "./commands.ts";
 import { UsageError } from "./command.ts";
+import { runCommand } from "./test-operator.ts";
 import { ofEachTest } from "../test-each.ts";
 
 const log = ofEachTest(openTestLog);
 
-async function run(...options: string[]) {
-  const found = findCommand(["vaults", "delete", ...options]);
-  if (found === null) throw new Error("no such command");
-  const config = parseConfig({ SERVICE_ENV: "development", SERVICE_DATA_DIR: log.directory });
-  const written = { out: "", note: "" };
-  const streams = {
-    out: (text: string) => void (written.out += text),
-    note: (text: string) => void (written.note += text),
-  };
-  return { status: await found.command.run(config, found.options, streams), ...written };
-}
+const run = (...options: string[]) => runCommand(log.directory, "vaults", "delete", ...options);
 
 const VAULT = "a0000000-0000-4000-8000-000000000001";
 

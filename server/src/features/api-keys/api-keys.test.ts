@@ -248,15 +248,10 @@ describe("a key that is revoked while it asks", () => {
 });
 
 describe("what a maker holds and is gone", () => {
-  async function newVault(name: string): Promise<string> {
-    const { body } = await service.ask("POST", "/api/vaults", { key: owner.key, json: { name, type: "public" } });
-    return (body["vault"] as { id: string }).id;
-  }
-
   it("is left out of what it makes, and refused only where it is asked for by name", async () => {
-    const [kept, gone] = [await newVault("Kept"), await newVault("Gone")];
-    const maker = String((await create({ vaultIds: [kept, gone] })).body["key"]);
-    const lost = String((await create({ vaultIds: [gone] })).body["key"]);
+    const [kept, gone] = [await service.newVault(owner.key, "Kept"), await service.newVault(owner.key, "Gone")];
+    const { key: maker } = await service.newKey(owner.key, { vaultIds: [kept, gone] });
+    const { key: lost } = await service.newKey(owner.key, { vaultIds: [gone] });
     await service.ask("DELETE", `/api/vaults/${gone}?permanent=true`, { key: owner.key });
     expect((await create({}, maker)).body).toMatchObject({ vaultIds: [kept] });
     expect(outcomeOf(await create({ vaultIds: [kept, gone] }, maker))).toEqual([404, "not_found"]);

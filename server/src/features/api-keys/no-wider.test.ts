@@ -51,11 +51,7 @@ class World {
 
   static async open(): Promise<World> {
     const { id, key } = await service.signUp();
-    const vaultIds: string[] = [];
-    for (const name of ["A", "B"]) {
-      const { body } = await service.ask("POST", "/api/vaults", { key, json: { name, type: "public" } });
-      vaultIds.push((body["vault"] as { id: string }).id);
-    }
+    const vaultIds = [await service.newVault(key, "A"), await service.newVault(key, "B")];
     const reach = await reachOf(key);
     if (reach === null) throw new Error("the first key is dead");
     return new World(id, vaultIds, { id: "first", key, reach });

@@ -159,8 +159,7 @@ describe("a changed password", () => {
 
   it("by an API key ends all of them; keys stay", async () => {
     const account = await signUpWithPassword(service);
-    const made = await service.ask("POST", "/api/auth/api-keys", { key: account.accessToken, json: { name: "ci" } });
-    const key = String(made.body["key"]);
+    const { key } = await service.newKey(account.accessToken);
     expect((await changePassword(service, key, PASSWORD, OTHER_PASSWORD)).status).toBe(204);
     expect(await tryAccess(service, account.accessToken)).toBe(401);
     expect(await tryAccess(service, key)).toBe(200);

@@ -24,16 +24,8 @@ async function list(key = owner.key): Promise<Record<string, unknown>[]> {
   return body["invites"] as Record<string, unknown>[];
 }
 
-async function newKey(json: object, key = owner.key): Promise<string> {
-  const { status, body, text } = await service.ask("POST", "/api/auth/api-keys", { key, json: { name: "K", ...json } });
-  expect(status, text).toBe(201);
-  return String(body["key"]);
-}
-
-async function newVault(name: string): Promise<string> {
-  const { body } = await service.ask("POST", "/api/vaults", { key: owner.key, json: { name, type: "public" } });
-  return (body["vault"] as { id: string }).id;
-}
+const newKey = async (json: object) => (await service.newKey(owner.key, json)).key;
+const newVault = (name: string) => service.newVault(owner.key, name);
 
 describe("creating an invite", () => {
   it("[D4-invite-create S2.5-created-with S2.5-hash-only S2.5-prefix S0-invite-prefix D0-invite-prefix S5.8-owner-creates S8-invite-default] shows the code once and keeps its hash alone", async () => {
@@ -125,8 +117,7 @@ describe("creating an invite", () => {
 
   it("names vaults of the account only", async () => {
     const { key } = await service.signUp();
-    const foreign = (await service.ask("POST", "/api/vaults", { key, json: { name: "Theirs", type: "public" } })).body;
-    const refused = await create(owner.key, { name: "A", vaultIds: [(foreign["vault"] as { id: string }).id] });
+    const refused = await create(owner.key, { name: "A", vaultIds: [await service.newVault(key, "Theirs")] });
     expect([refused.status, errorCodeOf(refused)]).toEqual([404, "not_found"]);
   });
 

@@ -25,10 +25,7 @@ async function linkOwner(address: string, id = owner.id): Promise<void> {
   await database.run(database.build.updateTable("accounts").set({ chain_address: address }).where("id", "=", id));
 }
 
-async function newVault(name: string): Promise<string> {
-  const { body } = await service.ask("POST", "/api/vaults", { key: owner.key, json: { name, type: "public" } });
-  return (body["vault"] as { id: string }).id;
-}
+const newVault = (name: string) => service.newVault(owner.key, name);
 
 describe("an invite that ends between the look and the use", () => {
   it("by its time makes no key: the use decides", async () => {
@@ -263,10 +260,10 @@ describe("an invite is not used up", () => {
     await using small = await openTestApp({ environment: { SERVICE_MAX_API_KEYS: "2" } });
     const { key } = await small.signUp();
     const { code } = await makeInvite(small, key);
-    const { body } = await small.ask("POST", "/api/auth/api-keys", { key, json: { name: "K" } });
+    const { id } = await small.newKey(key);
     const claim = claimOf(newSigner(), code, small.clock.now());
     expect(errorCodeOf(await redeem(small, claim))).toBe("limit_reached");
-    await small.ask("DELETE", `/api/auth/api-keys/${String(body["id"])}`, { key });
+    await small.ask("DELETE", `/api/auth/api-keys/${id}`, { key });
     expect((await redeem(small, claim)).status).toBe(201);
   });
 });
@@ -284,9 +281,9 @@ describe("what happened since an invite was made", () => {
   });
 
   it("does not end the invites of a key that was revoked: like its keys, they are the owner's to revoke", async () => {
-    const { body } = await service.ask("POST", "/api/auth/api-keys", { key: owner.key, json: { name: "K" } });
-    const { code } = await makeInvite(service, String(body["key"]));
-    await service.ask("DELETE", `/api/auth/api-keys/${String(body["id"])}`, { key: owner.key });
+    const { id, key } = await service.newKey(owner.key);
+    const { code } = await makeInvite(service, key);
+    await service.ask("DELETE", `/api/auth/api-keys/${id}`, { key: owner.key });
     expect((await redeem(service, claimOf(newSigner(), code, now()))).status).toBe(201);
   });
 });

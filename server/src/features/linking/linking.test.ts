@@ -33,14 +33,7 @@ async function link(signer: TestSigner, from = owner): Promise<TestAnswer> {
 
 const outcomeOf = (answer: TestAnswer) => [answer.status, errorCodeOf(answer)];
 
-async function newKey(json: object = {}): Promise<{ id: string; key: string }> {
-  const { status, body, text } = await service.ask("POST", "/api/auth/api-keys", {
-    key: owner.key,
-    json: { name: "K", ...json },
-  });
-  expect(status, text).toBe(201);
-  return { id: String(body["id"]), key: String(body["key"]) };
-}
+const newKey = (json: object = {}) => service.newKey(owner.key, json);
 
 /** A key that is bound to an address which proved to be there. */
 function boundKey(signer: TestSigner, more: object = {}) {

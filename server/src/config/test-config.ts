@@ -1,0 +1,19 @@
+/** TEST ONLY: the least that production starts with, and what is wrong with a configuration. */
+import { ConfigError, type Environment, parseConfig } from "../config.ts";
+
+export const PRODUCTION = {
+  SERVICE_ENV: "production",
+  SERVICE_MASTER_KEY: "ab".repeat(32),
+  SERVICE_JWT_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`,
+  SERVICE_PUBLIC_URL: "https://coffer.example/base/",
+};
+
+export function problemsOf(environment: Environment): readonly string[] {
+  try {
+    parseConfig(environment);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+}
