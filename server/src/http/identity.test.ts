@@ -30,15 +30,6 @@ describe("an endpoint with aliases", () => {
       expect(logged.filter((line) => line.includes(`"endpoint":"${id}"`))).toHaveLength(3);
     }
   });
-
-  it("stands in the OpenAPI document with each of them", async () => {
-    const { body } = await service.ask("GET", "/openapi.json");
-    const paths = body["paths"] as Record<string, { post: Record<string, unknown> }>;
-    for (const { path, aliases = [] } of aliased) {
-      const { operationId: _id, ...operation } = paths[path]!.post;
-      for (const alias of aliases) expect(paths[alias]!.post).toEqual({ ...operation, "x-alias-of": path });
-    }
-  });
 });
 
 describe("401", () => {

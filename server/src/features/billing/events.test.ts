@@ -160,15 +160,12 @@ describe("[D0-billing D0-billing-paths D1-open-billing-events] an event of the p
 
   it("is refused when its body, time or id was altered, or it was not signed at all", async () => {
     const given = event();
-    const headers = [{ "webhook-id": "evt_x" }, { "webhook-timestamp": "1" }, { "webhook-signature": "v1,AAAA" }];
     const body = JSON.stringify({ ...given, kind: "subscription.ended" });
-    const answers = [
-      ...(await Promise.all(headers.map((each) => service.send(given, { headers: each })))),
-      await service.send(given, { body }),
-      await service.send(given, { body: '"no event"' }),
-    ];
-    for (const answer of answers)
+    const altered = [{ headers: { "webhook-id": "evt_x" } }, { headers: { "webhook-timestamp": "1" } }, { body }];
+    for (const more of altered) {
+      const answer = await service.send(given, more);
       expect([answer.status, answer.headers["x-error-code"]]).toEqual([400, "signature_invalid"]);
+    }
     const bare = await service.ask("POST", "/api/billing/events", {
       headers: { "content-type": "application/json" },
       payload: body,

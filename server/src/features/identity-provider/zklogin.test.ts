@@ -95,20 +95,6 @@ describe("POST /api/auth/idp/zklogin-auth, combined", () => {
     expect(body["proof"]).toMatchObject({ addressSeed: seed });
   });
 
-  it("is served at both paths", async () => {
-    const first = await signIn(app);
-    const { returned, values } = await comeBackWithKey(app, { accessCode: null });
-    const second = await auth(app, { ...returned, ...values }, "/idp/zklogin-auth");
-    expect(second.status).toBe(200);
-    expect(second.body["chainAddress"]).toBe(first.body["chainAddress"]);
-    expect(second.body["salt"]).toBe(first.body["salt"]);
-  });
-
-  it("needs an access code for a new user, before any row", async () => {
-    expect(outcomeOf(await signIn(app, { accessCode: null }))).toBe("403 access_code_invalid");
-    expect(await countRows(app.service, "accounts")).toBe(0);
-  });
-
   it.each(["ephemeralPublicKey", "maxEpoch", "randomness"] as const)(
     "refuses another %s than the nonce is made of, before the provider is asked",
     async (name) => {
