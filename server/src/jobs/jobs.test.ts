@@ -7,7 +7,7 @@ import { inChunks } from "../../../test/kit/bytes.ts";
 import { ManualClock } from "../../../test/kit/clock.ts";
 import { fileRow, folderRow, insertAccount, uploadRow } from "../../../test/kit/rows.ts";
 import { parseConfig } from "../config.ts";
-import { changeUsage } from "../features/account/store.ts";
+import { actOn } from "../features/account/act.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { Database } from "../ports/database.ts";
 import { systemRandom } from "../ports/random.ts";
@@ -250,7 +250,7 @@ async function storeFile(more: Partial<FileRow> = {}): Promise<FileRow> {
   const file = fileRow({ ...place, ...more });
   await storeBlob(file.blob_key);
   await database.run(database.build.insertInto("files").values(file));
-  await changeUsage(database, { accountId: place.account_id, bytes: file.size, files: 1, maximum: 1e9 });
+  await actOn(deps(), place.account_id, async (act) => act.free({ bytes: -file.size, files: -1 }));
   return file;
 }
 

@@ -189,6 +189,19 @@ function statementsFor(database: Database) {
 }
 
 /**
+ * Holds a name until the transaction ends, for what no row stands for: of several transactions that hold it one goes on, and the others
+ * see what it committed. No lease may have such a name.
+ */
+export async function holdName(transaction: Queries, name: string): Promise<void> {
+  await transaction.run(
+    transaction.build
+      .insertInto("leases")
+      .values({ name, holder: null, fence: 0, taken_over: 0, until: 0 })
+      .onConflict((conflict) => conflict.column("name").doUpdateSet({ fence: 0 })),
+  );
+}
+
+/**
  * Releases what processes held that are known to have ended: for one that found itself alone when it began.
  * @param began by the clock of the machine that the database runs on, as they share it.
  */

@@ -8,7 +8,7 @@ import type { AccountRow } from "../../ports/tables.ts";
 import { parseConfig } from "../../config.ts";
 import { ofEachTest } from "../../test-each.ts";
 import { openTestLog } from "../audit/test-log.ts";
-import { actAs, type ActDeps, actOn, actOnBoth } from "./act.ts";
+import { actAs, type ActDeps, actOn, actOnAll } from "./act.ts";
 
 const log = ofEachTest(openTestLog);
 const clock = new ManualClock();
@@ -95,7 +95,7 @@ describe("an act of an account", () => {
 
   it("of two accounts writes both", async () => {
     const other = await log.addAccount();
-    await actOnBoth(deps(), principalOf(log.accountId), async (actOf) => {
+    await actOnAll(deps(), [log.accountId], async (actOf) => {
       await actOf(other).note(uploaded());
       await actOf(log.accountId).note(uploaded());
       actOf(other).charge({ settings }, { bytes: 7, files: 1 });

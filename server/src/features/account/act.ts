@@ -150,16 +150,21 @@ export function actAs<Result>(
 /** Each account's part of one act. One that `work` asks for and that is not locked yet is locked, and it runs again. */
 export type ActOf = (accountId: string) => AccountAct;
 
-/** Runs `work` as one act of the caller's account and of the other ones that it asks for. */
-export function actOnBoth<Result>(
+/** Runs `work` as one act of the accounts, and of others that it turns out to need. */
+export async function actOnAll<Result>(
   deps: ActDeps,
-  principal: Principal,
-  work: (actOf: ActOf) => Promise<Result>,
+  accountIds: readonly string[],
+  work: (actOf: ActOf, transaction: Queries) => Promise<Result>,
   options?: TransactionOptions,
 ): Promise<Result> {
-  return following(principal.accountId, (accountId) =>
-    actOnLocked(deps, [principal.accountId, accountId], work, options),
-  );
+  for (const locked = [...accountIds]; ;) {
+    try {
+      return await actOnLocked(deps, locked, work, options);
+    } catch (error) {
+      if (!(error instanceof OtherAccount) || locked.includes(error.accountId)) throw error;
+      locked.push(error.accountId);
+    }
+  }
 }
 
 /** Begins again with the account that an attempt met. */
@@ -177,7 +182,7 @@ async function following<Result>(accountId: string, attempt: (accountId: string)
 function actOnLocked<Result>(
   deps: ActDeps,
   accountIds: readonly string[],
-  work: (actOf: ActOf) => Promise<Result>,
+  work: (actOf: ActOf, transaction: Queries) => Promise<Result>,
   options?: TransactionOptions,
 ): Promise<Result> {
   return deps.database.act(
@@ -189,7 +194,7 @@ function actOnLocked<Result>(
         const act = acts.find(({ account }) => account.id === accountId);
         if (act === undefined) throw new ServiceError("invalid_credential");
         return act;
-      });
+      }, transaction);
       for (const act of acts) await act.write();
       return result;
     },

@@ -4,9 +4,9 @@ import { ServiceError } from "../../service-error.ts";
 import type { GroupHandlers, Principal } from "../../handler.ts";
 import type { AccountRow } from "../../ports/tables.ts";
 import { toTimestamp } from "../timestamps.ts";
-import { recordChange } from "../changes/store.ts";
+import { actAs } from "./act.ts";
 import { limitsOf } from "./rules.ts";
-import { findAccount, renameAccount } from "./store.ts";
+import { findAccount } from "./store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
 
@@ -19,22 +19,11 @@ export const accountHandlers = (deps: Needs): Pick<GroupHandlers<typeof api.acco
 
   async update({ body }, { principal }) {
     const id = principal.accountId;
-    const now = deps.clock.now();
-    const row = await deps.database.transaction(async (transaction) => {
-      const current = await transaction.first(findAccount(transaction, { id }));
-      if (current === null) throw new ServiceError("invalid_credential");
-      if (body.name === undefined || body.name === current.name) return current;
-      const query = renameAccount(transaction, { id, name: body.name, updated_at: now });
-      const renamed = await transaction.first(query);
-      await recordChange(transaction, {
-        accountId: id,
-        action: "account.updated",
-        actor: principal,
-        target: { kind: "account", id },
-        occurredAt: now,
-        id: deps.random.uuid(),
-      });
-      return renamed ?? current;
+    const row = await actAs(deps, principal, async (act) => {
+      if (body.name === undefined || body.name === act.account.name) return act.account;
+      act.change({ name: body.name, updated_at: deps.clock.now() });
+      await act.note({ action: "account.updated", actor: principal, target: { kind: "account", id } });
+      return act.account;
     });
     return { account: renderAccount(row, principal, deps) };
   },

@@ -1,9 +1,9 @@
 import type { Deps } from "../../deps.ts";
-import type { Queries } from "../../ports/database.ts";
+import { isTaken, type Queries } from "../../ports/database.ts";
 import type { AccountRow } from "../../ports/tables.ts";
 import { FIRST_PREVIOUS_HASH } from "@coffer/contract";
 import { vaultObject } from "../changes/objects.ts";
-import { recordChange } from "../changes/store.ts";
+import { type AccountAct, actOnNew } from "./act.ts";
 import { createAccount } from "./store.ts";
 
 type Needs = Pick<Deps, "clock" | "random">;
@@ -19,10 +19,15 @@ export interface WantedAccount {
 }
 
 /**
- * Writes an account with its default vault and what the audit log says of it. Rejects with ConstraintError when the e-mail
- * or the identity is taken.
+ * Writes an account with its default vault and what the audit log says of it, and goes on with `work`. Rejects with ConstraintError when
+ * the e-mail or the identity is taken.
  */
-export async function openAccount(deps: Needs, transaction: Queries, wanted: WantedAccount): Promise<AccountRow> {
+export async function openAccount<Result>(
+  deps: Needs,
+  transaction: Queries,
+  wanted: WantedAccount,
+  work: (act: AccountAct) => Promise<Result>,
+): Promise<Result> {
   const row = toRow(wanted, { id: deps.random.uuid(), vaultId: deps.random.uuid(), now: deps.clock.now() });
   await createAccount(transaction, row);
   const { id: accountId, default_vault_id: vaultId } = row;
@@ -34,11 +39,15 @@ export async function openAccount(deps: Needs, transaction: Queries, wanted: Wan
       object: vaultObject({ id: vaultId, type: "public" }),
     },
   ];
-  for (const change of made) {
-    const occurredAt = row.created_at;
-    await recordChange(transaction, { accountId, actor: null, occurredAt, id: deps.random.uuid(), ...change });
-  }
-  return row;
+  return actOnNew(deps, transaction, row, async (act) => {
+    for (const change of made) await act.note({ actor: null, ...change });
+    return work(act);
+  });
+}
+
+/** Whether that is what an account could not be opened for. */
+export function isKnownUser(error: unknown): boolean {
+  return isTaken(error, "accounts_email_key") || isTaken(error, "accounts_identity");
 }
 
 function toRow(wanted: WantedAccount, made: { id: string; vaultId: string; now: number }): AccountRow {

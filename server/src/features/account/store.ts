@@ -1,4 +1,5 @@
 import { prepared, type Queries } from "../../ports/database.ts";
+import { holdName } from "../../ports/leases.ts";
 import type { AccountRow } from "../../ports/tables.ts";
 
 export const findAccount = prepared((build, value: { id: string }) =>
@@ -9,44 +10,17 @@ export const findAccountByEmail = prepared((build, value: { email: string }) =>
   build.selectFrom("accounts").select("id").where("email", "=", value.email),
 );
 
-export const renameAccount = prepared((build, value: { id: string; name: string | null; updated_at: number }) =>
-  build
-    .updateTable("accounts")
-    .set({ name: value.name, updated_at: value.updated_at })
-    .where("id", "=", value.id)
-    .returningAll(),
-);
-
 export const findAccountByAddress = prepared((build, value: { chainAddress: string }) =>
   build.selectFrom("accounts").select("id").where("chain_address", "=", value.chainAddress),
 );
 
 /**
- * The account, and nobody else's change of it or of what it is asked about until the transaction ends: the UPDATE locks
- * the row also where writers run side by side.
+ * Holds an address until the transaction ends: who links it to an account, and who binds a key of another account to it, look whether
+ * the other has done so, and neither locks what the other looks at.
  */
-export const holdAccount = prepared((build, value: { id: string }) =>
-  build
-    .updateTable("accounts")
-    .set((row) => ({ chain_address: row.ref("chain_address") }))
-    .where("id", "=", value.id)
-    .returningAll(),
-);
-
-/** Rejects with ConstraintError when another account has linked the address. */
-export const setChainAddress = prepared(
-  (build, value: { id: string; chainAddress: string; chainPublicKey: string | null; source: string; now: number }) =>
-    build
-      .updateTable("accounts")
-      .set({
-        chain_address: value.chainAddress,
-        chain_public_key: value.chainPublicKey,
-        chain_address_source: value.source,
-        updated_at: value.now,
-      })
-      .where("id", "=", value.id)
-      .returningAll(),
-);
+export async function holdAddress(transaction: Queries, chainAddress: string): Promise<void> {
+  await holdName(transaction, `address:${chainAddress}`);
+}
 
 /** One that belongs to the address on the chain, as far as the service has seen. */
 export const findSharedVault = prepared((build, value: { accountId: string; chainAddress: string }) =>
@@ -92,82 +66,6 @@ export async function writeAccount(
   await transaction.run(query);
 }
 
-const addUsageBelow = prepared((build, value: { accountId: string; bytes: number; files: number; maximum: number }) =>
-  build
-    .updateTable("accounts")
-    .set((row) => ({
-      usage_bytes: row("usage_bytes", "+", value.bytes),
-      usage_files: row("usage_files", "+", value.files),
-    }))
-    .where("id", "=", value.accountId)
-    .where((row) => row(row("usage_bytes", "+", value.bytes), "<=", value.maximum)),
-);
-
-const addUsage = prepared((build, value: { accountId: string; bytes: number; files: number }) =>
-  build
-    .updateTable("accounts")
-    .set((row) => ({
-      usage_bytes: row("usage_bytes", "+", value.bytes),
-      usage_files: row("usage_files", "+", value.files),
-    }))
-    .where("id", "=", value.accountId),
-);
-
-/**
- * Adds to (or, with negative numbers, takes from) what the account holds. One conditional UPDATE, so that parallel
- * uploads can never pass the quota together. False: it would go above `maximum` bytes and nothing was changed.
- * Taking away always succeeds, also for an account that a plan change left above its quota.
- */
-export async function changeUsage(
-  transaction: Queries,
-  change: { accountId: string; bytes: number; files: number; maximum: number },
-): Promise<boolean> {
-  if (isAct(transaction)) {
-    transaction.requireAccount(change.accountId);
-    if (change.bytes > 0 && transaction.account.usage_bytes + change.bytes > change.maximum) return false;
-    transaction.free({ bytes: -change.bytes, files: -change.files });
-    return true;
-  }
-  const query = change.bytes > 0 ? addUsageBelow(transaction, { ...change }) : addUsage(transaction, { ...change });
-  return (await transaction.run(query)) === 1;
-}
-
-/** An AccountAct, for callers that are not converted to it yet. */
-interface Act extends Queries {
-  readonly account: AccountRow;
-  requireAccount(accountId: string): void;
-  free(usage: { bytes: number; files: number }): void;
-}
-
-export function isAct(queries: Queries): queries is Act {
-  return "account" in queries;
-}
-
-const touch = prepared((build, value: { id: string }) =>
-  build
-    .updateTable("accounts")
-    .set((row) => ({ usage_bytes: row.ref("usage_bytes") }))
-    .where("id", "=", value.id)
-    .returning(["plan", "usage_bytes"]),
-);
-
-/**
- * What the account holds, and nobody else's claim or change of it until the transaction ends: the UPDATE locks the row
- * also where writers run side by side.
- */
-export async function claimQuota(
-  transaction: Queries,
-  accountId: string,
-): Promise<Pick<AccountRow, "plan" | "usage_bytes">> {
-  if (isAct(transaction)) {
-    transaction.requireAccount(accountId);
-    return transaction.account;
-  }
-  const quota = await transaction.first(touch(transaction, { id: accountId }));
-  if (quota === null) throw new Error("the account of a request does not exist");
-  return quota;
-}
-
 /** Inserts the account and its default vault "Files" (decisions §5). Rejects with ConstraintError on a taken e-mail. */
 export async function createAccount(transaction: Queries, account: AccountRow): Promise<void> {
   await transaction.run(transaction.build.insertInto("accounts").values(account));
@@ -191,7 +89,6 @@ const quotaOf = prepared((build, value: { accountId: string }) =>
 );
 
 export async function readQuota(queries: Queries, accountId: string): Promise<Quota> {
-  if (isAct(queries) && queries.account.id === accountId) return queries.account;
   const quota = await queries.first(quotaOf(queries, { accountId }));
   if (quota === null) throw new Error("the account of a request does not exist");
   return quota;

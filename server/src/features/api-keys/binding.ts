@@ -2,9 +2,9 @@
 import { type AccessLevel, renderKeyAddressText } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { Principal, RequestContext } from "../../handler.ts";
-import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
-import { findAccount, findAccountByAddress } from "../account/store.ts";
+import type { AccountAct } from "../account/act.ts";
+import { findAccountByAddress, holdAddress } from "../account/store.ts";
 import { requireFresh, requireProof, requireServiceOrigin } from "../chain-proofs/rules.ts";
 import { accessLevelOf } from "../account/lives.ts";
 
@@ -53,22 +53,22 @@ export interface Binding {
  * account's own without a proof, and `address_conflict` for one that is another account's.
  */
 export async function requireBinding(
-  transaction: Queries,
-  wanted: { readonly accountId: string; readonly chainAddress: string | null; readonly proven: ProvenAddress | null },
+  act: AccountAct,
+  wanted: { readonly chainAddress: string | null; readonly proven: ProvenAddress | null },
 ): Promise<Binding> {
-  const { accountId, chainAddress, proven } = wanted;
+  const { chainAddress, proven } = wanted;
   if (chainAddress === null) return { level: "owner", chainAddress, chainPublicKey: null };
-  const account = await transaction.first(findAccount(transaction, { id: accountId }));
-  const level = accessLevelOf(chainAddress, account?.chain_address ?? null);
-  if (level === "owner")
-    return { level, chainAddress, chainPublicKey: proven?.publicKey ?? account?.chain_public_key ?? null };
+  const { chain_address, chain_public_key } = act.account;
+  const level = accessLevelOf(chainAddress, chain_address);
+  if (level === "owner") return { level, chainAddress, chainPublicKey: proven?.publicKey ?? chain_public_key };
   if (proven === null) {
     throw new ServiceError(
       "signature_invalid",
       "An address other than the account's linked one needs addressProof: its signature of the key address text",
     );
   }
-  if ((await transaction.first(findAccountByAddress(transaction, { chainAddress }))) !== null) {
+  await holdAddress(act, chainAddress);
+  if ((await act.first(findAccountByAddress(act, { chainAddress }))) !== null) {
     throw new ServiceError("address_conflict", "Another account has linked the chain address");
   }
   return { level, chainAddress, chainPublicKey: proven.publicKey };

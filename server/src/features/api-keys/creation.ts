@@ -4,16 +4,16 @@ import { Reply, type RequestOrigin } from "../../handler.ts";
 import type { Queries } from "../../ports/database.ts";
 import type { ApiKeyRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
+import type { AccountAct } from "../account/act.ts";
 import { notFound } from "../acting.ts";
 import { toTimestamp } from "../timestamps.ts";
-import { type Actor, recordChange } from "../changes/store.ts";
+import type { Actor } from "../changes/store.ts";
 import { mintKey, type Rights } from "./rules.ts";
 import { countLiveKeys, findVaultIds, insertKey } from "./store.ts";
 
 type Needs = Pick<Deps, "clock" | "random" | "settings">;
 
 export interface WantedKey {
-  readonly accountId: string;
   readonly name: string;
   readonly rights: Rights;
   readonly chainAddress: string | null;
@@ -35,26 +35,27 @@ export interface Maker {
  */
 export async function addKey(
   deps: Needs,
-  transaction: Queries,
+  act: AccountAct,
   maker: Maker,
   wanted: WantedKey,
 ): Promise<Reply<CreatedApiKey>> {
   const now = deps.clock.now();
   const maximum = deps.settings.limits.apiKeys;
-  const count = await transaction.first(countLiveKeys(transaction, { accountId: wanted.accountId, now }));
+  const accountId = act.account.id;
+  const count = await act.first(countLiveKeys(act, { accountId, now }));
   if ((count?.live ?? 0) >= maximum) {
     throw new ServiceError("limit_reached", `An account holds at most ${maximum} live API keys`);
   }
   const minted = mintKey(deps.random);
-  const row = toRow(wanted, {
+  const row = toRow(accountId, wanted, {
     id: wanted.id ?? deps.random.uuid(),
     hash: minted.hash,
     prefix: minted.prefix,
     last4: minted.last4,
     now,
   });
-  await insertKey(transaction, row);
-  await recordKeyChange(deps, transaction, "api_key.created", maker, row);
+  await insertKey(act, row);
+  await recordKeyChange(act, "api_key.created", maker, row);
   const body = {
     ...{ id: row.id, name: row.name, key: minted.text, prefix: row.prefix },
     scopes: wanted.rights.scopes === null ? null : [...wanted.rights.scopes],
@@ -83,25 +84,23 @@ export async function requireVaults(
 }
 
 export async function recordKeyChange(
-  deps: Needs,
-  transaction: Queries,
+  act: AccountAct,
   action: "api_key.created" | "api_key.updated" | "api_key.revoked",
   maker: Maker,
   row: Pick<ApiKeyRow, "id" | "account_id" | "chain_address">,
 ): Promise<void> {
-  await recordChange(transaction, {
+  await act.note({
     ...maker,
     accountId: row.account_id,
     action,
     target: { kind: "api_key", id: row.id },
     ...(isEventKind(action) ? { object: { type: "api_key", id: row.id, chainAddress: row.chain_address } } : {}),
-    occurredAt: deps.clock.now(),
-    id: deps.random.uuid(),
   });
 }
 
 function toRow(
-  { accountId, name, rights, chainAddress, chainPublicKey }: WantedKey,
+  accountId: string,
+  { name, rights, chainAddress, chainPublicKey }: WantedKey,
   made: { id: string; hash: string; prefix: string; last4: string; now: number },
 ): ApiKeyRow {
   return {

@@ -1,9 +1,10 @@
-import type { api } from "@coffer/contract";
+import type { api, CreatedApiKey } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
-import type { GroupHandlers, Principal } from "../../handler.ts";
+import type { CreationContext, GroupHandlers, Principal, Recorded } from "../../handler.ts";
 import type { Queries } from "../../ports/database.ts";
 import type { ApiKeyRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
+import { type AccountAct, actAs } from "../account/act.ts";
 import { findAccount } from "../account/store.ts";
 import { notFound } from "../acting.ts";
 import { parsePage, toPage } from "../paging.ts";
@@ -29,13 +30,11 @@ type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "signatur
 export const apiKeysHandlers = (deps: Needs): GroupHandlers<typeof api.apiKeys> => ({
   async create({ body }, context) {
     const { principal } = context;
-    const { accountId } = principal;
     const proven = await verifyBinding(deps, context, body);
-    return deps.database.transaction(async (transaction) => {
-      // What revokes the caller may have had its turn first (decisions §4, "in-flight on revoke").
-      await context.recheck();
-      const asked = { accountId, chainAddress: body.chainAddress ?? null, proven };
-      const { level, ...binding } = await requireBinding(transaction, asked);
+    return actAs(deps, principal, async (act) => {
+      await act.requireLive(principal);
+      const asked = { chainAddress: body.chainAddress ?? null, proven };
+      const { level, ...binding } = await requireBinding(act, asked);
       const rights: Rights = {
         scopes: chooseScopes(body.scopes, principal, level),
         vaultIds: chooseVaults(body.vaultIds, principal),
@@ -43,9 +42,9 @@ export const apiKeysHandlers = (deps: Needs): GroupHandlers<typeof api.apiKeys> 
       };
       requireNoWider(rights, principal);
       const limit = { vaultIds: rights.vaultIds, asked: body.vaultIds !== undefined };
-      const vaultIds = await requireVaults(transaction, accountId, limit);
-      const wanted = { accountId, name: body.name, rights: { ...rights, vaultIds }, ...binding };
-      return context.record(transaction, await addKey(deps, transaction, { actor: principal }, wanted));
+      const vaultIds = await requireVaults(act, principal.accountId, limit);
+      const wanted = { name: body.name, rights: { ...rights, vaultIds }, ...binding };
+      return context.record(act, await addKey(deps, act, { actor: principal }, wanted));
     });
   },
 
@@ -64,35 +63,43 @@ export const apiKeysHandlers = (deps: Needs): GroupHandlers<typeof api.apiKeys> 
   },
 
   async revoke({ params }, { principal }) {
-    await deps.database.transaction(
-      async (transaction) => {
-        const row = await readKey(transaction, principal, params.keyId);
-        if (row.revoked_at === null) await endKey(deps, transaction, principal, row);
+    await actAs(
+      deps,
+      principal,
+      async (act) => {
+        const row = await readKey(act, principal, params.keyId);
+        if (row.revoked_at === null) await endKey(deps, act, principal, row);
       },
       // A key that leaks must be revocable on a full disk too.
       { freesSpace: true },
     );
   },
 
-  async rotate({ params, body }, context) {
-    const { principal } = context;
-    const now = deps.clock.now();
-    const overlap = (body?.overlapHours ?? 0) * HOUR;
-    return deps.database.transaction(async (transaction) => {
-      await context.recheck();
-      const row = await readKey(transaction, principal, params.keyId);
-      if (!isLiveKey(row, now)) throw new ServiceError("key_inactive");
-      const rights = parseRights(row);
-      requireNoWider(rights, principal);
-      if (overlap === 0) await endKey(deps, transaction, principal, row);
-      else await endKeyLater(deps, transaction, principal, row, now + overlap);
-      // The binding goes along unproven: rotating makes an agent's key neither an owner's nor another agent's.
-      const binding = { chainAddress: row.chain_address, chainPublicKey: row.chain_public_key };
-      const wanted = { accountId: row.account_id, name: row.name, rights, ...binding };
-      return context.record(transaction, await addKey(deps, transaction, { actor: principal }, wanted));
-    });
-  },
+  rotate: ({ params, body }, context) => rotateKey(deps, context, params.keyId, (body?.overlapHours ?? 0) * HOUR),
 });
+
+async function rotateKey(
+  deps: Needs,
+  context: CreationContext<Principal>,
+  keyId: string,
+  overlap: number,
+): Promise<Recorded<CreatedApiKey>> {
+  const { principal } = context;
+  const now = deps.clock.now();
+  return actAs(deps, principal, async (act) => {
+    await act.requireLive(principal);
+    const row = await readKey(act, principal, keyId);
+    if (!isLiveKey(row, now)) throw new ServiceError("key_inactive");
+    const rights = parseRights(row);
+    requireNoWider(rights, principal);
+    if (overlap === 0) await endKey(deps, act, principal, row);
+    else await endKeyLater(act, principal, row, now + overlap);
+    // The binding goes along unproven: rotating makes an agent's key neither an owner's nor another agent's.
+    const binding = { chainAddress: row.chain_address, chainPublicKey: row.chain_public_key };
+    const wanted = { name: row.name, rights, ...binding };
+    return context.record(act, await addKey(deps, act, { actor: principal }, wanted));
+  });
+}
 
 async function readAccount(queries: Queries, { accountId }: Principal) {
   const account = await queries.first(findAccount(queries, { id: accountId }));
@@ -107,19 +114,13 @@ async function readKey(queries: Queries, principal: Principal, id: string): Prom
   return row;
 }
 
-async function endKey(deps: Needs, transaction: Queries, principal: Principal, row: ApiKeyRow): Promise<void> {
+async function endKey(deps: Needs, act: AccountAct, principal: Principal, row: ApiKeyRow): Promise<void> {
   const now = deps.clock.now();
-  await transaction.run(revokeKey(transaction, { accountId: row.account_id, id: row.id, now }));
-  await recordKeyChange(deps, transaction, "api_key.revoked", { actor: principal }, row);
+  const ended = await act.run(revokeKey(act, { accountId: row.account_id, id: row.id, now }));
+  if (ended === 1) await recordKeyChange(act, "api_key.revoked", { actor: principal }, row);
 }
 
-async function endKeyLater(
-  deps: Needs,
-  transaction: Queries,
-  principal: Principal,
-  row: ApiKeyRow,
-  at: number,
-): Promise<void> {
-  const changed = await transaction.run(endKeyAt(transaction, { accountId: row.account_id, id: row.id, at }));
-  if (changed === 1) await recordKeyChange(deps, transaction, "api_key.updated", { actor: principal }, row);
+async function endKeyLater(act: AccountAct, principal: Principal, row: ApiKeyRow, at: number): Promise<void> {
+  const changed = await act.run(endKeyAt(act, { accountId: row.account_id, id: row.id, at }));
+  if (changed === 1) await recordKeyChange(act, "api_key.updated", { actor: principal }, row);
 }

@@ -1,8 +1,8 @@
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import { type AuditEvent, checkAuditChain } from "@coffer/contract";
 import { describe, expect, it } from "vitest";
 import { openTestApp } from "../../test-app.ts";
-import { recordChange } from "../changes/store.ts";
+import { noteChanges } from "../changes/test-changes.ts";
 import { ofEachTest } from "../../test-each.ts";
 
 const service = ofEachTest(openTestApp);
@@ -25,11 +25,7 @@ async function pages(query: string, from = ""): Promise<AuditEvent[]> {
   }
 }
 const record = (action: string, occurredAt = service.clock.now(), accountId = owner.id) =>
-  service.deps.database.transaction((transaction) =>
-    recordChange(transaction, {
-      ...{ accountId, action, actor: null, target: { kind: "x", id: "x" }, occurredAt, id: randomUUID() },
-    }),
-  );
+  noteChanges(service.deps.database, accountId, [{ action, actor: null, target: { kind: "x", id: "x" }, occurredAt }]);
 const sequencesOf = (events: readonly AuditEvent[]) => events.map(({ sequence }) => sequence);
 const codeOf = ({ status, headers }: Awaited<ReturnType<typeof ask>>) => [status, headers["x-error-code"]];
 

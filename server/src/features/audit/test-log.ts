@@ -7,7 +7,7 @@ import { insertAccount } from "../../../../test/kit/rows.ts";
 import type { Database } from "../../ports/database.ts";
 import { systemRandom } from "../../ports/random.ts";
 import { openTestDatabase, readTestDatabase } from "../../test-storage.ts";
-import { recordChange } from "../changes/store.ts";
+import { noteChanges } from "../changes/test-changes.ts";
 import { type AccountCheck, verifyAccount } from "./verify.ts";
 
 export interface TestLog extends AsyncDisposable {
@@ -34,11 +34,8 @@ export async function openTestLog(): Promise<TestLog> {
     ...{ database, directory, accountId, addAccount },
     async record(count, more = {}) {
       const { from = TEST_TIME, step = 1 } = more;
-      await database.transaction(async (transaction) => {
-        for (let number = 0; number < count; number += 1) {
-          await recordChange(transaction, change(more.accountId ?? accountId, from + number * step));
-        }
-      });
+      const changes = Array.from({ length: count }, (_, number) => change(from + number * step));
+      await noteChanges(database, more.accountId ?? accountId, changes);
     },
     alter(sql, ...values) {
       const handle = new DatabaseSync(path, { enableForeignKeyConstraints: false });
@@ -58,7 +55,7 @@ export async function openTestLog(): Promise<TestLog> {
   };
 }
 
-function change(accountId: string, occurredAt: number) {
+function change(occurredAt: number) {
   const target = { kind: "file", id: systemRandom.uuid(), vaultId: systemRandom.uuid() };
-  return { accountId, action: "file.uploaded", actor: null, target, occurredAt, id: systemRandom.uuid() };
+  return { action: "file.uploaded", actor: null, target, occurredAt };
 }

@@ -2,7 +2,7 @@ import type { SignedIn } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { RequestOrigin } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
-import { findAccount } from "../account/store.ts";
+import { actOn } from "../account/act.ts";
 import { openSession } from "../sessions/opening.ts";
 import { verifyPassword } from "./passwords.ts";
 import { beginSignIn, noteFailedSignIn, noteSignIn } from "./sign-in-delays.ts";
@@ -29,12 +29,11 @@ export async function logIn(
     await noteFailedSignIn(deps, signingIn);
     throw new ServiceError("wrong_credentials");
   }
-  return deps.database.transaction(async (transaction) => {
-    const account = await transaction.first(findAccount(transaction, { id: found.id }));
+  return actOn(deps, found.id, async (act) => {
     // Changed while it was being compared: that change ended every session, and this one must not slip in behind it.
-    if (account === null || account.password_hash !== hash) throw new ServiceError("wrong_credentials");
-    const tokens = await openSession(deps, transaction, { accountId: account.id, method: "password", origin });
-    await noteSignIn(deps, transaction, signingIn);
-    return renderSignedIn(deps, account, tokens);
+    if (act.account.password_hash !== hash) throw new ServiceError("wrong_credentials");
+    const tokens = await openSession(deps, act, { method: "password", origin });
+    await noteSignIn(deps, act, signingIn);
+    return renderSignedIn(deps, act.account, tokens);
   });
 }

@@ -1,13 +1,12 @@
 import type { Deps } from "../../deps.ts";
 import type { Principal } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
+import { actAs } from "../account/act.ts";
 import { findAccount } from "../account/store.ts";
-import { recordChange } from "../changes/store.ts";
 import { endMailTokens } from "../mail-tokens/store.ts";
 import { endAllSessions } from "../sessions/ending.ts";
 import { hashPassword, requireStrongPassword, verifyPassword } from "./passwords.ts";
 import { beginSignIn, noteFailedSignIn, noteSignIn } from "./sign-in-delays.ts";
-import { replacePassword } from "./store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
 
@@ -35,22 +34,14 @@ export async function changePassword(
   await deps.database.transaction((transaction) => noteSignIn(deps, transaction, signingIn), { durable: false });
   requireStrongPassword(newPassword, { email, name });
   const to = await hashPassword(newPassword);
-  await deps.database.transaction(async (transaction) => {
+  await actAs(deps, principal, async (act) => {
     const now = deps.clock.now();
     // Changed by somebody else while this one was being hashed.
-    if ((await transaction.run(replacePassword(transaction, { id, from, to, now }))) === 0) {
-      throw new ServiceError("wrong_password");
-    }
-    await endMailTokens(transaction, { accountId: id, purpose: "reset", now });
-    await recordChange(transaction, {
-      accountId: id,
-      action: "account.password_changed",
-      actor: principal,
-      target: { kind: "account", id },
-      occurredAt: now,
-      id: deps.random.uuid(),
-    });
+    if (act.account.password_hash !== from) throw new ServiceError("wrong_password");
+    act.change({ password_hash: to, updated_at: now });
+    await endMailTokens(act, { accountId: id, purpose: "reset", now });
+    await act.note({ action: "account.password_changed", actor: principal, target: { kind: "account", id } });
     const { sessionId: exceptId, origin } = principal;
-    await endAllSessions(deps, transaction, { accountId: id, exceptId, actor: principal, origin });
+    await endAllSessions(deps, act, { exceptId, actor: principal, origin });
   });
 }

@@ -1,12 +1,12 @@
 import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { RequestOrigin } from "../../handler.ts";
+import { actOn } from "../account/act.ts";
 import { hashPassword, requireStrongPassword } from "./passwords.ts";
 import { forgetSignIns } from "./sign-in-delays.ts";
-import { recordChange } from "../changes/store.ts";
 import { endAllSessions } from "../sessions/ending.ts";
 import { hashMailToken } from "../mail-tokens/rules.ts";
-import { endMailTokens, setPassword, useMailToken } from "../mail-tokens/store.ts";
+import { endMailTokens, useMailToken } from "../mail-tokens/store.ts";
 import { requireLiveToken } from "../mail-tokens/live-token.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random">;
@@ -24,23 +24,20 @@ export async function resetPassword(
 ): Promise<void> {
   const hash = hashMailToken(token);
   // Asked before the hashing, which is dear, and again by the use itself, which decides.
-  const { email, name } = await requireLiveToken(deps, hash, "reset");
+  const { account_id: id, email, name } = await requireLiveToken(deps, hash, "reset");
   requireStrongPassword(newPassword, { email, name });
   const passwordHash = await hashPassword(newPassword);
-  await deps.database.transaction(async (transaction) => {
+  await actOn(deps, id, async (act) => {
     const now = deps.clock.now();
-    const used = await transaction.first(useMailToken(transaction, { hash, purpose: "reset", now }));
-    if (used === null) throw new ServiceError("token_invalid");
-    const id = used.account_id;
-    const change = { id, email: used.email, to: passwordHash, now };
-    if ((await transaction.first(setPassword(transaction, change))) === null) throw new ServiceError("token_invalid");
-    await endMailTokens(transaction, { accountId: id, purpose: "reset", now });
-    await recordChange(transaction, {
-      ...{ accountId: id, action: "account.password_changed", actor: null, origin },
-      ...{ target: { kind: "account", id }, occurredAt: now, id: deps.random.uuid() },
-    });
-    await endAllSessions(deps, transaction, { accountId: id, exceptId: null, actor: null, origin });
+    const used = await act.first(useMailToken(act, { hash, purpose: "reset", now }));
+    // The token proves only the address that it was mailed to.
+    if (used?.email !== act.account.email) throw new ServiceError("token_invalid");
+    act.change({ password_hash: passwordHash, updated_at: now });
+    await endMailTokens(act, { accountId: id, purpose: "reset", now });
+    const target = { kind: "account", id };
+    await act.note({ action: "account.password_changed", actor: null, origin, target });
+    await endAllSessions(deps, act, { exceptId: null, actor: null, origin });
     // Waits after wrong passwords were for whoever guessed; the account's owner has shown another proof.
-    await forgetSignIns(transaction, used.email);
+    await forgetSignIns(act, used.email);
   });
 }

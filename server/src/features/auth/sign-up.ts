@@ -1,10 +1,10 @@
 import type { SignedIn } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { RequestOrigin } from "../../handler.ts";
-import { ConstraintError, type Queries } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
 import { admitNewUser, hashAccessCode, maySignUp } from "../access-codes/store.ts";
-import { openAccount } from "../account/opening.ts";
+import { isKnownUser, openAccount } from "../account/opening.ts";
 import { findAccountByEmail } from "../account/store.ts";
 import { requestMail } from "../mail-tokens/requests.ts";
 import { openSession } from "../sessions/opening.ts";
@@ -38,7 +38,7 @@ export async function signUp(deps: Needs, wanted: WantedSignUp, origin: RequestO
     );
   } catch (error) {
     // Another process took the address between the look and the insert.
-    if (error instanceof ConstraintError) throw new ServiceError("email_exists", undefined, { cause: error });
+    if (isKnownUser(error)) throw new ServiceError("email_exists", undefined, { cause: error });
     throw error;
   }
 }
@@ -57,14 +57,10 @@ async function open(deps: Needs, transaction: Queries, checked: Checked): Promis
   if ((await transaction.first(findAccountByEmail(transaction, { email }))) !== null) {
     throw new ServiceError("email_exists");
   }
-  const account = await openAccount(deps, transaction, {
-    email,
-    emailVerified: false,
-    name,
-    plan: "free",
-    passwordHash,
+  const wanted = { email, emailVerified: false, name, plan: "free", passwordHash } as const;
+  return openAccount(deps, transaction, wanted, async (act) => {
+    await requestMail(deps, act, "verify", email);
+    const tokens = await openSession(deps, act, { method: "password", origin });
+    return renderSignedIn(deps, act.account, tokens);
   });
-  await requestMail(deps, transaction, "verify", email);
-  const tokens = await openSession(deps, transaction, { accountId: account.id, method: "password", origin });
-  return renderSignedIn(deps, account, tokens);
 }

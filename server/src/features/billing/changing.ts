@@ -5,9 +5,9 @@ import type { Plan } from "../../ports/payment-provider.ts";
 import type { AccountRow, SubscriptionRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { limitsOf } from "../account/rules.ts";
-import { claimQuota } from "../account/store.ts";
+import { actAs } from "../account/act.ts";
 import { recordPlanChange } from "./recording.ts";
-import { changeStatus, setPlan } from "./store.ts";
+import { changeStatus } from "./store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
 
@@ -34,20 +34,20 @@ export async function changePlan(deps: Needs, wanted: WantedPlan): Promise<void>
   if (plan === next) return;
   if (plan === "free") requireRoom(deps, account.usage_bytes);
   await wanted.askProvider(subscription.reference);
-  await deps.database.transaction(async (transaction) => {
-    if (!(await changeStatus(transaction, subscription, plan === "free" ? "ending" : "active"))) return;
-    const change = { accountId: account.id, plan, actor: wanted.principal, origin: wanted.origin };
-    await recordPlanChange(deps, transaction, change, "account.plan_change_requested");
+  await actAs(deps, wanted.principal, async (act) => {
+    if (!(await changeStatus(act, subscription, plan === "free" ? "ending" : "active"))) return;
+    const change = { plan, actor: wanted.principal, origin: wanted.origin };
+    await recordPlanChange(act, change, "account.plan_change_requested");
   });
 }
 
 /** A plan that nobody pays for, given by the operator or in development, can be left at once. */
-async function leaveUnpaidPlan(deps: Needs, { account, plan, principal, origin }: WantedPlan): Promise<void> {
-  const accountId = account.id;
-  await deps.database.transaction(async (transaction) => {
-    requireRoom(deps, (await claimQuota(transaction, accountId)).usage_bytes);
-    if (!(await setPlan(transaction, { accountId, plan, now: deps.clock.now() }))) return;
-    await recordPlanChange(deps, transaction, { accountId, plan, actor: principal, origin });
+async function leaveUnpaidPlan(deps: Needs, { plan, principal, origin }: WantedPlan): Promise<void> {
+  await actAs(deps, principal, async (act) => {
+    requireRoom(deps, act.account.usage_bytes);
+    if (act.account.plan === plan) return;
+    act.change({ plan, updated_at: deps.clock.now() });
+    await recordPlanChange(act, { plan, actor: principal, origin });
   });
 }
 

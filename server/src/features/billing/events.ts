@@ -9,10 +9,11 @@ import {
   type SignedEvent,
 } from "../../ports/payment-provider.ts";
 import { ServiceError } from "../../service-error.ts";
+import { actOn } from "../account/act.ts";
 import { findAccount } from "../account/store.ts";
 import { recordPlanChange } from "./recording.ts";
 import { planAfter, statusAfter } from "./rules.ts";
-import { applySubscription, setPlan, takeEvent } from "./store.ts";
+import { applySubscription, takeEvent } from "./store.ts";
 
 /** An event is a few hundred bytes. */
 const MAX_EVENT_BYTES = 64 * 1024;
@@ -63,15 +64,16 @@ export function readEvent(payments: PaymentProvider, event: SignedEvent, now: nu
 export async function applyEvent(deps: Needs, event: PaymentEvent, origin: RequestOrigin): Promise<void> {
   const { accountId, reference, occurredAt } = event;
   const now = deps.clock.now();
-  await deps.database.transaction(async (transaction) => {
-    const account = await transaction.first(findAccount(transaction, { id: accountId }));
-    if (account === null || !(await takeEvent(transaction, event.id, now))) return;
-    const applied = await applySubscription(transaction, {
+  if ((await deps.database.first(findAccount(deps.database, { id: accountId }))) === null) return;
+  await actOn(deps, accountId, async (act) => {
+    if (!(await takeEvent(act, event.id, now))) return;
+    const applied = await applySubscription(act, {
       ...{ account_id: accountId, plan: event.plan, status: statusAfter(event.kind), reference },
       ...{ since: occurredAt, event_at: occurredAt },
     });
     const plan = planAfter(event);
-    if (!applied || !(await setPlan(transaction, { accountId, plan, now }))) return;
-    await recordPlanChange(deps, transaction, { accountId, plan, actor: null, origin });
+    if (!applied || act.account.plan === plan) return;
+    act.change({ plan, updated_at: now });
+    await recordPlanChange(act, { plan, actor: null, origin });
   });
 }

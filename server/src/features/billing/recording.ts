@@ -1,10 +1,7 @@
-import type { Deps } from "../../deps.ts";
 import type { Principal, RequestOrigin } from "../../handler.ts";
-import type { Queries } from "../../ports/database.ts";
-import { recordChange } from "../changes/store.ts";
+import type { AccountAct } from "../account/act.ts";
 
 interface PlanChange {
-  readonly accountId: string;
   readonly plan: string;
   /** null: the payment provider, whose event came from `origin`. */
   readonly actor: Principal | null;
@@ -13,14 +10,12 @@ interface PlanChange {
 
 /** Records what the account's plan is from now on, or what its owner asked the payment provider for. */
 export async function recordPlanChange(
-  deps: Pick<Deps, "clock" | "random">,
-  transaction: Queries,
-  { accountId, plan, actor, origin }: PlanChange,
+  act: AccountAct,
+  { plan, actor, origin }: PlanChange,
   action: "account.plan_changed" | "account.plan_change_requested" = "account.plan_changed",
 ): Promise<void> {
   const target = { kind: "plan", id: plan };
-  const occurredAt = deps.clock.now();
-  const event = action === "account.plan_changed" ? { object: { type: "account", id: accountId, plan } as const } : {};
-  const made = { occurredAt, id: deps.random.uuid() };
-  await recordChange(transaction, { accountId, action, actor, origin, target, ...event, ...made });
+  const { id } = act.account;
+  const event = action === "account.plan_changed" ? { object: { type: "account", id, plan } as const } : {};
+  await act.note({ action, actor, origin, target, ...event });
 }

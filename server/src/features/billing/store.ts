@@ -95,19 +95,3 @@ export async function changeStatus(
   const { account_id: accountId, reference, event_at: eventAt } = seen;
   return (await transaction.run(setStatus(transaction, { accountId, reference, eventAt, status }))) === 1;
 }
-
-const updatePlan = prepared((build, value: { accountId: string; plan: string; now: number }) =>
-  build
-    .updateTable("accounts")
-    .set({ plan: value.plan, updated_at: value.now })
-    .where("id", "=", value.accountId)
-    .where("plan", "!=", value.plan),
-);
-
-/** False: the account was on that plan. */
-export async function setPlan(
-  transaction: Queries,
-  value: { accountId: string; plan: string; now: number },
-): Promise<boolean> {
-  return (await transaction.run(updatePlan(transaction, { ...value }))) === 1;
-}

@@ -3,6 +3,7 @@ import { hash } from "node:crypto";
 import type { Deps } from "../../deps.ts";
 import type { Principal } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
+import { actAs } from "../account/act.ts";
 import { toTimestamp } from "../timestamps.ts";
 import { type ChainProof, requireProof } from "./rules.ts";
 import {
@@ -26,23 +27,23 @@ interface Wanted {
 
 /** 256 random bits, of which the hash with the purpose is kept. Only the credential that asked may use them, once. */
 export async function makeChallenge(
-  { database, clock, random }: Pick<Deps, "database" | "clock" | "random">,
+  deps: Pick<Deps, "database" | "clock" | "random">,
   principal: Principal,
   { purpose, lifetime }: Wanted,
 ): Promise<{ nonce: string; expiresAt: string }> {
   const { accountId } = principal;
   const credential = describeCredential(principal);
-  const nonce = Buffer.from(random.bytes(32)).toString("base64url");
-  const now = clock.now();
+  const nonce = Buffer.from(deps.random.bytes(32)).toString("base64url");
+  const now = deps.clock.now();
   const row = { nonce_hash: hashNonce(purpose, nonce), account_id: accountId, credential, expires_at: now + lifetime };
-  await database.transaction(async (transaction) => {
-    await transaction.run(deleteExpiredChallenges(transaction, { accountId, now }));
-    const live = await transaction.all(listChallenges(transaction, { accountId, credential }));
+  await actAs(deps, principal, async (act) => {
+    await act.run(deleteExpiredChallenges(act, { accountId, now }));
+    const live = await act.all(listChallenges(act, { accountId, credential }));
     await deleteChallenges(
-      transaction,
+      act,
       live.slice(MOST_LIVE - 1).map((challenge) => challenge.nonce_hash),
     );
-    await insertChallenge(transaction, row);
+    await insertChallenge(act, row);
   });
   return { nonce, expiresAt: toTimestamp(row.expires_at) };
 }

@@ -5,7 +5,11 @@ import type { Principal } from "../../handler.ts";
 import type { Database } from "../../ports/database.ts";
 import { openTestLog } from "../audit/test-log.ts";
 import { toAuditEvent } from "./events.ts";
-import { type Change, listChangesAfter, recordChange } from "./store.ts";
+import { type Change, listChangesAfter } from "./store.ts";
+import { noteChanges } from "./test-changes.ts";
+import { actOn } from "../account/act.ts";
+import { systemClock } from "../../ports/clock.ts";
+import { systemRandom } from "../../ports/random.ts";
 import { ofEachTest } from "../../test-each.ts";
 
 const log = ofEachTest(openTestLog);
@@ -25,7 +29,7 @@ function record(more: Partial<Change> = {}, database: Database = log.database): 
     ...{ occurredAt: Date.UTC(2026, 0, 1), id: randomUUID() },
     ...more,
   };
-  return database.transaction((transaction) => recordChange(transaction, change));
+  return noteChanges(database, change.accountId, [change]);
 }
 
 const events = async () =>
@@ -79,11 +83,11 @@ describe("[D1-changes-row D1-changes-audit] a recorded change", () => {
     expect((await log.check()).fault).toBeNull();
   });
 
-  it("belongs to its transaction: what is rolled back leaves no entry and no gap", async () => {
+  it("belongs to its act: what is rolled back leaves no entry and no gap", async () => {
     await record();
-    const failing = log.database.transaction(async (transaction) => {
-      const change = { accountId: log.accountId, action: "x", actor: null, target: { kind: "file", id: "f" } };
-      await recordChange(transaction, { ...change, occurredAt: 0, id: randomUUID() });
+    const deps = { database: log.database, clock: systemClock, random: systemRandom };
+    const failing = actOn(deps, log.accountId, async (act) => {
+      await act.note({ action: "x", actor: null, target: { kind: "file", id: "f" } });
       throw new Error("rolled back");
     });
     await expect(failing).rejects.toThrow("rolled back");
@@ -92,7 +96,7 @@ describe("[D1-changes-row D1-changes-audit] a recorded change", () => {
   });
 
   it("needs an account", async () => {
-    await expect(record({ accountId: randomUUID() })).rejects.toThrow("does not exist");
+    await expect(record({ accountId: randomUUID() })).rejects.toMatchObject({ code: "invalid_credential" });
   });
 
   it("of 50 at the same time, over two connections, makes one chain", async () => {

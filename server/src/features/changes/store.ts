@@ -28,14 +28,6 @@ export interface Change {
   readonly id: string;
 }
 
-const nextPlace = prepared((build, value: { accountId: string }) =>
-  build
-    .updateTable("accounts")
-    .set((row) => ({ sequence: row("sequence", "+", 1) }))
-    .where("id", "=", value.accountId)
-    .returning(["sequence", "changes_hash"]),
-);
-
 const insertChange = prepared((build, row: { [Column in keyof ChangeRow]: ChangeRow[Column] }) =>
   build.insertInto("changes").values({
     account_id: row.account_id,
@@ -51,32 +43,6 @@ const insertChange = prepared((build, row: { [Column in keyof ChangeRow]: Change
     hash: row.hash,
   }),
 );
-
-const setHead = prepared((build, value: { accountId: string; hash: string }) =>
-  build.updateTable("accounts").set({ changes_hash: value.hash }).where("id", "=", value.accountId),
-);
-
-/**
- * Takes the account's next sequence number, chains the change to the one before it and writes the row. Call it inside
- * the transaction that makes the change. The first statement locks the account's row, also where writers run side by
- * side, so nobody else reads the same head.
- * Resolves with the sequence number; throws when the account is gone.
- */
-export async function recordChange(transaction: Queries, change: Change): Promise<number> {
-  if (isAct(transaction)) return transaction.note(change);
-  const { accountId } = change;
-  const place = await transaction.first(nextPlace(transaction, { accountId }));
-  if (place === null) throw new Error("a change was recorded for an account that does not exist");
-  const { sequence, changes_hash: previousHash } = place;
-  const chained = await insertChained(transaction, change, { sequence, previousHash });
-  await transaction.run(setHead(transaction, { accountId, hash: chained }));
-  return sequence;
-}
-
-/** An AccountAct, for callers that are not converted to it yet. */
-function isAct(queries: Queries): queries is Queries & { note(change: Change): Promise<number> } {
-  return "note" in queries;
-}
 
 /** Which number a change gets, and the hash of the one before it. */
 export interface Place {

@@ -1,9 +1,9 @@
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { GroupHandlers } from "../../handler.ts";
-import { ConstraintError, type Queries } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
-import { openAccount } from "../account/opening.ts";
+import { isKnownUser, openAccount } from "../account/opening.ts";
 import { findAccountByEmail } from "../account/store.ts";
 import { addKey } from "../api-keys/creation.ts";
 
@@ -19,7 +19,7 @@ export const developmentHandlers = (deps: Needs): GroupHandlers<typeof api.devel
       return await deps.database.transaction((transaction) => signUp(deps, transaction, body));
     } catch (error) {
       // Another process took the address between the look and the insert.
-      if (error instanceof ConstraintError) throw new ServiceError("email_exists", undefined, { cause: error });
+      if (isKnownUser(error)) throw new ServiceError("email_exists", undefined, { cause: error });
       throw error;
     }
   },
@@ -33,18 +33,11 @@ async function signUp(
 ) {
   if ((await transaction.first(findAccountByEmail(transaction, { email }))) !== null)
     throw new ServiceError("email_exists");
-  const { id } = await openAccount(deps, transaction, {
-    email,
-    emailVerified: false,
-    name: name ?? null,
-    plan: "pro",
-  });
+  const wanted = { email, emailVerified: false, name: name ?? null, plan: "pro" } as const;
   const rights = { scopes: null, vaultIds: null, expiresAt: null };
-  const key = await addKey(
-    deps,
-    transaction,
-    { actor: null },
-    { accountId: id, name: "dev-signup", rights, chainAddress: null, chainPublicKey: null },
-  );
-  return { id, email, apiKey: key.body.key, warning: WARNING };
+  return openAccount(deps, transaction, wanted, async (act) => {
+    const unbound = { name: "dev-signup", rights, chainAddress: null, chainPublicKey: null };
+    const key = await addKey(deps, act, { actor: null }, unbound);
+    return { id: act.account.id, email, apiKey: key.body.key, warning: WARNING };
+  });
 }

@@ -1,7 +1,7 @@
 /** TEST ONLY: a feed as a reader has it, and changes to read. */
 import type { Deps } from "../../deps.ts";
 import { systemRandom } from "../../ports/random.ts";
-import { recordChange } from "../changes/store.ts";
+import { noteChanges } from "../changes/test-changes.ts";
 
 /** One block of WHATWG HTML §9.2.5; what it lacks is null. */
 export interface ReadBlock {
@@ -44,25 +44,19 @@ export async function takeIds(blocks: AsyncGenerator<ReadBlock, void, undefined>
   return ids;
 }
 
-/** Makes one change in a transaction of its own; `kind` null: one that is no event. Resolves with its sequence number. */
+/** Makes one change in an act of its own; `kind` null: one that is no event. Resolves with its sequence number. */
 export function addChange(
   database: Deps["database"],
   accountId: string,
   kind: "vault.created" | null = "vault.created",
 ): Promise<number> {
   const id = systemRandom.uuid();
-  return database.transaction((transaction) =>
-    recordChange(transaction, {
-      ...{
-        accountId,
-        actor: null,
-        target: { kind: "vault", id },
-        occurredAt: Date.UTC(2026, 0, 1),
-        id: systemRandom.uuid(),
-      },
+  return noteChanges(database, accountId, [
+    {
+      ...{ actor: null, target: { kind: "vault", id }, occurredAt: Date.UTC(2026, 0, 1) },
       ...(kind === null
         ? { action: "session.created" }
         : { action: kind, object: { type: "vault", id, vaultType: "public" } }),
-    }),
-  );
+    },
+  ]);
 }

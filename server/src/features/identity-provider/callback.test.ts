@@ -316,7 +316,9 @@ describe("around a sign-in", () => {
 async function haveAccount({ service }: SignInApp, { verified }: { verified: boolean }) {
   const { deps } = service;
   const wanted = { email: ADA.email ?? "", emailVerified: verified, name: null, plan: "free" } as const;
-  return deps.database.transaction((transaction) => openAccount(deps, transaction, wanted));
+  return deps.database.transaction((transaction) =>
+    openAccount(deps, transaction, wanted, (act) => Promise.resolve(act.account)),
+  );
 }
 
 async function verify({ service }: SignInApp, email: string): Promise<void> {

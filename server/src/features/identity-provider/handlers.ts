@@ -30,8 +30,8 @@ export const identityProviderHandlers = (deps: Needs): GroupHandlers<typeof api.
     const provider = requireProvider(deps);
     const { codeVerifier, nonce, accessCodeHash } = await returnWithNonce(deps, "idp", body.state);
     const identity = await provider.exchange({ code: body.code, codeVerifier, nonce }).catch(failAtProvider);
-    return withUser(deps, { identity, accessCodeHash, origin }, (transaction, { id: accountId }) =>
-      openSession(deps, transaction, { accountId, method: "idp", origin }),
+    return withUser(deps, { identity, accessCodeHash, origin }, (act) =>
+      openSession(deps, act, { method: "idp", origin }),
     );
   },
 

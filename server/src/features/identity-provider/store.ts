@@ -29,31 +29,7 @@ export const findAccountByIdentity = prepared((build, value: { issuer: string; s
   build.selectFrom("accounts").selectAll().where("idp_id", "=", value.subject).where("idp_issuer", "=", value.issuer),
 );
 
-/**
- * Gives an account its identity, if its e-mail is verified and it has none. A row when it did.
- * Rejects with ConstraintError when another account has the identity.
- */
-export const linkIdentity = prepared((build, value: { email: string; issuer: string; subject: string; now: number }) =>
-  build
-    .updateTable("accounts")
-    .set({ idp_id: value.subject, idp_issuer: value.issuer, updated_at: value.now })
-    .where("email", "=", value.email)
-    .where("email_verified", "=", 1)
-    .where("idp_id", "is", null)
-    .returningAll(),
-);
-
 /** Some accounts with a salt: under which key it stands. */
 export const someSalts = prepared((build, value: { limit: number }) =>
   build.selectFrom("accounts").select(["id", "zklogin_salt"]).where("zklogin_salt", "is not", null).limit(value.limit),
-);
-
-/** Keeps the first salt that is made: another one would be another address. A row when this is the one. */
-export const keepSalt = prepared((build, value: { id: string; salt: string }) =>
-  build
-    .updateTable("accounts")
-    .set({ zklogin_salt: value.salt })
-    .where("id", "=", value.id)
-    .where("zklogin_salt", "is", null)
-    .returningAll(),
 );

@@ -3,16 +3,15 @@ import { email as emailAddress } from "@coffer/contract";
 import * as z from "zod/mini";
 import type { Deps } from "../../deps.ts";
 import type { RequestOrigin } from "../../handler.ts";
-import { ConstraintError, type Queries } from "../../ports/database.ts";
+import type { Queries } from "../../ports/database.ts";
 import type { Identity } from "../../ports/identity-provider.ts";
-import type { AccountRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { admitNewUser } from "../access-codes/store.ts";
-import { openAccount } from "../account/opening.ts";
+import { type AccountAct, actOn } from "../account/act.ts";
+import { isKnownUser, openAccount } from "../account/opening.ts";
 import { findAccountByEmail } from "../account/store.ts";
-import { recordChange } from "../changes/store.ts";
 import { requestMail } from "../mail-tokens/requests.ts";
-import { findAccountByIdentity, linkIdentity } from "./store.ts";
+import { findAccountByIdentity } from "./store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "settings">;
 
@@ -24,79 +23,82 @@ export interface Visitor {
 }
 
 /**
- * Runs `work` with the visitor's account, found or made, in one transaction: what it refuses leaves no account behind and
- * uses no access code up.
+ * Runs `work` in the act that finds or makes the visitor's account: what it refuses leaves no account behind and uses no access code up.
  * @throws ServiceError `access_code_invalid`, `email_exists`, `provider_refused` for a new user without an e-mail.
  */
 export async function withUser<Result>(
   deps: Needs,
   visitor: Visitor,
-  work: (transaction: Queries, account: AccountRow) => Promise<Result>,
+  work: (act: AccountAct) => Promise<Result>,
 ): Promise<Result> {
-  const attempt = () =>
-    deps.database.transaction(async (transaction) => work(transaction, await findOrCreate(deps, transaction, visitor)));
   try {
-    return await attempt();
+    return await findOrCreate(deps, visitor, work);
   } catch (error) {
-    if (!(error instanceof ConstraintError)) throw error;
+    if (!isKnownUser(error)) throw error;
   }
   // Another callback of the same person made the account in between: now it is found.
   try {
-    return await attempt();
+    return await findOrCreate(deps, visitor, work);
   } catch (error) {
-    throw error instanceof ConstraintError ? new ServiceError("email_exists", undefined, { cause: error }) : error;
+    throw isKnownUser(error) ? new ServiceError("email_exists", undefined, { cause: error }) : error;
   }
 }
 
-async function findOrCreate(deps: Needs, transaction: Queries, visitor: Visitor): Promise<AccountRow> {
-  const { issuer, subject } = visitor.identity;
-  const known = await transaction.first(findAccountByIdentity(transaction, { issuer, subject }));
-  if (known !== null) return known;
+async function findOrCreate<Result>(
+  deps: Needs,
+  visitor: Visitor,
+  work: (act: AccountAct) => Promise<Result>,
+): Promise<Result> {
+  const { database } = deps;
+  const { issuer, subject, emailVerified } = visitor.identity;
+  const known = await database.first(findAccountByIdentity(database, { issuer, subject }));
+  if (known !== null) return actOn(deps, known.id, work);
   const email = requireEmail(visitor.identity);
-  return (await linkByEmail(deps, transaction, visitor, email)) ?? create(deps, transaction, visitor, email);
+  const named = emailVerified ? await database.first(findAccountByEmail(database, { email })) : null;
+  if (named !== null) {
+    const linked = await actOn(deps, named.id, async (act) =>
+      (await linkIdentity(deps, act, visitor)) ? { result: await work(act) } : null,
+    );
+    if (linked !== null) return linked.result;
+  }
+  return database.transaction((transaction) => create(deps, transaction, visitor, { email, work }));
 }
 
 /**
- * Only an e-mail that both sides have verified makes two accounts one. If ours were not, somebody could register with
- * another person's address and wait for their first sign-in at the provider (Sudhodanan and Paverd, "Pre-hijacked
- * accounts", USENIX Security 2022, §4.1); if the provider's were not, anyone could name any address there ("nOAuth").
+ * Gives an account its identity, if its e-mail is verified and it has none. Only an e-mail that both sides have verified makes two
+ * accounts one. If ours were not, somebody could register with another person's address and wait for their first sign-in at the provider
+ * (Sudhodanan and Paverd, "Pre-hijacked accounts", USENIX Security 2022, §4.1); if the provider's were not, anyone could name any address
+ * there ("nOAuth"). Rejects with ConstraintError when another account has the identity.
  */
-async function linkByEmail(
-  deps: Needs,
-  transaction: Queries,
-  { identity, origin }: Visitor,
-  email: string,
-): Promise<AccountRow | null> {
-  if (!identity.emailVerified) return null;
-  const { issuer, subject } = identity;
-  const now = deps.clock.now();
-  const linked = await transaction.first(linkIdentity(transaction, { email, issuer, subject, now }));
-  if (linked === null) return null;
-  await recordChange(transaction, {
-    ...{ accountId: linked.id, action: "account.identity_linked", actor: null, origin },
-    target: { kind: "account", id: linked.id },
-    occurredAt: now,
-    id: deps.random.uuid(),
-  });
-  return linked;
+async function linkIdentity(
+  { clock }: Needs,
+  act: AccountAct,
+  { identity: { issuer, subject }, origin }: Visitor,
+): Promise<boolean> {
+  const { id, email_verified, idp_id } = act.account;
+  if (email_verified !== 1 || idp_id !== null) return false;
+  act.change({ idp_id: subject, idp_issuer: issuer, updated_at: clock.now() });
+  await act.note({ action: "account.identity_linked", actor: null, origin, target: { kind: "account", id } });
+  return true;
 }
 
 /** The access code is asked for first, so that nobody without one learns whose e-mail has an account. */
-async function create(deps: Needs, transaction: Queries, visitor: Visitor, email: string): Promise<AccountRow> {
-  const { identity, accessCodeHash } = visitor;
+async function create<Result>(
+  deps: Needs,
+  transaction: Queries,
+  { identity, accessCodeHash }: Visitor,
+  { email, work }: { readonly email: string; readonly work: (act: AccountAct) => Promise<Result> },
+): Promise<Result> {
+  const { issuer, subject, emailVerified, name } = identity;
   const hasAccount = (await transaction.first(findAccountByEmail(transaction, { email }))) !== null;
-  if (hasAccount && identity.emailVerified) throw new ServiceError("email_exists");
+  if (hasAccount && emailVerified) throw new ServiceError("email_exists");
   await admitNewUser(deps, transaction, accessCodeHash);
   if (hasAccount) throw new ServiceError("email_exists");
-  const account = await openAccount(deps, transaction, {
-    email,
-    emailVerified: identity.emailVerified,
-    name: identity.name,
-    plan: "free",
-    identity: { issuer: identity.issuer, subject: identity.subject },
+  const wanted = { email, emailVerified, name, plan: "free", identity: { issuer, subject } } as const;
+  return openAccount(deps, transaction, wanted, async (act) => {
+    if (!emailVerified) await requestMail(deps, act, "verify", email);
+    return work(act);
   });
-  if (!identity.emailVerified) await requestMail(deps, transaction, "verify", email);
-  return account;
 }
 
 function requireEmail({ email }: Identity): string {

@@ -1,12 +1,10 @@
 /** The chain address of an identity, and the salt that keeps the two apart (specification §5.5). */
 import type { Deps } from "../../deps.ts";
-import type { Queries } from "../../ports/database.ts";
 import type { Identity } from "../../ports/identity-provider.ts";
 import type { AccountRow } from "../../ports/tables.ts";
 import type { EphemeralKey } from "../../ports/zklogin.ts";
-import { findAccount } from "../account/store.ts";
+import type { AccountAct } from "../account/act.ts";
 import { failAtClaims, failAtKey } from "./provider-failures.ts";
-import { keepSalt } from "./store.ts";
 
 const SALT_PURPOSE = "zklogin-salt";
 const SALT_BYTES = 16;
@@ -18,25 +16,15 @@ export interface ZkloginIdentity {
 }
 
 /**
- * The account's salt, made once: 128 random bits, encrypted under the master key. Parallel first sign-ins agree, because
- * only the first UPDATE finds none; all of them read what it wrote. Not derived from a seed: that could never be replaced
- * without moving everybody to another address.
+ * The account's salt, made once: 128 random bits, encrypted under the master key. Of parallel first sign-ins one makes it, and the others
+ * find it. Not derived from a seed: that could never be replaced without moving everybody to another address.
  */
-export async function saltOf(
-  deps: Pick<Deps, "random" | "atRest">,
-  transaction: Queries,
-  account: AccountRow,
-): Promise<string> {
-  const { id } = account;
-  const known = saltKeptFor(deps.atRest, account);
+export function saltOf({ random, atRest }: Pick<Deps, "random" | "atRest">, act: AccountAct): string {
+  const known = saltKeptFor(atRest, act.account);
   if (known !== null) return known;
-  const salt = BigInt(`0x${Buffer.from(deps.random.bytes(SALT_BYTES)).toString("hex")}`).toString();
-  const made = deps.atRest.protect(salt, SALT_PURPOSE, id);
-  if ((await transaction.first(keepSalt(transaction, { id, salt: made }))) !== null) return salt;
-  const now = await transaction.first(findAccount(transaction, { id }));
-  const kept = now === null ? null : saltKeptFor(deps.atRest, now);
-  if (kept === null) throw new Error("the account of a sign-in does not exist");
-  return kept;
+  const salt = BigInt(`0x${Buffer.from(random.bytes(SALT_BYTES)).toString("hex")}`).toString();
+  act.change({ zklogin_salt: atRest.protect(salt, SALT_PURPOSE, act.account.id) });
+  return salt;
 }
 
 /** null: the account has none. Throws under another master key than the one it was encrypted with. */

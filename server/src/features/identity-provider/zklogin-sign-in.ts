@@ -2,18 +2,17 @@
 import type { ZkloginProof } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { RequestOrigin } from "../../handler.ts";
-import type { Queries } from "../../ports/database.ts";
 import type { Identity, IdentityProvider } from "../../ports/identity-provider.ts";
 import type { EphemeralKey, ProofRequest } from "../../ports/zklogin.ts";
 import { ServiceError } from "../../service-error.ts";
+import { type AccountAct, actOn } from "../account/act.ts";
 import { linkAddress } from "../linking/linking.ts";
-import { holdAccount } from "../account/store.ts";
 import { openSession } from "../sessions/opening.ts";
 import { failAtProver, failAtProvider } from "./provider-failures.ts";
 import { isKnownToken, rememberToken, returnSignIn, returnWithNonce, useToken } from "./sign-ins.ts";
 import { findAccountByIdentity } from "./store.ts";
 import { withUser } from "./users.ts";
-import { addressOf, nonceOf, saltOf, type ZkloginIdentity } from "./zklogin-identities.ts";
+import { addressOf, nonceOf, saltKeptFor, saltOf, type ZkloginIdentity } from "./zklogin-identities.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "atRest" | "jwtKeys" | "settings" | "zklogin" | "prover">;
 
@@ -62,7 +61,7 @@ export async function signInCombined(
   const admitted = await admit(deps, identity, accessCodeHash, origin);
   requireNoOtherAddress(admitted);
   const proof = await prove(deps, { idToken: identity.idToken, key, salt: admitted.salt });
-  return deps.database.transaction((transaction) => finish(deps, transaction, admitted, proof, origin));
+  return actOn(deps, admitted.accountId, (act) => finish(deps, act, admitted, proof, origin));
 }
 
 /**
@@ -85,10 +84,8 @@ export async function signInWithToken(
   requireNoOtherAddress(known);
   const request = { idToken: body.idToken, key, salt: known.salt };
   const proof = body.proof === undefined ? await prove(deps, request) : await checked(deps, body.proof, request);
-  const answer = await deps.database.transaction(async (transaction) =>
-    (await useToken(deps, transaction, body.idToken, expected))
-      ? finish(deps, transaction, known, proof, origin)
-      : null,
+  const answer = await actOn(deps, known.accountId, async (act) =>
+    (await useToken(deps, act, body.idToken, expected)) ? finish(deps, act, known, proof, origin) : null,
   );
   // Outside of the transaction: an expired token stays used up.
   if (answer === null) throw new ServiceError("state_invalid");
@@ -110,10 +107,10 @@ async function admit(
 ): Promise<Admitted> {
   // Claims that zkLogin cannot take are refused before they leave an account behind.
   await addressOf(deps, identity, "0");
-  const found = await withUser(deps, { identity, accessCodeHash, origin }, async (transaction, account) => ({
-    accountId: account.id,
-    linkedAddress: account.chain_address,
-    salt: await saltOf(deps, transaction, account),
+  const found = await withUser(deps, { identity, accessCodeHash, origin }, async (act) => ({
+    accountId: act.account.id,
+    linkedAddress: act.account.chain_address,
+    salt: saltOf(deps, act),
   }));
   return { ...found, chainAddress: await addressOf(deps, identity, found.salt) };
 }
@@ -122,8 +119,8 @@ async function admit(
 async function findKnown(deps: Needs, identity: Identity): Promise<Admitted> {
   const { issuer, subject } = identity;
   const account = await deps.database.first(findAccountByIdentity(deps.database, { issuer, subject }));
-  if (account?.zklogin_salt == null) throw new ServiceError("state_invalid");
-  const salt = await saltOf(deps, deps.database, account);
+  const salt = account === null ? null : saltKeptFor(deps.atRest, account);
+  if (account === null || salt === null) throw new ServiceError("state_invalid");
   const chainAddress = await addressOf(deps, identity, salt);
   return { accountId: account.id, linkedAddress: account.chain_address, salt, chainAddress };
 }
@@ -142,17 +139,16 @@ function requireNoOtherAddress({
 
 async function finish(
   deps: Needs,
-  transaction: Queries,
-  { accountId, chainAddress, salt }: Admitted,
+  act: AccountAct,
+  { chainAddress, salt }: Admitted,
   proof: ZkloginProof | null,
   origin: RequestOrigin,
 ) {
   // Asked again where nobody else can link in between.
-  const held = await transaction.first(holdAccount(transaction, { id: accountId }));
-  requireNoOtherAddress({ linkedAddress: held?.chain_address ?? null, chainAddress });
-  const wanted = { accountId, chainAddress, chainPublicKey: null, source: "zklogin", actor: null, origin } as const;
-  await linkAddress(deps, transaction, wanted);
-  const tokens = await openSession(deps, transaction, { accountId, method: "zklogin", origin });
+  requireNoOtherAddress({ linkedAddress: act.account.chain_address, chainAddress });
+  const wanted = { chainAddress, chainPublicKey: null, source: "zklogin", actor: null, origin } as const;
+  await linkAddress(deps, act, wanted);
+  const tokens = await openSession(deps, act, { method: "zklogin", origin });
   return { ...tokens, chainAddress, salt, proof };
 }
 

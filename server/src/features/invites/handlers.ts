@@ -2,15 +2,13 @@
 import { type api, type CreatedInvite, renderInviteCode } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import { type GroupHandlers, type Principal, Reply } from "../../handler.ts";
-import type { Queries } from "../../ports/database.ts";
 import type { InviteRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
-import { holdAccount } from "../account/store.ts";
+import { type AccountAct, actAs } from "../account/act.ts";
 import { notFound } from "../acting.ts";
 import { toTimestamp } from "../timestamps.ts";
 import { requireVaults } from "../api-keys/creation.ts";
 import { isWithinVaults } from "../api-keys/rules.ts";
-import { recordChange } from "../changes/store.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { redeemInvite } from "./redeeming.ts";
 import { chooseTerms, hashCode, type InviteTerms, parseTerms, toInvite } from "./rules.ts";
@@ -21,16 +19,15 @@ type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "signatur
 export const invitesHandlers = (deps: Needs): GroupHandlers<typeof api.invites> => ({
   async create({ body }, context) {
     const { principal } = context;
-    return deps.database.transaction(async (transaction) => {
-      // What revokes the caller may have had its turn first (decisions §4, "in-flight on revoke").
-      await context.recheck();
+    return actAs(deps, principal, async (act) => {
+      await act.requireLive(principal);
       const now = deps.clock.now();
       const terms = chooseTerms(body, principal, now);
       const limit = { vaultIds: terms.vaultIds, asked: body.vaultIds !== undefined };
-      const vaultIds = await requireVaults(transaction, principal.accountId, limit);
+      const vaultIds = await requireVaults(act, principal.accountId, limit);
       return context.record(
-        transaction,
-        await addInvite(deps, transaction, principal, { name: body.name, now }, { ...terms, vaultIds }),
+        act,
+        await addInvite(deps, act, principal, { name: body.name, now }, { ...terms, vaultIds }),
       );
     });
   },
@@ -54,13 +51,15 @@ export const invitesHandlers = (deps: Needs): GroupHandlers<typeof api.invites> 
    */
   async revoke({ params }, { principal }) {
     const { accountId } = principal;
-    await deps.database.transaction(
-      async (transaction) => {
-        const row = await transaction.first(findInvite(transaction, { accountId, id: params.inviteId }));
+    await actAs(
+      deps,
+      principal,
+      async (act) => {
+        const row = await act.first(findInvite(act, { accountId, id: params.inviteId }));
         if (row === null || !reachesNoFurther(row, principal)) throw notFound("Invite");
         const now = deps.clock.now();
-        const revoked = await transaction.first(revokeInvite(transaction, { accountId, id: row.id, now }));
-        if (revoked !== null) await noteInvite(deps, transaction, "invite.revoked", principal, row.id);
+        const revoked = await act.first(revokeInvite(act, { accountId, id: row.id, now }));
+        if (revoked !== null) await noteInvite(act, "invite.revoked", principal, row.id);
       },
       // A code that leaks must be revocable on a full disk too.
       { freesSpace: true },
@@ -77,7 +76,7 @@ function reachesNoFurther(row: InviteRow, principal: Principal): boolean {
 
 async function addInvite(
   deps: Needs,
-  transaction: Queries,
+  act: AccountAct,
   principal: Principal,
   /** `now`: of which its end was reckoned. */
   { name, now }: { readonly name: string; readonly now: number },
@@ -85,16 +84,14 @@ async function addInvite(
 ): Promise<Reply<CreatedInvite>> {
   const { accountId } = principal;
   const maximum = deps.settings.limits.invites;
-  // Counting and adding are one act also where writers run side by side.
-  await transaction.first(holdAccount(transaction, { id: accountId }));
-  const count = await transaction.first(countLiveInvites(transaction, { accountId, now }));
+  const count = await act.first(countLiveInvites(act, { accountId, now }));
   if ((count?.live ?? 0) >= maximum) {
     throw new ServiceError("limit_reached", `An account holds at most ${maximum} live invites`);
   }
   const code = renderInviteCode(deps.random.bytes(32));
   const row = toRow({ id: deps.random.uuid(), accountId, name, hash: hashCode(code), now }, terms);
-  await insertInvite(transaction, row);
-  await noteInvite(deps, transaction, "invite.created", principal, row.id);
+  await insertInvite(act, row);
+  await noteInvite(act, "invite.created", principal, row.id);
   const body = {
     ...{ id: row.id, name, code, ...parseTerms(row) },
     expiresAt: toTimestamp(row.expires_at),
@@ -127,15 +124,10 @@ function toRow(
 }
 
 async function noteInvite(
-  deps: Needs,
-  transaction: Queries,
+  act: AccountAct,
   action: "invite.created" | "invite.revoked",
   actor: Principal,
   id: string,
 ): Promise<void> {
-  await recordChange(transaction, {
-    ...{ accountId: actor.accountId, action, actor, target: { kind: "invite", id }, object: { type: "invite", id } },
-    occurredAt: deps.clock.now(),
-    id: deps.random.uuid(),
-  });
+  await act.note({ action, actor, target: { kind: "invite", id }, object: { type: "invite", id } });
 }

@@ -5,12 +5,12 @@ import { ServiceError } from "../../service-error.ts";
 import { Reply, type RequestContext } from "../../handler.ts";
 import type { Queries } from "../../ports/database.ts";
 import type { InviteRow } from "../../ports/tables.ts";
-import { findAccountByAddress, holdAccount } from "../account/store.ts";
+import { type AccountAct, actOn } from "../account/act.ts";
+import { findAccountByAddress, holdAddress } from "../account/store.ts";
 import { notFound } from "../acting.ts";
 import { addKey } from "../api-keys/creation.ts";
 import type { Rights } from "../api-keys/rules.ts";
 import { findVaultIds } from "../api-keys/store.ts";
-import { recordChange } from "../changes/store.ts";
 import { requireFresh, requireProof, requireServiceOrigin } from "../chain-proofs/rules.ts";
 import { hashCode, parseTerms, requireCode, statusOf } from "./rules.ts";
 import { endExpiredInvite, findInviteByHash, takeInvite } from "./store.ts";
@@ -31,9 +31,9 @@ export async function redeemInvite(deps: Needs, claim: Claim, context: Context):
   if (invite === null) throw notFound("Invite");
   await requireLive(deps, invite);
   const chainPublicKey = await requireHolder(deps, claim, hash, context.serviceOrigin);
-  return deps.database.transaction(async (transaction) => {
-    await requireStranger(transaction, invite.account_id, claim.chainAddress);
-    return issueKey(deps, transaction, { ...claim, hash, chainPublicKey }, context);
+  return actOn(deps, invite.account_id, async (act) => {
+    await requireStranger(act, claim.chainAddress);
+    return issueKey(deps, act, { ...claim, hash, chainPublicKey }, context);
   });
 }
 
@@ -68,18 +68,17 @@ async function requireHolder(
 }
 
 /** With an address of the owner's the key would be an owner's; with another owner's, one address would be two identities. */
-async function requireStranger(transaction: Queries, accountId: string, chainAddress: string): Promise<void> {
-  // First of all: what links an address waits for this, and this for it.
-  await transaction.first(holdAccount(transaction, { id: accountId }));
-  const linked = await transaction.first(findAccountByAddress(transaction, { chainAddress }));
+async function requireStranger(act: AccountAct, chainAddress: string): Promise<void> {
+  await holdAddress(act, chainAddress);
+  const linked = await act.first(findAccountByAddress(act, { chainAddress }));
   if (linked === null) return;
-  const whose = linked.id === accountId ? "the owner of this invite" : "another account";
+  const whose = linked.id === act.account.id ? "the owner of this invite" : "another account";
   throw new ServiceError("address_conflict", `The chain address belongs to ${whose}: an agent needs one of its own`);
 }
 
 async function issueKey(
   deps: Needs,
-  transaction: Queries,
+  act: AccountAct,
   claim: Claim & { readonly hash: string; readonly chainPublicKey: string | null },
   { origin }: Context,
 ): Promise<Reply<RedeemedInvite>> {
@@ -87,20 +86,18 @@ async function issueKey(
   const now = deps.clock.now();
   const keyId = deps.random.uuid();
   const taken = { hash, keyId, chainAddress, addressProof, signingKey, now };
-  const invite = await transaction.first(takeInvite(transaction, taken));
+  const invite = await act.first(takeInvite(act, taken));
   if (invite === null) throw new ServiceError("invite_ended");
   const { id: inviteId, account_id: accountId, name } = invite;
   const maker = { actor: { kind: "invite", inviteId, chainAddress }, origin } as const;
-  const rights = await rightsOf(transaction, invite);
-  const key = await addKey(deps, transaction, maker, {
-    ...{ id: keyId, accountId, name, rights, chainAddress, chainPublicKey },
+  const rights = await rightsOf(act, invite);
+  const key = await addKey(deps, act, maker, {
+    ...{ id: keyId, name, rights, chainAddress, chainPublicKey },
   });
-  await recordChange(transaction, {
+  await act.note({
     ...maker,
-    ...{ accountId, action: "invite.redeemed", target: { kind: "invite", id: inviteId } },
+    ...{ action: "invite.redeemed", target: { kind: "invite", id: inviteId } },
     object: { type: "invite", id: inviteId, keyId, chainAddress },
-    occurredAt: now,
-    id: deps.random.uuid(),
   });
   const { scopes, vaultIds } = key.body;
   const body = { key: key.body.key, keyId, accountId, scopes, vaultIds, chainAddress, accessLevel: "agent" as const };

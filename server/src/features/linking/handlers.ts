@@ -2,6 +2,7 @@
 import type { api } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { GroupHandlers } from "../../handler.ts";
+import { actAs } from "../account/act.ts";
 import { renderAccount } from "../account/handlers.ts";
 import { accessLevelOf } from "../account/lives.ts";
 import { makeLinkChallenge, requireLinkProof } from "./challenges.ts";
@@ -18,13 +19,11 @@ export const linkingHandlers = (deps: Needs): LinkingHandlers => ({
     const { principal } = context;
     const chainPublicKey = await requireLinkProof(deps, body, context);
     const { chainAddress } = body;
-    const { accountId } = principal;
-    const wanted = { accountId, chainAddress, chainPublicKey, source: "external", actor: principal } as const;
-    await noteTransfers(deps, accountId);
-    const row = await deps.database.transaction(async (transaction) => {
-      // What revokes the caller may have had its turn first (decisions §4, "in-flight on revoke").
-      await context.recheck();
-      return linkAddress(deps, transaction, wanted);
+    const wanted = { chainAddress, chainPublicKey, source: "external", actor: principal } as const;
+    await noteTransfers(deps, principal.accountId);
+    const row = await actAs(deps, principal, async (act) => {
+      await act.requireLive(principal);
+      return linkAddress(deps, act, wanted);
     });
     // A key that is bound to the address that was linked until now is an agent's from now on.
     const accessLevel = principal.kind === "api-key" ? accessLevelOf(principal.chainAddress, chainAddress) : "owner";

@@ -1,22 +1,19 @@
 /** Which chain address is the account's (specification §2.6; decisions §4, "access level"). */
 import type { Deps } from "../../deps.ts";
 import type { Principal, RequestOrigin } from "../../handler.ts";
-import { ConstraintError, type Queries } from "../../ports/database.ts";
+import { isTaken, type Queries } from "../../ports/database.ts";
 import type { AccountRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type Maker, recordKeyChange } from "../api-keys/creation.ts";
 import { findLiveKeyOf, revokeExpiredKeysOf } from "../api-keys/store.ts";
-import { recordChange } from "../changes/store.ts";
+import type { AccountAct } from "../account/act.ts";
+import { findAccount, findAccountByAddress, findSharedVault, holdAddress } from "../account/store.ts";
 import { readChainVault } from "../reach/chain-vaults.ts";
-import { findAccount, findAccountByAddress, findSharedVault, holdAccount, setChainAddress } from "../account/store.ts";
-
-type Needs = Pick<Deps, "clock" | "random" | "settings">;
 
 /** How many vaults of an account are looked at before its address changes. */
 const MOST_TRANSFERS = 50;
 
 export interface WantedLink {
-  readonly accountId: string;
   readonly chainAddress: string;
   /** Ed25519 in base64; null where another kind of signer proved the address. */
   readonly chainPublicKey: string | null;
@@ -31,23 +28,25 @@ export interface WantedLink {
  * the address is another account's, when a live key of any account holds it (an agent's key would become an owner's), and
  * when the account would leave an address that it still needs.
  */
-export async function linkAddress(deps: Needs, transaction: Queries, wanted: WantedLink): Promise<AccountRow> {
-  const { accountId, chainAddress, chainPublicKey, source } = wanted;
-  const account = await transaction.first(holdAccount(transaction, { id: accountId }));
-  if (account === null) throw new ServiceError("invalid_credential");
+export async function linkAddress(
+  { clock }: Pick<Deps, "clock">,
+  act: AccountAct,
+  wanted: WantedLink,
+): Promise<Readonly<AccountRow>> {
+  const { chainAddress, chainPublicKey, source } = wanted;
+  const { account } = act;
   if (account.chain_address === chainAddress) return account;
-  const now = deps.clock.now();
-  await requireFree(transaction, chainAddress, now);
-  if (account.chain_address !== null) await requireLeavable(transaction, wanted, account.chain_address);
-  await endExpiredKeys(deps, transaction, wanted, now);
-  const linked = await setAddress(transaction, { id: accountId, chainAddress, chainPublicKey, source, now });
-  await recordChange(transaction, {
-    ...makerOf(wanted),
-    ...{ accountId, action: "account.chain_linked", target: { kind: "account", id: accountId } },
-    occurredAt: now,
-    id: deps.random.uuid(),
-  });
-  return linked;
+  const now = clock.now();
+  await holdAddress(act, chainAddress);
+  await requireFree(act, chainAddress, now);
+  if (account.chain_address !== null) await requireLeavable(act, wanted, account.chain_address);
+  await endExpiredKeys(act, wanted, now);
+  const columns = { chain_address: chainAddress, chain_public_key: chainPublicKey, chain_address_source: source };
+  act.change({ ...columns, updated_at: now });
+  const target = { kind: "account", id: account.id };
+  await act.note({ ...makerOf(wanted), action: "account.chain_linked", target });
+  await writeOrConflict(act);
+  return act.account;
 }
 
 async function requireFree(transaction: Queries, chainAddress: string, now: number): Promise<void> {
@@ -83,12 +82,9 @@ export async function noteTransfers(deps: Pick<Deps, "database" | "chain">, acco
 }
 
 /** A shared vault is bound to its owner's address: until its ownership is transferred the account keeps that address. */
-async function requireLeavable(
-  transaction: Queries,
-  { accountId, actor }: WantedLink,
-  chainAddress: string,
-): Promise<void> {
-  if ((await transaction.first(findSharedVault(transaction, { accountId, chainAddress }))) !== null) {
+async function requireLeavable(act: AccountAct, { actor }: WantedLink, chainAddress: string): Promise<void> {
+  const accountId = act.account.id;
+  if ((await act.first(findSharedVault(act, { accountId, chainAddress }))) !== null) {
     throw new ServiceError(
       "address_conflict",
       "Transfer every shared vault, or delete it for good, before linking another address",
@@ -104,12 +100,12 @@ async function requireLeavable(
 }
 
 /** An expired key with the address would be an owner's if the clock were set back: it ends for good first. */
-async function endExpiredKeys(deps: Needs, transaction: Queries, wanted: WantedLink, now: number): Promise<void> {
-  const { accountId, chainAddress } = wanted;
-  const ended = await transaction.all(revokeExpiredKeysOf(transaction, { accountId, chainAddress, now }));
+async function endExpiredKeys(act: AccountAct, wanted: WantedLink, now: number): Promise<void> {
+  const { chainAddress } = wanted;
+  const ended = await act.all(revokeExpiredKeysOf(act, { accountId: act.account.id, chainAddress, now }));
   for (const row of ended) {
     const key = { ...row, chain_address: chainAddress };
-    await recordKeyChange(deps, transaction, "api_key.revoked", makerOf(wanted), key);
+    await recordKeyChange(act, "api_key.revoked", makerOf(wanted), key);
   }
 }
 
@@ -117,17 +113,12 @@ function makerOf({ actor, origin }: WantedLink): Maker {
   return origin === undefined ? { actor } : { actor, origin };
 }
 
-async function setAddress(
-  transaction: Queries,
-  value: { id: string; chainAddress: string; chainPublicKey: string | null; source: string; now: number },
-): Promise<AccountRow> {
+async function writeOrConflict(act: AccountAct): Promise<void> {
   try {
-    const linked = await transaction.first(setChainAddress(transaction, value));
-    if (linked === null) throw new Error("the account of a request does not exist");
-    return linked;
+    await act.write();
   } catch (error) {
     // Linked by another account at the same moment: the index on the address decides.
-    throw error instanceof ConstraintError ? taken() : error;
+    throw isTaken(error, "accounts_chain_address") ? taken() : error;
   }
 }
 

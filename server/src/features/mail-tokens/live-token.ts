@@ -11,7 +11,7 @@ export async function requireLiveToken(
   { database, clock }: Pick<Deps, "database" | "clock">,
   hash: string,
   purpose: MailPurpose,
-): Promise<{ readonly email: string; readonly name: string | null }> {
+): Promise<{ readonly account_id: string; readonly email: string; readonly name: string | null }> {
   const now = clock.now();
   const found = await database.first(findMailToken(database, { hash, purpose }));
   if (found === null || found.used_at !== null) throw new ServiceError("token_invalid");

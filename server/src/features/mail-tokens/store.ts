@@ -133,7 +133,13 @@ export const findMailToken = prepared((build, value: { hash: string; purpose: st
   build
     .selectFrom("mail_tokens")
     .innerJoin("accounts", "accounts.id", "mail_tokens.account_id")
-    .select(["mail_tokens.used_at", "mail_tokens.expires_at", "accounts.email", "accounts.name"])
+    .select([
+      "mail_tokens.account_id",
+      "mail_tokens.used_at",
+      "mail_tokens.expires_at",
+      "accounts.email",
+      "accounts.name",
+    ])
     .where("mail_tokens.hash", "=", value.hash)
     .where("mail_tokens.purpose", "=", value.purpose)
     .whereRef("accounts.email", "=", "mail_tokens.email"),
@@ -181,23 +187,3 @@ export async function endMailTokens(
 ): Promise<void> {
   await transaction.run(endAll(transaction, { accountId, purpose, now }));
 }
-
-/** Nothing when the account has another address by now: the token proves only the one it was mailed to. */
-export const setPassword = prepared((build, value: { id: string; email: string; to: string; now: number }) =>
-  build
-    .updateTable("accounts")
-    .set({ password_hash: value.to, updated_at: value.now })
-    .where("id", "=", value.id)
-    .where("email", "=", value.email)
-    .returning("email"),
-);
-
-/** Nothing when the address is verified already. */
-export const markVerified = prepared((build, value: { id: string; email: string; now: number }) =>
-  build
-    .updateTable("accounts")
-    .set({ email_verified: 1, updated_at: value.now })
-    .where("id", "=", value.id)
-    .where("email", "=", value.email)
-    .where("email_verified", "=", 0),
-);

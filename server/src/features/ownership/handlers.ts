@@ -7,7 +7,7 @@ import type { Deps } from "../../deps.ts";
 import type { GroupHandlers, Principal } from "../../handler.ts";
 import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
-import { type ActOf, actOnBoth } from "../account/act.ts";
+import { type ActOf, actOnAll } from "../account/act.ts";
 import { limitsOf } from "../account/rules.ts";
 import { notFound, noteChange, vaultTarget } from "../acting.ts";
 import { BLOB_GRACE_MS } from "../files/store.ts";
@@ -27,7 +27,7 @@ type Needs = Pick<Deps, "database" | "clock" | "random" | "settings" | "chain">;
 export const ownershipHandlers = (deps: Needs): GroupHandlers<typeof api.ownership> => ({
   claim: async ({ params, body }, { principal }) => {
     const owner = await readOwner(deps, principal, params.vaultId);
-    const vault = await actOnBoth(deps, principal, async (actOf) => {
+    const vault = await actOnAll(deps, [principal.accountId], async (actOf) => {
       const act = actOf(principal.accountId);
       const { account } = act;
       if (account.chain_address === null) throw new ServiceError("address_required");

@@ -1,14 +1,10 @@
 import type { Deps } from "../../deps.ts";
 import type { Principal, RequestOrigin } from "../../handler.ts";
-import type { Queries } from "../../ports/database.ts";
-import { recordChange } from "../changes/store.ts";
+import { type AccountAct, actOn } from "../account/act.ts";
 import { hashRefreshToken } from "./refresh-tokens.ts";
 import { endSession, endSessions, findRefreshToken } from "./store.ts";
 
-type Needs = Pick<Deps, "clock" | "random">;
-
 export interface Ending {
-  readonly accountId: string;
   readonly sessionId: string;
   /** null: somebody who only held a refresh token. */
   readonly actor: Principal | null;
@@ -16,10 +12,10 @@ export interface Ending {
 }
 
 /** Ends a session, and says so in the audit log the first time. Its access tokens fail from the next request on. */
-export async function endOneSession(deps: Needs, transaction: Queries, ending: Ending): Promise<void> {
-  const { accountId, sessionId: id } = ending;
-  const ended = await transaction.run(endSession(transaction, { accountId, id, now: deps.clock.now() }));
-  if (ended === 1) await recordEnding(deps, transaction, "session.ended", ending);
+export async function endOneSession(deps: Pick<Deps, "clock">, act: AccountAct, ending: Ending): Promise<void> {
+  const { sessionId: id } = ending;
+  const ended = await act.run(endSession(act, { accountId: act.account.id, id, now: deps.clock.now() }));
+  if (ended === 1) await recordEnding(act, "session.ended", ending);
 }
 
 /**
@@ -27,15 +23,15 @@ export async function endOneSession(deps: Needs, transaction: Queries, ending: E
  * its entry in the audit log; of more than {@link MOST_RECORDED} the newest have, and the change itself stands for the rest.
  */
 export async function endAllSessions(
-  deps: Needs,
-  transaction: Queries,
+  { clock }: Pick<Deps, "clock">,
+  act: AccountAct,
   { exceptId, ...whose }: Omit<Ending, "sessionId"> & { readonly exceptId: string | null },
 ): Promise<void> {
-  const now = deps.clock.now();
-  const ended = await endSessions(transaction, { accountId: whose.accountId, exceptId, now });
+  const now = clock.now();
+  const ended = await endSessions(act, { accountId: act.account.id, exceptId, now });
   const live = ended.filter((row) => row.expires_at > now).sort((a, b) => b.created_at - a.created_at);
   for (const { id } of live.slice(0, MOST_RECORDED)) {
-    await recordEnding(deps, transaction, "session.ended", { ...whose, sessionId: id });
+    await recordEnding(act, "session.ended", { ...whose, sessionId: id });
   }
 }
 
@@ -44,7 +40,7 @@ const MOST_RECORDED = 100;
 
 /** Ends the session that a refresh token belongs to, be it live, used or over; an unknown token is no error. */
 export async function logOut(
-  deps: Needs & Pick<Deps, "database">,
+  deps: Pick<Deps, "database" | "clock" | "random">,
   token: string,
   origin: RequestOrigin,
 ): Promise<void> {
@@ -52,26 +48,19 @@ export async function logOut(
   const found = await deps.database.first(findRefreshToken(deps.database, { hash: hashRefreshToken(token) }));
   if (found === null || found.revoked_at !== null) return;
   const { account_id: accountId, session_id: sessionId } = found;
-  await deps.database.transaction(
-    (transaction) => endOneSession(deps, transaction, { accountId, sessionId, actor: null, origin }),
+  await actOn(
+    deps,
+    accountId,
+    (act) => endOneSession(deps, act, { sessionId, actor: null, origin }),
     // Logging out must work on a full disk too.
     { freesSpace: true },
   );
 }
 
 export async function recordEnding(
-  deps: Needs,
-  transaction: Queries,
+  act: AccountAct,
   action: "session.ended" | "session.reuse_detected",
-  { accountId, sessionId, actor, origin }: Ending,
+  { sessionId, actor, origin }: Ending,
 ): Promise<void> {
-  await recordChange(transaction, {
-    accountId,
-    action,
-    actor,
-    origin,
-    target: { kind: "session", id: sessionId },
-    occurredAt: deps.clock.now(),
-    id: deps.random.uuid(),
-  });
+  await act.note({ action, actor, origin, target: { kind: "session", id: sessionId } });
 }

@@ -4,6 +4,7 @@ import { Reply, type RequestOrigin } from "../../handler.ts";
 import { headersOf, type Limits } from "../../limits/limits.ts";
 import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
+import { type AccountAct, actOn } from "../account/act.ts";
 import { mintAccessToken } from "./access-tokens.ts";
 import { recordEnding } from "./ending.ts";
 import { hashRefreshToken, mintRefreshToken } from "./refresh-tokens.ts";
@@ -25,9 +26,10 @@ export async function refreshSession(deps: Needs, token: string, origin: Request
   if (known === null || known.revoked_at !== null) throw new ServiceError("session_ended");
   // No rate for a used token, which ends the family: else who stole it could use the rate up and stay unnoticed.
   const headers = known.rotated_at === null ? headersOf(deps.limits.take("refresh", known.session_id)) : {};
-  const tokens = await deps.database.transaction(
-    async (transaction) =>
-      (await rotate(deps, transaction, hash, origin)) ?? endRefused(deps, transaction, hash, origin),
+  const tokens = await actOn(
+    deps,
+    known.account_id,
+    async (act) => (await rotate(deps, act, hash, origin)) ?? endRefused(deps, act, hash, origin),
   );
   // Thrown out here: the end of a family must be committed.
   if (tokens === null) throw new ServiceError("session_ended", undefined, { headers });
@@ -60,13 +62,13 @@ async function rotate(
  * Ends the family of a token that was used before. That of a token that is only over by time is over too, and is ended so
  * that a clock that is set back does not bring it back. Resolves null.
  */
-async function endRefused(deps: Needs, transaction: Queries, hash: string, origin: RequestOrigin): Promise<null> {
-  const token = await transaction.first(findRefreshToken(transaction, { hash }));
+async function endRefused(deps: Needs, act: AccountAct, hash: string, origin: RequestOrigin): Promise<null> {
+  const token = await act.first(findRefreshToken(act, { hash }));
   if (token === null) return null;
   const { account_id: accountId, session_id: sessionId } = token;
   const now = deps.clock.now();
-  const ended = await transaction.run(endSession(transaction, { accountId, id: sessionId, now }));
+  const ended = await act.run(endSession(act, { accountId, id: sessionId, now }));
   const action = token.rotated_at === null ? "session.ended" : "session.reuse_detected";
-  if (ended === 1) await recordEnding(deps, transaction, action, { accountId, sessionId, actor: null, origin });
+  if (ended === 1) await recordEnding(act, action, { sessionId, actor: null, origin });
   return null;
 }

@@ -1,6 +1,7 @@
 /** TEST ONLY: sessions without a sign-in, whose password hash would take the time of the test. */
 import type { SessionTokens } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
+import { actOn } from "../account/act.ts";
 import { openAccount } from "../account/opening.ts";
 import { openSession } from "./opening.ts";
 
@@ -17,13 +18,15 @@ type Needs = Pick<Deps, "database" | "clock" | "random" | "jwtKeys">;
 export async function addAccount(deps: Needs): Promise<string> {
   const email = `${deps.random.uuid()}@example.test`;
   const wanted = { email, emailVerified: true, name: null, plan: "free" } as const;
-  return (await deps.database.transaction((transaction) => openAccount(deps, transaction, wanted))).id;
+  return deps.database.transaction((transaction) =>
+    openAccount(deps, transaction, wanted, (act) => Promise.resolve(act.account.id)),
+  );
 }
 
 /** A session of the account, or of a new one. */
 export async function addSession(deps: Needs, accountId?: string): Promise<OpenedSession> {
   const id = accountId ?? (await addAccount(deps));
-  const wanted = { accountId: id, method: "password", origin: ORIGIN } as const;
-  const opened = await deps.database.transaction((transaction) => openSession(deps, transaction, wanted));
+  const wanted = { method: "password", origin: ORIGIN } as const;
+  const opened = await actOn(deps, id, (act) => openSession(deps, act, wanted));
   return { ...opened, accountId: id };
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { openMemoryBlobs } from "../../test-storage.ts";
 import { ServiceError } from "../../service-error.ts";
-import { changeUsage } from "../account/store.ts";
+import { actAs } from "../account/act.ts";
 import {
   answerOf,
   bodyOf,
@@ -215,9 +215,8 @@ test("bytes that are all there without their file get it at the next HEAD, which
 });
 
 /** As a vault of that size that the account becomes the owner of: the quota of its files is asked alone. */
-async function handOver({ database, owner }: TestService, bytes: number): Promise<void> {
-  const usage = { accountId: owner.accountId, bytes, files: 1, maximum: Number.MAX_SAFE_INTEGER };
-  await database.transaction((transaction) => changeUsage(transaction, usage));
+async function handOver(service: TestService, bytes: number): Promise<void> {
+  await actAs(service, service.owner, async (act) => act.free({ bytes: -bytes, files: -1 }));
 }
 
 test("the bytes of an upload that cannot become its file are not read again by every HEAD", async () => {

@@ -5,14 +5,21 @@ import { type Principal, Reply } from "../../handler.ts";
 import type { Queries } from "../../ports/database.ts";
 import type { WebhookRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
-import { holdAccount } from "../account/store.ts";
+import type { AccountAct } from "../account/act.ts";
 import { notFound } from "../acting.ts";
 import { toTimestamp } from "../timestamps.ts";
-import { recordChange } from "../changes/store.ts";
 import { toWebhook } from "./rules.ts";
 import { protectSecret } from "./secrets.ts";
 import { mintSecret } from "./signing.ts";
-import { beginCursor, countWebhooks, findWebhook, insertWebhook, rotateSecret, updateWebhook } from "./store.ts";
+import {
+  beginCursor,
+  countWebhooks,
+  findWebhook,
+  holdWebhook,
+  insertWebhook,
+  rotateSecret,
+  updateWebhook,
+} from "./store.ts";
 
 export type EndpointDeps = Pick<Deps, "clock" | "random" | "settings" | "atRest" | "webhookSender">;
 
@@ -33,22 +40,20 @@ export async function readWebhook(queries: Queries, { accountId }: Principal, id
 
 export async function addWebhook(
   deps: EndpointDeps,
-  transaction: Queries,
+  act: AccountAct,
   principal: Principal,
   wanted: WantedWebhook,
 ): Promise<Reply<{ webhook: Webhook; secret: string }>> {
   const { accountId } = principal;
   const maximum = deps.settings.limits.webhooks;
-  // Counting and adding are one act also where writers run side by side.
-  await transaction.first(holdAccount(transaction, { id: accountId }));
-  const count = (await transaction.first(countWebhooks(transaction, { accountId })))?.count ?? 0;
+  const count = (await act.first(countWebhooks(act, { accountId })))?.count ?? 0;
   if (count >= maximum) throw new ServiceError("limit_reached", `An account holds at most ${maximum} webhooks`);
   const secret = mintSecret(deps.random);
   const row = newRow(deps, accountId, { ...wanted, url: acceptUrl(deps, wanted.url) }, secret);
-  await insertWebhook(transaction, row);
-  await recordWebhookChange(deps, transaction, principal, { accountId: row.account_id, id: row.id }, "webhook.created");
+  await insertWebhook(act, row);
+  await recordWebhookChange(act, principal, row.id, "webhook.created");
   // After the record of its own making, which is no event: what happens from here on is delivered.
-  await beginCursor(transaction, accountId, count === 0);
+  await beginCursor(act, act.account, count === 0);
   return new Reply({ webhook: toWebhook(row), secret }, { headers: { Location: `/api/webhooks/${row.id}` } });
 }
 
@@ -56,37 +61,40 @@ export type WebhookWishes = { readonly [Field in keyof WantedWebhook]?: WantedWe
   readonly active?: boolean | undefined;
 };
 
+/**
+ * What is not wished for stays as it is, whatever an attempt that is over has just written there: an endpoint that was turned off
+ * meanwhile stays off.
+ */
 export async function changeWebhook(
   deps: EndpointDeps,
-  transaction: Queries,
+  act: AccountAct,
   principal: Principal,
   id: string,
   wishes: WebhookWishes,
 ): Promise<WebhookRow> {
-  const row = await readWebhook(transaction, principal, id);
+  const row = await holdWebhook(act, { id, accountId: principal.accountId });
+  if (row === null) throw notFound("Webhook");
+  const { events, description, active } = wishes;
   const url = wishes.url === undefined ? row.url : acceptUrl(deps, wishes.url);
-  const active = wishes.active === undefined ? row.active : Number(wishes.active);
-  const changed = await transaction.first(
-    updateWebhook(transaction, {
-      id,
-      accountId: principal.accountId,
-      url,
-      active,
-      events_json: wishes.events === undefined ? row.events_json : renderKinds(wishes.events),
-      description: wishes.description ?? row.description,
-      failing_since: active > row.active || url !== row.url ? null : row.failing_since,
-      updated_at: deps.clock.now(),
-    }),
-  );
+  // A change that makes a failing endpoint active, or sends it elsewhere, gives it a clean record.
+  const isRenewed = url !== row.url || (active === true && row.active === 0);
+  const changed = await updateWebhook(act, id, {
+    ...(wishes.url === undefined ? {} : { url }),
+    ...(active === undefined ? {} : { active: Number(active) }),
+    ...(events === undefined ? {} : { events_json: renderKinds(events) }),
+    ...(description === undefined ? {} : { description }),
+    ...(isRenewed ? { failing_since: null } : {}),
+    updated_at: deps.clock.now(),
+  });
   if (changed === null) throw notFound("Webhook");
-  await recordWebhookChange(deps, transaction, principal, { accountId: row.account_id, id: row.id }, "webhook.updated");
+  await recordWebhookChange(act, principal, id, "webhook.updated");
   return changed;
 }
 
 /** The old secret signs beside the new one for 24 hours; one that was still doing so for another ends now. */
 export async function renewSecret(
   deps: EndpointDeps,
-  transaction: Queries,
+  act: AccountAct,
   principal: Principal,
   id: string,
 ): Promise<{ secret: string; previousSecretExpiresAt: string }> {
@@ -95,25 +103,20 @@ export async function renewSecret(
   const endsAt = now + SECRET_OVERLAP_HOURS * HOUR;
   const secret = mintSecret(deps.random);
   const kept = protectSecret(deps.atRest, id, secret);
-  const rotated = await transaction.run(rotateSecret(transaction, { id, accountId, secret: kept, endsAt, now }));
+  const rotated = await act.run(rotateSecret(act, { id, accountId, secret: kept, endsAt, now }));
   if (rotated === 0) throw notFound("Webhook");
-  await recordWebhookChange(deps, transaction, principal, { accountId, id }, "webhook.secret_rotated");
+  await recordWebhookChange(act, principal, id, "webhook.secret_rotated");
   return { secret, previousSecretExpiresAt: toTimestamp(endsAt) };
 }
 
 /** In the audit log; who listens is not told of listeners. */
 export async function recordWebhookChange(
-  deps: Pick<Deps, "clock" | "random">,
-  transaction: Queries,
+  act: AccountAct,
   actor: Principal | null,
-  webhook: { readonly accountId: string; readonly id: string },
+  id: string,
   action: "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.secret_rotated" | "webhook.disabled",
 ): Promise<void> {
-  await recordChange(transaction, {
-    ...{ accountId: webhook.accountId, action, actor, target: { kind: "webhook", id: webhook.id } },
-    occurredAt: deps.clock.now(),
-    id: deps.random.uuid(),
-  });
+  await act.note({ action, actor, target: { kind: "webhook", id } });
 }
 
 /** The address in its normal form. Says why one is refused, never what it held: an address may hold a password. */

@@ -6,6 +6,7 @@ import type { GroupHandlers, Principal } from "../../handler.ts";
 import type { Limits } from "../../limits/limits.ts";
 import type { Queries } from "../../ports/database.ts";
 import type { WebhookDeliveryRow, WebhookRow } from "../../ports/tables.ts";
+import { actAs } from "../account/act.ts";
 import { notFound } from "../acting.ts";
 import { parsePage, toPage } from "../paging.ts";
 import {
@@ -46,8 +47,8 @@ const endpointHandlers = (deps: Needs): Pick<GroupHandlers<typeof api.webhooks>,
   },
 
   create: ({ body }, context) =>
-    deps.database.transaction(async (transaction) =>
-      context.record(transaction, await addWebhook(deps, transaction, context.principal, body)),
+    actAs(deps, context.principal, async (act) =>
+      context.record(act, await addWebhook(deps, act, context.principal, body)),
     ),
 
   get: async ({ params }, { principal }) => ({
@@ -55,16 +56,14 @@ const endpointHandlers = (deps: Needs): Pick<GroupHandlers<typeof api.webhooks>,
   }),
 
   async update({ params, body }, { principal }) {
-    const row = await deps.database.transaction((transaction) =>
-      changeWebhook(deps, transaction, principal, params.webhookId, body),
-    );
+    const row = await actAs(deps, principal, (act) => changeWebhook(deps, act, principal, params.webhookId, body));
     return { webhook: toWebhook(row) };
   },
 
   delete: ({ params }, { principal }) => removeWebhook(deps, principal, params.webhookId),
 
   rotateSecret: ({ params }, { principal }) =>
-    deps.database.transaction((transaction) => renewSecret(deps, transaction, principal, params.webhookId)),
+    actAs(deps, principal, (act) => renewSecret(deps, act, principal, params.webhookId)),
 });
 
 type DeliveryNames = Exclude<keyof typeof api.webhooks, EndpointNames>;
@@ -93,11 +92,11 @@ const deliveryHandlers = (deps: Needs, room: TestRoom): Pick<GroupHandlers<typeo
   },
 
   async redeliver({ params }, { principal }) {
-    const renewed = await deps.database.transaction(async (transaction) => {
-      requireActive(await readWebhook(transaction, principal, params.webhookId));
-      const row = await readDelivery(transaction, principal, params);
+    const renewed = await actAs(deps, principal, async (act) => {
+      requireActive(await readWebhook(act, principal, params.webhookId));
+      const row = await readDelivery(act, principal, params);
       const again = renewDelivery(row, deps.random.uuid(), deps.clock.now());
-      await insertDelivery(transaction, again);
+      await insertDelivery(act, again);
       return again;
     });
     return { delivery: toDelivery(renewed) };
@@ -110,7 +109,7 @@ const deliveryHandlers = (deps: Needs, room: TestRoom): Pick<GroupHandlers<typeo
     if (Number.isNaN(since) || Number.isNaN(until) || until < since) {
       throw new ServiceError("validation_failed", "body.until: must not be before body.since");
     }
-    return { count: await recoverFailed(deps, { webhookId: row.id, since, until }) };
+    return { count: await recoverFailed(deps, principal, { webhookId: row.id, since, until }) };
   },
 });
 
@@ -141,11 +140,13 @@ async function removeWebhook(deps: Needs, principal: Principal, id: string): Pro
       freesSpace: true,
     });
   } while (removed === DELETED_AT_ONCE);
-  await database.transaction(
-    async (transaction) => {
+  await actAs(
+    deps,
+    principal,
+    async (act) => {
       const { accountId } = principal;
-      if ((await transaction.run(deleteWebhook(transaction, { id, accountId }))) === 0) return;
-      await recordWebhookChange(deps, transaction, principal, { accountId, id }, "webhook.deleted");
+      if ((await act.run(deleteWebhook(act, { id, accountId }))) === 0) return;
+      await recordWebhookChange(act, principal, id, "webhook.deleted");
     },
     { freesSpace: true },
   );

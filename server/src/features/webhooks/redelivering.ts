@@ -1,7 +1,9 @@
 /** Sending again what was sent before: the same message in a new delivery, with attempts of its own. */
 import { MAX_ATTEMPTS } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
+import type { Principal } from "../../handler.ts";
 import type { WebhookDeliveryRow } from "../../ports/tables.ts";
+import { type AccountAct, actAs } from "../account/act.ts";
 import { type FailedRange, insertDelivery, listUnrecovered, RECOVERED_AT_ONCE } from "./deliveries-store.ts";
 
 /**
@@ -27,23 +29,35 @@ export function renewDelivery(delivery: WebhookDeliveryRow, id: string, now: num
  * @returns how many go out again.
  */
 export async function recoverFailed(
-  { database, clock, random }: Pick<Deps, "database" | "clock" | "random">,
+  deps: Pick<Deps, "database" | "clock" | "random">,
+  principal: Principal,
   range: FailedRange,
 ): Promise<number> {
   let count = 0;
   for (let after: { createdAt: number; id: string } | null = null; ;) {
     const position: { createdAt: number; id: string } | null = after;
-    const failed: WebhookDeliveryRow[] = await database.transaction(async (transaction) => {
-      const rows = await listUnrecovered(transaction, range, position);
-      const messages = new Map(rows.map((row) => [row.message_id, row]));
-      for (const row of messages.values()) {
-        await insertDelivery(transaction, renewDelivery(row, random.uuid(), clock.now()));
-      }
-      count += messages.size;
-      return rows;
-    });
+    // In an act: of two calls at a time one finds what the other has sent.
+    const { failed, renewed }: Renewed = await actAs(deps, principal, (act) => renewSome(deps, act, range, position));
+    count += renewed;
     const last = failed.at(-1);
     if (last === undefined || failed.length < RECOVERED_AT_ONCE) return count;
     after = { createdAt: last.created_at, id: last.id };
   }
+}
+
+interface Renewed {
+  readonly failed: readonly WebhookDeliveryRow[];
+  readonly renewed: number;
+}
+
+async function renewSome(
+  { clock, random }: Pick<Deps, "clock" | "random">,
+  act: AccountAct,
+  range: FailedRange,
+  after: { createdAt: number; id: string } | null,
+): Promise<Renewed> {
+  const failed = await listUnrecovered(act, range, after);
+  const messages = new Map(failed.map((row) => [row.message_id, row]));
+  for (const row of messages.values()) await insertDelivery(act, renewDelivery(row, random.uuid(), clock.now()));
+  return { failed, renewed: messages.size };
 }

@@ -1,5 +1,5 @@
 import { prepared, type Queries } from "../../ports/database.ts";
-import type { WebhookRow } from "../../ports/tables.ts";
+import type { AccountRow, WebhookRow } from "../../ports/tables.ts";
 import { newest } from "../newest-store.ts";
 
 export const findWebhook = prepared((build, value: { accountId: string; id: string }) =>
@@ -31,45 +31,48 @@ export async function insertWebhook(transaction: Queries, row: WebhookRow): Prom
  * Where the account's events begin to become deliveries: at its newest change, when its first endpoint is made. An account
  * whose endpoints have all gone starts anew.
  */
-export async function beginCursor(transaction: Queries, accountId: string, first: boolean): Promise<void> {
-  const { build } = transaction;
+export async function beginCursor(
+  transaction: Queries,
+  { id, sequence }: Pick<AccountRow, "id" | "sequence">,
+  first: boolean,
+): Promise<void> {
   await transaction.run(
-    build
+    transaction.build
       .insertInto("webhook_cursors")
-      .columns(["account_id", "sequence"])
-      .expression(build.selectFrom("accounts").select(["id", "sequence"]).where("id", "=", accountId))
+      .values({ account_id: id, sequence })
       .onConflict((conflict) => {
         const known = conflict.column("account_id");
-        return first ? known.doUpdateSet((row) => ({ sequence: row.ref("excluded.sequence") })) : known.doNothing();
+        return first ? known.doUpdateSet({ sequence }) : known.doNothing();
       }),
   );
 }
 
-export type WebhookChanges = {
-  readonly url: string;
-  readonly events_json: string;
-  readonly description: string;
-  readonly active: number;
-  /** A change that makes a failing endpoint active, or sends it elsewhere, gives it a clean record. */
-  readonly failing_since: number | null;
-  readonly updated_at: number;
-};
-
-export const updateWebhook = prepared((build, value: WebhookChanges & { id: string; accountId: string }) =>
+const hold = prepared((build, value: { id: string; accountId: string }) =>
   build
     .updateTable("webhooks")
-    .set({
-      url: value.url,
-      events_json: value.events_json,
-      description: value.description,
-      active: value.active,
-      failing_since: value.failing_since,
-      updated_at: value.updated_at,
-    })
+    .set((row) => ({ active: row.ref("active") }))
     .where("id", "=", value.id)
     .where("account_id", "=", value.accountId)
     .returningAll(),
 );
+
+/** The endpoint as it is, and nobody else's change of it until the transaction ends: what records attempts writes there as well. */
+export function holdWebhook(
+  transaction: Queries,
+  value: { id: string; accountId: string },
+): Promise<WebhookRow | null> {
+  return transaction.first(hold(transaction, value));
+}
+
+export type WebhookChanges = Partial<
+  Pick<WebhookRow, "url" | "events_json" | "description" | "active" | "failing_since">
+> &
+  Pick<WebhookRow, "updated_at">;
+
+/** Writes what changes, and nothing else. */
+export function updateWebhook(transaction: Queries, id: string, changes: WebhookChanges): Promise<WebhookRow | null> {
+  return transaction.first(transaction.build.updateTable("webhooks").set(changes).where("id", "=", id).returningAll());
+}
 
 export const deleteWebhook = prepared((build, value: { id: string; accountId: string }) =>
   build.deleteFrom("webhooks").where("id", "=", value.id).where("account_id", "=", value.accountId),

@@ -8,9 +8,9 @@ import { openSqlite } from "../../drivers/database/sqlite.ts";
 import { openSnapshot } from "../../drivers/database/sqlite/snapshot.ts";
 import { findChainEnds } from "../../features/audit/store.ts";
 import { listChangesAfter } from "../../features/changes/store.ts";
+import { noteChanges } from "../../features/changes/test-changes.ts";
 import { verifyAccount } from "../../features/audit/verify.ts";
 import { toAuditEvent } from "../../features/changes/events.ts";
-import { recordChange } from "../../features/changes/store.ts";
 import { foundation } from "../0001-foundation.ts";
 import { migrate } from "../migrate.ts";
 
@@ -71,10 +71,8 @@ describe("[D1-changes-audit] a log from before there was a chain", () => {
       [none, 0],
     ] as const) {
       expect(await verify(accountId)).toMatchObject({ entries, fault: null, head: { sequence: entries } });
-      const more = { accountId, action: "file.deleted", actor: null, target: { kind: "file", id: "f" } };
-      await database.transaction((transaction) =>
-        recordChange(transaction, { ...more, occurredAt: TIME, id: randomUUID() }),
-      );
+      const more = { action: "file.deleted", actor: null, target: { kind: "file", id: "f" }, occurredAt: TIME };
+      await noteChanges(database, accountId, [more]);
       expect(await verify(accountId)).toMatchObject({ entries: entries + 1, fault: null });
     }
   });

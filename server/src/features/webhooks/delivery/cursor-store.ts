@@ -95,11 +95,3 @@ const takeMail = prepared((build, value: { accountId: string; now: number; longA
 export async function takeMailTurn(transaction: Queries, accountId: string, now: number): Promise<boolean> {
   return (await transaction.run(takeMail(transaction, { accountId, now, longAgo: now - DAY }))) === 1;
 }
-
-const address = prepared((build, value: { id: string }) =>
-  build.selectFrom("accounts").select("email").where("id", "=", value.id),
-);
-
-export async function findOwnerAddress(queries: Queries, accountId: string): Promise<string | null> {
-  return (await queries.first(address(queries, { id: accountId })))?.email ?? null;
-}

@@ -9,11 +9,18 @@ import type { Deps } from "../../../deps.ts";
 import type { JobLog } from "../../../job-log.ts";
 import type { Queries } from "../../../ports/database.ts";
 import type { WebhookRow } from "../../../ports/tables.ts";
+import { actOnAll } from "../../account/act.ts";
 import { liveSecrets } from "../secrets.ts";
 import { webhookHeaders } from "../signing.ts";
 import { Dispatcher } from "./dispatch.ts";
 import { Lanes, type Wanted } from "./lanes.ts";
-import { type DisabledEndpoint, type FinishedAttempt, recordAttempts, recordInterrupted } from "./outcome.ts";
+import {
+  type DisabledEndpoint,
+  type FinishedAttempt,
+  recordAttempts,
+  recordInterrupted,
+  type Recording,
+} from "./outcome.ts";
 import {
   type ClaimedDelivery,
   type Claims,
@@ -110,8 +117,8 @@ export class Engine {
     this.#finished = [];
     const asked = this.#deps.clock.elapsed();
     try {
-      const { claimed, disabled } = await this.#deps.database.transaction((transaction) =>
-        this.#recordAndClaim(transaction, finished, wanted),
+      const { claimed, disabled } = await actOnAll(this.#deps, [], (actOf, transaction) =>
+        this.#recordAndClaim({ transaction, actOf }, finished, wanted),
       );
       for (const { delivery } of finished) this.#mine.delete(delivery.id);
       this.#report(disabled);
@@ -138,13 +145,13 @@ export class Engine {
   }
 
   async #recordAndClaim(
-    transaction: Queries,
+    recording: Recording,
     finished: readonly FinishedAttempt[],
     wanted: readonly Wanted[],
   ): Promise<{ claimed: Claimed[]; disabled: DisabledEndpoint[] }> {
-    const disabled = await recordAttempts(this.#deps, transaction, finished);
+    const disabled = await recordAttempts(this.#deps, recording, finished);
     const claimed: Claimed[] = [];
-    for (const each of wanted) claimed.push(await this.#claim(transaction, each));
+    for (const each of wanted) claimed.push(await this.#claim(recording.transaction, each));
     return { claimed, disabled };
   }
 

@@ -4,10 +4,12 @@ import type { Queries } from "../../../ports/database.ts";
 import type { Random } from "../../../ports/random.ts";
 import type { WebhookRow } from "../../../ports/tables.ts";
 import type { WebhookOutcome } from "../../../ports/webhook-sender.ts";
+import type { AccountAct, ActOf } from "../../account/act.ts";
 import { insertMailRequest } from "../../mail-tokens/store.ts";
 import { recordWebhookChange } from "../endpoints.ts";
-import { findOwnerAddress, takeMailTurn } from "./cursor-store.ts";
+import { takeMailTurn } from "./cursor-store.ts";
 import {
+  type DeliveryEnd,
   type DisableReason,
   endAttempt,
   endInterrupted,
@@ -26,6 +28,12 @@ import {
 } from "./queue-store.ts";
 
 type Settling = Pick<Deps, "clock" | "random">;
+
+/** A transaction that becomes an act of an account where an endpoint of it is turned off. */
+export interface Recording {
+  readonly transaction: Queries;
+  readonly actOf: ActOf;
+}
 
 /** An attempt that is over. */
 export interface FinishedAttempt {
@@ -49,28 +57,31 @@ export interface DisabledEndpoint {
  */
 export async function recordAttempts(
   deps: Settling,
-  transaction: Queries,
+  { transaction, actOf }: Recording,
   attempts: readonly FinishedAttempt[],
 ): Promise<DisabledEndpoint[]> {
   const disabled: DisabledEndpoint[] = [];
   for (const [webhookId, ofEndpoint] of Map.groupBy(attempts, ({ delivery }) => delivery.webhook_id)) {
-    const row = await findEndpoint(transaction, webhookId);
-    if (row === null) continue;
-    const reason = await recordOfEndpoint(deps, transaction, row, ofEndpoint);
+    const ended = await endDeliveries(deps, transaction, ofEndpoint);
+    const reason = ended.length === 0 ? null : await followAll(deps, { transaction, actOf }, webhookId, ended);
     if (reason !== null) disabled.push({ webhookId, reason });
   }
   return disabled;
 }
 
-async function recordOfEndpoint(
+/** What came of a delivery, and where it went. */
+interface EndedAttempt extends Pick<FinishedAttempt, "url"> {
+  readonly isTest: boolean;
+  readonly end: DeliveryEnd;
+}
+
+async function endDeliveries(
   deps: Settling,
   transaction: Queries,
-  row: WebhookRow,
   attempts: readonly FinishedAttempt[],
-): Promise<DisableReason | null> {
+): Promise<EndedAttempt[]> {
   const now = deps.clock.now();
-  let state: EndpointState = row;
-  let reason: DisableReason | null = null;
+  const ended: EndedAttempt[] = [];
   for (const { delivery, outcome, url, at } of attempts) {
     const end = endAttempt(delivery, outcome, { now, chance: () => drawChance(deps.random) });
     if (!(await writeEnd(transaction, delivery, end))) continue;
@@ -79,27 +90,51 @@ async function recordOfEndpoint(
       ...{ http_status: outcome.httpStatus, error: outcome.failure ?? "" },
       ...{ duration: Math.round(outcome.duration), response_body: outcome.responseBody },
     });
-    if (delivery.trigger === "test" || url !== row.url) state = followBlameless(state, end, now);
+    ended.push({ url, end, isTest: delivery.trigger === "test" });
+  }
+  return ended;
+}
+
+/** The endpoint's owner may change it meanwhile: what was reckoned of an endpoint that is not so any more is reckoned again. */
+async function followAll(
+  deps: Settling,
+  { transaction, actOf }: Recording,
+  webhookId: string,
+  ended: readonly EndedAttempt[],
+): Promise<DisableReason | null> {
+  for (;;) {
+    const row = await findEndpoint(transaction, webhookId);
+    if (row === null) return null;
+    const { state, reason } = follow(row, ended, deps.clock.now());
+    // The account is locked before its endpoint.
+    const act = reason === null ? null : actOf(row.account_id);
+    if (!(await writeEndpointState(transaction, row, state))) continue;
+    if (act !== null) await announceDisabled(deps, act, row);
+    return reason;
+  }
+}
+
+function follow(row: WebhookRow, ended: readonly EndedAttempt[], now: number) {
+  let state: EndpointState = row;
+  let reason: DisableReason | null = null;
+  for (const { url, isTest, end } of ended) {
+    if (isTest || url !== row.url) state = followBlameless(state, end, now);
     else {
       const followed = followAttempt(state, end, now);
       state = followed.state;
       reason ??= followed.disabled;
     }
   }
-  if (state !== row) await writeEndpointState(transaction, row.id, state);
-  if (reason !== null) await announceDisabled(deps, transaction, row);
-  return reason;
+  return { state, reason };
 }
 
-/** In the audit log, and to the owner by mail: the request for it is written in this transaction, so neither gets lost. */
-async function announceDisabled(deps: Settling, transaction: Queries, row: WebhookRow): Promise<void> {
+/** In the audit log, and to the owner by mail: the request for it is written in this act, so neither gets lost. */
+async function announceDisabled(deps: Settling, act: AccountAct, { id }: WebhookRow): Promise<void> {
   const now = deps.clock.now();
-  const accountId = row.account_id;
-  await recordWebhookChange(deps, transaction, null, { accountId, id: row.id }, "webhook.disabled");
-  const email = await findOwnerAddress(transaction, accountId);
-  if (email === null || !(await takeMailTurn(transaction, accountId, now))) return;
-  await insertMailRequest(transaction, {
-    ...{ id: deps.random.uuid(), purpose: "webhook-disabled", email },
+  await recordWebhookChange(act, null, id, "webhook.disabled");
+  if (!(await takeMailTurn(act, act.account.id, now))) return;
+  await insertMailRequest(act, {
+    ...{ id: deps.random.uuid(), purpose: "webhook-disabled", email: act.account.email },
     ...{ attempts: 0, not_before: now, created_at: now },
   });
 }
@@ -123,9 +158,10 @@ async function recordInterruption(deps: Settling, transaction: Queries, delivery
     ...{ delivery_id: delivery.id, number: delivery.attempts, trigger: delivery.trigger },
     ...{ http_status: 0, error: INTERRUPTED, duration: 0, response_body: "", at: delivery.last_attempt_at ?? now },
   });
-  const row = await findEndpoint(transaction, delivery.webhook_id);
-  if (row !== null) await writeEndpointState(transaction, row.id, followBlameless(row, end, now));
-  return true;
+  for (;;) {
+    const row = await findEndpoint(transaction, delivery.webhook_id);
+    if (row === null || (await writeEndpointState(transaction, row, followBlameless(row, end, now)))) return true;
+  }
 }
 
 function drawChance(random: Pick<Random, "bytes">): number {

@@ -207,24 +207,43 @@ export function findEndpoint(queries: Queries, id: string): Promise<WebhookRow |
   return queries.first(endpoint(queries, { id }));
 }
 
-const setState = prepared((build, value: Row<EndpointState> & { id: string }) =>
-  build
-    .updateTable("webhooks")
-    .set({
-      active: value.active,
-      failure_count: value.failure_count,
-      failing_since: value.failing_since,
-      last_delivery_at: value.last_delivery_at,
-      last_delivery_status: value.last_delivery_status,
-    })
-    .where("id", "=", value.id),
+const setState = prepared(
+  (
+    build,
+    value: {
+      id: string;
+      url: string;
+      was_active: number;
+      was_count: number;
+      was_since: number | null;
+    } & Row<EndpointState>,
+  ) =>
+    build
+      .updateTable("webhooks")
+      .set({
+        active: value.active,
+        failure_count: value.failure_count,
+        failing_since: value.failing_since,
+        last_delivery_at: value.last_delivery_at,
+        last_delivery_status: value.last_delivery_status,
+      })
+      .where("id", "=", value.id)
+      .where("url", "=", value.url)
+      .where("active", "=", value.was_active)
+      .where("failure_count", "=", value.was_count)
+      .where("failing_since", "is not distinct from", value.was_since),
 );
 
-export async function writeEndpointState(transaction: Queries, id: string, state: EndpointState): Promise<void> {
+/** False when the endpoint is not as it was: what follows from an attempt is reckoned from that. */
+export async function writeEndpointState(
+  transaction: Queries,
+  was: Pick<WebhookRow, "id" | "url" | "active" | "failure_count" | "failing_since">,
+  state: EndpointState,
+): Promise<boolean> {
   const { active, failure_count, failing_since, last_delivery_at, last_delivery_status } = state;
-  await transaction.run(
-    setState(transaction, { id, active, failure_count, failing_since, last_delivery_at, last_delivery_status }),
-  );
+  const before = { was_active: was.active, was_count: was.failure_count, was_since: was.failing_since };
+  const after = { active, failure_count, failing_since, last_delivery_at, last_delivery_status };
+  return (await transaction.run(setState(transaction, { id: was.id, url: was.url, ...before, ...after }))) === 1;
 }
 
 const endBegunBefore = prepared((build, value: { began: number }) =>
