@@ -1,4 +1,5 @@
 import { chmod, mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
@@ -15,13 +16,14 @@ const profile = (name: string, apiKey: string | null = KEY) => ({
 
 describe("where the configuration is", () => {
   it.each([
+    [{}, join(homedir(), ".config/coffer/config.json")],
     [{ HOME: "/home/me" }, "/home/me/.config/coffer/config.json"],
     [{ HOME: "/home/me", XDG_CONFIG_HOME: "/xdg" }, "/xdg/coffer/config.json"],
     [{ HOME: "/home/me", XDG_CONFIG_HOME: "relative" }, "/home/me/.config/coffer/config.json"],
     [{ HOME: "/home/me", XDG_CONFIG_HOME: "/xdg", SERVICE_CONFIG_DIR: "/own" }, "/own/config.json"],
     [{ SERVICE_CONFIG_DIR: "/own", SERVICE_CONFIG_FILE: "/file.json" }, "/file.json"],
     [{ HOME: "/home/me", SERVICE_CONFIG_FILE: "" }, "/home/me/.config/coffer/config.json"],
-  ])("%j [D0-config-path]", (env, file) => {
+  ])("%j [D0-config-path D0-product-names]", (env, file) => {
     expect(configFile(env)).toBe(file);
     if (!("SERVICE_CONFIG_FILE" in env)) expect(join(configDirectory(env), "config.json")).toBe(file);
   });
@@ -67,11 +69,17 @@ describe("the configuration file", () => {
     });
   });
 
-  it("loses no profile when many write at once [D0-config-atomic]", async () => {
+  it("is replaced as a whole, and loses no profile when many write at once [D0-config-atomic]", async () => {
     await using directory = await openTestDirectory();
     const file = join(directory.path, "config.json");
     const names = Array.from({ length: 12 }, (_, index) => `p${String(index)}`);
-    await Promise.all(names.map((name) => writeConfig({ profiles: { [name]: profile(name) } }, file)));
+    let isOver = false;
+    const writing = Promise.all(names.map((name) => writeConfig({ profiles: { [name]: profile(name) } }, file)));
+    const reading = (async () => {
+      while (!isOver) JSON.parse(await readFile(file, "utf8").catch(() => "{}"));
+    })();
+    await writing.finally(() => (isOver = true));
+    await reading;
     expect(Object.keys((await readConfig(file))?.profiles ?? {}).sort()).toEqual(names.sort());
     expect(await readdir(directory.path)).toEqual(["config.json"]);
   });
