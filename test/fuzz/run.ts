@@ -1,11 +1,11 @@
 /** Thousands of valid and mutated requests over every operation; the server must answer each by the rules. */
-import { randomUUID } from "node:crypto";
 import { api, endpointsOf, HEADERS, type EndpointDefinition } from "@coffer/contract";
+import { createClient } from "@coffer/sdk";
 import { signUpWithCode } from "../acceptance/kit/identity.ts";
 import { readMailedToken } from "../acceptance/kit/outbox.ts";
-import { judge, parseJson, receive, type Received } from "../conformance/judge.ts";
+import { judge, type Received } from "../conformance/judge.ts";
 import { sampleBytes, sameBytes } from "../conformance/samples.ts";
-import { renderRequest } from "../conformance/wire.ts";
+import { signUp, type SignedUp } from "../kit/signed-up.ts";
 import { openDraw, type Draw } from "./draw.ts";
 import { describe, endpointAt, type Message } from "./message.ts";
 import { mutate } from "./mutations.ts";
@@ -122,38 +122,26 @@ async function tryRawCases(baseUrl: string, state: State): Promise<void> {
 
 /** Two accounts; the first has an owner's key and narrower ones, and the pool never holds the ids of these keys. */
 async function openSources(options: FuzzOptions, draw: Draw): Promise<Sources> {
-  const { baseUrl } = options;
   const owner = await openOwner(options);
-  const made: { id: string; key: string }[] = [];
-  for (const body of [
-    { name: "reader", scopes: ["files:read" as const] },
-    { name: "files", scopes: ["files:read" as const, "files:write" as const] },
-  ]) {
-    made.push(await answerOf(baseUrl, renderRequest(baseUrl, api.apiKeys.create, { body }, { key: owner.key })));
-  }
-  const other = await signup(baseUrl);
-  const pool = openPool(new Set([owner.keyId, ...made.map(({ id }) => id)]));
+  const reader = await owner.client.apiKeys.create({ name: "reader", scopes: ["files:read"] });
+  const files = await owner.client.apiKeys.create({ name: "files", scopes: ["files:read", "files:write"] });
+  const other = await lookAround(await signUp(options.baseUrl));
+  const pool = openPool(new Set([owner.keyId, reader.id, files.id]));
   const foreign = openPool(new Set([other.keyId]));
   foreign.add("vaultId", other.vaultId);
   pool.add("vaultId", owner.vaultId);
   pool.add("accountId", owner.accountId);
   for (const url of [...NO_RECEIVERS, ...(options.receivers ?? [])]) pool.add("webhookUrl", url);
   await addPeople(options, pool);
-  const upload = renderRequest(
-    baseUrl,
-    api.files.upload,
-    { query: { name: "foreign" }, headers: {}, body: new Uint8Array(9) },
-    { key: other.key },
-  );
-  foreign.add("fileId", (await answerOf<{ file: { id: string } }>(baseUrl, upload)).file.id);
-  return { draw, pool, foreign, now: Date.now(), keys: [owner.key, ...made.map(({ key }) => key)] };
+  const { file } = await other.client.files.upload({ name: "foreign", body: new Uint8Array(9) });
+  foreign.add("fileId", file.id);
+  return { draw, pool, foreign, now: Date.now(), keys: [owner.key, reader.key, files.key] };
 }
 
 /** Nothing that a fuzzed server sends may leave this machine: a port where nobody listens, and two that are refused. */
 const NO_RECEIVERS = ["http://127.0.0.1:9/hook", "http://10.0.0.1/hook", "ftp://127.0.0.1/hook"];
 
-interface Owner {
-  readonly key: string;
+interface Owner extends SignedUp {
   readonly keyId: string;
   readonly vaultId: string;
   readonly accountId: string;
@@ -161,14 +149,14 @@ interface Owner {
 
 /** Somebody with a password, and with a verified e-mail where the mails can be read: only those may pay. */
 async function openOwner({ baseUrl, accessCode, dataDirectory }: FuzzOptions): Promise<Owner> {
-  if (accessCode === undefined) return signup(baseUrl);
+  if (accessCode === undefined) return lookAround(await signUp(baseUrl));
   const { email, accessToken } = await signUpWithCode(baseUrl, accessCode);
-  if (dataDirectory !== undefined) {
-    const body = { token: await readMailedToken(dataDirectory, email, "verify") };
-    await answerOf(baseUrl, renderRequest(baseUrl, api.auth.verifyEmail, { body }, {}));
-  }
-  const create = renderRequest(baseUrl, api.apiKeys.create, { body: { name: "owner" } }, { key: accessToken });
-  return lookAround(baseUrl, (await answerOf<{ key: string }>(baseUrl, create)).key);
+  const anyone = createClient({ baseUrl });
+  if (dataDirectory !== undefined) await anyone.auth.verifyEmail(await readMailedToken(dataDirectory, email, "verify"));
+  const { key } = await createClient({ baseUrl, credentials: { apiKey: accessToken } }).apiKeys.create({
+    name: "owner",
+  });
+  return lookAround({ key, client: createClient({ baseUrl, credentials: { apiKey: key } }) });
 }
 
 /** Codes, tokens and addresses of somebody else, for the requests that are about these. */
@@ -178,55 +166,31 @@ async function addPeople({ baseUrl, accessCode, dataDirectory }: FuzzOptions, po
   for (const [kind, value] of Object.entries({ accessCode, email, refreshToken } as const))
     pool.add(kind as "accessCode" | "email" | "refreshToken", value);
   if (dataDirectory === undefined) return;
-  await answerOf(baseUrl, renderRequest(baseUrl, api.auth.forgotPassword, { body: { email } }, {}));
+  await createClient({ baseUrl }).auth.forgotPassword(email);
   pool.add("resetToken", await readMailedToken(dataDirectory, email, "reset"));
   pool.add("verifyToken", await readMailedToken(dataDirectory, email, "verify"));
 }
 
-async function signup(baseUrl: string): Promise<Owner> {
-  const body = { email: `fuzz-${randomUUID()}@example.com` };
-  const made = renderRequest(baseUrl, api.development.signup, { body }, {});
-  return lookAround(baseUrl, (await answerOf<{ apiKey: string }>(baseUrl, made)).apiKey);
-}
-
-async function lookAround(baseUrl: string, key: string): Promise<Owner> {
-  const { account, credential } = await answerOf<{ account: { id: string }; credential: { id: string } }>(
-    baseUrl,
-    renderRequest(baseUrl, api.account.get, {}, { key }),
-  );
-  const { vaults } = await answerOf<{ vaults: { id: string }[] }>(
-    baseUrl,
-    renderRequest(baseUrl, api.vaults.list, {}, { key }),
-  );
-  return { key, keyId: credential.id, vaultId: vaults[0]?.id ?? "", accountId: account.id };
-}
-
-async function answerOf<Value>(baseUrl: string, request: Request): Promise<Value> {
-  const answer = await receive(await fetch(request));
-  if (answer.status >= 300)
-    throw new Error(`${baseUrl}: ${request.method} ${request.url} answered ${String(answer.status)}`);
-  return parseJson(answer.body) as Value;
+async function lookAround(person: SignedUp): Promise<Owner> {
+  const { account, credential } = await person.client.account.get();
+  const { vaults } = await person.client.vaults.list();
+  return { ...person, keyId: credential.id ?? "", vaultId: vaults[0]?.id ?? "", accountId: account.id };
 }
 
 /** A file of an account that nothing else uses; the returned check tells whether it and the server are well. */
 async function plantCanary(baseUrl: string): Promise<() => Promise<string[]>> {
   // In development a request without a credential acts as the first user (specification §5.6): that is not the canary's.
-  await signup(baseUrl);
-  const { key } = await signup(baseUrl);
+  await signUp(baseUrl);
+  const { client } = await signUp(baseUrl);
   const bytes = sampleBytes(100_000, 11);
-  const upload = renderRequest(
-    baseUrl,
-    api.files.upload,
-    { query: { name: "canary" }, headers: {}, body: bytes },
-    { key },
-  );
-  const { file } = await answerOf<{ file: { id: string } }>(baseUrl, upload);
+  const { file } = await client.files.upload({ name: "canary", body: bytes });
   return async () => {
     const ready = await fetch(new URL("/readyz", baseUrl));
-    const answer = await receive(
-      await fetch(renderRequest(baseUrl, api.files.content, { params: { fileId: file.id } }, { key })),
+    const read = await client.files.download(file.id).then(
+      (found) => found.bytes(),
+      () => null,
     );
-    const intact = answer.status === 200 && sameBytes(answer.body, bytes);
+    const intact = read !== null && sameBytes(read, bytes);
     return [
       ...(ready.status === 200 ? [] : ["the server is not ready at the end"]),
       ...(intact ? [] : ["the canary file is not intact"]),

@@ -4,14 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { api } from "@coffer/contract";
 import { renderRequest } from "../conformance/wire.ts";
-import { openConnection, signUp } from "./faults.ts";
+import { openConnection } from "./faults.ts";
+import { signUp } from "../kit/signed-up.ts";
 import { startServerProcess } from "./server-process.ts";
 
 it("survives running out of file descriptors: refuses or answers by the contract, and recovers", async () => {
   const directory = await mkdtemp(join(tmpdir(), "coffer-descriptors-"));
   try {
     await using server = await startServerProcess({ directory, openFiles: 64 });
-    const key = await signUp(server.baseUrl);
+    const { key } = await signUp(server.baseUrl);
     const idle = await Promise.all(Array.from({ length: 100 }, () => openConnection(server.baseUrl, "")));
     const statuses = await Promise.all(
       Array.from({ length: 40 }, (_, at) => tryUpload(server.baseUrl, key, `scarce-${String(at)}`)),

@@ -9,7 +9,7 @@ import { expect, it } from "vitest";
 import { receive } from "../conformance/judge.ts";
 import { sameBytes, sampleBytes } from "../conformance/samples.ts";
 import { renderRequest } from "../conformance/wire.ts";
-import { signUp } from "./faults.ts";
+import { signUp } from "../kit/signed-up.ts";
 import { countFiles, inspectData } from "./inspect.ts";
 import { startServerProcess } from "./server-process.ts";
 
@@ -35,7 +35,7 @@ it("answers 507 on a full disk, keeps what it has, and deletes [D1-disk-full-507
 async function fillAndEmpty(directory: string): Promise<void> {
   await using server = await startServerProcess({ directory, environment: { SERVICE_DISK_RESERVE_BYTES: "0" } });
   const { baseUrl } = server;
-  const key = await signUp(baseUrl);
+  const { key } = await signUp(baseUrl);
   const ids: string[] = [];
   // Ever smaller, so that at last the database finds no room either.
   for (const size of [BYTES.length, 100_000, 5_000]) ids.push(...(await uploadUntilFull(baseUrl, key, size)));

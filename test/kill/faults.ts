@@ -3,16 +3,6 @@ import { request, type ClientRequest, type IncomingMessage } from "node:http";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { randomUUID } from "node:crypto";
-import { api } from "@coffer/contract";
-import { parseJson, receive } from "../conformance/judge.ts";
-import { renderRequest } from "../conformance/wire.ts";
-
-export async function signUp(baseUrl: string): Promise<string> {
-  const body = { email: `fault-${randomUUID()}@example.com` };
-  const answer = await receive(await fetch(renderRequest(baseUrl, api.development.signup, { body }, {})));
-  return (parseJson(answer.body) as { apiKey: string }).apiKey;
-}
 
 export interface OpenUpload {
   readonly request: ClientRequest;

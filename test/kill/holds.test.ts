@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { beginUpload, signUp } from "./faults.ts";
+import { beginUpload } from "./faults.ts";
+import { signUp } from "../kit/signed-up.ts";
 import { startServerProcess, type ServerProcess } from "./server-process.ts";
 
 const MIB = 1024 * 1024;
@@ -20,7 +21,7 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), "coffer-holds-"));
   const start = () => startServerProcess({ directory, environment: { SERVICE_PRO_STORAGE_BYTES: String(QUOTA) } });
   servers = [await start(), await start()];
-  key = await signUp(servers[0].baseUrl);
+  ({ key } = await signUp(servers[0].baseUrl));
   database = new DatabaseSync(join(directory, "coffer.sqlite"));
 });
 afterEach(async () => {

@@ -9,7 +9,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { patternBytes } from "../kit/bytes.ts";
-import { signUp } from "./faults.ts";
+import { signUp } from "../kit/signed-up.ts";
 import { startServerProcess, type ServerProcess } from "./server-process.ts";
 
 const MIB = 1024 * 1024;
@@ -22,7 +22,7 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), "coffer-processes-"));
   servers = [await startServerProcess({ directory })];
   servers.push(await startServerProcess({ directory }));
-  key = await signUp(at(0).baseUrl);
+  ({ key } = await signUp(at(0).baseUrl));
 });
 afterEach(async () => {
   for (const server of servers) await server[Symbol.asyncDispose]();

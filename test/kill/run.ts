@@ -1,5 +1,4 @@
 /** kill -9 at random points of mixed uploads: what was acknowledged is there, and nothing else is left behind. */
-import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,6 +15,7 @@ import { countFiles, inspectData } from "./inspect.ts";
 import { createGate, openLedger, type Gate, type Ledger, type Promised } from "./ledger.ts";
 import type { Person } from "./persist.ts";
 import { startServerProcess, type LogLine, type ServerProcess } from "./server-process.ts";
+import { signUp } from "../kit/signed-up.ts";
 import { findSteadyPort } from "../kit/steady-port.ts";
 
 export interface KillOptions {
@@ -66,7 +66,7 @@ export async function runKills(options: KillOptions): Promise<KillReport> {
     ledger: openLedger(),
     gate: createGate(),
     server,
-    key: await signup(server.baseUrl),
+    key: (await signUp(server.baseUrl)).key,
   };
   try {
     await killAgainAndAgain(scene, options);
@@ -179,10 +179,4 @@ async function fill({ server, key, directory, draw }: Scene, files: number): Pro
     const { status } = await fetch(renderRequest(server.baseUrl, api.files.upload, input, { key }));
     if (status !== 201) throw new Error(`filling the store answered ${String(status)}`);
   }
-}
-
-async function signup(baseUrl: string): Promise<string> {
-  const body = { email: `kill-${randomUUID()}@example.com` };
-  const answer = await receive(await fetch(renderRequest(baseUrl, api.development.signup, { body }, {})));
-  return (parseJson(answer.body) as { apiKey: string }).apiKey;
 }

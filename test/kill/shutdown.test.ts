@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { sampleBytes } from "../conformance/samples.ts";
-import { beginUpload, signUp } from "./faults.ts";
+import { beginUpload } from "./faults.ts";
+import { signUp } from "../kit/signed-up.ts";
 import { openScratchServer } from "./server-process.ts";
 
 const UPLOADS = 32;
@@ -8,7 +9,7 @@ const BYTES = sampleBytes(200_000);
 
 it(`finishes ${String(UPLOADS)} uploads in flight after SIGTERM, and exits with 0`, async () => {
   await using server = await openScratchServer();
-  const key = await signUp(server.baseUrl);
+  const { key } = await signUp(server.baseUrl);
   const uploads = Array.from({ length: UPLOADS }, (_, at) =>
     beginUpload(server.baseUrl, key, `in-flight-${String(at)}`, BYTES.length),
   );

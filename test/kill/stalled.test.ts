@@ -5,7 +5,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { api } from "@coffer/contract";
 import { renderRequest } from "../conformance/wire.ts";
-import { beginUpload, openConnection, peakMemory, signUp } from "./faults.ts";
+import { beginUpload, openConnection, peakMemory } from "./faults.ts";
+import { signUp } from "../kit/signed-up.ts";
 import { inspectData } from "./inspect.ts";
 import { startServerProcess, type ServerProcess } from "./server-process.ts";
 
@@ -30,7 +31,7 @@ async function withServer(work: (server: ServerProcess, directory: string) => Pr
 
 it(`answers 408 to ${String(CONNECTIONS)} uploads that stall, and stores nothing of them`, async () => {
   await withServer(async (server) => {
-    const key = await signUp(server.baseUrl);
+    const { key } = await signUp(server.baseUrl);
     const uploads = Array.from({ length: CONNECTIONS }, (_, at) =>
       beginUpload(server.baseUrl, key, `stalled-${String(at)}`, MEBIBYTE),
     );
@@ -48,7 +49,7 @@ it(`answers 408 to ${String(CONNECTIONS)} uploads that stall, and stores nothing
 
 it("cuts readers that stop reading, and serves others meanwhile", async () => {
   await withServer(async (server) => {
-    const key = await signUp(server.baseUrl);
+    const { key } = await signUp(server.baseUrl);
     const upload = { query: { name: "large" }, headers: {}, body: new Uint8Array(24 * MEBIBYTE) };
     const stored = await fetch(renderRequest(server.baseUrl, api.files.upload, upload, { key }));
     const { file } = (await stored.json()) as { file: { id: string } };
@@ -66,7 +67,7 @@ it("cuts readers that stop reading, and serves others meanwhile", async () => {
 
 it("cuts an upload whose client goes away, at any point, and leaves nothing", async () => {
   await withServer(async (server, directory) => {
-    const key = await signUp(server.baseUrl);
+    const { key } = await signUp(server.baseUrl);
     const points = Array.from({ length: 20 }, (_, at) => at * 50_000);
     for (const point of points) {
       const { request } = beginUpload(server.baseUrl, key, `aborted-${String(point)}`, MEBIBYTE);

@@ -8,10 +8,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { api } from "@coffer/contract";
-import { parseJson, receive } from "../conformance/judge.ts";
 import { renderRequest } from "../conformance/wire.ts";
 import { type Draw, openDraw } from "../fuzz/draw.ts";
 import { startServerProcess, type ServerProcess } from "./server-process.ts";
+import { signUp } from "../kit/signed-up.ts";
 import { findSteadyPort } from "../kit/steady-port.ts";
 
 export interface WebhookKillOptions {
@@ -112,15 +112,10 @@ async function openSink(draw: Draw): Promise<Sink> {
 }
 
 async function register(scene: Scene, url: string): Promise<void> {
-  const { baseUrl } = scene.server;
-  const body = { email: `kill-${randomUUID()}@example.com` };
-  const signup = await receive(await fetch(renderRequest(baseUrl, api.development.signup, { body }, {})));
-  scene.key = (parseJson(signup.body) as { apiKey: string }).apiKey;
-  const vaults = await receive(await fetch(renderRequest(baseUrl, api.vaults.list, { query: {} }, scene)));
-  scene.vaultId = (parseJson(vaults.body) as { vaults: { id: string }[] }).vaults[0]?.id ?? "";
-  const hook = { body: { url, events: ["folder.created" as const] } };
-  const made = await fetch(renderRequest(baseUrl, api.webhooks.create, hook, scene));
-  if (made.status !== 201) throw new Error(`registering the endpoint answered ${String(made.status)}`);
+  const { client, key } = await signUp(scene.server.baseUrl);
+  scene.key = key;
+  scene.vaultId = (await client.vaults.list()).vaults[0]?.id ?? "";
+  await client.webhooks.create({ url, events: ["folder.created"] });
 }
 
 /** Answers how many attempts the kills cut off, as the database has them. */

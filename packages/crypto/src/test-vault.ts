@@ -9,7 +9,6 @@ import { parseFileStart, type FileStart } from "./file-start.ts";
 import type { KeyPlace, VaultKeyWrap } from "./key-wrap.ts";
 import type { FormerEntry, MemberEntry, VaultView } from "./membership.ts";
 import type { CryptoPlatform } from "./platform/platform.ts";
-import { webPlatform } from "./platform/web.ts";
 import type { Author } from "./statement-signer.ts";
 import { newVaultKeyRecord, type OpenedVaultKey } from "./vault-keys.ts";
 import { makeEnvelope } from "./wrapping.ts";
@@ -58,16 +57,6 @@ export function entryOf({ address, signer }: Author, since: bigint): MemberEntry
 
 function seedOf(name: string): Uint8Array {
   return sha256(encodeText(`seed of ${name}`));
-}
-
-/** Random bytes that are the same in every run; everything else is WebCrypto's. */
-export function seededPlatform(seed: string): CryptoPlatform {
-  let count = 0;
-  const block = (): Uint8Array => sha256(encodeText(`${seed} ${count++}`));
-  return {
-    ...webPlatform,
-    randomBytes: (length) => concatBytes(...Array.from({ length: Math.ceil(length / 32) }, block)).slice(0, length),
-  };
 }
 
 export interface TestKeyWrap extends VaultKeyWrap {
