@@ -35,7 +35,7 @@ describe("names", () => {
     },
   );
 
-  it("counts bytes, not characters", () => {
+  it("counts bytes, not characters [D2-names]", () => {
     expect(nameProblem("é".repeat(127))).toBeNull();
     expect(nameProblem("a".repeat(255))).toBeNull();
     expect(nameProblem("a".repeat(256))).not.toBeNull();

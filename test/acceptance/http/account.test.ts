@@ -30,7 +30,7 @@ describe("the account", () => {
     expect(objectIn(fieldsAt(again, 200), "account")["name"]).toBeNull();
   });
 
-  it("begins with a public vault Files, stores there with an unverified address and no chain key, reads and counts [D5-default-vault D5-vault-names-clear S1-vault-type S1-stores-files S5.5-unverified-may-store S5.7-public-upload S5.7-public-download S5.7-list D0-public-vault-no-chain-key S1-client-scripts]", async () => {
+  it("begins with a public vault Files, stores there with an unverified address and no chain key, reads and counts [D5-default-vault D5-vault-names-clear S1-vault-type S1-stores-files S5.5-unverified-may-store S5.7-public-upload S5.7-public-download S5.7-list S4.3-files D0-public-vault-no-chain-key S1-client-scripts]", async () => {
     const { apiKey: key } = await signUp(service().server.baseUrl);
     const vaults = listIn(fieldsAt(await service().ask("GET", "/api/vaults", { key }), 200), "vaults");
     expect(vaults).toEqual([expect.objectContaining({ name: "Files", type: "public", chainObjectId: null })]);

@@ -79,7 +79,7 @@ export async function eventually<Value>(
 }
 
 /** The time of the next attempt comes: the clock of a running server cannot be moved, so the delivery's row is. */
-export async function hurry(dataDirectory: string, deliveryId: string): Promise<void> {
+async function hurry(dataDirectory: string, deliveryId: string): Promise<void> {
   const now = "UPDATE webhook_deliveries SET next_attempt_at = ? WHERE id = ? AND status = 'pending'";
   await runSql(dataDirectory, now, Date.now() - 1, deliveryId);
 }

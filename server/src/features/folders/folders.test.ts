@@ -140,7 +140,7 @@ test("a trashed folder keeps up when the one above it moves, and lands at the to
   ).toBe(child);
 });
 
-test("[D5-folders-paths] [D5-isolation-404] folders are listed by place and found by nobody else", async () => {
+test("[D5-folders-paths] [D5-isolation-404] [S1-folders-and-vaults] folders are listed by place and found by nobody else", async () => {
   const [top = "", middle = ""] = await chain(2);
   const names = async (query: Record<string, unknown>) =>
     answerOf(await service.handlers.folders.list({ query }, contextOf(service.owner)))

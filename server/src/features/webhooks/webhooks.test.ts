@@ -64,7 +64,7 @@ async function create(json: Json = {}): Promise<{ id: string; secret: string }> 
 }
 
 describe("an endpoint", () => {
-  it("is made with its secret shown once, read back without it, changed and deleted", async () => {
+  it("is made with its secret shown once, read back without it, changed and deleted [D6-update-delete D6-description D0-required-without-value D1-trailing-slash S3-webhook-active S4.1-list S4.1-get]", async () => {
     const made = await ask("POST", "/api/webhooks/", { url: "https://example.test/a", events: ["file.uploaded"] });
     expect(made.status).toBe(201);
     const webhook = objectIn(made, "webhook");
@@ -76,8 +76,12 @@ describe("an endpoint", () => {
       expect(answer.status).toBe(200);
       expect(answer.text).not.toContain("whsec_");
     }
+    test.clock.advance(5);
     const changes = { events: ["*", "*"], description: "ours", active: false };
-    expect(objectIn(await ask("PATCH", path, changes), "webhook")).toMatchObject({ ...changes, events: ["*"] });
+    const changed = objectIn(await ask("PATCH", path, changes), "webhook");
+    const updatedAt = new Date(test.clock.now()).toISOString();
+    expect(changed).toEqual({ ...webhook, ...changes, events: ["*"], updatedAt });
+    expect(objectIn(await ask("GET", path), "webhook")).toEqual(changed);
     expect((await ask("DELETE", path)).status).toBe(204);
     expect((await ask("GET", path)).status).toBe(404);
     expect((await ask("DELETE", path)).status).toBe(404);
@@ -89,6 +93,8 @@ describe("an endpoint", () => {
     const row = await database.first(database.build.selectFrom("webhooks").selectAll().where("id", "=", id));
     expect(row?.secret).not.toContain(secret.slice("whsec_".length));
     expect(atRest.reveal(row?.secret ?? "", "webhook-secret", id)).toBe(secret);
+    const { id: other } = await create();
+    expect(() => atRest.reveal(row?.secret ?? "", "webhook-secret", other)).toThrow();
   });
 
   it("is refused for an address that the sender refuses, without repeating it", async () => {
@@ -101,6 +107,11 @@ describe("an endpoint", () => {
     expect((await ask("PATCH", `/api/webhooks/${id}`, { url: "http://10.0.0.1/" })).status).toBe(400);
   });
 
+  it("is refused for kinds of events that there are not [D6-event-kinds]", async () => {
+    for (const events of [[], ["file.*"], ["file.Uploaded"], ["file.uploaded", "nothing"], "*", null, [1]])
+      expect((await ask("POST", "/api/webhooks", { url: "https://example.test/", events })).status).toBe(400);
+  });
+
   it("is one of at most 20, also when many are made at once [D2-webhook-endpoints]", async () => {
     const json = { url: "https://example.test/hook", events: ["*"] };
     const answers = await Promise.all(Array.from({ length: 30 }, () => ask("POST", "/api/webhooks", json)));
@@ -108,7 +119,7 @@ describe("an endpoint", () => {
     expect(answers.filter(({ headers }) => headers["x-error-code"] === "limit_reached")).toHaveLength(10);
   });
 
-  it("belongs to its account: 404 for others", async () => {
+  it("belongs to its account: 404 for others [D1-foreign-object-404 S4.1-webhook-id]", async () => {
     const { id } = await create();
     const stranger = await test.signUp();
     expect((await test.ask("GET", `/api/webhooks/${id}`, { key: stranger.key })).status).toBe(404);
@@ -205,7 +216,7 @@ describe("rotating the secret", () => {
 });
 
 describe("the deliveries of an endpoint", () => {
-  it("are listed newest first in pages, by status, and only with their own cursor", async () => {
+  it("are listed newest first in pages, by status, and only with their own cursor [D6-deliveries]", async () => {
     const { id } = await create();
     for (const outcome of [OK, DOWN, OK]) {
       sender.outcome = outcome;

@@ -94,7 +94,7 @@ describe("a delivery", () => {
 });
 
 describe("an endpoint", () => {
-  it("that answers 410 is turned off at once, its owner is told once, and its queue is kept [D6-disable]", async () => {
+  it("that answers 410 is turned off at once, its owner is told once, and its queue is kept [D6-disable D6-disable-mail]", async () => {
     const webhookId = await test.endpoint();
     test.answer(() => failing("HTTP 410"));
     await test.change();
@@ -141,7 +141,7 @@ describe("an endpoint", () => {
     expect((await test.webhook(webhookId)).active).toBe(0);
   });
 
-  it("that is paused keeps its queue, and gets all of it when it goes on", async () => {
+  it("that is paused keeps its queue, and gets all of it when it goes on [D6-queue-kept]", async () => {
     const webhookId = await test.endpoint();
     await test.app.ask("PATCH", `/api/webhooks/${webhookId}`, { key: test.key, json: { active: false } });
     for (let count = 0; count < 10; count += 1) await test.change();

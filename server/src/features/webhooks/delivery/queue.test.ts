@@ -83,7 +83,9 @@ describe("the queue", () => {
     const again = await test.app.ask("POST", `${path}/deliveries/${one.id}/redeliver`, { key: test.key });
     expect(again.status).toBe(202);
     const json = { since: new Date(0).toISOString() };
-    const recover = () => test.app.ask("POST", `${path}/recover`, { key: test.key, json });
+    const recover = (until?: string) =>
+      test.app.ask("POST", `${path}/recover`, { key: test.key, json: until === undefined ? json : { ...json, until } });
+    expect((await recover(new Date(1).toISOString())).body).toEqual({ count: 0 });
     // The one that is on its way already is not sent a third time.
     expect((await recover()).body).toEqual({ count: 2 });
     expect((await recover()).body).toEqual({ count: 0 });
