@@ -27,5 +27,5 @@ it(
       expect(never.map((e) => e.id).filter((id) => !OUT_OF_REACH.includes(id))).toEqual([]);
     }
   },
-  FULL ? 600_000 : 300_000,
+  FULL ? 1_800_000 : 300_000,
 );
