@@ -1,9 +1,9 @@
 /** The process at the shell: what it says about words that are wrong, where, and with which exit status. */
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { openTestDirectory } from "./test-directory.ts";
 
 const PROGRAM = ["--conditions=coffer-source", join(import.meta.dirname, "main.ts")];
 
@@ -14,19 +14,15 @@ interface Outcome {
 }
 
 async function run(words: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Outcome> {
-  const directory = await mkdtemp(join(tmpdir(), "coffer-main-"));
-  const env = { SERVICE_ENV: "development", SERVICE_DATA_DIR: directory, SERVICE_PORT: "0", ...environment };
-  try {
-    const outcome = await new Promise<Outcome>((resolve) => {
-      execFile(process.execPath, [...PROGRAM, ...words], { env }, (error, out, said) => {
-        resolve({ status: error === null ? 0 : error.code, out, said });
-      });
+  await using directory = await openTestDirectory();
+  const env = { SERVICE_ENV: "development", SERVICE_DATA_DIR: directory.path, SERVICE_PORT: "0", ...environment };
+  const outcome = await new Promise<Outcome>((resolve) => {
+    execFile(process.execPath, [...PROGRAM, ...words], { env }, (error, out, said) => {
+      resolve({ status: error === null ? 0 : error.code, out, said });
     });
-    expect(await readdir(directory)).toEqual([]);
-    return outcome;
-  } finally {
-    await rm(directory, { recursive: true });
-  }
+  });
+  expect(await readdir(directory.path)).toEqual([]);
+  return outcome;
 }
 
 it("an unknown command is a usage error, and names the commands alone", async () => {

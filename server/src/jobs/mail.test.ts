@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/kit/clock.ts";
 import { accountRow, vaultRow } from "../../../test/kit/rows.ts";
 import { parseConfig } from "../config.ts";
@@ -13,6 +10,8 @@ import type { Database } from "../ports/database.ts";
 import { type Mail, MailError, type Mailer } from "../ports/mailer.ts";
 import { systemRandom } from "../ports/random.ts";
 import { mailJob, sendRequestedMails } from "./mail.ts";
+import { openTestDirectory } from "../test-directory.ts";
+import { ofEachTest } from "../test-each.ts";
 import { openTestDatabase } from "../test-storage.ts";
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
@@ -23,7 +22,7 @@ const EMAIL = "reader@example.test";
 const running = new AbortController().signal;
 const { settings } = parseConfig({ SERVICE_ENV: "development" });
 
-let directory: string;
+const directory = ofEachTest(openTestDirectory);
 let database: Database;
 let clock: ManualClock;
 let mails: Mail[];
@@ -51,17 +50,13 @@ const requests = () => database.all(database.build.selectFrom("mail_requests").s
 const tokens = () => database.all(database.build.selectFrom("mail_tokens").selectAll());
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "coffer-mail-"));
-  database = await openTestDatabase(directory);
+  database = await openTestDatabase(directory.path);
   clock = new ManualClock();
   await addAccount(EMAIL);
   mails = [];
   lines = [];
   onSend = () => Promise.resolve();
-});
-afterEach(async () => {
-  await database[Symbol.asyncDispose]();
-  await rm(directory, { recursive: true, force: true });
+  return () => database[Symbol.asyncDispose]();
 });
 
 /** The database, but for some of its methods. */
@@ -132,7 +127,7 @@ describe("the mail job", () => {
   });
 
   it("sends each mail once when two processes look at the same time", async () => {
-    await using other = await openTestDatabase(directory);
+    await using other = await openTestDatabase(directory.path);
     for (let turn = 0; turn < (FULL ? 50 : 5); turn += 1) {
       const readers = Array.from({ length: 20 }, (_, at) => `reader-${turn}-${at}@example.test`);
       for (const email of readers) await addAccount(email);

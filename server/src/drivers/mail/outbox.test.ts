@@ -1,6 +1,5 @@
 import fc from "fast-check";
-import { chmod, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../../../test/kit/clock.ts";
@@ -11,16 +10,17 @@ import { describeMailer, failureOf, mailOf } from "../../../../test/suites/maile
 import { systemRandom } from "../../ports/random.ts";
 import { diskFileSystem } from "../blobs/disk/file-system.ts";
 import { openOutbox } from "./outbox.ts";
+import { openTestDirectory } from "../../test-directory.ts";
 import { ofEachTest } from "../../test-each.ts";
 
-const scratch = ofEachTest(openScratch);
+const scratch = ofEachTest(openTestDirectory);
 
 const FROM = "Coffer <service@example.test>";
 const RUNS = process.env["COFFER_TEST_COUNTS"] === "full" ? 500 : 50;
 
 describeMailer("outbox", async () => {
-  const scratch = await mkdtemp(join(tmpdir(), "coffer-outbox-"));
-  const directory = join(scratch, "data", "outbox");
+  const scratch = await openTestDirectory();
+  const directory = join(scratch.path, "data", "outbox");
   return {
     open: (from) => openOutbox({ directory, from, clock: new ManualClock(), random: systemRandom }),
     received: async () => {
@@ -28,7 +28,7 @@ describeMailer("outbox", async () => {
       const all = await Promise.all(names.map((name) => readFile(join(directory, name))));
       return all.map((bytes) => ({ envelope: null, bytes }));
     },
-    [Symbol.asyncDispose]: () => rm(scratch, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: () => scratch[Symbol.asyncDispose](),
   };
 });
 
@@ -62,7 +62,7 @@ describe("the outbox's files", () => {
 
   it("leave nothing behind when a step fails, and the failure is one that passes", async () => {
     for (const step of ["create", "write", "flush", "link"] as const) {
-      await using scratch = await openScratch();
+      await using scratch = await openTestDirectory();
       const files = new FaultyFiles(diskFileSystem);
       const outbox = await openOutbox({ ...options(scratch.path), files });
       files.inject({ code: "ENOSPC", at: 0, calls: [step] });
@@ -137,11 +137,6 @@ async function textsIn(files: PowerLossFiles): Promise<string[]> {
     return readMail(bytes.subarray(0, await file.read(bytes, 0))).text;
   });
   return Promise.all(reading);
-}
-
-async function openScratch() {
-  const path = await mkdtemp(join(tmpdir(), "coffer-outbox-"));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
 async function subjectsIn(directory: string): Promise<string[]> {

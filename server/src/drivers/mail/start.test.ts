@@ -1,23 +1,22 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { productionSecrets } from "../../../../test/acceptance/kit/production.ts";
 import { readMail } from "../../../../test/suites/mailer-message.ts";
 import { type Environment, parseConfig, startServer } from "../../index.ts";
+import { openTestDirectory } from "../../test-directory.ts";
+import { ofEachTest } from "../../test-each.ts";
 import { openSmtpServer } from "./test-smtp-server.ts";
 
-let directory: string;
+const directory = ofEachTest(openTestDirectory);
 let logged: string;
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "coffer-start-"));
+beforeEach(() => {
   logged = "";
 });
-afterEach(() => rm(directory, { recursive: true, force: true }));
 
 async function start(environment: Environment) {
-  const config = parseConfig({ SERVICE_PORT: "0", SERVICE_DATA_DIR: directory, ...environment });
+  const config = parseConfig({ SERVICE_PORT: "0", SERVICE_DATA_DIR: directory.path, ...environment });
   const logSink = { write: (lines: Uint8Array) => void (logged += new TextDecoder().decode(lines)) };
   const server = await startServer(config, { logSink });
   return { baseUrl: server.baseUrl, [Symbol.asyncDispose]: () => server.close() };
@@ -42,7 +41,7 @@ describe("a server's mail", () => {
 
   it("is files in development, and nothing is said about it", async () => {
     const email = "reader@example.test";
-    const outbox = join(directory, "outbox");
+    const outbox = join(directory.path, "outbox");
     let links = "";
     {
       await using server = await start({ SERVICE_ENV: "development" });
@@ -78,6 +77,6 @@ describe("a server's mail", () => {
     expect(smtp.received.map(({ envelope }) => envelope?.to)).toEqual([[email]]);
     expect(smtp.signIns).toEqual(["sender:hidden-word"]);
     expect(logged).not.toContain("hidden-word");
-    expect(await readdir(directory)).not.toContain("outbox");
+    expect(await readdir(directory.path)).not.toContain("outbox");
   });
 });

@@ -1,10 +1,8 @@
 /** Exactly one key for each code, whoever races: within one process, and between two on one database. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Database } from "../../ports/database.ts";
 import { openTestApp, type TestApp } from "../../test-app.ts";
+import { openTestDirectory } from "../../test-directory.ts";
 import { openTestDatabase } from "../../test-storage.ts";
 import { claimOf, errorCodeOf, makeInvite, newSigner, redeem } from "./test-invites.ts";
 
@@ -13,24 +11,20 @@ const CODES = FULL ? 200 : 4;
 const REDEEMERS = FULL ? 100 : 12;
 const ENVIRONMENT = { SERVICE_MAX_API_KEYS: "1000000", SERVICE_MAX_INVITES: "1000000" };
 
-let directory: string;
 let databases: readonly Database[];
 let services: readonly TestApp[];
 let owner: { id: string; key: string };
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), "coffer-races-"));
-  const open = () => openTestDatabase(directory, { busyAttempts: 1000 });
-  const [first, second] = [await open(), await open()];
-  databases = [first, second];
+  const directory = await openTestDirectory();
+  const open = () => openTestDatabase(directory.path, { busyAttempts: 1000 });
+  databases = [await open(), await open()];
   services = await Promise.all(
     databases.map((database) => openTestApp({ environment: ENVIRONMENT, replace: () => ({ database }) })),
   );
   owner = await serviceAt(0).signUp();
-});
-afterAll(async () => {
-  for (const service of services) await service[Symbol.asyncDispose]();
-  for (const database of databases) await database[Symbol.asyncDispose]();
-  rmSync(directory, { recursive: true, force: true });
+  return async () => {
+    for (const one of [...services, ...databases, directory]) await one[Symbol.asyncDispose]();
+  };
 });
 
 function serviceAt(index: number): TestApp {

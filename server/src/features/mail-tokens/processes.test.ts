@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, it } from "vitest";
 import { insertAccount } from "../../../../test/kit/rows.ts";
 import { systemRandom } from "../../ports/random.ts";
+import { openTestDirectory } from "../../test-directory.ts";
 import { openTestDatabase } from "../../test-storage.ts";
 import { mintMailToken } from "./rules.ts";
 import { insertMailToken, useMailToken } from "./store.ts";
@@ -11,23 +9,19 @@ import { insertMailToken, useMailToken } from "./store.ts";
 const ROUNDS = process.env["COFFER_TEST_COUNTS"] === "full" ? 200 : 10;
 
 it("a mailed token serves one of 50 callers of two processes on one database [S5.5-tokens]", async () => {
-  const directory = await mkdtemp(join(tmpdir(), "coffer-tokens-"));
-  try {
-    await using one = await openTestDatabase(directory);
-    await using other = await openTestDatabase(directory);
-    const { accountId } = await insertAccount(one);
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const { hash } = mintMailToken(systemRandom);
-      const row = { hash, account_id: accountId, purpose: "reset" as const, email: "a@example.test", expires_at: 2 };
-      await insertMailToken(one, row);
-      const uses = Array.from({ length: 50 }, (_, at) =>
-        (at % 2 === 0 ? one : other).transaction((transaction) =>
-          transaction.first(useMailToken(transaction, { hash, purpose: "reset", now: 1 })),
-        ),
-      );
-      expect((await Promise.all(uses)).filter((used) => used !== null)).toHaveLength(1);
-    }
-  } finally {
-    await rm(directory, { recursive: true, force: true });
+  await using directory = await openTestDirectory();
+  await using one = await openTestDatabase(directory.path);
+  await using other = await openTestDatabase(directory.path);
+  const { accountId } = await insertAccount(one);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const { hash } = mintMailToken(systemRandom);
+    const row = { hash, account_id: accountId, purpose: "reset" as const, email: "a@example.test", expires_at: 2 };
+    await insertMailToken(one, row);
+    const uses = Array.from({ length: 50 }, (_, at) =>
+      (at % 2 === 0 ? one : other).transaction((transaction) =>
+        transaction.first(useMailToken(transaction, { hash, purpose: "reset", now: 1 })),
+      ),
+    );
+    expect((await Promise.all(uses)).filter((used) => used !== null)).toHaveLength(1);
   }
 });

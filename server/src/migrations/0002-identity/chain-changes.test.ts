@@ -1,9 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { openSqlite } from "../../drivers/database/sqlite.ts";
 import { openSnapshot } from "../../drivers/database/sqlite/snapshot.ts";
 import { findChainEnds } from "../../features/audit/store.ts";
@@ -12,18 +10,18 @@ import { noteChanges } from "../../features/changes/test-changes.ts";
 import { verifyAccount } from "../../features/audit/verify.ts";
 import { toAuditEvent } from "../../features/changes/events.ts";
 import { foundation } from "../0001-foundation.ts";
+import { openTestDirectory } from "../../test-directory.ts";
+import { ofEachTest } from "../../test-each.ts";
 import { migrate } from "../migrate.ts";
 
 const TIME = Date.UTC(2026, 0, 1);
-let directory: string;
-const path = () => join(directory, "coffer.sqlite");
+const directory = ofEachTest(openTestDirectory);
+const path = () => join(directory.path, "coffer.sqlite");
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), "coffer-chain-"));
   await using database = await openSqlite({ path: path(), reserveBytes: 0 });
   await migrate(database, [foundation]);
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 /** An account as schema 1 held it; `actions` become its changes. */
 function addAccount(actions: readonly { actor: string; target: string }[]): string {
