@@ -43,23 +43,6 @@ async function readAll(scene: Scene, secrets: string | string[]): Promise<Receiv
 }
 
 describe("webhooks", () => {
-  it("are made, read, changed, listed and deleted", async () => {
-    const { client } = await open();
-    const { webhook, secret } = await client.webhooks.create({ url: HOOK, events: ["file.uploaded"] });
-    expect(secret).toMatch(/^whsec_[\w+/]{43}=$/);
-    expect(webhook).toMatchObject({ url: HOOK, active: true, lastDeliveryStatus: "none", failureCount: 0 });
-    expect(await client.webhooks.get(webhook.id)).toEqual(webhook);
-    const paused = await client.webhooks.update(webhook.id, { active: false, description: "x" });
-    expect(paused).toMatchObject({ active: false, description: "x", events: ["file.uploaded"] });
-    const { webhook: second } = await client.webhooks.create({ url: `${HOOK}/2`, events: ["*"] });
-    const ids: string[] = [];
-    for await (const { id } of client.webhooks.list({ limit: 1 })) ids.push(id);
-    expect(ids).toEqual([second.id, webhook.id]);
-    await client.webhooks.delete(webhook.id);
-    await expect(client.webhooks.get(webhook.id)).rejects.toMatchObject({ code: "not_found" });
-    expect((await client.webhooks.list()).webhooks).toHaveLength(1);
-  });
-
   it("are at most 20, and at addresses that may be called", async () => {
     const { client } = await open();
     const refused = [
