@@ -9,7 +9,7 @@ import { textOf } from "../kit/stack.ts";
 import type { Checks, SharedWorld } from "./run.ts";
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
-const [WRITERS, FILES] = FULL ? [8, 50] : [3, 3];
+const [WRITERS, FILES] = [8, FULL ? 50 : 6];
 
 export async function writersTogether({ service }: SharedWorld): Promise<Checks> {
   const owner = await service.signUp();
