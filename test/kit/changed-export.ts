@@ -1,6 +1,6 @@
 /** Exports as a test reads them, and as a hostile hand that can sign nothing changes them. */
 import { createHash } from "node:crypto";
-import { readdir, readFile, unlink, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { OpenedExport } from "@coffer/sdk/node";
 
@@ -36,5 +36,16 @@ export async function unsigned(directory: string): Promise<string> {
   }
   await edit(join(directory, "manifest.json"), (json) => Object.assign(json, counts, { items: hash.digest("hex") }));
   await unlink(join(directory, "manifest.statement"));
+  return directory;
+}
+
+/** A copy of an export that a hostile hand has changed, beside it. */
+export async function tampered(
+  bundle: string,
+  change: (directory: string) => Promise<unknown> = () => Promise.resolve(),
+): Promise<string> {
+  const directory = await mkdtemp(`${bundle}-tampered-`);
+  await cp(bundle, directory, { recursive: true });
+  await change(directory);
   return directory;
 }

@@ -2,6 +2,7 @@
 import { openChain, type Chain, type VaultObject } from "@coffer/chain";
 import { SdkError, type Client } from "@coffer/sdk";
 import { DatabaseSync } from "node:sqlite";
+import { expect } from "vitest";
 import { join } from "node:path";
 import { type Death, type Life, openMachine } from "./mortal-process.ts";
 import type { SharedPerson, SharedStack } from "./shared-stack.ts";
@@ -20,7 +21,7 @@ export interface Act<Scene> {
   readonly already?: readonly string[];
 }
 
-export interface CutReport {
+interface CutReport {
   /** Of the act that was not cut off. */
   readonly calls: readonly string[];
   readonly cuts: number;
@@ -37,7 +38,7 @@ interface Cut {
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
 
 /** @param most cuts by default: first around calls that change something, drawn by a fixed seed. */
-export async function cutEverywhere<Scene>(stack: SharedStack, act: Act<Scene>, most: number): Promise<CutReport> {
+async function cutEverywhere<Scene>(stack: SharedStack, act: Act<Scene>, most: number): Promise<CutReport> {
   const uncut = await tryOut(stack, act, null);
   const { calls, changes } = uncut.lives[0] ?? { calls: [], changes: [] };
   const cuts = FULL ? cutsAt(calls.map((_, at) => at + 1)) : drawCuts(calls.length, changes, most);
@@ -141,4 +142,14 @@ export function readRows(stack: SharedStack, query: string, ...values: string[])
   } finally {
     database.close();
   }
+}
+
+/** For the tests of such acts, in milliseconds: in full counts each has every cut. */
+export const PATIENCE = FULL ? 3_600_000 : 60_000;
+
+/** The act ends as it would without a cut, wherever it is cut off. */
+export async function expectNoFaults<Scene>(stack: SharedStack, act: Act<Scene>, most: number): Promise<void> {
+  const { faults, calls, cuts } = await cutEverywhere(stack, act, most);
+  expect(faults, `${String(cuts)} cuts of ${calls.join(", ")}`).toEqual([]);
+  expect(cuts).toBeGreaterThan(1);
 }

@@ -2,14 +2,26 @@
 import { openChain, sealVaultKeyWrap, toVaultView, type NetworkConfiguration } from "@coffer/chain";
 import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
 import {
+  decryptFile,
+  encryptFile,
+  makeEnvelope,
+  makeVersionStatement,
+  newFilePlan,
   openVaultKeys,
+  parseEnvelope,
+  parseFileStart,
   parseRecord,
+  parseVersionStatement,
+  unwrapDataKey,
   type Author,
   type VaultKey,
   type VaultKeyRecord,
   type VaultView,
 } from "@coffer/crypto";
-import type { Vault } from "@coffer/sdk";
+import { nodePlatform } from "@coffer/crypto/node";
+import type { File, Vault } from "@coffer/sdk";
+import { collect } from "./bytes.ts";
+import type { KeptVersion } from "./lying-service.ts";
 import type { SharedPerson } from "./shared-stack.ts";
 
 export interface OpenedVault {
@@ -39,7 +51,40 @@ export async function openVaultOutside(
   const record = parseRecord(Uint8Array.from(Buffer.from(listed?.record ?? "", "base64")));
   const view = toVaultView(object);
   const [opened] = await openVaultKeys(view, [record], wrap);
-  if (signer.statements === undefined || opened === undefined) throw new Error("nothing opened");
+  if (opened === undefined) throw new Error("nothing opened");
   const author = { address: Buffer.from(signer.chainAddress.slice(2), "hex"), signer: signer.statements };
   return { view, wrap, author, record, key: opened.key };
+}
+
+/** The version after the one that was kept, by who has this key: without a digest, as of a source that is read once. */
+export async function writeOutside(
+  { view, author, record, key }: Pick<OpenedVault, "view" | "author" | "record" | "key">,
+  { file }: KeptVersion,
+  content: string,
+  time = Date.now(),
+): Promise<KeptVersion> {
+  const versionId = crypto.randomUUID();
+  const plan = await newFilePlan(nodePlatform, {
+    ...{ fileId: file.id, versionId, contentSize: content.length, padded: false },
+    envelopeOf: (request) => makeEnvelope(nodePlatform, record, key, request),
+  });
+  const bytes = await collect(encryptFile(plan, Buffer.from(content)));
+  const { header, envelope, messageSize } = plan;
+  const statement = await makeVersionStatement(view, author, {
+    ...{ record, header, envelope, commitment: plan.keys.commitment, messageLength: messageSize ?? 0, digest: null },
+    ...{ previous: parseVersionStatement(Buffer.from(file.shared?.version ?? "", "base64")), time },
+  });
+  const shared = { ...file.shared, version: Buffer.from(statement.bytes).toString("base64") };
+  return { file: { ...file, versionId, shared } as File, bytes };
+}
+
+/** The content of stored bytes, by who has the vault key. */
+export async function openOutside(
+  { record, key }: Pick<OpenedVault, "record" | "key">,
+  stored: Uint8Array,
+): Promise<string> {
+  const { envelope, commitment, headerPrefix } = parseFileStart(stored);
+  const place = { commitment, headerPrefix };
+  const dataKey = await unwrapDataKey(nodePlatform, record, key, parseEnvelope(envelope).wrapped, place);
+  return (await collect(decryptFile(nodePlatform, stored, { unlock: () => ({ dataKey }) }))).toString();
 }

@@ -8,6 +8,12 @@ export const UNLIMITED = {
   environment: { SERVICE_RATE_GENERAL: "100000", SERVICE_RATE_GENERAL_BURST: "10000" },
 } satisfies SharedStackOptions;
 
+/** For acts that are cut off again and again: with one key server, which is asked as often as three would be. */
+export const OFTEN_CUT = {
+  ...UNLIMITED,
+  localnet: { keyServers: { independent: { threshold: 1, servers: 1 } } },
+} satisfies SharedStackOptions;
+
 /** The stack of a test file: there when its tests begin, gone when they are over. */
 export function sharedStack(options: SharedStackOptions | (() => SharedStackOptions) = {}): SharedStack {
   const stack = {} as SharedStack;

@@ -9,7 +9,12 @@ import { chainKeySigner, createClient, generateChainKey, type Client, type Clien
 import { parseConfig, startServer, type RunningServer } from "@coffer/server";
 import { requireClean } from "./secret-recorder.ts";
 
-export type ChainSigner = Awaited<ReturnType<typeof chainKeySigner>>;
+type MadeSigner = Awaited<ReturnType<typeof chainKeySigner>>;
+
+/** A chain key signs transactions and statements. */
+export type ChainSigner = MadeSigner & {
+  readonly [Field in "signTransaction" | "statements"]: NonNullable<MadeSigner[Field]>;
+};
 
 /** Somebody with an API key and a chain key. */
 export interface SharedPerson {
@@ -128,7 +133,13 @@ async function invite(place: StackPlace, owner: SharedPerson, name: string): Pro
 
 async function newChainKey(): Promise<Pick<SharedPerson, "privateKey" | "signer">> {
   const { privateKey } = await generateChainKey();
-  return { privateKey: privateKey.reveal(), signer: await chainKeySigner(privateKey) };
+  const signer = await chainKeySigner(privateKey);
+  if (!isComplete(signer)) throw new TypeError("a chain key signs transactions and statements");
+  return { privateKey: privateKey.reveal(), signer };
+}
+
+function isComplete(signer: MadeSigner): signer is ChainSigner {
+  return signer.signTransaction !== undefined && signer.statements !== undefined;
 }
 
 function toPerson(place: StackPlace, keys: Omit<SharedPerson, "client" | "another">): SharedPerson {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createClient, type Client, type DownloadOptions, type Middleware, type Vault } from "@coffer/sdk";
 import { downloadFile } from "@coffer/sdk/node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { keepVersion, lyingOfFiles } from "../kit/lying-service.ts";
+import { keepVersion, lyingOfFiles, spoilingContent } from "../kit/lying-service.ts";
 import { sharedStack } from "../kit/shared-scene.ts";
 
 const MAGIC = Buffer.from("\x93CFR\r\n\x1a\n", "latin1");
@@ -92,16 +92,7 @@ describe("a client without sharedVaults", () => {
   });
 
   test("is refused what the service says is of a shared vault, whatever the bytes are", async () => {
-    const spoiled: Middleware = async (request, next, { endpointId }) => {
-      const answer = await next(request);
-      if (endpointId !== "files.content") return answer;
-      const body = Buffer.from("in the clear");
-      const digest = createHash("sha256").update(body).digest("base64");
-      const headers = new Headers(answer.headers);
-      headers.set("content-length", String(body.length));
-      headers.set("repr-digest", `sha-256=:${digest}:`);
-      return new Response(body, { status: 200, headers });
-    };
+    const spoiled = spoilingContent(() => Buffer.from("in the clear"));
     await expect(read(plain(spoiled), fileId)).rejects.toMatchObject({ code: "shared_vault" });
   });
 

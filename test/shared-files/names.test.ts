@@ -2,7 +2,8 @@
 import type { Client, File, Middleware, Vault } from "@coffer/sdk";
 import { beforeAll, describe, expect, test } from "vitest";
 import { readHeight } from "../kit/crash-points.ts";
-import { sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
+import { lyingOfFiles } from "../kit/lying-service.ts";
+import { raiseGeneration, sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
 
 const stack = sharedStack(UNLIMITED);
 let client: Client;
@@ -88,9 +89,7 @@ describe.each([false, true])("a shared vault with plain names: %s", (plainNames)
     await client.vaults.members.add(vault.id, member.signer.chainAddress);
     const folder = await client.folders.create({ name: "busy", vaultId: vault.id });
     for (const name of ["one", "two", "three"]) await put(vault, name, folder.id);
-    const leaving = await stack.invite(`leaving ${String(plainNames)}`);
-    await client.vaults.members.add(vault.id, leaving.signer.chainAddress);
-    await client.vaults.members.remove(vault.id, leaving.signer.chainAddress);
+    await raiseGeneration(client, vault.id);
     const writers = [client, other, member.client, member.another()];
     await Promise.all(
       writers.map((writer, index) =>
@@ -110,18 +109,7 @@ describe("a list", () => {
       file.id === bad.id && file.shared !== null
         ? { ...file, name: "evil.exe", shared: { ...file.shared, metadata: flip(file.shared.metadata) } }
         : file;
-    const lying: Middleware = async (request, next) => {
-      const answer = await next(request);
-      if (!new URL(request.url).pathname.startsWith("/api/files")) return answer;
-      const body = (await answer.json()) as { files?: File[]; file?: File };
-      const changed = {
-        ...body,
-        ...(body.files && { files: body.files.map(damage) }),
-        ...(body.file && { file: damage(body.file) }),
-      };
-      return Response.json(changed, { status: answer.status });
-    };
-    const reader = stack.owner.another({ middleware: [lying] });
+    const reader = stack.owner.another({ middleware: [lyingOfFiles(damage)] });
     const { files } = await reader.files.list({ vaultId: vault.id });
     expect(files.map(({ id, name, unreadable }) => [id === good.id, name, unreadable])).toEqual([
       [false, "", "damaged"],

@@ -7,6 +7,7 @@ import { createClient, type Client, type Middleware, type Vault } from "@coffer/
 import { downloadFile, uploadFile } from "@coffer/sdk/node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
+import { spoilingContent } from "../kit/lying-service.ts";
 
 const stack = sharedStack(UNLIMITED);
 let vault: Vault;
@@ -229,17 +230,11 @@ describe("files of this machine", () => {
   test("are not there after a download that failed", async () => {
     const { client } = stack.owner;
     const { file } = await client.files.upload({ vaultId: vault.id, name: "flipped", body: randomBytes(MIB) });
-    const flip: Middleware = async (request, next) => {
-      const answer = await next(request);
-      if (!new URL(request.url).pathname.endsWith("/content")) return answer;
-      const bytes = new Uint8Array(await answer.arrayBuffer());
-      bytes[bytes.length - 1] = (bytes[bytes.length - 1] ?? 0) ^ 1;
-      return new Response(bytes, answer);
-    };
+    const flip = spoilingContent((bytes) => bytes.with(-1, (bytes.at(-1) ?? 0) ^ 1));
     const empty = await mkdtemp(join(directory, "failed-"));
     const flipped = stack.owner.another({ middleware: [flip] });
     await expect(downloadFile(flipped, file.id, join(empty, "out"))).rejects.toMatchObject({
-      code: expect.stringMatching(/damaged|integrity_failed/) as unknown,
+      code: "damaged",
     });
     expect(await readdir(empty)).toEqual([]);
   });

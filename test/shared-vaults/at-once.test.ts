@@ -7,13 +7,10 @@ import { fileCreations } from "@coffer/sdk/node";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readHeight, readObject, readRows } from "../kit/crash-points.ts";
 import { type Machine, openMachine } from "../kit/mortal-process.ts";
-import { sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
+import { OFTEN_CUT, sharedStack } from "../kit/shared-scene.ts";
 import type { SharedPerson } from "../kit/shared-stack.ts";
 
-const stack = sharedStack({
-  ...UNLIMITED,
-  localnet: { keyServers: { independent: { threshold: 1, servers: 1 } } },
-});
+const stack = sharedStack(OFTEN_CUT);
 let owner: SharedPerson;
 let vault: Vault;
 let machine: Machine;

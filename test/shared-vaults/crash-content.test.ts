@@ -6,17 +6,14 @@ import { join } from "node:path";
 import type { Vault } from "@coffer/sdk";
 import { exportVault, uploadFile } from "@coffer/sdk/node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Act, cutEverywhere, readObject, readRows } from "../kit/crash-points.ts";
-import { sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
+import { type Act, expectNoFaults, PATIENCE, readObject, readRows } from "../kit/crash-points.ts";
+import { OFTEN_CUT, raiseGeneration, sharedStack } from "../kit/shared-scene.ts";
 import type { SharedPerson } from "../kit/shared-stack.ts";
 
 const PART = 64 * 1024;
 const LARGE = randomBytes(PART * 2 + 500);
 
-const stack = sharedStack({
-  ...UNLIMITED,
-  localnet: { keyServers: { independent: { threshold: 1, servers: 1 } } },
-});
+const stack = sharedStack(OFTEN_CUT);
 let owner: SharedPerson;
 let reader: SharedPerson;
 let vault: Vault;
@@ -45,12 +42,6 @@ async function newVault(): Promise<Vault> {
 async function put(name: string, vaultId = vault.id, folderId?: string): Promise<string> {
   const place = folderId === undefined ? {} : { folderId };
   return (await owner.client.files.upload({ vaultId, name, body: encode(`content of ${name}`), ...place })).file.id;
-}
-
-async function raiseGeneration(vaultId: string): Promise<void> {
-  const address = `0x${randomBytes(32).toString("hex")}`;
-  await owner.client.vaults.members.add(vaultId, address);
-  await owner.client.vaults.members.remove(vaultId, address);
 }
 
 async function read(fileId: string, person: SharedPerson = owner): Promise<Uint8Array> {
@@ -91,20 +82,11 @@ function halfWritten(vaultId: string) {
 const inVault = { actor: () => owner, probe };
 const ifMatchOf = (sha256: string): string => `"sha256-${Buffer.from(sha256, "hex").toString("base64url")}"`;
 
-async function expectNoFaults<Scene>(act: Act<Scene>, most: number): Promise<void> {
-  const { faults, calls, cuts } = await cutEverywhere(stack, act, most);
-  expect(faults, `${String(cuts)} cuts of ${calls.join(", ")}`).toEqual([]);
-  expect(cuts).toBeGreaterThan(1);
-}
-
 interface Named {
   readonly name: string;
 }
 
-/** Every cut of an act in full counts. Milliseconds. */
-const LONG = process.env["COFFER_TEST_COUNTS"] === "full" ? 3_600_000 : 60_000;
-
-describe("an act on content that is cut off at any call", { timeout: LONG }, () => {
+describe("an act on content that is cut off at any call", { timeout: PATIENCE }, () => {
   test("the first write of a vault publishes one key and makes one file", async () => {
     const first: Act<{ readonly written: Vault }> = {
       prepare: async () => ({ written: await newVault() }),
@@ -118,7 +100,7 @@ describe("an act on content that is cut off at any call", { timeout: LONG }, () 
       ],
       already: ["name_exists"],
     };
-    await expectNoFaults(first, 3);
+    await expectNoFaults(stack, first, 3);
   });
 
   test("an upload makes one file, small or in parts", async () => {
@@ -129,7 +111,7 @@ describe("an act on content that is cut off at any call", { timeout: LONG }, () 
       state: async ({ name }) => [await listed(vault.id, null, (each) => each === name), halfWritten(vault.id)],
       already: ["name_exists"],
     };
-    await expectNoFaults(small, 2);
+    await expectNoFaults(stack, small, 2);
     const large: Act<Named & { readonly path: string }> = {
       ...small,
       prepare: async () => {
@@ -151,7 +133,7 @@ describe("an act on content that is cut off at any call", { timeout: LONG }, () 
       ],
       already: [],
     };
-    await expectNoFaults(large, 3);
+    await expectNoFaults(stack, large, 3);
   });
 
   test("a replacement makes one version, and a new name is given once, also where the folder's names are outdated", async () => {
@@ -177,27 +159,27 @@ describe("an act on content that is cut off at any call", { timeout: LONG }, () 
       ],
       already: ["precondition_failed"],
     };
-    await expectNoFaults(replace, 2);
+    await expectNoFaults(stack, replace, 2);
     const rename: Act<Old> = {
       ...replace,
       prepare: async () => {
         const folder = await owner.client.folders.create({ vaultId: vault.id, name: named("folder") });
         const fileId = await put("old.txt", vault.id, folder.id);
         await put("beside.txt", vault.id, folder.id);
-        await raiseGeneration(vault.id);
+        await raiseGeneration(owner.client, vault.id);
         return { name: "new.txt", fileId, ifMatch: "", folderId: folder.id };
       },
       run: (client, { fileId, name }) => client.files.update(fileId, { name }, { vaultId: vault.id }),
       state: async ({ folderId }) => [await listed(vault.id, folderId, () => true), halfWritten(vault.id)],
       already: [],
     };
-    await expectNoFaults(rename, 2);
+    await expectNoFaults(stack, rename, 2);
     const create: Act<Old> = {
       ...rename,
       run: (client, { folderId }) => client.folders.create({ vaultId: vault.id, name: "sub", parentId: folderId }),
       already: ["name_exists"],
     };
-    await expectNoFaults(create, 2);
+    await expectNoFaults(stack, create, 2);
   });
 
   test("a rotation leaves nothing of before, raises the floor once, and everything stays readable", async () => {
@@ -210,7 +192,7 @@ describe("an act on content that is cut off at any call", { timeout: LONG }, () 
         const rotated = await newVault();
         const folder = await owner.client.folders.create({ vaultId: rotated.id, name: "folder" });
         const files = [await put("top.txt", rotated.id), await put("in.txt", rotated.id, folder.id)];
-        await raiseGeneration(rotated.id);
+        await raiseGeneration(owner.client, rotated.id);
         return { rotated, files };
       },
       actor: () => owner,
@@ -227,7 +209,7 @@ describe("an act on content that is cut off at any call", { timeout: LONG }, () 
         }
       },
     };
-    await expectNoFaults(rotate, 3);
+    await expectNoFaults(stack, rotate, 3);
   });
 
   test("an export holds everything once, and nothing half written", async () => {
@@ -238,6 +220,6 @@ describe("an act on content that is cut off at any call", { timeout: LONG }, () 
       run: (client, { name }, home) => exportVault(client, vault.id, join(home, name)),
       state: async ({ name }, home) => (await readdir(join(home, name), { recursive: true })).sort(),
     };
-    await expectNoFaults(out, 2);
+    await expectNoFaults(stack, out, 2);
   });
 });

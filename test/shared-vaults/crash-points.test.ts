@@ -4,14 +4,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ApiError, type Vault } from "@coffer/sdk";
 import { beforeAll, describe, expect, test } from "vitest";
-import { type Act, cutEverywhere, readObject, readRows } from "../kit/crash-points.ts";
-import { sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
+import { type Act, expectNoFaults, PATIENCE, readObject, readRows } from "../kit/crash-points.ts";
+import { OFTEN_CUT, sharedStack } from "../kit/shared-scene.ts";
 import type { SharedPerson } from "../kit/shared-stack.ts";
 
-const stack = sharedStack({
-  ...UNLIMITED,
-  localnet: { keyServers: { independent: { threshold: 1, servers: 1 } } },
-});
+const stack = sharedStack(OFTEN_CUT);
 let owner: SharedPerson;
 let reader: SharedPerson;
 let vault: Vault;
@@ -84,16 +81,7 @@ async function newAgent(): Promise<Agent> {
   return { agent, address, before: await generation() };
 }
 
-async function expectNoFaults<Scene>(act: Act<Scene>, most: number): Promise<void> {
-  const { faults, calls, cuts } = await cutEverywhere(stack, act, most);
-  expect(faults, `${String(cuts)} cuts of ${calls.join(", ")}`).toEqual([]);
-  expect(cuts).toBeGreaterThan(1);
-}
-
-/** Every cut of an act in full counts. Milliseconds. */
-const LONG = process.env["COFFER_TEST_COUNTS"] === "full" ? 3_600_000 : 60_000;
-
-describe("an act on rights that is cut off at any call", { timeout: LONG }, () => {
+describe("an act on rights that is cut off at any call", { timeout: PATIENCE }, () => {
   test("create makes one object and one vault, and leaves nothing unfinished", async () => {
     const act: Act<{ readonly name: string }> = {
       prepare: async () => ({ name: named("new") }),
@@ -108,7 +96,7 @@ describe("an act on rights that is cut off at any call", { timeout: LONG }, () =
         return { more, creations, isOwned, generation: object.generation, members: object.members };
       },
     };
-    await expectNoFaults(act, 6);
+    await expectNoFaults(stack, act, 6);
   });
 
   test("members.add adds once, members.remove removes once", async () => {
@@ -126,8 +114,8 @@ describe("an act on rights that is cut off at any call", { timeout: LONG }, () =
       },
       run: (client, { address }) => client.vaults.members.remove(vault.id, address),
     };
-    await expectNoFaults(add, 4);
-    await expectNoFaults(remove, 4);
+    await expectNoFaults(stack, add, 4);
+    await expectNoFaults(stack, remove, 4);
   });
 
   test("leave and setSigningKey change the member once", async () => {
@@ -138,13 +126,13 @@ describe("an act on rights that is cut off at any call", { timeout: LONG }, () =
       // The service is not told: it sees it when it asks the chain again.
       state: ({ address, before }: Agent) => onChain(address, before),
     };
-    await expectNoFaults<Agent>({ ...onAgent, run: (client) => client.vaults.leave(vault.id) }, 3);
+    await expectNoFaults<Agent>(stack, { ...onAgent, run: (client) => client.vaults.leave(vault.id) }, 3);
     const setKey: Act<Agent> = {
       ...onAgent,
       run: (client, { before }) =>
         client.vaults.setSigningKey(vault.id, new Uint8Array(32).fill(Number(before & 0xffn))),
     };
-    await expectNoFaults(setKey, 3);
+    await expectNoFaults(stack, setKey, 3);
   });
 
   test("an offer is made once, and taken up once, on the chain and at the service", async () => {
@@ -157,7 +145,7 @@ describe("an act on rights that is cut off at any call", { timeout: LONG }, () =
         return { isOffered: offered === address, raised: now - before };
       },
     };
-    await expectNoFaults(offer, 3);
+    await expectNoFaults(stack, offer, 3);
     await owner.client.vaults.offerOwnership(vault.id, null);
     interface Handed {
       readonly heir: SharedPerson;
@@ -183,7 +171,7 @@ describe("an act on rights that is cut off at any call", { timeout: LONG }, () =
         };
       },
     };
-    await expectNoFaults(accept, 5);
+    await expectNoFaults(stack, accept, 5);
   });
 
   test("agents.revoke ends the key and the memberships of both vaults", async () => {
@@ -205,6 +193,6 @@ describe("an act on rights that is cut off at any call", { timeout: LONG }, () =
       ],
       probe,
     };
-    await expectNoFaults(revoke, 5);
+    await expectNoFaults(stack, revoke, 5);
   });
 });

@@ -1,18 +1,16 @@
 /** Directories with exports of shared vaults: what else lies there, and who else is at it. */
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { cp, mkdtemp, readdir, readFile, rm, symlink, unlink, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
-import { exportVault, openExport, type OpenedExport } from "@coffer/sdk/node";
+import { exportVault, openExport } from "@coffer/sdk/node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { collect } from "../kit/changed-export.ts";
+import { collect, tampered } from "../kit/changed-export.ts";
 import { sharedStack } from "../kit/shared-scene.ts";
-import type { SharedPerson } from "../kit/shared-stack.ts";
 
 const stack = sharedStack();
-let member: SharedPerson;
 let place: string;
 let bundle: string;
 let vaultId: string;
@@ -22,7 +20,6 @@ beforeAll(async () => {
   place = await mkdtemp(join(tmpdir(), "coffer-export-"));
   bundle = join(place, "bundle");
   const { client } = stack.owner;
-  member = stack.owner;
   vaultId = (await client.vaults.create({ name: "exported", type: "shared" })).id;
   const { file } = await client.files.upload({ vaultId, name: "one.txt", body: Buffer.from("content of one") });
   fileIds = [file.id];
@@ -30,17 +27,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => rm(place, { recursive: true, force: true }));
 
-async function openAs(person: SharedPerson, directory = bundle, more = {}): Promise<OpenedExport> {
-  return openExport(directory, { signer: person.signer, network: stack.network, ...more });
-}
-
-/** A copy of the bundle that a hostile hand has changed. */
-async function tampered(change: (directory: string) => Promise<void>): Promise<string> {
-  const directory = await mkdtemp(join(place, "tampered-"));
-  await cp(bundle, directory, { recursive: true });
-  await change(directory);
-  return directory;
-}
+const open = (directory: string) => openExport(directory, { signer: stack.owner.signer, network: stack.network });
 
 describe("a directory", () => {
   const own = async (directory: string): Promise<string> => {
@@ -50,14 +37,14 @@ describe("a directory", () => {
   };
 
   test("in which something else lies keeps it: the export fails, and says so", async () => {
-    const directory = await tampered(async () => undefined);
+    const directory = await tampered(bundle);
     const path = await own(directory);
     await expect(exportVault(stack.owner.client, vaultId, directory)).rejects.toMatchObject({ code: "damaged" });
     expect(await readFile(path, "utf8")).toBe("somebody's own");
   });
 
   test("takes one export at a time: two would sign what the other has left", async () => {
-    const directory = await tampered(async () => undefined);
+    const directory = await tampered(bundle);
     const [begun, goOn] = [Promise.withResolvers<null>(), Promise.withResolvers<null>()];
     const slow = stack.owner.another({
       middleware: [
@@ -76,15 +63,15 @@ describe("a directory", () => {
     await expect(second).rejects.toMatchObject({ code: "configuration" });
     goOn.resolve(null);
     const { files } = await first;
-    const opened = await openAs(member, directory);
+    const opened = await open(directory);
     expect((await collect(opened.files())).length).toBe(files);
     expect(await readdir(directory)).not.toContain("export.lock");
   });
 
   test("is not changed by who reads it, while its owner may be writing there", async () => {
     const part = join("content", `${fileIds[0] ?? ""}.file.${randomUUID()}.part`);
-    const directory = await tampered((d) => writeFile(join(d, part), "on its way"));
-    const opened = await openAs(member, directory);
+    const directory = await tampered(bundle, (d) => writeFile(join(d, part), "on its way"));
+    const opened = await open(directory);
     expect(await opened.verify()).toEqual([]);
     expect(await readFile(join(directory, part), "utf8")).toBe("on its way");
     await exportVault(stack.owner.client, vaultId, directory);
@@ -97,11 +84,11 @@ describe("a directory", () => {
       (path: string) => symlink("/dev/zero", path),
     ])
       for (const path of [join("files", `${fileIds[0] ?? ""}.json`), "manifest.json", "manifest.statement"]) {
-        const directory = await tampered(async (d) => {
+        const directory = await tampered(bundle, async (d) => {
           await unlink(join(d, path));
           await stand(join(d, path));
         });
-        await expect(openAs(member, directory), path).rejects.toMatchObject({ code: "damaged" });
+        await expect(open(directory), path).rejects.toMatchObject({ code: "damaged" });
       }
   });
 });

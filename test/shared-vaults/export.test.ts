@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { parseExportStatement, signExportStatement } from "@coffer/crypto";
 import { exportVault, openExport, type ExportResult, type OpenedExport } from "@coffer/sdk/node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { collect, edit, readAll, unsigned } from "../kit/changed-export.ts";
+import { collect, edit, readAll, tampered, unsigned } from "../kit/changed-export.ts";
 import { sharedStack } from "../kit/shared-scene.ts";
 import type { SharedPerson } from "../kit/shared-stack.ts";
 
@@ -47,14 +47,6 @@ afterAll(() => rm(place, { recursive: true, force: true }));
 
 async function openAs(person: SharedPerson, directory = bundle, more = {}): Promise<OpenedExport> {
   return openExport(directory, { signer: person.signer, network: stack.network, ...more });
-}
-
-/** A copy of the bundle that a hostile hand has changed. */
-async function tampered(change: (directory: string) => Promise<void>): Promise<string> {
-  const directory = await mkdtemp(join(place, "tampered-"));
-  await cp(bundle, directory, { recursive: true });
-  await change(directory);
-  return directory;
 }
 
 const SIGNED_FILES = ["manifest.json", "manifest.statement"] as const;
@@ -122,16 +114,9 @@ describe("an export", () => {
     }
   });
 
-  test("is closed to strangers", async () => {
-    const stranger = await stack.signUp("stranger");
-    const opened = await openAs(stranger);
-    await expect(collect(opened.files())).rejects.toMatchObject({ code: "not_a_member" });
-    await expect(readAll(opened, fileIds[0] ?? "")).rejects.toMatchObject({ code: "not_a_member" });
-  });
-
   test("is brought up to date, and taken up after a cut, without fetching again what is there", async () => {
     const { client } = stack.owner;
-    const directory = await tampered(async () => undefined);
+    const directory = await tampered(bundle);
     let contents = 0;
     const cut = stack.owner.another({
       retry: { limit: 0 },
@@ -193,14 +178,14 @@ describe("a changed export is refused", () => {
     ["with a longer manifest", (d: string) => appendFile(join(d, "manifest.json"), "\n")],
     ["with a longer statement", (d: string) => appendFile(join(d, "manifest.statement"), "\n")],
   ])("%s", async (_, change) => {
-    await expect(openAs(member, await tampered(change))).rejects.toMatchObject({ code: "damaged" });
+    await expect(openAs(member, await tampered(bundle, change))).rejects.toMatchObject({ code: "damaged" });
   });
 
   test.each([
     ["another chain", { network: "chainId", value: "4btiuiMPvEENsttpZC7CZ53DruC3MAgfznDbASZ7DR6S" }, {}],
     ["another vault than the caller knows", null, { vaultObjectId: `0x${"ab".repeat(32)}` }],
   ])("of %s", async (_, other, more) => {
-    const directory = await tampered((d) =>
+    const directory = await tampered(bundle, (d) =>
       edit(join(d, "manifest.json"), (json) => {
         if (other !== null) Object.assign(json["network"] as object, { [other.network]: other.value });
       }),
@@ -209,7 +194,7 @@ describe("a changed export is refused", () => {
   });
 
   test("by whoever cannot sign: a file left out, another time, another vault's manifest, a stripped signature", async () => {
-    const left = await tampered(async (d) => {
+    const left = await tampered(bundle, async (d) => {
       for (const path of [fileOf(d), contentOf(d)]) await unlink(path);
     });
     const statement = await readFile(join(left, "manifest.statement"));
@@ -217,17 +202,7 @@ describe("a changed export is refused", () => {
     await expect(openAs(member, left)).rejects.toMatchObject({ code: "export_unsigned" });
     await writeFile(join(left, "manifest.statement"), statement);
     await expect(openAs(member, left)).rejects.toMatchObject({ code: "damaged", step: "export" });
-    const flippedAt = (at: number) =>
-      tampered((d) =>
-        writeFile(
-          join(d, "manifest.statement"),
-          statement.map((byte, i) => (i === at ? byte ^ 1 : byte)),
-        ),
-      );
-    for (const time of [111, 175])
-      // of the time, of the signature
-      await expect(openAs(member, await flippedAt(time))).rejects.toMatchObject({ code: "damaged", step: "export" });
-    const later = await tampered((d) =>
+    const later = await tampered(bundle, (d) =>
       edit(join(d, "manifest.json"), (json) => Object.assign(json, { createdAt: 1 })),
     );
     await expect(openAs(member, later)).rejects.toMatchObject({ code: "damaged", step: "export" });
@@ -235,7 +210,7 @@ describe("a changed export is refused", () => {
     const other = await client.vaults.create({ name: "another", type: "shared" });
     const others = await mkdtemp(join(place, "other-"));
     await exportVault(client, other.id, others);
-    const swapped = await tampered(async (d) => {
+    const swapped = await tampered(bundle, async (d) => {
       for (const name of SIGNED_FILES) await cp(join(others, name), join(d, name));
     });
     await expect(openAs(stack.owner, swapped)).rejects.toMatchObject({ code: "damaged" });
@@ -243,12 +218,14 @@ describe("a changed export is refused", () => {
     await expect(openAs(stack.owner, swapped, { vaultObjectId: ours })).rejects.toMatchObject({
       code: "vault_changed",
     });
-    const borrowed = await tampered((d) => cp(join(others, "manifest.statement"), join(d, "manifest.statement")));
+    const borrowed = await tampered(bundle, (d) =>
+      cp(join(others, "manifest.statement"), join(d, "manifest.statement")),
+    );
     await expect(openAs(member, borrowed)).rejects.toMatchObject({ code: "vault_changed", step: "pins" });
   });
 
   test("made to look newer than the chain", async () => {
-    const directory = await tampered((d) =>
+    const directory = await tampered(bundle, (d) =>
       edit(join(d, "manifest.json"), (json) => Object.assign(json["vault"] as object, { generation: "99" })),
     );
     await expect(openAs(member, directory)).rejects.toMatchObject({ code: "rolled_back" });
@@ -312,7 +289,7 @@ describe("a changed export is refused", () => {
       ],
     };
     for (const [what, [step, change]] of Object.entries(changes)) {
-      const directory = await tampered(change);
+      const directory = await tampered(bundle, change);
       const isOpened = await openAs(member, directory).then(
         () => true,
         (error: unknown) => (expect(error, what).toMatchObject({ code: "damaged" }), false),
@@ -344,7 +321,7 @@ describe("a changed export is refused", () => {
       "a folder taken away": ["folder", (d) => unlink(join(d, "folders", `${folder}.json`))],
     };
     for (const [what, [kind, change]] of Object.entries(changes)) {
-      const directory = await tampered(() => Promise.resolve());
+      const directory = await tampered(bundle);
       const opened = await openAs(member, directory);
       if (kind === "file") expect(text(await readAll(opened, id)), what).toBe("content of one.txt");
       await change(directory);
@@ -355,7 +332,7 @@ describe("a changed export is refused", () => {
       expect(await opened.verify(), what).toEqual([expect.objectContaining(problem)]);
     }
     // What came afterwards is none of it.
-    const directory = await tampered(() => Promise.resolve());
+    const directory = await tampered(bundle);
     const opened = await openAs(member, directory);
     const added = randomUUID();
     await cp(fileOf(directory), join(directory, "files", `${added}.json`));
@@ -367,7 +344,7 @@ describe("a changed export is refused", () => {
   });
 
   test("once its generations are below the floor, unless the caller takes them", async () => {
-    const old = await tampered(async () => undefined);
+    const old = await tampered(bundle);
     const leaving = await stack.invite("leaving");
     const { client } = stack.owner;
     await client.vaults.members.add(vaultId, leaving.signer.chainAddress);
@@ -386,7 +363,6 @@ describe("a changed export is refused", () => {
     await exportVault(client, vaultId, fresh);
     const path = join(fresh, "manifest.statement");
     const { statements, chainAddress } = leaving.signer;
-    if (statements === undefined) throw new TypeError("a chain key signs statements");
     const signer = Buffer.from(chainAddress.slice(2), "hex");
     const forged = await signExportStatement({ ...parseExportStatement(await readFile(path)), signer }, statements);
     await writeFile(path, forged.bytes);

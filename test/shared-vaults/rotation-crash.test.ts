@@ -4,18 +4,16 @@ import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client } from "@coffer/sdk";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { readRows } from "../kit/crash-points.ts";
 import { type Death, type Machine, openMachine } from "../kit/mortal-process.ts";
-import { sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
+import { OFTEN_CUT, raiseGeneration, sharedStack } from "../kit/shared-scene.ts";
 import type { SharedPerson } from "../kit/shared-stack.ts";
 
 const PART = 64 * 1024;
 const PARTS = 4;
 const CONTENT = randomBytes(PART * PARTS - 3000);
 
-const stack = sharedStack({
-  ...UNLIMITED,
-  localnet: { keyServers: { independent: { threshold: 1, servers: 1 } } },
-});
+const stack = sharedStack(OFTEN_CUT);
 let owner: SharedPerson;
 let machine: Machine;
 
@@ -35,15 +33,8 @@ async function openOld() {
   const { id: vaultId } = await vaults.create({ name: `large-${String((made += 1))}`, type: "shared" });
   const { file } = await files.upload({ vaultId, name: "large.bin", body: CONTENT });
   await files.upload({ vaultId, name: "small.txt", body: new TextEncoder().encode("small") });
-  await raiseGeneration(vaultId);
+  await raiseGeneration(owner.client, vaultId);
   return { vaultId, fileId: file.id, before: file };
-}
-
-async function raiseGeneration(vaultId: string): Promise<void> {
-  const { members } = owner.client.vaults;
-  const address = `0x${randomBytes(32).toString("hex")}`;
-  await members.add(vaultId, address);
-  await members.remove(vaultId, address);
 }
 
 const rotate = (vaultId: string) => (client: Client) => client.vaults.rotate(vaultId, { partBytes: PART });
@@ -70,19 +61,8 @@ async function expectRotated(vaultId: string, fileId: string, client = owner.cli
   expect(again.floor).toBe(again.generation);
   // Nothing of it is left, neither here nor there.
   expect(await readdir(machine.uploads).catch(() => [])).toEqual([]);
-  expect(await openUploads(fileId)).toBe(0);
-}
-
-/** Of the file, at the service: begun and neither finished nor ended. */
-async function openUploads(fileId: string): Promise<number> {
-  const { DatabaseSync } = await import("node:sqlite");
-  const database = new DatabaseSync(join(stack.dataDirectory, "coffer.sqlite"), { readOnly: true, timeout: 5_000 });
-  try {
-    const left = "select count(*) as count from uploads where file_id = ? and finished_file_id is null";
-    return Number(database.prepare(left).get(fileId)?.["count"]);
-  } finally {
-    database.close();
-  }
+  const begun = "select count(*) from uploads where file_id = ? and finished_file_id is null";
+  expect(readRows(stack, begun, fileId)).toEqual([0]);
 }
 
 describe("a rotation that dies inside a large file", () => {
@@ -122,7 +102,7 @@ describe("a rotation that dies inside a large file", () => {
   test("begins anew with a new key when the generation moved meanwhile", async () => {
     const { vaultId, fileId } = await openOld();
     await dieAtPart(vaultId, 3, true);
-    await raiseGeneration(vaultId);
+    await raiseGeneration(owner.client, vaultId);
     const { calls, result } = await machine.live(owner, rotate(vaultId));
     expect(result?.value).toMatchObject({ generation: 3n, floor: 3n, failed: [] });
     expect([parts(calls), count(calls, "uploads.create"), count(calls, "uploads.terminate")]).toEqual([PARTS, 1, 1]);

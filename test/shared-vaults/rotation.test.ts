@@ -1,9 +1,9 @@
 /** Rotation on a real stack: everything under new keys, readers all the while, and a floor in the end. */
-import { createHash } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import type { Middleware } from "@coffer/sdk";
 import { beforeAll, describe, expect, test } from "vitest";
-import { sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
+import { raiseGeneration, read, sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
+import { keepVersion, servingVersion, spoilingContent } from "../kit/lying-service.ts";
 import type { SharedPerson } from "../kit/shared-stack.ts";
 
 const stack = sharedStack(UNLIMITED);
@@ -16,7 +16,6 @@ beforeAll(async () => {
 });
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
-const bytes = (words: string): Uint8Array => new TextEncoder().encode(words);
 
 /** A vault with files, folders and trash, whose member was removed afterwards. */
 async function openOld(name: string, plainNames = false) {
@@ -29,7 +28,7 @@ async function openOld(name: string, plainNames = false) {
   // Names of their own where the service may see them: those of other vaults must be nowhere in the clear.
   const ending = plainNames ? "text" : "txt";
   const put = async (title: string, folderId?: string) => {
-    const body = bytes(`content of ${title}.${ending}`);
+    const body = `content of ${title}.${ending}`;
     return (await client.files.upload({ vaultId, name: `${title}.${ending}`, body, ...(folderId && { folderId }) }))
       .file;
   };
@@ -39,7 +38,7 @@ async function openOld(name: string, plainNames = false) {
   ).file;
   const padded = (
     await client.files.upload(
-      { vaultId, name: `padded.${ending}`, body: bytes(`content of padded.${ending}`) },
+      { vaultId, name: `padded.${ending}`, body: `content of padded.${ending}` },
       { padded: true },
     )
   ).file;
@@ -56,10 +55,6 @@ function pattern(length: number): Uint8Array {
   return Uint8Array.from({ length }, (_, index) => (index * 31 + (index >> 8)) & 0xff);
 }
 
-async function read(person: SharedPerson, fileId: string): Promise<string> {
-  return text(await (await person.client.files.download(fileId)).bytes());
-}
-
 /** Generations that the service's statements name. */
 async function generationsOf(person: SharedPerson, vaultId: string): Promise<Set<number>> {
   const found = new Set<number>();
@@ -72,14 +67,6 @@ async function generationsOf(person: SharedPerson, vaultId: string): Promise<Set
       found.add(generationAt(shared?.entry, 89));
   }
   return found;
-}
-
-/** What the service answers now, to be answered again later. */
-async function stored(path: string): Promise<() => Response> {
-  const answer = await fetch(`${stack.baseUrl}${path}`, { headers: { authorization: `Bearer ${owner.apiKey}` } });
-  const { status, headers } = answer;
-  const body = await answer.arrayBuffer();
-  return () => new Response(body, { status, headers });
 }
 
 function generationAt(statement: string | undefined, offset: number): number {
@@ -116,7 +103,7 @@ describe("vaults.rotate", () => {
       expect(seen.at(0)).toBe("0/10");
       expect(seen.at(-1)).toBe("10/10");
       expect(await generationsOf(owner, vaultId)).toEqual(new Set([2]));
-      for (const { id, name } of old.files) expect(await read(owner, id)).toBe(`content of ${name}`);
+      for (const { id, name } of old.files) expect(await read(owner.client, id)).toBe(`content of ${name}`);
       const big = await (await owner.another().files.download(old.big.id)).bytes();
       expect(Buffer.compare(big, pattern(3 * 1024 * 1024))).toBe(0);
       // What was replaced is kept by its id for an hour, for who is in the middle of it.
@@ -126,9 +113,9 @@ describe("vaults.rotate", () => {
       expect([kept.status, (await kept.arrayBuffer()).byteLength]).toEqual([200, before.storedSize]);
       // The trash comes back as it was.
       expect((await owner.client.files.restore(old.trashed.id)).trashedAt).toBeNull();
-      expect(await read(owner, old.trashed.id)).toBe(`content of ${old.trashed.name}`);
+      expect(await read(owner.client, old.trashed.id)).toBe(`content of ${old.trashed.name}`);
       expect(await owner.client.folders.restore(old.trashedFolder.id)).toMatchObject({ name: "old", trashedAt: null });
-      expect(await read(owner, old.below.id)).toBe(`content of ${old.below.name}`);
+      expect(await read(owner.client, old.below.id)).toBe(`content of ${old.below.name}`);
       const again = await owner.client.vaults.rotate(vaultId);
       expect(again).toMatchObject({ files: 0, folders: 0, generation: 2n, floor: 2n, failed: [] });
     },
@@ -166,13 +153,8 @@ describe("vaults.rotate", () => {
 
   test("is not undermined by an upload that began before it: nothing lands below the floor, and no reader takes it", async () => {
     const vault = await owner.client.vaults.create({ name: "late upload", type: "shared" });
-    const leaving = await stack.invite("leaving-late");
-    await owner.client.vaults.members.add(vault.id, leaving.signer.chainAddress);
-    const { file } = await owner.client.files.upload({ vaultId: vault.id, name: "old", body: bytes("of before") });
-    const [shown, content] = await Promise.all([
-      stored(`/api/files/${file.id}`),
-      stored(`/api/files/${file.id}/content`),
-    ]);
+    const { file } = await owner.client.files.upload({ vaultId: vault.id, name: "old", body: "of before" });
+    const before = await keepVersion(stack.baseUrl, owner.apiKey, file.id);
     const refused: (string | null)[] = [];
     const late = owner.another({
       middleware: [
@@ -180,7 +162,7 @@ describe("vaults.rotate", () => {
           const isLast =
             endpointId === "uploads.append" && refused.length === 0 && Number(request.headers.get("upload-offset")) > 0;
           if (isLast) {
-            await owner.client.vaults.members.remove(vault.id, leaving.signer.chainAddress);
+            await raiseGeneration(owner.client, vault.id);
             expect(await owner.client.vaults.rotate(vault.id)).toMatchObject({ floor: 2n, failed: [] });
           }
           const answer = await next(request);
@@ -195,46 +177,33 @@ describe("vaults.rotate", () => {
     expect(await generationsOf(owner, vault.id)).toEqual(new Set([2]));
     expect(Buffer.compare(await (await owner.another().files.download(done.file.id)).bytes(), body)).toBe(0);
     // A service that shows what it had: refused by who remembers nothing, too.
-    const lied = owner.another({
-      middleware: [
-        (request, next, { endpointId }) =>
-          endpointId === "files.get"
-            ? Promise.resolve(shown())
-            : endpointId === "files.content"
-              ? Promise.resolve(content())
-              : next(request),
-      ],
-    });
+    const lied = owner.another({ middleware: [servingVersion(before)] });
     const reading = lied.files.download(file.id).then((download) => download.bytes());
     await expect(reading).rejects.toMatchObject({ name: "VaultError", code: "rolled_back" });
   });
 
   test("takes back nobody's newer version: what it has read follows that version alone, whatever the service answers", async () => {
     const vault = await owner.client.vaults.create({ name: "newer", type: "shared" });
-    const leaving = await stack.invite("leaving-newer");
-    await owner.client.vaults.members.add(vault.id, leaving.signer.chainAddress);
-    const { file } = await owner.client.files.upload({ vaultId: vault.id, name: "note", body: bytes("old") });
-    await owner.client.vaults.members.remove(vault.id, leaving.signer.chainAddress);
+    const { file } = await owner.client.files.upload({ vaultId: vault.id, name: "note", body: "old" });
+    await raiseGeneration(owner.client, vault.id);
     let written = false;
     // It lets the rotation go on with the older version, and forgets its condition.
     const hostile: Middleware = async (request, next, { endpointId }) => {
       if (endpointId !== "files.replace") return next(request);
-      if (!written) await owner.client.files.replace(file.id, { body: bytes("newer") });
+      if (!written) await owner.client.files.replace(file.id, { body: "newer" });
       written = true;
       request.headers.delete("if-match");
       return next(request);
     };
     await owner.another({ middleware: [hostile] }).vaults.rotate(vault.id);
     expect(written).toBe(true);
-    expect(await read(owner, file.id)).toBe("newer");
+    expect(await read(owner.client, file.id)).toBe("newer");
   });
 
   test("covers what the service lists: what it withholds is below the floor afterwards, and nobody takes it", async () => {
     const vault = await owner.client.vaults.create({ name: "withheld", type: "shared" });
-    const leaving = await stack.invite("leaving-withheld");
-    await owner.client.vaults.members.add(vault.id, leaving.signer.chainAddress);
-    const { file } = await owner.client.files.upload({ vaultId: vault.id, name: "hidden", body: bytes("hidden") });
-    await owner.client.vaults.members.remove(vault.id, leaving.signer.chainAddress);
+    const { file } = await owner.client.files.upload({ vaultId: vault.id, name: "hidden", body: "hidden" });
+    await raiseGeneration(owner.client, vault.id);
     const hiding: Middleware = async (request, next, { endpointId }) =>
       endpointId === "files.list" ? Response.json({ files: [], nextCursor: null }) : next(request);
     const result = await owner.another({ middleware: [hiding] }).vaults.rotate(vault.id);
@@ -244,10 +213,8 @@ describe("vaults.rotate", () => {
 
   test("sends nothing any more when it has failed", async () => {
     const vault = await owner.client.vaults.create({ name: "half listed", type: "shared" });
-    await owner.client.files.upload({ vaultId: vault.id, name: "one.txt", body: bytes("one") });
-    const leaving = await stack.invite("leaving half");
-    await owner.client.vaults.members.add(vault.id, leaving.signer.chainAddress);
-    await owner.client.vaults.members.remove(vault.id, leaving.signer.chainAddress);
+    await owner.client.files.upload({ vaultId: vault.id, name: "one.txt", body: "one" });
+    await raiseGeneration(owner.client, vault.id);
     let [lists, hasEnded] = [0, false];
     const late: string[] = [];
     const failing: Middleware = async (request, next, { endpointId }) => {
@@ -279,24 +246,12 @@ describe("vaults.rotate", () => {
   test("names what cannot be read, goes on with the rest, and leaves the floor", async () => {
     const old = await openOld("damaged");
     const [first] = old.files;
-    const hostile = owner.another({ middleware: [spoilContent(first?.id ?? "")] });
+    const hostile = owner.another({
+      middleware: [spoilingContent((body) => body.with(-1, (body.at(-1) ?? 0) ^ 1), first?.id)],
+    });
     const result = await hostile.vaults.rotate(old.vault.id);
     expect(result).toMatchObject({ files: 6, floor: 1n, failed: [{ kind: "file", id: first?.id, code: "damaged" }] });
     expect(await owner.client.vaults.rotate(old.vault.id)).toMatchObject({ files: 1, floor: 2n, failed: [] });
-    expect(await read(owner, first?.id ?? "")).toBe("content of top.txt");
+    expect(await read(owner.client, first?.id ?? "")).toBe("content of top.txt");
   });
 });
-
-/** Flips a bit of the last byte of a file's stored bytes, and tells the service's own digest of the result. */
-function spoilContent(fileId: string): Middleware {
-  return async (request, next, { endpointId }) => {
-    const answer = await next(request);
-    if (endpointId !== "files.content" || !request.url.includes(fileId)) return answer;
-    const body = new Uint8Array(await answer.arrayBuffer());
-    body.set([(body.at(-1) ?? 0) ^ 1], body.length - 1);
-    const digest = createHash("sha256").update(body).digest("base64");
-    const headers = new Headers(answer.headers);
-    headers.set("repr-digest", `sha-256=:${digest}:`);
-    return new Response(body, { status: answer.status, headers });
-  };
-}

@@ -5,6 +5,7 @@ import { createClient, type Client, type Vault } from "@coffer/sdk";
 import { Secp256k1Keypair } from "@mysten/sui/keypairs/secp256k1";
 import { beforeAll, describe, expect, test } from "vitest";
 import { sharedStack } from "../kit/shared-scene.ts";
+import { lyingAt } from "../kit/lying-service.ts";
 import { zkloginUserOf } from "../kit/zklogin-user.ts";
 import { twoOfThree } from "../kit/sui-signers.ts";
 import { walletOf, withStatements, type Wallet } from "./wallets.ts";
@@ -48,9 +49,8 @@ describe("an agent with a wallet", () => {
       expect(await owner.invites.checkAddressProof(text, { ...used, signingKey })).toBe(false);
     // What the service answers is not what was proven: nothing is signed.
     for (const more of [{ signingKey: forged }, { signingKey: null }]) {
-      const lied = stack.owner.another({
-        middleware: [async (request, next) => replaceInvites(await next(request), request, { ...used, ...more })],
-      });
+      const lie = lyingAt("invites.list", () => ({ invites: [{ ...used, ...more }], nextCursor: null }));
+      const lied = stack.owner.another({ middleware: [lie] });
       const adding = lied.vaults.members.add(vault.id, signer.chainAddress, { invite: text });
       await expect(adding).rejects.toMatchObject({ code: "address_invalid" });
     }
@@ -120,10 +120,3 @@ test("somebody with an account links a zkLogin address by its signature, and bin
     code: "signature_invalid",
   });
 });
-
-/** In the place of the invites of a list. */
-async function replaceInvites(response: Response, request: Request, invite: object): Promise<Response> {
-  if (request.method !== "GET" || !new URL(request.url).pathname.endsWith("/invites")) return response;
-  await response.body?.cancel();
-  return Response.json({ invites: [invite], nextCursor: null });
-}

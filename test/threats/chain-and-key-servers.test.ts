@@ -14,25 +14,13 @@ import {
   toVaultView,
   type NetworkConfiguration,
 } from "@coffer/chain";
-import {
-  decryptFile,
-  encryptFile,
-  makeEnvelope,
-  makeVersionStatement,
-  newFilePlan,
-  newVaultKeyRecord,
-  parseEnvelope,
-  parseFileStart,
-  parseVersionStatement,
-  unwrapDataKey,
-  type OpenedVaultKey,
-} from "@coffer/crypto";
-import { nodePlatform as platform } from "@coffer/crypto/node";
+import { newVaultKeyRecord, parseEnvelope, parseFileStart, type OpenedVaultKey } from "@coffer/crypto";
 import { openLocalnet, type Localnet } from "@coffer/localnet";
-import type { Client, File, Middleware, Vault } from "@coffer/sdk";
+import type { Client, Middleware, Vault } from "@coffer/sdk";
 import { Transaction } from "@mysten/sui/transactions";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { keepVersion, lyingAt, servingVersion, type KeptVersion } from "../kit/lying-service.ts";
+import { keepVersion, lyingAt, servingVersion } from "../kit/lying-service.ts";
+import { openOutside, writeOutside } from "../kit/opened-vault.ts";
 import { read } from "../kit/shared-scene.ts";
 import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
 
@@ -48,8 +36,6 @@ let vault: Vault;
 let empty: Vault;
 let fileId: string;
 
-const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
-
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "coffer-fork-"));
   stack = await openSharedStack({ localnet: { directory: join(directory, "chain") } });
@@ -58,19 +44,15 @@ beforeAll(async () => {
   vault = await client.vaults.create({ name: "real", type: "shared" });
   empty = await client.vaults.create({ name: "empty", type: "shared" });
   for (const { id } of [vault, empty]) await client.vaults.members.add(id, member.signer.chainAddress);
-  fileId = (await client.files.upload({ vaultId: vault.id, name: "secret.txt", body: bytes("secret") })).file.id;
+  fileId = (await client.files.upload({ vaultId: vault.id, name: "secret.txt", body: "secret" })).file.id;
   await cp(join(directory, "chain"), join(directory, "copy"), { recursive: true });
   copy = await openLocalnet({ directory: join(directory, "copy") });
   await copy.listen();
   lying = parseNetworkConfiguration(copy.network());
   for (const { chainObjectId } of [vault, empty]) {
-    const signingKey = stranger.signer.statements?.publicKey;
-    const { chainAddress } = stranger.signer;
-    await addMember(openChain(lying), sending(stack.owner), {
-      objectId: chainObjectId ?? "",
-      chainAddress,
-      ...(signingKey && { signingKey }),
-    });
+    const { chainAddress, statements } = stranger.signer;
+    const act = { objectId: chainObjectId ?? "", chainAddress, signingKey: statements.publicKey };
+    await addMember(openChain(lying), stack.owner.signer, act);
   }
 });
 afterAll(async () => {
@@ -78,17 +60,6 @@ afterAll(async () => {
   await stack[Symbol.asyncDispose]();
   await rm(directory, { recursive: true, force: true });
 });
-
-type Sending = SharedPerson["signer"] & { signTransaction: NonNullable<SharedPerson["signer"]["signTransaction"]> };
-
-function sending({ signer }: SharedPerson): Sending {
-  if (!canSend(signer)) throw new Error("a chain key signs transactions");
-  return signer;
-}
-
-function canSend(signer: SharedPerson["signer"]): signer is Sending {
-  return signer.signTransaction !== undefined;
-}
 
 /** The honest key servers, whatever the lying node says of where they are. */
 const honestKeyServers: typeof fetch = (input, init) => {
@@ -106,13 +77,12 @@ async function strangerIn({ chainObjectId }: Vault) {
   let waited = 0;
   const wrap = sealVaultKeyWrap({
     ...{ client: chain.client, network: lying, fetch: honestKeyServers },
-    signer: { ...sending(stranger), signTransaction: () => Promise.reject(new Error("sends nothing")) },
+    signer: { ...stranger.signer, signTransaction: () => Promise.reject(new Error("sends nothing")) },
     vaultObjects: { initialSharedVersion: () => Promise.resolve(object.initialSharedVersion) },
     clock: () => Date.now() + waited,
     sleep: (milliseconds) => Promise.resolve(void (waited += milliseconds)),
   });
   const { statements, chainAddress } = stranger.signer;
-  if (statements === undefined) throw new Error("a chain key signs statements");
   return {
     view: toVaultView(object),
     wrap,
@@ -176,7 +146,11 @@ describe("a chain node that lies about the allowlist", () => {
   test("with the service's help has a member believe what a stranger signed; by an honest node it is refused", async () => {
     const { view, wrap, author } = await strangerIn(vault);
     const made = await newVaultKeyRecord(view, wrap, author);
-    const forged = await writeAs(author, view, made, await keepVersion(stack.baseUrl, stack.owner.apiKey, fileId));
+    const forged = await writeOutside(
+      { author, view, ...made },
+      await keepVersion(stack.baseUrl, stack.owner.apiKey, fileId),
+      "forged",
+    );
     expect(await read(deceived([servingVersion(forged)]), fileId)).toBe("forged");
     const honest = member.another({ retry: { limit: 0 }, middleware: [servingVersion(forged)] });
     await expect(read(honest, fileId)).rejects.toMatchObject({ code: "damaged", step: "statement" });
@@ -187,13 +161,12 @@ describe("a chain node that lies about the allowlist", () => {
     const made = await newVaultKeyRecord(view, wrap, author);
     const caught: Uint8Array[] = [];
     const middleware = [offering(made), catching(caught)];
-    const write = (client: Client) =>
-      client.files.upload({ vaultId: empty.id, name: "n.txt", body: bytes("for members") });
+    const write = (client: Client) => client.files.upload({ vaultId: empty.id, name: "n.txt", body: "for members" });
     await expect(write(deceived(middleware))).rejects.toThrow();
-    expect(await openedBy(made, caught[0] ?? new Uint8Array())).toBe("for members");
+    expect(await openOutside(made, caught[0] ?? new Uint8Array())).toBe("for members");
     caught.length = 0;
     await expect(write(member.another({ retry: { limit: 0 }, middleware }))).rejects.toThrow();
-    for (const file of caught) await expect(openedBy(made, file)).rejects.toThrow();
+    for (const file of caught) await expect(openOutside(made, file)).rejects.toThrow();
   });
 
   test("hides from the owner that a removal was never made, and the service contradicts it", async () => {
@@ -231,7 +204,11 @@ describe("a chain node that lies, beside one witness that does not", () => {
   test("has nobody believe what a stranger signed: the two disagree, and both are named", async () => {
     const { view, wrap, author } = await strangerIn(vault);
     const made = await newVaultKeyRecord(view, wrap, author);
-    const forged = await writeAs(author, view, made, await keepVersion(stack.baseUrl, stack.owner.apiKey, fileId));
+    const forged = await writeOutside(
+      { author, view, ...made },
+      await keepVersion(stack.baseUrl, stack.owner.apiKey, fileId),
+      "forged",
+    );
     await expect(read(deceived([servingVersion(forged)], witnessed()), fileId)).rejects.toEqual(disagreement());
   });
 
@@ -240,7 +217,7 @@ describe("a chain node that lies, beside one witness that does not", () => {
     const made = await newVaultKeyRecord(view, wrap, author);
     const caught: Uint8Array[] = [];
     const client = deceived([offering(made), catching(caught)], witnessed());
-    const writing = client.files.upload({ vaultId: empty.id, name: "n.txt", body: bytes("for members") });
+    const writing = client.files.upload({ vaultId: empty.id, name: "n.txt", body: "for members" });
     await expect(writing).rejects.toEqual(disagreement());
     expect(caught).toEqual([]);
   });
@@ -249,7 +226,7 @@ describe("a chain node that lies, beside one witness that does not", () => {
 describe("the package", () => {
   test("is made immutable by the transaction that publishes it, which gives nobody the right to change it", async () => {
     const signed: Uint8Array[] = [];
-    const publisher = sending(stack.owner);
+    const publisher = stack.owner.signer;
     const signTransaction = (transaction: Uint8Array) => {
       signed.push(transaction);
       return publisher.signTransaction(transaction);
@@ -269,32 +246,6 @@ describe("the package", () => {
   });
 });
 
-type Stranger = Awaited<ReturnType<typeof strangerIn>>;
-
-/** The version after the one that was kept, by the stranger. */
-async function writeAs(
-  author: Stranger["author"],
-  view: Stranger["view"],
-  { record, key }: OpenedVaultKey,
-  { file }: KeptVersion,
-): Promise<KeptVersion> {
-  const versionId = crypto.randomUUID();
-  const plan = await newFilePlan(platform, {
-    ...{ fileId, versionId, contentSize: "forged".length, padded: false },
-    envelopeOf: (request) => makeEnvelope(platform, record, key, request),
-  });
-  const pieces: Uint8Array[] = [];
-  for await (const piece of encryptFile(plan, bytes("forged"))) pieces.push(piece.slice());
-  const { header, envelope, messageSize } = plan;
-  const statement = await makeVersionStatement(view, author, {
-    ...{ record, header, envelope, commitment: plan.keys.commitment, messageLength: messageSize ?? 0, digest: null },
-    previous: parseVersionStatement(Buffer.from(file.shared?.version ?? "", "base64")),
-    time: Date.now(),
-  });
-  const shared = { ...file.shared, version: Buffer.from(statement.bytes).toString("base64") };
-  return { file: { ...file, versionId, shared } as File, bytes: Buffer.concat(pieces) };
-}
-
 /** Lists the stranger's record as the vault's current one. */
 function offering({ record }: OpenedVaultKey): Middleware {
   const hex = (raw: Uint8Array): string => Buffer.from(raw).toString("hex");
@@ -313,13 +264,4 @@ function catching(caught: Uint8Array[]): Middleware {
     caught.push(new Uint8Array(await request.arrayBuffer()));
     return Response.json({ error: "caught" }, { status: 400 });
   };
-}
-
-async function openedBy({ record, key }: OpenedVaultKey, file: Uint8Array): Promise<string> {
-  const { envelope, commitment, headerPrefix } = parseFileStart(file);
-  const { wrapped } = parseEnvelope(envelope);
-  const dataKey = await unwrapDataKey(platform, record, key, wrapped, { commitment, headerPrefix });
-  const pieces: Uint8Array[] = [];
-  for await (const piece of decryptFile(platform, file, { unlock: () => ({ dataKey }) })) pieces.push(piece.slice());
-  return Buffer.concat(pieces).toString();
 }
