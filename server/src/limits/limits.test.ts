@@ -38,10 +38,11 @@ describe("a bucket", () => {
     ["mailAddress", 3, HOUR],
     ["login", 10, MINUTE],
     ["signup", 10, MINUTE],
+    ["idp", 30, MINUTE],
     ["anonymous", 60, MINUTE],
     ["refresh", 30, MINUTE],
   ] as const)(
-    "%s gives exactly %i at once, one more at the edge of its interval, and is full after its window [D2-mail-operations D2-login D2-signup D2-refresh]",
+    "%s gives exactly %i at once, one more at the edge of its interval, and is full after its window [D2-mail-operations D2-login D2-signup D2-idp D2-refresh]",
     (bucket, quota, window) => {
       const { limits, clock } = openLimits();
       expect(takeMany(limits, bucket, "one", quota + 15)).toBe(quota);
