@@ -1,4 +1,5 @@
 import { api, endpointsOf } from "@coffer/contract";
+import { createClient } from "@coffer/sdk";
 import { expect, it } from "vitest";
 import { attackForeignIds, idsDeepIn, placesOf } from "./foreign-ids.ts";
 import { openSharedStack } from "../kit/shared-stack.ts";
@@ -50,7 +51,9 @@ it("nothing that it tries with the ids of a shared vault succeeds", async () => 
     ...{ vaultId, fileId: file.id, folderId: folder.id, versionId: file.versionId, chainAddress: member.chainAddress },
     ...{ chainObjectId: chainObjectId ?? "", vaultKeyId: key?.keyId ?? "" },
   };
-  const victim = { account: { id: "", key: apiKey }, objects };
+  // One that knows nothing of shared vaults makes the rest, all of it public.
+  const plain = createClient({ baseUrl: stack.baseUrl, credentials: { apiKey } });
+  const victim = { account: { client: plain, key: apiKey }, objects };
   const { findings, checks } = await attackForeignIds({ baseUrl: stack.baseUrl }, SEED, victim);
   expect(findings).toEqual([]);
   expect(checks).toBeGreaterThan(1000);

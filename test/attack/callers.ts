@@ -1,7 +1,8 @@
 /** Whose credentials the attack uses: every kind that there is, and none of them may reach the victim's objects. */
 import { newChainKey } from "../acceptance/kit/chain.ts";
+import type { SignedUp } from "../kit/signed-up.ts";
 import type { Objects } from "./objects.ts";
-import { type Account, make, send, type Target } from "./target.ts";
+import { send, type Target } from "./target.ts";
 
 /** Who asks. */
 export interface Caller {
@@ -16,13 +17,16 @@ export interface Callers {
 }
 
 /** `own`: what the attacker may name itself. */
-export async function makeCallers(target: Target, victim: Account, attacker: Account, own: Objects): Promise<Callers> {
-  const key = (account: Account, more: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>> =>
-    make(target, { method: "POST", path: "/api/auth/api-keys", json: { name: "attack", ...more } }, account.key);
-  const newVault = { method: "POST", path: "/api/vaults", json: { name: "elsewhere", type: "public" } };
-  const elsewhere = (await make(target, newVault, victim.key))["vault"] as { readonly id: string };
-  const revoked = await key(victim, {});
-  await make(target, { method: "DELETE", path: `/api/auth/api-keys/${String(revoked["id"])}` }, victim.key);
+export async function makeCallers(
+  target: Target,
+  victim: SignedUp,
+  attacker: SignedUp,
+  own: Objects,
+): Promise<Callers> {
+  const keyOf = async ({ client }: SignedUp, more: object) => client.apiKeys.create({ name: "attack", ...more });
+  const elsewhere = await victim.client.vaults.create({ name: "elsewhere", type: "public" });
+  const revoked = await keyOf(victim, {});
+  await victim.client.apiKeys.revoke(revoked.id);
   const scopes = ["files:read", "folders:read"];
   const unsure = [
     await agentOf(target, "another account's agent", attacker, [own.vaultId]),
@@ -34,14 +38,14 @@ export async function makeCallers(target: Target, victim: Account, attacker: Acc
       { kind: "another account's owner", credential: attacker.key },
       {
         kind: "another account's key limited to a vault",
-        credential: String((await key(attacker, { vaultIds: [own.vaultId] }))["key"]),
+        credential: (await keyOf(attacker, { vaultIds: [own.vaultId] })).key,
       },
-      { kind: "another account's key that only reads", credential: String((await key(attacker, { scopes }))["key"]) },
+      { kind: "another account's key that only reads", credential: (await keyOf(attacker, { scopes })).key },
       {
         kind: "the account's own key, limited to another vault",
-        credential: String((await key(victim, { vaultIds: [elsewhere.id] }))["key"]),
+        credential: (await keyOf(victim, { vaultIds: [elsewhere.id] })).key,
       },
-      { kind: "the account's own key, revoked", credential: String(revoked["key"]) },
+      { kind: "the account's own key, revoked", credential: revoked.key },
       { kind: "a key that nobody has", credential: attacker.key.replace(/.{6}$/, "000000") },
       { kind: "nobody", credential: null },
       ...unsure.filter((each) => typeof each !== "string"),
@@ -54,11 +58,10 @@ export async function makeCallers(target: Target, victim: Account, attacker: Acc
 async function agentOf(
   target: Target,
   kind: string,
-  account: Account,
+  { client }: SignedUp,
   vaultIds: readonly string[],
 ): Promise<Caller | string> {
-  const invite = { method: "POST", path: "/api/auth/invites", json: { name: "attack", vaultIds } };
-  const code = String((await make(target, invite, account.key))["code"]);
+  const { code } = await client.invites.create({ name: "attack", vaultIds: [...vaultIds] });
   const json = await newChainKey(target.baseUrl).redeeming(code);
   const answer = await send(target, { method: "POST", path: "/api/auth/invites/redeem", json }, null);
   if (answer.status !== 201) return `no ${kind}: redeeming was answered ${String(answer.code)}`;

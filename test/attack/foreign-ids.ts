@@ -7,7 +7,8 @@ import type * as z from "zod/mini";
 import { arbitraryOf } from "../fuzz/arbitrary.ts";
 import { openDraw, type Draw } from "../fuzz/draw.ts";
 import { makeCallers } from "./callers.ts";
-import { type Account, type Answer, type Call, type Section, send, signUp, type Target } from "./target.ts";
+import { signUp, type SignedUp } from "../kit/signed-up.ts";
+import { type Answer, type Call, type Section, send, type Target } from "./target.ts";
 import { makeObjects, readObjects, type Objects } from "./objects.ts";
 
 /** Which object a field names, whatever section it stands in. */
@@ -84,16 +85,16 @@ function namesIn(schema: z.core.$ZodType, depth: number): { name: string; depth:
 
 /** Whoever is attacked, where it is not an account with public vaults alone. */
 export interface Victim {
-  readonly account: Account;
+  readonly account: SignedUp;
   /** In the place of what every account has. */
   readonly objects: Partial<Objects>;
 }
 
 export async function attackForeignIds(target: Target, seed: number, given?: Victim): Promise<Section> {
   // In development a request without a credential is the first user's: this one is neither side.
-  await signUp(target);
-  const victim = given?.account ?? (await signUp(target));
-  const attacker = await signUp(target);
+  await signUp(target.baseUrl);
+  const victim = given?.account ?? (await signUp(target.baseUrl));
+  const attacker = await signUp(target.baseUrl);
   const theirs = { ...(await makeObjects(target, victim)), ...given?.objects };
   const own = await makeObjects(target, attacker);
   const { callers, notes: missing } = await makeCallers(target, victim, attacker, own);

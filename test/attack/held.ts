@@ -8,7 +8,8 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Flood, Manner } from "./flood.ts";
-import { type Account, make, readMemory, readWork, type Section, send, signUp, type Target } from "./target.ts";
+import { signUp, type SignedUp } from "../kit/signed-up.ts";
+import { readMemory, readWork, type Section, send, type Target } from "./target.ts";
 
 const MIB = 1024 * 1024;
 
@@ -23,7 +24,7 @@ const ROWS = 16 * MIB;
 const MEASURED_MS = 8_000;
 
 export async function* attackWithHeldBytes(target: Target): AsyncGenerator<Section> {
-  const [attacker, other] = [await signUp(target), await signUp(target)];
+  const [attacker, other] = [await signUp(target.baseUrl), await signUp(target.baseUrl)];
   yield await measureLatency(target, attacker);
   yield await fillRoom(target, attacker, other);
   for (const manner of ["held open JSON", "held JSON", "held upload"] as const)
@@ -31,7 +32,7 @@ export async function* attackWithHeldBytes(target: Target): AsyncGenerator<Secti
 }
 
 /** `/healthz` of everybody else while many connections misbehave, each in another way. */
-async function measureLatency(target: Target, { key }: Account): Promise<Section> {
+async function measureLatency(target: Target, { key }: SignedUp): Promise<Section> {
   const idle = await healthTimes(target, MEASURED_MS / 4);
   const manners: Manner[] = [
     "slow headers",
@@ -88,7 +89,7 @@ function percentile(values: readonly number[], part: number): number {
 }
 
 /** The most memory that the server takes while a crowd holds back what it sends. */
-async function measureMemory(target: Target, { key }: Account, manner: Manner): Promise<Section> {
+async function measureMemory(target: Target, { key }: SignedUp, manner: Manner): Promise<Section> {
   const name = `${String(BOUNDS.crowd)} connections: ${manner}`;
   let most = readMemory(target);
   if (most === null)
@@ -109,12 +110,9 @@ async function measureMemory(target: Target, { key }: Account, manner: Manner): 
 }
 
 /** One account holds as many bytes as it can; the disk holds no more of them than its quota and one file, and another goes on storing. */
-async function fillRoom(target: Target, attacker: Account, other: Account): Promise<Section> {
+async function fillRoom(target: Target, attacker: SignedUp, other: SignedUp): Promise<Section> {
   const findings: string[] = [];
-  const { account } = (await make(target, { method: "GET", path: "/api/account" }, attacker.key)) as {
-    account: { limits: { storageBytes: number } };
-  };
-  const quota = account.limits.storageBytes;
+  const quota = (await attacker.client.account.get()).account.limits.storageBytes;
   const before = await readDisk(target);
   let most = before ?? 0;
   await under(target, { connections: HELD.connections, key: attacker.key, manners: ["held end"] }, async () => {

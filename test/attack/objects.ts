@@ -1,8 +1,10 @@
 /** One object of each kind of an account, with a name that is nowhere else. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { TUS_VERSION } from "@coffer/contract";
-import { newChainKey } from "../acceptance/kit/chain.ts";
-import { type Account, type Call, make, send, type Target } from "./target.ts";
+import { chainKeySigner, createClient, generateChainKey, type Client } from "@coffer/sdk";
+import { tusMetadata } from "../conformance/samples.ts";
+import type { SignedUp } from "../kit/signed-up.ts";
+import { type Call, send, type Target } from "./target.ts";
 
 export interface Objects {
   readonly vaultId: string;
@@ -25,27 +27,24 @@ export interface Objects {
   readonly canary: string;
 }
 
-export async function makeObjects(target: Target, { key }: Account): Promise<Objects> {
-  const canary = `canary-${crypto.randomUUID()}`;
-  const post = (path: string, json: unknown) => make(target, { method: "POST", path, json }, key);
-  const idIn = (answer: Record<string, unknown>, kind: string) => (answer[kind] as { id: string }).id;
-  const vaultId = idIn(await post("/api/vaults", { name: canary, type: "public" }), "vault");
-  const folderId = idIn(await post("/api/folders", { name: canary, vaultId }), "folder");
-  const upload = { method: "POST", path: `/api/files?folderId=${folderId}&name=${canary}`, bytes: Buffer.from(canary) };
-  const { id: fileId, versionId } = (await make(target, upload, key))["file"] as { id: string; versionId: string };
-  const metadata = `filename ${Buffer.from(`${canary}-upload`).toString("base64")},vaultId ${Buffer.from(vaultId).toString("base64")}`;
+export async function makeObjects(target: Target, { client, key }: SignedUp): Promise<Objects> {
+  const canary = `canary-${randomUUID()}`;
+  const { id: vaultId } = await client.vaults.create({ name: canary, type: "public" });
+  const { id: folderId } = await client.folders.create({ name: canary, vaultId });
+  const { file } = await client.files.upload({ folderId, name: canary, body: Buffer.from(canary) });
+  const metadata = tusMetadata({ filename: `${canary}-upload`, vaultId });
   const headers = { "tus-resumable": TUS_VERSION, "upload-length": "6", "upload-metadata": metadata };
   const creation = await send(target, { method: "POST", path: "/api/uploads", headers }, key);
-  const webhook = { url: "https://127.0.0.1:9/attack", events: ["file.deleted"], description: canary };
-  const webhookId = idIn(await post("/api/webhooks/", webhook), "webhook");
+  const hook = { url: "https://127.0.0.1:9/attack", events: ["file.deleted" as const], description: canary };
+  const { id: webhookId } = (await client.webhooks.create(hook)).webhook;
   return {
-    ...{ canary, vaultId, folderId, fileId, webhookId, versionId },
+    ...{ canary, vaultId, folderId, fileId: file.id, webhookId, versionId: file.versionId },
     ...{ chainObjectId: `0x${randomBytes(32).toString("hex")}`, vaultKeyId: randomBytes(32).toString("hex") },
-    ...{ sessionId: await openSession(target), chainAddress: await inviteAgent(target, key) },
+    ...{ sessionId: await openSession(target), chainAddress: await inviteAgent(target, client) },
     uploadId: creation.headers.get("location")?.split("/").at(-1) ?? "",
-    keyId: String((await post("/api/auth/api-keys", { name: canary, vaultIds: [vaultId] }))["id"]),
-    inviteId: String((await post("/api/auth/invites", { name: canary, vaultIds: [vaultId] }))["id"]),
-    deliveryId: idIn(await make(target, { method: "POST", path: `/api/webhooks/${webhookId}/test` }, key), "delivery"),
+    keyId: (await client.apiKeys.create({ name: canary, vaultIds: [vaultId] })).id,
+    inviteId: (await client.invites.create({ name: canary, vaultIds: [vaultId] })).id,
+    deliveryId: (await client.webhooks.test(webhookId)).id,
   };
 }
 
@@ -55,19 +54,19 @@ async function openSession(target: Target): Promise<string> {
   const answer = await send(target, { method: "POST", path: "/api/auth/signup", json }, null);
   if (answer.status !== 201) return randomUUID();
   const { accessToken } = JSON.parse(answer.text) as { readonly accessToken: string };
-  const { sessions } = await make(target, { method: "GET", path: "/api/auth/sessions" }, accessToken);
-  return (sessions as readonly { readonly id: string }[])[0]?.id ?? "";
+  const client = createClient({ baseUrl: target.baseUrl, credentials: { apiKey: accessToken } });
+  return (await client.sessions.list()).sessions[0]?.id ?? "";
 }
 
-async function inviteAgent(target: Target, key: string): Promise<string> {
-  const invite = { method: "POST", path: "/api/auth/invites", json: { name: "agent" } };
-  const json = await newChainKey(target.baseUrl).redeeming(String((await make(target, invite, key))["code"]));
-  await make(target, { method: "POST", path: "/api/auth/invites/redeem", json }, null);
-  return json.chainAddress;
+async function inviteAgent({ baseUrl }: Target, client: Client): Promise<string> {
+  const signer = await chainKeySigner((await generateChainKey()).privateKey);
+  const { text } = await client.invites.create({ name: "agent" });
+  await createClient({ baseUrl }).invites.redeem(text, signer);
+  return signer.chainAddress;
 }
 
 /** All that the account sees of them, as one text: equal when nothing of it was changed. */
-export async function readObjects(target: Target, { key }: Account, objects: Objects): Promise<string> {
+export async function readObjects(target: Target, { key }: SignedUp, objects: Objects): Promise<string> {
   const { vaultId, folderId, fileId, uploadId, keyId, webhookId } = objects;
   const tus = { "tus-resumable": TUS_VERSION };
   const calls: Call[] = [

@@ -9,12 +9,6 @@ export interface Target {
   readonly directory?: string;
 }
 
-export interface Account {
-  readonly id: string;
-  /** The owner's key, with all rights. */
-  readonly key: string;
-}
-
 export interface Call {
   readonly method: string;
   /** With the query. */
@@ -45,21 +39,6 @@ export async function send({ baseUrl }: Target, call: Call, credential: string |
   if (isFeed) await response.body?.cancel();
   const text = isFeed ? "" : await response.text();
   return { status: response.status, code: response.headers.get("x-error-code"), headers: response.headers, text };
-}
-
-/** The answer's JSON; rejects when the call fails. */
-export async function make(target: Target, call: Call, credential: string | null): Promise<Record<string, unknown>> {
-  const answer = await send(target, call, credential);
-  if (answer.status >= 300)
-    throw new Error(`${call.method} ${call.path} answered ${String(answer.status)} ${answer.text}`);
-  return answer.text === "" ? {} : (JSON.parse(answer.text) as Record<string, unknown>);
-}
-
-/** Needs a development server: nobody else makes accounts without an access code. */
-export async function signUp(target: Target): Promise<Account> {
-  const json = { email: `${crypto.randomUUID()}@attack.example` };
-  const { id, apiKey } = await make(target, { method: "POST", path: "/api/auth/dev-signup", json }, null);
-  return { id: String(id), key: String(apiKey) };
 }
 
 /** Bytes of memory that the server's process has; null where it is not known. */
