@@ -25,6 +25,8 @@ export async function inspectData(directory: string): Promise<string[]> {
   const temporaries = await names(join(directory, "blobs", "temporary"));
   const known = new Set([...rows.files, ...rows.uploads, ...rows.deletions].map((row) => row.blob_key));
   const unfinished = new Set(rows.uploads.filter((row) => row.finished_file_id === null).map((row) => row.blob_key));
+  // What took an upload over left the bytes of the writer before to the queue.
+  const queued = new Set(rows.deletions.map((row) => row.blob_key));
   const problems = [
     ...rows.files
       .filter((row) => blobs.get(row.blob_key) !== row.size)
@@ -34,7 +36,7 @@ export async function inspectData(directory: string): Promise<string[]> {
     ...[...blobs.keys()].filter((key) => !known.has(key)).map((key) => `orphan blob: ${key}`),
     ...temporaries.map((name) => `temporary file: ${name}`),
     ...partials
-      .filter((name) => !unfinished.has(name.replace(/\.length$/, "")))
+      .filter((name) => [unfinished, queued].every((keys) => !keys.has(name.replace(/\.length$/, ""))))
       .map((name) => `orphan partial: ${name}`),
     ...[...unfinished]
       .filter((key) => !partials.includes(key) && !blobs.has(key))

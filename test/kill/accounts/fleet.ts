@@ -1,0 +1,87 @@
+/** Server processes on one data directory, of which any may be killed at any moment; another one takes its place, on a port of its own. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Draw } from "../../fuzz/draw.ts";
+import { type ServerProcess, startServerProcess } from "../server-process.ts";
+
+/** Accounts make keys and invites all the time, and end few. */
+const ENVIRONMENT = { SERVICE_MAX_API_KEYS: "100000", SERVICE_MAX_INVITES: "100000" };
+
+interface Member {
+  /** null: killed, and on its way back. */
+  server: ServerProcess | null;
+}
+
+export interface Fleet extends AsyncDisposable {
+  readonly directory: string;
+  readonly kills: number;
+  /** What the processes logged as errors. */
+  readonly faults: readonly string[];
+  /** The address of one that is up, as far as anybody knows. */
+  pick(draw: Draw): string;
+  /** Kills one with SIGKILL and starts it again. Most of them stay up. */
+  kill(draw: Draw): Promise<void>;
+  /** Ends all but one, kills that one, too, and waits until it has cleaned up behind all. */
+  settle(): Promise<void>;
+}
+
+export async function openFleet(size: number): Promise<Fleet> {
+  const directory = await mkdtemp(join(tmpdir(), "coffer-fleet-"));
+  const members: Member[] = [];
+  for (let at = 0; at < size; at += 1) members.push({ server: await start(directory) });
+  return new Processes(directory, members);
+}
+
+const start = (directory: string): Promise<ServerProcess> =>
+  startServerProcess({ directory, environment: ENVIRONMENT });
+
+class Processes implements Fleet {
+  readonly directory: string;
+  readonly faults: string[] = [];
+  kills = 0;
+  readonly #members: readonly Member[];
+
+  constructor(directory: string, members: readonly Member[]) {
+    this.directory = directory;
+    this.#members = members;
+  }
+
+  pick(draw: Draw): string {
+    const server = draw.any(this.#members.flatMap((member) => member.server ?? []));
+    if (server === undefined) throw new Error("no process is up");
+    return server.baseUrl;
+  }
+
+  async kill(draw: Draw): Promise<void> {
+    const up = this.#members.filter(({ server }) => server !== null);
+    const member = draw.any(up);
+    if (member === undefined || up.length <= this.#members.length / 2) return;
+    await this.#end(member);
+    this.kills += 1;
+    member.server = await start(this.directory);
+  }
+
+  async settle(): Promise<void> {
+    for (const member of this.#members) await this.#end(member);
+    const [member] = this.#members;
+    if (member === undefined) return;
+    member.server = await start(this.directory);
+    await member.server.waitForLine((line) => line.event === "job" && line.job === "start-up");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const member of this.#members) await this.#end(member);
+    await rm(this.directory, { recursive: true, force: true });
+  }
+
+  async #end(member: Member): Promise<void> {
+    const { server } = member;
+    if (server === null) return;
+    member.server = null;
+    await server.end("SIGKILL");
+    // pino: 50 is error.
+    const faults = server.log.filter((line) => Number(line.level) >= 50);
+    this.faults.push(...faults.map((line) => `logged: ${JSON.stringify(line)}`));
+  }
+}
