@@ -3,6 +3,7 @@ import { api, ERRORS } from "@coffer/contract";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Socket } from "node:net";
 import type { Deps } from "./deps.ts";
+import { Heads, waking } from "./features/events/heads.ts";
 import { OpenFeeds } from "./features/events/open-feeds.ts";
 import { createHandlers } from "./features/index.ts";
 import type { Readiness } from "./features/system/handlers.ts";
@@ -80,7 +81,9 @@ export function buildApp(deps: Deps, options: AppOptions): App {
   observeRequests(app, log, metrics, crossOrigin);
   answerFailures(app);
   const feeds = openFeeds(app);
-  const handlers = createHandlers({ ...deps, readiness: options.readiness, metrics, limits, feeds });
+  const heads = new Heads(deps);
+  const parts = { readiness: options.readiness, metrics, limits, feeds, heads };
+  const handlers = createHandlers({ ...deps, database: waking(deps.database, heads), ...parts });
   implement(app, api, handlers, pipeline);
   if (settings.servesPages) servePages(app, { ...pipeline, auth: handlers.auth });
   flushKeyNotes(app, deps, authenticator, log);

@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import type { Queries } from "../../ports/database.ts";
 import { openTestLog } from "../audit/test-log.ts";
 import { removeEntries } from "../audit/store.ts";
-import { BATCH, openFeed, type Pause } from "./feed.ts";
+import { BATCH, openFeed } from "./feed.ts";
+import { Heads, type Pause } from "./heads.ts";
 import { addChange, type ReadBlock, readBlocks, takeIds } from "./test-feed.ts";
 import { ofEachTest } from "../../test-each.ts";
 
@@ -32,7 +33,8 @@ function follow(after = 0, onWait: (elapsed: number) => Promise<unknown> | void 
       return log.database.all(query);
     },
   };
-  const parts = { database: counting as unknown as Queries, clock: { elapsed: () => elapsed }, pause };
+  const looking = { database: log.database, clock: { elapsed: () => elapsed }, pause };
+  const parts = { ...looking, database: counting as unknown as Queries, heads: new Heads(looking) };
   const watched: Watched = {
     blocks: readBlocks(openFeed(parts, { accountId: log.accountId, after, signal: stop.signal })),
     looks: 0,
@@ -141,7 +143,8 @@ describe("[D6-event-feed D1-changes-readers] the feed", () => {
 
   it("ends when it is told to, during a wait too, and leaves no timer", async () => {
     const stop = new AbortController();
-    const parts = { database: log.database, clock: { elapsed: () => 0 } };
+    const looking = { database: log.database, clock: { elapsed: () => 0 } };
+    const parts = { ...looking, heads: new Heads(looking) };
     const feed = openFeed(parts, { accountId: log.accountId, after: 0, signal: stop.signal });
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     const before = timers();

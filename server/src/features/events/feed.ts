@@ -6,16 +6,14 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Queries } from "../../ports/database.ts";
 import type { ChangeRow } from "../../ports/tables.ts";
 import { listChangesAfter } from "../changes/store.ts";
+import type { Heads } from "./heads.ts";
 import { renderPayload } from "../webhooks/payload.ts";
 
 export interface FeedParts {
   readonly database: Queries;
   readonly clock: Pick<Clock, "elapsed">;
-  /** Resolves after so many milliseconds, or as soon as the signal aborts; never rejects. Tests bring their own. */
-  readonly pause?: Pause;
+  readonly heads: Heads;
 }
-
-export type Pause = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 
 export interface FeedStart {
   readonly accountId: string;
@@ -27,8 +25,6 @@ export interface FeedStart {
 
 /** Rows of one step: what a feed holds in memory for a reader that is slow. */
 export const BATCH = 100;
-/** Between two looks for changes; those of other processes show no later. One look reads one page of an index. Milliseconds. */
-const POLL = 250;
 /** Proxies cut connections that are silent, and a reader that is gone shows only when it is written to (§9.2.7: "every 15 seconds or so"). */
 const HEARTBEAT = 15_000;
 /** After which a browser connects again, in milliseconds. */
@@ -39,7 +35,7 @@ const RETRY = 2_000;
  * nothing is read ahead for it.
  */
 export async function* openFeed(parts: FeedParts, start: FeedStart): AsyncGenerator<Uint8Array, void, undefined> {
-  const { database, clock, pause = pauseFor } = parts;
+  const { database, clock, heads } = parts;
   const { accountId, signal } = start;
   let { after } = start;
   let spokeAt = clock.elapsed();
@@ -55,7 +51,7 @@ export async function* openFeed(parts: FeedParts, start: FeedStart): AsyncGenera
       yield encode(text);
       spokeAt = clock.elapsed();
     }
-    if (changes.length < BATCH) await pause(POLL, signal);
+    if (changes.length < BATCH) await heads.beyond({ accountId, after, until: spokeAt + HEARTBEAT }, signal);
   }
 }
 
@@ -67,17 +63,4 @@ function renderEvent(change: ChangeRow): string {
 
 function encode(text: string): Uint8Array {
   return Buffer.from(text);
-}
-
-function pauseFor(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const finish = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", finish);
-      resolve();
-    };
-    const timer = setTimeout(finish, milliseconds);
-    signal.addEventListener("abort", finish);
-  });
 }

@@ -3,10 +3,12 @@ import type { Deps } from "../../deps.ts";
 import { type GroupHandlers, Reply } from "../../handler.ts";
 import { openFeed } from "./feed.ts";
 import type { FeedPlace, OpenFeeds } from "./open-feeds.ts";
+import type { Heads } from "./heads.ts";
 import { findHead } from "./store.ts";
 
 export interface EventsParts {
   readonly feeds: OpenFeeds;
+  readonly heads: Heads;
 }
 
 type Needs = Pick<Deps, "database" | "clock"> & EventsParts;

@@ -1,0 +1,125 @@
+/**
+ * The heads of the accounts that are followed: one look at the database four times a second for all the feeds of this process, and one at
+ * once when an account is changed here. What other processes write shows no later than the next look.
+ */
+import type { Clock } from "../../ports/clock.ts";
+import type { Database, Queries } from "../../ports/database.ts";
+import { findHeads } from "./store.ts";
+
+export interface HeadsParts {
+  readonly database: Queries;
+  readonly clock: Pick<Clock, "elapsed">;
+  /** Resolves after so many milliseconds, or as soon as the signal aborts; never rejects. Tests bring their own. */
+  readonly pause?: Pause;
+}
+
+export type Pause = (milliseconds: number, signal: AbortSignal) => Promise<void>;
+
+/** Between two looks. Milliseconds. */
+const POLL = 250;
+
+export interface Awaited {
+  readonly accountId: string;
+  /** The number that the account's head is to be beyond. */
+  readonly after: number;
+  /** Elapsed milliseconds: no longer than until then. */
+  readonly until: number;
+}
+
+interface Waiter extends Awaited {
+  end(error?: unknown): void;
+}
+
+export class Heads {
+  readonly #parts: HeadsParts;
+  readonly #waiting = new Set<Waiter>();
+  #isLooking = false;
+  /** Ends the pause between two looks. */
+  #pausing = new AbortController();
+
+  constructor(parts: HeadsParts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves once the head is beyond, the time is over, or the signal aborts. Rejects when the database does. */
+  beyond(awaited: Awaited, signal: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+    const leave = (): void => waiter.end();
+    const waiter: Waiter = {
+      ...awaited,
+      end: (error) => {
+        this.#waiting.delete(waiter);
+        signal.removeEventListener("abort", leave);
+        if (this.#waiting.size === 0) this.#pausing.abort();
+        if (error === undefined) resolve(undefined);
+        else reject(error);
+      },
+    };
+    this.#waiting.add(waiter);
+    signal.addEventListener("abort", leave);
+    if (signal.aborted) leave();
+    else if (!this.#isLooking) void this.#look();
+    return promise;
+  }
+
+  /** These accounts may have a new head. */
+  wake(accountIds: readonly string[]): void {
+    for (const { accountId } of this.#waiting) if (accountIds.includes(accountId)) return this.#pausing.abort();
+  }
+
+  async #look(): Promise<void> {
+    const { database, clock, pause = pauseFor } = this.#parts;
+    this.#isLooking = true;
+    try {
+      while (this.#waiting.size > 0) {
+        await pause(POLL, this.#pausing.signal);
+        // What wakes from here on may be too late for this look, and is in time for the next.
+        this.#pausing = new AbortController();
+        if (this.#waiting.size === 0) break;
+        const heads = await findHeads(database, [...new Set([...this.#waiting].map(({ accountId }) => accountId))]);
+        const now = clock.elapsed();
+        for (const waiter of this.#waiting)
+          if ((heads.get(waiter.accountId) ?? 0) > waiter.after || now >= waiter.until) waiter.end();
+      }
+    } catch (error) {
+      for (const waiter of this.#waiting) waiter.end(error);
+    } finally {
+      this.#isLooking = false;
+      this.#pausing = new AbortController();
+    }
+  }
+}
+
+/** The database, for who changes accounts that others follow here. */
+export function waking(database: Database, heads: Pick<Heads, "wake">): Database {
+  return {
+    build: database.build,
+    capabilities: database.capabilities,
+    all: (query) => database.all(query),
+    first: (query) => database.first(query),
+    run: (query) => database.run(query),
+    async act(accountIds, work, options) {
+      const result = await database.act(accountIds, work, options);
+      heads.wake(accountIds);
+      return result;
+    },
+    transaction: (work, options) => database.transaction(work, options),
+    snapshot: (work) => database.snapshot(work),
+    migration: (work) => database.migration(work),
+    ping: () => database.ping(),
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+  };
+}
+
+function pauseFor(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const finish = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", finish);
+      resolve();
+    };
+    const timer = setTimeout(finish, milliseconds);
+    signal.addEventListener("abort", finish);
+  });
+}
