@@ -70,7 +70,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     const settings = { ...config.settings };
     const providers = openProviders({ ...config, settings }, systemClock);
     if (providers.chain !== null) stack.use(providers.chain);
-    const { database, blobs } = stack.use(await openStorage(config));
+    const { database, blobs, aloneSince } = stack.use(await openStorage(config));
     const deps: Deps = {
       ...{ database, blobs },
       mailer: stack.use(await openMailer(config.mail, { clock: systemClock, random: systemRandom })),
@@ -84,7 +84,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     const readiness: { state: Readiness["state"] } = { state: "starting" };
     const app = buildApp(deps, { log, readiness, stopping: stopping.signal });
     stack.defer(() => app.close());
-    stack.defer(startJobs({ ...deps, log: jobLog(log) }));
+    stack.defer(startJobs({ ...deps, log: jobLog(log) }, aloneSince));
     const stopWebhooks = startWebhooks({ ...deps, log: jobLog(log) });
     stack.defer(() => stopWebhooks(ABORT_GRACE));
     const closeUnused = followUnused(app.server);

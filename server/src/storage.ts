@@ -3,6 +3,7 @@
  * driver of databases or blobs (.dependency-cruiser.cjs), so what must be done at each opening is done here.
  */
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Config } from "./config.ts";
 import { openDiskBlobs } from "./drivers/blobs/disk.ts";
 import type { FileSystem } from "./drivers/blobs/disk/file-system.ts";
@@ -10,8 +11,10 @@ import { openSqlite, type SqliteOptions } from "./drivers/database/sqlite.ts";
 import { openSnapshot, type Snapshot } from "./drivers/database/sqlite/snapshot.ts";
 import { endClaims } from "./features/webhooks/delivery/queue-store.ts";
 import { migrate } from "./migrations/migrate.ts";
+import { enterProcess } from "./drivers/processes.ts";
 import type { BlobStore } from "./ports/blob-store.ts";
 import type { Database } from "./ports/database.ts";
+import { systemClock } from "./ports/clock.ts";
 import { releaseEnded } from "./ports/leases.ts";
 
 export type { Snapshot };
@@ -19,6 +22,11 @@ export type { Snapshot };
 export interface Storage extends AsyncDisposable {
   readonly database: Database;
   readonly blobs: BlobStore;
+  /**
+   * When it was opened by a process that had the data directory to itself: what is older, and not in the rows, was left by one that has
+   * ended. What such a process held is released then, so nobody waits for it. null: others were there, or may have been; their leases run out.
+   */
+  readonly aloneSince: number | null;
 }
 
 export interface StorageOptions {
@@ -34,15 +42,16 @@ export async function openStorage(
   options: StorageOptions = {},
 ): Promise<Storage> {
   await using opened = new AsyncDisposableStack();
+  const entry = opened.use(enterProcess(join(config.blobs.directory, "processes")));
+  const aloneSince = entry.alone ? systemClock.now() : null;
   const database = opened.use(await openMigrated({ path: config.database.path }));
   const blobs = opened.use(await openDiskBlobs({ ...config.blobs, ...options }));
-  const { exclusive, openedAt } = blobs.capabilities;
-  if (exclusive) {
-    await releaseEnded(database, openedAt);
-    await endClaims(database, openedAt);
+  if (aloneSince !== null) {
+    await releaseEnded(database, aloneSince);
+    await endClaims(database, aloneSince);
   }
   const all = opened.move();
-  return { database, blobs, [Symbol.asyncDispose]: () => all.disposeAsync() };
+  return { database, blobs, aloneSince, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
 /** The database alone, beside a server that may be running on it: the reserve for a full disk is the server's. */

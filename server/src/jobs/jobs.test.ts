@@ -61,39 +61,32 @@ describe("the sweep for orphans", () => {
     );
     clock.advance(HOUR + 1);
     const fresh = await storeBlob();
-    expect(await sweepOrphans(deps(), { atStart: false })).toEqual({ orphans: 2, dangling: 0 });
+    expect(await sweepOrphans(deps(), { leftBefore: null })).toEqual({ orphans: 2, dangling: 0 });
     expect(await keys()).toEqual([file.blob_key, upload.blob_key, queued, fresh].toSorted());
   });
 
   it("leaves what is younger than an hour: a request may be about to write its row", async () => {
     await storeBlob();
     clock.advance(HOUR - 1);
-    expect(await sweepOrphans(deps(), { atStart: false })).toEqual({ orphans: 0, dangling: 0 });
+    expect(await sweepOrphans(deps(), { leftBefore: null })).toEqual({ orphans: 0, dangling: 0 });
   });
 
   it("takes everything an earlier process left when it is alone at the start, and nothing of this one", async () => {
     const left = await storeBlob();
     clock.advance(1);
-    blobs = reopened(blobs, { exclusive: true, openedAt: clock.now() });
+    const leftBefore = clock.now();
     clock.advance(1);
     const fresh = await storeBlob();
-    expect(await sweepOrphans(deps(), { atStart: true })).toEqual({ orphans: 1, dangling: 0 });
+    expect(await sweepOrphans(deps(), { leftBefore })).toEqual({ orphans: 1, dangling: 0 });
     expect(await keys()).toEqual([fresh]);
     expect(left).not.toBe(fresh);
-  });
-
-  it("keeps to the age limit at the start when another process is there", async () => {
-    await storeBlob();
-    clock.advance(1);
-    blobs = reopened(blobs, { exclusive: false, openedAt: clock.now() });
-    expect(await sweepOrphans(deps(), { atStart: true })).toEqual({ orphans: 0, dangling: 0 });
   });
 
   it("reports rows without a blob and never touches them", async () => {
     const kept = await storeFile();
     const dangling = await storeFile();
     await blobs.delete(dangling.blob_key);
-    expect(await sweepOrphans(deps(), { atStart: true })).toEqual({ orphans: 0, dangling: 1 });
+    expect(await sweepOrphans(deps(), { leftBefore: clock.now() })).toEqual({ orphans: 0, dangling: 1 });
     expect(errors).toEqual(["files without content"]);
     const rows = await database.all(database.build.selectFrom("files").select("id"));
     expect(rows.map((row) => row.id).toSorted()).toEqual([kept.id, dangling.id].toSorted());
@@ -105,11 +98,11 @@ describe("the sweep for orphans", () => {
     await blobs.begin(file.blob_key);
     const whole = { ...(await first()), complete: true };
     const both = {
-      ...reopened(blobs, blobs.capabilities),
+      ...reopened(blobs),
       list: () => inOrder([whole, { ...whole, complete: false }]),
     };
     clock.advance(2 * HOUR);
-    expect(await sweepOrphans({ ...deps(), blobs: both }, { atStart: false })).toEqual({ orphans: 1, dangling: 0 });
+    expect(await sweepOrphans({ ...deps(), blobs: both }, { leftBefore: null })).toEqual({ orphans: 1, dangling: 0 });
   });
 });
 
@@ -157,7 +150,7 @@ describe("queued blob deletions", () => {
     const queue = [bad, good].map((blob_key) => ({ ...nobodys, blob_key, not_before: 0 }));
     await database.run(database.build.insertInto("blob_deletions").values(queue));
     const failing = {
-      ...reopened(blobs, blobs.capabilities),
+      ...reopened(blobs),
       delete: (key: string) => (key === bad ? Promise.reject(new Error("EIO")) : blobs.delete(key)),
     };
     expect(await deleteQueuedBlobs({ ...deps(), blobs: failing }, running)).toEqual({ deleted: 1, failed: 1 });
@@ -288,9 +281,9 @@ async function* inOrder<Item>(items: readonly Item[]): AsyncGenerator<Item> {
 }
 
 /** The same content as a store that another process opens would see it. */
-function reopened(store: BlobStore, capabilities: Partial<BlobStore["capabilities"]>): BlobStore {
+function reopened(store: BlobStore): BlobStore {
   return {
-    capabilities: { ...store.capabilities, ...capabilities },
+    capabilities: store.capabilities,
     put: (key, source) => store.put(key, source),
     open: (key, range) => store.open(key, range),
     delete: (key) => store.delete(key),

@@ -9,6 +9,7 @@ import { sweepOrphans } from "./sweep.ts";
 import { purgeTrash } from "./trash-purge.ts";
 import { removeEndedSecrets, removeOldDeliveries } from "../features/webhooks/delivery/retention.ts";
 import { openLeases } from "../ports/leases.ts";
+import type { Storage } from "../storage.ts";
 import type { JobDeps } from "./job-deps.ts";
 
 const HOUR = 60 * 60_000;
@@ -18,13 +19,13 @@ const DELETION_PAUSE = 15_000;
 const VERSIONS_PAUSE = 60_000;
 
 /**
- * Starts the jobs, in the process that holds their lease: each runs once now (in a process that found itself alone the sweep then knows
- * that what it finds was left by an earlier one, see {@link sweepOrphans}), afterwards at its own pace. Never throws.
+ * Starts the jobs, in the process that holds their lease: each runs once now, afterwards at its own pace. Never throws.
+ * @param aloneSince see {@link Storage}: the first sweep goes by it.
  * @returns stops them; resolves when the running one has ended.
  */
-export function startJobs(deps: JobDeps): () => Promise<void> {
+export function startJobs(deps: JobDeps, aloneSince: Storage["aloneSince"]): () => Promise<void> {
   const { log } = deps;
-  let atStart = true;
+  let leftBefore = aloneSince;
   return schedule(
     [
       { name: "expire uploads", pause: HOUR, run: (signal) => expireUploads(deps, signal) },
@@ -40,8 +41,8 @@ export function startJobs(deps: JobDeps): () => Promise<void> {
         name: "sweep orphans",
         pause: HOUR,
         run: (signal) => {
-          const options = { atStart, signal };
-          atStart = false;
+          const options = { leftBefore, signal };
+          leftBefore = null;
           return sweepOrphans({ ...deps, log }, options);
         },
       },

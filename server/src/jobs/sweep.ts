@@ -14,21 +14,19 @@ const DANGLING_NAMED = 20;
 type Sweeping = Pick<JobDeps, "database" | "blobs" | "clock" | "log">;
 
 export interface SweepOptions {
-  /** The first run of this process. */
-  readonly atStart: boolean;
+  /** What was modified by then was written by processes that have ended; null: nobody knows. Milliseconds since the Unix epoch. */
+  readonly leftBefore: number | null;
   readonly signal?: AbortSignal;
 }
 
 /**
- * A blob may be waiting for its row in a running request, so only old ones are candidates. When this process is alone
- * with the store, everything older than its opening was left by a process that has ended: no age limit then.
+ * A blob may be waiting for its row in a running request, so only old ones are candidates, and those of processes that have ended.
  */
 export async function sweepOrphans(
   deps: Sweeping,
   options: SweepOptions,
 ): Promise<{ orphans: number; dangling: number }> {
-  const { exclusive, openedAt } = deps.blobs.capabilities;
-  const newest = options.atStart && exclusive ? openedAt : deps.clock.now() - SAFE_AGE;
+  const newest = options.leftBefore ?? deps.clock.now() - SAFE_AGE;
   const rows = await countFiles(deps.database);
   let orphans = 0;
   let filesFound = 0;

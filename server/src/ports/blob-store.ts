@@ -28,10 +28,6 @@ export interface StoredBlob {
 export interface BlobStoreCapabilities {
   /** The smallest part that {@link BlobStore.append} stores without holding bytes back, 1 when there is none. */
   readonly partBytes: number;
-  /** No other process can be writing here while this one runs its start-up clean-up (decided at open). */
-  readonly exclusive: boolean;
-  /** Milliseconds since the Unix epoch. What was modified before was not written by this process. */
-  readonly openedAt: number;
 }
 
 /**

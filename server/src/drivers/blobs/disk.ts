@@ -9,21 +9,18 @@ import type {
   BlobStoreCapabilities,
   StoredBlob,
 } from "../../ports/blob-store.ts";
-import { type Clock, systemClock } from "../../ports/clock.ts";
 import { BufferPool } from "./disk/buffers.ts";
 import { diskFileSystem, type FileSystem } from "./disk/file-system.ts";
 import { keepingFree } from "./disk/free-space.ts";
 import { Health } from "./disk/health.ts";
 import { assertKey, keyOfFile, type Layout, layoutOf } from "./disk/layout.ts";
 import { digestFile, Partials } from "./disk/partials.ts";
-import { enterProcess, type ProcessEntry } from "./disk/processes.ts";
 import { readRange } from "./disk/reading.ts";
 import { BatchWriter } from "./disk/writing.ts";
 
 export interface DiskBlobsOptions {
   /** Made when missing, mode 0700. */
   readonly directory: string;
-  readonly clock?: Clock;
   /** Bytes of the disk that contents leave free; default: none. */
   readonly reserveBytes?: number;
   /** Tests put a double here. */
@@ -39,9 +36,7 @@ export async function openDiskBlobs(options: DiskBlobsOptions): Promise<BlobStor
   const files = keepingFree(options.fileSystem ?? diskFileSystem, { directory, bytes });
   const layout = layoutOf(directory);
   await makeDirectories(files, layout);
-  const entry = enterProcess(layout.processes);
-  const openedAt = (options.clock ?? systemClock).now();
-  return new DiskBlobStore(files, layout, entry, openedAt);
+  return new DiskBlobStore(files, layout);
 }
 
 async function makeDirectories(files: FileSystem, layout: Layout): Promise<void> {
@@ -51,10 +46,9 @@ async function makeDirectories(files: FileSystem, layout: Layout): Promise<void>
 }
 
 class DiskBlobStore implements BlobStore {
-  readonly capabilities: BlobStoreCapabilities;
+  readonly capabilities: BlobStoreCapabilities = { partBytes: 1 };
   readonly #files: FileSystem;
   readonly #layout: Layout;
-  readonly #entry: ProcessEntry;
   readonly #health = new Health();
   readonly #writeBuffers = new BufferPool(BUFFERS);
   readonly #readBuffers = new BufferPool(BUFFERS);
@@ -62,11 +56,9 @@ class DiskBlobStore implements BlobStore {
   /** What `put` is writing in this process. */
   readonly #writing = new Set<BlobKey>();
 
-  constructor(files: FileSystem, layout: Layout, entry: ProcessEntry, openedAt: number) {
-    this.capabilities = { partBytes: 1, exclusive: entry.alone, openedAt };
+  constructor(files: FileSystem, layout: Layout) {
     this.#files = files;
     this.#layout = layout;
-    this.#entry = entry;
     this.#partials = new Partials({ files, layout, health: this.#health, pool: this.#writeBuffers });
   }
 
@@ -176,8 +168,8 @@ class DiskBlobStore implements BlobStore {
     }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#entry[Symbol.dispose]();
+  [Symbol.asyncDispose](): Promise<void> {
+    return Promise.resolve();
   }
 
   /** Gives a flushed file its final name, durably. */

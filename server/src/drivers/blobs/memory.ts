@@ -21,7 +21,7 @@ interface Item {
 }
 
 class MemoryBlobStore implements BlobStore {
-  readonly capabilities: BlobStoreCapabilities;
+  readonly capabilities: BlobStoreCapabilities = { partBytes: 1 };
   readonly #clock: Clock;
   readonly #blobs = new Map<BlobKey, Item>();
   readonly #partials = new Map<BlobKey, Item>();
@@ -29,7 +29,6 @@ class MemoryBlobStore implements BlobStore {
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.capabilities = { partBytes: 1, exclusive: true, openedAt: clock.now() };
   }
 
   async put(key: BlobKey, source: AsyncIterable<Uint8Array>): Promise<BlobReceipt> {

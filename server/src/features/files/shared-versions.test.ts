@@ -44,7 +44,10 @@ describe("a new version", () => {
     expect(kept.bytes.equals(old.bytes)).toBe(true);
     expect(kept.headers["ETag"]).toBe(old.headers["ETag"]);
     expect(await usageOf(service, writing.shared.owner.principal.accountId)).toEqual({ bytes: second.size, files: 1 });
-    expect(await sweepOrphans(jobsOf(service), { atStart: true })).toEqual({ orphans: 0, dangling: 0 });
+    expect(await sweepOrphans(jobsOf(service), { leftBefore: service.clock.now() })).toEqual({
+      orphans: 0,
+      dangling: 0,
+    });
     service.clock.advance(HOUR - 1);
     expect(await expireVersions(service, going)).toEqual({ expired: 0 });
     service.clock.advance(1);

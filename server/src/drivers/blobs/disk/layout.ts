@@ -9,7 +9,6 @@ export interface Layout {
   readonly blobs: readonly string[];
   readonly temporaries: string;
   readonly partials: string;
-  readonly processes: string;
   /** A complete blob. */
   blob(key: BlobKey): string;
   /** The directory of a complete blob. */
@@ -41,11 +40,10 @@ export function layoutOf(root: string): Layout {
   // A hash spreads evenly whatever the keys look like (a common prefix, a time in front).
   const blobDirectory = (key: BlobKey) => join(root, "blobs", hash("sha256", key, "hex").slice(0, 2));
   return {
-    directories: [root, area("blobs"), ...blobs, area("temporary"), area("partial"), area("processes")],
+    directories: [root, area("blobs"), ...blobs, area("temporary"), area("partial")],
     blobs,
     temporaries: area("temporary"),
     partials: area("partial"),
-    processes: area("processes"),
     blobDirectory,
     blob: (key) => join(blobDirectory(key), key),
     temporary: (key) => join(area("temporary"), key),

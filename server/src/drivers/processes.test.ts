@@ -4,8 +4,8 @@ import { readdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { enterProcess } from "./processes.ts";
-import { openTestDirectory } from "../../../test-directory.ts";
-import { ofEachTest } from "../../../test-each.ts";
+import { openTestDirectory } from "../test-directory.ts";
+import { ofEachTest } from "../test-each.ts";
 
 const directory = ofEachTest(openTestDirectory);
 

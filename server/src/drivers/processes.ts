@@ -1,5 +1,5 @@
 /**
- * Which processes use a store's directory. Each writes a file named by its process id; one that has ended without
+ * Which processes use a data directory on this machine. Each writes a file named by its process id; one that has ended without
  * removing its file (kill -9) is told apart by the start time of the process, as ids are used again.
  */
 import { execFileSync } from "node:child_process";
