@@ -13,6 +13,8 @@ import { openMemoryBlobs, openTestDatabase } from "../test-storage.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { Database } from "../ports/database.ts";
 import { systemRandom } from "../ports/random.ts";
+import { insertSession } from "./sessions/store.ts";
+import { insertKey } from "./api-keys/store.ts";
 import { createAccount } from "./account/store.ts";
 import { deletionHandlers } from "./deletion/handlers.ts";
 import { filesHandlers } from "./files/handlers.ts";
@@ -142,11 +144,12 @@ async function insertAccount(
     ...{ created_at: now, updated_at: now },
   };
   await database.transaction((transaction) => createAccount(transaction, row));
+  const keyId = await insertTestKey(database, id, now);
   return {
     ...{
       kind: "api-key",
       accountId: id,
-      keyId: randomUUID(),
+      keyId,
       sessionId: null,
       name: "test",
       accessLevel: "owner",
@@ -154,6 +157,31 @@ async function insertAccount(
     },
     ...{ vaultIds: null, chainAddress: null, expiresAt: null, origin: TEST_ORIGIN },
   };
+}
+
+/** The key of the account's owner: what a caller does is refused once its key has ended. */
+export async function insertTestKey(database: Database, accountId: string, now: number): Promise<string> {
+  const id = randomUUID();
+  await insertKey(database, {
+    ...{ id, account_id: accountId, name: "test", hash: id, prefix: "cof_test", last4: "test", created_at: now },
+    ...{ scopes_json: null, vault_ids_json: null, chain_address: null, chain_public_key: null },
+    ...{ expires_at: null, last_used_at: null, revoked_at: null },
+  });
+  return id;
+}
+
+/** A session of the caller's account. */
+export async function insertTestSession(
+  { database, clock }: Pick<TestService, "database" | "clock">,
+  { accountId }: Principal,
+): Promise<string> {
+  const id = randomUUID();
+  const now = clock.now();
+  await insertSession(database, {
+    ...{ id, account_id: accountId, method: "password", user_agent: null, created_at: now, last_used_at: now },
+    ...{ expires_at: now + 3_600_000, ends_at: now + 3_600_000, revoked_at: null },
+  });
+  return id;
 }
 
 /** The caller's context. `recheck` passes unless another is given. */

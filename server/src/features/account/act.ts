@@ -134,7 +134,8 @@ export function actOn<Result>(
 /**
  * Runs `work` as an act of the caller's account. A member works on another account's vault: `work` meets that, its reads are rolled back,
  * and it runs again as an act of that account, with the caller's locked too; where the vault has gone on meanwhile, once more.
- * Who knows whose the vault is says it: `accountId`. Throws `invalid_credential` when the caller has no account.
+ * Who knows whose the vault is says it: `accountId`. Throws what {@link AccountAct.requireLive} does: who ends a credential acts in the
+ * account as well, so nothing of it is written once that has been answered.
  */
 export function actAs<Result>(
   deps: ActDeps,
@@ -143,7 +144,16 @@ export function actAs<Result>(
   options: TransactionOptions & { readonly accountId?: string } = {},
 ): Promise<Result> {
   return following(options.accountId ?? principal.accountId, (accountId) =>
-    actOnLocked(deps, [principal.accountId, accountId], (actOf) => work(actOf(accountId)), options),
+    actOnLocked(
+      deps,
+      [principal.accountId, accountId],
+      async (actOf) => {
+        const act = actOf(accountId);
+        await act.requireLive(principal);
+        return work(act);
+      },
+      options,
+    ),
   );
 }
 

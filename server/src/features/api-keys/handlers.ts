@@ -32,7 +32,6 @@ export const apiKeysHandlers = (deps: Needs): GroupHandlers<typeof api.apiKeys> 
     const { principal } = context;
     const proven = await verifyBinding(deps, context, body);
     return actAs(deps, principal, async (act) => {
-      await act.requireLive(principal);
       const asked = { chainAddress: body.chainAddress ?? null, proven };
       const { level, ...binding } = await requireBinding(act, asked);
       const rights: Rights = {
@@ -87,7 +86,6 @@ async function rotateKey(
   const { principal } = context;
   const now = deps.clock.now();
   return actAs(deps, principal, async (act) => {
-    await act.requireLive(principal);
     const row = await readKey(act, principal, keyId);
     if (!isLiveKey(row, now)) throw new ServiceError("key_inactive");
     const rights = parseRights(row);

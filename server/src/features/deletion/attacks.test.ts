@@ -9,7 +9,15 @@ import { ServiceError } from "../../service-error.ts";
 import { openSigner } from "../chain-proofs/test-signer.ts";
 import { openWriting, put } from "../files/test-shared-files.ts";
 import { addMember, addPerson, agentOf, openSharedVault, type TestSharedVault } from "../shared-vaults/test-vaults.ts";
-import { codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
+import {
+  codeOf,
+  contextOf,
+  insertTestKey,
+  insertTestSession,
+  openTestService,
+  outcomes,
+  type TestService,
+} from "../test-service.ts";
 import {
   type Act,
   challenge,
@@ -97,7 +105,8 @@ async function tryProof(act: Act, bend: (service: TestService, scene: Scene) => 
 describe.each(ACTS)("%s [D5-owner-proof]", (act) => {
   test("with the owner's API key alone, or a session alone, is refused, and nothing is changed", async () => {
     const { shared, acts } = scene;
-    const session: Principal = { ...shared.owner.principal, kind: "session", keyId: null, sessionId: randomUUID() };
+    const sessionId = await insertTestSession(service, shared.owner.principal);
+    const session: Principal = { ...shared.owner.principal, kind: "session", keyId: null, sessionId };
     const before = await stateOf(service);
     for (const as of [shared.owner.principal, session]) {
       expect(await codeOf(acts[act](undefined, as))).toBe("owner_proof_required");
@@ -150,7 +159,9 @@ describe.each(ACTS)("%s [D5-owner-proof]", (act) => {
   test("with another credential's proof, a used one, or an expired one is refused", async () => {
     const { shared, acts } = scene;
     const proof = await prove(service, shared, act, fileOf(act, scene));
-    const thief = { ...shared.owner.principal, keyId: randomUUID() };
+    const { accountId } = shared.owner.principal;
+    const keyId = await insertTestKey(service.database, accountId, service.clock.now());
+    const thief = { ...shared.owner.principal, keyId };
     expect(await codeOf(acts[act](proof, thief))).toBe("token_invalid");
     const wrong = await prove(service, shared, act, { ...fileOf(act, scene), by: openSigner(randomBytes(32)) });
     expect(await codeOf(acts[act](wrong))).toBe("signature_invalid");

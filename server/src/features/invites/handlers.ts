@@ -20,7 +20,6 @@ export const invitesHandlers = (deps: Needs): GroupHandlers<typeof api.invites> 
   async create({ body }, context) {
     const { principal } = context;
     return actAs(deps, principal, async (act) => {
-      await act.requireLive(principal);
       const now = deps.clock.now();
       const terms = chooseTerms(body, principal, now);
       const limit = { vaultIds: terms.vaultIds, asked: body.vaultIds !== undefined };

@@ -22,7 +22,6 @@ export const linkingHandlers = (deps: Needs): LinkingHandlers => ({
     const wanted = { chainAddress, chainPublicKey, source: "external", actor: principal } as const;
     await noteTransfers(deps, principal.accountId);
     const row = await actAs(deps, principal, async (act) => {
-      await act.requireLive(principal);
       return linkAddress(deps, act, wanted);
     });
     // A key that is bound to the address that was linked until now is an agent's from now on.

@@ -29,6 +29,7 @@ export const ownershipHandlers = (deps: Needs): GroupHandlers<typeof api.ownersh
     const owner = await readOwner(deps, principal, params.vaultId);
     const vault = await actOnAll(deps, [principal.accountId], async (actOf) => {
       const act = actOf(principal.accountId);
+      await act.requireLive(principal);
       const { account } = act;
       if (account.chain_address === null) throw new ServiceError("address_required");
       const now = await findClaimed(act, params.vaultId);

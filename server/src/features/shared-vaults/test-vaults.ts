@@ -1,5 +1,5 @@
 /** TEST ONLY: a shared vault with people around it, as the service and the test's chain know it. */
-import { hash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { newTestVault } from "../../drivers/chain/test-chain.ts";
 import type { Principal } from "../../handler.ts";
 import { openSigner, type TestSigner } from "../chain-proofs/test-signer.ts";
@@ -27,8 +27,7 @@ export async function addPerson(service: TestService, plan?: string): Promise<Te
 export function agentOf(person: TestPerson): TestPerson {
   const signer = openSigner(randomBytes(32));
   const { chainAddress } = signer;
-  const keyId = `00000000-0000-4000-8000-${hash("sha256", chainAddress, "hex").slice(0, 12)}`;
-  return { ...signer, principal: { ...person.principal, accessLevel: "agent", keyId, chainAddress } };
+  return { ...signer, principal: { ...person.principal, accessLevel: "agent", keyId: null, chainAddress } };
 }
 
 /** A vault on the chain, of its own object id. The owner's chain key signs. */
