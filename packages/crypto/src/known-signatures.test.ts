@@ -11,6 +11,7 @@ import { signStatement, statementDigest, verifyStatement } from "./signatures.ts
 import type { StatementSigner } from "./statement-signer.ts";
 import {
   bitFlips,
+  ENTRY as ENTRY_NOW,
   entryOf,
   failureOf,
   FILE_ID,
@@ -25,19 +26,7 @@ import {
 } from "./test-vault.ts";
 import { seenEntry } from "./writing.ts";
 
-const ENTRY: EntryFields = {
-  vault: VAULT,
-  kind: "file",
-  id: FILE_ID,
-  revision: 1n,
-  previous: new Uint8Array(32),
-  generation: 4n,
-  keyId: new Uint8Array(32).fill(2),
-  folderId: FOLDER_ID,
-  metadataDigest: new Uint8Array(32).fill(3),
-  signer: MEMBER.address,
-  time: TIME,
-};
+const ENTRY: EntryFields = { ...ENTRY_NOW, generation: 4n };
 const QUESTION = { vault: VAULT, view: VIEW, seen: null };
 
 /** What Node was asked to verify; it does the work all the same. */

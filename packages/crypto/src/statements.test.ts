@@ -10,6 +10,7 @@ import { statementHash } from "./statement-chain.ts";
 import { requireNextEntry, requireNextVersion } from "./statement-history.ts";
 import {
   bitFlips,
+  ENTRY,
   failureOf,
   FILE_ID,
   FOLDER_ID,
@@ -48,19 +49,6 @@ const VERSION: VersionFields = {
   commitment: new Uint8Array(32).fill(3),
   messageLength: 1072,
   digest: new Uint8Array(32).fill(4),
-  signer: MEMBER.address,
-  time: TIME,
-};
-const ENTRY: EntryFields = {
-  vault: VAULT,
-  kind: "file",
-  id: FILE_ID,
-  revision: 1n,
-  previous: new Uint8Array(32),
-  generation: 5n,
-  keyId: new Uint8Array(32).fill(2),
-  folderId: FOLDER_ID,
-  metadataDigest: new Uint8Array(32).fill(3),
   signer: MEMBER.address,
   time: TIME,
 };

@@ -3,6 +3,7 @@ import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes, encodeText, encodeU64, equalBytes } from "./bytes.ts";
 import { ed25519StatementSigner } from "./ed25519.ts";
+import type { EntryFields } from "./entry-statement.ts";
 import { damaged } from "./errors.ts";
 import { encodeFileStart, newFilePlan, type EnvelopeRequest, type FilePlan } from "./file-plan.ts";
 import { parseFileStart, type FileStart } from "./file-start.ts";
@@ -42,6 +43,21 @@ export const VIEW: VaultView = {
   owner: entryOf(OWNER, 1n),
   members: [entryOf(MEMBER, 3n), { ...entryOf(READER, 3n), signingKey: new Uint8Array(0) }],
   former: [{ ...entryOf(REMOVED, 2n), until: 4n }],
+};
+
+/** A file's first entry, by the member. */
+export const ENTRY: EntryFields = {
+  vault: VAULT,
+  kind: "file",
+  id: FILE_ID,
+  revision: 1n,
+  previous: new Uint8Array(32),
+  generation: 5n,
+  keyId: new Uint8Array(32).fill(2),
+  folderId: FOLDER_ID,
+  metadataDigest: new Uint8Array(32).fill(3),
+  signer: MEMBER.address,
+  time: TIME,
 };
 
 /** The vault as it was in an older generation, to those who were in it. */
