@@ -33,16 +33,3 @@ describe("what a member writes right after it was added", () => {
     expect(new TextDecoder().decode(await (await agent.client.files.download(file.id)).bytes())).toBe("hello again");
   });
 });
-
-describe("a name that is looked for by its folder alone", () => {
-  it("does not go to the service", async () => {
-    const { client } = stack.owner;
-    const vault = await client.vaults.create({ name: "names", type: "shared" });
-    const folder = await client.folders.create({ vaultId: vault.id, name: "drawer" });
-    const body = new Uint8Array(3);
-    await client.files.upload({ vaultId: vault.id, folderId: folder.id, name: "wanted.txt", body });
-    const found = await client.files.list({ folderId: folder.id, name: "wanted.txt" });
-    expect(found.files.map(({ name }) => name)).toEqual(["wanted.txt"]);
-    expect((await client.files.list({ folderId: folder.id, name: "other.txt" })).files).toEqual([]);
-  });
-});

@@ -205,6 +205,9 @@ describe("a folder of a shared vault", () => {
     await client.folders.list({ vaultId: vault.id });
     const { file } = await client.files.upload({ folderId, name: "in-folder.bin", body });
     expect(file).toMatchObject({ vaultId: vault.id, folderId, name: "in-folder.bin", size: 1000 });
+    // Looked for there, too.
+    expect((await client.files.list({ folderId, name: "in-folder.bin" })).files.map(({ id }) => id)).toEqual([file.id]);
+    expect((await client.files.list({ folderId, name: "in-folder-2.bin" })).files).toEqual([]);
     expect(sent.filter(({ url }) => url.includes("in-folder"))).toEqual([]);
     expect(await read(file.id)).toEqual(body);
   });

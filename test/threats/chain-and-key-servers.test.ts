@@ -19,7 +19,7 @@ import { openLocalnet, type Localnet } from "@coffer/localnet";
 import type { Client, Middleware, Vault } from "@coffer/sdk";
 import { Transaction } from "@mysten/sui/transactions";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { keepVersion, lyingAt, servingVersion } from "../kit/lying-service.ts";
+import { keepVersion, lyingAt, servingVersion, type KeptVersion } from "../kit/lying-service.ts";
 import { openOutside, writeOutside } from "../kit/opened-vault.ts";
 import { read } from "../kit/shared-scene.ts";
 import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
@@ -90,6 +90,14 @@ async function strangerIn({ chainObjectId }: Vault) {
   };
 }
 
+/** The stranger's next version of the file, which it makes by the lying node. */
+async function forge(): Promise<KeptVersion> {
+  const { view, wrap, author } = await strangerIn(vault);
+  const made = await newVaultKeyRecord(view, wrap, author);
+  const kept = await keepVersion(stack.baseUrl, stack.owner.apiKey, fileId);
+  return writeOutside({ author, view, ...made }, kept, "forged");
+}
+
 /** A member whose node lies, and whose key servers do not. */
 function deceived(middleware: Middleware[], network = lying): Client {
   return member.another({ retry: { limit: 0 }, middleware, shared: { network, fetch: honestKeyServers } });
@@ -144,13 +152,7 @@ describe("a chain node that lies about the allowlist", () => {
   });
 
   test("with the service's help has a member believe what a stranger signed; by an honest node it is refused", async () => {
-    const { view, wrap, author } = await strangerIn(vault);
-    const made = await newVaultKeyRecord(view, wrap, author);
-    const forged = await writeOutside(
-      { author, view, ...made },
-      await keepVersion(stack.baseUrl, stack.owner.apiKey, fileId),
-      "forged",
-    );
+    const forged = await forge();
     expect(await read(deceived([servingVersion(forged)]), fileId)).toBe("forged");
     const honest = member.another({ retry: { limit: 0 }, middleware: [servingVersion(forged)] });
     await expect(read(honest, fileId)).rejects.toMatchObject({ code: "damaged", step: "statement" });
@@ -202,13 +204,7 @@ describe("a chain node that lies, beside one witness that does not", () => {
   };
 
   test("has nobody believe what a stranger signed: the two disagree, and both are named", async () => {
-    const { view, wrap, author } = await strangerIn(vault);
-    const made = await newVaultKeyRecord(view, wrap, author);
-    const forged = await writeOutside(
-      { author, view, ...made },
-      await keepVersion(stack.baseUrl, stack.owner.apiKey, fileId),
-      "forged",
-    );
+    const forged = await forge();
     await expect(read(deceived([servingVersion(forged)], witnessed()), fileId)).rejects.toEqual(disagreement());
   });
 
