@@ -74,12 +74,11 @@ export function servingVersion({ file, bytes }: KeptVersion): Middleware {
   };
 }
 
-/** What the service has of a file now, by a key that may read it. */
-export async function keepVersion(baseUrl: string, apiKey: string, fileId: string): Promise<KeptVersion> {
-  const headers = { authorization: `Bearer ${apiKey}` };
-  const ask = (path: string) => fetch(`${baseUrl}/api/files/${fileId}${path}`, { headers });
-  const { file } = (await (await ask("")).json()) as { file: File };
-  return { file, bytes: new Uint8Array(await (await ask("/content")).arrayBuffer()) };
+/** What the service has of a file now. */
+export async function keepVersion(stack: Pick<SharedStack, "baseUrl" | "owner">, fileId: string): Promise<KeptVersion> {
+  const headers = { authorization: `Bearer ${stack.owner.apiKey}` };
+  const content = await fetch(`${stack.baseUrl}/api/files/${fileId}/content`, { headers });
+  return { file: await shown<File>(stack, fileId), bytes: new Uint8Array(await content.arrayBuffer()) };
 }
 
 /** Lies in the first answer of an endpoint, and in no other. */

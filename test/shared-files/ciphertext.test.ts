@@ -21,11 +21,11 @@ let stored: Buffer;
 let directory: string;
 
 beforeAll(async () => {
-  const { client, apiKey } = stack.owner;
+  const { client } = stack.owner;
   vault = await client.vaults.create({ name: "closed", type: "shared" });
   open = await client.vaults.create({ name: "open", type: "public" });
   fileId = (await client.files.upload({ vaultId: vault.id, name: "closed.bin", body: randomBytes(1000) })).file.id;
-  stored = Buffer.from((await keepVersion(stack.baseUrl, apiKey, fileId)).bytes);
+  stored = Buffer.from((await keepVersion(stack, fileId)).bytes);
   directory = await mkdtemp(join(tmpdir(), "coffer-ciphertext-"));
 });
 afterAll(() => rm(directory, { recursive: true }));

@@ -154,7 +154,7 @@ describe("vaults.rotate", () => {
   test("is not undermined by an upload that began before it: nothing lands below the floor, and no reader takes it", async () => {
     const vault = await owner.client.vaults.create({ name: "late upload", type: "shared" });
     const { file } = await owner.client.files.upload({ vaultId: vault.id, name: "old", body: "of before" });
-    const before = await keepVersion(stack.baseUrl, owner.apiKey, file.id);
+    const before = await keepVersion(stack, file.id);
     const refused: (string | null)[] = [];
     const late = owner.another({
       middleware: [

@@ -94,7 +94,7 @@ async function strangerIn({ chainObjectId }: Vault) {
 async function forge(): Promise<KeptVersion> {
   const { view, wrap, author } = await strangerIn(vault);
   const made = await newVaultKeyRecord(view, wrap, author);
-  const kept = await keepVersion(stack.baseUrl, stack.owner.apiKey, fileId);
+  const kept = await keepVersion(stack, fileId);
   return writeOutside({ author, view, ...made }, kept, "forged");
 }
 
@@ -144,7 +144,7 @@ function base64In(body: Buffer): Buffer[] {
 describe("a chain node that lies about the allowlist", () => {
   test("opens nothing that others wrote: honest key servers ask another node", async () => {
     const { wrap, view } = await strangerIn(vault);
-    const { bytes: stored } = await keepVersion(stack.baseUrl, stack.owner.apiKey, fileId);
+    const { bytes: stored } = await keepVersion(stack, fileId);
     const { record } = parseEnvelope(parseFileStart(stored).envelope);
     const { sealedKey, creator, generation } = record;
     const opening = wrap.unwrap([{ sealedKey, place: { vault: view.vault, generation, creator } }]);

@@ -36,7 +36,7 @@ async function put(name: string, content: string, more: { padded?: boolean; fold
 }
 
 /** What the service has of a file. */
-const stored = (fileId: string) => keepVersion(stack.baseUrl, stack.owner.apiKey, fileId);
+const stored = (fileId: string) => keepVersion(stack, fileId);
 
 async function indexOf(fileId: string): Promise<string> {
   return (await stored(fileId)).file.shared?.nameIndex ?? "";

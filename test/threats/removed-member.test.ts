@@ -47,7 +47,7 @@ beforeAll(async () => {
   effects["revoke"] = (await owner.agents.revoke(former.keyId ?? "")).effect;
 });
 
-const keep = (fileId: string): Promise<KeptVersion> => keepVersion(stack.baseUrl, stack.owner.apiKey, fileId);
+const keep = (fileId: string): Promise<KeptVersion> => keepVersion(stack, fileId);
 
 function versionOf(name: "undigested" | "digested"): KeptVersion {
   const version = kept.versions[name];

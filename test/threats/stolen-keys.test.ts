@@ -11,6 +11,7 @@ import { filesBelow } from "../acceptance/kit/data-directory.ts";
 import { keepVersion, servingVersion } from "../kit/lying-service.ts";
 import { openVaultOutside } from "../kit/opened-vault.ts";
 import { read, sharedStack } from "../kit/shared-scene.ts";
+import { formsOfBytes } from "../kit/secret-forms.ts";
 import type { SharedPerson } from "../kit/shared-stack.ts";
 
 /** Milliseconds, on a busy machine. */
@@ -244,7 +245,7 @@ describe("a lost device", () => {
     expect((await client.files.list({ vaultId: vault.id })).files.map(({ name }) => name)).toContain(NAME);
     await put(client, "from the device", "from the device");
     const { key } = await openVaultOutside(person, vault, stack.network);
-    const hidden = [NAME, CONTENT, "from the device", ...formsOf(key.reveal())];
+    const hidden = [NAME, CONTENT, "from the device", ...formsOfBytes(key.reveal()).map(({ bytes }) => bytes)];
     const paths = await filesBelow(device);
     expect(paths.length).toBeGreaterThan(2);
     for (const path of paths) {
@@ -262,13 +263,15 @@ describe("a lost device", () => {
 
   test("forgets what it saw when somebody writes in its state directory, and takes an older version again", async () => {
     const id = await put(owner, "renewed", "old");
-    const before = await keepVersion(stack.baseUrl, stack.owner.apiKey, id);
+    const before = await keepVersion(stack, id);
     await owner.files.replace(id, { body: "new" });
     expect(await read(await program(), id)).toBe("new");
     const deceived = (state = device) => program({ middleware: [servingVersion(before)] }, state);
     const codeOf = (error: { readonly code?: string }) => error.code;
     // What was seen is on the disk within a second.
-    await until(async () => (await read(await deceived(), id).catch(codeOf)) === "rolled_back");
+    await vi.waitFor(async () => {
+      expect(await read(await deceived(), id).catch(codeOf)).toBe("rolled_back");
+    }, PATIENCE);
     // What is left when that is taken out, for programs that begin afterwards.
     const robbed = join(device, "robbed");
     await mkdir(robbed, { mode: 0o700 });
@@ -287,12 +290,3 @@ describe("a lost device", () => {
       await expect(read(await program(lent), id)).rejects.toMatchObject({ code: "not_a_member" });
   });
 });
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
-}
-
-function formsOf(secret: Uint8Array): (Buffer | string)[] {
-  const raw = Buffer.from(secret);
-  return [raw, raw.toString("hex"), raw.toString("base64").replace(/=+$/, ""), raw.toString("base64url")];
-}
