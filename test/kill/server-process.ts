@@ -98,9 +98,10 @@ export async function startServerProcess(options: StartOptions): Promise<ServerP
 /** A server on a directory that vanishes with it. */
 export async function openScratchServer(
   environment: Readonly<Record<string, string>> = {},
+  more: Pick<StartOptions, "openFiles"> = {},
 ): Promise<ServerProcess & { readonly directory: string }> {
   const directory = await mkdtemp(join(tmpdir(), "coffer-scratch-"));
-  const server = await startServerProcess({ directory, environment });
+  const server = await startServerProcess({ directory, environment, ...more });
   return {
     ...server,
     directory,
