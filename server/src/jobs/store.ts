@@ -1,16 +1,6 @@
 /** The SQL of the jobs. Unlike a feature's, it goes over all accounts. */
-import { dropStagedOfFolder } from "../features/folder-names/staged-store.ts";
-import type { Kysely } from "kysely";
 import { prepared, type Queries } from "../ports/database.ts";
-import type {
-  BlobDeletionRow,
-  FileRow,
-  FileVersionRow,
-  FolderRow,
-  Tables,
-  UploadRow,
-  VaultRow,
-} from "../ports/tables.ts";
+import type { BlobDeletionRow, FileRow, FileVersionRow, UploadRow, VaultRow } from "../ports/tables.ts";
 
 /** Rows looked at in one step: a step is short, so requests run in between. */
 export const BATCH = 200;
@@ -176,38 +166,11 @@ export async function fileHasBlob(queries: Queries, id: string, blobKey: string)
 }
 
 const oldTrash = prepared((build, value: { cutoff: number }) =>
-  build
-    .selectFrom("files")
-    .select(["id", "account_id", "vault_id", "blob_key", "size", "folder_id", "version_id", "encrypted", "shared_json"])
-    .where("trashed_at", "<=", value.cutoff)
-    .orderBy("trashed_at")
-    .limit(BATCH),
+  build.selectFrom("files").selectAll().where("trashed_at", "<=", value.cutoff).orderBy("trashed_at").limit(BATCH),
 );
 
-export type TrashedFile = Pick<
-  FileRow,
-  "id" | "account_id" | "vault_id" | "blob_key" | "size" | "folder_id" | "version_id" | "encrypted" | "shared_json"
->;
-
-export function listOldTrash(queries: Queries, cutoff: number): Promise<TrashedFile[]> {
+export function listOldTrash(queries: Queries, cutoff: number): Promise<FileRow[]> {
   return queries.all(oldTrash(queries, { cutoff }));
-}
-
-const removeFile = prepared((build, value: { id: string; accountId: string; cutoff: number }) =>
-  build
-    .deleteFrom("files")
-    .where("id", "=", value.id)
-    .where("account_id", "=", value.accountId)
-    .where("trashed_at", "<=", value.cutoff),
-);
-
-/** 0 when it has been restored, deleted or handed on since it was listed. */
-export function deleteTrashedFile(
-  transaction: Queries,
-  { id, account_id: accountId }: Pick<FileRow, "id" | "account_id">,
-  cutoff: number,
-): Promise<number> {
-  return transaction.run(removeFile(transaction, { id, accountId, cutoff }));
 }
 
 const oldVaults = prepared((build, value: { cutoff: number }) =>
@@ -233,25 +196,11 @@ export function findOldTrashedVault(queries: Queries, id: string, cutoff: number
   return queries.first(oldVault(queries, { id, cutoff }));
 }
 
-const removeLostKeys = prepared((build, value: { vaultId: string; folderId: string }) =>
-  build.deleteFrom("folder_keys").where("vault_id", "=", value.vaultId).where("folder_id", "=", value.folderId),
-);
-
-/** What a shared vault keeps of a folder beside its row. */
-export async function deleteFolderNames(
-  transaction: Queries,
-  folder: Pick<FolderRow, "id" | "vault_id">,
-): Promise<void> {
-  const value = { vaultId: folder.vault_id, folderId: folder.id };
-  await transaction.run(removeLostKeys(transaction, value));
-  await dropStagedOfFolder(transaction, value);
-}
-
-/** Folders in the trash since then, with nothing in them. */
-function emptyFolders(build: Kysely<Tables>, cutoff: number) {
-  return build
+const anyEmptyFolder = prepared((build, value: { cutoff: number }) =>
+  build
     .selectFrom("folders as empty")
-    .where("empty.trashed_at", "<=", cutoff)
+    .select("empty.account_id")
+    .where("empty.trashed_at", "<=", value.cutoff)
     .where((row) =>
       row.not(row.exists(row.selectFrom("files").select("files.id").whereRef("files.folder_id", "=", "empty.id"))),
     )
@@ -259,32 +208,11 @@ function emptyFolders(build: Kysely<Tables>, cutoff: number) {
       row.not(
         row.exists(row.selectFrom("folders as child").select("child.id").whereRef("child.parent_id", "=", "empty.id")),
       ),
-    );
-}
-
-const anyEmptyFolder = prepared((build, value: { cutoff: number }) =>
-  emptyFolders(build, value.cutoff).select("empty.account_id").limit(1),
+    )
+    .limit(1),
 );
 
-/** Whose the next one is that {@link deleteEmptyFolders} deletes; null: there is none. */
+/** Whose the next folder is that has been in the trash since then and holds nothing; null: there is none. */
 export async function findEmptyFolder(queries: Queries, cutoff: number): Promise<string | null> {
   return (await queries.first(anyEmptyFolder(queries, { cutoff })))?.account_id ?? null;
-}
-
-const removeEmptyFolders = prepared((build, value: { accountId: string; cutoff: number }) =>
-  build
-    .deleteFrom("folders")
-    .where("id", "in", () =>
-      emptyFolders(build, value.cutoff).select("empty.id").where("empty.account_id", "=", value.accountId).limit(BATCH),
-    )
-    .returning(["id", "account_id", "vault_id", "parent_id", "shared_json"]),
-);
-
-/** Some of the leaves among the account's folders trashed by then: what still holds something stays. */
-export function deleteEmptyFolders(
-  transaction: Queries,
-  accountId: string,
-  cutoff: number,
-): Promise<Pick<FolderRow, "id" | "account_id" | "vault_id" | "parent_id" | "shared_json">[]> {
-  return transaction.all(removeEmptyFolders(transaction, { accountId, cutoff }));
 }

@@ -5,7 +5,7 @@ import { type Compilable, sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { listEntries, listEntriesOf, listOldEntries } from "../features/audit/store.ts";
 import { listChangesAfter } from "../features/changes/store.ts";
-import { listFiles, type FileFilter } from "../features/files/store.ts";
+import { type ItemFilter, listItems } from "../features/items/store.ts";
 import { countUnstaged } from "../features/folder-names/staged-store.ts";
 import { holdsOthers, liveEntries } from "../features/folder-names/store.ts";
 import { entriesToName } from "../features/folder-names/switching-store.ts";
@@ -35,11 +35,11 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-const anywhere: FileFilter = { accountId: "a", vaultId: null, folderId: undefined, name: undefined, trashed: false };
+const anywhere: ItemFilter = { accountId: "a", vaultId: null, folderId: undefined, name: undefined, trashed: false };
 const position = { createdAt: 1, id: "i" };
 
 describe("a page of files costs the same however many there are: it is read off an index, unsorted,", () => {
-  const cases: readonly [name: string, filter: FileFilter, index: string][] = [
+  const cases: readonly [name: string, filter: ItemFilter, index: string][] = [
     ["in an account", anywhere, "files_account_live"],
     ["in a vault", { ...anywhere, vaultId: "v" }, "files_vault_live"],
     ["in a folder", { ...anywhere, vaultId: "v", folderId: "f" }, "files_folder_live"],
@@ -49,7 +49,7 @@ describe("a page of files costs the same however many there are: it is read off 
   ];
   for (const [name, filter, index] of cases) {
     it.each([null, position])(`${name}, after %j`, async (after) => {
-      const plan = await planOf((queries) => listFiles(queries, filter, after, 100));
+      const plan = await planOf((queries) => listItems(queries, "file", filter, after, 100));
       expect(plan).toContain(`USING INDEX ${index} `);
       expect(plan).not.toContain("TEMP B-TREE");
     });

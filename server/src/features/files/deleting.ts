@@ -4,10 +4,13 @@ import type { FileRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actAs } from "../account/act.ts";
 import { type ActingDeps, fileTarget, noteChange } from "../acting.ts";
+import type { Actor } from "../changes/store.ts";
 import { type DeletionGrant, type ProofDeps, withOwnerProof } from "../deletion/grants.ts";
+import { requireWritten } from "../items/changing.ts";
+import { deleteItem } from "../items/store.ts";
 import { actsAsOwner, readFileFor } from "../reach/items.ts";
 import { dropKeptVersions } from "./kept-versions-store.ts";
-import { BLOB_GRACE_MS, deleteFileRow, queueBlobDeletion } from "./store.ts";
+import { BLOB_GRACE_MS, queueBlobDeletion } from "./store.ts";
 
 /** Throws `owner_only`, and for a file of a shared vault what {@link withOwnerProof} does. */
 export async function deleteForGood(
@@ -24,7 +27,7 @@ export async function deleteForGood(
       async (act) => {
         const { row, vault } = await readFileFor(act, principal, fileId);
         if (!actsAsOwner(principal, vault)) throw ownerOnly();
-        await removeFile(act, deps, principal, row, grantFor(vault));
+        requireWritten(await removeFile(act, deps, principal, row, grantFor(vault)));
       },
       { freesSpace: true },
     ),
@@ -36,20 +39,24 @@ function ownerOnly(): ServiceError {
   return new ServiceError("owner_only", "Only the account owner may delete for good");
 }
 
-/** Deletes a file for good: its row, its share of the usage, and, later, its blob. */
+/**
+ * Deletes a file for good: its row, its share of the usage, and, later, its blob. False: it is not as it was read, so nothing was deleted.
+ * `actor`: null where it ends by time.
+ */
 export async function removeFile(
   act: AccountAct,
-  deps: ActingDeps,
-  principal: Principal,
+  { clock }: Pick<ActingDeps, "clock">,
+  actor: Actor | null,
   row: FileRow,
   grant: DeletionGrant,
-): Promise<void> {
+): Promise<boolean> {
   grant.requireFor({ vaultId: row.vault_id, isShared: row.shared_json !== null });
-  const notBefore = deps.clock.now() + BLOB_GRACE_MS;
-  await deleteFileRow(act, row.id);
+  act.requireAccount(row.account_id);
+  if (!(await deleteItem(act, "file", row))) return false;
+  const notBefore = clock.now() + BLOB_GRACE_MS;
   await queueBlobDeletion(act, row, notBefore);
   if (row.shared_json !== null) await dropKeptVersions(act, { fileId: row.id, notBefore });
-  act.requireAccount(row.account_id);
   act.free({ bytes: row.size, files: 1 });
-  await noteChange(act, principal, "file.deleted", fileTarget(row));
+  await noteChange(act, actor, "file.deleted", fileTarget(row));
+  return true;
 }

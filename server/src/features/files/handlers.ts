@@ -5,10 +5,11 @@ import { Holds } from "../holds/holds.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { readFileFor } from "../reach/items.ts";
 import { requireSight } from "../reach/access.ts";
-import { changeFile, restoreFile, trashFile } from "./changing.ts";
+import { changeItem, restoreItem, trashItem } from "../items/changing.ts";
+import { listPage } from "../items/listing.ts";
+import { FILES } from "./changing.ts";
 import { deleteForGood } from "./deleting.ts";
 import { describeContent, sendContent } from "./content.ts";
-import { listPage } from "./listing.ts";
 import { toFile } from "./rules.ts";
 import type { ProofDeps } from "../deletion/grants.ts";
 import type { ReceivingDeps, StoringDeps } from "./storing.ts";
@@ -22,7 +23,7 @@ const handlersOf = (deps: ReceivingDeps & ProofDeps): GroupHandlers<typeof api.f
   upload: (input, context) => uploadFile(deps, input, context),
   list: async ({ query }, { principal }) => {
     const page = parsePage("files", query);
-    const { rows, nextCursor } = toPage(await listPage(deps, principal, query, page), page);
+    const { rows, nextCursor } = toPage(await listPage(deps, principal, "file", query, page), page);
     return { files: rows.map(toFile), nextCursor };
   },
   get: async ({ params }, { principal }) => {
@@ -36,13 +37,15 @@ const handlersOf = (deps: ReceivingDeps & ProofDeps): GroupHandlers<typeof api.f
     describeContent(deps, context, { fileId: params.fileId, versionId: query.versionId, headers }),
   replace: (input, context) => replaceContent(deps, input, context),
   update: async ({ params, headers, body }, { principal }) => ({
-    file: toFile(await changeFile(deps, principal, { fileId: params.fileId, ifMatch: headers["if-match"], ...body })),
+    file: toFile(
+      await changeItem(deps, principal, FILES, { id: params.fileId, ifMatch: headers["if-match"], ...body }),
+    ),
   }),
   delete: async ({ params, query, headers }, context) =>
     query.permanent === true
       ? deleteForGood(deps, context, { fileId: params.fileId, proof: headers["coffer-proof"] })
-      : { file: toFile(await trashFile(deps, context.principal, params.fileId)) },
+      : { file: toFile(await trashItem(deps, context.principal, FILES, params.fileId)) },
   restore: async ({ params, body }, { principal }) => ({
-    file: toFile(await restoreFile(deps, principal, params.fileId, body ?? {})),
+    file: toFile(await restoreItem(deps, principal, FILES, { id: params.fileId, given: body ?? {} })),
   }),
 });

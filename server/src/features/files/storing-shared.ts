@@ -7,23 +7,19 @@ import { ServiceError } from "../../service-error.ts";
 import type { AccountAct } from "../account/act.ts";
 import { fileTarget, noteChange } from "../acting.ts";
 import { nameColumn, requireFolderKey } from "../folder-names/entries.ts";
-import { isIdTaken } from "../reach/store.ts";
 import type { Permits } from "../reach/permits.ts";
+import { requireWritten } from "../items/changing.ts";
+import { findMadeItem } from "../items/made.ts";
+import { nameOrConflict, refuseTakenName } from "../items/names.ts";
+import { updateItem } from "../items/store.ts";
 import { findPlace, type FoundPlace, type WantedPlace } from "../items/placing.ts";
 import { type SeenFile, readFileFor } from "../reach/items.ts";
 import { requireSight, type SeenVault } from "../reach/access.ts";
 import { isKeptVersion, keepVersion } from "./kept-versions-store.ts";
 import { DEFAULT_CONTENT_TYPE, sharedOf } from "./rules.ts";
 import { mergeShared, requireFittingUpload, type SignedUpload } from "./signed-uploads.ts";
-import { BLOB_GRACE_MS, insertFile, queueBlobDeletion, updateFile } from "./store.ts";
-import {
-  nameOrConflict,
-  readReplaceable,
-  refuseTakenName,
-  type NewVersion,
-  type StoredContent,
-  type StoringDeps,
-} from "./storing.ts";
+import { BLOB_GRACE_MS, insertFile, queueBlobDeletion } from "./store.ts";
+import { readReplaceable, type NewVersion, type StoredContent, type StoringDeps } from "./storing.ts";
 
 export interface NewSharedFile extends WantedPlace {
   readonly signed: SignedUpload;
@@ -65,22 +61,10 @@ export function requireSharedPlace({ vault }: Pick<FoundPlace, "vault">): SeenVa
   return vault;
 }
 
-/**
- * The file that this very upload made. An id that is taken otherwise, here or in a vault that the caller does not see, is refused in the
- * same words; so is a folder's: a folder's entries are told apart by their ids. Throws `statement_invalid`: the way out is a new id.
- */
+/** The file that this very upload made. Throws what {@link findMadeItem} throws. */
 export async function findMade(queries: Queries, principal: Principal, signed: SignedUpload): Promise<FileRow | null> {
-  const { fileId } = signed.version;
-  const taken = new ServiceError("statement_invalid", "version: the file id cannot be used, choose another");
-  if (!(await isIdTaken(queries, "files", fileId))) {
-    if (await isIdTaken(queries, "folders", fileId)) throw taken;
-    return null;
-  }
-  const { row } = await readFileFor(queries, principal, fileId).catch((cause: unknown) => {
-    throw cause instanceof ServiceError && cause.code === "not_found" ? taken : cause;
-  });
-  if (sharedOf(row)?.version !== signed.text) throw taken;
-  return row;
+  const isSame = (row: FileRow) => sharedOf(row)?.version === signed.text;
+  return (await findMadeItem(queries, principal, "file", { id: signed.version.fileId, isSame }))?.row ?? null;
 }
 
 function newRow(
@@ -111,7 +95,8 @@ async function requireFreshName(
   { signed, ifNoneMatch }: NewSharedFile,
 ): Promise<void> {
   if (signed.entry !== null) await requireFolderKey(act, vault, signed.entry.statement);
-  await refuseTakenName(act, { vaultId: row.vault_id, folderId: row.folder_id }, { name: row.name, ifNoneMatch });
+  const place = { vaultId: row.vault_id, folderId: row.folder_id };
+  await refuseTakenName(act, "file", place, { name: row.name, ifNoneMatch });
 }
 
 /**
@@ -134,12 +119,13 @@ export async function addSharedVersion(
   const wanted = { folderId: old.folder_id, old: requireShared(old) };
   await requireFittingUpload(act, vault, writer, { signed, wanted });
   await requireNewVersionId(act, old, signed);
-  const row = replacedRow(deps.clock.now(), vault, old, parts);
+  const changes = replacement(deps.clock.now(), vault, old, parts);
+  const row = { ...old, ...changes };
   if (signed.entry !== null) await requireNameStays(act, vault, { old, row, signed });
   act.requireAccount(old.account_id);
   act.charge(deps, { bytes: row.size - old.size, files: 0 });
   await keepVersion(act, old, row.updated_at);
-  await nameOrConflict(updateFile(act, row));
+  requireWritten(await nameOrConflict(updateItem(act, "file", old, changes)));
   await noteChange(act, principal, "file.updated", fileTarget(row));
   return row;
 }
@@ -179,16 +165,15 @@ async function requireNewVersionId(act: AccountAct, old: FileRow, { version }: S
     throw new ServiceError("statement_invalid", "version: the version id was used before");
 }
 
-function replacedRow(
+function replacement(
   now: number,
   vault: SeenVault,
   old: FileRow,
   { version, signed, content }: { version: NewVersion; signed: SignedUpload; content: StoredContent },
-): FileRow {
+): Partial<FileRow> & Pick<FileRow, "size" | "updated_at"> {
   const shared = mergeShared(signed, requireShared(old));
   const name = signed.entry === null ? old.name : nameColumn(vault, shared, { name: undefined, old: old.name });
   return {
-    ...old,
     ...{ version_id: signed.version.versionId, blob_key: content.blobKey, size: content.size, sha256: content.sha256 },
     ...{ name, content_type: contentTypeIn(vault, version.contentType ?? old.content_type) },
     ...{ shared_json: JSON.stringify(shared), updated_at: now },
@@ -207,7 +192,7 @@ async function requireNameStays(
   await requireFolderKey(act, vault, signed.entry.statement);
   if (row.name === old.name) return;
   const place = { vaultId: row.vault_id, folderId: row.folder_id };
-  await refuseTakenName(act, place, { name: row.name, ifNoneMatch: false });
+  await refuseTakenName(act, "file", place, row);
 }
 
 /** The bytes that came again are not needed. */

@@ -5,22 +5,25 @@
 import type { Deps } from "../../deps.ts";
 import type { Principal } from "../../handler.ts";
 import type { BlobReceipt } from "../../ports/blob-store.ts";
-import { ConstraintError, DatabaseFullError, isTaken, type Queries } from "../../ports/database.ts";
+import { ConstraintError, DatabaseFullError, type Queries } from "../../ports/database.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actAs } from "../account/act.ts";
 import { limitsOf } from "../account/rules.ts";
+import { readQuota } from "../account/store.ts";
 import { noteChange, fileTarget } from "../acting.ts";
 import type { Hold, Holds } from "../holds/holds.ts";
 import { type ExpectedWrite, type Permits, withPermits } from "../reach/permits.ts";
+import { requireWritten } from "../items/changing.ts";
+import { nameOrConflict, refuseTakenName } from "../items/names.ts";
 import { findPlace, type WantedPlace } from "../items/placing.ts";
-import { readFileFor, type SeenFile } from "../reach/items.ts";
+import { updateItem } from "../items/store.ts";
+import { readChangeable, type SeenFile } from "../reach/items.ts";
 import { requireMatch } from "../items/conditions.ts";
 import { requireDigests } from "./digests.ts";
 import type { Incoming, OwnedRoom } from "./incoming.ts";
 import { etagOf } from "./rules.ts";
-import { BLOB_GRACE_MS, findFileIdByName, insertFile, queueBlobDeletion, updateFile, type Place } from "./store.ts";
-import { readQuota } from "../account/store.ts";
+import { BLOB_GRACE_MS, insertFile, queueBlobDeletion } from "./store.ts";
 
 export type StoringDeps = Pick<Deps, "database" | "blobs" | "clock" | "random" | "settings" | "chain">;
 
@@ -114,7 +117,7 @@ export async function addFile(
   const { accountId, vaultId, folderId, vault } = await findPlace(act, principal, file);
   if (vault !== null) throw new Error("a shared vault takes signed uploads alone");
   act.requireAccount(accountId);
-  await refuseTakenName(act, { vaultId, folderId }, file);
+  await refuseTakenName(act, "file", { vaultId, folderId }, file);
   act.charge(deps, { bytes: content.size, files: 1 });
   const now = deps.clock.now();
   const row: FileRow = {
@@ -148,13 +151,13 @@ export async function addVersion(
   act.requireAccount(old.account_id);
   act.charge(deps, { bytes: content.size - old.size, files: 0 });
   const now = deps.clock.now();
-  const row: FileRow = {
-    ...old,
+  const changes = {
     ...{ version_id: deps.random.uuid(), blob_key: content.blobKey, size: content.size, sha256: content.sha256 },
     ...{ content_type: version.contentType ?? old.content_type, updated_at: now },
   };
-  await updateFile(act, row);
+  requireWritten(await updateItem(act, "file", old, changes));
   await queueBlobDeletion(act, old, now + BLOB_GRACE_MS);
+  const row = { ...old, ...changes };
   await noteChange(act, principal, "file.updated", fileTarget(row));
   return row;
 }
@@ -165,16 +168,8 @@ export async function readReplaceable(
   principal: Principal,
   { fileId, ifMatch }: Pick<NewVersion, "fileId" | "ifMatch">,
 ): Promise<SeenFile> {
-  const seen = await readChangeable(queries, principal, fileId);
+  const seen = await readChangeable(queries, principal, "file", { id: fileId });
   requireMatch(ifMatch, etagOf(seen.row));
-  return seen;
-}
-
-/** A live file. The owner of a shared vault rotates what is in its trash as well. */
-export async function readChangeable(queries: Queries, principal: Principal, fileId: string): Promise<SeenFile> {
-  const seen = await readFileFor(queries, principal, fileId);
-  if (seen.row.trashed_at !== null && seen.vault?.standing !== "owner")
-    throw new ServiceError("trashed", "The file is in the trash");
   return seen;
 }
 
@@ -193,27 +188,4 @@ export async function readRoom(
     resumableBytes: limits.fileBytes,
     storageBytes: Math.max(0, limits.storageBytes - usage_bytes + freed),
   };
-}
-
-/** Also called before any byte is read, so that most senders learn early; the transaction has the last word. */
-export async function refuseTakenName(
-  queries: Queries,
-  place: Place,
-  file: Pick<NewFile, "name" | "ifNoneMatch">,
-): Promise<void> {
-  if ((await findFileIdByName(queries, place, file.name)) !== null) throw nameTaken(file.ifNoneMatch);
-}
-
-/** Where writers run side by side, the unique index has the last word. */
-export async function nameOrConflict(write: Promise<void>, ifNoneMatch = false): Promise<void> {
-  try {
-    await write;
-  } catch (cause) {
-    throw isTaken(cause, "files_live_name") ? nameTaken(ifNoneMatch, cause) : cause;
-  }
-}
-
-function nameTaken(ifNoneMatch: boolean, cause?: unknown): ServiceError {
-  const message = "A file of this name exists in this place";
-  return new ServiceError(ifNoneMatch ? "precondition_failed" : "name_exists", message, { cause });
 }

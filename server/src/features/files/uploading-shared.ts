@@ -1,4 +1,5 @@
 /** One request that brings a file of a shared vault: encrypted bytes, with statements about them in the headers. */
+import { refuseTakenName } from "../items/names.ts";
 import type { CreationContext, IncomingBytes, Principal, Recorded, RequestContext } from "../../handler.ts";
 import type { FileRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
@@ -15,14 +16,7 @@ import { isMultipart } from "./multipart.ts";
 import { DEFAULT_CONTENT_TYPE, sharedOf, toFile } from "./rules.ts";
 import { requireFittingUpload, type SignedUpload, type WantedUpload, mergeShared } from "./signed-uploads.ts";
 import { addSharedFile, addSharedVersion, findMade, requireSameFile } from "./storing-shared.ts";
-import {
-  readRoom,
-  refuseTakenName,
-  storeThenCommit,
-  type NewVersion,
-  type ReceivingDeps,
-  type StoringDeps,
-} from "./storing.ts";
+import { readRoom, storeThenCommit, type NewVersion, type ReceivingDeps, type StoringDeps } from "./storing.ts";
 
 export interface SharedUpload {
   readonly place: FoundPlace & { readonly vault: SeenVault };
@@ -49,7 +43,7 @@ export async function uploadShared(
   }
   const named = nameColumn(place.vault, mergeShared(signed, null), { name });
   await requireEarly(deps, principal, place.vault, { signed, wanted: { folderId: place.folderId, old: null } });
-  await refuseTakenName(deps.database, place, { name: named, ifNoneMatch });
+  await refuseTakenName(deps.database, "file", place, { name: named, ifNoneMatch });
   const incoming = await openShared(deps, place.vault, { signed, body, digests, freed: 0 });
   watchMembership(deps, context, place.vault);
   const contentType = incoming.contentType ?? DEFAULT_CONTENT_TYPE;

@@ -2,21 +2,14 @@
 import type { api, HandlerInput } from "@coffer/contract";
 import type { CreationContext, IncomingBytes, Principal, Recorded, RequestContext } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
+import { refuseTakenName } from "../items/names.ts";
 import { findPlace } from "../items/placing.ts";
 import { parseDigests } from "./digests.ts";
 import { openIncoming } from "./incoming.ts";
 import { DEFAULT_CONTENT_TYPE, toFile } from "./rules.ts";
 import { parseSignedUpload, refuseSigned, sentInHeaders } from "./signed-uploads.ts";
 import { findMadeVersion } from "./storing-shared.ts";
-import {
-  addFile,
-  addVersion,
-  readReplaceable,
-  readRoom,
-  refuseTakenName,
-  storeThenCommit,
-  type ReceivingDeps,
-} from "./storing.ts";
+import { addFile, addVersion, readReplaceable, readRoom, storeThenCommit, type ReceivingDeps } from "./storing.ts";
 import { replaceShared, requireSigned, uploadShared } from "./uploading-shared.ts";
 
 type Upload = HandlerInput<typeof api.files.upload, IncomingBytes>;
@@ -46,7 +39,7 @@ export async function uploadFile(
     );
   }
   refuseSigned(sent);
-  if (query.name !== undefined) await refuseTakenName(deps.database, place, { name: query.name, ifNoneMatch });
+  if (query.name !== undefined) await refuseTakenName(deps.database, "file", place, { name: query.name, ifNoneMatch });
   const incoming = await openIncoming(body, digests, await readRoom(deps.database, deps, place.accountId));
   const name = query.name ?? incoming.name;
   if (name === null) throw new ServiceError("validation_failed", "query.name: a name is required");
@@ -57,7 +50,7 @@ export async function uploadFile(
     ifNoneMatch,
     contentType: incoming.contentType ?? DEFAULT_CONTENT_TYPE,
   };
-  if (query.name === undefined) await refuseTakenName(deps.database, place, file);
+  if (query.name === undefined) await refuseTakenName(deps.database, "file", place, file);
   return storeThenCommit(deps, incoming, { principal, recheck: () => context.recheck() }, async (act, content) => {
     const row = await addFile(act, deps, principal, file, content);
     return context.record(act, { file: toFile(row) });

@@ -1,12 +1,9 @@
 /** The SQL of names that wait under their folder's next key. */
-import { sql } from "kysely";
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { StagedNameRow } from "../../ports/tables.ts";
 import { PIECE, untilNoneIsLeft } from "../in-pieces.ts";
-import { type FolderOfVault, setFolderKey } from "./store.ts";
-
-const folderOrNone = sql<string>`coalesce(folder_id, '')`;
-const parentOrNone = sql<string>`coalesce(parent_id, '')`;
+import { ITEM_KINDS } from "../reach/kinds.ts";
+import { countLive, type FolderOfVault, setFolderKey } from "./store.ts";
 
 const before = prepared((build, value: { vaultId: string; folderId: string; keyId: string }) =>
   build
@@ -46,6 +43,16 @@ export async function dropStagedUnderOthers(
 /** Forgets all that waits for the folder. */
 export function dropStagedOfFolder(transaction: Queries, folder: FolderOfVault): Promise<void> {
   return dropStagedUnderOthers(transaction, folder, "");
+}
+
+const dropKey = prepared((build, value: { vaultId: string; folderId: string }) =>
+  build.deleteFrom("folder_keys").where("vault_id", "=", value.vaultId).where("folder_id", "=", value.folderId),
+);
+
+/** For a folder that is deleted for good: the key of its name indexes, and what was staged under another, which nothing else would remove. */
+export async function dropFolderNames(transaction: Queries, folder: FolderOfVault): Promise<void> {
+  await transaction.run(dropKey(transaction, { ...folder }));
+  await dropStagedOfFolder(transaction, folder);
 }
 
 /** Changes the folder's key where its names need not change with it: what was staged is for nothing. */
@@ -108,24 +115,6 @@ export async function putStaged(transaction: Queries, row: StagedNameRow): Promi
   );
 }
 
-const liveFiles = prepared((build, value: { vaultId: string; folderId: string }) =>
-  build
-    .selectFrom("files")
-    .select((row) => row.fn.countAll<number | string>().as("count"))
-    .where("vault_id", "=", value.vaultId)
-    .where(folderOrNone, "=", value.folderId)
-    .where("trashed_at", "is", null),
-);
-
-const liveFolders = prepared((build, value: { vaultId: string; folderId: string }) =>
-  build
-    .selectFrom("folders")
-    .select((row) => row.fn.countAll<number | string>().as("count"))
-    .where("vault_id", "=", value.vaultId)
-    .where(parentOrNone, "=", value.folderId)
-    .where("trashed_at", "is", null),
-);
-
 const stagedUnder = prepared((build, value: { vaultId: string; folderId: string; keyId: string }) =>
   build
     .selectFrom("staged_names")
@@ -139,15 +128,10 @@ const stagedUnder = prepared((build, value: { vaultId: string; folderId: string;
  * How many live entries lack a staged name under the key, at least: names may be staged of what lies there no more, or has changed. Read
  * off two indexes, for every call that stages some of the folder.
  */
-export async function countUnstaged(
-  queries: Queries,
-  { vaultId, folderId }: FolderOfVault,
-  keyId: string,
-): Promise<number> {
-  const live = [liveFiles, liveFolders].map((query) => queries.first(query(queries, { vaultId, folderId })));
-  const [files, folders] = await Promise.all(live);
-  const staged = await queries.first(stagedUnder(queries, { vaultId, folderId, keyId }));
-  return Number(files?.count ?? 0) + Number(folders?.count ?? 0) - Number(staged?.count ?? 0);
+export async function countUnstaged(queries: Queries, folder: FolderOfVault, keyId: string): Promise<number> {
+  const [files = 0, folders = 0] = await Promise.all(ITEM_KINDS.map((kind) => countLive(queries, kind, folder)));
+  const staged = await queries.first(stagedUnder(queries, { ...folder, keyId }));
+  return files + folders - Number(staged?.count ?? 0);
 }
 
 const dropOne = prepared((build, value: { vaultId: string; folderId: string; keyId: string; itemId: string }) =>

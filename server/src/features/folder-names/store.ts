@@ -2,6 +2,8 @@
 import { sql } from "kysely";
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { FolderKeyRow } from "../../ports/tables.ts";
+import { eachKind, ITEM_KINDS, type ItemKind, ITEMS } from "../reach/kinds.ts";
+import { placeOrNone, tableOf } from "../reach/store.ts";
 
 /** A folder in a vault; "" is the top, as in the tables. */
 export interface FolderOfVault {
@@ -56,47 +58,56 @@ export async function setFolderKey(
 
 /** A live file or folder directly in a folder. */
 export interface LiveEntry {
-  readonly kind: "file" | "folder";
+  readonly kind: ItemKind;
   readonly id: string;
   readonly shared_json: string | null;
 }
 
-const folderOrNone = sql<string>`coalesce(folder_id, '')`;
-const parentOrNone = sql<string>`coalesce(parent_id, '')`;
-
-/** Names are unique in a folder: in their order the entries are read off the index of names. */
-const liveFiles = prepared((build, value: { vaultId: string; folderId: string; after: string; count: number }) =>
-  build
-    .selectFrom("files")
-    .select(["id", "name", "shared_json"])
-    .where("vault_id", "=", value.vaultId)
-    .where(folderOrNone, "=", value.folderId)
-    .where("trashed_at", "is", null)
-    .where("name", ">", value.after)
-    .orderBy("name")
-    .limit(value.count),
-);
-
-const liveFolders = prepared((build, value: { vaultId: string; folderId: string; after: string; count: number }) =>
-  build
-    .selectFrom("folders")
-    .select(["id", "name", "shared_json"])
-    .where("vault_id", "=", value.vaultId)
-    .where(parentOrNone, "=", value.folderId)
-    .where("trashed_at", "is", null)
-    .where("name", ">", value.after)
-    .orderBy("name")
-    .limit(value.count),
-);
+const statements = eachKind((kind) => {
+  const table = tableOf(kind);
+  const liveIn = (build: Queries["build"], { vaultId, folderId }: FolderOfVault) =>
+    build
+      .selectFrom(table)
+      .where("vault_id", "=", vaultId)
+      .where(placeOrNone(kind), "=", folderId)
+      .where("trashed_at", "is", null);
+  return {
+    /** Names are unique in a folder: in their order the entries are read off the index of names. */
+    live: prepared((build, value: { vaultId: string; folderId: string; after: string; count: number }) =>
+      liveIn(build, value)
+        .select(["id", "name", "shared_json"])
+        .where("name", ">", value.after)
+        .orderBy("name")
+        .limit(value.count),
+    ),
+    one: prepared((build, value: { vaultId: string; id: string }) =>
+      build
+        .selectFrom(table)
+        .select(["shared_json", sql.ref<string | null>(ITEMS[kind].place).as("folder_id")])
+        .where("id", "=", value.id)
+        .where("vault_id", "=", value.vaultId)
+        .where("trashed_at", "is", null),
+    ),
+    other: prepared((build, value: { vaultId: string; folderId: string; id: string }) =>
+      liveIn(build, value).select("id").where("id", "!=", value.id).limit(1),
+    ),
+    counted: prepared((build, value: { vaultId: string; folderId: string }) =>
+      liveIn(build, value).select((row) => row.fn.countAll<number | string>().as("count")),
+    ),
+    named: prepared((build, value: { id: string; name: string; sharedJson: string }) =>
+      build.updateTable(table).set({ name: value.name, shared_json: value.sharedJson }).where("id", "=", value.id),
+    ),
+  };
+});
 
 /** How many live entries one look takes. */
 const BATCH = 500;
 
 /** Whatever lies directly in the folder and is not in the trash. */
 export async function* liveEntries(queries: Queries, { vaultId, folderId }: FolderOfVault): AsyncGenerator<LiveEntry> {
-  for (const [kind, query] of [["file", liveFiles] as const, ["folder", liveFolders] as const]) {
+  for (const kind of ITEM_KINDS) {
     for (let after = ""; ;) {
-      const rows = await queries.all(query(queries, { vaultId, folderId, after, count: BATCH }));
+      const rows = await queries.all(statements[kind].live(queries, { vaultId, folderId, after, count: BATCH }));
       for (const { id, shared_json } of rows) yield { kind, id, shared_json };
       if (rows.length < BATCH) break;
       after = rows.at(-1)?.name ?? after;
@@ -104,54 +115,14 @@ export async function* liveEntries(queries: Queries, { vaultId, folderId }: Fold
   }
 }
 
-const liveFile = prepared((build, value: { vaultId: string; id: string }) =>
-  build
-    .selectFrom("files")
-    .select(["folder_id", "shared_json"])
-    .where("id", "=", value.id)
-    .where("vault_id", "=", value.vaultId)
-    .where("trashed_at", "is", null),
-);
-
-const liveFolder = prepared((build, value: { vaultId: string; id: string }) =>
-  build
-    .selectFrom("folders")
-    .select(["parent_id as folder_id", "shared_json"])
-    .where("id", "=", value.id)
-    .where("vault_id", "=", value.vaultId)
-    .where("trashed_at", "is", null),
-);
-
 /** A live file or folder of the vault with the folder it lies in. */
 export function findEntry(
   queries: Queries,
-  kind: "file" | "folder",
+  kind: ItemKind,
   value: { vaultId: string; id: string },
 ): Promise<{ folder_id: string | null; shared_json: string | null } | null> {
-  return queries.first((kind === "file" ? liveFile : liveFolder)(queries, value));
+  return queries.first(statements[kind].one(queries, value));
 }
-
-const otherFile = prepared((build, value: { vaultId: string; folderId: string; id: string }) =>
-  build
-    .selectFrom("files")
-    .select("id")
-    .where("vault_id", "=", value.vaultId)
-    .where(folderOrNone, "=", value.folderId)
-    .where("trashed_at", "is", null)
-    .where("id", "!=", value.id)
-    .limit(1),
-);
-
-const otherFolder = prepared((build, value: { vaultId: string; folderId: string; id: string }) =>
-  build
-    .selectFrom("folders")
-    .select("id")
-    .where("vault_id", "=", value.vaultId)
-    .where(parentOrNone, "=", value.folderId)
-    .where("trashed_at", "is", null)
-    .where("id", "!=", value.id)
-    .limit(1),
-);
 
 /** Whether anything but the one item lies there. */
 export async function holdsOthers(
@@ -159,25 +130,26 @@ export async function holdsOthers(
   { vaultId, folderId }: FolderOfVault,
   id: string,
 ): Promise<boolean> {
-  for (const query of [otherFile, otherFolder]) {
-    if ((await queries.first(query(queries, { vaultId, folderId, id }))) !== null) return true;
+  for (const kind of ITEM_KINDS) {
+    if ((await queries.first(statements[kind].other(queries, { vaultId, folderId, id }))) !== null) return true;
   }
   return false;
 }
 
-const namedFile = prepared((build, value: { id: string; name: string; sharedJson: string }) =>
-  build.updateTable("files").set({ name: value.name, shared_json: value.sharedJson }).where("id", "=", value.id),
-);
-
-const namedFolder = prepared((build, value: { id: string; name: string; sharedJson: string }) =>
-  build.updateTable("folders").set({ name: value.name, shared_json: value.sharedJson }).where("id", "=", value.id),
-);
-
 /** Gives an entry its name under another key; rejects with ConstraintError when another entry has it. */
 export async function nameEntry(
   transaction: Queries,
-  kind: "file" | "folder",
+  kind: ItemKind,
   value: { id: string; name: string; sharedJson: string },
 ): Promise<void> {
-  await transaction.run((kind === "file" ? namedFile : namedFolder)(transaction, value));
+  await transaction.run(statements[kind].named(transaction, value));
+}
+
+/** How many items of the kind are live there. */
+export async function countLive(
+  queries: Queries,
+  kind: ItemKind,
+  { vaultId, folderId }: FolderOfVault,
+): Promise<number> {
+  return Number((await queries.first(statements[kind].counted(queries, { vaultId, folderId })))?.count ?? 0);
 }

@@ -3,6 +3,8 @@ import { sql } from "kysely";
 import type { Queries } from "../../ports/database.ts";
 import type { StagedNameRow } from "../../ports/tables.ts";
 import { PIECE } from "../in-pieces.ts";
+import { ITEM_KINDS, ITEMS } from "../reach/kinds.ts";
+import { tableOf } from "../reach/store.ts";
 import type { FolderOfVault, LiveEntry } from "./store.ts";
 
 /** Beside the folder the account that owns it, as the indexes of listings have it. */
@@ -24,7 +26,7 @@ export async function* entriesToName(
   folder: SwitchingFolder,
   keyId: string,
 ): AsyncGenerator<NamedEntry> {
-  for (const kind of ["file", "folder"] as const) {
+  for (const kind of ITEM_KINDS) {
     let after: Position | null = null;
     do {
       const rows: readonly Row[] = await queries.all(pageOf(queries, kind, { folder, keyId, after }));
@@ -50,11 +52,9 @@ function pageOf(
   kind: LiveEntry["kind"],
   { folder, keyId, after }: { folder: SwitchingFolder; keyId: string; after: Position | null },
 ) {
-  // Both tables have all columns that are asked for, but where the item lies.
-  const table = (kind === "file" ? "files as item" : "folders as item") as "files as item";
-  const place = sql.ref(kind === "file" ? "item.folder_id" : "item.parent_id");
+  const place = sql.ref(`item.${ITEMS[kind].place}`);
   let query = queries.build
-    .selectFrom(table)
+    .selectFrom(`${tableOf(kind)} as item`)
     .leftJoin("staged_names as staged", (join) =>
       join
         .on("staged.vault_id", "=", folder.vaultId)

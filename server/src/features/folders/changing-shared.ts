@@ -1,30 +1,16 @@
-/** What a shared vault asks of a new folder, and of a folder's new name or place: a signed entry that says it. */
-import type { SharedEntry } from "@coffer/contract";
-import { ServiceError } from "../../service-error.ts";
+/** What a shared vault asks of a new folder: a signed entry that says it. And of what comes back from the trash: one key. */
 import type { Principal } from "../../handler.ts";
 import type { Queries } from "../../ports/database.ts";
 import type { FolderRow } from "../../ports/tables.ts";
-import { isIdTaken } from "../reach/store.ts";
-import {
-  nameColumn,
-  requireEntryOf,
-  requireFittingEntry,
-  requireFolderKey,
-  requireStandingEntry,
-  type SignedEntry,
-} from "../folder-names/entries.ts";
+import { nameColumn, requireEntryOf, requireFittingEntry, requireFolderKey } from "../folder-names/entries.ts";
 import { alignFolderKey } from "../folder-names/aligning.ts";
+import { findMadeItem } from "../items/made.ts";
+import type { Given } from "../items/naming-shared.ts";
 import type { Permits } from "../reach/permits.ts";
 import type { FoundPlace } from "../items/placing.ts";
-import { readFolderFor, type SeenFolder } from "../reach/items.ts";
 import type { SeenVault } from "../reach/access.ts";
 import { sharedEntryOf } from "./rules.ts";
 import { listRestored } from "./store.ts";
-
-interface Given {
-  readonly name?: string | undefined;
-  readonly shared?: SharedEntry | undefined;
-}
 
 /** The row to insert; `exists`: it was made by this very entry before. Throws what {@link requireFittingEntry} throws, and `names_outdated`. */
 export async function createSharedFolder(
@@ -45,7 +31,8 @@ export async function createSharedFolder(
   const { vault } = place;
   const signed = requireEntryOf(folder.shared);
   const name = nameColumn(vault, signed.shared, { name: folder.name });
-  const made = await findMade(transaction, principal, signed);
+  const isSame = (row: FolderRow) => sharedEntryOf(row)?.entry === signed.shared.entry;
+  const made = await findMadeItem(transaction, principal, "folder", { id: signed.statement.id, isSame });
   if (made !== null) {
     permits.use(made.vault);
     return { ...made.row, exists: true };
@@ -61,98 +48,9 @@ export async function createSharedFolder(
   };
 }
 
-/** As for files: an id that is taken otherwise, also by a file, is refused in the same words, wherever it is taken. */
-async function findMade(queries: Queries, principal: Principal, signed: SignedEntry): Promise<SeenFolder | null> {
-  const { id } = signed.statement;
-  const taken = new ServiceError("statement_invalid", "entry: the folder id cannot be used, choose another");
-  if (!(await isIdTaken(queries, "folders", id))) {
-    if (await isIdTaken(queries, "files", id)) throw taken;
-    return null;
-  }
-  const seen = await readFolderFor(queries, principal, id).catch((cause: unknown) => {
-    throw cause instanceof ServiceError && cause.code === "not_found" ? taken : cause;
-  });
-  if (sharedEntryOf(seen.row)?.entry !== signed.shared.entry) throw taken;
-  return seen;
-}
-
-/** The row as it is to be, the old one when nothing changes. `moved`: the old one in its new place. */
-export async function changeSharedFolder(
-  transaction: Queries,
-  {
-    old,
-    moved,
-    vault,
-    change,
-    permits,
-  }: {
-    readonly old: FolderRow;
-    readonly moved: FolderRow;
-    readonly vault: SeenVault;
-    readonly change: Given;
-    readonly permits: Permits;
-  },
-): Promise<FolderRow> {
-  const shared = requireShared(old);
-  const moves = moved.parent_id !== old.parent_id;
-  const renames = change.name !== undefined && change.name !== old.name;
-  const same = change.shared === undefined ? !renames : change.shared.entry === shared.entry;
-  if (same && !moves) {
-    // The answer shows the folder all the same.
-    permits.use(vault);
-    return old;
-  }
-  const signed = requireEntryOf(change.shared);
-  const writer = permits.write(vault, signed.statement.generation);
-  const wanted = { kind: "folder", id: old.id, folderId: moved.parent_id, old: shared } as const;
-  await requireFittingEntry(transaction, vault, writer, { signed, wanted });
-  const name = nameColumn(vault, signed.shared, { name: change.name, old: old.name });
-  if (old.trashed_at === null) await requireFolderKey(transaction, vault, signed.statement);
-  return { ...moved, name, shared_json: JSON.stringify(signed.shared) };
-}
-
-/** The name that a folder comes back under; its old entry will do while it names the place and the folder's key. */
-export async function nameRestoredFolder(
-  transaction: Queries,
-  {
-    old,
-    parentId,
-    vault,
-    restoring,
-    permits,
-  }: {
-    readonly old: FolderRow;
-    readonly parentId: string | null;
-    readonly vault: SeenVault;
-    readonly restoring: Given;
-    readonly permits: Permits;
-  },
-): Promise<Pick<FolderRow, "name" | "shared_json">> {
-  const shared = requireShared(old);
-  if (restoring.shared === undefined) {
-    const name = nameColumn(vault, shared, { name: restoring.name, old: old.name });
-    if (name !== old.name) requireEntryOf(undefined);
-    await requireStandingEntry(transaction, vault, { entry: shared.entry, folderId: parentId });
-    return { name, shared_json: old.shared_json };
-  }
-  const signed = requireEntryOf(restoring.shared);
-  const writer = permits.write(vault, signed.statement.generation);
-  const wanted = { kind: "folder", id: old.id, folderId: parentId, old: shared } as const;
-  await requireFittingEntry(transaction, vault, writer, { signed, wanted });
-  await requireFolderKey(transaction, vault, signed.statement);
-  const name = nameColumn(vault, signed.shared, { name: restoring.name, old: old.name });
-  return { name, shared_json: JSON.stringify(signed.shared) };
-}
-
 /** What came back below a folder may have been rotated in the trash: each folder's entries must be under one key again. */
 export async function alignRestored(transaction: Queries, vault: SeenVault, rootId: string): Promise<void> {
   if (vault.plain_names === 1) return;
   for (const folderId of await listRestored(transaction, rootId))
     await alignFolderKey(transaction, { vaultId: vault.id, folderId });
-}
-
-function requireShared(row: FolderRow): SharedEntry {
-  const shared = sharedEntryOf(row);
-  if (shared === null) throw new Error(`folder ${row.id} lies in a shared vault without an entry`);
-  return shared;
 }

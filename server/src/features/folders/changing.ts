@@ -1,29 +1,18 @@
-/** Making, renaming and moving folders. */
-import { type EventKind, MAX_FOLDER_DEPTH, type SharedEntry } from "@coffer/contract";
-import type { Deps } from "../../deps.ts";
+/** Making folders, and what renaming, moving, trashing and restoring are for them: all below goes along. */
+import { MAX_FOLDER_DEPTH, type SharedEntry } from "@coffer/contract";
 import type { Principal } from "../../handler.ts";
-import { isTaken, type Queries } from "../../ports/database.ts";
 import type { FolderRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
-import { type AccountAct, actAs } from "../account/act.ts";
+import type { AccountAct } from "../account/act.ts";
 import { type ActingDeps, noteChange, folderTarget } from "../acting.ts";
-import { requireRevision } from "../items/conditions.ts";
 import { refuseEntry } from "../folder-names/entries.ts";
-import { type Permits, withPermits } from "../reach/permits.ts";
+import type { Particulars, WrittenChange } from "../items/changing.ts";
+import { nameOrConflict, refuseTakenName } from "../items/names.ts";
 import { findPlace, type FoundPlace } from "../items/placing.ts";
-import { readFolderFor } from "../reach/items.ts";
-import { changeSharedFolder, createSharedFolder } from "./changing-shared.ts";
-import {
-  findFolderIdByName,
-  type FolderPlace,
-  insertFolder,
-  liesWithin,
-  readDeepest,
-  shiftDepths,
-  updateFolder,
-} from "./store.ts";
-
-export type ChangingDeps = ActingDeps & Pick<Deps, "chain">;
+import type { Permits } from "../reach/permits.ts";
+import { findItem } from "../reach/store.ts";
+import { alignRestored, createSharedFolder } from "./changing-shared.ts";
+import { insertFolder, liesWithin, readDeepest, restoreBelow, shiftDepths, trashBelow } from "./store.ts";
 
 export interface NewFolder {
   readonly name?: string | undefined;
@@ -56,9 +45,9 @@ export async function createFolder(
         });
   const { exists, ...row } = made;
   if (exists) return row;
-  await refuseTakenFolderName(act, { vaultId: row.vault_id, parentId: row.parent_id }, row.name);
-  await folderNameOrConflict(insertFolder(act, row));
-  await noteFolder(act, principal, row, "folder.created");
+  await refuseTakenName(act, "folder", { vaultId: row.vault_id, folderId: row.parent_id }, row);
+  await nameOrConflict(insertFolder(act, row));
+  await noteChange(act, principal, "folder.created", folderTarget(row));
   return row;
 }
 
@@ -73,85 +62,49 @@ function newFolder(deps: ActingDeps, place: FoundPlace, { name, shared }: NewFol
   };
 }
 
-export interface FolderChange {
-  readonly folderId: string;
-  readonly ifMatch: string | undefined;
-  readonly name?: string | undefined;
-  /** null: to the top of its vault. */
-  readonly parentId?: string | null | undefined;
-  readonly shared?: SharedEntry | undefined;
+export const FOLDERS: Particulars<"folder"> = {
+  kind: "folder",
+  // There is no event kind `folder.restored` (decisions §6).
+  restored: "folder.updated",
+  target: folderTarget,
+  move,
+  findWayBack,
+  settle,
+};
+
+type FolderPlace = Pick<FolderRow, "parent_id" | "depth">;
+
+/** Throws `folder_cycle` and `too_deep`: the deepest folder below counts. */
+async function move(act: AccountAct, old: FolderRow, { folderId, depth }: FoundPlace): Promise<FolderPlace> {
+  if (folderId !== null && (await liesWithin(act, old.id, folderId))) throw new ServiceError("folder_cycle");
+  refuseTooDeep((await readDeepest(act, old.id, "live")) + depth + 1 - old.depth);
+  return { parent_id: folderId, depth: depth + 1 };
 }
 
-/** Throws `trashed`, `folder_cycle`, `too_deep` (the deepest folder below counts), `different_vault` and `name_exists`. */
-export function changeFolder(deps: ChangingDeps, principal: Principal, change: FolderChange): Promise<FolderRow> {
-  return withPermits(deps, principal, (permits) =>
-    actAs(deps, principal, async (act) => {
-      const { row: old, vault } = await readFolderFor(act, principal, change.folderId);
-      const isRotated = vault?.standing === "owner" && change.parentId === undefined;
-      if (old.trashed_at !== null && !isRotated) throw new ServiceError("trashed", "The folder is in the trash");
-      requireRevision(change.ifMatch, old);
-      const moved = await move(act, principal, old, change.parentId);
-      if (vault === null) refuseEntry(change.shared);
-      const row =
-        vault === null
-          ? { ...moved, name: change.name ?? old.name }
-          : await changeSharedFolder(act, { old, moved, vault, change, permits });
-      if (row.name === old.name && row.parent_id === old.parent_id && row.shared_json === old.shared_json) return old;
-      return writeFolder(act, principal, { old, row: { ...row, updated_at: deps.clock.now() } });
-    }),
-  );
+/** To the top of the vault also when its parent lies too deep by now. */
+async function findWayBack(act: AccountAct, old: FolderRow): Promise<FolderPlace> {
+  const { parent_id: id, account_id: accountId, trashed_with: trashedWith } = old;
+  if (trashedWith === null) throw new Error(`folder ${old.id} is in the trash through no deletion`);
+  const parent = id === null ? null : await findItem(act, "folder", { id, accountId });
+  const below = (await readDeepest(act, old.id, { trashedWith })) - old.depth;
+  if (parent?.trashed_at !== null || parent.depth + 1 + below > MAX_FOLDER_DEPTH) return { parent_id: null, depth: 1 };
+  return { parent_id: parent.id, depth: parent.depth + 1 };
 }
 
-async function writeFolder(
-  act: AccountAct,
-  principal: Principal,
-  { old, row: changed }: { readonly old: FolderRow; readonly row: FolderRow },
-): Promise<FolderRow> {
-  const row = { ...changed, revision: old.revision + 1 };
-  const takesName = row.name !== old.name || row.parent_id !== old.parent_id;
-  if (takesName && row.trashed_at === null)
-    await refuseTakenFolderName(act, { vaultId: row.vault_id, parentId: row.parent_id }, row.name);
-  await folderNameOrConflict(updateFolder(act, row));
+/**
+ * What went to the trash in the same act comes back with the folder, and what had been trashed before stays there. Of a folder that went
+ * along with one above it only its own part comes back.
+ */
+async function settle(act: AccountAct, { old, row, vault }: WrittenChange<"folder">): Promise<void> {
+  if (row.trashed_at !== null) {
+    if (old.trashed_at === null) await trashBelow(act, row.id, row.trashed_at);
+    return;
+  }
+  if (old.trashed_with !== null) await restoreBelow(act, row.id, old.trashed_with);
   await shiftDepths(act, row.id, row.depth - old.depth);
-  await noteFolder(act, principal, row, "folder.updated");
-  return row;
-}
-
-async function move(
-  act: AccountAct,
-  principal: Principal,
-  old: FolderRow,
-  parentId: string | null | undefined,
-): Promise<FolderRow> {
-  if (parentId === undefined || parentId === old.parent_id) return old;
-  const place = await findPlace(act, principal, { vaultId: old.vault_id, folderId: parentId });
-  if (parentId !== null && (await liesWithin(act, old.id, parentId))) throw new ServiceError("folder_cycle");
-  const depth = place.depth + 1;
-  refuseTooDeep((await readDeepest(act, old.id, "live")) + depth - old.depth);
-  return { ...old, parent_id: place.folderId, depth };
+  if (old.trashed_with !== null && vault !== null) await alignRestored(act, vault, row.id);
 }
 
 function refuseTooDeep(depth: number): void {
   if (depth > MAX_FOLDER_DEPTH) throw new ServiceError("too_deep", `Folders nest at most ${MAX_FOLDER_DEPTH} deep`);
-}
-
-export async function refuseTakenFolderName(queries: Queries, place: FolderPlace, name: string): Promise<void> {
-  if ((await findFolderIdByName(queries, place, name)) !== null) throw nameTaken();
-}
-
-/** Where writers run side by side, the unique index has the last word. */
-export async function folderNameOrConflict(write: Promise<void>): Promise<void> {
-  try {
-    await write;
-  } catch (cause) {
-    throw isTaken(cause, "folders_live_name") ? nameTaken(cause) : cause;
-  }
-}
-
-export function noteFolder(act: AccountAct, principal: Principal, row: FolderRow, action: EventKind): Promise<void> {
-  return noteChange(act, principal, action, folderTarget(row));
-}
-
-function nameTaken(cause?: unknown): ServiceError {
-  return new ServiceError("name_exists", "A folder of this name exists in this place", { cause });
 }

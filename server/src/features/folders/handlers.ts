@@ -7,10 +7,10 @@ import { parsePage, toPage } from "../paging.ts";
 import { withPermits } from "../reach/permits.ts";
 import { readFolderFor } from "../reach/items.ts";
 import { requireSight } from "../reach/access.ts";
-import { changeFolder, createFolder } from "./changing.ts";
-import { listPage } from "./listing.ts";
+import { changeItem, restoreItem, trashItem } from "../items/changing.ts";
+import { listPage } from "../items/listing.ts";
+import { createFolder, FOLDERS } from "./changing.ts";
 import { toFolder } from "./rules.ts";
-import { restoreFolder, trashFolder } from "./trashing.ts";
 
 export type FolderDeps = Pick<Deps, "database" | "clock" | "random" | "settings" | "chain">;
 
@@ -24,7 +24,10 @@ export const foldersHandlers = (deps: FolderDeps): GroupHandlers<typeof api.fold
     ),
   list: async ({ query }, { principal }) => {
     const page = parsePage("folders", query);
-    const { rows, nextCursor } = toPage(await listPage(deps, principal, query, page), page);
+    const { rows, nextCursor } = toPage(
+      await listPage(deps, principal, "folder", { ...query, folderId: query.parentId }, page),
+      page,
+    );
     return { folders: rows.map(toFolder), nextCursor };
   },
   get: async ({ params }, { principal }) => {
@@ -32,15 +35,15 @@ export const foldersHandlers = (deps: FolderDeps): GroupHandlers<typeof api.fold
     await requireSight(deps, principal, vault);
     return { folder: toFolder(row) };
   },
-  update: async ({ params, headers, body }, { principal }) => ({
-    folder: toFolder(
-      await changeFolder(deps, principal, { folderId: params.folderId, ifMatch: headers["if-match"], ...body }),
-    ),
-  }),
+  update: async ({ params, headers, body }, { principal }) => {
+    const { parentId: folderId, ...given } = body;
+    const change = { id: params.folderId, ifMatch: headers["if-match"], folderId, ...given };
+    return { folder: toFolder(await changeItem(deps, principal, FOLDERS, change)) };
+  },
   delete: async ({ params }, { principal }) => ({
-    folder: toFolder(await trashFolder(deps, principal, params.folderId)),
+    folder: toFolder(await trashItem(deps, principal, FOLDERS, params.folderId)),
   }),
   restore: async ({ params, body }, { principal }) => ({
-    folder: toFolder(await restoreFolder(deps, principal, params.folderId, body ?? {})),
+    folder: toFolder(await restoreItem(deps, principal, FOLDERS, { id: params.folderId, given: body ?? {} })),
   }),
 });

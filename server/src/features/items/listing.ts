@@ -1,13 +1,16 @@
-/** Lists that span vaults: read per vault by its own index and merged, so that a small vault costs a small read. */
+/** Which files or folders a list holds. Lists that span vaults: read per vault by its own index and merged, so that a small vault costs a small read. */
 import type { Principal } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
 import { reaches } from "../acting.ts";
-import { newestFirst } from "../paging.ts";
+import { newestFirst, type PageRequest } from "../paging.ts";
+import { readFolderFor } from "../reach/items.ts";
+import type { ItemKind, ItemRows } from "../reach/kinds.ts";
+import { listItems } from "./store.ts";
 import { type ChainDeps, readVaultFor, requireSight, type SeenVault } from "../reach/access.ts";
 import { hasTrashedVault, listLiveVaults } from "../reach/store.ts";
 
 /** A vault that a list reads, with its account; null: the account as a whole, which has an index of its own. */
-export interface ReadVault {
+interface ReadVault {
   readonly accountId: string;
   readonly vaultId: string | null;
 }
@@ -17,7 +20,7 @@ export interface ReadVault {
  * the whole account. `top` asks for the tops of all vaults, which only a per-vault index finds; so does an account with vaults in the trash,
  * whose content is listed nowhere. Shared vaults of other accounts are read by their name alone.
  */
-export async function vaultsToRead(
+async function vaultsToRead(
   deps: ChainDeps,
   principal: Principal,
   wanted: { vaultId: string | undefined; top: boolean; name: string | undefined },
@@ -38,7 +41,7 @@ export async function vaultsToRead(
 }
 
 /** Throws `validation_failed` for a name in the clear where names are encrypted: no such vault can be asked for it. */
-export function refuseClearName(
+function refuseClearName(
   vault: Pick<SeenVault, "type" | "plain_names"> | null,
   { name }: { readonly name?: string | undefined },
 ): void {
@@ -47,7 +50,7 @@ export function refuseClearName(
 }
 
 /** At most `count` rows of all the vaults together, newest first; `read` answers the same of one vault. */
-export async function mergeVaults<Row extends { id: string; created_at: number }>(
+async function mergeVaults<Row extends { id: string; created_at: number }>(
   vaults: readonly ReadVault[],
   count: number,
   read: (vault: ReadVault) => Promise<Row[]>,
@@ -63,11 +66,51 @@ export async function mergeVaults<Row extends { id: string; created_at: number }
 }
 
 /** The filter that a query's `name` or `nameIndex` makes; both columns are one. Throws `validation_failed` for the two together. */
-export function nameFilter(query: { readonly name?: string | undefined; readonly nameIndex?: string | undefined }): {
+function nameFilter(query: { readonly name?: string | undefined; readonly nameIndex?: string | undefined }): {
   readonly name: string | undefined;
   readonly byIndex: boolean;
 } {
   if (query.name !== undefined && query.nameIndex !== undefined)
     throw new ServiceError("validation_failed", "query.nameIndex: name and nameIndex do not go together");
   return { name: query.name ?? query.nameIndex, byIndex: query.nameIndex !== undefined };
+}
+
+export interface ItemQuery {
+  readonly vaultId?: string | undefined;
+  /** "root": the top of the vault. */
+  readonly folderId?: string | undefined;
+  readonly trashed?: boolean | undefined;
+  readonly name?: string | undefined;
+  readonly nameIndex?: string | undefined;
+}
+
+/**
+ * One more row than the page holds. Throws `not_found` for a vault or folder outside the caller's reach, and what `requireSight` does. A
+ * key of the vault's account sees its list, a member on the chain or not: ids, sizes and dates are the service's own, names are encrypted
+ * (decisions §0).
+ */
+export async function listPage<Kind extends ItemKind>(
+  deps: ChainDeps,
+  principal: Principal,
+  kind: Kind,
+  query: ItemQuery,
+  { after, limit }: PageRequest,
+): Promise<ItemRows[Kind][]> {
+  const queries = deps.database;
+  const filter = { ...nameFilter(query), trashed: query.trashed ?? false };
+  if (query.folderId !== undefined && query.folderId !== "root") {
+    if (query.vaultId !== undefined) await readVaultFor(queries, principal, query.vaultId);
+    const { row: folder, vault } = await readFolderFor(queries, principal, query.folderId);
+    await requireSight(deps, principal, vault);
+    refuseClearName(vault, query);
+    if (query.vaultId !== undefined && query.vaultId !== folder.vault_id) return [];
+    const place = { accountId: folder.account_id, vaultId: folder.vault_id, folderId: folder.id };
+    return listItems(queries, kind, { ...filter, ...place }, after, limit + 1);
+  }
+  const top = query.folderId === "root";
+  const vaults = await vaultsToRead(deps, principal, { vaultId: query.vaultId, top, name: query.name });
+  const folderId = top ? null : undefined;
+  return mergeVaults(vaults, limit + 1, (vault) =>
+    listItems(queries, kind, { ...filter, ...vault, folderId }, after, limit + 1),
+  );
 }

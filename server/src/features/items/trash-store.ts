@@ -1,12 +1,14 @@
 /** The SQL of emptying the trash. */
+import type { SelectQueryBuilder } from "kysely";
 import type { Queries } from "../../ports/database.ts";
-import type { FileRow, FolderRow, VaultRow } from "../../ports/tables.ts";
-import { dropStagedOfFolder } from "../folder-names/staged-store.ts";
+import type { FileRow, FolderRow, Tables, VaultRow } from "../../ports/tables.ts";
 
 export interface TrashScope {
   readonly accountId: string;
-  /** One at least, of one account no more than a list of ids can be. */
-  readonly vaultIds: readonly string[];
+  /** One at least, of one account no more than a list of ids can be; absent: all. */
+  readonly vaultIds?: readonly string[];
+  /** In the trash since then at least. */
+  readonly until?: number;
 }
 
 /** Those of the vaults that have a file or a folder in their trash. */
@@ -36,32 +38,15 @@ export async function findVaultsWithTrash(
 }
 
 /** Some of the files in the trash, at most `count`. */
-export function findTrashedFiles(
-  queries: Queries,
-  { accountId, vaultIds }: TrashScope,
-  count: number,
-): Promise<FileRow[]> {
-  const query = queries.build
-    .selectFrom("files")
-    .selectAll()
-    .where("account_id", "=", accountId)
-    .where("vault_id", "in", [...vaultIds])
-    .where("trashed_at", "is not", null);
-  return queries.all(query.limit(count));
+export function findTrashedFiles(queries: Queries, scope: TrashScope, count: number): Promise<FileRow[]> {
+  return queries.all(inScope(queries.build.selectFrom("files").selectAll(), scope).limit(count));
 }
 
 /** Some of the folders in the trash that hold nothing any more, at most `count`: the deepest go first. */
-export function findEmptyTrashedFolders(
-  queries: Queries,
-  { accountId, vaultIds }: TrashScope,
-  count: number,
-): Promise<FolderRow[]> {
+export function findEmptyTrashedFolders(queries: Queries, scope: TrashScope, count: number): Promise<FolderRow[]> {
   const query = queries.build
     .selectFrom("folders")
     .selectAll()
-    .where("account_id", "=", accountId)
-    .where("vault_id", "in", [...vaultIds])
-    .where("trashed_at", "is not", null)
     .where((eb) =>
       eb.not(
         eb.exists(eb.selectFrom("folders as below").select("below.id").whereRef("below.parent_id", "=", "folders.id")),
@@ -70,17 +55,17 @@ export function findEmptyTrashedFolders(
     .where((eb) =>
       eb.not(eb.exists(eb.selectFrom("files").select("files.id").whereRef("files.folder_id", "=", "folders.id"))),
     );
-  return queries.all(query.limit(count));
+  // Both tables have the columns that are asked for.
+  const scoped = inScope(query as unknown as SelectQueryBuilder<Tables, "files", FolderRow>, scope);
+  return queries.all(scoped.limit(count));
 }
 
-/** With the key of its name indexes, which nothing else would ever remove. */
-export async function deleteFolderRow(
-  transaction: Queries,
-  { id, vault_id, shared_json }: Pick<FolderRow, "id" | "vault_id" | "shared_json">,
-): Promise<void> {
-  const { build } = transaction;
-  await transaction.run(build.deleteFrom("folders").where("id", "=", id));
-  if (shared_json === null) return;
-  await transaction.run(build.deleteFrom("folder_keys").where("vault_id", "=", vault_id).where("folder_id", "=", id));
-  await dropStagedOfFolder(transaction, { vaultId: vault_id, folderId: id });
+function inScope<Row>(
+  query: SelectQueryBuilder<Tables, "files", Row>,
+  { accountId, vaultIds, until }: TrashScope,
+): SelectQueryBuilder<Tables, "files", Row> {
+  const ofVaults = vaultIds === undefined ? query : query.where("vault_id", "in", [...vaultIds]);
+  const trashed =
+    until === undefined ? ofVaults.where("trashed_at", "is not", null) : ofVaults.where("trashed_at", "<=", until);
+  return trashed.where("account_id", "=", accountId);
 }

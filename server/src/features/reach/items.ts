@@ -1,10 +1,11 @@
 /** Files, folders and uploads that a caller may see: its account's, and those of shared vaults that record its chain address. */
 import type { Principal } from "../../handler.ts";
 import type { Queries } from "../../ports/database.ts";
-import type { FileRow, FolderRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
 import { notFound, visible } from "../acting.ts";
-import { findItem, findItemOfMember } from "./store.ts";
 import { findActingAddress, readVaultFor, type SeenVault } from "./access.ts";
+import { folderIdOf, type ItemKind, type ItemRows } from "./kinds.ts";
+import { findItem, findItemOfMember } from "./store.ts";
 
 export interface Seen<Row> {
   readonly row: Row;
@@ -12,49 +13,56 @@ export interface Seen<Row> {
   readonly vault: SeenVault | null;
 }
 
-export type SeenFile = Seen<FileRow>;
-export type SeenFolder = Seen<FolderRow>;
+export type SeenFile = Seen<ItemRows["file"]>;
+export type SeenFolder = Seen<ItemRows["folder"]>;
 
-/** Throws `not_found`: whether there is one that the caller may not see is not disclosed. In the trash or not. */
-export async function readFileFor(queries: Queries, principal: Principal, id: string): Promise<SeenFile> {
-  return see(queries, principal, "File", {
-    own: () => findItem(queries, "files", { id, accountId: principal.accountId }),
-    ofMember: (chainAddress) => findItemOfMember(queries, "files", { id, chainAddress }),
-  });
+const NAMES = { file: "File", folder: "Folder" } as const;
+
+/**
+ * In the trash or not; a row of the own account is one look-up, as long as it is in a public vault. Throws `not_found`: whether there is one
+ * that the caller may not see is not disclosed.
+ */
+export async function readItemFor<Kind extends ItemKind>(
+  queries: Queries,
+  principal: Principal,
+  kind: Kind,
+  id: string,
+): Promise<Seen<ItemRows[Kind]>> {
+  const name = NAMES[kind];
+  const mine = await findItem(queries, kind, { id, accountId: principal.accountId });
+  if (mine !== null) {
+    const row = visible(principal, mine, name);
+    return { row, vault: row.shared_json === null ? null : await readVaultFor(queries, principal, row.vault_id, name) };
+  }
+  const chainAddress = await findActingAddress(queries, principal);
+  const row = chainAddress === null ? null : await findItemOfMember(queries, kind, { id, chainAddress });
+  if (row === null) throw notFound(name);
+  return { row, vault: await readVaultFor(queries, principal, row.vault_id, name) };
 }
 
-/** The same for a folder. */
-export async function readFolderFor(queries: Queries, principal: Principal, id: string): Promise<SeenFolder> {
-  return see(queries, principal, "Folder", {
-    own: () => findItem(queries, "folders", { id, accountId: principal.accountId }),
-    ofMember: (chainAddress) => findItemOfMember(queries, "folders", { id, chainAddress }),
-  });
+export function readFileFor(queries: Queries, principal: Principal, id: string): Promise<SeenFile> {
+  return readItemFor(queries, principal, "file", id);
+}
+
+export function readFolderFor(queries: Queries, principal: Principal, id: string): Promise<SeenFolder> {
+  return readItemFor(queries, principal, "folder", id);
+}
+
+/** A live one. The owner of a shared vault rotates what is in its trash as well; `folderId`: where it is to lie, if that is said. */
+export async function readChangeable<Kind extends ItemKind>(
+  queries: Queries,
+  principal: Principal,
+  kind: Kind,
+  { id, folderId }: { readonly id: string; readonly folderId?: string | null | undefined },
+): Promise<Seen<ItemRows[Kind]>> {
+  const seen = await readItemFor(queries, principal, kind, id);
+  const stays = folderId === undefined || folderId === folderIdOf(seen.row);
+  if (seen.row.trashed_at !== null && !(stays && seen.vault?.standing === "owner"))
+    throw new ServiceError("trashed", `The ${kind} is in the trash`);
+  return seen;
 }
 
 /** Whether the caller has the owner's rights over what lies in the vault. */
 export function actsAsOwner(principal: Principal, vault: SeenVault | null): boolean {
   return (vault?.standing ?? principal.accessLevel) === "owner";
-}
-
-interface LookUps<Row> {
-  readonly own: () => Promise<Row | null>;
-  readonly ofMember: (chainAddress: string) => Promise<Row | null>;
-}
-
-/** A row of the own account is one look-up, as long as it is in a public vault. */
-async function see<Row extends { readonly vault_id: string; readonly shared_json: string | null }>(
-  queries: Queries,
-  principal: Principal,
-  kind: string,
-  { own, ofMember }: LookUps<Row>,
-): Promise<Seen<Row>> {
-  const mine = await own();
-  if (mine !== null) {
-    const row = visible(principal, mine, kind);
-    return { row, vault: row.shared_json === null ? null : await readVaultFor(queries, principal, row.vault_id, kind) };
-  }
-  const chainAddress = await findActingAddress(queries, principal);
-  const row = chainAddress === null ? null : await ofMember(chainAddress);
-  if (row === null) throw notFound(kind);
-  return { row, vault: await readVaultFor(queries, principal, row.vault_id, kind) };
 }

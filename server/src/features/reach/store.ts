@@ -1,6 +1,8 @@
 /** The SQL of who sees what: every look-up from outside is by id and account, or by id and recorded membership (shared vaults). */
-import { prepared, type Queries, type ReadHints } from "../../ports/database.ts";
-import type { Tables, VaultRow } from "../../ports/tables.ts";
+import { type RawBuilder, sql } from "kysely";
+import { prepared, type Queries } from "../../ports/database.ts";
+import type { VaultRow } from "../../ports/tables.ts";
+import { eachKind, type ItemKind, type ItemRows, ITEMS } from "./kinds.ts";
 
 const ofMember = prepared((build, value: { id: string; chainAddress: string }) =>
   build
@@ -84,28 +86,30 @@ export async function hasTrashedVault(queries: Queries, accountId: string): Prom
   return (await queries.first(trashedOf(queries, { accountId }))) !== null;
 }
 
-/** The tables of what lies in vaults. */
-export type ItemTable = "files" | "folders";
-type RowOf<Table extends ItemTable> = Tables[Table];
+/** For queries of either kind. Both tables have all columns that are asked for, and the place is asked for by its name. */
+export function tableOf(kind: ItemKind): "files" {
+  return ITEMS[kind].table as "files";
+}
 
-function lookUpsIn<Table extends ItemTable>(name: Table, hints: ReadHints = {}) {
-  // Both tables have all columns that are asked for; the row is the named one's.
-  const table = name as "files";
+/** The expression of the unique indexes `files_live_name` and `folders_live_name`. */
+export function placeOrNone(kind: ItemKind): RawBuilder<string> {
+  return sql<string>`coalesce(${sql.ref(ITEMS[kind].place)}, '')`;
+}
+
+const lookUps = eachKind((kind) => {
+  const table = tableOf(kind);
+  const ofAccount = (build: Queries["build"], value: { id: string; accountId: string }) =>
+    build
+      .selectFrom(table)
+      .selectAll()
+      .where("id", "=", value.id)
+      .where("account_id", "=", value.accountId)
+      .where((row) => {
+        const vault = row.selectFrom("vaults").select("vaults.id").whereRef("vaults.id", "=", `${table}.vault_id`);
+        return row.not(row.exists(vault.where("vaults.trashed_at", "is not", null)));
+      });
   return {
-    ofAccount: prepared(
-      (build, value: { id: string; accountId: string }) =>
-        build
-          .selectFrom(table)
-          .selectAll()
-          .where("id", "=", value.id)
-          .where("account_id", "=", value.accountId)
-          .where((row) => {
-            const vault = row.selectFrom("vaults").select("vaults.id").whereRef("vaults.id", "=", `${table}.vault_id`);
-            return row.not(row.exists(vault.where("vaults.trashed_at", "is not", null)));
-          })
-          .$castTo<RowOf<Table>>(),
-      hints,
-    ),
+    ofAccount: prepared(ofAccount, { remembered: kind === "file" }),
     ofMember: prepared((build, value: { id: string; chainAddress: string }) =>
       build
         .selectFrom(table)
@@ -113,34 +117,31 @@ function lookUpsIn<Table extends ItemTable>(name: Table, hints: ReadHints = {}) 
         .selectAll(table)
         .where(`${table}.id`, "=", value.id)
         .where("vault_members.chain_address", "=", value.chainAddress)
-        .where("vault_members.removed_at", "is", null)
-        .$castTo<RowOf<Table>>(),
+        .where("vault_members.removed_at", "is", null),
     ),
     taken: prepared((build, value: { id: string }) => build.selectFrom(table).select("id").where("id", "=", value.id)),
   };
-}
-
-const LOOK_UPS = { files: lookUpsIn("files", { remembered: true }), folders: lookUpsIn("folders") } as const;
+});
 
 /** Not in a vault that is in the trash. */
-export function findItem<Table extends ItemTable>(
+export function findItem<Kind extends ItemKind>(
   queries: Queries,
-  table: Table,
+  kind: Kind,
   value: { id: string; accountId: string },
-): Promise<RowOf<Table> | null> {
-  return queries.first(LOOK_UPS[table].ofAccount(queries, value)) as Promise<RowOf<Table> | null>;
+): Promise<ItemRows[Kind] | null> {
+  return queries.first(lookUps[kind].ofAccount(queries, value)) as Promise<ItemRows[Kind] | null>;
 }
 
 /** An item, of whatever account, in a shared vault that records the address as a member. */
-export function findItemOfMember<Table extends ItemTable>(
+export function findItemOfMember<Kind extends ItemKind>(
   queries: Queries,
-  table: Table,
+  kind: Kind,
   value: { id: string; chainAddress: string },
-): Promise<RowOf<Table> | null> {
-  return queries.first(LOOK_UPS[table].ofMember(queries, value)) as Promise<RowOf<Table> | null>;
+): Promise<ItemRows[Kind] | null> {
+  return queries.first(lookUps[kind].ofMember(queries, value)) as Promise<ItemRows[Kind] | null>;
 }
 
 /** Whether an item of whatever account has the id. */
-export async function isIdTaken(queries: Queries, table: ItemTable, id: string): Promise<boolean> {
-  return (await queries.first(LOOK_UPS[table].taken(queries, { id }))) !== null;
+export async function isIdTaken(queries: Queries, kind: ItemKind, id: string): Promise<boolean> {
+  return (await queries.first(lookUps[kind].taken(queries, { id }))) !== null;
 }

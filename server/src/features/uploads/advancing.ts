@@ -11,11 +11,11 @@ import {
   addVersion,
   readReplaceable,
   readRoom,
-  refuseTakenName,
   type StoredContent,
   type StoringDeps,
 } from "../files/storing.ts";
 import { type Permits, withPermits } from "../reach/permits.ts";
+import { refuseTakenName } from "../items/names.ts";
 import { findPlace } from "../items/placing.ts";
 import { checking, type ExpectedChecksum } from "./checksum.ts";
 import type { Progress } from "./rules.ts";
@@ -140,7 +140,7 @@ async function refuseByState(deps: StoringDeps, principal: Principal, upload: Up
   if (upload.file_id !== null)
     return (await readReplaceable(database, principal, newVersionOf(upload, upload.file_id))).row.size;
   const file = newFileOf(upload);
-  await refuseTakenName(database, await findPlace(database, principal, file), file);
+  await refuseTakenName(database, "file", await findPlace(database, principal, file), file);
   return 0;
 }
 

@@ -8,8 +8,9 @@ import { requireRoom } from "../files/incoming.ts";
 import { DEFAULT_CONTENT_TYPE } from "../files/rules.ts";
 import { parseSignedUpload, refuseSigned } from "../files/signed-uploads.ts";
 import { findItem } from "../reach/store.ts";
-import { readReplaceable, readRoom, refuseTakenName, type StoringDeps } from "../files/storing.ts";
+import { readReplaceable, readRoom, type StoringDeps } from "../files/storing.ts";
 import { readFreeStorage } from "../holds/free-storage.ts";
+import { refuseTakenName } from "../items/names.ts";
 import { findPlace } from "../items/placing.ts";
 import { readFileFor } from "../reach/items.ts";
 import { advance } from "./advancing.ts";
@@ -111,7 +112,7 @@ async function planFile(
           length: headers["upload-length"],
           metadata,
         });
-  await refuseTakenName(deps.database, { vaultId, folderId }, { name: named.name, ifNoneMatch });
+  await refuseTakenName(deps.database, "file", { vaultId, folderId }, { name: named.name, ifNoneMatch });
   return {
     ...{ account_id: accountId, vault_id: vaultId, folder_id: folderId, file_id: null, ...named },
     ...{ if_none_match: ifNoneMatch ? 1 : 0, if_match: null, freed: 0 },
@@ -190,7 +191,7 @@ async function requireTarget(act: AccountAct, principal: Principal, upload: Uplo
 async function requireUnheldRoom(act: AccountAct, deps: StoringDeps, upload: UploadRow): Promise<void> {
   const { account_id: accountId, file_id: fileId, length } = upload;
   act.requireAccount(accountId);
-  const freed = fileId === null ? 0 : ((await findItem(act, "files", { id: fileId, accountId }))?.size ?? 0);
+  const freed = fileId === null ? 0 : ((await findItem(act, "file", { id: fileId, accountId }))?.size ?? 0);
   const free = await readFreeStorage(act, deps, freed);
   if (length > Math.max(0, free)) throw new ServiceError("storage_quota");
 }

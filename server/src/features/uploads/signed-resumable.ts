@@ -7,10 +7,11 @@ import { requireSignedSize, requireStoredVersion } from "../files/beginnings.ts"
 import { DEFAULT_CONTENT_TYPE, sharedOf } from "../files/rules.ts";
 import { mergeShared, parseSignedUpload, type SentUpload, type SignedUpload } from "../files/signed-uploads.ts";
 import { addSharedFile, addSharedVersion, contentTypeIn, findMade, requireSameFile } from "../files/storing-shared.ts";
-import { readReplaceable, refuseTakenName, type StoredContent, type StoringDeps } from "../files/storing.ts";
+import { readReplaceable, type StoredContent, type StoringDeps } from "../files/storing.ts";
 import { requireEarly } from "../files/uploading-shared.ts";
 import { nameColumn } from "../folder-names/entries.ts";
 import type { Permits } from "../reach/permits.ts";
+import { refuseTakenName } from "../items/names.ts";
 import { findPlace, type FoundPlace } from "../items/placing.ts";
 import { readFileFor, type SeenFile } from "../reach/items.ts";
 import { readVaultFor, requireWriter, type SeenVault } from "../reach/access.ts";
@@ -127,7 +128,7 @@ export async function refuseSharedEarly(deps: StoringDeps, principal: Principal,
   const { vault } = await findPlace(database, principal, place);
   if (vault !== null)
     await requireEarly(deps, principal, vault, { signed, wanted: { folderId: place.folderId, old: null } });
-  await refuseTakenName(database, place, { name: upload.name, ifNoneMatch: upload.if_none_match === 1 });
+  await refuseTakenName(database, "file", place, { name: upload.name, ifNoneMatch: upload.if_none_match === 1 });
   return 0;
 }
 

@@ -3,20 +3,19 @@ import type { api, HandlerInput } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { GroupHandlers, Principal, RequestContext } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
-import { actAs } from "../account/act.ts";
+import { type AccountAct, actAs } from "../account/act.ts";
 import { reaches } from "../acting.ts";
 import { type DeletionGrant, PUBLIC_GRANT, withOwnerProof } from "../deletion/grants.ts";
 import { removeFile } from "../files/deleting.ts";
-import { listPage } from "../files/listing.ts";
+import { listPage } from "../items/listing.ts";
 import { toFile } from "../files/rules.ts";
-import { noteFolder } from "../folders/changing.ts";
+import { removeFolder } from "../folders/deleting.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { readVaultFor, requireOwner } from "../reach/access.ts";
 import { toVault } from "./rules.ts";
 import { listLiveVaults } from "../reach/store.ts";
 import { listVaults } from "./store.ts";
 import {
-  deleteFolderRow,
   findEmptyTrashedFolders,
   findTrashedFiles,
   findVaultsWithTrash,
@@ -33,7 +32,7 @@ export const trashHandlers = (deps: TrashDeps): GroupHandlers<typeof api.trash> 
     if (query.kind === "vaults") return listTrashedVaults(deps, principal, query);
     const page = parsePage("trash", query);
     const { rows, nextCursor } = toPage(
-      await listPage(deps, principal, { vaultId: query.vaultId, trashed: true }, page),
+      await listPage(deps, principal, "file", { vaultId: query.vaultId, trashed: true }, page),
       page,
     );
     return { files: rows.map(toFile), vaults: [], nextCursor };
@@ -86,48 +85,29 @@ async function emptyTrash(
   scope: TrashScope,
   grant: DeletionGrant,
 ): Promise<void> {
-  for (const deleteSome of [deleteSomeFiles, deleteSomeFolders]) {
+  const { principal } = context;
+  for (const removeSome of [removeSomeFiles, removeSomeFolders]) {
     do await context.recheck();
-    while (await deleteSome(deps, context.principal, scope, grant));
+    while (
+      await actAs(deps, principal, (act) => removeSome(act, deps, { principal, scope, grant }), { freesSpace: true })
+    );
   }
 }
 
-function deleteSomeFiles(
-  deps: TrashDeps,
-  principal: Principal,
-  scope: TrashScope,
-  grant: DeletionGrant,
-): Promise<boolean> {
-  return actAs(
-    deps,
-    principal,
-    async (act) => {
-      const files = await findTrashedFiles(act, scope, BATCH);
-      for (const file of files) await removeFile(act, deps, principal, file, grant);
-      return files.length > 0;
-    },
-    { freesSpace: true },
-  );
+interface Emptying {
+  readonly principal: Principal;
+  readonly scope: TrashScope;
+  readonly grant: DeletionGrant;
 }
 
-function deleteSomeFolders(
-  deps: TrashDeps,
-  principal: Principal,
-  scope: TrashScope,
-  grant: DeletionGrant,
-): Promise<boolean> {
-  return actAs(
-    deps,
-    principal,
-    async (act) => {
-      const folders = await findEmptyTrashedFolders(act, scope, BATCH);
-      for (const folder of folders) {
-        grant.requireFor({ vaultId: folder.vault_id, isShared: folder.shared_json !== null });
-        await deleteFolderRow(act, folder);
-        await noteFolder(act, principal, folder, "folder.deleted");
-      }
-      return folders.length > 0;
-    },
-    { freesSpace: true },
-  );
+async function removeSomeFiles(act: AccountAct, deps: TrashDeps, { principal, scope, grant }: Emptying) {
+  const files = await findTrashedFiles(act, scope, BATCH);
+  for (const file of files) await removeFile(act, deps, principal, file, grant);
+  return files.length > 0;
+}
+
+async function removeSomeFolders(act: AccountAct, _deps: TrashDeps, { principal, scope, grant }: Emptying) {
+  const folders = await findEmptyTrashedFolders(act, scope, BATCH);
+  for (const folder of folders) await removeFolder(act, principal, folder, grant);
+  return folders.length > 0;
 }

@@ -1,0 +1,158 @@
+/** Renaming, moving, trashing and restoring an item. */
+import type { EventKind } from "@coffer/contract";
+import type { Deps } from "../../deps.ts";
+import type { Principal } from "../../handler.ts";
+import { ServiceError } from "../../service-error.ts";
+import { type AccountAct, actAs } from "../account/act.ts";
+import { type ActingDeps, noteChange, type Target } from "../acting.ts";
+import { refuseEntry } from "../folder-names/entries.ts";
+import type { SeenVault } from "../reach/access.ts";
+import { readChangeable, readItemFor } from "../reach/items.ts";
+import { folderIdOf, type ItemColumns, type ItemKind, type ItemRows } from "../reach/kinds.ts";
+import { type Permits, withPermits } from "../reach/permits.ts";
+import { requireRevision } from "./conditions.ts";
+import { nameOrConflict, refuseTakenName } from "./names.ts";
+import { type Given, nameChanged, type NameColumns, nameRestored } from "./naming-shared.ts";
+import { findPlace, type FoundPlace } from "./placing.ts";
+import { updateItem } from "./store.ts";
+
+export type ChangingDeps = ActingDeps & Pick<Deps, "chain">;
+
+/** What one kind of items has to itself. */
+export interface Particulars<Kind extends ItemKind> {
+  readonly kind: Kind;
+  readonly restored: EventKind;
+  target(row: ItemRows[Kind]): Target;
+  /** The columns of a new place. Throws what the place is refused with. */
+  move(act: AccountAct, old: ItemRows[Kind], place: FoundPlace): Promise<ItemColumns>;
+  /** The columns of the place that it comes back to: the top of the vault, where its folder is gone or in the trash itself. */
+  findWayBack(act: AccountAct, old: ItemRows[Kind]): Promise<ItemColumns>;
+  /** What else changes with it. */
+  settle?(act: AccountAct, change: WrittenChange<Kind>): Promise<void>;
+}
+
+export interface WrittenChange<Kind extends ItemKind> {
+  readonly old: ItemRows[Kind];
+  readonly row: ItemRows[Kind];
+  /** null: a public one. */
+  readonly vault: SeenVault | null;
+}
+
+export interface ItemChange extends Given {
+  readonly id: string;
+  readonly ifMatch: string | undefined;
+  /** null: to the top of its vault. */
+  readonly folderId?: string | null | undefined;
+}
+
+/** Throws `trashed`, `precondition_failed`, `name_exists`, and what the new place or the entry is refused with. */
+export function changeItem<Kind extends ItemKind>(
+  deps: ChangingDeps,
+  principal: Principal,
+  item: Particulars<Kind>,
+  change: ItemChange,
+): Promise<ItemRows[Kind]> {
+  return withPermits(deps, principal, (permits) =>
+    actAs(deps, principal, async (act) => {
+      const { row: old, vault } = await readChangeable(act, principal, item.kind, change);
+      requireRevision(change.ifMatch, old);
+      const folderId = change.folderId === undefined ? folderIdOf(old) : change.folderId;
+      const moves = folderId !== folderIdOf(old);
+      const place = moves ? await findPlace(act, principal, { vaultId: old.vault_id, folderId }) : null;
+      const moved = place === null ? {} : await item.move(act, old, place);
+      const named = await nameOf(act, { ...item, old, vault, folderId, given: change, permits });
+      if (named === null) return old;
+      const columns = { ...moved, ...named, updated_at: deps.clock.now() };
+      return writeItem(act, principal, item, { old, vault, columns, action: `${item.kind}.updated` });
+    }),
+  );
+}
+
+/** null: nothing changes. */
+async function nameOf(
+  act: AccountAct,
+  item: Omit<Parameters<typeof nameChanged>[1], "vault"> & { readonly vault: SeenVault | null },
+): Promise<Partial<NameColumns> | null> {
+  const { old, vault, folderId, given } = item;
+  if (vault !== null) return nameChanged(act, { ...item, vault });
+  refuseEntry(given.shared);
+  const { name = old.name } = given;
+  return name === old.name && folderId === folderIdOf(old) ? null : { name };
+}
+
+/** A second time changes nothing: the row is kept, so the answer is the same. */
+export function trashItem<Kind extends ItemKind>(
+  deps: ChangingDeps,
+  principal: Principal,
+  item: Particulars<Kind>,
+  id: string,
+): Promise<ItemRows[Kind]> {
+  const work = (permits: Permits) => async (act: AccountAct) => {
+    const { row: old, vault } = await readItemFor(act, principal, item.kind, id);
+    permits.use(vault);
+    if (old.trashed_at !== null) return old;
+    const now = deps.clock.now();
+    const columns = { trashed_at: now, trashed_with: item.kind === "folder" ? id : null, updated_at: now };
+    return writeItem(act, principal, item, { old, vault, columns, action: `${item.kind}.trashed` });
+  };
+  return withPermits(deps, principal, (permits) => actAs(deps, principal, work(permits), { freesSpace: true }));
+}
+
+/** Under the name it has, or another. Throws `not_trashed`, `name_exists`, and what the entry is refused with. */
+export function restoreItem<Kind extends ItemKind>(
+  deps: ChangingDeps,
+  principal: Principal,
+  item: Particulars<Kind>,
+  { id, given }: { readonly id: string; readonly given: Given },
+): Promise<ItemRows[Kind]> {
+  return withPermits(deps, principal, (permits) =>
+    actAs(deps, principal, async (act) => {
+      const { row: old, vault } = await readItemFor(act, principal, item.kind, id);
+      permits.use(vault);
+      if (old.trashed_at === null) throw new ServiceError("not_trashed");
+      const back = await item.findWayBack(act, old);
+      const folderId = folderIdOf({ ...old, ...back });
+      if (vault === null) refuseEntry(given.shared);
+      const named =
+        vault === null
+          ? { name: given.name ?? old.name }
+          : await nameRestored(act, { ...item, old, vault, folderId, given, permits });
+      const columns = { ...back, ...named, trashed_at: null, trashed_with: null, updated_at: deps.clock.now() };
+      return writeItem(act, principal, item, { old, vault, columns, action: item.restored });
+    }),
+  );
+}
+
+interface Writing<Kind extends ItemKind> {
+  readonly old: ItemRows[Kind];
+  readonly vault: SeenVault | null;
+  readonly columns: ItemColumns;
+  readonly action: EventKind;
+}
+
+async function writeItem<Kind extends ItemKind>(
+  act: AccountAct,
+  principal: Principal,
+  item: Particulars<Kind>,
+  { old, vault, columns, action }: Writing<Kind>,
+): Promise<ItemRows[Kind]> {
+  const { kind } = item;
+  const changes = { ...columns, revision: old.revision + 1 };
+  const row = { ...old, ...changes };
+  if (takesName(old, row)) await refuseTakenName(act, kind, { vaultId: row.vault_id, folderId: folderIdOf(row) }, row);
+  requireWritten(await nameOrConflict(updateItem(act, kind, old, changes)));
+  await nameOrConflict(item.settle?.(act, { old, row, vault }) ?? Promise.resolve());
+  await noteChange(act, principal, action, item.target(row));
+  return row;
+}
+
+/** Whether the row is in a place and of a name that it did not have before. What is in the trash has none. */
+function takesName(old: ItemRows[ItemKind], row: ItemRows[ItemKind]): boolean {
+  if (row.trashed_at !== null) return false;
+  return old.trashed_at !== null || old.name !== row.name || folderIdOf(old) !== folderIdOf(row);
+}
+
+/** An act keeps to what it has read. Should a row have changed all the same, a repeat finds it as it is now. */
+export function requireWritten(written: boolean): void {
+  if (!written) throw new ServiceError("unavailable", "It has changed meanwhile: ask again");
+}

@@ -1,0 +1,31 @@
+/** Items of shared vaults have their ids from the client: sent again, they are found again. */
+import type { Principal } from "../../handler.ts";
+import type { Queries } from "../../ports/database.ts";
+import { ServiceError } from "../../service-error.ts";
+import { readItemFor, type Seen } from "../reach/items.ts";
+import type { ItemKind, ItemRows } from "../reach/kinds.ts";
+import { isIdTaken } from "../reach/store.ts";
+
+/**
+ * The item that this very request made; null: the id is free. One that is taken otherwise, here or in a vault that the caller does not see,
+ * is refused in the same words; so is one of the other kind: entries are told apart by their ids. Throws `statement_invalid`: the way out is
+ * a new id.
+ */
+export async function findMadeItem<Kind extends ItemKind>(
+  queries: Queries,
+  principal: Principal,
+  kind: Kind,
+  { id, isSame }: { readonly id: string; readonly isSame: (row: ItemRows[Kind]) => boolean },
+): Promise<Seen<ItemRows[Kind]> | null> {
+  const statement = kind === "file" ? "version" : "entry";
+  const taken = new ServiceError("statement_invalid", `${statement}: the ${kind} id cannot be used, choose another`);
+  if (!(await isIdTaken(queries, kind, id))) {
+    if (await isIdTaken(queries, kind === "file" ? "folder" : "file", id)) throw taken;
+    return null;
+  }
+  const seen = await readItemFor(queries, principal, kind, id).catch((cause: unknown) => {
+    throw cause instanceof ServiceError && cause.code === "not_found" ? taken : cause;
+  });
+  if (!isSame(seen.row)) throw taken;
+  return seen;
+}
