@@ -33,7 +33,8 @@ export async function removeOldEntries(deps: Removing, signal: AbortSignal): Pro
 async function removeOldOf(deps: Removing, accountId: string, cutoff: number, signal: AbortSignal): Promise<number> {
   let total = 0;
   while (!signal.aborted) {
-    const removed = await deps.database.transaction((transaction) => removeBatch(transaction, accountId, cutoff), {
+    // An act: beside another remover, of a process whose clock is another, what is noted as removed could go back.
+    const removed = await deps.database.act([accountId], (transaction) => removeBatch(transaction, accountId, cutoff), {
       freesSpace: true,
     });
     total += removed;
