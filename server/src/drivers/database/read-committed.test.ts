@@ -133,9 +133,18 @@ describe("a double of READ COMMITTED", () => {
     expect(await waits(another)).toBe(true);
     expect(await database.run(database.build.insertInto("vaults").values(vaultRow({ account_id: id })))).toBe(1);
     expect(await waits(setName(database, id, "beside"))).toBe(true);
+    let inside = 0;
+    const counted = Array.from({ length: 3 }, () =>
+      database.act([id], async (queries) => {
+        inside += 1;
+        await setName(queries, id, "counted");
+        expect(inside).toBe(1);
+        inside -= 1;
+      }),
+    );
+    await waits(Promise.resolve());
     await act.commit();
-    await another;
-    expect(["2", "beside"]).toContain(await nameOf(database, id));
+    await Promise.all([another, ...counted]);
   });
 
   it("rolls back and runs again who closes a circle of waiting, and a commit that failed", async () => {

@@ -136,9 +136,13 @@ class ReadCommitted implements Database {
   #queriesOf(transaction: Transaction): Queries {
     const perform = (kind: Kind) => (query: Compilable) => {
       const compiled = query.compile();
-      if (transaction.early === null || !isRead(compiled) || isOfOwn(transaction, compiled))
-        return this.#perform<never>(transaction, kind, compiled);
-      return transaction.early[kind](query) as Promise<never>;
+      const { early } = transaction;
+      if (early !== null && isRead(compiled) && !isOfOwn(transaction, compiled))
+        return early[kind](query) as Promise<never>;
+      const performed = this.#perform<never>(transaction, kind, compiled);
+      // Whose condition did not hold looks again, and must see why.
+      if (early !== null && !isRead(compiled)) void performed.then((result) => (result ?? 0) === 0 && early.renew());
+      return performed;
     };
     return { build: this.build, all: perform("all"), first: perform("first"), run: perform("run") };
   }
@@ -190,8 +194,11 @@ class ReadCommitted implements Database {
   }
 
   async #lock(transaction: Transaction, row: string): Promise<void> {
-    await this.#untilFree(transaction, () => this.#holderOf(transaction, row) ?? { result: null });
-    transaction.locks.add(row);
+    await this.#untilFree(transaction, () => {
+      const holder = this.#holderOf(transaction, row);
+      if (holder === null) transaction.locks.add(row);
+      return holder ?? { result: null };
+    });
   }
 
   /** Tries again whenever whom the step names has ended. */
