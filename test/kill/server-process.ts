@@ -98,10 +98,9 @@ export async function startServerProcess(options: StartOptions): Promise<ServerP
 /** A server on a directory that vanishes with it. */
 export async function openScratchServer(
   environment: Readonly<Record<string, string>> = {},
-  more: Pick<StartOptions, "openFiles"> = {},
 ): Promise<ServerProcess & { readonly directory: string }> {
   const directory = await mkdtemp(join(tmpdir(), "coffer-scratch-"));
-  const server = await startServerProcess({ directory, environment, ...more });
+  const server = await startServerProcess({ directory, environment });
   return {
     ...server,
     directory,

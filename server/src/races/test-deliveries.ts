@@ -1,6 +1,6 @@
 /** TEST ONLY: races for webhook endpoints and what is sent to them. */
 import { Engine, type EngineDeps } from "../features/webhooks/delivery/engine.ts";
-import { type Race, statusOf } from "./test-race.ts";
+import { type Race, statusOf, successes } from "./test-race.ts";
 import { TestReceiver } from "./test-receiver.ts";
 import { hold, type World } from "./test-world.ts";
 
@@ -30,12 +30,50 @@ async function engineWithOutcome(world: World, change: string): Promise<Engine> 
   return engine;
 }
 
+async function readEndpoint(world: World, id: string) {
+  const row = (await world.rows("webhooks")).find((each) => each.id === id);
+  hold(row !== undefined, "the endpoint is gone");
+  return row;
+}
+
 function deliveriesOf({ app: { deps } }: World, id: string) {
   const { database } = deps;
   return database.all(database.build.selectFrom("webhook_deliveries").selectAll().where("webhook_id", "=", id));
 }
 
 export const DELIVERY_RACES: readonly Race[] = [
+  {
+    name: "an outcome that turns an endpoint off × changes of the endpoint: it is off, and the changes are kept",
+    bites: "holds: an outcome is written on an endpoint as it was read, else reckoned again",
+    async begin(world) {
+      const { id } = await endpoint(world, 410);
+      const engine = await engineWithOutcome(world, "a");
+      const change = (json: object) => () => world.ask("PATCH", `/api/webhooks/${id}`, { json });
+      return {
+        acts: [() => engine.exchange(), change({ description: "b" }), change({ events: ["file.uploaded"] })],
+        async holds() {
+          const row = await readEndpoint(world, id);
+          hold(row.active === 0, "an endpoint that is gone was turned on again");
+          hold(row.description === "b" && row.events_json === '["file.uploaded"]', "a change was lost");
+        },
+      };
+    },
+  },
+  {
+    name: "outcomes of two processes × one endpoint: both count",
+    bites: "holds: an outcome is written on an endpoint as it was read, else reckoned again",
+    async begin(world) {
+      const { id } = await endpoint(world, 500);
+      const engines = [await engineWithOutcome(world, "a"), await engineWithOutcome(world, "b")];
+      return {
+        acts: engines.map((engine) => () => engine.exchange()),
+        async holds() {
+          const { failure_count: count } = await readEndpoint(world, id);
+          hold(count === 2, `two failures, counted ${count}`);
+        },
+      };
+    },
+  },
   {
     name: "two processes × the same changes and claims: each message is sent once",
     bites: "holds: the cursor moves, and a delivery is claimed, by conditional statements",
@@ -58,6 +96,33 @@ export const DELIVERY_RACES: readonly Race[] = [
           const rows = await deliveriesOf(world, id);
           hold(rows.length === 3, `${rows.length} deliveries of three changes`);
           hold(new Set(ids.map((each) => each.id)).size === ids.length, "a message was sent twice");
+        },
+      };
+    },
+  },
+  {
+    name: "a recovery of what failed × itself: each message goes out once more, and is counted once",
+    bites: "early",
+    async begin(world) {
+      const { id } = await endpoint(world, 200);
+      for (const name of ["a", "b", "c"]) await world.folder(name);
+      await newEngine(world).look();
+      const { database } = world.app.deps;
+      const failed = database.build.updateTable("webhook_deliveries").set({ status: "failed", next_attempt_at: null });
+      await database.run(failed.where("webhook_id", "=", id));
+      const json = { since: "2020-01-01T00:00:00.000Z" };
+      const recover = () => world.ask("POST", `/api/webhooks/${id}/recover`, { json });
+      return {
+        acts: [recover, recover],
+        async holds(answers) {
+          hold(successes(answers) === 2, "one was refused");
+          const again = (await deliveriesOf(world, id)).filter(({ trigger }) => trigger === "manual");
+          const counted = answers.reduce<number>(
+            (sum, answer) => sum + (answer as { body: { count: number } }).body.count,
+            0,
+          );
+          hold(counted === again.length, `${again.length} go out again, counted ${counted}`);
+          hold(again.length === 3, `${again.length} go out again of three`);
         },
       };
     },

@@ -1,5 +1,7 @@
 /** TEST ONLY: races for files, folders and vaults. */
 import { MAX_FOLDER_DEPTH } from "@coffer/contract";
+import { renderMetadata } from "../features/uploads/metadata.ts";
+import { PART, TUS } from "../features/uploads/test-uploads.ts";
 import { purgeTrash } from "../jobs/trash-purge.ts";
 import { folderRow } from "../../../test/kit/rows.ts";
 import type { TestAnswer } from "../test-app.ts";
@@ -181,6 +183,26 @@ export const ITEM_RACES: readonly Race[] = [
           moveFile(world, file, id),
           move(world, other, id),
         ],
+      };
+    },
+  },
+  {
+    name: "the last part of a resumable upload × itself, and the deletion of its folder: one file at most",
+    bites: "early",
+    async begin(world) {
+      const id = await world.folder("a");
+      const metadata = renderMetadata({ filename: "b", folderId: id });
+      const begun = { ...TUS, "upload-length": "7", "upload-metadata": metadata };
+      const location = String((await world.ask("POST", "/api/uploads", { headers: begun })).headers["location"]);
+      const headers = { ...TUS, "upload-offset": "0", "content-type": PART.contentType };
+      const part = () => world.ask("PATCH", location, { headers, payload: "1234567" });
+      return {
+        acts: [part, part, remove(world, `/api/folders/${id}`)],
+        async holds(answers) {
+          const { length } = await world.rows("files");
+          const isAcknowledged = successes(answers.slice(0, 2)) > 0;
+          hold(length <= 1 && (length === 1 || !isAcknowledged), `${length} files came of one upload`);
+        },
       };
     },
   },
