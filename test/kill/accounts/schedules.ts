@@ -15,6 +15,8 @@ import { type Account, type Scene, Worker } from "./worker.ts";
 export interface Schedule {
   readonly seed: number;
   readonly milliseconds: number;
+  /** It is over sooner after so many kills. */
+  readonly kills?: number;
   readonly accounts: number;
   /** How long to wait for uploads whose writers were killed; 0: they stay as they are. Milliseconds. */
   readonly patience: number;
@@ -41,9 +43,10 @@ export async function runSchedule(fleet: Fleet, schedule: Schedule): Promise<Out
   );
   const ending = new AbortController();
   const working = workers.map((worker) => worker.work(ending.signal));
-  const killing = killUntil(ending.signal, fleet, draw);
+  const killing = kill(ending.signal, fleet, draw, fleet.kills + (schedule.kills ?? Infinity));
   try {
-    await Promise.race([pause(schedule.milliseconds), killing]);
+    const time = pause(schedule.milliseconds, undefined, { signal: ending.signal });
+    await Promise.race([time.catch(() => undefined), killing]);
   } finally {
     ending.abort();
   }
@@ -67,8 +70,8 @@ export async function inspectAll(fleet: Fleet): Promise<string[]> {
   return [...altered, ...(await inspectData(fleet.directory)), ...fleet.faults];
 }
 
-async function killUntil(ending: AbortSignal, fleet: Fleet, draw: Draw): Promise<void> {
-  while (!ending.aborted) {
+async function kill(ending: AbortSignal, fleet: Fleet, draw: Draw, upTo: number): Promise<void> {
+  while (!ending.aborted && fleet.kills < upTo) {
     await pause(draw.int(LONGEST_LIFE));
     if (!ending.aborted) await fleet.kill(draw);
   }
