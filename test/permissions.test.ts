@@ -2,7 +2,7 @@
 import { type EndpointDefinition, SCOPES, type Scope } from "@coffer/contract";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { productionSecrets } from "./acceptance/kit/production.ts";
-import { ENDPOINTS, makeObjects, makeSecret, sampleOf, SAMPLES } from "./permissions/samples.ts";
+import { ENDPOINTS, makeObjects, makeSecret, SAMPLED, sampleOf } from "./permissions/samples.ts";
 import { type Answer, openWorld, type TestAccount, type World } from "./permissions/world.ts";
 
 const FULL = process.env["COFFER_TEST_COUNTS"] === "full";
@@ -84,7 +84,7 @@ async function newVault(account: TestAccount, at: World): Promise<string> {
 }
 
 it("has a sample call for every endpoint, and for nothing else", () => {
-  expect(Object.keys(SAMPLES).sort()).toEqual(ENDPOINTS.map((endpoint) => endpoint.id).sort());
+  expect(SAMPLED.toSorted()).toEqual(ENDPOINTS.map((endpoint) => endpoint.id).sort());
 });
 
 describe.each(ENDPOINTS.map((endpoint) => ({ id: endpoint.id, endpoint })))("$id", ({ endpoint }) => {

@@ -1,141 +1,136 @@
 /** For every endpoint a call that succeeds for the owner, on objects made for it alone. */
 import { randomBytes, randomUUID } from "node:crypto";
-import { api, endpointsOf } from "@coffer/contract";
+import { api, endpointsOf, type ErrorCode, type Scope } from "@coffer/contract";
 import { PASSWORD } from "./rows.ts";
-import { SHARED_VAULT_SAMPLES, type Sample, type Objects, type Secrets } from "./shared-vault-samples.ts";
 import type { Call, TestAccount, World } from "./world.ts";
+
+/** The ids that a call names. The vault limit is judged by `vaultId`. */
+export interface Objects {
+  readonly vaultId: string;
+  readonly folderId: string;
+  readonly fileId: string;
+  readonly uploadId: string;
+  readonly keyId: string;
+  readonly inviteId: string;
+  readonly sessionId: string;
+  readonly webhookId: string;
+  readonly deliveryId: string;
+}
+
+/** What open endpoints ask for instead of a credential. */
+type Secret = "accessCode" | "inviteCode" | "refreshToken" | "verifyToken" | "resetToken";
+
+interface Row {
+  /** Objects that the call needs besides those of its path. */
+  readonly needs?: readonly (keyof Objects)[];
+  /** The objects are put in the trash first. */
+  readonly trashed?: boolean;
+  /** What the endpoint's own code answers whoever is let in, where the world lacks an outside part; absent: a success. */
+  readonly outcome?: ErrorCode;
+  /** Scopes that the caller's key needs besides the endpoint's, because the call passes them on. */
+  readonly passesOn?: readonly Scope[];
+  /** A new one goes with each call, which uses it up. */
+  readonly secret?: Secret;
+  /** What is sent besides the path. */
+  readonly sends?: (objects: Objects, secret: string) => Omit<Call, "method" | "path"> & { readonly query?: string };
+}
+
+export interface Sample extends Row {
+  /** Which objects the call changes or needs; others keep a made-up id. */
+  readonly needs: readonly (keyof Objects)[];
+  readonly call: (objects: Objects, secret: string) => Omit<Call, "method">;
+}
 
 const madeUp = (): string => randomUUID();
 const name = (): string => `n-${randomUUID()}`;
 const email = (): string => `${randomUUID()}@example.test`;
 const address = (): string => `0x${randomBytes(32).toString("hex")}`;
-const SIGN_IN = { code: "code", state: "state" };
 /** Nobody listens there: what is sent is refused at once. Nothing here makes the event happen. */
 const WEBHOOK = { url: "https://127.0.0.1:9/hook", events: ["account.plan_changed"] };
-const hook = ({ webhookId }: Objects): string => `/api/webhooks/${webhookId}`;
-const delivered = (objects: Objects): string => `${hook(objects)}/deliveries/${objects.deliveryId}`;
 const TUS = { "tus-resumable": "1.0.0" };
-const PART = { ...TUS, "content-type": "application/offset+octet-stream" };
+const NEW_PASSWORD = `${PASSWORD} again`;
 
-export const SAMPLES: Readonly<Record<string, Sample>> = {
-  "account.get": { needs: [], call: () => ({ path: "/api/account" }) },
-  "account.linkChainChallenge": { needs: [], call: () => ({ path: "/api/account/link-chain/challenge", json: {} }) },
+const renamed: Row = { sends: () => ({ json: { name: name() } }) };
+const inVault: Row = { needs: ["vaultId"], sends: ({ vaultId }) => ({ query: `vaultId=${vaultId}` }) };
+const sending = (json: object): Row => ({ sends: () => ({ json }) });
+const signedIn: Row = { secret: "refreshToken", sends: (_objects, refreshToken) => ({ json: { refreshToken } }) };
+const withTus: Row = { sends: () => ({ headers: TUS }) };
+const notConfigured = (more: object = {}): Row => ({
+  outcome: "not_configured",
+  ...sending({ code: "code", state: "state", ...more }),
+});
+/** Shared vaults need a chain, which the server here has none of: whoever is let in learns that the vault is a public one. */
+const ofShared: Row = { outcome: "public_vault" };
+
+/** Nothing is sent to them but their path. */
+const BARE = [
+  ...["account.get", "sessions.list", "sessions.end", "invites.list", "invites.revoke", "billing.get"],
+  ...[
+    "webhooks.list",
+    "webhooks.get",
+    "webhooks.delete",
+    "webhooks.test",
+    "webhooks.rotateSecret",
+    "webhooks.deliveries",
+    "webhooks.delivery",
+    "webhooks.redeliver",
+  ],
+  ...["webhookEvents.list", "events.stream", "audit.list"],
+  ...["apiKeys.list", "apiKeys.get", "apiKeys.revoke", "apiKeys.rotate", "vaults.list", "vaults.get"],
+  ...["folders.get", "folders.delete", "files.get", "files.content", "files.contentHead", "files.delete"],
+  ...["uploads.options", "system.health", "system.ready", "system.metrics"],
+];
+
+const ROWS: Readonly<Record<string, Row>> = {
+  ...Object.fromEntries(BARE.map((id) => [id, {}])),
+  "account.linkChainChallenge": sending({}),
   "account.linkChain": {
-    needs: [],
     // Signing is the business of its own tests; a nonce that was never given is refused after the matrix.
     outcome: "token_invalid",
-    call: () => ({
-      path: "/api/account/link-chain",
-      json: { chainAddress: address(), signature: "AAAA", nonce: "never given" },
-    }),
+    ...sending({ chainAddress: address(), signature: "AAAA", nonce: "never given" }),
   },
   "auth.signup": {
-    needs: [],
     secret: "accessCode",
-    call: (_objects, accessCode) => ({
-      path: "/api/auth/signup",
-      json: { email: email(), password: PASSWORD, accessCode },
-    }),
+    sends: (_objects, accessCode) => ({ json: { email: email(), password: PASSWORD, accessCode } }),
   },
-  "auth.login": {
-    needs: [],
-    outcome: "wrong_credentials",
-    call: () => ({ path: "/api/auth/login", json: { email: email(), password: PASSWORD } }),
-  },
-  "auth.refresh": {
-    needs: [],
-    secret: "refreshToken",
-    call: (_objects, refreshToken) => ({ path: "/api/auth/refresh", json: { refreshToken } }),
-  },
-  "auth.logout": {
-    needs: [],
-    secret: "refreshToken",
-    call: (_objects, refreshToken) => ({ path: "/api/auth/logout", json: { refreshToken } }),
-  },
+  "auth.login": { outcome: "wrong_credentials", sends: () => ({ json: { email: email(), password: PASSWORD } }) },
+  "auth.refresh": signedIn,
+  "auth.logout": signedIn,
   "auth.changePassword": {
-    needs: [],
     // The right one would end the sessions that the matrix is asked with.
     outcome: "wrong_password",
-    call: () => ({
-      path: "/api/auth/change-password",
-      json: { currentPassword: "not the password", newPassword: `${PASSWORD} again` },
-    }),
+    ...sending({ currentPassword: "not the password", newPassword: NEW_PASSWORD }),
   },
-  "auth.forgotPassword": { needs: [], call: () => ({ path: "/api/auth/forgot-password", json: { email: email() } }) },
-  "auth.resendVerification": {
-    needs: [],
-    call: () => ({ path: "/api/auth/resend-verification", json: { email: email() } }),
-  },
+  "auth.forgotPassword": { sends: () => ({ json: { email: email() } }) },
+  "auth.resendVerification": { sends: () => ({ json: { email: email() } }) },
   "auth.resetPassword": {
-    needs: [],
     secret: "resetToken",
-    call: (_objects, token) => ({
-      path: "/api/auth/reset-password",
-      json: { token, newPassword: `${PASSWORD} again` },
-    }),
+    sends: (_objects, token) => ({ json: { token, newPassword: NEW_PASSWORD } }),
   },
-  "auth.verifyEmail": {
-    needs: [],
-    secret: "verifyToken",
-    call: (_objects, token) => ({ path: "/api/auth/verify-email", json: { token } }),
-  },
-  "auth.checkAccessCode": {
-    needs: [],
-    call: () => ({ path: "/api/auth/check-access-code", json: { code: "unknown" } }),
-  },
-  "sessions.list": { needs: [], call: () => ({ path: "/api/auth/sessions" }) },
-  "sessions.end": { needs: ["sessionId"], call: ({ sessionId }) => ({ path: `/api/auth/sessions/${sessionId}` }) },
-  "identityProvider.authorize": { needs: [], outcome: "not_configured", call: () => ({ path: "/api/auth/idp" }) },
+  "auth.verifyEmail": { secret: "verifyToken", sends: (_objects, token) => ({ json: { token } }) },
+  "auth.checkAccessCode": sending({ code: "unknown" }),
+  "identityProvider.authorize": { outcome: "not_configured" },
   "identityProvider.authorizeZklogin": {
-    needs: [],
     outcome: "not_configured",
-    call: () => ({ path: `/api/auth/idp/zklogin?nonce=${"n".repeat(27)}` }),
+    sends: () => ({ query: `nonce=${"n".repeat(27)}` }),
   },
-  "identityProvider.callback": {
-    needs: [],
-    outcome: "not_configured",
-    call: () => ({ path: "/api/auth/idp/callback", json: SIGN_IN }),
-  },
-  "identityProvider.zkloginToken": {
-    needs: [],
-    outcome: "not_configured",
-    call: () => ({ path: "/api/auth/idp/zklogin-token", json: SIGN_IN }),
-  },
-  "identityProvider.zkloginAuth": {
-    needs: [],
-    outcome: "not_configured",
-    call: () => ({
-      path: "/api/auth/idp/zklogin-auth",
-      json: { ...SIGN_IN, ephemeralPublicKey: "AAAA", maxEpoch: 1, randomness: "1" },
-    }),
-  },
+  "identityProvider.callback": notConfigured(),
+  "identityProvider.zkloginToken": notConfigured(),
+  "identityProvider.zkloginAuth": notConfigured({ ephemeralPublicKey: "AAAA", maxEpoch: 1, randomness: "1" }),
   "invites.create": {
     needs: ["vaultId"],
     passesOn: ["files:read"],
-    call: ({ vaultId }) => ({
-      path: "/api/auth/invites",
-      json: { name: "made", scopes: ["files:read"], vaultIds: [vaultId] },
-    }),
+    sends: ({ vaultId }) => ({ json: { name: "made", scopes: ["files:read"], vaultIds: [vaultId] } }),
   },
-  "invites.list": { needs: [], call: () => ({ path: "/api/auth/invites" }) },
-  "invites.revoke": { needs: ["inviteId"], call: ({ inviteId }) => ({ path: `/api/auth/invites/${inviteId}` }) },
   "invites.redeem": {
-    needs: [],
     secret: "inviteCode",
-    call: (_objects, code) => ({ path: "/api/auth/invites/redeem", json: { code, chainAddress: address() } }),
+    sends: (_objects, code) => ({ json: { code, chainAddress: address() } }),
   },
-  "billing.get": { needs: [], call: () => ({ path: "/api/billing" }) },
-  "billing.checkout": { needs: [], call: () => ({ path: "/api/billing/checkout", json: { plan: "pro" } }) },
-  "billing.changePlan": {
-    needs: [],
-    outcome: "subscription_required",
-    call: () => ({ path: "/api/billing/plan", json: { plan: "pro" } }),
-  },
+  "billing.checkout": sending({ plan: "pro" }),
+  "billing.changePlan": { outcome: "subscription_required", ...sending({ plan: "pro" }) },
   "billing.events": {
-    needs: [],
     outcome: "signature_invalid",
-    call: () => ({
-      path: "/api/billing/events",
+    sends: () => ({
       headers: {
         "webhook-id": "msg_1",
         "webhook-timestamp": String(Math.floor(Date.now() / 1000)),
@@ -145,134 +140,82 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
       bytes: "{}",
     }),
   },
-  "webhooks.create": { needs: [], call: () => ({ path: "/api/webhooks", json: WEBHOOK }) },
-  "webhooks.list": { needs: [], call: () => ({ path: "/api/webhooks" }) },
-  "webhooks.get": { needs: ["webhookId"], call: (objects) => ({ path: hook(objects) }) },
-  "webhooks.update": { needs: ["webhookId"], call: (objects) => ({ path: hook(objects), json: { active: false } }) },
-  "webhooks.delete": { needs: ["webhookId"], call: (objects) => ({ path: hook(objects) }) },
-  "webhooks.test": { needs: ["webhookId"], call: (objects) => ({ path: `${hook(objects)}/test` }) },
-  "webhooks.rotateSecret": { needs: ["webhookId"], call: (objects) => ({ path: `${hook(objects)}/rotate-secret` }) },
-  "webhooks.deliveries": { needs: ["webhookId"], call: (objects) => ({ path: `${hook(objects)}/deliveries` }) },
-  "webhooks.delivery": { needs: ["webhookId", "deliveryId"], call: (objects) => ({ path: delivered(objects) }) },
-  "webhooks.redeliver": {
-    needs: ["webhookId", "deliveryId"],
-    call: (objects) => ({ path: `${delivered(objects)}/redeliver` }),
-  },
-  "webhooks.recover": {
-    needs: ["webhookId"],
-    call: (objects) => ({ path: `${hook(objects)}/recover`, json: { since: "2026-01-01T00:00:00.000Z" } }),
-  },
-  "webhookEvents.list": { needs: [], call: () => ({ path: "/api/webhook-events" }) },
-  "events.stream": { needs: [], call: () => ({ path: "/api/events" }) },
-  "audit.list": { needs: [], call: () => ({ path: "/api/audit-log" }) },
-  "account.update": { needs: [], call: () => ({ path: "/api/account", json: { name: name() } }) },
-  "development.signup": {
-    needs: [],
-    call: () => ({ path: "/api/auth/dev-signup", json: { email: `${randomUUID()}@example.test` } }),
-  },
+  "webhooks.create": sending(WEBHOOK),
+  "webhooks.update": sending({ active: false }),
+  "webhooks.recover": sending({ since: "2026-01-01T00:00:00.000Z" }),
+  "account.update": renamed,
+  "development.signup": { sends: () => ({ json: { email: email() } }) },
   "apiKeys.create": {
     needs: ["vaultId"],
-    call: ({ vaultId }) => ({
-      path: "/api/auth/api-keys",
-      json: { name: "made", scopes: ["api-keys:write"], vaultIds: [vaultId] },
-    }),
+    sends: ({ vaultId }) => ({ json: { name: "made", scopes: ["api-keys:write"], vaultIds: [vaultId] } }),
   },
-  "apiKeys.list": { needs: [], call: () => ({ path: "/api/auth/api-keys" }) },
-  "apiKeys.get": { needs: ["keyId"], call: ({ keyId }) => ({ path: `/api/auth/api-keys/${keyId}` }) },
-  "apiKeys.revoke": { needs: ["keyId"], call: ({ keyId }) => ({ path: `/api/auth/api-keys/${keyId}` }) },
-  "apiKeys.rotate": { needs: ["keyId"], call: ({ keyId }) => ({ path: `/api/auth/api-keys/${keyId}/rotate` }) },
-  "vaults.create": { needs: [], call: () => ({ path: "/api/vaults", json: { name: name(), type: "public" } }) },
-  "vaults.list": { needs: [], call: () => ({ path: "/api/vaults" }) },
-  "vaults.get": { needs: ["vaultId"], call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}` }) },
-  "vaults.update": {
-    needs: ["vaultId"],
-    call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}`, json: { name: name() } }),
-  },
-  "vaults.delete": {
-    needs: ["vaultId"],
-    call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}?force=true&permanent=true` }),
-  },
-  "vaults.restore": {
-    needs: ["vaultId"],
-    trashed: true,
-    call: ({ vaultId }) => ({ path: `/api/vaults/${vaultId}/restore` }),
-  },
-  ...SHARED_VAULT_SAMPLES,
-  "folders.create": {
-    needs: ["vaultId"],
-    call: ({ vaultId }) => ({ path: "/api/folders", json: { name: name(), vaultId } }),
-  },
-  "folders.list": { needs: ["vaultId"], call: ({ vaultId }) => ({ path: `/api/folders?vaultId=${vaultId}` }) },
-  "folders.get": { needs: ["folderId"], call: ({ folderId }) => ({ path: `/api/folders/${folderId}` }) },
-  "folders.update": {
-    needs: ["folderId"],
-    call: ({ folderId }) => ({ path: `/api/folders/${folderId}`, json: { name: name() } }),
-  },
-  "folders.delete": { needs: ["folderId"], call: ({ folderId }) => ({ path: `/api/folders/${folderId}` }) },
-  "folders.restore": {
-    needs: ["folderId"],
-    trashed: true,
-    call: ({ folderId }) => ({ path: `/api/folders/${folderId}/restore` }),
-  },
+  "vaults.create": { sends: () => ({ json: { name: name(), type: "public" } }) },
+  "vaults.update": renamed,
+  "vaults.delete": { sends: () => ({ query: "force=true&permanent=true" }) },
+  "vaults.restore": { trashed: true },
+  "members.list": ofShared,
+  "members.add": { ...ofShared, sends: () => ({ json: { chainAddress: address() } }) },
+  "members.remove": ofShared,
+  "ownership.claim": { ...ofShared, ...sending({}) },
+  "deletion.challenge": { ...ofShared, ...sending({ act: "delete-vault" }) },
+  "vaultKeys.list": ofShared,
+  "vaultKeys.publish": { ...ofShared, ...sending({ record: "AAAA" }) },
+  "folderNames.get": ofShared,
+  "folderNames.stage": { ...ofShared, ...sending({ folderId: null, keyId: "0".repeat(64), entries: [] }) },
+  "folders.create": { needs: ["vaultId"], sends: ({ vaultId }) => ({ json: { name: name(), vaultId } }) },
+  "folders.list": inVault,
+  "folders.update": renamed,
+  "folders.restore": { trashed: true },
   "files.upload": {
     needs: ["vaultId"],
-    call: ({ vaultId }) => ({ path: `/api/files?vaultId=${vaultId}&name=${name()}`, bytes: "content" }),
+    sends: ({ vaultId }) => ({ query: `vaultId=${vaultId}&name=${name()}`, bytes: "content" }),
   },
-  "files.list": { needs: ["vaultId"], call: ({ vaultId }) => ({ path: `/api/files?vaultId=${vaultId}` }) },
-  "files.get": { needs: ["fileId"], call: ({ fileId }) => ({ path: `/api/files/${fileId}` }) },
-  "files.content": { needs: ["fileId"], call: ({ fileId }) => ({ path: `/api/files/${fileId}/content` }) },
-  "files.contentHead": { needs: ["fileId"], call: ({ fileId }) => ({ path: `/api/files/${fileId}/content` }) },
-  "files.replace": {
-    needs: ["fileId"],
-    call: ({ fileId }) => ({ path: `/api/files/${fileId}/content`, bytes: "replaced" }),
-  },
-  "files.update": {
-    needs: ["fileId"],
-    call: ({ fileId }) => ({ path: `/api/files/${fileId}`, json: { name: name() } }),
-  },
-  "files.delete": { needs: ["fileId"], call: ({ fileId }) => ({ path: `/api/files/${fileId}` }) },
-  "files.restore": {
-    needs: ["fileId"],
-    trashed: true,
-    call: ({ fileId }) => ({ path: `/api/files/${fileId}/restore` }),
-  },
-  "uploads.options": { needs: [], call: () => ({ path: "/api/uploads" }) },
+  "files.list": inVault,
+  "files.replace": { sends: () => ({ bytes: "replaced" }) },
+  "files.update": renamed,
+  "files.restore": { trashed: true },
   "uploads.create": {
     needs: ["vaultId"],
-    call: ({ vaultId }) => ({
-      path: "/api/uploads",
+    sends: ({ vaultId }) => ({
       headers: { ...TUS, "upload-length": "4", "upload-metadata": tusMetadata({ filename: name(), vaultId }) },
     }),
   },
-  "uploads.head": { needs: ["uploadId"], call: ({ uploadId }) => ({ path: `/api/uploads/${uploadId}`, headers: TUS }) },
+  "uploads.head": withTus,
   "uploads.append": {
-    needs: ["uploadId"],
-    call: ({ uploadId }) => ({
-      path: `/api/uploads/${uploadId}`,
-      headers: { ...PART, "upload-offset": "0" },
+    sends: () => ({
+      headers: { ...TUS, "content-type": "application/offset+octet-stream", "upload-offset": "0" },
       bytes: "four",
     }),
   },
-  "uploads.terminate": {
-    needs: ["uploadId"],
-    call: ({ uploadId }) => ({ path: `/api/uploads/${uploadId}`, headers: TUS }),
-  },
-  "trash.list": { needs: ["vaultId"], call: ({ vaultId }) => ({ path: `/api/trash?vaultId=${vaultId}` }) },
-  "trash.empty": { needs: ["vaultId"], call: ({ vaultId }) => ({ path: `/api/trash?vaultId=${vaultId}` }) },
-  "system.health": { needs: [], call: () => ({ path: "/healthz" }) },
-  "system.ready": { needs: [], call: () => ({ path: "/readyz" }) },
-  "system.metrics": { needs: [], call: () => ({ path: "/metrics" }) },
-  "system.openapi": { needs: [], call: () => ({ path: "/openapi.json" }) },
+  "uploads.terminate": withTus,
+  "trash.list": inVault,
+  "trash.empty": inVault,
+  "system.openapi": {},
 };
+
+export const ENDPOINTS = endpointsOf(api);
+
+/** The endpoints of the samples. */
+export const SAMPLED = Object.keys(ROWS);
 
 /** Throws when an endpoint has no sample: a new endpoint must not pass by being left out. */
 export function sampleOf(id: string): Sample {
-  const sample = SAMPLES[id];
-  if (sample === undefined) throw new Error(`${id} has no sample call in test/permissions/samples.ts`);
-  return sample;
+  const row = ROWS[id];
+  const path = ENDPOINTS.find((endpoint) => endpoint.id === id)?.path;
+  if (row === undefined || path === undefined)
+    throw new Error(`${id} has no sample call in test/permissions/samples.ts`);
+  const places = [...path.matchAll(/\{(\w+)\}/g)].map(([, place = ""]) => place as keyof Objects | "chainAddress");
+  const ids = places.filter((place) => place !== "chainAddress");
+  return {
+    ...row,
+    needs: [...new Set([...ids, ...(row.needs ?? [])])],
+    call(objects, secret) {
+      const { query, ...sent } = row.sends?.(objects, secret) ?? {};
+      const filled = path.replace(/\{(\w+)\}/g, (_, place: string) => objects[place as keyof Objects] ?? address());
+      return { path: query === undefined ? filled : `${filled}?${query}`, ...sent };
+    },
+  };
 }
-
-export const ENDPOINTS = endpointsOf(api);
 
 /** New objects of the account in `vaultId`, as far as the sample needs them. */
 export async function makeObjects(
@@ -323,13 +266,16 @@ export async function makeObjects(
     objects.webhookId = idIn(await make({ method: "POST", path: "/api/webhooks", json: WEBHOOK }), "webhook");
   }
   if (sample.needs.includes("deliveryId")) {
-    objects.deliveryId = idIn(await make({ method: "POST", path: `${hook(objects)}/test` }), "delivery");
+    objects.deliveryId = idIn(
+      await make({ method: "POST", path: `/api/webhooks/${objects.webhookId}/test` }),
+      "delivery",
+    );
   }
   return objects;
 }
 
 /** A new one of the account; the mailed tokens are the visitor's, whose password may change. */
-export async function makeSecret({ rows, visitor }: World, account: TestAccount, kind: keyof Secrets): Promise<string> {
+export async function makeSecret({ rows, visitor }: World, account: TestAccount, kind: Secret): Promise<string> {
   if (kind === "accessCode") return rows.accessCode();
   if (kind === "refreshToken") return (await rows.session(account)).refreshToken;
   if (kind === "inviteCode") return (await rows.invite(account, [account.defaultVaultId])).code;
