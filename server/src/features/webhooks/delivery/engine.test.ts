@@ -64,33 +64,6 @@ describe("a delivery", () => {
     expect(new Set(test.sent.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
     expect((await test.attempts(delivery.id)).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });
-
-  it("succeeds at the third attempt after two failures, which count until then [D6-failure-count]", async () => {
-    const webhookId = await test.endpoint();
-    test.answer(() => (test.sent.length <= 2 ? failing("HTTP 500") : ok));
-    await test.change();
-    const counted: number[] = [];
-    for (const wait of [0, 6 * SECOND, 360 * SECOND]) {
-      test.app.clock.advance(wait);
-      await test.run();
-      counted.push((await test.webhook(webhookId)).failure_count);
-    }
-    expect(counted).toEqual([1, 2, 0]);
-    expect(await test.delivery(webhookId)).toMatchObject({ status: "success", attempts: 3, last_error: "" });
-    expect(await test.webhook(webhookId)).toMatchObject({ failure_count: 0, failing_since: null });
-  });
-
-  it("waits as long as the receiver asks for, a day at most", async () => {
-    const webhookId = await test.endpoint();
-    test.answer(() => ({ ...failing("HTTP 429"), retryAfter: test.sent.length === 1 ? 90 * SECOND : 90 * DAY }));
-    await test.change();
-    await test.run();
-    const now = test.app.clock.now();
-    expect((await test.delivery(webhookId)).next_attempt_at).toBe(now + 90 * SECOND);
-    test.app.clock.advance(90 * SECOND);
-    await test.run();
-    expect((await test.delivery(webhookId)).next_attempt_at).toBe(test.app.clock.now() + DAY);
-  });
 });
 
 describe("an endpoint", () => {
