@@ -9,9 +9,10 @@ import type { Actor } from "../changes/store.ts";
 import { type DeletionGrant, type ProofDeps, withOwnerProof } from "../deletion/grants.ts";
 import { BLOB_GRACE_MS } from "../files/store.ts";
 import { readVaultOrTrashed, requireOwner } from "../reach/access.ts";
+import { requireWritten } from "../items/changing.ts";
 import { nameOrConflict, refuseTakenName } from "./naming.ts";
 import { contentProblem } from "./rules.ts";
-import { deleteVaultWithContents, readVaultContents, setVaultTrashed } from "./store.ts";
+import { deleteVaultWithContents, readVaultContents, updateVault } from "./store.ts";
 import type { OwnedVault } from "../reach/store.ts";
 
 export interface VaultDeletion {
@@ -70,10 +71,10 @@ export async function trashVault<Row extends VaultRow>(
 ): Promise<Row> {
   grant.requireFor({ vaultId: vault.id, isShared: vault.type === "shared" });
   const now = deps.clock.now();
-  const trashed = { ...vault, trashed_at: now, updated_at: now };
-  await setVaultTrashed(act, trashed);
+  const changes = { trashed_at: now, updated_at: now };
+  requireWritten(await updateVault(act, vault, changes));
   await noteChange(act, actor, "vault.trashed", vaultTarget(vault));
-  return trashed;
+  return { ...vault, ...changes };
 }
 
 export async function restoreVault(
@@ -85,9 +86,10 @@ export async function restoreVault(
     const vault = await readVaultOrTrashed(act, principal, vaultId);
     requireOwner(vault);
     if (vault.trashed_at === null) throw new ServiceError("not_trashed");
-    const restored = { ...vault, name: name ?? vault.name, trashed_at: null, updated_at: deps.clock.now() };
+    const changes = { name: name ?? vault.name, trashed_at: null, updated_at: deps.clock.now() };
+    const restored = { ...vault, ...changes };
     await refuseTakenName(act, restored);
-    await nameOrConflict(setVaultTrashed(act, restored));
+    requireWritten(await nameOrConflict(updateVault(act, vault, changes)));
     await noteChange(act, principal, "vault.restored", vaultTarget(restored));
     return restored;
   });
@@ -103,11 +105,7 @@ export async function purgeVault(
 ): Promise<void> {
   grant.requireFor({ vaultId: vault.id, isShared: vault.type === "shared" });
   const { files, trashedFiles, bytes } = await readVaultContents(act, vault.id);
-  await deleteVaultWithContents(act, {
-    id: vault.id,
-    accountId: vault.account_id,
-    notBefore: deps.clock.now() + BLOB_GRACE_MS,
-  });
+  requireWritten(await deleteVaultWithContents(act, vault, deps.clock.now() + BLOB_GRACE_MS));
   act.requireAccount(vault.account_id);
   act.free({ bytes, files: files + trashedFiles });
   await noteChange(act, actor, "vault.deleted", vaultTarget(vault));

@@ -8,10 +8,11 @@ import { noteChange, vaultTarget } from "../acting.ts";
 import { type PageRequest, parsePage, toPage } from "../paging.ts";
 import { findActingAddress, readVaultFor, readVaultOrTrashed, requireOwner, type SeenVault } from "../reach/access.ts";
 import { createVault, readWantedObject } from "./creating.ts";
+import { requireWritten } from "../items/changing.ts";
 import { nameOrConflict, refuseTakenName } from "./naming.ts";
 import { deleteVault, restoreVault } from "./deleting.ts";
 import { toVault } from "./rules.ts";
-import { listVaults, listVaultsOfMember, renameVault } from "./store.ts";
+import { listVaults, listVaultsOfMember, updateVault } from "./store.ts";
 import type { OwnedVault } from "../reach/store.ts";
 
 type VaultDeps = Pick<Deps, "database" | "clock" | "random" | "settings" | "chain" | "signatures">;
@@ -39,9 +40,10 @@ export const vaultsHandlers = (deps: VaultDeps): GroupHandlers<typeof api.vaults
       const row = await readVaultFor(act, principal, params.vaultId);
       requireOwner(row);
       if (body.name === undefined || body.name === row.name) return row;
-      const renamed = { ...row, name: body.name, updated_at: deps.clock.now() };
+      const changes = { name: body.name, updated_at: deps.clock.now() };
+      const renamed = { ...row, ...changes };
       await refuseTakenName(act, renamed);
-      await nameOrConflict(renameVault(act, { id: row.id, name: renamed.name, at: renamed.updated_at }));
+      requireWritten(await nameOrConflict(updateVault(act, row, changes)));
       await noteChange(act, principal, "vault.updated", vaultTarget(row));
       return renamed;
     });

@@ -14,9 +14,9 @@ export async function refuseTakenName(
 }
 
 /** Where writers run side by side, the unique index has the last word. */
-export async function nameOrConflict(write: Promise<void>): Promise<void> {
+export async function nameOrConflict<Result>(write: Promise<Result>): Promise<Result> {
   try {
-    await write;
+    return await write;
   } catch (cause) {
     throw isTaken(cause, "vaults_live_name") ? nameTaken(cause) : cause;
   }

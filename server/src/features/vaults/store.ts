@@ -1,5 +1,5 @@
 /** The SQL of vaults. Every look-up is by id and account (no row of another account can come back). */
-import { type SelectQueryBuilder, sql } from "kysely";
+import { type ExpressionBuilder, type SelectQueryBuilder, sql } from "kysely";
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { Tables, VaultRow } from "../../ports/tables.ts";
 import { queueBlobDeletions } from "../files/store.ts";
@@ -127,22 +127,21 @@ export async function insertVault(transaction: Queries, row: VaultRow): Promise<
   await transaction.run(transaction.build.insertInto("vaults").values(row));
 }
 
-export async function renameVault(
-  transaction: Queries,
-  value: { id: string; name: string; at: number },
-): Promise<void> {
-  await transaction.run(
-    transaction.build.updateTable("vaults").set({ name: value.name, updated_at: value.at }).where("id", "=", value.id),
-  );
-}
+const asRead =
+  ({ id, account_id, name, trashed_at }: Pick<VaultRow, "id" | "account_id" | "name" | "trashed_at">) =>
+  (row: ExpressionBuilder<Tables, "vaults">) =>
+    row.and([row.and({ id, account_id, name }), row("trashed_at", trashed_at === null ? "is" : "=", trashed_at)]);
 
-/** To the trash or back, then perhaps under another name. Rejects with ConstraintError when a live vault has the name. */
-export async function setVaultTrashed(
+/**
+ * Another name, to the trash or back: written to the vault as it was read, else false. Rejects with ConstraintError when a live vault has
+ * the name.
+ */
+export async function updateVault(
   transaction: Queries,
-  { id, name, trashed_at, updated_at }: Pick<VaultRow, "id" | "name" | "trashed_at" | "updated_at">,
-): Promise<void> {
-  const changes = { name, trashed_at, updated_at };
-  await transaction.run(transaction.build.updateTable("vaults").set(changes).where("id", "=", id));
+  known: VaultRow,
+  changes: Partial<Pick<VaultRow, "name" | "trashed_at" | "updated_at">>,
+): Promise<boolean> {
+  return (await transaction.run(transaction.build.updateTable("vaults").set(changes).where(asRead(known)))) === 1;
 }
 
 export async function readVaultContents(queries: Queries, vaultId: string): Promise<VaultContents> {
@@ -174,12 +173,15 @@ export async function readVaultContents(queries: Queries, vaultId: string): Prom
 /**
  * Deletes the vault and everything in it; all blobs, those of unfinished uploads and replaced versions too, go to the deletion queue.
  * Its members go with the vault's row (`on delete cascade`), and so would keys and names: of those there may be many.
+ * False: the vault is not as it was read, and all this is to be rolled back.
  */
 export async function deleteVaultWithContents(
   transaction: Queries,
-  { id, accountId, notBefore }: { id: string; accountId: string; notBefore: number },
-): Promise<void> {
+  vault: VaultRow,
+  notBefore: number,
+): Promise<boolean> {
   const { build } = transaction;
+  const { id, account_id } = vault;
   for (const [table, size] of [
     ["files", "size"],
     ["uploads", "length"],
@@ -192,14 +194,14 @@ export async function deleteVaultWithContents(
       .returning(["blob_key", sql.ref<number>(size).as("size")]);
     await untilNoneIsLeft(async () => {
       const deleted = await transaction.all(deletion);
-      const givenUp = deleted.map((row) => ({ ...row, account_id: accountId }));
+      const givenUp = deleted.map((row) => ({ ...row, account_id }));
       await queueBlobDeletions(transaction, givenUp, notBefore);
       return deleted.length;
     });
   }
   await deleteFolders(transaction, id);
   await deleteKeys(transaction, id);
-  await transaction.run(build.deleteFrom("vaults").where("id", "=", id));
+  return (await transaction.run(build.deleteFrom("vaults").where(asRead(vault)))) === 1;
 }
 
 /** A folder goes after all that lie in it: the deepest first. */

@@ -1,0 +1,23 @@
+import { expect, it } from "vitest";
+import { insertAccount, vaultRow } from "../../../../test/kit/rows.ts";
+import { openTestDirectory } from "../../test-directory.ts";
+import { openTestDatabase } from "../../test-storage.ts";
+import { findVault } from "../reach/store.ts";
+import { deleteVaultWithContents, insertVault, updateVault } from "./store.ts";
+
+it("a vault that has changed since it was read is neither changed nor deleted from what was read", async () => {
+  await using directory = await openTestDirectory();
+  await using database = await openTestDatabase(directory.path);
+  const { accountId } = await insertAccount(database);
+  const old = vaultRow({ account_id: accountId });
+  await insertVault(database, old);
+  const listed = { ...old, trashed_at: 5 };
+  expect(await updateVault(database, old, { trashed_at: 5 })).toBe(true);
+  expect(await updateVault(database, old, { name: "late" })).toBe(false);
+  expect(await updateVault(database, listed, { trashed_at: null, name: "restored" })).toBe(true);
+  expect(await updateVault(database, listed, { trashed_at: null })).toBe(false);
+  expect(await deleteVaultWithContents(database, listed, 0)).toBe(false);
+  expect(await findVault(database, { id: old.id, accountId })).toMatchObject({ name: "restored", trashed_at: null });
+  expect(await deleteVaultWithContents(database, { ...old, name: "restored" }, 0)).toBe(true);
+  expect(await findVault(database, { id: old.id, accountId })).toBeNull();
+});
