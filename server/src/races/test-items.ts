@@ -112,7 +112,7 @@ export const ITEM_RACES: readonly Race[] = [
   },
   {
     name: "emptying the trash × a folder's restoring",
-    bites: "early",
+    bites: "holds: what is deleted for good must still lie in the trash, as a condition says",
     async begin(world) {
       const id = await world.folder("a");
       await world.file("below", `&folderId=${id}`);
