@@ -39,11 +39,13 @@ export interface SqliteOptions {
  */
 export async function openSqlite(options: SqliteOptions): Promise<Database> {
   makePrivate(options.path);
-  const writer = openConnection(options.path, { readOnly: false });
+  const busyAttempts = options.busyAttempts ?? 100;
+  // Who makes the database holds it alone for a moment.
+  const writer = await patiently(() => openConnection(options.path, { readOnly: false }), busyAttempts);
   try {
     const reader = openConnection(options.path, { readOnly: true });
     const reserve = await openReserve(`${options.path}-reserve`, options.reserveBytes ?? 8 * 1024 * 1024);
-    return new SqliteDatabase(options.path, writer, reader, { reserve, busyAttempts: options.busyAttempts ?? 100 });
+    return new SqliteDatabase(options.path, writer, reader, { reserve, busyAttempts });
   } catch (error) {
     writer.close();
     throw error;
@@ -168,7 +170,7 @@ class SqliteDatabase implements Database {
     work: Work<Result>,
     { durable = true, busyAttempts }: { readonly durable?: boolean; readonly busyAttempts?: number },
   ): Promise<Result> {
-    await this.#patiently(() => this.#writer.begin(durable), busyAttempts);
+    await patiently(() => this.#writer.begin(durable), busyAttempts ?? this.#busyAttempts);
     const marker = { open: true };
     try {
       const queries = new SqliteTransaction(this.build, this.#writer, { marker, pace: this.#pace });
@@ -186,7 +188,7 @@ class SqliteDatabase implements Database {
 
   async #write<Result>(statement: () => Result): Promise<Result> {
     using _turn = await this.#takeTurn();
-    const result = await this.#patiently(statement);
+    const result = await patiently(statement, this.#busyAttempts);
     this.#committed.refresh();
     this.#pace.count(0);
     return result;
@@ -199,19 +201,19 @@ class SqliteDatabase implements Database {
     if (this.#pace.isSpent) await this.#pace.giveWay();
     return this.#turn.take();
   }
+}
 
-  /**
-   * Another process may hold the write lock. SQLite's own busy timeout would block the event loop for as long, so it is
-   * short and the waiting is done here.
-   */
-  async #patiently<Result>(step: () => Result, attempts = this.#busyAttempts): Promise<Result> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return step();
-      } catch (error) {
-        if (!(error instanceof DatabaseUnavailableError) || !error.busy || attempt >= attempts) throw error;
-        await sleep(25);
-      }
+/**
+ * Another process may hold the write lock. SQLite's own busy timeout would block the event loop for as long, so it is
+ * short and the waiting is done here.
+ */
+async function patiently<Result>(step: () => Result, attempts: number): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return step();
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailableError) || !error.busy || attempt >= attempts) throw error;
+      await sleep(25);
     }
   }
 }

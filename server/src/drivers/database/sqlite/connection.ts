@@ -44,7 +44,9 @@ export function openConnection(path: string, options: { readOnly: boolean }): Sq
       throw error;
     }
   } catch (error) {
-    throw new DatabaseUnavailableError(`The database ${path} cannot be opened`, { cause: error });
+    const code = (sqliteCode(error) ?? 0) & 0xff;
+    const more = { cause: error, busy: code === BUSY || code === LOCKED };
+    throw new DatabaseUnavailableError(`The database ${path} cannot be opened`, more);
   }
 }
 
