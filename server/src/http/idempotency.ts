@@ -7,7 +7,7 @@ import { hash } from "node:crypto";
 import { type EndpointDefinition, HEADERS, MAX_IDEMPOTENCY_KEY } from "@coffer/contract";
 import type { Deps } from "../deps.ts";
 import { completeRow, deleteRow, findRow, insertRow } from "../features/idempotency/store.ts";
-import { ConstraintError, type Queries } from "../ports/database.ts";
+import { isTaken, type Queries } from "../ports/database.ts";
 import { type Lease, type Leases, openLeases } from "../ports/leases.ts";
 import type { IdempotencyRow } from "../ports/tables.ts";
 import { ServiceError } from "../service-error.ts";
@@ -138,8 +138,7 @@ async function takeSlot(
     });
   } catch (error) {
     // Two processes inserted at the same time, and the other one won.
-    if (error instanceof ConstraintError)
-      throw new ServiceError("idempotency_in_progress", undefined, { cause: error });
+    if (isTaken(error)) throw new ServiceError("idempotency_in_progress", undefined, { cause: error });
     throw error;
   }
 }

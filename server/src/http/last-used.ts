@@ -18,8 +18,10 @@ export class LastUsed {
     const times = this.#times;
     this.#times = new Map();
     try {
+      // In the order of their ids, like other processes: two that write the same keys would wait for each other.
+      const sorted = [...times].sort(([a], [b]) => (a < b ? -1 : 1));
       await database.transaction(async (transaction) => {
-        for (const [id, at] of times) await transaction.run(touchKey(transaction, { id, at }));
+        for (const [id, at] of sorted) await transaction.run(touchKey(transaction, { id, at }));
       });
     } catch (error) {
       for (const [id, at] of times) if (!this.#times.has(id)) this.#times.set(id, at);

@@ -19,7 +19,7 @@ export class OutlivedKeys {
   /** Writes what was collected, in one transaction; what could not be written is kept for the next time. */
   async flush(database: Database): Promise<void> {
     if (this.#ids.size === 0) return;
-    const ids = [...this.#ids];
+    const ids = [...this.#ids].sort();
     await database.transaction(async (transaction) => {
       for (const id of ids) await transaction.run(buryKey(transaction, { id }));
     });

@@ -144,5 +144,10 @@ export const buryKey = prepared((build, value: { id: string }) =>
 );
 
 export const touchKey = prepared((build, value: { id: string; at: number }) =>
-  build.updateTable("api_keys").set({ last_used_at: value.at }).where("id", "=", value.id),
+  build
+    .updateTable("api_keys")
+    .set({ last_used_at: value.at })
+    .where("id", "=", value.id)
+    // Another process may have seen it later.
+    .where((row) => row.or([row("last_used_at", "is", null), row("last_used_at", "<", value.at)])),
 );

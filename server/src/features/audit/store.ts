@@ -149,10 +149,18 @@ const noteRemoved = prepared((build, row: { account_id: string; sequence: number
   build
     .insertInto("removed_changes")
     .values({ account_id: row.account_id, sequence: row.sequence, hash: row.hash })
-    .onConflict((conflict) => conflict.column("account_id").doUpdateSet({ sequence: row.sequence, hash: row.hash })),
+    .onConflict((conflict) =>
+      conflict
+        .column("account_id")
+        .doUpdateSet({ sequence: row.sequence, hash: row.hash })
+        .where("removed_changes.sequence", "<", row.sequence),
+    ),
 );
 
-/** Removes the account's oldest entries up to `newest` and keeps what the chain begins with from then on. */
+/**
+ * Removes the account's oldest entries up to `newest` and keeps what the chain begins with from then on. That never moves back, whoever
+ * else removes entries: the log would begin with one that is gone.
+ */
 export async function removeEntries(transaction: Queries, newest: RemovedChangesRow): Promise<number> {
   const { account_id: accountId, sequence, hash } = newest;
   await transaction.run(noteRemoved(transaction, { account_id: accountId, sequence, hash }));

@@ -57,7 +57,8 @@ export const setLabel = prepared((build, value: { vaultId: string; chainAddress:
     .updateTable("vault_members")
     .set({ label: value.label })
     .where("vault_id", "=", value.vaultId)
-    .where("chain_address", "=", value.chainAddress),
+    .where("chain_address", "=", value.chainAddress)
+    .where("removed_at", "is", null),
 );
 
 /** One row for the one caller that ended the membership. */
