@@ -8,16 +8,14 @@ import type { Config } from "./config.ts";
 import { openDiskBlobs } from "./drivers/blobs/disk.ts";
 import type { FileSystem } from "./drivers/blobs/disk/file-system.ts";
 import { openSqlite, type SqliteOptions } from "./drivers/database/sqlite.ts";
-import { openSnapshot, type Snapshot } from "./drivers/database/sqlite/snapshot.ts";
+import { openSnapshot } from "./drivers/database/sqlite/snapshot.ts";
 import { endClaims } from "./features/webhooks/delivery/queue-store.ts";
 import { migrate } from "./migrations/migrate.ts";
 import { enterProcess } from "./drivers/processes.ts";
 import type { BlobStore } from "./ports/blob-store.ts";
-import type { Database } from "./ports/database.ts";
+import type { Database, DatabaseReader } from "./ports/database.ts";
 import { systemClock } from "./ports/clock.ts";
 import { releaseEnded } from "./ports/leases.ts";
-
-export type { Snapshot };
 
 export interface Storage extends AsyncDisposable {
   readonly database: Database;
@@ -78,8 +76,19 @@ export function hasDatabase({ database: { path } }: Address): boolean {
  * The database as it is, whatever its schema: nothing is written.
  * @throws DatabaseUnavailableError when there is none, or it cannot be opened.
  */
-export function readDatabase({ database: { path } }: Address): Snapshot {
-  return openSnapshot(path);
+export function readDatabase({ database: { path } }: Address): DatabaseReader {
+  const state = openSnapshot(path);
+  return {
+    async snapshot(work) {
+      try {
+        return await work(state);
+      } finally {
+        // Held, it would keep a running server from shortening its write-ahead log.
+        state.renew();
+      }
+    },
+    [Symbol.dispose]: () => state[Symbol.dispose](),
+  };
 }
 
 async function openMigrated(options: SqliteOptions): Promise<Database> {

@@ -2,8 +2,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Database } from "./ports/database.ts";
-import { openDatabase, readDatabase, type Snapshot } from "./storage.ts";
+import type { Database, DatabaseReader } from "./ports/database.ts";
+import { openDatabase, readDatabase } from "./storage.ts";
 
 export { openMemoryBlobs } from "./drivers/blobs/memory.ts";
 
@@ -20,7 +20,7 @@ export async function openTestDatabase(
   return openDatabase(address, options);
 }
 
-export function readTestDatabase(directory: string): Snapshot {
+export function readTestDatabase(directory: string): DatabaseReader {
   return readDatabase(addressIn(directory));
 }
 

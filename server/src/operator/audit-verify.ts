@@ -4,8 +4,8 @@ import type { AuditLink } from "@coffer/contract";
 import { findEntryOfNobody, listAccountIds } from "../features/audit/store.ts";
 import { type AccountCheck, verifyAccount } from "../features/audit/verify.ts";
 import { findVersion } from "../migrations/migrate.ts";
-import { DatabaseUnavailableError } from "../ports/database.ts";
-import { readDatabase, type Snapshot } from "../storage.ts";
+import { type DatabaseReader, DatabaseUnavailableError } from "../ports/database.ts";
+import { readDatabase } from "../storage.ts";
 import { type OperatorCommand, type Streams, UsageError } from "./command.ts";
 
 const EXIT_INTACT = 0;
@@ -32,9 +32,9 @@ export const auditVerify: OperatorCommand = {
   async run(config, options, streams) {
     const wanted = parseOptions(options);
     try {
-      using snapshot = readDatabase(config);
-      const version = await findVersion(snapshot).catch(() => 0);
-      if (version >= CHAINED_SINCE) return await verify(snapshot, wanted, streams);
+      using database = readDatabase(config);
+      const version = await database.snapshot((queries) => findVersion(queries)).catch(() => 0);
+      if (version >= CHAINED_SINCE) return await verify(database, wanted, streams);
       streams.note(`${config.database.path} has no chained log: start this server on it once, which makes one\n`);
       return EXIT_UNREADABLE;
     } catch (error) {
@@ -70,11 +70,13 @@ function readWords(options: readonly string[]): { account?: string; expect?: str
   }
 }
 
-async function verify(snapshot: Snapshot, wanted: Wanted, streams: Streams): Promise<number> {
+/** Each account in a snapshot of its own: a long one would keep a running server from tidying up. */
+async function verify(database: DatabaseReader, wanted: Wanted, streams: Streams): Promise<number> {
   const counts = { accounts: 0, entries: 0, altered: 0, unchecked: 0 };
   const print = wanted.json ? renderJson : renderLine;
-  for await (const accountId of accountsOf(snapshot, wanted.account)) {
-    const check = await verifyAccount(snapshot, accountId, { expect: wanted.expect, onProgress: progressOf(streams) });
+  for await (const accountId of accountsOf(database, wanted.account)) {
+    const options = { expect: wanted.expect, onProgress: progressOf(streams) };
+    const check = await database.snapshot((queries) => verifyAccount(queries, accountId, options));
     if (check === null) {
       streams.note(`There is no account ${accountId}\n`);
       return EXIT_UNREADABLE;
@@ -84,9 +86,8 @@ async function verify(snapshot: Snapshot, wanted: Wanted, streams: Streams): Pro
     if (check.fault !== null) counts.altered += 1;
     streams.out(print(accountId, check));
     if (isUnchecked(check, wanted)) counts.unchecked += 1;
-    snapshot.renew();
   }
-  if (wanted.account === undefined) counts.altered += await reportNobody(snapshot, wanted, streams);
+  if (wanted.account === undefined) counts.altered += await reportNobody(database, wanted, streams);
   const outcome = counts.altered === 0 ? "intact" : `${counts.altered} altered`;
   const entries = counts.entries === 1 ? "1 entry" : `${counts.entries} entries`;
   const accounts = counts.accounts === 1 ? "1 account" : `${counts.accounts} accounts`;
@@ -97,13 +98,14 @@ async function verify(snapshot: Snapshot, wanted: Wanted, streams: Streams): Pro
   return EXIT_UNREADABLE;
 }
 
-async function* accountsOf(snapshot: Snapshot, only: string | undefined): AsyncGenerator<string> {
+async function* accountsOf(database: DatabaseReader, only: string | undefined): AsyncGenerator<string> {
   if (only !== undefined) {
     yield only;
     return;
   }
   for (let after = ""; ;) {
-    const ids = await listAccountIds(snapshot, after);
+    const from = after;
+    const ids = await database.snapshot((queries) => listAccountIds(queries, from));
     yield* ids;
     const last = ids.at(-1);
     if (last === undefined) return;
@@ -121,8 +123,8 @@ function progressOf(streams: Streams): (entries: number) => void {
 }
 
 /** Rows under an id that no account has: moved there, or made up. */
-async function reportNobody(snapshot: Snapshot, { json }: Wanted, streams: Streams): Promise<number> {
-  const row = await findEntryOfNobody(snapshot);
+async function reportNobody(database: DatabaseReader, { json }: Wanted, streams: Streams): Promise<number> {
+  const row = await database.snapshot((queries) => findEntryOfNobody(queries));
   if (row === null) return 0;
   const { account_id: accountId, sequence, id } = row;
   const fault = { sequence, id, kind: "inserted", reason: "there is no such account" } as const;

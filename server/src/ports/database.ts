@@ -74,6 +74,9 @@ export interface Database extends Queries, AsyncDisposable {
   ping(): Promise<void>;
 }
 
+/** Who looks at a database without changing it, whatever its schema. */
+export type DatabaseReader = Pick<Database, "snapshot"> & Disposable;
+
 /** Milliseconds since the Unix epoch by the database's own clock, within a query: all who share it go by one clock. */
 export function clockOf({ capabilities }: Pick<Database, "capabilities">): RawBuilder<number> {
   return capabilities.dialect === "sqlite"

@@ -43,8 +43,8 @@ export async function openTestLog(): Promise<TestLog> {
       handle.close();
     },
     async check(id = accountId) {
-      using snapshot = readTestDatabase(directory);
-      const check = await verifyAccount(snapshot, id);
+      using reader = readTestDatabase(directory);
+      const check = await reader.snapshot((queries) => verifyAccount(queries, id));
       if (check === null) throw new Error("no such account");
       return check;
     },
