@@ -134,15 +134,15 @@ class ReadCommitted implements Database {
   }
 
   #queriesOf(transaction: Transaction): Queries {
-    const perform = (kind: Kind) => (query: Compilable) => {
+    const perform = (kind: Kind) => async (query: Compilable) => {
       const compiled = query.compile();
       const { early } = transaction;
       if (early !== null && isRead(compiled) && !isOfOwn(transaction, compiled))
         return early[kind](query) as Promise<never>;
-      const performed = this.#perform<never>(transaction, kind, compiled);
+      const result = await this.#perform<never>(transaction, kind, compiled);
       // Whose condition did not hold looks again, and must see why.
-      if (early !== null && !isRead(compiled)) void performed.then((result) => (result ?? 0) === 0 && early.renew());
-      return performed;
+      if (!isRead(compiled) && (result ?? 0) === 0) early?.renew();
+      return result;
     };
     return { build: this.build, all: perform("all"), first: perform("first"), run: perform("run") };
   }
