@@ -2,11 +2,16 @@
 import { hash } from "node:crypto";
 import { MAX_MEMBERS } from "@coffer/contract";
 import { newTestVault } from "../drivers/chain/test-chain.ts";
+import { actOn } from "../features/account/act.ts";
+import { requireBinding } from "../features/api-keys/binding.ts";
+import { addKey } from "../features/api-keys/creation.ts";
 import { MOST_LIVE } from "../features/chain-proofs/challenges.ts";
 import { newSigner } from "../features/invites/test-invites.ts";
+import { linkAddress } from "../features/linking/linking.ts";
 import { renderMetadata } from "../features/uploads/metadata.ts";
 import { PART, TUS } from "../features/uploads/test-uploads.ts";
 import { removeOldEntries } from "../jobs/audit-retention.ts";
+import { ServiceError } from "../service-error.ts";
 import type { TestAnswer } from "../test-app.ts";
 import { type Race, statusOf, successes } from "./test-race.ts";
 import { hold, type World } from "./test-world.ts";
@@ -180,4 +185,38 @@ export const ACCOUNT_RACES: readonly Race[] = [
       });
     },
   },
+  {
+    name: "an address that one account links × another's key is bound to: it is one or the other",
+    bites: "early",
+    async begin(world) {
+      const { deps } = world.app;
+      const other = await world.app.signUp();
+      const chainAddress = `0x${hash("sha256", world.id, "hex")}`;
+      const wanted = { chainAddress, chainPublicKey: null, source: "external", actor: null } as const;
+      const rights = { scopes: null, vaultIds: null, expiresAt: null };
+      const link = () => refusable(actOn(deps, world.id, (act) => linkAddress(deps, act, wanted)));
+      const bind = () =>
+        refusable(
+          actOn(deps, other.id, async (act) => {
+            const binding = await requireBinding(act, { chainAddress, proven: { publicKey: null } });
+            await addKey(deps, act, { actor: null }, { name: "bot", rights, ...binding });
+          }),
+        );
+      return {
+        acts: [link, bind],
+        holds: (answers) => hold(answers.filter((isDone) => isDone === true).length === 1, "it is both, or neither"),
+      };
+    },
+  },
 ];
+
+/** Whether it was done; false: refused. */
+async function refusable(act: Promise<unknown>): Promise<boolean> {
+  try {
+    await act;
+    return true;
+  } catch (error) {
+    if (error instanceof ServiceError) return false;
+    throw error;
+  }
+}
