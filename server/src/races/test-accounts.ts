@@ -154,7 +154,7 @@ export const ACCOUNT_RACES: readonly Race[] = [
   },
   {
     name: "the audit log's retention × itself at another hour: what was removed is known",
-    bites: "early",
+    bites: "holds: what is noted as removed only moves on, as a condition says",
     async begin(world) {
       const { app } = world;
       for (const name of ["a", "b", "c"]) {
