@@ -1,5 +1,5 @@
 /** Schema-valid messages for an endpoint, with ids that lead somewhere. */
-import { isBytes, TUS_VERSION, type EndpointDefinition } from "@coffer/contract";
+import { isBytes, sharedHeaders, TUS_VERSION, type EndpointDefinition } from "@coffer/contract";
 import type * as z from "zod/mini";
 import { digestField, tusChecksum, tusMetadata } from "../conformance/samples.ts";
 import { arbitraryOf } from "./arbitrary.ts";
@@ -46,6 +46,13 @@ function likely(e: EndpointDefinition, query: Fields, draw: Draw): Fields {
   if (draw.chance(0.6)) delete kept["vaultId"];
   if (e.id === "files.upload" && draw.chance(0.9)) kept["name"] ??= `f${String(draw.int(1_000_000))}`;
   return kept;
+}
+
+/** What stands in a message for a shared vault: a public one refuses it, and there are no others here. */
+function withoutStatements(fields: Fields, draw: Draw): Fields {
+  if (draw.chance(0.2)) return fields;
+  const plain = Object.entries(fields).filter(([name]) => name !== "shared" && !Object.hasOwn(sharedHeaders, name));
+  return { ...Object.fromEntries(plain), ...(fields["type"] === "shared" ? { type: "public" } : {}) };
 }
 
 /** Header fields that are left out more often than not. */
@@ -96,13 +103,13 @@ function drawBody(e: EndpointDefinition, sources: Sources): Buffer | null {
   if (e.body === undefined || (e.bodyOptional && draw.chance(0.5))) return null;
   if (e.id === "billing.events" && draw.chance(0.7)) return drawEvent(sources);
   if (isBytes(e.body)) return draw.bytes(draw.pick([0, 1, 10, 10, 300, 300, 3000]));
-  const fields = ground(draw.value(arbitraryOf(e.body)) as Fields, sources);
+  const fields = withoutStatements(ground(draw.value(arbitraryOf(e.body)) as Fields, sources), draw);
   return Buffer.from(JSON.stringify(telling(e, fields, sources)));
 }
 
 function drawHeaders(e: EndpointDefinition, sources: Sources, body: Buffer | null): [string, string][] {
   const { draw, keys } = sources;
-  const all = Object.entries(textFields(section(e.headers, sources)));
+  const all = Object.entries(textFields(withoutStatements(section(e.headers, sources), draw)));
   const drawn = Object.fromEntries(all.filter(([name]) => !draw.chance(RARE[name] ?? 0)));
   const fields: Record<string, string> = { ...drawn };
   for (const name of Object.keys(drawn)) fields[name] = meaningful(name, drawn[name] ?? "", sources, body);

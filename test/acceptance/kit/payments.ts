@@ -14,11 +14,20 @@ export interface PaymentEvent {
   readonly occurredAt: string;
 }
 
-/** The call that delivers an event, now. */
-export function delivery(event: object, { secret = PAYMENT_SECRET }: { readonly secret?: string } = {}): Call {
-  const id = randomUUID();
-  const body = Buffer.from(JSON.stringify(event));
-  const timestamp = String(Math.floor(Date.now() / 1000));
+export interface Signing {
+  readonly id?: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly at?: number;
+  readonly secret?: string;
+}
+
+/** The call that delivers an event; bytes are signed as they are. */
+export function delivery(
+  event: object,
+  { id = randomUUID(), at = Date.now(), secret = PAYMENT_SECRET }: Signing = {},
+): Call {
+  const body = event instanceof Uint8Array ? event : Buffer.from(JSON.stringify(event));
+  const timestamp = String(Math.floor(at / 1000));
   const key = Buffer.from(secret.slice("whsec_".length), "base64");
   const signature = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest("base64");
   const headers = {
