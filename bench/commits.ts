@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { checkOut } from "../scripts/check-out.ts";
 import { measured, median, renderRatios, type Outcome } from "./outcome.ts";
 import type { openScratch, Service, startService } from "./service.ts";
+import type { Owner, Receiver, startReceiver, WebhookService } from "./webhook-service.ts";
 
 const ROUNDS = 7;
 const KIB = 1024;
@@ -18,30 +19,44 @@ interface Running extends AsyncDisposable {
   readonly service: Service;
   /** Paths of files to read, by what reads them. */
   readonly paths: Readonly<Record<string, string>>;
+  readonly sender: Sender;
+}
+
+/** A server of its own, with endpoints of one account. */
+interface Sender {
+  readonly webhooks: WebhookService;
+  readonly receiver: Receiver;
+  readonly owner: Owner;
+  readonly webhookIds: readonly string[];
 }
 
 interface Work {
   readonly name: string;
-  /** Requests in a turn, and turns in a round. */
-  readonly requests: number;
+  /** In a round. */
   readonly turns: number;
-  readonly ask: (running: Running, sequence: number) => Promise<void>;
+  /** One turn: milliseconds of the server's processor for each request, or each delivery. */
+  readonly spend: (running: Running) => Promise<number>;
 }
 
 const agent = new Agent({ keepAlive: true });
 
+const ENDPOINTS = 20;
+const EVENTS = 50;
+
 const WORKS: readonly Work[] = [
-  { name: "metadata GET", requests: 150, turns: 12, ask: (running) => read(running, "metadata") },
-  ...[64 * KIB, MIB, 32 * MIB].map((size) => ({
-    ...{ name: `upload of ${String(size / KIB)} KiB`, ...turnsOf(size) },
-    ask: async ({ service }: Running, sequence: number): Promise<void> => {
-      await post(service, `upload-${String(size)}-${String(sequence)}`, Buffer.alloc(size, sequence));
-    },
+  { name: "metadata GET", turns: 12, spend: (running) => spendOn(running, 150, () => read(running, "metadata")) },
+  ...[4 * KIB, 64 * KIB, MIB, 32 * MIB].map((size) => ({
+    ...{ name: `upload of ${String(size / KIB)} KiB`, turns: turnsOf(size) },
+    spend: (running: Running) =>
+      spendOn(running, requestsOf(size), async (sequence) => {
+        await post(running.service, `upload-${String(size)}-${String(sequence)}`, Buffer.alloc(size, sequence));
+      }),
   })),
   ...[MIB, 32 * MIB].map((size) => ({
-    ...{ name: `download of ${String(size / KIB)} KiB`, ...turnsOf(size) },
-    ask: (running: Running) => read(running, String(size)),
+    ...{ name: `download of ${String(size / KIB)} KiB`, turns: turnsOf(size) },
+    spend: (running: Running) => spendOn(running, requestsOf(size), () => read(running, String(size))),
   })),
+  { name: "delivery of a webhook", turns: 4, spend: ({ sender }) => deliver(sender) },
 ];
 
 /**
@@ -79,7 +94,6 @@ type Spent = Map<string, Record<Side, number[]>>;
 
 async function measure(trees: Readonly<Record<Side, string>>): Promise<Spent> {
   const spent: Spent = new Map(WORKS.map(({ name }) => [name, { before: [], now: [], again: [] }]));
-  let sequence = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
     await using stack = new AsyncDisposableStack();
     const order = SIDES.map((_, at) => SIDES[(at + round) % SIDES.length] ?? "now");
@@ -90,9 +104,8 @@ async function measure(trees: Readonly<Record<Side, string>>): Promise<Spent> {
       // The first turns warm the servers up.
       for (let turn = -3; turn < work.turns; turn += 1)
         for (const [side, one] of running) {
-          const began = processorMs(one.service.pid);
-          for (let at = 0; at < work.requests; at += 1) await work.ask(one, (sequence += 1));
-          if (turn >= 0) turns[side].push((processorMs(one.service.pid) - began) / work.requests);
+          const each = await work.spend(one);
+          if (turn >= 0) turns[side].push(each);
         }
       for (const side of SIDES) spent.get(work.name)?.[side].push(median(turns[side]));
     }
@@ -101,8 +114,39 @@ async function measure(trees: Readonly<Record<Side, string>>): Promise<Spent> {
   return spent;
 }
 
-function turnsOf(size: number): { requests: number; turns: number } {
-  return { requests: Math.max(1, Math.min(10, (5 * MIB) / size)), turns: size > MIB ? 5 : 16 };
+function turnsOf(size: number): number {
+  return size > MIB ? 5 : 16;
+}
+
+function requestsOf(size: number): number {
+  return Math.max(1, Math.min(size < 64 * KIB ? 40 : 10, (5 * MIB) / size));
+}
+
+let sequence = 0;
+
+async function spendOn(
+  { service }: Running,
+  requests: number,
+  ask: (sequence: number) => Promise<void>,
+): Promise<number> {
+  const began = processorMs(service.pid);
+  for (let at = 0; at < requests; at += 1) await ask((sequence += 1));
+  return (processorMs(service.pid) - began) / requests;
+}
+
+/** Events wait while the endpoints are paused: what is spent is on claims, signatures, requests and records alone. */
+async function deliver({ webhooks, receiver, owner, webhookIds }: Sender): Promise<number> {
+  await webhooks.setActive(owner, webhookIds, false);
+  for (let event = 0; event < EVENTS; event += 1) await webhooks.write(owner);
+  await webhooks.drained();
+  await receiver.ask("take");
+  const began = processorMs(webhooks.server.pid);
+  await webhooks.setActive(owner, webhookIds, true);
+  await webhooks.drained();
+  const spent = processorMs(webhooks.server.pid) - began;
+  const { count } = await receiver.ask("take");
+  if (count !== ENDPOINTS * EVENTS) throw new Error(`${String(count)} of ${String(ENDPOINTS * EVENTS)} arrived`);
+  return spent / count;
 }
 
 /** Started by the tree's own benchmarks, which know the settings of their time. */
@@ -112,12 +156,28 @@ async function open(tree: string): Promise<Running> {
     startService: typeof startService;
   };
   const stack = new AsyncDisposableStack();
+  const sender = await openSender(tree, stack.use(await kit.openScratch()).directory, stack);
   const { directory } = stack.use(await kit.openScratch());
   const service = stack.use(await kit.startService(directory));
   const paths: Record<string, string> = { metadata: await post(service, "metadata", Buffer.alloc(KIB)) };
   for (const size of [MIB, 32 * MIB])
     paths[String(size)] = `${await post(service, `download-${String(size)}`, Buffer.alloc(size, 7))}/content`;
-  return { service, paths, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  return { service, paths, sender, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+async function openSender(tree: string, directory: string, stack: AsyncDisposableStack): Promise<Sender> {
+  const kit = (await import(join(tree, "bench/webhook-service.ts"))) as {
+    WebhookService: typeof WebhookService;
+    startReceiver: typeof startReceiver;
+  };
+  const receiver = stack.use(await kit.startReceiver());
+  const webhooks = await kit.WebhookService.start(directory);
+  stack.use(webhooks.server);
+  const owner = await webhooks.signUp();
+  const webhookIds: string[] = [];
+  for (let at = 0; at < ENDPOINTS; at += 1)
+    webhookIds.push(await webhooks.endpoint(owner, `${receiver.url}/${String(at)}`));
+  return { webhooks, receiver, owner, webhookIds };
 }
 
 async function read({ service, paths }: Running, what: string): Promise<void> {
