@@ -119,14 +119,20 @@ const claimBy = (now: RawBuilder<number>) =>
 
 /** What is asked for, or what the attempts under way leave of the endpoint's; those whose lease is over count no more. */
 function roomLeft(build: Queries["build"], { webhookId, limit, most }: Row<Claim>, now: RawBuilder<number>) {
-  const underWay = build
-    .selectFrom("webhook_deliveries as under_way")
-    .select((row) => row.fn.countAll<number>().as("count"))
-    .where("under_way.webhook_id", "=", webhookId)
-    .where("under_way.status", "=", "delivering")
-    .where((row) => row(row("under_way.lease_until", "+", CLAIM_MARGIN), ">", now));
-  return sql<number>`(select case when room < 0 then 0 when room < ${limit} then room else ${limit} end
-    from (select ${most} - (${underWay}) as room) as left_over)`;
+  const count = build.fn.countAll<number>();
+  return (
+    build
+      .selectFrom("webhook_deliveries as under_way")
+      // One aggregate: SQLite counts once, however often it is named.
+      .select(
+        sql<number>`case when ${count} >= ${most} then 0 when ${count} > ${most} - ${limit} then ${most} - ${count} else ${limit} end`.as(
+          "room",
+        ),
+      )
+      .where("under_way.webhook_id", "=", webhookId)
+      .where("under_way.status", "=", "delivering")
+      .where("under_way.lease_until", ">", sql<number>`${now} - ${sql.lit(CLAIM_MARGIN)}`)
+  );
 }
 
 export interface Overdue {
