@@ -7,6 +7,7 @@ import {
   randomVaultKey,
   signRecord,
   type VaultKeyRecord,
+  NO_END,
 } from "@coffer/crypto";
 import type { Client, Middleware, Vault } from "@coffer/sdk";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -92,7 +93,7 @@ describe("looking for a name", () => {
       async () => {
         const { address, signer } = before.author;
         const generation = after.view.generation;
-        const entry = { address, signingKey: signer.publicKey, since: 0n };
+        const entry = { address, signingKey: signer.publicKey, since: 0n, endsAt: NO_END, until: null };
         const view = { ...after.view, members: [...after.view.members, entry] };
         const key = randomVaultKey(view.vault, generation);
         return (await newVaultKeyRecord(view, before.wrap, before.author, key)).record;

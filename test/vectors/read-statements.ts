@@ -20,6 +20,7 @@ import {
   verifyVersion,
   type CryptoPlatform,
   type VaultView,
+  NO_END,
 } from "@coffer/crypto";
 import { base64, bytesOf } from "../browser/pages/base64.ts";
 import type { EntryCase, MemberVector, SeenVector, StatementVectors, VersionCase, ViewVector } from "./statement-vectors.ts";
@@ -99,10 +100,12 @@ function viewOf({ vault, generation, floor, owner, members, former, ...rest }: V
     address: bytesOf(address),
     signingKey: bytesOf(signingKey),
     since: BigInt(since),
+    endsAt: NO_END,
+    until: null,
   });
   return {
     ...rest,
-    ...{ vault: bytesOf(vault), generation: BigInt(generation), floor: BigInt(floor), owner: member(owner) },
+    ...{ vault: bytesOf(vault), generation: BigInt(generation), floor: BigInt(floor), owner: member(owner), base: 1n, time: 0n },
     members: members.map(member),
     former: former.map((one) => ({ ...member(one), until: BigInt(one.until) })),
   };

@@ -6,7 +6,7 @@ import {
   type VaultObjectFields,
   vaultObjectType,
 } from "@coffer/contract/vault-object";
-import type { VaultView } from "@coffer/crypto";
+import { NO_END, type VaultView } from "@coffer/crypto";
 import type { SuiClientTypes } from "@mysten/sui/client";
 import { fromHex } from "@mysten/sui/utils";
 import { ChainError } from "./errors.ts";
@@ -40,9 +40,11 @@ export function toVaultView(vault: VaultObject): VaultView {
     vault: fromHex(vault.objectId),
     generation: vault.generation,
     floor: vault.floor,
+    base: 1n,
+    time: BigInt(vault.asOf),
     plainNames: vault.plainNames,
     owner: toEntry(vault.owner),
-    members: vault.members.map(toEntry),
+    members: vault.members.map((member) => ({ ...toEntry(member), until: null })),
     former: vault.former.map((former) => ({ ...toEntry(former), until: former.until })),
   };
 }
@@ -62,7 +64,7 @@ function decodeContents(object: SuiClientTypes.Object<{ content: true }>, packag
 }
 
 function toEntry({ chainAddress, signingKey, since }: VaultObjectMember | VaultObjectFormer) {
-  return { address: fromHex(chainAddress), signingKey, since };
+  return { address: fromHex(chainAddress), signingKey, since, endsAt: NO_END };
 }
 
 function noVault(cause?: unknown): ChainError {

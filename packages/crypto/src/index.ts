@@ -21,7 +21,15 @@ export {
   type ExportStatement,
 } from "./export-statement.ts";
 export type { KeyPlace, SealedVaultKey, VaultKeyWrap } from "./key-wrap.ts";
-export { findSigner, isMemberIn, type FormerEntry, type MemberEntry, type VaultView } from "./membership.ts";
+export {
+  findSigner,
+  isMemberIn,
+  type FormerEntry,
+  type ListedEntry,
+  type MemberEntry,
+  type VaultView,
+} from "./membership.ts";
+export { comparePlaces, END_STEP_MS, NO_END, type Place } from "./place.ts";
 export {
   encodeMetadata,
   encodePaddedMetadata,

@@ -6,9 +6,17 @@ export interface MemberEntry {
   readonly signingKey: Uint8Array;
   /** The first generation in which this entry holds. */
   readonly since: bigint;
+  /** When the membership ends, in milliseconds since 1970; {@link NO_END} for never. */
+  readonly endsAt: bigint;
 }
 
-/** An entry that was closed: by removal, by leaving, by another signing key, by another owner. */
+/** An entry on the allowlist. One that has ended stays there, marked, until it is swept. */
+export interface ListedEntry extends MemberEntry {
+  /** The last generation in which it held; null while it is not marked as ended. */
+  readonly until: bigint | null;
+}
+
+/** An entry that was closed: by removal, by leaving, by its end, by another signing key, by another owner. */
 export interface FormerEntry extends MemberEntry {
   /** The last generation in which it held. */
   readonly until: bigint;
@@ -21,10 +29,14 @@ export interface VaultView {
   readonly generation: bigint;
   /** Nothing below this generation is read any more: the owner has had it all encrypted again. */
   readonly floor: bigint;
+  /** The generation that the last rotation began with: no step of the ladder leads below it. */
+  readonly base: bigint;
+  /** The chain's time at this read, in milliseconds since 1970. */
+  readonly time: bigint;
   /** Names are not encrypted; fixed when the vault was made. */
   readonly plainNames: boolean;
   readonly owner: MemberEntry;
-  readonly members: readonly MemberEntry[];
+  readonly members: readonly ListedEntry[];
   readonly former: readonly FormerEntry[];
 }
 

@@ -8,7 +8,8 @@ import { damaged } from "./errors.ts";
 import { encodeFileStart, newFilePlan, type EnvelopeRequest, type FilePlan } from "./file-plan.ts";
 import { parseFileStart, type FileStart } from "./file-start.ts";
 import type { KeyPlace, VaultKeyWrap } from "./key-wrap.ts";
-import type { FormerEntry, MemberEntry, VaultView } from "./membership.ts";
+import type { FormerEntry, ListedEntry, VaultView } from "./membership.ts";
+import { NO_END } from "./place.ts";
 import type { CryptoPlatform } from "./platform/platform.ts";
 import type { Author } from "./statement-signer.ts";
 import { newVaultKeyRecord, type OpenedVaultKey } from "./vault-keys.ts";
@@ -39,6 +40,8 @@ export const VIEW: VaultView = {
   vault: VAULT,
   generation: 5n,
   floor: 2n,
+  base: 2n,
+  time: BigInt(TIME),
   plainNames: false,
   owner: entryOf(OWNER, 1n),
   members: [entryOf(MEMBER, 3n), { ...entryOf(READER, 3n), signingKey: new Uint8Array(0) }],
@@ -63,12 +66,12 @@ export const ENTRY: EntryFields = {
 /** The vault as it was in an older generation, to those who were in it. */
 export function viewIn(generation: bigint): VaultView {
   const wasOpen = ({ since, until }: FormerEntry): boolean => since <= generation && generation <= until;
-  const back = VIEW.former.filter(wasOpen).map(({ address, signingKey, since }) => ({ address, signingKey, since }));
+  const back = VIEW.former.filter(wasOpen).map((entry) => ({ ...entry, until: null }));
   return { ...VIEW, generation, members: [...VIEW.members, ...back], former: [] };
 }
 
-export function entryOf({ address, signer }: Author, since: bigint): MemberEntry {
-  return { address, signingKey: signer.publicKey, since };
+export function entryOf({ address, signer }: Author, since: bigint): ListedEntry {
+  return { address, signingKey: signer.publicKey, since, endsAt: NO_END, until: null };
 }
 
 function seedOf(name: string): Uint8Array {

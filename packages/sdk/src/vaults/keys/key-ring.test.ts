@@ -1,4 +1,4 @@
-import { newVaultKeyRecord, parseRecord, type VaultKeyWrap, type VaultView } from "@coffer/crypto";
+import { newVaultKeyRecord, NO_END, parseRecord, type VaultKeyWrap, type VaultView } from "@coffer/crypto";
 import { expect, it } from "vitest";
 import { statementSigner } from "../../chain/chain-key.ts";
 import { connectionOf, createClient } from "../../client.ts";
@@ -12,8 +12,8 @@ const VAULT_ID = "0197b6f0-0000-7000-8000-000000000001";
 it("answers no key for a record that its creator did not sign, also where a true one has the same check", async () => {
   const signer = await statementSigner(new Uint8Array(32).fill(3));
   const author = { address: new Uint8Array(32).fill(1), signer };
-  const owner = { address: author.address, signingKey: signer.publicKey, since: 1n };
-  const numbers = { generation: 1n, floor: 0n, plainNames: false };
+  const owner = { address: author.address, signingKey: signer.publicKey, since: 1n, endsAt: NO_END };
+  const numbers = { generation: 1n, floor: 0n, base: 1n, time: 0n, plainNames: false };
   const view: VaultView = { ...numbers, vault: new Uint8Array(32).fill(2), owner, members: [], former: [] };
   // "Sealed" is the key itself, with one byte more.
   const wrap: VaultKeyWrap = {

@@ -1,0 +1,22 @@
+/** Where in a vault's history a key belongs (encryption design §8). */
+
+/** Ordered by generation, then by `after`: {@link comparePlaces}. */
+export interface Place {
+  /** The vault's counter of rights taken away; a u64. */
+  readonly generation: bigint;
+  /** The latest end of a membership that had been reached, in milliseconds since 1970: 0, or a multiple of {@link END_STEP_MS}. */
+  readonly after: bigint;
+}
+
+/** The end of a membership that has none: the largest u64. */
+export const NO_END: bigint = (1n << 64n) - 1n;
+
+/** Ends lie on whole quarters of an hour: each one that passes makes a new place, and each place a key of its own. */
+export const END_STEP_MS = 900_000n;
+
+/** Below zero: `a` is the earlier place; 0: the same one. */
+export function comparePlaces(a: Place, b: Place): number {
+  if (a.generation !== b.generation) return a.generation < b.generation ? -1 : 1;
+  if (a.after === b.after) return 0;
+  return a.after < b.after ? -1 : 1;
+}
