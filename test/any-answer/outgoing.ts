@@ -1,10 +1,13 @@
 /** What leaves a client: held to what its caller meant, and to what is true. */
 import {
   ENTRY_STATEMENT_BYTES,
+  JOINT_ENTRY_STATEMENT_BYTES,
+  JOINT_VERSION_STATEMENT_BYTES,
   nameIndex,
   parseEntryStatement,
   parseRecord,
   parseVersionStatement,
+  VERSION_STATEMENT_BYTES,
   type EntryStatement,
 } from "@coffer/crypto";
 import { formsOf, type SecretForm } from "../kit/secret-forms.ts";
@@ -63,10 +66,11 @@ function statementsIn({ headers, body }: Sent): Buffer[] {
   return candidates
     .filter((candidate) => candidate !== undefined)
     .map((candidate) => Buffer.from(candidate, "base64"))
-    .filter(({ length }) => length === ENTRY_STATEMENT_BYTES || length === VERSION_STATEMENT_BYTES);
+    .filter(({ length }) => ENTRY_LENGTHS.includes(length) || VERSION_LENGTHS.includes(length));
 }
 
-const VERSION_STATEMENT_BYTES = 364;
+const ENTRY_LENGTHS = [ENTRY_STATEMENT_BYTES, JOINT_ENTRY_STATEMENT_BYTES];
+const VERSION_LENGTHS = [VERSION_STATEMENT_BYTES, JOINT_VERSION_STATEMENT_BYTES];
 
 function blameStatement(
   world: World,
@@ -76,7 +80,7 @@ function blameStatement(
   bytes: Buffer,
   blame: (what: string) => void,
 ): void {
-  const isEntry = bytes.length === ENTRY_STATEMENT_BYTES;
+  const isEntry = ENTRY_LENGTHS.includes(bytes.length);
   const statement = isEntry ? parseEntryStatement(bytes) : parseVersionStatement(bytes);
   if (hex(statement.vault) !== vault.object)
     blame(`a statement for another vault's object left with ${endpointId}: ${hex(statement.vault)}`);

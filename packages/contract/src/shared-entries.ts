@@ -5,9 +5,13 @@ import { base64Bytes } from "./values.ts";
 /** 16 bytes in hex: equal names in a folder have equal indexes, and nothing else follows from them (file-format §10). */
 export const nameIndex = z.string().check(z.regex(/^[0-9a-f]{32}$/, "Invalid name index"));
 
+/** Of the longer form, signed together with its sibling (`VERSION_STATEMENT`, `ENTRY_STATEMENT`); one that was signed alone is shorter. */
+const VERSION_BYTES = 396;
+const ENTRY_BYTES = 313;
+
 /** The name of an entry: a signed statement, encrypted metadata and the name's blind index; bytes in base64. */
 export const sharedEntry = z.strictObject({
-  entry: base64Bytes(281),
+  entry: base64Bytes(ENTRY_BYTES),
   /** Encrypted; the plain encoding in a vault with plain names. */
   metadata: base64Bytes(640),
   nameIndex,
@@ -15,8 +19,8 @@ export const sharedEntry = z.strictObject({
 
 /** A file in a shared vault: who wrote which version, and its name. */
 export const sharedFile = z.object({
-  version: base64Bytes(364),
-  entry: base64Bytes(281),
+  version: base64Bytes(VERSION_BYTES),
+  entry: base64Bytes(ENTRY_BYTES),
   metadata: base64Bytes(640),
   nameIndex,
 });
@@ -26,8 +30,8 @@ export type SharedFile = z.infer<typeof sharedFile>;
 
 /** The headers that bring a {@link sharedFile} with the bytes of an upload; tus has them in Upload-Metadata, under the last word. */
 export const sharedHeaders = {
-  "coffer-version": z.optional(base64Bytes(364)),
-  "coffer-entry": z.optional(base64Bytes(281)),
+  "coffer-version": z.optional(base64Bytes(VERSION_BYTES)),
+  "coffer-entry": z.optional(base64Bytes(ENTRY_BYTES)),
   "coffer-metadata": z.optional(base64Bytes(640)),
   "coffer-name-index": z.optional(nameIndex),
 };

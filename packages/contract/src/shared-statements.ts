@@ -9,13 +9,21 @@ export type Field = readonly [offset: number, length: number];
 /** What every encrypted file begins with (file-format §1). */
 export const FILE_MAGIC: readonly number[] = [0x93, 0x43, 0x46, 0x52, 0x0d, 0x0a, 0x1a, 0x0a];
 
-/** Of every statement: Ed25519 over the fields before it. */
+/** What every statement ends with. */
 export const SIGNATURE_BYTES = 64;
+
+/** What a version and an entry carry that were signed together: the digest of the other one, between fields and signature. */
+export const SIBLING_BYTES = 32;
+
+/** Of the two digests, the version's first: SHA-256 of a statement's own title ‖ 00 ‖ fields. */
+export const UPLOAD_TITLE = "coffer/upload/v1";
 
 /** The first 44 bytes of a file's header are in its version statement; these are the fields in them. */
 export const VERSION_STATEMENT = {
   title: "coffer/version/v1",
+  fieldBytes: 300,
   bytes: 364,
+  jointBytes: 396,
   vault: [0, 32],
   header: [32, 44],
   fileId: [44, 16],
@@ -30,12 +38,13 @@ export const VERSION_STATEMENT = {
   digest: [228, 32],
   signer: [260, 32],
   time: [292, 8],
-  signature: [300, 64],
 } as const satisfies StatementLayout;
 
 export const ENTRY_STATEMENT = {
   title: "coffer/entry/v1",
+  fieldBytes: 217,
   bytes: 281,
+  jointBytes: 313,
   vault: [0, 32],
   kind: [32, 1],
   id: [33, 16],
@@ -47,19 +56,18 @@ export const ENTRY_STATEMENT = {
   metadataDigest: [145, 32],
   signer: [177, 32],
   time: [209, 8],
-  signature: [217, 64],
 } as const satisfies StatementLayout;
 
 /** What a member signs of an export (file-format §12). The service never sees one. */
 export const EXPORT_STATEMENT = {
   title: "coffer/export/v1",
+  fieldBytes: 112,
   bytes: 176,
   vault: [0, 32],
   generation: [32, 8],
   manifestDigest: [40, 32],
   signer: [72, 32],
   time: [104, 8],
-  signature: [112, 64],
 } as const satisfies StatementLayout;
 
 /** A vault key's record; `sealedKey` follows the length, the signature is what comes last. */
@@ -79,6 +87,9 @@ export const ENTRY_KINDS = { file: 1, folder: 2 } as const;
 
 interface StatementLayout {
   readonly title: string;
+  /** Without sibling and signature. */
+  readonly fieldBytes: number;
+  /** Of one that was signed alone. */
   readonly bytes: number;
   readonly [field: string]: Field | string | number;
 }

@@ -4,7 +4,7 @@ import { SIGNATURE_BYTES } from "./ed25519.ts";
 import { damaged } from "./errors.ts";
 import { FieldReader, isZero, sized, u64, u8 } from "./fields.ts";
 import { signStatement } from "./signatures.ts";
-import { requireLinked, takeSafe } from "./statement-chain.ts";
+import { requireLinked, SIBLING_BYTES, takeSafe, takeSignature } from "./statement-chain.ts";
 import type { StatementSigner } from "./statement-signer.ts";
 
 /** What stands in the statement and in the metadata's context. */
@@ -37,24 +37,36 @@ export interface EntryFields {
 }
 
 export interface EntryStatement extends EntryFields {
+  /** 32 bytes: the digest of the version that was signed with it; null when it was signed alone. */
+  readonly sibling: Uint8Array | null;
   /** 64 bytes. */
   readonly signature: Uint8Array;
-  /** The whole signed statement, 281 bytes. */
+  /** The whole signed statement. */
   readonly bytes: Uint8Array;
 }
 
-export const ENTRY_STATEMENT_BYTES = 281;
+const BODY_BYTES = 217;
+
+/** Of one that was signed alone. */
+export const ENTRY_STATEMENT_BYTES = BODY_BYTES + SIGNATURE_BYTES;
+
+/** Of one that was signed together with its version. */
+export const JOINT_ENTRY_STATEMENT_BYTES = BODY_BYTES + SIBLING_BYTES + SIGNATURE_BYTES;
 
 /** RangeError for fields of other lengths than {@link EntryFields} gives, CryptoError for fields that contradict each other. */
 export async function signEntryStatement(fields: EntryFields, signer: StatementSigner): Promise<EntryStatement> {
-  const body = encodeBody(fields);
+  const body = encodeEntryBody(fields);
   return parseEntryStatement(concatBytes(body, await signStatement("coffer/entry/v1", body, signer)));
 }
 
-/** Reads 281 bytes. Throws CryptoError `damaged` at step `entry`. Whether it may be trusted is for `openEntry`. */
+/** Reads one statement. Throws CryptoError `damaged` at step `entry`. Whether it may be trusted is for `openEntry`. */
 export function parseEntryStatement(bytes: Uint8Array): EntryStatement {
-  if (bytes.length !== ENTRY_STATEMENT_BYTES)
-    throw damaged("entry", `an entry statement has ${ENTRY_STATEMENT_BYTES} bytes, not ${bytes.length}`);
+  const isJoint = bytes.length === JOINT_ENTRY_STATEMENT_BYTES;
+  if (!isJoint && bytes.length !== ENTRY_STATEMENT_BYTES)
+    throw damaged(
+      "entry",
+      `an entry statement has ${ENTRY_STATEMENT_BYTES} or ${JOINT_ENTRY_STATEMENT_BYTES} bytes, not ${bytes.length}`,
+    );
   const reader = new FieldReader(bytes);
   const fields: EntryFields = {
     vault: reader.take(32),
@@ -71,7 +83,7 @@ export function parseEntryStatement(bytes: Uint8Array): EntryStatement {
   };
   requireLinked(fields.revision, fields.previous, "entry");
   if (fields.folderId === fields.id) throw damaged("entry", "the entry lies in itself");
-  return { ...fields, signature: reader.take(SIGNATURE_BYTES), bytes: Uint8Array.from(bytes) };
+  return { ...fields, ...takeSignature(reader, isJoint), bytes: Uint8Array.from(bytes) };
 }
 
 /** The 16 bytes that stand for a folder; zeros for the root. */
@@ -98,7 +110,8 @@ function takeFolderId(reader: FieldReader): string | null {
   return isZero(bytes) ? null : decodeUuid(bytes);
 }
 
-function encodeBody(fields: EntryFields): Uint8Array {
+/** What is signed of an entry. RangeError for fields of other lengths. */
+export function encodeEntryBody(fields: EntryFields): Uint8Array {
   return concatBytes(
     sized(fields.vault, 32, "vault"),
     u8(ENTRY_KINDS[fields.kind]),

@@ -84,7 +84,8 @@ export async function verifyExportStatement(
   bytes: Uint8Array,
 ): Promise<ExportStatement> {
   const statement = parseExportStatement(bytes);
-  await requireSigned(place, statement, "coffer/export/v1", "export");
+  const body = statement.bytes.subarray(0, -SIGNATURE_BYTES);
+  await requireSigned(place, statement, { title: "coffer/export/v1", body }, "export");
   if (!equalBytes(sha256(manifest), statement.manifestDigest))
     throw damaged("export", "the manifest is not the one that was signed");
   return statement;

@@ -3,6 +3,7 @@ export { decryptMetadata, ENCRYPTED_METADATA_SIZES, encryptMetadata, type Metada
 export {
   ENTRY_KINDS,
   ENTRY_STATEMENT_BYTES,
+  JOINT_ENTRY_STATEMENT_BYTES,
   parseEntryStatement,
   signEntryStatement,
   type EntryFields,
@@ -70,7 +71,9 @@ export { requireNextEntry, requireNextVersion } from "./statement-history.ts";
 export type { Author, StatementSigner } from "./statement-signer.ts";
 export { randomVaultKey, VAULT_KEY_BYTES, VaultKey, type SubkeyUse } from "./vault-key.ts";
 export { newVaultKeyRecord, openVaultKeys, type OpenedVaultKey } from "./vault-keys.ts";
+export { requireSiblings } from "./upload-signature.ts";
 export {
+  JOINT_VERSION_STATEMENT_BYTES,
   parseVersionStatement,
   signVersionStatement,
   VERSION_STATEMENT_BYTES,
@@ -80,11 +83,14 @@ export {
 export { makeEnvelope, unwrapDataKey, wrapDataKey, type WrapPlace } from "./wrapping.ts";
 export {
   makeEntryStatement,
+  makeUploadStatements,
   makeVersionStatement,
+  signUploadStatements,
   seenEntry,
   seenVersion,
   type NewEntry,
   type NewVersion,
+  type UploadStatements,
 } from "./writing.ts";
 export { toReadableStream, type ByteSource } from "./byte-source.ts";
 export { decryptMessage, deriveMessageKeys, encryptMessage, MessageKeys } from "./cobblestone.ts";

@@ -3,7 +3,6 @@ import { concatBytes, equalBytes } from "./bytes.ts";
 import { parseEntryStatement, type EntryKind, type EntryStatement } from "./entry-statement.ts";
 import { decryptMetadata } from "./entry-metadata.ts";
 import { parseEnvelope, type Envelope } from "./envelope.ts";
-import { SIGNATURE_BYTES } from "./ed25519.ts";
 import { CryptoError, damaged, type CryptoStep } from "./errors.ts";
 import { isZero } from "./fields.ts";
 import type { FileStart } from "./file-start.ts";
@@ -12,8 +11,9 @@ import { parseMetadata, type Metadata } from "./metadata.ts";
 import type { CryptoPlatform } from "./platform/platform.ts";
 import { parseRecord, verifyRecord, type VaultKeyRecord } from "./records.ts";
 import type { DataKey } from "./secret-key.ts";
-import { verifyStatement, type SignedTitle } from "./signatures.ts";
+import { verifyStatement } from "./signatures.ts";
 import { requireNotOlder, type SeenStatement } from "./statement-chain.ts";
+import { entryPart, requireSiblings, versionPart, type SignedPart } from "./upload-signature.ts";
 import type { VaultKey } from "./vault-key.ts";
 import { parseVersionStatement, type VersionStatement } from "./version-statement.ts";
 import { requireKeyOf, unwrapDataKey } from "./wrapping.ts";
@@ -39,6 +39,8 @@ export interface VersionQuestion extends ReadingPlace {
   readonly versionId: string | null;
   /** The newest version statement seen of this file; null at first sight, and when an older version is asked for by its id. */
   readonly seen: SeenStatement | null;
+  /** The entry that the service shows with it, verified: if the two say that they were signed together, they are held to it. */
+  readonly entry?: EntryStatement;
 }
 
 /** What the service answered. */
@@ -72,6 +74,7 @@ export async function verifyVersion(
   findVaultKey: FindVaultKey,
 ): Promise<VerifiedVersion> {
   const statement = await verifyVersionStatement(question, answer.statement);
+  if (question.entry !== undefined) requireSiblings(statement, question.entry);
   const { headerBytes, headerPrefix, envelope, commitment, payloadOffset } = answer.start;
   requireIds(question, statement, answer.start);
   if (!equalBytes(platform.sha256(concatBytes(headerBytes, envelope)), statement.startDigest))
@@ -97,7 +100,7 @@ export async function verifyVersionStatement(
   bytes: Uint8Array,
 ): Promise<VersionStatement> {
   const statement = parseVersionStatement(bytes);
-  await requireSigned(question, statement, "coffer/version/v1", "statement");
+  await requireSigned(question, statement, versionPart(statement), "statement");
   requireNotOlder({ ...statement, number: statement.sequence }, question.seen, "statement");
   return statement;
 }
@@ -153,36 +156,35 @@ export async function verifyEntryStatement(
   bytes: Uint8Array,
 ): Promise<EntryStatement> {
   const statement = parseEntryStatement(bytes);
-  await requireSigned(question, statement, "coffer/entry/v1", "entry");
+  await requireSigned(question, statement, entryPart(statement), "entry");
   if (isZero(statement.keyId) !== question.view.plainNames)
     throw damaged("entry", "the entry names a key where names are plain, or none where they are encrypted");
   requireNotOlder({ ...statement, number: statement.revision }, question.seen, "entry");
   return statement;
 }
 
-/** What every statement names of where and by whom it was signed; `bytes` ends with the signature. */
+/** What every statement names of where and by whom it was signed. */
 export interface SignedStatement {
   readonly vault: Uint8Array;
   readonly generation: bigint;
   readonly signer: Uint8Array;
   readonly signature: Uint8Array;
-  readonly bytes: Uint8Array;
 }
 
 /** Throws CryptoError: `vault_changed` at step `pins`; at `step` `damaged` for whoever could not sign, `rolled_back` below the floor. */
 export async function requireSigned(
   { vault, view }: ReadingPlace,
   statement: SignedStatement,
-  title: SignedTitle,
+  { title, body }: SignedPart,
   step: CryptoStep,
 ): Promise<void> {
   for (const named of [view.vault, statement.vault])
     if (!equalBytes(named, vault))
       throw new CryptoError("vault_changed", "pins", `the vault is ${hex(vault)}, but the answer is of ${hex(named)}`);
-  const { bytes, generation, signature, signer } = statement;
+  const { generation, signature, signer } = statement;
   const key = findSigner(view, signer, generation);
   if (key === null) throw damaged(step, "who signed the statement could not sign in its generation");
-  if (!(await verifyStatement(title, bytes.subarray(0, -SIGNATURE_BYTES), key, signature)))
+  if (!(await verifyStatement(title, body, key, signature)))
     throw damaged(step, "the statement's signature is not its signer's");
   if (generation < view.floor)
     throw new CryptoError("rolled_back", step, `generation ${generation} is below the vault's floor ${view.floor}`);

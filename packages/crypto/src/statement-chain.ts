@@ -1,5 +1,6 @@
 /** How the statements about one file, or one entry, follow each other (file-format §8). */
 import { equalBytes } from "./bytes.ts";
+import { SIGNATURE_BYTES } from "./ed25519.ts";
 import { CryptoError, damaged, type CryptoStep } from "./errors.ts";
 import { isZero, type FieldReader } from "./fields.ts";
 import { sha256 } from "./sha256.ts";
@@ -70,4 +71,16 @@ export function takeSafe(reader: FieldReader, step: CryptoStep): number {
   const value = reader.takeU64();
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw damaged(step, "the statement names a number above 2^53 - 1");
   return Number(value);
+}
+
+/** The digest of the other statement of the same signature. It stands between a statement's fields and the signature. */
+export const SIBLING_BYTES = 32;
+
+/** What comes last: the sibling's digest where two were signed together, and the signature. */
+export function takeSignature(
+  reader: FieldReader,
+  isJoint: boolean,
+): { readonly sibling: Uint8Array | null; readonly signature: Uint8Array } {
+  const sibling = isJoint ? reader.take(SIBLING_BYTES) : null;
+  return { sibling, signature: reader.take(SIGNATURE_BYTES) };
 }

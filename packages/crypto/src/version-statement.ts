@@ -6,7 +6,7 @@ import { FieldReader, sized, u64 } from "./fields.ts";
 import { parseHeader } from "./header.ts";
 import { signStatement } from "./signatures.ts";
 import { plaintextSize } from "./sizes.ts";
-import { requireLinked, takeSafe } from "./statement-chain.ts";
+import { requireLinked, SIBLING_BYTES, takeSafe, takeSignature } from "./statement-chain.ts";
 import type { StatementSigner } from "./statement-signer.ts";
 
 /** The fields, in the order in which they are signed. Byte arrays have exactly the length given. */
@@ -40,27 +40,39 @@ export interface VersionStatement extends VersionFields {
   /** UUIDs in lower case, from the header. */
   readonly fileId: string;
   readonly versionId: string;
+  /** 32 bytes: the digest of the entry that was signed with it; null when it was signed alone. */
+  readonly sibling: Uint8Array | null;
   /** 64 bytes. */
   readonly signature: Uint8Array;
-  /** The whole signed statement, 364 bytes. */
+  /** The whole signed statement. */
   readonly bytes: Uint8Array;
 }
 
-export const VERSION_STATEMENT_BYTES = 364;
+const BODY_BYTES = 300;
+
+/** Of one that was signed alone. */
+export const VERSION_STATEMENT_BYTES = BODY_BYTES + SIGNATURE_BYTES;
+
+/** Of one that was signed together with its entry. */
+export const JOINT_VERSION_STATEMENT_BYTES = BODY_BYTES + SIBLING_BYTES + SIGNATURE_BYTES;
 
 /** RangeError for fields of other lengths than {@link VersionFields} gives, CryptoError for fields that contradict each other. */
 export async function signVersionStatement(fields: VersionFields, signer: StatementSigner): Promise<VersionStatement> {
-  const body = encodeBody(fields);
+  const body = encodeVersionBody(fields);
   return parseVersionStatement(concatBytes(body, await signStatement("coffer/version/v1", body, signer)));
 }
 
 /**
- * Reads 364 bytes. Throws CryptoError: `damaged` at step `statement`, and what `parseHeader` throws. Whether it may be trusted is
+ * Reads one statement. Throws CryptoError: `damaged` at step `statement`, and what `parseHeader` throws. Whether it may be trusted is
  * for `verifyVersion`.
  */
 export function parseVersionStatement(bytes: Uint8Array): VersionStatement {
-  if (bytes.length !== VERSION_STATEMENT_BYTES)
-    throw damaged("statement", `a version statement has ${VERSION_STATEMENT_BYTES} bytes, not ${bytes.length}`);
+  const isJoint = bytes.length === JOINT_VERSION_STATEMENT_BYTES;
+  if (!isJoint && bytes.length !== VERSION_STATEMENT_BYTES)
+    throw damaged(
+      "statement",
+      `a version statement has ${VERSION_STATEMENT_BYTES} or ${JOINT_VERSION_STATEMENT_BYTES} bytes, not ${bytes.length}`,
+    );
   const reader = new FieldReader(bytes);
   const fields: VersionFields = {
     vault: reader.take(32),
@@ -78,7 +90,7 @@ export function parseVersionStatement(bytes: Uint8Array): VersionStatement {
   };
   requireLinked(fields.sequence, fields.previous, "statement");
   const { fileId, versionId } = parseHeader(concatBytes(fields.headerPrefix, new Uint8Array(4)));
-  return { ...fields, fileId, versionId, signature: reader.take(SIGNATURE_BYTES), bytes: Uint8Array.from(bytes) };
+  return { ...fields, fileId, versionId, ...takeSignature(reader, isJoint), bytes: Uint8Array.from(bytes) };
 }
 
 function takeMessageLength(reader: FieldReader): number {
@@ -91,7 +103,8 @@ function takeMessageLength(reader: FieldReader): number {
   }
 }
 
-function encodeBody(fields: VersionFields): Uint8Array {
+/** What is signed of a version. RangeError for fields of other lengths. */
+export function encodeVersionBody(fields: VersionFields): Uint8Array {
   return concatBytes(
     sized(fields.vault, 32, "vault"),
     sized(fields.headerPrefix, 44, "header prefix"),

@@ -1,15 +1,30 @@
 /** Statements of a writer, each after the one before it (file-format §8). */
 import { concatBytes } from "./bytes.ts";
-import { signEntryStatement, type EntryKind, type EntryStatement } from "./entry-statement.ts";
+import {
+  encodeEntryBody,
+  parseEntryStatement,
+  signEntryStatement,
+  type EntryFields,
+  type EntryKind,
+  type EntryStatement,
+} from "./entry-statement.ts";
 import { CryptoError } from "./errors.ts";
 import { HEADER_PREFIX_BYTES } from "./header.ts";
 import type { VaultView } from "./membership.ts";
 import { isRecordForWriting, type VaultKeyRecord } from "./records.ts";
 import { sha256 } from "./sha256.ts";
-import type { Author } from "./statement-signer.ts";
+import { signStatement } from "./signatures.ts";
 import { nextNumber, NO_PREVIOUS, statementHash, type SeenStatement } from "./statement-chain.ts";
+import type { Author, StatementSigner } from "./statement-signer.ts";
+import { bodyDigest, requireSiblings, uploadPart } from "./upload-signature.ts";
 import { requireOwnKey } from "./vault-keys.ts";
-import { signVersionStatement, type VersionStatement } from "./version-statement.ts";
+import {
+  encodeVersionBody,
+  parseVersionStatement,
+  signVersionStatement,
+  type VersionFields,
+  type VersionStatement,
+} from "./version-statement.ts";
 
 export interface NewVersion {
   readonly record: VaultKeyRecord;
@@ -37,24 +52,7 @@ export async function makeVersionStatement(
   author: Author,
   version: NewVersion,
 ): Promise<VersionStatement> {
-  const { record, previous } = version;
-  requireOwnKey(view, author, view.generation, "statement");
-  requireForWriting(view, record, "statement");
-  const fields = {
-    vault: view.vault,
-    headerPrefix: version.header.subarray(0, HEADER_PREFIX_BYTES),
-    startDigest: sha256(concatBytes(version.header, version.envelope)),
-    sequence: nextNumber(previous?.sequence ?? null, "statement"),
-    previous: previous === null ? NO_PREVIOUS : statementHash(previous.bytes),
-    generation: view.generation,
-    keyId: record.keyId,
-    commitment: version.commitment,
-    messageLength: version.messageLength,
-    digest: version.digest ?? new Uint8Array(32),
-    signer: author.address,
-    time: version.time,
-  };
-  return signVersionStatement(fields, author.signer);
+  return signVersionStatement(versionFields(view, author, version), author.signer);
 }
 
 export interface NewEntry {
@@ -75,24 +73,40 @@ export interface NewEntry {
 
 /** Throws as {@link makeVersionStatement} does, at step `entry`. TypeError when the record is there and names are plain, or the other way. */
 export async function makeEntryStatement(view: VaultView, author: Author, entry: NewEntry): Promise<EntryStatement> {
-  const { kind, id, folderId, metadata, record, previous, time } = entry;
-  requireOwnKey(view, author, view.generation, "entry");
-  if ((record === null) !== view.plainNames) throw new TypeError("exactly encrypted names have a record");
-  if (record !== null) requireForWriting(view, record, "entry");
-  const fields = {
-    vault: view.vault,
-    kind,
-    id,
-    revision: nextNumber(previous?.revision ?? null, "entry"),
-    previous: previous === null ? NO_PREVIOUS : statementHash(previous.bytes),
-    generation: view.generation,
-    keyId: record?.keyId ?? new Uint8Array(32),
-    folderId,
-    metadataDigest: sha256(metadata),
-    signer: author.address,
-    time,
+  return signEntryStatement(entryFields(view, author, entry), author.signer);
+}
+
+export interface UploadStatements {
+  readonly version: VersionStatement;
+  readonly entry: EntryStatement;
+}
+
+/** A version and its file's entry under one signature: for who asks a wallet for it, one question. Throws as both of the above do. */
+export async function makeUploadStatements(
+  view: VaultView,
+  author: Author,
+  version: NewVersion,
+  entry: NewEntry,
+): Promise<UploadStatements> {
+  return signUploadStatements(versionFields(view, author, version), entryFields(view, author, entry), author.signer);
+}
+
+/** RangeError for fields of other lengths, CryptoError for fields that contradict each other. */
+export async function signUploadStatements(
+  version: VersionFields,
+  entry: EntryFields,
+  signer: StatementSigner,
+): Promise<UploadStatements> {
+  const bodies = [encodeVersionBody(version), encodeEntryBody(entry)] as const;
+  const digests = [bodyDigest("coffer/version/v1", bodies[0]), bodyDigest("coffer/entry/v1", bodies[1])] as const;
+  const { title, body } = uploadPart(...digests);
+  const signature = await signStatement(title, body, signer);
+  const signed = {
+    version: parseVersionStatement(concatBytes(bodies[0], digests[1], signature)),
+    entry: parseEntryStatement(concatBytes(bodies[1], digests[0], signature)),
   };
-  return signEntryStatement(fields, author.signer);
+  requireSiblings(signed.version, signed.entry);
+  return signed;
 }
 
 /** What to remember of a statement that was made or verified. */
@@ -107,4 +121,44 @@ export function seenEntry({ bytes, generation, revision }: EntryStatement): Seen
 function requireForWriting(view: VaultView, record: VaultKeyRecord, step: "statement" | "entry"): void {
   if (!isRecordForWriting(view, record))
     throw new CryptoError("rolled_back", step, "the vault key is not of the generation that the vault is in now");
+}
+
+function versionFields(view: VaultView, author: Author, version: NewVersion): VersionFields {
+  const { record, previous } = version;
+  requireOwnKey(view, author, view.generation, "statement");
+  requireForWriting(view, record, "statement");
+  return {
+    vault: view.vault,
+    headerPrefix: version.header.subarray(0, HEADER_PREFIX_BYTES),
+    startDigest: sha256(concatBytes(version.header, version.envelope)),
+    sequence: nextNumber(previous?.sequence ?? null, "statement"),
+    previous: previous === null ? NO_PREVIOUS : statementHash(previous.bytes),
+    generation: view.generation,
+    keyId: record.keyId,
+    commitment: version.commitment,
+    messageLength: version.messageLength,
+    digest: version.digest ?? new Uint8Array(32),
+    signer: author.address,
+    time: version.time,
+  };
+}
+
+function entryFields(view: VaultView, author: Author, entry: NewEntry): EntryFields {
+  const { kind, id, folderId, metadata, record, previous, time } = entry;
+  requireOwnKey(view, author, view.generation, "entry");
+  if ((record === null) !== view.plainNames) throw new TypeError("exactly encrypted names have a record");
+  if (record !== null) requireForWriting(view, record, "entry");
+  return {
+    vault: view.vault,
+    kind,
+    id,
+    revision: nextNumber(previous?.revision ?? null, "entry"),
+    previous: previous === null ? NO_PREVIOUS : statementHash(previous.bytes),
+    generation: view.generation,
+    keyId: record?.keyId ?? new Uint8Array(32),
+    folderId,
+    metadataDigest: sha256(metadata),
+    signer: author.address,
+    time,
+  };
 }

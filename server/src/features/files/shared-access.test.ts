@@ -112,7 +112,7 @@ describe("who may write", () => {
         ways["a change of the file to what it is"] = () =>
           Promise.resolve(files.update({ params, headers: {}, body: {} }, context));
         ways["its upload again"] = () => send(service, { ...writing, by: member }, upload);
-        ways["its version again"] = () => replace(service, { ...writing, by: member }, upload);
+        ways["its version again"] = () => replace(service, { ...writing, by: member }, upload, { entry: upload.entry });
       }
       const outcomesOf = async () => {
         const told: [way: string, code: string][] = [];

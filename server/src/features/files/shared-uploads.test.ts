@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { signTogether } from "../shared-vaults/test-statements.ts";
 import { agentOf } from "../shared-vaults/test-vaults.ts";
 import { answerOf, bodyOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
 import {
@@ -8,6 +9,7 @@ import {
   encryptedFile,
   entryOf,
   headersOf,
+  loneUpload,
   newUpload,
   openWriting,
   put,
@@ -170,6 +172,31 @@ const CASES: Readonly<Record<string, Case>> = {
     code: "statement_invalid",
     change: (_w, { entry }) => ({ upload: { entry: { ...entry, metadata: randomBytes(136).toString("base64") } } }),
   },
+  "half of another upload": {
+    code: "statement_invalid",
+    change: (writing, upload) => ({ upload: { ...newUpload(writing, "name"), file: upload.file } }),
+  },
+  "a version without the entry that it was signed with": {
+    code: "statement_invalid",
+    change: (writing, { file, entry }) => {
+      const { version } = signTogether(writing.by, { version: versionOf(writing, file), entry: entry.entry });
+      return { upload: { version } };
+    },
+  },
+  "an entry without the version that it was signed with": {
+    code: "statement_invalid",
+    change: (writing, { version, entry }) => {
+      const both = signTogether(writing.by, { version, entry: entry.entry });
+      return { upload: { entry: { ...entry, entry: both.entry } } };
+    },
+  },
+  "both under one signature, of somebody else": {
+    code: "statement_invalid",
+    change: (writing, { version, entry }) => {
+      const both = signTogether(agentOf(writing.by), { version, entry: entry.entry });
+      return { upload: { version: both.version, entry: { ...entry, entry: both.entry } } };
+    },
+  },
   "a statement cut short": {
     code: "statement_invalid",
     change: (_w, { version }) => ({ upload: { version: version.slice(0, -4) } }),
@@ -188,7 +215,7 @@ describe("an upload that is not what its statements say", () => {
   test.each(Object.entries(CASES))(
     "[D5-shared-ciphertext] %s is refused, and nothing of it is stored",
     async (_name, refused) => {
-      const upload = newUpload(writing, "name");
+      const upload = loneUpload(writing, "name");
       const { upload: changed, bytes } = refused.change(writing, upload);
       const sent = send(service, writing, { ...upload, ...changed }, bytes ?? upload.file.bytes);
       expect(await codeOf(sent)).toBe(refused.code);
@@ -228,7 +255,7 @@ describe("what an upload to a shared vault must not bring, or must", () => {
       "validation_failed",
     );
     expect(await refusal(service, writing, { headers: {} })).toBe("not_encrypted");
-    const { version, entry } = newUpload(writing, "name");
+    const { version, entry } = loneUpload(writing, "name");
     const { "coffer-metadata": _metadata, ...half } = headersOf(version, entry);
     expect(await refusal(service, writing, { headers: half })).toBe("validation_failed");
     expect(await refusal(service, writing, { headers: headersOf(version) })).toBe("validation_failed");

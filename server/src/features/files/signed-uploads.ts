@@ -4,7 +4,8 @@ import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
 import { parseSignedEntry, requireFittingEntry, requireUuid, type SignedEntry } from "../folder-names/entries.ts";
 import type { SeenVault, Writer } from "../reach/access.ts";
-import { parseVersionStatement, requireVersion, type VersionStatement } from "../shared-vaults/statements.ts";
+import { requireOneAct, requireVersion } from "../shared-vaults/statement-rules.ts";
+import { parseVersionStatement, type VersionStatement } from "../shared-vaults/statements.ts";
 import { findCurrentKey } from "../vault-keys/store.ts";
 import { requireEncryptedHeader } from "./beginnings.ts";
 
@@ -49,7 +50,9 @@ export function parseSignedUpload({ version, ...sent }: SentUpload): SignedUploa
   requireEncryptedHeader(statement.header);
   requireUuid(statement.fileId, "version");
   requireUuid(statement.versionId, "version");
-  return { text: version, version: statement, entry: entry === null ? null : parseSignedEntry(entry) };
+  const signed = entry === null ? null : parseSignedEntry(entry);
+  requireOneAct(statement, signed?.statement ?? null);
+  return { text: version, version: statement, entry: signed };
 }
 
 /** Throws `validation_failed`: a public vault's files are not signed. */

@@ -13,6 +13,7 @@ import {
   type EntryToSign,
   headerOf,
   signEntry,
+  signTogether,
   signVersion,
   type VersionToSign,
 } from "../shared-vaults/test-statements.ts";
@@ -99,6 +100,13 @@ export interface Upload {
 
 /** A new file of that name, ready to be sent. */
 export function newUpload(writing: Writing, name: string, more: { readonly folderId?: string } = {}): Upload {
+  const { version, entry, ...upload } = loneUpload(writing, name, more);
+  const both = signTogether(writing.by, { version, entry: entry.entry });
+  return { ...upload, version: both.version, entry: { ...entry, entry: both.entry } };
+}
+
+/** The same with a signature for each statement: either can be exchanged for another one. */
+export function loneUpload(writing: Writing, name: string, more: { readonly folderId?: string } = {}): Upload {
   const file = encryptedFile();
   const entry = entryOf(writing, name, { kind: "file", id: file.fileId, folderId: more.folderId ?? null });
   return { file, version: versionOf(writing, file), entry, ...more };

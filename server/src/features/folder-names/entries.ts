@@ -5,7 +5,8 @@ import * as z from "zod/mini";
 import { ServiceError } from "../../service-error.ts";
 import type { Queries } from "../../ports/database.ts";
 import type { SeenVault, Writer } from "../reach/access.ts";
-import { type EntryStatement, type Expected, parseEntryStatement, requireEntry } from "../shared-vaults/statements.ts";
+import { type Expected, requireEntry, requireSignedAlone } from "../shared-vaults/statement-rules.ts";
+import { type EntryStatement, parseEntryStatement } from "../shared-vaults/statements.ts";
 import { findCurrentKey } from "../vault-keys/store.ts";
 import { findFolderKey, holdsOthers } from "./store.ts";
 import { resetFolderKey } from "./staged-store.ts";
@@ -25,6 +26,13 @@ export function parseSignedEntry({ entry, metadata, nameIndex }: SharedEntry): S
   if (hash("sha256", bytes, "hex") !== statement.metadataDigest)
     throw new ServiceError("statement_invalid", "entry: it is about other metadata");
   return { shared: { entry, metadata, nameIndex }, statement };
+}
+
+/** The same for a name or place that comes without content. */
+export function parseLoneEntry(shared: SharedEntry): SignedEntry {
+  const signed = parseSignedEntry(shared);
+  requireSignedAlone(signed.statement);
+  return signed;
 }
 
 /** Ids become ids of rows: they have the form that all others have. */
@@ -136,7 +144,7 @@ export function nameColumn(
 export function requireEntryOf(shared: SharedEntry | undefined): SignedEntry {
   if (shared === undefined)
     throw new ServiceError("validation_failed", "body.shared: a signed entry is required in a shared vault");
-  return parseSignedEntry(shared);
+  return parseLoneEntry(shared);
 }
 
 export function refuseEntry(shared: SharedEntry | undefined): void {

@@ -14,7 +14,7 @@ import { type Permits, withPermits } from "../reach/permits.ts";
 import { readVaultFor, requireWriter, type SeenVault, type Writer } from "../reach/access.ts";
 import { parseEntryStatement } from "../shared-vaults/statements.ts";
 import { findCurrentKey } from "../vault-keys/store.ts";
-import { parseSignedEntry, requireFittingEntry, type SignedEntry } from "./entries.ts";
+import { parseLoneEntry, requireFittingEntry, type SignedEntry } from "./entries.ts";
 import { countUnstaged, dropSomeStaged, dropStagedName, dropStagedUnderOthers, putStaged } from "./staged-store.ts";
 import {
   findEntry,
@@ -68,7 +68,7 @@ export async function stageNames(
 }
 
 function parseEntries({ folderId, keyId, entries }: Staging): SignedEntry[] {
-  const signed = entries.map(parseSignedEntry);
+  const signed = entries.map(parseLoneEntry);
   for (const { statement } of signed) {
     if (statement.folderId !== folderId) throw new ServiceError("statement_invalid", "entry: it names another folder");
     if (statement.keyId !== keyId) throw new ServiceError("statement_invalid", "entry: it names another vault key");

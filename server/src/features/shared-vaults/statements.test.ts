@@ -4,20 +4,16 @@ import { newTestVault } from "../../drivers/chain/test-chain.ts";
 import { ServiceError } from "../../service-error.ts";
 import { openSigner } from "../chain-proofs/test-signer.ts";
 import type { Writer } from "../reach/access.ts";
-import {
-  parseEntryStatement,
-  parseKeyRecord,
-  parseVersionStatement,
-  requireEntry,
-  requireVersion,
-  ZERO_DIGEST,
-} from "./statements.ts";
+import { parseEntryStatement, parseKeyRecord, parseVersionStatement, ZERO_DIGEST } from "./statements.ts";
+import { requireEntry, requireOneAct, requireSignedAlone, requireVersion } from "./statement-rules.ts";
 import {
   digestOfBase64,
+  digestOfFields,
   type EntryToSign,
   headerOf,
   signEntry,
   signRecord,
+  signTogether,
   signVersion,
   type VersionToSign,
 } from "./test-statements.ts";
@@ -62,6 +58,7 @@ describe("a version statement", () => {
       ...{ vault, fileId, versionId, startDigest, messageDigest, messageLength: 4097, generation: 3, keyId },
       ...{ sequence: 1, previous: ZERO_DIGEST, signer: signer.chainAddress, time: 1_800_000_000_000 },
       digest: digestOfBase64(text),
+      ...{ sibling: null, fieldsDigest: digestOfFields("coffer/version/v1", bytes.subarray(0, 300)).toString("hex") },
     });
     expect(parseVersionStatement(signVersion(signer, version)).messageDigest).toBeNull();
     expect(check(text)).toBe("ok");
@@ -107,7 +104,7 @@ describe("a version statement", () => {
   });
 
   it("is no other statement: neither length nor title fit", () => {
-    expect(check(signEntry(signer, entry))).toBe("version: a statement has 364 bytes");
+    expect(check(signEntry(signer, entry))).toBe("version: a statement has 364 or 396 bytes");
     const { bytes } = parseVersionStatement(signVersion(signer, version));
     // The signature of another kind of statement over the same bytes.
     const crossed = Buffer.from(bytes);
@@ -118,7 +115,7 @@ describe("a version statement", () => {
   it.each(["", "AAAA", "not base64", `${signVersion(signer, version)}\n`, signVersion(signer, version).slice(0, -4)])(
     "is not %j",
     (text) => {
-      expect(check(text)).toMatch(/^version: (not base64|a statement has 364 bytes)$/);
+      expect(check(text)).toMatch(/^version: (not base64|a statement has 364 or 396 bytes)$/);
     },
   );
 
@@ -166,6 +163,7 @@ describe("an entry statement", () => {
         signer: signer.chainAddress,
         time: 1,
         digest: digestOfBase64(text),
+        ...{ sibling: null, fieldsDigest: digestOfFields("coffer/entry/v1", bytes.subarray(0, 217)).toString("hex") },
       },
     });
     expect(parseEntryStatement(signEntry(signer, entry))).toMatchObject({ kind: "file", folderId: null });
@@ -214,4 +212,75 @@ it("a record ends where it says, and what it says fits", () => {
     expect(said(() => parseKeyRecord(changed.toString("base64")))).toBe("record: its length is not what it says");
   }
   expect(said(() => parseKeyRecord(Buffer.from(bytes.subarray(0, 170)).toString("base64")))).toBe("record: too short");
+});
+
+describe("a version and an entry under one signature", () => {
+  const expected = { keyId, before: null };
+  const alone = { version: signVersion(signer, version), entry: signEntry(signer, entry) };
+  const both = signTogether(signer, alone);
+  /** As an upload is held to the truth. */
+  const check = (texts: { readonly version: string; readonly entry: string }) =>
+    said(() => {
+      const [ofVersion, ofEntry] = [parseVersionStatement(texts.version), parseEntryStatement(texts.entry)];
+      requireOneAct(ofVersion, ofEntry);
+      requireVersion(writerAt(3), ofVersion, expected);
+      requireEntry(writerAt(3), ofEntry, expected);
+    });
+  const apart = /^(version|entry): it was not signed together with the (entry|version) that comes with it$/;
+
+  it("are taken together, and two that were signed alone as well", () => {
+    expect(check(both)).toBe("ok");
+    expect(check(alone)).toBe("ok");
+    expect(parseVersionStatement(both.version).sibling).toBe(parseEntryStatement(both.entry).fieldsDigest);
+  });
+
+  it("are refused with any bit changed", () => {
+    for (const which of ["version", "entry"] as const) {
+      const bytes = Buffer.from(both[which], "base64");
+      for (let at = 0; at < bytes.length; at += 1) {
+        const changed = Buffer.from(bytes);
+        changed[at] = (changed[at] ?? 0) ^ (1 << (at & 7));
+        expect(check({ ...both, [which]: changed.toString("base64") })).not.toBe("ok");
+      }
+    }
+  });
+
+  it("come together, or neither is taken", () => {
+    expect(check({ ...both, entry: alone.entry })).toMatch(apart);
+    expect(check({ ...both, version: alone.version })).toMatch(apart);
+    expect(said(() => requireOneAct(parseVersionStatement(both.version), null))).toMatch(apart);
+    expect(said(() => requireSignedAlone(parseEntryStatement(both.entry)))).toBe(
+      "entry: it was signed together with a version, which did not come",
+    );
+  });
+
+  it("are of one upload: not half of another one, nor a member's half beside somebody else's", () => {
+    const second = signTogether(signer, {
+      version: signVersion(signer, { ...version, time: 2 }),
+      entry: signEntry(signer, { ...entry, time: 2 }),
+    });
+    expect(check({ ...both, entry: second.entry })).toMatch(apart);
+    expect(check({ ...both, version: second.version })).toMatch(apart);
+    // Somebody else signs the member's entry beside a version of their own: the signature is theirs, not the member's.
+    const forged = signTogether(other, { version: signVersion(other, version), entry: alone.entry });
+    expect(check(forged)).toMatch(/(vault, signer, place and file|the signer is not the caller's chain address)$/);
+    const named = signTogether(other, alone);
+    expect(check(named)).toBe("version: the signature is not of the caller's signing key");
+    const [fields, of] = [Buffer.from(both.version, "base64").subarray(0, -96), Buffer.from(both.version, "base64")];
+    const cut = Buffer.concat([fields, of.subarray(-64)]).toString("base64");
+    expect(check({ version: cut, entry: alone.entry })).toBe(
+      "version: the signature is not of the caller's signing key",
+    );
+  });
+
+  it.each([
+    ["another vault", { vault: `0x${"b".repeat(64)}` }],
+    ["another file", { id: folderId }],
+    ["a folder", { kind: "folder" as const }],
+    ["another signer", { signer: other.chainAddress }],
+    ["another generation", { generation: 2 }],
+  ])("are refused when the entry is of %s", (_, more) => {
+    const beside = signTogether(signer, { ...alone, entry: signEntry(signer, { ...entry, ...more }) });
+    expect(check(beside)).toBe("entry: it is not of the version's vault, signer, place and file");
+  });
 });

@@ -1,13 +1,18 @@
 /**
- * The signed statements of shared vaults, as far as a service without keys can hold them to the truth (file-format §7, §8): lengths,
- * places, who signs and whether the signature is good. What a statement says of encrypted bytes is its readers' to check.
+ * The signed statements of shared vaults, as far as a service without keys reads them (file-format §7, §8). What a statement says of
+ * encrypted bytes is its readers' to check.
  */
 import { hash } from "node:crypto";
-import { ENTRY_KINDS, ENTRY_STATEMENT, KEY_RECORD, SIGNATURE_BYTES, VERSION_STATEMENT } from "@coffer/contract";
+import {
+  ENTRY_KINDS,
+  ENTRY_STATEMENT,
+  KEY_RECORD,
+  SIBLING_BYTES,
+  SIGNATURE_BYTES,
+  VERSION_STATEMENT,
+} from "@coffer/contract";
 import type { Field } from "@coffer/contract/shared-statements";
 import { ServiceError } from "../../service-error.ts";
-import type { Writer } from "../reach/access.ts";
-import { isSigned } from "./signatures.ts";
 
 /** What every statement says. Ids of 32 bytes are `0x` and hex as chain addresses are, digests hex, item ids UUIDs. */
 interface Statement {
@@ -22,6 +27,10 @@ interface Statement {
   readonly time: number;
   /** SHA-256 of this whole signed statement: `previous` of the next one. */
   readonly digest: string;
+  /** What its sibling names it by, if it was signed with one: SHA-256 of title and fields. */
+  readonly fieldsDigest: string;
+  /** The `fieldsDigest` of the other statement that the same signature is of; null: it was signed alone. */
+  readonly sibling: string | null;
   /** The whole signed statement. */
   readonly bytes: Uint8Array;
 }
@@ -69,7 +78,7 @@ export const ZERO_DIGEST = "0".repeat(64);
 
 /** Throws `statement_invalid` for what has not the form of a version statement (base64). Nothing is verified yet. */
 export function parseVersionStatement(text: string): VersionStatement {
-  const bytes = parseBytes(text, "version", VERSION_STATEMENT.bytes);
+  const bytes = parseBytes(text, "version", VERSION_STATEMENT);
   const layout = VERSION_STATEMENT;
   const messageDigest = hexAt(bytes, layout.digest);
   return {
@@ -86,7 +95,7 @@ export function parseVersionStatement(text: string): VersionStatement {
 
 /** Throws `statement_invalid` for what has not the form of an entry statement (base64). Nothing is verified yet. */
 export function parseEntryStatement(text: string): EntryStatement {
-  const bytes = parseBytes(text, "entry", ENTRY_STATEMENT.bytes);
+  const bytes = parseBytes(text, "entry", ENTRY_STATEMENT);
   const layout = ENTRY_STATEMENT;
   const folderId = uuidAt(bytes, layout.folderId);
   return {
@@ -118,94 +127,12 @@ export function parseKeyRecord(text: string): KeyRecord {
   };
 }
 
-/** What holds beside the statement itself. */
-export interface Expected {
-  /** The current record of the vault's generation in hex; null: there is none, and so no statement fits. */
-  readonly keyId: string | null;
-  /** The signed statement that this one follows; null: it is the item's first. */
-  readonly before: { readonly digest: string; readonly count: number } | null;
-}
-
-/**
- * Holds a version statement to vault, generation, key, predecessor, signer and signature; `writer` is `requireWriter`'s for the
- * statement's own generation. The caller compares ids, header, lengths and digests with what was sent.
- * @throws ServiceError `statement_invalid`, which says what does not fit.
- */
-export function requireVersion(writer: Writer, statement: VersionStatement, { keyId, before }: Expected): void {
-  requirePlace(writer, statement, "version");
-  requireKey(statement.keyId, keyId, "version");
-  requireSuccession({ count: statement.sequence, previous: statement.previous }, before, "version");
-  requireSigned(writer, VERSION_STATEMENT.title, statement.bytes, "version");
-}
-
-/** The same for an entry statement. In a vault with plain names there is no key to name. */
-export function requireEntry(writer: Writer, statement: EntryStatement, { keyId, before }: Expected): void {
-  requirePlace(writer, statement, "entry");
-  requireKey(statement.keyId, writer.chain.plainNames ? ZERO_DIGEST : keyId, "entry");
-  requireSuccession({ count: statement.revision, previous: statement.previous }, before, "entry");
-  requireSigned(writer, ENTRY_STATEMENT.title, statement.bytes, "entry");
-}
-
-/** The same for a vault key's record, which its creator signs. */
-export function requireRecord(writer: Writer, record: KeyRecord): void {
-  requirePlace(writer, { ...record, signer: record.creator }, "record");
-  requireSigned(writer, KEY_RECORD.title, record.bytes, "record");
-}
-
-/** The same for a key that was sealed again, also of an earlier generation: its creator signs for that with the key it has had since. */
-export function requireSealedAgain({ chain, member }: Writer, record: KeyRecord): void {
-  if (member.since > record.generation)
-    throw invalid("record: the caller's signing key is younger than its generation");
-  const { generation } = record;
-  requirePlace({ member, chain: { ...chain, generation } }, { ...record, signer: record.creator }, "record");
-  requireSigned({ chain, member }, KEY_RECORD.title, record.bytes, "record");
-}
-
-function requirePlace(
-  { chain, member }: Writer,
-  statement: { readonly vault: string; readonly generation: number; readonly signer: string },
-  what: string,
-): void {
-  if (statement.vault !== chain.objectId) throw invalid(`${what}: it is for another vault`);
-  if (statement.generation !== chain.generation) throw new ServiceError("generation_moved");
-  if (statement.signer !== member.address) throw invalid(`${what}: the signer is not the caller's chain address`);
-}
-
-function requireKey(named: string, current: string | null, what: string): void {
-  if (current === null) throw invalid(`${what}: the generation has no vault key yet`);
-  if (named !== current) throw invalid(`${what}: it names another vault key than the generation's current one`);
-}
-
-function requireSuccession(
-  { count, previous }: { readonly count: number; readonly previous: string },
-  before: Expected["before"],
-  what: string,
-): void {
-  const follows = before === null ? 1 : before.count + 1;
-  if (count !== follows) throw invalid(`${what}: its number is ${count}, the next one is ${follows}`);
-  if (previous !== (before?.digest ?? ZERO_DIGEST)) throw invalid(`${what}: it does not follow the current one`);
-}
-
-/**
- * Statements whose signature was found good, with the key that it is of: a request asks before it reads its bytes, and again when it stores
- * them. Nobody writes into a statement's bytes.
- */
-const verified = new WeakMap<Uint8Array, Uint8Array>();
-
-/** `bytes` are of one kind of statement, and so of one title. */
-function requireSigned({ member }: Writer, title: string, bytes: Uint8Array, what: string): void {
-  const known = verified.get(bytes);
-  if (known !== undefined && Buffer.compare(known, member.signingKey) === 0) return;
-  const body = bytes.subarray(0, bytes.length - SIGNATURE_BYTES);
-  const signature = bytes.subarray(bytes.length - SIGNATURE_BYTES);
-  if (!isSigned(title, body, { publicKey: member.signingKey, signature }))
-    throw invalid(`${what}: the signature is not of the caller's signing key`);
-  verified.set(bytes, member.signingKey);
-}
-
 const NO_UUID = "00000000-0000-0000-0000-000000000000";
 
-function commonOf(bytes: Uint8Array, layout: typeof VERSION_STATEMENT | typeof ENTRY_STATEMENT): Statement {
+type Layout = typeof VERSION_STATEMENT | typeof ENTRY_STATEMENT;
+
+function commonOf(bytes: Uint8Array, layout: Layout): Statement {
+  const fields = [0, layout.fieldBytes] as const;
   return {
     vault: addressAt(bytes, layout.vault),
     generation: countAt(bytes, layout.generation),
@@ -214,13 +141,16 @@ function commonOf(bytes: Uint8Array, layout: typeof VERSION_STATEMENT | typeof E
     signer: addressAt(bytes, layout.signer),
     time: countAt(bytes, layout.time),
     digest: hash("sha256", bytes, "hex"),
+    fieldsDigest: hash("sha256", Buffer.concat([Buffer.from(`${layout.title}\0`), bytesAt(bytes, fields)]), "hex"),
+    sibling: bytes.length === layout.jointBytes ? hexAt(bytes, [layout.fieldBytes, SIBLING_BYTES]) : null,
     bytes,
   };
 }
 
-function parseBytes(text: string, what: string, length: number): Uint8Array {
+function parseBytes(text: string, what: string, layout: Layout): Uint8Array {
   const bytes = decodeBase64(text, what);
-  if (bytes.length !== length) throw invalid(`${what}: a statement has ${length} bytes`);
+  if (bytes.length !== layout.bytes && bytes.length !== layout.jointBytes)
+    throw invalid(`${what}: a statement has ${layout.bytes} or ${layout.jointBytes} bytes`);
   return bytes;
 }
 
@@ -265,6 +195,7 @@ function integerAt(bytes: Uint8Array, field: Field): bigint {
   return BigInt(`0x${hexAt(bytes, field)}`);
 }
 
-function invalid(message: string): ServiceError {
+/** What is wrong with a statement, or with what comes with it. */
+export function invalid(message: string): ServiceError {
   return new ServiceError("statement_invalid", message);
 }

@@ -85,6 +85,29 @@ export function signEntry(signer: Signer, entry: EntryToSign): string {
   ]);
 }
 
+/** The same two statements under one signature, from two that were signed alone. */
+export function signTogether(
+  signer: Signer,
+  alone: { readonly version: string; readonly entry: string },
+): { readonly version: string; readonly entry: string } {
+  const [version, entry] = [fieldsOf(alone.version), fieldsOf(alone.entry)];
+  const [dv, de] = [digestOfFields("coffer/version/v1", version), digestOfFields("coffer/entry/v1", entry)];
+  const signature = Buffer.from(signed(signer, "coffer/upload/v1", [dv, de]), "base64").subarray(64);
+  return {
+    version: Buffer.concat([version, de, signature]).toString("base64"),
+    entry: Buffer.concat([entry, dv, signature]).toString("base64"),
+  };
+}
+
+function fieldsOf(statement: string): Buffer {
+  return Buffer.from(statement, "base64").subarray(0, -64);
+}
+
+/** What stands in the sibling: SHA-256 of title, a zero byte, and the fields. */
+export function digestOfFields(title: string, fields: Uint8Array): Buffer {
+  return hash("sha256", Buffer.concat([Buffer.from(`${title}\0`), fields]), "buffer");
+}
+
 /** SHA-256 of a base64 text's bytes in hex: a record's id, and what follows a statement. */
 export function digestOfBase64(text: string): string {
   return hash("sha256", Buffer.from(text, "base64"), "hex");
@@ -102,7 +125,8 @@ const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
 function signed({ seed }: Signer, title: string, parts: readonly Uint8Array[]): string {
   const body = Buffer.concat(parts);
   const message = Buffer.concat([Buffer.from(`${title}\0`), body]);
-  const length = [(message.length & 0x7f) | 0x80, message.length >> 7];
+  const { length: size } = message;
+  const length = size < 0x80 ? [size] : [(size & 0x7f) | 0x80, size >> 7];
   const digest = blake2b(Buffer.concat([Uint8Array.from([3, 0, 0, ...length]), message]), { dkLen: 32 });
   const key = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: "der", type: "pkcs8" });
   return Buffer.concat([body, sign(null, digest, key)]).toString("base64");

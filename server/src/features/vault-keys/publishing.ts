@@ -8,7 +8,8 @@ import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actAs } from "../account/act.ts";
 import { toTimestamp } from "../timestamps.ts";
 import { readVaultFor, requireWriter, type SeenVault } from "../reach/access.ts";
-import { type KeyRecord, parseKeyRecord, requireRecord, requireSealedAgain } from "../shared-vaults/statements.ts";
+import { requireRecord, requireSealedAgain } from "../shared-vaults/statement-rules.ts";
+import { type KeyRecord, parseKeyRecord } from "../shared-vaults/statements.ts";
 import { countKeys, findCurrentKey, findKey, insertKey, replaceKey } from "./store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "chain">;

@@ -28,6 +28,8 @@ export interface Reading {
   readonly file: File;
   /** The version's, as the service gave it. */
   readonly statement: Uint8Array;
+  /** Verified, and its metadata. */
+  readonly entry: OpenedEntry["statement"];
   readonly metadata: OpenedEntry["metadata"];
   readonly view: VaultView;
   readonly options: SharedDownloadOptions;
@@ -35,10 +37,10 @@ export interface Reading {
 
 /** The whole reading order but the chunks, and the memory of it. */
 export async function unlock(reading: Reading, start: FileStart): Promise<RangeKey> {
-  const { vault, file, statement, view } = reading;
+  const { vault, entry, file, statement, view } = reading;
   const question = {
     ...{ vault: vault.objectId, view, fileId: file.id, versionId: file.versionId },
-    seen: vault.seen.version(file.id),
+    ...{ seen: vault.seen.version(file.id), entry },
   };
   const verified = await verifyVersion(
     vault.platform,

@@ -133,13 +133,13 @@ async function openFile(
   const bytes = fromBase64(file.shared?.version ?? "");
   if (file.shared === null || bytes === null)
     throw new VaultError("not_encrypted", `The service shows file ${file.id} of a shared vault without its statement`);
-  const { metadata } = await openItem(vault, "file", file, placeOf(file));
+  const { metadata, statement: entry } = await openItem(vault, "file", file, placeOf(file));
   const claim = parseVersionStatement(bytes);
   // One view for the whole download: a floor that rises while the bytes come in does not take away what was current when it began.
   const view = await viewNaming((wanted) => vault.view(wanted), [claim]);
   if (claim.generation < view.floor)
     throw new VaultError("rolled_back", "The version is of before the vault's last rotation", { step: "statement" });
-  const reading: Reading = { connection, vault, file, statement: bytes, metadata, view, options };
+  const reading: Reading = { connection, vault, file, statement: bytes, entry, metadata, view, options };
   return options.range === undefined ? openWhole(reading, stored) : openRange(reading, options.range);
 }
 

@@ -5,10 +5,11 @@ import {
   digestMessage,
   encryptFile,
   makeEnvelope,
-  makeVersionStatement,
+  makeUploadStatements,
   newFilePlan,
   parseHeader,
   parseVersionStatement,
+  requireSiblings,
   verifyVersionStatement,
   type EntryStatement,
   type FilePlan,
@@ -21,7 +22,7 @@ import type { File } from "../../file.ts";
 import { openSource, type Source } from "../../upload/source.ts";
 import { readContent, type Content } from "./content.ts";
 import { encryptedSource, PART_CHUNKS, type EncryptedSourceOptions } from "./encrypted-source.ts";
-import { makeEntry, openItem, placeOf } from "../names/entries.ts";
+import { openItem, placeOf, prepareEntry, toShared } from "../names/entries.ts";
 import { viewNaming } from "../names/naming-view.ts";
 import type { OpenVault, WritingKey } from "../open-vault.ts";
 import { keepVersion, partJournal, type BegunVersion } from "./upload-journal.ts";
@@ -128,7 +129,7 @@ interface ToSign {
   readonly size: number;
 }
 
-/** Both statements: a new version carries a new entry too, because the metadata names the content's size. */
+/** Both statements, under one signature: a new version carries a new entry too, because the metadata names the content's size. */
 async function sign(
   vault: OpenVault,
   view: VaultView,
@@ -136,18 +137,25 @@ async function sign(
   { writing, plan, digest, size }: ToSign,
 ): Promise<Omit<BegunVersion, "partChunks">> {
   const before = target.kind === "file" ? null : await readBefore(vault, target.file);
-  const statement = await makeVersionStatement(view, await vault.author(), {
-    ...{ record: writing.record, header: plan.header, envelope: plan.envelope, commitment: plan.keys.commitment },
-    ...{ messageLength: plan.messageSize ?? 0, digest, previous: before?.version ?? null, time: Date.now() },
-  });
   const name = target.kind === "file" ? target.name.normalize("NFC") : (before?.metadata.name ?? "");
   const contentType = target.contentType ?? before?.metadata.contentType ?? "application/octet-stream";
   const id = parseHeader(plan.header).fileId;
   const folderId = before === null ? folderOf(target) : before.entry.folderId;
   const metadata = { name, contentType, size };
   const wanted = { kind: "file", id, folderId, metadata, previous: before?.entry ?? null } as const;
-  const entry = await makeEntry(vault, view, writing, wanted);
-  return { plan, statement, name, contentType, shared: { version: toBase64(statement.bytes), ...entry } };
+  const prepared = await prepareEntry(vault, view, writing, wanted);
+  const content = {
+    ...{ record: writing.record, header: plan.header, envelope: plan.envelope, commitment: plan.keys.commitment },
+    ...{
+      messageLength: plan.messageSize ?? 0,
+      digest,
+      previous: before?.version ?? null,
+      time: prepared.unsigned.time,
+    },
+  };
+  const { version, entry } = await makeUploadStatements(view, await vault.author(), content, prepared.unsigned);
+  const shared = { version: toBase64(version.bytes), ...toShared(prepared, entry) };
+  return { plan, statement: version, name, contentType, shared };
 }
 
 interface Before {
@@ -169,6 +177,7 @@ async function readBefore(vault: OpenVault, file: File): Promise<Before> {
   if (version.fileId !== file.id)
     throw new CryptoError("damaged", "ids", "the version statement is of another file than the one to be replaced");
   const { statement, metadata } = await openItem(vault, "file", file, placeOf(file));
+  requireSiblings(version, statement);
   return { version, entry: statement, metadata };
 }
 

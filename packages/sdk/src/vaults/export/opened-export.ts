@@ -1,5 +1,12 @@
 /** An export that was held to its manifest, as its reader uses it: everything is verified when it is read. */
-import { decryptFile, parseVersionStatement, verifyVersion, type EntryKind, type RunningDigest } from "@coffer/crypto";
+import {
+  decryptFile,
+  parseVersionStatement,
+  verifyVersion,
+  type EntryKind,
+  type EntryStatement,
+  type RunningDigest,
+} from "@coffer/crypto";
 import { fromBase64, toHex } from "../../digest.ts";
 import type { CheckedItems } from "./checked-items.ts";
 import { openItem, placeOf } from "../names/entries.ts";
@@ -117,9 +124,10 @@ export class StoredExport implements OpenedExport {
   async *read(fileId: string): AsyncGenerator<Uint8Array, void, undefined> {
     try {
       const facts = await this.#facts(fileId);
-      const { size } = await this.#file(facts);
+      const { metadata, statement } = await this.#open("file", facts, facts.folderId);
+      const { size } = metadata;
       let seen = 0;
-      for await (const piece of this.#content(facts)) {
+      for await (const piece of this.#content(facts, statement)) {
         seen += piece.length;
         if (seen > size) break;
         yield piece;
@@ -180,14 +188,17 @@ export class StoredExport implements OpenedExport {
     return inVaultTerms(() => openItem(this.#vault, kind, item, shown));
   }
 
-  async *#content({ id, versionId, size, sha256, shared }: ExportedFileFacts): AsyncGenerator<Uint8Array, void, void> {
+  async *#content(
+    { id, versionId, size, sha256, shared }: ExportedFileFacts,
+    entry: EntryStatement,
+  ): AsyncGenerator<Uint8Array, void, void> {
     const statement = fromBase64(shared?.version ?? "");
     if (statement === null) throw damagedExport(`file ${id} has no version statement`);
     const vault = this.#vault;
     const stored = await this.#store.open(contentPath(id));
     if (stored === null) throw damagedExport(`${contentPath(id)} is missing`);
     const view = await viewNaming((wanted) => vault.view(wanted), [parseVersionStatement(statement)]);
-    const question = { vault: vault.objectId, view, fileId: id, versionId, seen: null };
+    const question = { vault: vault.objectId, view, fileId: id, versionId, seen: null, entry };
     const digest = vault.platform.createSha256();
     yield* decryptFile(vault.platform, digesting(stored, digest), {
       unlock: (start) => verifyVersion(vault.platform, question, { statement, start, fileSize: size }, vault.findKey),

@@ -15,6 +15,7 @@ import {
   type EntryKind,
   type EntryStatement,
   type Metadata,
+  type NewEntry,
   type OpenedEntry,
   type VaultKeyRecord,
   type VaultView,
@@ -34,27 +35,46 @@ export interface WantedEntry {
   readonly previous: EntryStatement | null;
 }
 
+/** All of an entry but its signature. */
+export interface PreparedEntry {
+  readonly unsigned: NewEntry;
+  /** In hex. */
+  readonly nameIndex: string;
+}
+
 /** A signed entry under the key of the vault's generation, as the service takes it. */
 export async function makeEntry(
   vault: OpenVault,
   view: VaultView,
-  { record, key }: WritingKey,
+  writing: WritingKey,
   wanted: WantedEntry,
 ): Promise<SharedEntry> {
+  const prepared = await prepareEntry(vault, view, writing, wanted);
+  return toShared(prepared, await makeEntryStatement(view, await vault.author(), prepared.unsigned));
+}
+
+export async function prepareEntry(
+  vault: OpenVault,
+  view: VaultView,
+  { record, key }: WritingKey,
+  wanted: WantedEntry,
+): Promise<PreparedEntry> {
   const { kind, id, folderId, previous } = wanted;
   const place = { kind, id, revision: nextNumber(previous?.revision ?? null, "entry"), keyId: record.keyId };
   const metadata = view.plainNames
     ? encodeMetadata(kind, wanted.metadata)
     : await encryptMetadata(vault.platform, key, place, wanted.metadata);
-  const statement = await makeEntryStatement(view, await vault.author(), {
-    ...{ kind, id, folderId, metadata, previous, time: Date.now() },
-    record: view.plainNames ? null : record,
-  });
   return {
-    entry: toBase64(statement.bytes),
-    metadata: toBase64(metadata),
+    unsigned: {
+      ...{ kind, id, folderId, metadata, previous, time: Date.now() },
+      record: view.plainNames ? null : record,
+    },
     nameIndex: toHex(indexOf(view, key, folderId, wanted.metadata.name)),
   };
+}
+
+export function toShared({ unsigned, nameIndex }: PreparedEntry, { bytes }: EntryStatement): SharedEntry {
+  return { entry: toBase64(bytes), metadata: toBase64(unsigned.metadata), nameIndex };
 }
 
 /** What this client has written lies in this vault from then on, and nothing older than it is taken. */

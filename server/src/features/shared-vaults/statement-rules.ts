@@ -1,0 +1,148 @@
+/** What the service holds signed statements to (file-format §7, §8): place, key, predecessor, who signs, and the signature. */
+import { hash } from "node:crypto";
+import { ENTRY_STATEMENT, KEY_RECORD, SIGNATURE_BYTES, UPLOAD_TITLE, VERSION_STATEMENT } from "@coffer/contract";
+import { ServiceError } from "../../service-error.ts";
+import type { Writer } from "../reach/access.ts";
+import { isSigned } from "./signatures.ts";
+import { invalid, ZERO_DIGEST, type EntryStatement, type KeyRecord, type VersionStatement } from "./statements.ts";
+
+/** What holds beside the statement itself. */
+export interface Expected {
+  /** The current record of the vault's generation in hex; null: there is none, and so no statement fits. */
+  readonly keyId: string | null;
+  /** The signed statement that this one follows; null: it is the item's first. */
+  readonly before: { readonly digest: string; readonly count: number } | null;
+}
+
+/**
+ * Holds a version statement to vault, generation, key, predecessor, signer and signature; `writer` is `requireWriter`'s for the
+ * statement's own generation. The caller compares ids, header, lengths and digests with what was sent.
+ * @throws ServiceError `statement_invalid`, which says what does not fit.
+ */
+export function requireVersion(writer: Writer, statement: VersionStatement, { keyId, before }: Expected): void {
+  requirePlace(writer, statement, "version");
+  requireKey(statement.keyId, keyId, "version");
+  requireSuccession({ count: statement.sequence, previous: statement.previous }, before, "version");
+  const { bytes, sibling, fieldsDigest } = statement;
+  requireSigned(
+    writer,
+    sibling === null ? lone(VERSION_STATEMENT.title, bytes) : both(fieldsDigest, sibling, bytes),
+    "version",
+  );
+}
+
+/** The same for an entry statement. In a vault with plain names there is no key to name. */
+export function requireEntry(writer: Writer, statement: EntryStatement, { keyId, before }: Expected): void {
+  requirePlace(writer, statement, "entry");
+  requireKey(statement.keyId, writer.chain.plainNames ? ZERO_DIGEST : keyId, "entry");
+  requireSuccession({ count: statement.revision, previous: statement.previous }, before, "entry");
+  const { bytes, sibling, fieldsDigest } = statement;
+  requireSigned(
+    writer,
+    sibling === null ? lone(ENTRY_STATEMENT.title, bytes) : both(sibling, fieldsDigest, bytes),
+    "entry",
+  );
+}
+
+/** The same for a vault key's record, which its creator signs. */
+export function requireRecord(writer: Writer, record: KeyRecord): void {
+  requirePlace(writer, { ...record, signer: record.creator }, "record");
+  requireSigned(writer, lone(KEY_RECORD.title, record.bytes), "record");
+}
+
+/** The same for a key that was sealed again, also of an earlier generation: its creator signs for that with the key it has had since. */
+export function requireSealedAgain({ chain, member }: Writer, record: KeyRecord): void {
+  if (member.since > record.generation)
+    throw invalid("record: the caller's signing key is younger than its generation");
+  const { generation } = record;
+  requirePlace({ member, chain: { ...chain, generation } }, { ...record, signer: record.creator }, "record");
+  requireSigned({ chain, member }, lone(KEY_RECORD.title, record.bytes), "record");
+}
+
+function requirePlace(
+  { chain, member }: Writer,
+  statement: { readonly vault: string; readonly generation: number; readonly signer: string },
+  what: string,
+): void {
+  if (statement.vault !== chain.objectId) throw invalid(`${what}: it is for another vault`);
+  if (statement.generation !== chain.generation) throw new ServiceError("generation_moved");
+  if (statement.signer !== member.address) throw invalid(`${what}: the signer is not the caller's chain address`);
+}
+
+function requireKey(named: string, current: string | null, what: string): void {
+  if (current === null) throw invalid(`${what}: the generation has no vault key yet`);
+  if (named !== current) throw invalid(`${what}: it names another vault key than the generation's current one`);
+}
+
+function requireSuccession(
+  { count, previous }: { readonly count: number; readonly previous: string },
+  before: Expected["before"],
+  what: string,
+): void {
+  const follows = before === null ? 1 : before.count + 1;
+  if (count !== follows) throw invalid(`${what}: its number is ${count}, the next one is ${follows}`);
+  if (previous !== (before?.digest ?? ZERO_DIGEST)) throw invalid(`${what}: it does not follow the current one`);
+}
+
+/**
+ * A version and an entry that are of one signature come together, and are of one member and one file. Two that were signed alone need
+ * nothing of each other.
+ * @throws ServiceError `statement_invalid`.
+ */
+export function requireOneAct(version: VersionStatement, entry: EntryStatement | null): void {
+  if (version.sibling === null && (entry?.sibling ?? null) === null) return;
+  if (version.sibling !== (entry?.fieldsDigest ?? null))
+    throw invalid("version: it was not signed together with the entry that comes with it");
+  if (entry === null) return;
+  if (entry.sibling !== version.fieldsDigest)
+    throw invalid("entry: it was not signed together with the version that comes with it");
+  const isOne =
+    entry.vault === version.vault &&
+    entry.signer === version.signer &&
+    entry.generation === version.generation &&
+    entry.kind === "file" &&
+    entry.id === version.fileId;
+  if (!isOne) throw invalid("entry: it is not of the version's vault, signer, place and file");
+}
+
+/** A new name or place alone: its entry was not signed with a version, which would be missing. Throws `statement_invalid`. */
+export function requireSignedAlone(entry: EntryStatement): void {
+  if (entry.sibling !== null) throw invalid("entry: it was signed together with a version, which did not come");
+}
+
+/** What a signature is of. */
+interface Signed {
+  readonly title: string;
+  readonly body: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+function lone(title: string, bytes: Uint8Array): Signed {
+  const end = bytes.length - SIGNATURE_BYTES;
+  return { title, body: bytes.subarray(0, end), signature: bytes.subarray(end) };
+}
+
+function both(version: string, entry: string, bytes: Uint8Array): Signed {
+  const signature = bytes.subarray(bytes.length - SIGNATURE_BYTES);
+  return { title: UPLOAD_TITLE, body: Buffer.from(version + entry, "hex"), signature };
+}
+
+/**
+ * Signatures that were found good, by SHA-256 of key, signature and all that is signed: a request asks before it reads its bytes, again
+ * when it stores them, and for both statements of an upload. The one that was met longest ago gives way.
+ */
+const verified = new Set<string>();
+const MOST_VERIFIED = 4096;
+
+function requireSigned({ member }: Writer, { title, body, signature }: Signed, what: string): void {
+  const { signingKey } = member;
+  // Key and signature have fixed lengths, and no title holds a zero byte: no two signatures share a name.
+  const all = Buffer.concat([signingKey, signature, Buffer.from(`${title}\0`), body]);
+  const name = hash("sha256", all, "base64");
+  const isKnown = verified.delete(name);
+  if (!isKnown && !isSigned(title, body, { publicKey: signingKey, signature }))
+    throw invalid(`${what}: the signature is not of the caller's signing key`);
+  verified.add(name);
+  const oldest = verified.size > MOST_VERIFIED ? verified.keys().next().value : undefined;
+  if (oldest !== undefined) verified.delete(oldest);
+}
