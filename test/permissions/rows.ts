@@ -141,7 +141,7 @@ function inviteRow(account: Account, code: string, vaultIds: readonly string[]) 
   return {
     id: randomUUID(),
     ...{ account_id: account.id, name: "test", hash: sha256(code), scopes_json: null, vault_ids_json: json(vaultIds) },
-    ...{ key_expires_at: null, expires_at: now + HOUR, used_at: null, revoked_at: null },
+    ...{ key_expires_at: null, access_until: null, expires_at: now + HOUR, used_at: null, revoked_at: null },
     ...{ key_id: null, chain_address: null, address_proof: null, created_at: now },
   };
 }

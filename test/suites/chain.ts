@@ -2,7 +2,7 @@
 import type { Chain, ChainVault } from "@coffer/server/ports/chain";
 import { describe, expect, it } from "vitest";
 
-export type PlacedVault = Omit<ChainVault, "readAt" | "objectId">;
+export type PlacedVault = Omit<ChainVault, "readAt" | "objectId" | "time">;
 
 /** A chain to read, with a clock that stands still. */
 export interface ChainMedium extends AsyncDisposable {
@@ -25,12 +25,12 @@ const key = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
 const VAULT = address("a");
 
 const first: PlacedVault = {
-  owner: { address: address("1"), signingKey: key(1), since: 1 },
+  owner: { address: address("1"), signingKey: key(1), since: 1, endsAt: null },
   members: [
-    { address: address("2"), signingKey: new Uint8Array(0), since: 1 },
-    { address: address("3"), signingKey: key(3), since: 4 },
+    { address: address("2"), signingKey: new Uint8Array(0), since: 1, endsAt: null, until: null },
+    { address: address("3"), signingKey: key(3), since: 4, endsAt: null, until: null },
   ],
-  former: [{ address: address("4"), signingKey: key(4), since: 1, until: 3 }],
+  former: [{ address: address("4"), signingKey: key(4), since: 1, until: 3, endsAt: null }],
   ...{ generation: 4, floor: 2, plainNames: true },
 };
 const next: PlacedVault = { ...first, members: [], generation: 5 };
@@ -47,7 +47,7 @@ export function describeChain(name: string, open: () => ChainMedium): void {
       "reads a vault with everything that is in it",
       on(async ({ chain }) => {
         const found = await chain.readVault(VAULT, { maxAge: 0 });
-        expect(found).toEqual({ ...first, objectId: VAULT, readAt: found?.readAt });
+        expect(found).toEqual({ ...first, objectId: VAULT, time: found?.time, readAt: found?.readAt });
       }),
     );
 

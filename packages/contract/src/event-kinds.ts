@@ -6,7 +6,7 @@ export const EVENT_KINDS = [
   ...(["file.uploaded", "file.updated", "file.trashed", "file.restored", "file.deleted"] as const),
   ...(["folder.created", "folder.updated", "folder.trashed", "folder.deleted"] as const),
   ...(["vault.created", "vault.updated", "vault.trashed", "vault.restored", "vault.deleted"] as const),
-  ...(["vault.member_added", "vault.member_removed"] as const),
+  ...(["vault.member_added", "vault.member_removed", "vault.member_ended"] as const),
   ...(["api_key.created", "api_key.revoked"] as const),
   ...(["invite.created", "invite.redeemed", "invite.revoked"] as const),
   ...(["account.email_verified", "account.plan_changed", "webhook.test"] as const),

@@ -42,6 +42,7 @@ const OBJECTS = {
   "vault.deleted": z.object(vault),
   "vault.member_added": z.object(member),
   "vault.member_removed": z.object(member),
+  "vault.member_ended": z.object({ ...member, endsAt: timestamp }),
   "api_key.created": z.object(apiKey),
   "api_key.revoked": z.object(apiKey),
   "invite.created": z.object(invite),

@@ -1,6 +1,7 @@
 /** Invite codes: how an agent gets its own key (specification §2.5, §5.8; decisions §4). */
 import * as z from "zod/mini";
 import { endpoint } from "./endpoint.ts";
+import { membershipEnd } from "./ends.ts";
 import { chainSignature } from "./proofs.ts";
 import { SCOPES } from "./scopes.ts";
 import { chainAddress, label, openEnum, pageOf, pageQuery, sha256Hex, timestamp, uuid } from "./values.ts";
@@ -15,6 +16,9 @@ const rights = {
   vaultIds: z.nullable(z.array(uuid)),
 };
 
+/** When the key made by the invite ends, and a membership made by it; null: no end was asked for. */
+const accessUntil = z.nullable(timestamp);
+
 /** 32 bytes in base64. */
 const signingKey = z.string().check(z.regex(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/, "Expected 32 bytes in base64"));
 
@@ -24,6 +28,7 @@ export const invite = z.object({
   name: z.string(),
   status: openEnum(["created", "used", "revoked", "expired"]),
   ...rights,
+  accessUntil,
   expiresAt: timestamp,
   createdAt: timestamp,
   usedAt: z.nullable(timestamp),
@@ -43,6 +48,7 @@ const createdInvite = z.object({
   name: z.string(),
   code: z.string(),
   ...rights,
+  accessUntil,
   expiresAt: timestamp,
   createdAt: timestamp,
 });
@@ -55,6 +61,8 @@ const redeemedInvite = z.object({
   ...rights,
   chainAddress,
   accessLevel: openEnum(["agent"]),
+  /** When the key ends; null: never. */
+  expiresAt: z.nullable(timestamp),
 });
 
 export type Invite = z.infer<typeof invite>;
@@ -78,6 +86,8 @@ export const invitesGroup = {
       vaultIds: z.optional(z.array(uuid).check(z.minLength(1), z.maxLength(1000))),
       // Above the maximum is an error, never a silent clamp (decisions §0).
       expiresInHours: z.optional(z.number().check(z.gt(0), z.lte(INVITE_HOURS.maximum))),
+      /** Not before the invite's own end, which without `expiresInHours` is no later. */
+      accessUntil: z.optional(membershipEnd),
     }),
     status: 201,
     output: createdInvite,

@@ -4,6 +4,7 @@
  */
 import * as z from "zod/mini";
 import { endpoint } from "./endpoint.ts";
+import { membershipEnd } from "./ends.ts";
 import { sharedEntry } from "./shared-entries.ts";
 import {
   base64Bytes,
@@ -19,6 +20,8 @@ import {
 } from "./values.ts";
 import { vault } from "./vaults.ts";
 
+export { END_STEP, endProblem } from "./ends.ts";
+
 /** The most a vault's allowlist holds besides its owner. */
 export const MAX_MEMBERS = 1000;
 
@@ -29,13 +32,15 @@ export const vaultMember = z.object({
   /** For the owner's eyes; "" when none was given. */
   label: z.string(),
   layers: z.object({
-    /** Whether the service shows the vault to this address. */
-    service: openEnum(["active", "none"]),
+    /** Whether the service serves the vault to this address; `ended`: until `endsAt`, and no longer. */
+    service: openEnum(["active", "ended", "none"]),
     /** Whether the allowlist names it; `unknown` while the chain does not answer. */
-    chain: openEnum(["active", "none", "unknown"]),
+    chain: openEnum(["active", "ended", "none", "unknown"]),
   }),
   /** The generation it joined in; null where the chain does not name it. */
   since: z.nullable(z.int()),
+  /** When its access ends, or ended, by itself: by the chain, or as the service last saw it there. null: it has no end. */
+  endsAt: z.nullable(timestamp),
   /** When the service recorded it; null when it has not. */
   addedAt: z.nullable(timestamp),
 });
@@ -77,7 +82,7 @@ export const membersGroup = {
     status: 200,
     /** At most {@link MAX_MEMBERS} and the owner, so there are no pages. */
     output: z.object({ members: z.array(vaultMember) }),
-    errors: ["not_found", "public_vault"],
+    errors: ["not_found", "public_vault", "access_ended"],
   }),
   add: endpoint({
     ...manage,
@@ -86,7 +91,8 @@ export const membersGroup = {
     path: "/api/vaults/{vaultId}/members",
     effect: "create",
     params: vaultParams,
-    body: z.strictObject({ chainAddress, label: z.optional(label) }),
+    /** `until`: the end that the caller's client has just set on the chain, null for none. The service waits for a node that shows it. */
+    body: z.strictObject({ chainAddress, label: z.optional(label), until: z.optional(z.nullable(membershipEnd)) }),
     status: 201,
     output: z.object({ member: vaultMember }),
     errors: [...chainErrors, "not_on_allowlist", "limit_reached"],
@@ -140,7 +146,7 @@ export const vaultKeysGroup = {
     }),
     status: 200,
     output: pageOf("keys", vaultKeyRecord),
-    errors: [...chainErrors, "not_a_member"],
+    errors: [...chainErrors, "not_a_member", "access_ended"],
   }),
   publish: endpoint({
     ...use,
@@ -158,7 +164,15 @@ export const vaultKeysGroup = {
     status: 201,
     output: z.object({ key: vaultKeyRecord }),
     /** `key_exists` names the record that stands in the header `Coffer-Key-Id`. */
-    errors: [...chainErrors, "not_a_member", "statement_invalid", "generation_moved", "key_exists", "limit_reached"],
+    errors: [
+      ...chainErrors,
+      "not_a_member",
+      "access_ended",
+      "statement_invalid",
+      "generation_moved",
+      "key_exists",
+      "limit_reached",
+    ],
   }),
 } as const;
 
@@ -181,7 +195,7 @@ export const folderNamesGroup = {
     query: z.strictObject({ folderId: z.optional(uuid) }),
     status: 200,
     output: folderKey,
-    errors: [...chainErrors, "not_a_member"],
+    errors: [...chainErrors, "not_a_member", "access_ended"],
   }),
   stage: endpoint({
     ...use,
@@ -205,6 +219,6 @@ export const folderNamesGroup = {
       /** Live entries that still lack one under the wanted key. */
       remaining: z.int(),
     }),
-    errors: [...chainErrors, "not_a_member", "statement_invalid", "generation_moved", "name_exists"],
+    errors: [...chainErrors, "not_a_member", "access_ended", "statement_invalid", "generation_moved", "name_exists"],
   }),
 } as const;

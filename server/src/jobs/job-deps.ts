@@ -1,6 +1,6 @@
 import type { Deps } from "../deps.ts";
 import type { JobLog } from "../job-log.ts";
 
-export type JobDeps = Pick<Deps, "database" | "blobs" | "clock" | "random" | "mailer" | "settings"> & {
+export type JobDeps = Pick<Deps, "database" | "blobs" | "chain" | "clock" | "random" | "mailer" | "settings"> & {
   readonly log: JobLog;
 };

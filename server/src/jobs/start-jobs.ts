@@ -7,6 +7,7 @@ import { mailJob } from "./mail.ts";
 import { schedule } from "./schedule.ts";
 import { sweepOrphans } from "./sweep.ts";
 import { purgeTrash } from "./trash-purge.ts";
+import { tellEnds } from "../features/members/ending.ts";
 import { removeEndedSecrets, removeOldDeliveries } from "../features/webhooks/delivery/retention.ts";
 import { openLeases } from "../ports/leases.ts";
 import type { Storage } from "../storage.ts";
@@ -15,6 +16,8 @@ import type { JobDeps } from "./job-deps.ts";
 const HOUR = 60 * 60_000;
 /** Deleted content should be gone soon, above all on a full disk; an empty look costs one index probe. */
 const DELETION_PAUSE = 15_000;
+/** Receivers wait for it; an empty look costs one index probe. */
+const ENDS_PAUSE = 10_000;
 /** They do not count as usage: what is over their bounds should not stay long. */
 const VERSIONS_PAUSE = 60_000;
 
@@ -29,6 +32,7 @@ export function startJobs(deps: JobDeps, aloneSince: Storage["aloneSince"]): () 
   return schedule(
     [
       { name: "expire uploads", pause: HOUR, run: (signal) => expireUploads(deps, signal) },
+      { name: "tell of ended members", pause: ENDS_PAUSE, run: (signal) => tellEnds(deps, signal) },
       { name: "expire replaced versions", pause: VERSIONS_PAUSE, run: (signal) => expireVersions(deps, signal) },
       { name: "expire idempotency keys", pause: HOUR, run: () => expireIdempotency(deps) },
       { name: "expire sign-in", pause: HOUR, run: (signal) => expireIdentity(deps, signal) },

@@ -15,6 +15,7 @@ import { vaultTrash } from "./0010-vault-trash.ts";
 import { leases } from "./0011-leases.ts";
 import { signInDelays } from "./0012-sign-in-delays.ts";
 import { deletedBytes } from "./0013-deleted-bytes.ts";
+import { ends } from "./0014-ends.ts";
 import type { Migration } from "./migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -31,6 +32,7 @@ const MIGRATIONS: readonly Migration[] = [
   leases,
   signInDelays,
   deletedBytes,
+  ends,
 ];
 
 interface MigrationRow {

@@ -10,6 +10,14 @@ export interface ChainMember {
   readonly signingKey: Uint8Array;
   /** The generation it joined in, or changed its key in. */
   readonly since: number;
+  /** When the membership ends by itself, in milliseconds since 1970; null: never. */
+  readonly endsAt: number | null;
+}
+
+/** An entry of the allowlist. One that has ended stays there, marked, until it is swept. */
+export interface ChainListedMember extends ChainMember {
+  /** The last generation in which it held; null while it is not marked as ended. */
+  readonly until: number | null;
 }
 
 export interface ChainFormerMember extends ChainMember {
@@ -21,11 +29,13 @@ export interface ChainFormerMember extends ChainMember {
 export interface ChainVault {
   readonly objectId: string;
   readonly owner: ChainMember;
-  readonly members: readonly ChainMember[];
+  readonly members: readonly ChainListedMember[];
   readonly former: readonly ChainFormerMember[];
   readonly generation: number;
   readonly floor: number;
   readonly plainNames: boolean;
+  /** The chain's time when it was read: at most 30 s from this process's clock, either way. */
+  readonly time: number;
   /** When it was read, by this process's clock in milliseconds. */
   readonly readAt: number;
 }

@@ -8,6 +8,10 @@ export interface VaultMemberRow {
   added_at: number;
   /** Set when the allowlist stopped naming it; a new membership clears it. */
   removed_at: number | null;
+  /** When the membership ends by itself, as the chain was last seen to say; null: never. A hint: the chain decides. */
+  ends_at: number | null;
+  /** When that end was told as an event; a new membership clears it. */
+  ended_at: number | null;
 }
 
 /** A vault key's record (file-format §7): sealed, so the service cannot open it. */

@@ -273,6 +273,8 @@ export interface InviteRow {
   vault_ids_json: string | null;
   /** The key made of it must not outlive the key that made the invite; null: no end. */
   key_expires_at: number | null;
+  /** The end that was asked for, of the key and of memberships made by the invite; null: none. */
+  access_until: number | null;
   expires_at: number;
   used_at: number | null;
   revoked_at: number | null;

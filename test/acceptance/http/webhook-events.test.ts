@@ -20,12 +20,12 @@ const KINDS = [
   ...["file.uploaded", "file.updated", "file.trashed", "file.restored", "file.deleted"],
   ...["folder.created", "folder.updated", "folder.trashed", "folder.deleted"],
   ...["vault.created", "vault.updated", "vault.trashed", "vault.restored", "vault.deleted"],
-  ...["vault.member_added", "vault.member_removed"],
+  ...["vault.member_added", "vault.member_removed", "vault.member_ended"],
   ...["api_key.created", "api_key.revoked", "invite.created", "invite.redeemed", "invite.revoked"],
   ...["account.email_verified", "account.plan_changed", "webhook.test"],
 ];
 /** Nobody becomes a member of a vault yet: that is on the chain. */
-const WITHOUT_OCCASION = new Set(["vault.member_added", "vault.member_removed"]);
+const WITHOUT_OCCASION = new Set(["vault.member_added", "vault.member_removed", "vault.member_ended"]);
 
 /** Words that stand in names only, and must not leave in an event. */
 const CANARY = "lanterns-of-granite";

@@ -14,7 +14,7 @@ const WEBHOOKS = [
   built("D6-recover", "recover { since, until? } answers 202 { count }."),
   built("D6-catalogue", "GET /api/webhook-events: catalogue with JSON Schema and example."),
   built("D6-event-kinds", "The event kinds are these; * is all; [a-zA-Z0-9_.]."),
-  built("D6-member-events", "vault.member_added and vault.member_removed are delivered."),
+  built("D6-member-events", "vault.member_added, vault.member_removed and vault.member_ended are delivered."),
   built(
     "D6-payload",
     "Payload { type, timestamp, data: { accountId, sequence, object } }, never plaintext names, keys or tokens.",

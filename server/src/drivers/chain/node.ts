@@ -5,8 +5,8 @@ import type { ChainPin } from "./chain-pin.ts";
 
 export type SuiClient = Awaited<ReturnType<typeof openSuiClient>>;
 
-/** A node whose latest checkpoint is older, in milliseconds, is not believed (encryption design §2). */
-const MAX_LAG = 30_000;
+/** A node whose time, that of its latest checkpoint, is further from this machine's, in milliseconds, is not believed (encryption design §2, §8). */
+const MAX_SKEW = 30_000;
 
 /** Of an answer: the largest object of the chain is 250 KB, in base64, with what the client asks for beside it. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
@@ -29,18 +29,28 @@ export interface RecentNode {
   readonly pin: ChainPin;
 }
 
-/**
- * The node's epoch; null when it does not say.
- * @throws ChainUnavailableError when it is of another chain, or too far behind to be believed.
- */
-export async function readRecentEpoch({ client, clock, pin }: RecentNode, signal: AbortSignal): Promise<bigint | null> {
+/** What a node says of itself. */
+export interface Recent {
+  /** null when it does not say. */
+  readonly epoch: bigint | null;
+  /** The chain's time, in milliseconds since 1970. */
+  readonly time: number;
+}
+
+/** @throws ChainUnavailableError when the node is of another chain, or its time too far from this machine's to be believed. */
+export async function readRecent({ client, clock, pin }: RecentNode, signal: AbortSignal): Promise<Recent> {
   const { response } = await client.ledgerService.getServiceInfo({}, { abort: signal });
   const { chainId, timestamp, epoch = null } = response;
   pin.check(chainId);
   if (timestamp === undefined) throw new ChainUnavailableError("The chain's node does not say how recent it is");
-  const at = Number(timestamp.seconds) * 1000 + timestamp.nanos / 1_000_000;
-  if (clock.now() - at > MAX_LAG) throw new ChainUnavailableError("The chain's node is more than 30 seconds behind");
-  return epoch;
+  const time = Number(timestamp.seconds) * 1000 + Math.floor(timestamp.nanos / 1_000_000);
+  const ahead = time - clock.now();
+  if (ahead < -MAX_SKEW) throw new ChainUnavailableError("The chain's node is more than 30 seconds behind");
+  if (ahead > MAX_SKEW)
+    throw new ChainUnavailableError(
+      "The service's clock is more than 30 seconds behind the chain's: its operator must set it",
+    );
+  return { epoch, time };
 }
 
 /** A node that sends without end must not fill the memory. */

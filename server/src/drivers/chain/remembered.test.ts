@@ -29,7 +29,7 @@ describeChain("the tests' own", () => {
 
 describe("reads that overtake each other", () => {
   type Answer = (vault: Omit<ChainVault, "readAt"> | null) => void;
-  const at = (generation: number) => ({ ...newTestVault(owner, { generation }), objectId: VAULT });
+  const at = (generation: number) => ({ ...newTestVault(owner, { generation }), objectId: VAULT, time: 0 });
 
   function open() {
     const clock = standingClock();

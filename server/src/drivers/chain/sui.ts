@@ -4,7 +4,7 @@ import type { ChainConfig } from "../../config.ts";
 import { type Chain, type ChainMember, ChainUnavailableError, type ChainVault } from "../../ports/chain.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { type ChainPin, pinChain } from "./chain-pin.ts";
-import { openSuiClient, readRecentEpoch, type SuiClient } from "./node.ts";
+import { openSuiClient, readRecent, type SuiClient } from "./node.ts";
 import { type Bounds, RememberedVaults } from "./remembered.ts";
 
 export interface SuiChainOptions {
@@ -25,11 +25,11 @@ export function openSuiChain(
   return new RememberedVaults(
     async (objectId, signal) => {
       client ??= openSuiClient(config.url, given);
-      const [found] = await Promise.all([
+      const [found, { time }] = await Promise.all([
         readObject(await client, config.packageId, { objectId, signal }),
-        readRecentEpoch({ client: await client, clock, pin }, signal),
+        readRecent({ client: await client, clock, pin }, signal),
       ]);
-      return found;
+      return found === null ? null : { ...found, time };
     },
     { clock, bounds },
   );
@@ -39,7 +39,7 @@ async function readObject(
   client: SuiClient,
   packageId: string,
   { objectId, signal }: { readonly objectId: string; readonly signal: AbortSignal },
-): Promise<Omit<ChainVault, "readAt"> | null> {
+): Promise<Omit<ChainVault, "readAt" | "time"> | null> {
   const { objects } = await client.getObjects({ objectIds: [objectId], include: { content: true }, signal });
   const [object] = objects;
   if (object === undefined) throw new ChainUnavailableError("The chain's node answered nothing");
@@ -56,13 +56,13 @@ function isMissing(error: Error & { readonly code?: unknown }): boolean {
   return error.code === "notExists";
 }
 
-function toVault(objectId: string, content: Uint8Array): Omit<ChainVault, "readAt"> {
+function toVault(objectId: string, content: Uint8Array): Omit<ChainVault, "readAt" | "time"> {
   const fields = decodeVaultObject(content);
   if (fields.id !== objectId) throw new ChainUnavailableError("The chain's node answered with another object");
   return {
     objectId,
     owner: toMember(fields.owner),
-    members: fields.members.map(toMember),
+    members: fields.members.map((entry) => ({ ...toMember(entry), until: null })),
     former: fields.former.map((entry) => ({ ...toMember(entry), until: toNumber(entry.until) })),
     generation: toNumber(fields.generation),
     floor: toNumber(fields.floor),
@@ -71,7 +71,7 @@ function toVault(objectId: string, content: Uint8Array): Omit<ChainVault, "readA
 }
 
 function toMember({ chainAddress, signingKey, since }: VaultObjectMember): ChainMember {
-  return { address: chainAddress, signingKey, since: toNumber(since) };
+  return { address: chainAddress, signingKey, since: toNumber(since), endsAt: null };
 }
 
 /** Generations count acts of the owner: none gets near 2^53. */

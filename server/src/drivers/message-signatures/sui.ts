@@ -8,7 +8,7 @@ import { ChainUnavailableError } from "../../ports/chain.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { MessageSignatures, SignatureVerdict, SignedMessage } from "../../ports/message-signatures.ts";
 import { type ChainPin, pinChain } from "../chain/chain-pin.ts";
-import { openSuiClient, readRecentEpoch, type RecentNode, type SuiClient } from "../chain/node.ts";
+import { openSuiClient, readRecent, type RecentNode, type SuiClient } from "../chain/node.ts";
 
 export interface SuiSignaturesOptions {
   readonly clock: Clock;
@@ -132,8 +132,8 @@ async function askNode(
     address: signed.chainAddress,
     signal,
   } as const;
-  const [epoch, { success }] = await Promise.all([
-    readRecentEpoch(node, signal),
+  const [{ epoch }, { success }] = await Promise.all([
+    readRecent(node, signal),
     node.client.core.verifyZkLoginSignature(question).catch(refusedOutright),
   ]);
   if (epoch === null) throw new ChainUnavailableError("The chain's node does not say which epoch it is in");

@@ -137,7 +137,7 @@ function isMade({ row }: SeenFile, signed: SignedUpload): boolean {
 
 /** The file, if its current version is the one that is sent again. Throws `not_found`, and what {@link requireSight} does. */
 export async function findMadeVersion(
-  deps: Pick<StoringDeps, "database" | "chain">,
+  deps: Pick<StoringDeps, "database" | "chain" | "clock">,
   principal: Principal,
   fileId: string,
   signed: SignedUpload,

@@ -93,6 +93,7 @@ async function addInvite(
   await noteInvite(act, "invite.created", principal, row.id);
   const body = {
     ...{ id: row.id, name, code, ...parseTerms(row) },
+    accessUntil: row.access_until === null ? null : toTimestamp(row.access_until),
     expiresAt: toTimestamp(row.expires_at),
     createdAt: toTimestamp(row.created_at),
   };
@@ -101,7 +102,7 @@ async function addInvite(
 
 function toRow(
   made: { id: string; accountId: string; name: string; hash: string; now: number },
-  { scopes, vaultIds, expiresAt, keyExpiresAt }: InviteTerms,
+  { scopes, vaultIds, expiresAt, keyExpiresAt, accessUntil }: InviteTerms,
 ): InviteRow {
   return {
     id: made.id,
@@ -111,6 +112,7 @@ function toRow(
     scopes_json: scopes === null ? null : JSON.stringify(scopes),
     vault_ids_json: vaultIds === null ? null : JSON.stringify(vaultIds),
     key_expires_at: keyExpiresAt,
+    access_until: accessUntil,
     expires_at: expiresAt,
     used_at: null,
     revoked_at: null,

@@ -39,6 +39,7 @@ describe("creating an invite", () => {
       name: "Agent",
       scopes: ["files:read"],
       vaultIds: null,
+      accessUntil: null,
       expiresAt: "2026-11-20T13:00:00.000Z",
       createdAt: "2026-11-20T12:00:00.000Z",
     });
@@ -113,6 +114,37 @@ describe("creating an invite", () => {
     expect((await ask()).status).toBe(200);
     service.clock.advance(1);
     expect((await ask()).status).toBe(401);
+  });
+
+  it("promises access until a whole quarter of an hour, and the key ends then", async () => {
+    const until = "2026-11-20T12:45:00.000Z";
+    const made = await create(owner.key, { name: "A", accessUntil: until });
+    expect(made.body).toMatchObject({ accessUntil: until, expiresAt: until });
+    expect(await list()).toMatchObject([{ accessUntil: until }]);
+    const claim = claimOf(newSigner(), (made.body as { code: string }).code, service.clock.now());
+    const { body } = await redeem(service, claim);
+    expect(body).toMatchObject({ expiresAt: until });
+    const ask = async () => (await service.ask("GET", "/api/account", { key: String(body["key"]) })).status;
+    service.clock.advance(0.75 * HOUR - 1);
+    expect(await ask()).toBe(200);
+    service.clock.advance(1);
+    expect(await ask()).toBe(401);
+  });
+
+  it("promises no access until another time, one that is over, or one before its own end", async () => {
+    const maker = await newKey({ expiresInDays: 1 });
+    const refusals = [
+      ["2026-11-20T12:50:00.000Z", {}, "validation_failed"],
+      ["2026-11-20T12:00:00.000Z", {}, "validation_failed"],
+      ["2026-11-20T14:00:00.000Z", { expiresInHours: 2.5 }, "validation_failed"],
+      ["2026-11-21T12:15:00.000Z", {}, "scope_too_wide"],
+    ] as const;
+    for (const [accessUntil, more, code] of refusals) {
+      const refused = await create(maker, { name: "A", accessUntil, ...more });
+      expect([accessUntil, errorCodeOf(refused)]).toEqual([accessUntil, code]);
+      if (accessUntil.includes("12:50"))
+        expect(refused.text).toContain("such as 2026-11-20T12:45:00.000Z or 2026-11-20T13:00:00.000Z");
+    }
   });
 
   it("names vaults of the account only", async () => {

@@ -99,8 +99,9 @@ async function issueKey(
     ...{ action: "invite.redeemed", target: { kind: "invite", id: inviteId } },
     object: { type: "invite", id: inviteId, keyId, chainAddress },
   });
-  const { scopes, vaultIds } = key.body;
-  const body = { key: key.body.key, keyId, accountId, scopes, vaultIds, chainAddress, accessLevel: "agent" as const };
+  const { scopes, vaultIds, expiresAt } = key.body;
+  const made = { key: key.body.key, keyId, accountId, scopes, vaultIds, expiresAt };
+  const body = { ...made, chainAddress, accessLevel: "agent" as const };
   return new Reply(body, { headers: key.headers });
 }
 

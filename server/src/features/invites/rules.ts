@@ -19,6 +19,7 @@ export interface WantedInvite {
   readonly vaultIds?: readonly string[] | undefined;
   /** Fractions of an hour are fine. */
   readonly expiresInHours?: number | undefined;
+  readonly accessUntil?: string | undefined;
 }
 
 export interface InviteTerms extends Pick<Rights, "scopes" | "vaultIds"> {
@@ -26,6 +27,8 @@ export interface InviteTerms extends Pick<Rights, "scopes" | "vaultIds"> {
   readonly expiresAt: number;
   /** Of the key that is made of it; null: no end. */
   readonly keyExpiresAt: number | null;
+  /** The end that was asked for; null: none. */
+  readonly accessUntil: number | null;
 }
 
 /**
@@ -35,12 +38,18 @@ export interface InviteTerms extends Pick<Rights, "scopes" | "vaultIds"> {
 export function chooseTerms(wanted: WantedInvite, maker: RightsOfMaker, now: number): InviteTerms {
   const scopes = chooseScopes(wanted.scopes, maker, "agent");
   const vaultIds = chooseVaults(wanted.vaultIds, maker);
-  const keyExpiresAt = endOf(maker);
+  const accessUntil = wanted.accessUntil === undefined ? null : Date.parse(wanted.accessUntil);
+  const keyExpiresAt = accessUntil ?? endOf(maker);
   const standard = Math.min(now + INVITE_HOURS.standard * HOUR, keyExpiresAt ?? Infinity);
   const expiresAt =
     wanted.expiresInHours === undefined ? standard : now + Math.max(1, Math.round(wanted.expiresInHours * HOUR));
-  requireNoWider({ scopes, vaultIds, expiresAt }, maker);
-  return { scopes, vaultIds, expiresAt, keyExpiresAt };
+  if (accessUntil !== null && (accessUntil <= now || accessUntil < expiresAt))
+    throw new ServiceError(
+      "validation_failed",
+      "body.accessUntil: must be in the future, and not before the invite ends",
+    );
+  requireNoWider({ scopes, vaultIds, expiresAt: Math.max(expiresAt, keyExpiresAt ?? 0) }, maker);
+  return { scopes, vaultIds, expiresAt, keyExpiresAt, accessUntil };
 }
 
 /** An invite is expired at its end, not after it; see `endExpiredInvite` for one that is said to be revoked at its end. */
@@ -83,6 +92,7 @@ export function toInvite(row: InviteRow, now: number): Invite {
     name: row.name,
     status: statusOf(row, now),
     ...parseTerms(row),
+    accessUntil: time(row.access_until),
     expiresAt: toTimestamp(row.expires_at),
     createdAt: toTimestamp(row.created_at),
     usedAt: time(row.used_at),

@@ -1,5 +1,5 @@
 /** Members of shared vaults (decisions §5): the service records who sees a vault, and only whom the chain names. */
-import { type api, MAX_MEMBERS, type VaultMember } from "@coffer/contract";
+import { type api, type HandlerInput, MAX_MEMBERS, type VaultMember } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { CreationContext, GroupHandlers, Principal, Recorded } from "../../handler.ts";
 import type { ChainVault } from "../../ports/chain.ts";
@@ -7,10 +7,20 @@ import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actAs } from "../account/act.ts";
 import { noteChange, notFound, vaultTarget } from "../acting.ts";
-import { findNamed, readVaultFor, requireOwner, requireShared, type SeenVault } from "../reach/access.ts";
+import {
+  findActingAddress,
+  findNamed,
+  hasEnded,
+  readVaultFor,
+  refuseEnded,
+  requireOwner,
+  requireShared,
+  type SeenVault,
+} from "../reach/access.ts";
 import { readChainVault } from "../reach/chain-vaults.ts";
 import { FRESHNESS } from "../reach/freshness.ts";
-import { findAccountAddress } from "../reach/store.ts";
+import { findAccountAddress, noteEnd } from "../reach/store.ts";
+import { toTimestamp } from "../timestamps.ts";
 import { endUploadsOfMember } from "../uploads/ending.ts";
 import { mergeMembers, type MemberView, toMember } from "./rules.ts";
 import { endMember, findMember, listLiveMembers, putMember, setLabel } from "./store.ts";
@@ -22,14 +32,17 @@ export const membersHandlers = (deps: Needs): GroupHandlers<typeof api.members> 
     const vault = await readVaultFor(deps.database, principal, params.vaultId);
     requireShared(vault);
     const chain = await readIfAnswered(deps, vault);
+    if (chain !== null && vault.standing === "member")
+      refuseEnded(deps, chain, await findActingAddress(deps.database, principal));
     const accountAddress = await findAccountAddress(deps.database, vault.account_id);
-    return { members: mergeMembers({ vault, accountAddress, chain }, await listLiveMembers(deps.database, vault.id)) };
+    const view = { vault, accountAddress, chain, clock: deps.clock };
+    return { members: mergeMembers(view, await listLiveMembers(deps.database, vault.id)) };
   },
 
   add: async ({ params, body }, context) => {
     const vault = await readOwned(deps.database, context.principal, params.vaultId);
     const chain = await readChainVault(deps, vault, { maxAge: 0 });
-    if (findNamed(chain, body.chainAddress) === null) throw new ServiceError("not_on_allowlist");
+    requireNamed(deps, chain, body);
     return actAs(deps, context.principal, async (act) => {
       const now = await readOwned(act, context.principal, params.vaultId);
       return addMember(deps, act, context, { vault: now, chain, ...body });
@@ -44,7 +57,8 @@ export const membersHandlers = (deps: Needs): GroupHandlers<typeof api.members> 
     if (row === null && !isOwn) throw notFound("Member");
     if (row !== null && row.removed_at !== null) return undefined;
     const chain = await readChainVault(deps, vault, { maxAge: 0 });
-    if (findNamed(chain, chainAddress) !== null) throw new ServiceError("still_on_allowlist");
+    const named = findNamed(chain, chainAddress);
+    if (named !== null && !hasEnded(deps, chain, named)) throw new ServiceError("still_on_allowlist");
     if (row === null) throw notFound("Member");
     await actAs(
       deps,
@@ -66,6 +80,23 @@ async function readOwned(queries: Queries, principal: Principal, vaultId: string
   return vault;
 }
 
+/** Throws unless the allowlist names the address now, with the end that the caller's client says it set. */
+function requireNamed(deps: Needs, chain: ChainVault, { chainAddress, until }: Body): void {
+  const named = findNamed(chain, chainAddress);
+  if (named === null) throw new ServiceError("not_on_allowlist");
+  const endsAt = named.endsAt === null ? null : toTimestamp(named.endsAt);
+  if (until !== undefined && until !== endsAt)
+    throw new ServiceError(
+      "not_on_allowlist",
+      `On the service's chain node the address's access ends at ${endsAt ?? "no time"}`,
+    );
+  if (hasEnded(deps, chain, named))
+    throw new ServiceError(
+      "not_on_allowlist",
+      `The address's access ended at ${endsAt ?? "no time"}: add it again on the chain`,
+    );
+}
+
 async function readIfAnswered(deps: Needs, vault: SeenVault): Promise<ChainVault | null> {
   try {
     return await readChainVault(deps, vault, { maxAge: FRESHNESS.listing });
@@ -75,14 +106,14 @@ async function readIfAnswered(deps: Needs, vault: SeenVault): Promise<ChainVault
   }
 }
 
-interface WantedMember {
+type Body = HandlerInput<typeof api.members.add, Principal>["body"];
+
+interface WantedMember extends Body {
   readonly vault: SeenVault;
   readonly chain: ChainVault;
-  readonly chainAddress: string;
-  readonly label?: string | undefined;
 }
 
-/** Whoever is recorded already stays as it is; only another label is written. */
+/** Whoever is recorded already stays as it is; only another label or another end is written. Whose access had ended begins anew. */
 async function addMember(
   deps: Needs,
   act: AccountAct,
@@ -91,18 +122,21 @@ async function addMember(
 ): Promise<Recorded<{ member: VaultMember }>> {
   const { principal } = context;
   const accountAddress = await findAccountAddress(act, vault.account_id);
-  const view: MemberView = { vault, accountAddress, chain };
+  const view: MemberView = { vault, accountAddress, chain, clock: deps.clock };
   const key = { vaultId: vault.id, chainAddress };
+  const endsAt = findNamed(chain, chainAddress)?.endsAt ?? null;
   const row = await findMember(act, key);
-  const isLive = row !== null && row.removed_at === null;
+  const isLive = row !== null && row.removed_at === null && row.ended_at === null;
   if (!isLive && chainAddress !== accountAddress) {
-    if ((await listLiveMembers(act, vault.id)).length >= MAX_MEMBERS) {
+    const live = (await listLiveMembers(act, vault.id)).filter(({ ended_at }) => ended_at === null);
+    if (live.length >= MAX_MEMBERS) {
       throw new ServiceError("limit_reached", `A vault has at most ${MAX_MEMBERS} members`);
     }
-    await act.run(putMember(act, { ...key, label: label ?? "", now: deps.clock.now() }));
+    await act.run(putMember(act, { ...key, label: label ?? "", endsAt, now: deps.clock.now() }));
     await recordMember(act, principal, { ...key, vault, action: "vault.member_added" });
-  } else if (isLive && label !== undefined && label !== row.label) {
-    await act.run(setLabel(act, { ...key, label }));
+  } else if (isLive && ((label !== undefined && label !== row.label) || endsAt !== row.ends_at)) {
+    if (label !== undefined) await act.run(setLabel(act, { ...key, label }));
+    await act.run(noteEnd(act, { ...key, endsAt }));
     await noteChange(act, principal, "vault.updated", vaultTarget(vault));
   }
   const member = toMember(view, chainAddress, await findMember(act, key));

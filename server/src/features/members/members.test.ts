@@ -184,7 +184,7 @@ describe("the list of members", () => {
 
   test("follows a transfer on the chain: the new owner is named, and is shown to see it once it is recorded", async () => {
     const next = await addPerson(service);
-    const signing = { address: next.chainAddress, signingKey: next.publicKey, since: 2 };
+    const signing = { address: next.chainAddress, signingKey: next.publicKey, since: 2, endsAt: null };
     const vault = await service.chain.readVault(shared.objectId, { maxAge: 0 });
     if (vault === null) throw new Error("no vault");
     service.chain.set(shared.objectId, { ...vault, owner: signing, generation: 2 });

@@ -1,6 +1,6 @@
 /** The SQL of recorded members. Rows are kept when a membership ends. */
 import { prepared, type Queries } from "../../ports/database.ts";
-import type { VaultMemberRow } from "../../ports/tables.ts";
+import type { VaultMemberRow, VaultRow } from "../../ports/tables.ts";
 
 const byAddress = prepared((build, value: { vaultId: string; chainAddress: string }) =>
   build
@@ -33,23 +33,18 @@ export function listLiveMembers(queries: Queries, vaultId: string): Promise<Vaul
   return queries.all(live(queries, { vaultId }));
 }
 
-/** Writes a new membership, in the place of one that ended. */
+/** Writes a new membership, in the place of one that is over. */
 export const putMember = prepared(
-  (build, value: { vaultId: string; chainAddress: string; label: string; now: number }) =>
-    build
+  (build, value: { vaultId: string; chainAddress: string; label: string; endsAt: number | null; now: number }) => {
+    const made = {
+      ...{ label: value.label, added_at: value.now, removed_at: null },
+      ...{ ends_at: value.endsAt, ended_at: null },
+    };
+    return build
       .insertInto("vault_members")
-      .values({
-        vault_id: value.vaultId,
-        chain_address: value.chainAddress,
-        label: value.label,
-        added_at: value.now,
-        removed_at: null,
-      })
-      .onConflict((conflict) =>
-        conflict
-          .columns(["vault_id", "chain_address"])
-          .doUpdateSet({ label: value.label, added_at: value.now, removed_at: null }),
-      ),
+      .values({ vault_id: value.vaultId, chain_address: value.chainAddress, ...made })
+      .onConflict((conflict) => conflict.columns(["vault_id", "chain_address"]).doUpdateSet(made));
+  },
 );
 
 export const setLabel = prepared((build, value: { vaultId: string; chainAddress: string; label: string }) =>
@@ -69,4 +64,52 @@ export const endMember = prepared((build, value: { vaultId: string; chainAddress
     .where("vault_id", "=", value.vaultId)
     .where("chain_address", "=", value.chainAddress)
     .where("removed_at", "is", null),
+);
+
+/** Rows whose end has been reached and not been told yet; see {@link takeEnd}. */
+const reachedEnds = prepared((build, value: { now: number; limit: number }) =>
+  build
+    .selectFrom("vault_members")
+    .select(["vault_id", "chain_address", "ends_at"])
+    .where("ended_at", "is", null)
+    .where("ends_at", "<=", value.now)
+    .where("removed_at", "is", null)
+    .orderBy("ends_at")
+    .limit(value.limit),
+);
+
+export interface ReachedEnd {
+  readonly vaultId: string;
+  readonly chainAddress: string;
+  readonly endsAt: number;
+}
+
+/** Of all accounts, the earliest first. */
+export async function listReachedEnds(queries: Queries, value: { now: number; limit: number }): Promise<ReachedEnd[]> {
+  const rows = await queries.all(reachedEnds(queries, value));
+  return rows.map(({ vault_id, chain_address, ends_at }) => ({
+    ...{ vaultId: vault_id, chainAddress: chain_address, endsAt: ends_at ?? 0 },
+  }));
+}
+
+const vaultOf = prepared((build, value: { id: string }) =>
+  build.selectFrom("vaults").selectAll().where("id", "=", value.id),
+);
+
+/** Of whatever account: for the service's own work. */
+export function findVaultOf(queries: Queries, id: string): Promise<VaultRow | null> {
+  return queries.first(vaultOf(queries, { id }));
+}
+
+/** One row for the one caller that may tell of this end. */
+export const takeEnd = prepared(
+  (build, value: { vaultId: string; chainAddress: string; endsAt: number; now: number }) =>
+    build
+      .updateTable("vault_members")
+      .set({ ended_at: value.now })
+      .where("vault_id", "=", value.vaultId)
+      .where("chain_address", "=", value.chainAddress)
+      .where("ends_at", "=", value.endsAt)
+      .where("ended_at", "is", null)
+      .where("removed_at", "is", null),
 );

@@ -31,7 +31,7 @@ async function openHandedOn(service: TestService, { isAccepted = true } = {}) {
 
 function handOn(service: TestService, objectId: string, heir: TestPerson, third: TestPerson): void {
   const entry = ({ chainAddress, publicKey }: TestPerson) => ({ address: chainAddress, signingKey: publicKey });
-  const members = [{ ...entry(third), since: 1 }];
+  const members = [{ ...entry(third), since: 1, endsAt: null, until: null }];
   service.chain.set(objectId, { ...newTestVault(entry(heir)), generation: 2, members });
 }
 

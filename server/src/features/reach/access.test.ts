@@ -124,7 +124,7 @@ describe("signing for a vault", () => {
     expect(await codeOf(write(agent))).toBe("statement_invalid");
     const vault = await service.chain.readVault(shared.objectId, { maxAge: 0 });
     if (vault === null) throw new Error("no vault");
-    const members = [{ address, signingKey: agent.publicKey, since: 1 }];
+    const members = [{ address, signingKey: agent.publicKey, since: 1, endsAt: null, until: null }];
     service.chain.set(shared.objectId, { ...vault, members });
     expect(await write(agent)).toMatchObject({ member: { address, since: 1 } });
     expect((await write(shared.owner)).member.address).toBe(shared.owner.chainAddress);

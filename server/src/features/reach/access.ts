@@ -4,10 +4,11 @@
  */
 import type { Deps } from "../../deps.ts";
 import type { Principal } from "../../handler.ts";
-import type { ChainMember, ChainVault } from "../../ports/chain.ts";
+import type { ChainListedMember, ChainMember, ChainVault } from "../../ports/chain.ts";
 import type { Queries } from "../../ports/database.ts";
 import { ServiceError } from "../../service-error.ts";
 import { notFound, reaches } from "../acting.ts";
+import { toTimestamp } from "../timestamps.ts";
 import { findVault, type OwnedVault } from "./store.ts";
 import { readChainVault } from "./chain-vaults.ts";
 import { FRESHNESS } from "./freshness.ts";
@@ -25,7 +26,7 @@ export interface SeenVault extends OwnedVault {
 }
 
 /** What asking the chain about a vault needs. */
-export type ChainDeps = Pick<Deps, "database" | "chain">;
+export type ChainDeps = Pick<Deps, "database" | "chain" | "clock">;
 
 /**
  * The vault, public or shared and live, if the caller may see it: the account's own within the key's vault limit, and shared ones of other
@@ -72,14 +73,14 @@ export function requireShared<Row extends SeenVault>(vault: Row): asserts vault 
  * Whether the caller may use the content of the vault and change what is not signed (trash, restore). Nothing is asked for a public vault
  * and for the owner of the vault's account; everybody else must be named by the vault object, as fresh as {@link FRESHNESS} wants it. Never
  * inside a transaction: it waits for the chain.
- * @throws ServiceError `not_a_member`, or `chain_unavailable`.
+ * @throws ServiceError `not_a_member`, `access_ended`, or `chain_unavailable`.
  */
 export async function requireMember(deps: ChainDeps, principal: Principal, vault: SeenVault): Promise<void> {
   if (vault.type !== "shared" || vault.standing === "owner") return;
   const address = await findActingAddress(deps.database, principal);
   const remembered = await readChainVault(deps, vault, { maxAge: FRESHNESS.authorising });
-  if (isNamed(remembered, address)) return;
-  requireNamed(await readChainVault(deps, vault, { maxAge: FRESHNESS.refusing }), address);
+  if (isLive(deps, remembered, address)) return;
+  requireLive(deps, await readChainVault(deps, vault, { maxAge: FRESHNESS.refusing }), address);
 }
 
 /**
@@ -110,7 +111,7 @@ interface WantedWriter {
 /**
  * Who the caller signs as, for the statements of a change. `generation` is what the statements name: a read from memory that does not
  * fit is repeated. Never inside a transaction: it waits for the chain.
- * @throws ServiceError `not_a_member`, `statement_invalid` for a member without a signing key, `generation_moved` for an older
+ * @throws ServiceError `not_a_member`, `access_ended`, `statement_invalid` for a member without a signing key, `generation_moved` for an older
  * generation, `chain_unavailable` also for one that the service's node has not seen.
  */
 export async function requireWriter(
@@ -121,9 +122,9 @@ export async function requireWriter(
 ): Promise<Writer> {
   const address = await findActingAddress(deps.database, principal);
   const remembered = await readChainVault(deps, vault, { maxAge });
-  const again = rereadAge(remembered, address, generation);
+  const again = rereadAge(deps, remembered, address, generation);
   const chain = again === null ? remembered : await readChainVault(deps, vault, { maxAge: again });
-  const member = requireNamed(chain, address);
+  const member = requireLive(deps, chain, address);
   if (chain.generation > generation && !orEarlier) throw new ServiceError("generation_moved");
   if (chain.generation < generation) {
     throw new ServiceError("chain_unavailable", "The service's chain node has not seen that generation yet");
@@ -135,11 +136,17 @@ export async function requireWriter(
 }
 
 /** How old the read may be that decides in the place of a remembered one, in milliseconds; null: what is remembered decides. */
-function rereadAge(remembered: ChainVault, address: string | null, generation: number): number | null {
-  if (!isNamed(remembered, address)) return FRESHNESS.refusing;
+function rereadAge(
+  deps: Pick<Deps, "clock">,
+  remembered: ChainVault,
+  address: string | null,
+  generation: number,
+): number | null {
+  if (!isLive(deps, remembered, address)) return FRESHNESS.refusing;
   // Generations only rise: what was signed for an older one stays refused.
   if (remembered.generation > generation) return null;
-  return remembered.generation === generation && isNamed(remembered, address, { signing: true }) ? null : 0;
+  const signs = remembered.generation === generation && requireLive(deps, remembered, address).signingKey.length === 32;
+  return signs ? null : 0;
 }
 
 /** The chain address a caller acts with: its key's, else at the owner's level the account's linked one, else none. */
@@ -148,19 +155,37 @@ export async function findActingAddress(queries: Queries, principal: Principal):
   return principal.accessLevel === "owner" ? findAccountAddress(queries, principal.accountId) : null;
 }
 
-/** The owner's or a member's live entry of an address; null: the allowlist does not name it. */
-export function findNamed(chain: ChainVault, address: string): ChainMember | null {
-  if (chain.owner.address === address) return chain.owner;
-  return chain.members.find((member) => member.address === address) ?? null;
+/** The owner's or a member's entry of an address, the one that has not ended before others; null: the allowlist does not name it. */
+export function findNamed(chain: ChainVault, address: string): ChainListedMember | null {
+  if (chain.owner.address === address) return { ...chain.owner, until: null };
+  const entries = chain.members.filter((member) => member.address === address);
+  return entries.find(({ until }) => until === null) ?? entries.at(-1) ?? null;
 }
 
-function isNamed(chain: ChainVault, address: string | null, { signing = false } = {}): boolean {
-  const member = address === null ? null : findNamed(chain, address);
-  return member !== null && (!signing || member.signingKey.length === 32);
+/** Whether the entry's time is over: by the chain's mark, its clock or this service's, whichever says so first. */
+export function hasEnded({ clock }: Pick<Deps, "clock">, chain: ChainVault, entry: ChainListedMember): boolean {
+  if (entry.until !== null) return true;
+  return entry.endsAt !== null && entry.endsAt <= Math.max(chain.time, clock.now());
 }
 
-function requireNamed(chain: ChainVault, address: string | null): ChainMember {
-  const member = address === null ? null : findNamed(chain, address);
-  if (member === null) throw new ServiceError("not_a_member");
-  return member;
+function isLive(deps: Pick<Deps, "clock">, chain: ChainVault, address: string | null): boolean {
+  const entry = address === null ? null : findNamed(chain, address);
+  return entry !== null && !hasEnded(deps, chain, entry);
+}
+
+/** The live entry of an address. Throws `not_a_member`, and `access_ended` with the time for one that has ended. */
+function requireLive(deps: Pick<Deps, "clock">, chain: ChainVault, address: string | null): ChainMember {
+  const entry = address === null ? null : findNamed(chain, address);
+  if (entry !== null && !hasEnded(deps, chain, entry)) return entry;
+  refuseEnded(deps, chain, address);
+  throw new ServiceError("not_a_member");
+}
+
+/** Throws `access_ended` for an address whose last entry, swept off the allowlist or not, came to its end. */
+export function refuseEnded(deps: Pick<Deps, "clock">, chain: ChainVault, address: string | null): void {
+  if (address === null) return;
+  const last = findNamed(chain, address) ?? chain.former.findLast((entry) => entry.address === address) ?? null;
+  if (last === null || last.endsAt === null || !hasEnded(deps, chain, { ...last, until: null })) return;
+  const message = `The chain address's access to the vault ended at ${toTimestamp(last.endsAt)}`;
+  throw new ServiceError("access_ended", message);
 }

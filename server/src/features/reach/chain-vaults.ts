@@ -4,7 +4,7 @@ import { type ChainVault, ChainUnavailableError, OtherChainError } from "../../p
 import { DatabaseFullError, DatabaseUnavailableError } from "../../ports/database.ts";
 import type { VaultRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
-import { noteChainFacts } from "./store.ts";
+import { listEnds, noteChainFacts, noteEnd } from "./store.ts";
 
 type ChainDeps = Pick<Deps, "database" | "chain">;
 type VaultOnChain = Pick<VaultRow, "id" | "chain_object_id" | "chain_generation" | "owner_address">;
@@ -54,12 +54,23 @@ export async function askChain(
   }
 }
 
+/** Who is marked as ended has the end that it had; whoever was added again has another. */
+async function noteEnds(database: Deps["database"], vaultId: string, { members }: ChainVault): Promise<void> {
+  const ends = new Map(members.filter(({ until }) => until === null).map(({ address, endsAt }) => [address, endsAt]));
+  for (const { chain_address: chainAddress, ends_at: noted } of await listEnds(database, vaultId)) {
+    const endsAt = ends.get(chainAddress);
+    if (endsAt !== undefined && endsAt !== noted)
+      await database.run(noteEnd(database, { vaultId, chainAddress, endsAt }));
+  }
+}
+
 /** A hint that cannot be written is no reason to refuse a read. */
 async function noteFacts({ database }: Pick<Deps, "database">, id: string, found: ChainVault): Promise<void> {
   try {
     await database.run(
       noteChainFacts(database, { id, generation: found.generation, ownerAddress: found.owner.address }),
     );
+    await noteEnds(database, id, found);
   } catch (error) {
     if (error instanceof DatabaseFullError || error instanceof DatabaseUnavailableError) return;
     throw error;

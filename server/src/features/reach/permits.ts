@@ -9,7 +9,7 @@ import { ServiceError } from "../../service-error.ts";
 import { requireMember, requireWriter, type SeenVault, type Writer } from "./access.ts";
 import { FRESHNESS } from "./freshness.ts";
 
-type ChainDeps = Pick<Deps, "database" | "chain">;
+type ChainDeps = Pick<Deps, "database" | "chain" | "clock">;
 
 /** What one request has been allowed so far. */
 export interface Permits {

@@ -41,6 +41,34 @@ export const noteChainFacts = prepared((build, value: { id: string; generation: 
     .where("chain_generation", "<=", value.generation),
 );
 
+const endsOf = prepared((build, value: { vaultId: string }) =>
+  build
+    .selectFrom("vault_members")
+    .select(["chain_address", "ends_at"])
+    .where("vault_id", "=", value.vaultId)
+    .where("removed_at", "is", null),
+);
+
+/** The ends of recorded memberships, as they were last seen. */
+export function listEnds(
+  queries: Queries,
+  vaultId: string,
+): Promise<{ chain_address: string; ends_at: number | null }[]> {
+  return queries.all(endsOf(queries, { vaultId }));
+}
+
+/** Another end of a recorded membership that the chain names. One that was told of stays: whoever was added again is recorded anew. */
+export const noteEnd = prepared((build, value: { vaultId: string; chainAddress: string; endsAt: number | null }) =>
+  build
+    .updateTable("vault_members")
+    .set({ ends_at: value.endsAt })
+    .where("vault_id", "=", value.vaultId)
+    .where("chain_address", "=", value.chainAddress)
+    .where("removed_at", "is", null)
+    .where("ended_at", "is", null)
+    .where((row) => row("ends_at", "is distinct from", value.endsAt)),
+);
+
 /** A vault's row with the account's default vault beside it. */
 export interface OwnedVault extends VaultRow {
   default_vault_id: string;

@@ -7,7 +7,7 @@ import { FRESHNESS } from "./freshness.ts";
 
 /** Nothing is asked for a public vault and for the owner of the vault's account. */
 export function watchMembership(
-  deps: Pick<Deps, "database" | "chain">,
+  deps: Pick<Deps, "database" | "chain" | "clock">,
   context: RequestContext<Principal>,
   vault: SeenVault | null,
 ): void {

@@ -26,7 +26,7 @@ const [fileId, versionId, folderId] = [randomUUID(), randomUUID(), randomUUID()]
 
 function writerAt(generation: number, plainNames = false): Writer {
   const owner = { address: signer.chainAddress, signingKey: signer.publicKey };
-  const chain = { ...newTestVault(owner, { generation, plainNames }), objectId: vault, readAt: 0 };
+  const chain = { ...newTestVault(owner, { generation, plainNames }), objectId: vault, readAt: 0, time: 0 };
   return { chain, member: chain.owner };
 }
 

@@ -102,6 +102,7 @@ export function listVaultsOfMember(
     .select("accounts.default_vault_id")
     .where("vault_members.chain_address", "=", member.chainAddress)
     .where("vault_members.removed_at", "is", null)
+    .where("vault_members.ended_at", "is", null)
     .where("vaults.account_id", "<>", member.accountId)
     .where("vaults.trashed_at", "is", null);
   return queries.all(pageOf(query, page));

@@ -47,6 +47,7 @@ const ELSEWHERE: readonly EventKind[] = [
   "account.plan_changed",
   "vault.member_added",
   "vault.member_removed",
+  "vault.member_ended",
   "webhook.test",
 ];
 

@@ -30,12 +30,14 @@ function ownerHandlers(state: State) {
       if (live.length >= MAX_INVITES) throw new Failure("limit_reached");
       if (body.scopes?.some((scope) => !AGENT_SCOPES.includes(scope)) === true) throw new Failure("scope_owner_only");
       refuseForeignVaults(state, accountId, body.vaultIds);
-      const keyExpiresAt = lifeOf(caller);
+      const { accessUntil = null } = body;
+      const keyExpiresAt = accessUntil ?? lifeOf(caller);
       const rights = { scopes: body.scopes ?? null, vaultIds: body.vaultIds ?? null };
       refuseWider(caller, { ...rights, expiresAt: keyExpiresAt });
       const code = renderInviteCode(crypto.getRandomValues(new Uint8Array(32)));
-      const expiresAt = timestamp(state, (body.expiresInHours ?? INVITE_HOURS.standard) * HOUR_MS);
-      const made = { id: crypto.randomUUID(), name: body.name, ...rights, expiresAt, createdAt: timestamp(state) };
+      const expiresAt = endOf(state, body);
+      const createdAt = timestamp(state);
+      const made = { id: crypto.randomUUID(), name: body.name, ...rights, accessUntil, expiresAt, createdAt };
       const unused = { status: "created", usedAt: null, revokedAt: null, keyId: null, chainAddress: null } as const;
       const value = { ...made, ...unused, addressProof: null, signingKey: null };
       state.invites.set(made.id, { accountId, sequence: state.next(), value, code, keyExpiresAt });
@@ -82,9 +84,20 @@ function redeemHandlers(state: State) {
       };
       row.value = { ...value, ...used, usedAt: timestamp(state) };
       recordRedeem(state, visitor, row, chainAddress);
-      return { key: key.text, keyId: key.value.id, accountId, scopes, vaultIds, chainAddress, accessLevel: "agent" };
+      const { text, value: made } = key;
+      const rights = { accountId, scopes, vaultIds, expiresAt: made.expiresAt };
+      return { key: text, keyId: made.id, ...rights, chainAddress, accessLevel: "agent" };
     },
   } satisfies Partial<GroupHandlers<typeof api.invites, Visitor>>;
+}
+
+/** When the invite ends: with the access that it gives, at the latest. */
+function endOf(state: State, { expiresInHours, accessUntil }: Input<typeof api.invites.create>["body"]): string {
+  const asked = timestamp(state, (expiresInHours ?? INVITE_HOURS.standard) * HOUR_MS);
+  if (accessUntil === undefined) return asked;
+  if (accessUntil <= timestamp(state) || (expiresInHours !== undefined && accessUntil < asked))
+    throw new Failure("validation_failed", "body.accessUntil: must be in the future, and not before the invite ends");
+  return asked < accessUntil ? asked : accessUntil;
 }
 
 /** null: there is none. */

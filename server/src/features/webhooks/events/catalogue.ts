@@ -46,6 +46,10 @@ const ENTRIES: Entries = {
   "vault.deleted": ["A vault was deleted for good with its files", vault],
   "vault.member_added": ["A chain address became a member of a shared vault", member],
   "vault.member_removed": ["A chain address is no longer a member of a shared vault", member],
+  "vault.member_ended": [
+    "A chain address's membership of a shared vault came to its end",
+    { ...member, endsAt: "2026-11-20T17:00:00.000Z" },
+  ],
   "api_key.created": ["An API key was made", apiKey],
   "api_key.revoked": ["An API key was revoked", apiKey],
   "invite.created": ["An invite was made", invite],

@@ -1,0 +1,77 @@
+/** Telling of memberships that came to their end by themselves: once for each end, by whichever process runs the jobs. */
+import type { Deps } from "../../deps.ts";
+import type { ChainVault } from "../../ports/chain.ts";
+import type { VaultRow } from "../../ports/tables.ts";
+import { ServiceError } from "../../service-error.ts";
+import { actOn } from "../account/act.ts";
+import { findNamed } from "../reach/access.ts";
+import { readChainVault } from "../reach/chain-vaults.ts";
+import { noteEnd } from "../reach/store.ts";
+import { toTimestamp } from "../timestamps.ts";
+import { endUploadsOfMember } from "../uploads/ending.ts";
+import { findVaultOf, listReachedEnds, type ReachedEnd, takeEnd } from "./store.ts";
+
+type Needs = Pick<Deps, "database" | "clock" | "random" | "chain">;
+
+/** Ends looked at in one run; the next one goes on. */
+const BATCH = 200;
+
+/**
+ * Tells of every end that the service's clock and the chain's have reached, as `vault.member_ended`, and ends the uploads of whose it was. An
+ * end that the owner put off meanwhile is noted instead. Where the chain cannot be read, the next run looks again.
+ */
+export async function tellEnds(deps: Needs, signal: AbortSignal): Promise<{ ended: number }> {
+  if (deps.chain === null) return { ended: 0 };
+  const reached = await listReachedEnds(deps.database, { now: deps.clock.now(), limit: BATCH });
+  let ended = 0;
+  for (const [vaultId, ofVault] of Map.groupBy(reached, (end) => end.vaultId)) {
+    if (signal.aborted) break;
+    const vault = await findVaultOf(deps.database, vaultId);
+    const chain = vault === null ? null : await readTwice(deps, vault);
+    if (vault === null || chain === null) continue;
+    for (const end of ofVault) if (await tellEnd(deps, vault, chain, end)) ended += 1;
+  }
+  return { ended };
+}
+
+/** The second read began when the first one had told the time: what it shows of ends is no older than that. */
+async function readTwice(deps: Needs, vault: VaultRow): Promise<ChainVault | null> {
+  try {
+    const { time } = await readChainVault(deps, vault, { maxAge: 0 });
+    return { ...(await readChainVault(deps, vault, { maxAge: 0 })), time };
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === "chain_unavailable") return null;
+    throw error;
+  }
+}
+
+/** Whether this call told of it. */
+async function tellEnd(deps: Needs, vault: VaultRow, chain: ChainVault, end: ReachedEnd): Promise<boolean> {
+  const { vaultId, chainAddress, endsAt } = end;
+  const named = findNamed(chain, chainAddress);
+  if (named !== null && named.until === null && named.endsAt !== endsAt) {
+    await deps.database.run(noteEnd(deps.database, { vaultId, chainAddress, endsAt: named.endsAt }));
+    return false;
+  }
+  // The service's clock is ahead of the chain's: until the chain has reached it too, the end can be put off.
+  if (named !== null && named.until === null && endsAt > chain.time) return false;
+  const target = { id: chainAddress, vaultId };
+  const isTold = await actOn(
+    deps,
+    vault.account_id,
+    async (act) => {
+      // A vault that went to another account meanwhile is told of there.
+      act.requireAccount((await findVaultOf(act, vaultId))?.account_id ?? vault.account_id);
+      const taken = await act.run(takeEnd(act, { vaultId, chainAddress, endsAt, now: deps.clock.now() }));
+      if (taken === 0) return false;
+      await act.note({
+        ...{ action: "vault.member_ended", actor: null, target: { kind: "vault_member", ...target } },
+        object: { type: "vault_member", ...target, endsAt: toTimestamp(endsAt) },
+      });
+      return true;
+    },
+    { freesSpace: true },
+  );
+  if (isTold) await endUploadsOfMember(deps, { accountId: vault.account_id, vaultId, chainAddress });
+  return isTold;
+}
