@@ -9,6 +9,7 @@ export const CRYPTO_STEPS = [
   "ids",
   "start",
   "record",
+  "ladder",
   "wrap",
   "commitment",
   "length",

@@ -4,6 +4,7 @@ import { concatBytes, encodeU16 } from "./bytes.ts";
 import { parseEntryStatement } from "./entry-statement.ts";
 import { encodeEnvelope, parseEnvelope } from "./envelope.ts";
 import { CryptoError } from "./errors.ts";
+import { parseLadderStep } from "./ladder.ts";
 import { parseMetadata, parsePaddedMetadata } from "./metadata.ts";
 import { parseRecord } from "./records.ts";
 import { parseVersionStatement } from "./version-statement.ts";
@@ -22,6 +23,11 @@ const record = fc
   .tuple(fc.uint8Array({ minLength: 104, maxLength: 104 }), fc.uint8Array({ minLength: 1, maxLength: 300 }))
   .map(([fixed, sealedKey]) => concatBytes(fixed, encodeU16(sealedKey.length), sealedKey, new Uint8Array(64)));
 
+/** A step from the highest place down, so that the parser goes on. */
+const ladderStep = fc
+  .tuple(fc.uint8Array({ minLength: 32, maxLength: 32 }), fc.uint8Array({ minLength: 152, maxLength: 152 }))
+  .map(([vault, rest]) => concatBytes(vault, new Uint8Array(16).fill(255), rest));
+
 /** Metadata whose first field is right, so that the parser goes on. */
 const metadata = fc
   .tuple(fc.nat(260), fc.uint8Array({ maxLength: 520 }))
@@ -31,6 +37,7 @@ const PARSERS: readonly (readonly [string, fc.Arbitrary<Uint8Array>, (bytes: Uin
   ["a version statement", of(364), parseVersionStatement],
   ["an entry statement", of(281), parseEntryStatement],
   ["a record", fc.oneof(of(171, 500), record), parseRecord],
+  ["a step of the ladder", fc.oneof(of(200), ladderStep), parseLadderStep],
   [
     "an envelope",
     fc.oneof(

@@ -23,6 +23,14 @@ export {
 } from "./export-statement.ts";
 export type { KeyPlace, SealedVaultKey, VaultKeyWrap } from "./key-wrap.ts";
 export {
+  isOnLadder,
+  LADDER_STEP_BYTES,
+  makeLadderStep,
+  openLadderStep,
+  parseLadderStep,
+  type LadderStep,
+} from "./ladder.ts";
+export {
   findSigner,
   isMemberIn,
   type FormerEntry,

@@ -7,7 +7,7 @@ import { SecretKey } from "./secret-key.ts";
 export const VAULT_KEY_BYTES = 32;
 
 /** What a subkey is for. The vault key itself encrypts nothing. */
-export type SubkeyUse = "wrap" | "metadata" | "name-index" | "check";
+export type SubkeyUse = "wrap" | "metadata" | "name-index" | "ladder" | "check";
 
 /** The key of one vault and one generation, opened. Its text forms are redacted. */
 export class VaultKey extends SecretKey {
