@@ -42,7 +42,7 @@ export const ERROR_FACTS = {
   storage_quota: [403, false],
   limit_reached: [403, false],
   not_a_member: [403, false],
-  access_ended: [403, false],
+  membership_ended: [403, false],
   not_found: [404, false],
   method_not_allowed: [405, false],
   request_timeout: [408, true],

@@ -75,14 +75,14 @@ const contentErrors = [
   "precondition_failed",
   "trashed",
   "not_a_member",
-  "access_ended",
+  "membership_ended",
   "chain_unavailable",
 ] as const;
 
 /** What changes of a shared vault are refused for. */
 const sharedErrors = [
   "not_a_member",
-  "access_ended",
+  "membership_ended",
   "statement_invalid",
   "generation_moved",
   "names_outdated",
@@ -141,7 +141,7 @@ export const filesGroup = {
     }),
     status: 200,
     output: pageOf("files", file),
-    errors: ["not_found", "not_a_member", "access_ended", "chain_unavailable"],
+    errors: ["not_found", "not_a_member", "membership_ended", "chain_unavailable"],
   }),
   get: endpoint({
     ...read,
@@ -152,7 +152,7 @@ export const filesGroup = {
     params: fileParams,
     status: 200,
     output: z.object({ file }),
-    errors: ["not_found", "not_a_member", "access_ended", "chain_unavailable"],
+    errors: ["not_found", "not_a_member", "membership_ended", "chain_unavailable"],
   }),
   content: endpoint({
     ...read,
@@ -225,7 +225,7 @@ export const filesGroup = {
     status: 200,
     otherStatuses: [204],
     output: z.object({ file }),
-    errors: ["not_found", "owner_only", "not_a_member", "access_ended", ...OWNER_PROOF_ERRORS],
+    errors: ["not_found", "owner_only", "not_a_member", "membership_ended", ...OWNER_PROOF_ERRORS],
   }),
   restore: endpoint({
     ...write,

@@ -27,7 +27,7 @@ export type Folder = z.infer<typeof folder>;
 
 const sharedErrors = [
   "not_a_member",
-  "access_ended",
+  "membership_ended",
   "statement_invalid",
   "generation_moved",
   "names_outdated",
@@ -76,7 +76,7 @@ export const foldersGroup = {
     }),
     status: 200,
     output: pageOf("folders", folder),
-    errors: ["not_found", "not_a_member", "access_ended", "chain_unavailable"],
+    errors: ["not_found", "not_a_member", "membership_ended", "chain_unavailable"],
   }),
   get: endpoint({
     ...member,
@@ -89,7 +89,7 @@ export const foldersGroup = {
     params: folderParams,
     status: 200,
     output: z.object({ folder }),
-    errors: ["not_found", "not_a_member", "access_ended", "chain_unavailable"],
+    errors: ["not_found", "not_a_member", "membership_ended", "chain_unavailable"],
   }),
   update: endpoint({
     ...write,
@@ -128,7 +128,7 @@ export const foldersGroup = {
     params: folderParams,
     status: 200,
     output: z.object({ folder }),
-    errors: ["not_found", "not_a_member", "access_ended", "chain_unavailable"],
+    errors: ["not_found", "not_a_member", "membership_ended", "chain_unavailable"],
   }),
   restore: endpoint({
     ...write,

@@ -82,7 +82,7 @@ export const membersGroup = {
     status: 200,
     /** At most {@link MAX_MEMBERS} and the owner, so there are no pages. */
     output: z.object({ members: z.array(vaultMember) }),
-    errors: ["not_found", "public_vault", "access_ended"],
+    errors: ["not_found", "public_vault", "membership_ended"],
   }),
   add: endpoint({
     ...manage,
@@ -146,7 +146,7 @@ export const vaultKeysGroup = {
     }),
     status: 200,
     output: pageOf("keys", vaultKeyRecord),
-    errors: [...chainErrors, "not_a_member", "access_ended"],
+    errors: [...chainErrors, "not_a_member", "membership_ended"],
   }),
   publish: endpoint({
     ...use,
@@ -167,7 +167,7 @@ export const vaultKeysGroup = {
     errors: [
       ...chainErrors,
       "not_a_member",
-      "access_ended",
+      "membership_ended",
       "statement_invalid",
       "generation_moved",
       "key_exists",
@@ -195,7 +195,7 @@ export const folderNamesGroup = {
     query: z.strictObject({ folderId: z.optional(uuid) }),
     status: 200,
     output: folderKey,
-    errors: [...chainErrors, "not_a_member", "access_ended"],
+    errors: [...chainErrors, "not_a_member", "membership_ended"],
   }),
   stage: endpoint({
     ...use,
@@ -219,6 +219,13 @@ export const folderNamesGroup = {
       /** Live entries that still lack one under the wanted key. */
       remaining: z.int(),
     }),
-    errors: [...chainErrors, "not_a_member", "access_ended", "statement_invalid", "generation_moved", "name_exists"],
+    errors: [
+      ...chainErrors,
+      "not_a_member",
+      "membership_ended",
+      "statement_invalid",
+      "generation_moved",
+      "name_exists",
+    ],
   }),
 } as const;

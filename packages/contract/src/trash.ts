@@ -29,7 +29,7 @@ export const trashGroup = {
     status: 200,
     /** One of the two is empty, by `kind`. */
     output: z.object({ files: z.array(file), vaults: z.array(vault), nextCursor: z.nullable(z.string()) }),
-    errors: ["not_found", "not_a_member", "access_ended", "chain_unavailable"],
+    errors: ["not_found", "not_a_member", "membership_ended", "chain_unavailable"],
   }),
   empty: endpoint({
     id: "trash.empty",

@@ -2,7 +2,15 @@
 import { createHmac, hash } from "node:crypto";
 import { renderInviteCode } from "@coffer/contract/key-text";
 import { describe, expect, it } from "vitest";
-import { MAX_TOLD, parseInviteText, renderInviteText, type ToldVault, type ToldVaults } from "./invite-text.ts";
+import {
+  MAX_TOLD,
+  parseInviteText,
+  renderInviteText,
+  type Told,
+  TOLD_NOTHING,
+  type ToldVault,
+  type ToldVaults,
+} from "./invite-text.ts";
 import { checkAddressProof } from "./proving.ts";
 
 const CODE = renderInviteCode(new Uint8Array(32).fill(7));
@@ -12,14 +20,17 @@ const toldOf = (index: number): ToldVault => ({
   chainObjectId: `0x${"ab".repeat(32)}`,
   ownerAddress: `0x${"cd".repeat(32)}`,
 });
-const TOLD: ToldVaults = { chainId: CHAIN_ID, vaults: [toldOf(1)] };
+const TOLD: Told = { accessUntil: null, vaults: { chainId: CHAIN_ID, vaults: [toldOf(1)] } };
+const END = "2026-11-23T12:15:00.000Z";
 const ENCODED = [
-  "012b",
+  "01ffffffffffffffff2b",
   Buffer.from(CHAIN_ID).toString("hex"),
   "00000001111142228333000000000001",
   "ab".repeat(32),
   "cd".repeat(32),
 ].join("");
+
+const HEAD = ENCODED.slice(0, 18);
 
 function textOf(hex: string, secret = "A".repeat(43)): string {
   return `${CODE}.${secret}.${Buffer.from(hex, "hex").toString("base64url")}`;
@@ -30,15 +41,26 @@ describe("an invite's text", () => {
     const text = renderInviteText(CODE, TOLD);
     expect(Buffer.from(text.split(".")[2] ?? "", "base64url").toString("hex")).toBe(ENCODED);
     expect(parseInviteText(` ${text}\n`)).toMatchObject({ code: CODE, told: TOLD });
-    const many = { chainId: CHAIN_ID, vaults: Array.from({ length: MAX_TOLD }, (_, index) => toldOf(index)).reverse() };
-    const read = parseInviteText(renderInviteText(CODE, many)).told?.vaults ?? [];
+    const many = Array.from({ length: MAX_TOLD }, (_, index) => toldOf(index)).reverse();
+    const told = { accessUntil: null, vaults: { chainId: CHAIN_ID, vaults: many } };
+    const read = parseInviteText(renderInviteText(CODE, told)).told.vaults?.vaults ?? [];
     expect(read).toHaveLength(MAX_TOLD);
-    expect(new Set(read.map(({ vaultId }) => vaultId))).toEqual(new Set(many.vaults.map(({ vaultId }) => vaultId)));
+    expect(new Set(read.map(({ vaultId }) => vaultId))).toEqual(new Set(many.map(({ vaultId }) => vaultId)));
+  });
+
+  it("tells when the access ends, with vaults and without", () => {
+    const told = (text: string) => Buffer.from(text.split(".")[2] ?? "", "base64url").toString("hex");
+    const alone = renderInviteText(CODE, { accessUntil: END, vaults: null });
+    expect(told(alone)).toBe(`01${Date.parse(END).toString(16).padStart(16, "0")}`);
+    expect(parseInviteText(alone).told).toEqual({ accessUntil: END, vaults: null });
+    const both = { ...TOLD, accessUntil: END };
+    expect(parseInviteText(renderInviteText(CODE, both)).told).toEqual(both);
+    expect(() => renderInviteText(CODE, { accessUntil: "2026-11-23T12:14:00.000Z", vaults: null })).toThrow(RangeError);
   });
 
   it("goes on without telling anything: a code, and a code with a secret", () => {
-    expect(parseInviteText(CODE)).toEqual({ code: CODE, secret: null, told: null, toldBytes: null });
-    expect(parseInviteText(renderInviteText(CODE))).toMatchObject({ code: CODE, told: null });
+    expect(parseInviteText(CODE)).toEqual({ code: CODE, secret: null, told: TOLD_NOTHING, toldBytes: null });
+    expect(parseInviteText(renderInviteText(CODE))).toMatchObject({ code: CODE, told: TOLD_NOTHING });
     expect(renderInviteText(CODE)).toMatch(/^cofi_\w{49}\.[\w-]{43}$/);
   });
 
@@ -51,9 +73,11 @@ describe("an invite's text", () => {
     "a vault twice": `${ENCODED}${vault}`,
     "vaults out of order": `${ENCODED}${"00".repeat(16)}${vault.slice(32)}`,
     "too many vaults": `${ENCODED.slice(0, -160)}${Array.from({ length: MAX_TOLD + 1 }, (_, at) => at.toString(16).padStart(32, "0") + vault.slice(32)).join("")}`,
-    "a chain id that ends early": `0120${ENCODED.slice(4)}`,
-    "a chain id that is none": ENCODED.replace(/^012b../, "012b30"),
+    "a chain id that ends early": `${HEAD}20${ENCODED.slice(20)}`,
+    "a chain id that is none": `${HEAD}2b30${ENCODED.slice(22)}`,
     nothing: "01",
+    "neither an end nor vaults": HEAD,
+    "an end that is no quarter of an hour": `01${(Date.parse(END) + 1).toString(16).padStart(16, "0")}`,
   };
   it.each(Object.entries(wrong))("is none with %s", (_, hex) => {
     expect(() => parseInviteText(textOf(hex))).toThrow(expect.objectContaining({ code: "invalid_request" }) as Error);
@@ -67,9 +91,10 @@ describe("an invite's text", () => {
   });
 
   it("is not made of what no vault can be", () => {
+    const telling = (vaults: ToldVaults): Told => ({ accessUntil: null, vaults });
     const broken = { ...toldOf(1), ownerAddress: `0x${"zz".repeat(32)}` };
-    expect(() => renderInviteText(CODE, { chainId: CHAIN_ID, vaults: [broken] })).toThrow(RangeError);
-    expect(() => renderInviteText(CODE, { chainId: "no chain", vaults: [toldOf(1)] })).toThrow(RangeError);
+    expect(() => renderInviteText(CODE, telling({ chainId: CHAIN_ID, vaults: [broken] }))).toThrow(RangeError);
+    expect(() => renderInviteText(CODE, telling({ chainId: "no chain", vaults: [toldOf(1)] }))).toThrow(RangeError);
   });
 });
 

@@ -1,6 +1,7 @@
 /** The text of an invite: what the inviter's client makes and the agent is handed over another way than the service (file-format §13). */
 import { invitesGroup } from "@coffer/contract/invites";
 import { isInviteCode } from "@coffer/contract/key-text";
+import { endProblem } from "@coffer/contract/shared-vaults";
 import { fromBase64, toBase64, toHex } from "../digest.ts";
 import { ContractError } from "../errors.ts";
 
@@ -20,11 +21,20 @@ export interface ToldVaults {
   readonly vaults: readonly ToldVault[];
 }
 
+/** What an invite's maker tells with it, past the service. */
+export interface Told {
+  /** When the access that it gives ends, as its maker set it (RFC 3339, a whole quarter of an hour); null: it has no end. */
+  readonly accessUntil: string | null;
+  readonly vaults: ToldVaults | null;
+}
+
+export const TOLD_NOTHING: Told = { accessUntil: null, vaults: null };
+
 export interface InviteText {
   readonly code: string;
   /** 32 bytes; null: a code alone, and then nobody can check later whose address it is. */
   readonly secret: Uint8Array | null;
-  readonly told: ToldVaults | null;
+  readonly told: Told;
   /** What `told` was parsed from. */
   readonly toldBytes: Uint8Array | null;
 }
@@ -34,18 +44,19 @@ export const MAX_TOLD = 64;
 
 const SECRET_BYTES = 32;
 
-/** The code with a fresh secret behind it, 256 bits in base64url, and what is told of vaults. */
-export function renderInviteText(code: string, told: ToldVaults | null = null): string {
+/** The code with a fresh secret behind it, 256 bits in base64url, and what is told. */
+export function renderInviteText(code: string, told: Told = TOLD_NOTHING): string {
   const parts = [code, toBase64url(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))];
-  return (told === null ? parts : [...parts, toBase64url(encodeTold(told))]).join(".");
+  const hasTold = told.accessUntil !== null || told.vaults !== null;
+  return (hasTold ? [...parts, toBase64url(encodeTold(told))] : parts).join(".");
 }
 
 /** @throws ContractError `invalid_request` for what is no invite: nothing was sent. */
 export function parseInviteText(text: string): InviteText {
   const [, code = "", secret, rest] = /^([^.]{0,256})(?:\.([\w-]{43})(?:\.([\w-]{1,7000}))?)?$/.exec(text.trim()) ?? [];
   const toldBytes = rest === undefined ? null : fromBase64url(rest);
-  const told = toldBytes === null ? null : decodeTold(toldBytes);
-  if (!isInviteCode(code) || (rest !== undefined && told === null)) throw notAnInvite();
+  const told = rest === undefined ? TOLD_NOTHING : toldBytes === null ? null : decodeTold(toldBytes);
+  if (!isInviteCode(code) || told === null) throw notAnInvite();
   // The last of 43 characters holds two bits that belong to no byte: they are not looked at, as before.
   return { code, secret: secret === undefined ? null : bytesOfBase64url(secret), told, toldBytes };
 }
@@ -55,36 +66,63 @@ function notAnInvite(): ContractError {
 }
 
 const VERSION = 1;
+const HEAD_BYTES = 1 + 8;
+const NO_END = (1n << 64n) - 1n;
 const VAULT_BYTES = 16 + 32 + 32;
 /** As a network configuration names it: a digest in base58. */
 const CHAIN_ID = /^[1-9A-HJ-NP-Za-km-z]{32,64}$/;
 
-/** 01 ‖ length of the chain id (1) ‖ chain id ‖ (uuid(16) ‖ object id(32) ‖ owner(32)) for each vault, in the order of their uuids. */
-function encodeTold({ chainId, vaults }: ToldVaults): Uint8Array {
-  const sorted = vaults
-    .map(({ vaultId, chainObjectId, ownerAddress }) => ({ vaultId, chainObjectId, ownerAddress }))
-    .sort((a, b) => (a.vaultId < b.vaultId ? -1 : 1));
-  const text = new TextEncoder().encode(chainId);
-  const hex = sorted.map(
-    (vault) => vault.vaultId.replaceAll("-", "") + hexOf(vault.chainObjectId) + hexOf(vault.ownerAddress),
-  );
-  const bytes = Uint8Array.of(VERSION, text.length, ...text, ...bytesOfHex(hex.join("")));
-  if (JSON.stringify(decodeTold(bytes)) !== JSON.stringify({ chainId, vaults: sorted }))
-    throw new RangeError("an invite cannot tell of these vaults");
+/**
+ * 01 ‖ end of the access (8 bytes, big endian, milliseconds since 1970; all ones: none) and, where it tells of vaults, length of the chain
+ * id (1) ‖ chain id ‖ (uuid(16) ‖ object id(32) ‖ owner(32)) for each vault, in the order of their uuids.
+ */
+function encodeTold({ accessUntil, vaults }: Told): Uint8Array {
+  const head = new Uint8Array(HEAD_BYTES);
+  head[0] = VERSION;
+  new DataView(head.buffer).setBigUint64(1, accessUntil === null ? NO_END : BigInt(Date.parse(accessUntil)));
+  const sorted = vaults === null ? null : inOrder(vaults);
+  const bytes = Uint8Array.of(...head, ...(sorted === null ? [] : encodeVaults(sorted)));
+  if (JSON.stringify(decodeTold(bytes)) !== JSON.stringify({ accessUntil, vaults: sorted }))
+    throw new RangeError("an invite cannot tell of this");
   return bytes;
 }
 
-/** null for anything but the one encoding of 1 to {@link MAX_TOLD} vaults. */
-function decodeTold(bytes: Uint8Array): ToldVaults | null {
-  const [version, length = 0] = bytes;
-  const chainId = String.fromCharCode(...bytes.subarray(2, 2 + length));
-  const rest = bytes.subarray(2 + length);
+function inOrder({ chainId, vaults }: ToldVaults): ToldVaults {
+  const sorted = vaults
+    .map(({ vaultId, chainObjectId, ownerAddress }) => ({ vaultId, chainObjectId, ownerAddress }))
+    .sort((a, b) => (a.vaultId < b.vaultId ? -1 : 1));
+  return { chainId, vaults: sorted };
+}
+
+function encodeVaults({ chainId, vaults }: ToldVaults): Uint8Array {
+  const text = new TextEncoder().encode(chainId);
+  const hex = vaults.map(
+    (vault) => vault.vaultId.replaceAll("-", "") + hexOf(vault.chainObjectId) + hexOf(vault.ownerAddress),
+  );
+  return Uint8Array.of(text.length, ...text, ...bytesOfHex(hex.join("")));
+}
+
+/** null for anything but the one encoding of an end, of 1 to {@link MAX_TOLD} vaults, or of both. */
+function decodeTold(bytes: Uint8Array): Told | null {
+  if (bytes.length < HEAD_BYTES || bytes[0] !== VERSION) return null;
+  const end = new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(1);
+  if (end !== NO_END && endProblem(Number(end)) !== null) return null;
+  const accessUntil = end === NO_END ? null : new Date(Number(end)).toISOString();
+  const rest = bytes.subarray(HEAD_BYTES);
+  if (rest.length === 0) return accessUntil === null ? null : { accessUntil, vaults: null };
+  const vaults = decodeVaults(rest);
+  return vaults === null ? null : { accessUntil, vaults };
+}
+
+function decodeVaults(bytes: Uint8Array): ToldVaults | null {
+  const [length = 0] = bytes;
+  const chainId = String.fromCharCode(...bytes.subarray(1, 1 + length));
+  const rest = bytes.subarray(1 + length);
   const count = rest.length / VAULT_BYTES;
-  if (version !== VERSION || !CHAIN_ID.test(chainId) || !Number.isInteger(count) || count < 1 || count > MAX_TOLD)
-    return null;
+  if (!CHAIN_ID.test(chainId) || !Number.isInteger(count) || count < 1 || count > MAX_TOLD) return null;
   const vaults = Array.from({ length: count }, (_, at) => decodeVault(rest.subarray(at * VAULT_BYTES)));
-  const inOrder = vaults.every(({ vaultId }, at) => at === 0 || vaultId > (vaults[at - 1]?.vaultId ?? ""));
-  return inOrder ? { chainId, vaults } : null;
+  const areInOrder = vaults.every(({ vaultId }, at) => at === 0 || vaultId > (vaults[at - 1]?.vaultId ?? ""));
+  return areInOrder ? { chainId, vaults } : null;
 }
 
 function decodeVault(bytes: Uint8Array): ToldVault {

@@ -74,7 +74,7 @@ describe("a member whose access ends", () => {
     service.clock.advance(1);
     for (const asked of [listKeys(principal), listFiles(principal), members(principal)])
       await expect(asked).rejects.toMatchObject({
-        code: "access_ended",
+        code: "membership_ended",
         message: `The chain address's access to the vault ended at ${textOf(end)}`,
       });
     expect(await shownMember()).toMatchObject({
@@ -87,12 +87,12 @@ describe("a member whose access ends", () => {
     await addUntil();
     service.clock.advance(END_STEP - 20_000);
     service.chain.skew = 20_000;
-    expect(await codeOf(listKeys(person.principal))).toBe("access_ended");
+    expect(await codeOf(listKeys(person.principal))).toBe("membership_ended");
     service.chain.skew = -20_000;
     service.clock.advance(10_000);
     expect(await codeOf(listKeys(person.principal))).toBe("ok");
     service.clock.advance(10_000);
-    expect(await codeOf(listKeys(person.principal))).toBe("access_ended");
+    expect(await codeOf(listKeys(person.principal))).toBe("membership_ended");
   });
 
   test("is refused where it is marked or swept, and told why", async () => {
@@ -103,10 +103,10 @@ describe("a member whose access ends", () => {
     const [entry] = vault.members;
     if (entry === undefined) throw new Error("no member");
     service.chain.set(shared.objectId, { ...vault, members: [{ ...entry, until: 1 }], generation: 2 });
-    expect(await codeOf(listKeys(person.principal))).toBe("access_ended");
+    expect(await codeOf(listKeys(person.principal))).toBe("membership_ended");
     service.chain.set(shared.objectId, { ...vault, members: [], former: [{ ...entry, until: 1 }], generation: 2 });
     service.clock.advance(10_000);
-    expect(await codeOf(listKeys(person.principal))).toBe("access_ended");
+    expect(await codeOf(listKeys(person.principal))).toBe("membership_ended");
   });
 
   test("stays when its end is put off at the last moment, and goes at once when it comes nearer", async () => {
@@ -119,7 +119,7 @@ describe("a member whose access ends", () => {
     expect(await tell()).toBe(0);
     service.chain.setUntil(shared.objectId, person.chainAddress, end + END_STEP);
     service.clock.advance(END_STEP);
-    expect(await codeOf(listKeys(person.principal))).toBe("access_ended");
+    expect(await codeOf(listKeys(person.principal))).toBe("membership_ended");
     expect(await tell()).toBe(1);
     expect(await events()).toEqual(["vault.member_added", `vault.member_ended ${textOf(end + END_STEP)}`]);
   });
@@ -216,7 +216,7 @@ describe("an end", () => {
     const upload = newUpload({ ...writing, by: member }, "late");
     const stored = await put(service, writing, "early");
     service.clock.advance(END_STEP);
-    expect(await codeOf(send(service, { ...writing, by: member }, upload))).toBe("access_ended");
-    expect(await codeOf(contentOf(service, member, stored.id))).toBe("access_ended");
+    expect(await codeOf(send(service, { ...writing, by: member }, upload))).toBe("membership_ended");
+    expect(await codeOf(contentOf(service, member, stored.id))).toBe("membership_ended");
   });
 });

@@ -73,7 +73,7 @@ export function requireShared<Row extends SeenVault>(vault: Row): asserts vault 
  * Whether the caller may use the content of the vault and change what is not signed (trash, restore). Nothing is asked for a public vault
  * and for the owner of the vault's account; everybody else must be named by the vault object, as fresh as {@link FRESHNESS} wants it. Never
  * inside a transaction: it waits for the chain.
- * @throws ServiceError `not_a_member`, `access_ended`, or `chain_unavailable`.
+ * @throws ServiceError `not_a_member`, `membership_ended`, or `chain_unavailable`.
  */
 export async function requireMember(deps: ChainDeps, principal: Principal, vault: SeenVault): Promise<void> {
   if (vault.type !== "shared" || vault.standing === "owner") return;
@@ -111,7 +111,7 @@ interface WantedWriter {
 /**
  * Who the caller signs as, for the statements of a change. `generation` is what the statements name: a read from memory that does not
  * fit is repeated. Never inside a transaction: it waits for the chain.
- * @throws ServiceError `not_a_member`, `access_ended`, `statement_invalid` for a member without a signing key, `generation_moved` for an older
+ * @throws ServiceError `not_a_member`, `membership_ended`, `statement_invalid` for a member without a signing key, `generation_moved` for an older
  * generation, `chain_unavailable` also for one that the service's node has not seen.
  */
 export async function requireWriter(
@@ -173,7 +173,7 @@ function isLive(deps: Pick<Deps, "clock">, chain: ChainVault, address: string | 
   return entry !== null && !hasEnded(deps, chain, entry);
 }
 
-/** The live entry of an address. Throws `not_a_member`, and `access_ended` with the time for one that has ended. */
+/** The live entry of an address. Throws `not_a_member`, and `membership_ended` with the time for one that has ended. */
 function requireLive(deps: Pick<Deps, "clock">, chain: ChainVault, address: string | null): ChainMember {
   const entry = address === null ? null : findNamed(chain, address);
   if (entry !== null && !hasEnded(deps, chain, entry)) return entry;
@@ -181,11 +181,11 @@ function requireLive(deps: Pick<Deps, "clock">, chain: ChainVault, address: stri
   throw new ServiceError("not_a_member");
 }
 
-/** Throws `access_ended` for an address whose last entry, swept off the allowlist or not, came to its end. */
+/** Throws `membership_ended` for an address whose last entry, swept off the allowlist or not, came to its end. */
 export function refuseEnded(deps: Pick<Deps, "clock">, chain: ChainVault, address: string | null): void {
   if (address === null) return;
   const last = findNamed(chain, address) ?? chain.former.findLast((entry) => entry.address === address) ?? null;
   if (last === null || last.endsAt === null || !hasEnded(deps, chain, { ...last, until: null })) return;
   const message = `The chain address's access to the vault ended at ${toTimestamp(last.endsAt)}`;
-  throw new ServiceError("access_ended", message);
+  throw new ServiceError("membership_ended", message);
 }

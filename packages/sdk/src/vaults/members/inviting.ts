@@ -26,9 +26,11 @@ export async function createInvite(
   input: Body<typeof invitesGroup.create>,
   options?: CallOptions,
 ): Promise<NewInvite> {
-  const told = await findTold(connection, input.vaultIds ?? [], options);
+  const vaults = await findTold(connection, input.vaultIds ?? [], options);
+  const { accessUntil = null } = input;
   const invite = await callOn(connection, invitesGroup.create, { body: input }, options);
-  return { ...invite, text: renderInviteText(invite.code, told) };
+  // The end that was asked for, whatever the service answers: by it the membership will be made.
+  return { ...invite, text: renderInviteText(invite.code, { accessUntil, vaults }) };
 }
 
 async function findTold(
@@ -57,7 +59,7 @@ export async function redeemInvite(
   signer: Signer,
   { pins, ...options }: RedeemOptions = {},
 ): Promise<RedeemedAgent> {
-  const { told } = parseInviteText(text);
+  const told = parseInviteText(text).told.vaults;
   const vaults = told === null ? [] : pinsOf(connection, told);
   if (told !== null) {
     await requireNetwork(connection, told);
@@ -107,8 +109,8 @@ async function refuse(message: string): Promise<never> {
 
 export interface NewInvite extends CreatedInvite {
   /**
-   * `<code>.<secret>`, and behind it which objects on the chain the shared vaults in `vaultIds` are, where this client was opened with
-   * `sharedVaults`: what to hand to the agent, over another way than the service. The secret was made here and never reaches the service; keep
+   * `<code>.<secret>`, and behind it `accessUntil`, and which objects on the chain the shared vaults in `vaultIds` are, where this client was
+   * opened with `sharedVaults`: what to hand to the agent, over another way than the service. The secret was made here and never reaches the service; keep
    * the text until the invite is used: `vaults.members.add(vaultId, { invite: text })` takes the agent's address by it.
    */
   readonly text: string;
