@@ -50,7 +50,7 @@ function openWith(apiKey: string | undefined) {
   const network = networkWith(apiKey);
   const { client } = openChain(network, { fetch: recorded });
   const vaultObjects = { initialSharedVersion: async () => vault.initialSharedVersion };
-  const place = { vault: fromHex(vault.objectId), generation: 1n, creator: fromHex(owner.chainAddress) };
+  const place = { vault: fromHex(vault.objectId), generation: 1n, after: 0n, creator: fromHex(owner.chainAddress) };
   const wrapOf = (at: NetworkConfiguration) =>
     sealVaultKeyWrap({ client, network: at, signer: owner, vaultObjects, fetch: recorded, timeout: 2_000 });
   const [committee, independent] = network.keyServerSets;

@@ -170,7 +170,7 @@ function vaultObjectsOf(from: Chain): { initialSharedVersion(vault: Uint8Array):
 }
 
 function placeIn(generation: bigint, creator = owner): KeyPlace {
-  return { vault: fromHex(objectId), generation, creator: fromHex(creator.chainAddress) };
+  return { vault: fromHex(objectId), generation, after: 0n, creator: fromHex(creator.chainAddress) };
 }
 
 function asked(): number[] {

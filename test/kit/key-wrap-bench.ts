@@ -37,7 +37,7 @@ export function keypairOf(fill: number): Ed25519Keypair {
 }
 
 export function placeOf(generation: bigint, creator = keypairOf(1)): KeyPlace {
-  return { vault: fromHex(VAULT), generation, creator: fromHex(creator.toSuiAddress()) };
+  return { vault: fromHex(VAULT), generation, after: 0n, creator: fromHex(creator.toSuiAddress()) };
 }
 
 export async function openKeyWrapBench(): Promise<KeyWrapBench> {

@@ -6,7 +6,10 @@ import {
   FILE_MAGIC,
   itemName,
   KEY_RECORD,
+  sharedHeaders,
+  SIBLING_BYTES,
   SIGNATURE_BYTES,
+  UPLOAD_TITLE,
   VERSION_STATEMENT,
 } from "@coffer/contract";
 import {
@@ -21,11 +24,13 @@ import {
   signEntryStatement,
   signExportStatement,
   signRecord,
+  signUploadStatements,
   signVersionStatement,
   verifyStatement,
   type SignedTitle,
 } from "@coffer/crypto";
 import { nodePlatform } from "@coffer/crypto/node";
+import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import { patternBytes } from "../kit/bytes.ts";
 
@@ -54,7 +59,7 @@ it("file-format §8: a version statement", async () => {
   const headerPrefix = encodeFileStart(await newFilePlan(nodePlatform, file)).slice(0, 44);
   const bytes32 = { vault: field("v"), startDigest: field("s"), previous: field("p"), keyId: field("k") };
   const more = { commitment: field("c"), digest: field("d"), signer: field("a") };
-  const numbers = { sequence: 2n, generation: 3n, messageLength: 73, time: 5 };
+  const numbers = { sequence: 2n, generation: 3n, after: 900_000n, messageLength: 73, time: 5 };
   const statement = await signVersionStatement({ ...bytes32, ...more, ...numbers, headerPrefix }, signer);
   expect(statement.bytes.length).toBe(VERSION_STATEMENT.bytes);
   const { header, ...fields } = cut(VERSION_STATEMENT, statement.bytes);
@@ -66,6 +71,7 @@ it("file-format §8: a version statement", async () => {
     versionId: uuid(VERSION_1),
     sequence: u64(2n),
     generation: u64(3n),
+    after: u64(900_000n),
     messageLength: u64(73n),
     time: u64(5n),
   });
@@ -81,7 +87,10 @@ it("file-format §8: an entry statement", async () => {
     signer: field("a"),
   };
   const names = { kind: "folder", id: FILE_ID, folderId: FOLDER_ID } as const;
-  const statement = await signEntryStatement({ ...bytes32, ...names, revision: 2n, generation: 3n, time: 5 }, signer);
+  const statement = await signEntryStatement(
+    { ...bytes32, ...names, revision: 2n, generation: 3n, after: 900_000n, time: 5 },
+    signer,
+  );
   expect(statement.bytes.length).toBe(ENTRY_STATEMENT.bytes);
   expect(cut(ENTRY_STATEMENT, statement.bytes)).toEqual({
     ...bytes32,
@@ -90,17 +99,61 @@ it("file-format §8: an entry statement", async () => {
     folderId: uuid(FOLDER_ID),
     revision: u64(2n),
     generation: u64(3n),
+    after: u64(900_000n),
     time: u64(5n),
   });
   await expectTitle(ENTRY_STATEMENT.title, statement);
   expect(CRYPTO_KINDS).toEqual(ENTRY_KINDS);
 });
 
+it("file-format §8: a version and an entry under one signature", async () => {
+  const zeros = new Uint8Array(32);
+  const common = {
+    vault: field("v"),
+    previous: zeros,
+    generation: 3n,
+    after: 0n,
+    keyId: field("k"),
+    signer: field("a"),
+  };
+  const header = { fileId: FILE_ID, versionId: VERSION_1, padded: false };
+  const { version, entry } = await signUploadStatements(
+    {
+      ...common,
+      ...{ headerPrefix: encodeHeader({ ...header, envelopeLength: 0 }).slice(0, 44), startDigest: field("s") },
+      ...{ sequence: 1n, commitment: field("c"), messageLength: 73, digest: field("d"), time: 5 },
+    },
+    { ...common, kind: "file", id: FILE_ID, revision: 1n, folderId: null, metadataDigest: field("m"), time: 5 },
+    signer,
+  );
+  const sha256 = (title: string, bytes: Uint8Array): Uint8Array =>
+    createHash("sha256").update(`${title}\0`).update(bytes).digest();
+  const [ofVersion, ofEntry] = [VERSION_STATEMENT, ENTRY_STATEMENT].map(({ fieldBytes, title }, index) =>
+    sha256(title, (index === 0 ? version : entry).bytes.subarray(0, fieldBytes)),
+  );
+  const siblingOf = (bytes: Uint8Array, from: number) => Buffer.from(bytes.subarray(from, from + SIBLING_BYTES));
+  expect(version.bytes.length).toBe(VERSION_STATEMENT.jointBytes);
+  expect(entry.bytes.length).toBe(ENTRY_STATEMENT.jointBytes);
+  expect(siblingOf(version.bytes, VERSION_STATEMENT.fieldBytes)).toEqual(ofEntry);
+  expect(siblingOf(entry.bytes, ENTRY_STATEMENT.fieldBytes)).toEqual(ofVersion);
+  const both = Buffer.concat([ofVersion ?? zeros, ofEntry ?? zeros]);
+  expect(await verifyStatement(UPLOAD_TITLE, both, signer.publicKey, version.signature)).toBe(true);
+  expect(entry.signature).toEqual(version.signature);
+  const longest = (bytes: number) => Buffer.alloc(bytes).toString("base64");
+  for (const [schema, { jointBytes }] of [
+    [sharedHeaders["coffer-version"], VERSION_STATEMENT],
+    [sharedHeaders["coffer-entry"], ENTRY_STATEMENT],
+  ] as const) {
+    expect(schema.safeParse(longest(jointBytes)).success).toBe(true);
+    expect(schema.safeParse(longest(jointBytes + 3)).success).toBe(false);
+  }
+});
+
 it("file-format §12: a statement about an export", async () => {
   const bytes32 = { vault: field("v"), manifestDigest: field("m"), signer: field("a") };
-  const statement = await signExportStatement({ ...bytes32, generation: 3n, time: 5 }, signer);
+  const statement = await signExportStatement({ ...bytes32, generation: 3n, after: 900_000n, time: 5 }, signer);
   expect(statement.bytes.length).toBe(EXPORT_STATEMENT.bytes);
-  const numbers = { generation: u64(3n), time: u64(5n) };
+  const numbers = { generation: u64(3n), after: u64(900_000n), time: u64(5n) };
   expect(cut(EXPORT_STATEMENT, statement.bytes)).toEqual({ ...bytes32, ...numbers });
   await expectTitle(EXPORT_STATEMENT.title, statement);
 });
@@ -108,9 +161,14 @@ it("file-format §12: a statement about an export", async () => {
 it("file-format §7: a vault key's record", async () => {
   const fields = { vault: field("v"), creator: field("c"), check: field("h") };
   const sealedKey = new Uint8Array(KEY_RECORD.maxSealedBytes).fill(7);
-  const record = await signRecord({ ...fields, generation: 3n, sealedKey }, signer);
+  const record = await signRecord({ ...fields, generation: 3n, after: 900_000n, sealedKey }, signer);
   const length = Uint8Array.from([sealedKey.length >> 8, sealedKey.length & 0xff]);
-  expect(cut(KEY_RECORD, record.bytes)).toEqual({ ...fields, generation: u64(3n), sealedLength: length });
+  expect(cut(KEY_RECORD, record.bytes)).toEqual({
+    ...fields,
+    generation: u64(3n),
+    after: u64(900_000n),
+    sealedLength: length,
+  });
   expect(record.bytes.slice(KEY_RECORD.sealedOffset, -SIGNATURE_BYTES)).toEqual(sealedKey);
   expect(MAX_SEALED_KEY_BYTES).toBe(KEY_RECORD.maxSealedBytes);
   await expectTitle(KEY_RECORD.title, record);

@@ -4,6 +4,7 @@ import {
   nameIndex,
   newVaultKeyRecord,
   parseRecord,
+  placeOf,
   randomVaultKey,
   signRecord,
   type VaultKeyRecord,
@@ -92,10 +93,9 @@ describe("looking for a name", () => {
       "of a key that a stranger has made",
       async () => {
         const { address, signer } = before.author;
-        const generation = after.view.generation;
         const entry = { address, signingKey: signer.publicKey, since: 0n, endsAt: NO_END, until: null };
         const view = { ...after.view, members: [...after.view.members, entry] };
-        const key = randomVaultKey(view.vault, generation);
+        const key = randomVaultKey(view.vault, placeOf(view));
         return (await newVaultKeyRecord(view, before.wrap, before.author, key)).record;
       },
     ],

@@ -147,7 +147,7 @@ describe("a chain node that lies about the allowlist", () => {
     const { bytes: stored } = await keepVersion(stack, fileId);
     const { record } = parseEnvelope(parseFileStart(stored).envelope);
     const { sealedKey, creator, generation } = record;
-    const opening = wrap.unwrap([{ sealedKey, place: { vault: view.vault, generation, creator } }]);
+    const opening = wrap.unwrap([{ sealedKey, place: { vault: view.vault, generation, after: 0n, creator } }]);
     await expect(opening).rejects.toMatchObject({ code: "key_servers_behind" });
   });
 

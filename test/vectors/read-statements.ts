@@ -8,6 +8,7 @@ import {
   nameIndex,
   openEntry,
   parseFileStart,
+  parseEntryStatement,
   parseMetadata,
   parsePaddedMetadata,
   plainNameIndex,
@@ -70,8 +71,8 @@ export async function readStatements(platform: CryptoPlatform, vectors: Statemen
     exports: await each(vectors.exports, ({ manifest, statement, vault, view }) =>
       outcomeOf(async () => {
         const place = { vault: bytesOf(vault), view: known.view(view) };
-        const { generation, signer, time } = await verifyExportStatement(place, bytesOf(manifest), bytesOf(statement));
-        return { signer: base64(signer), generation: String(generation), time };
+        const { after, generation, signer, time } = await verifyExportStatement(place, bytesOf(manifest), bytesOf(statement));
+        return { signer: base64(signer), generation: String(generation), after: String(after), time };
       }),
     ),
   };
@@ -87,26 +88,25 @@ export interface Known {
 export function readPlace(platform: CryptoPlatform, { vaultKeys, views }: StatementVectors): Known {
   const view = (name: string): VaultView => viewOf(views[name]!);
   const keys = new Map(
-    vaultKeys.map(({ name, generation, key }) => {
+    vaultKeys.map(({ name, generation, after, key }) => {
       const { vault } = view(name === "another vault's" ? "another vault" : "now");
-      return [name, new VaultKey(vault, BigInt(generation), bytesOf(key))];
+      return [name, new VaultKey(vault, { generation: BigInt(generation), after: BigInt(after) }, bytesOf(key))];
     }),
   );
   return { platform, view, key: (name) => keys.get(name)! };
 }
 
-function viewOf({ vault, generation, floor, owner, members, former, ...rest }: ViewVector): VaultView {
-  const member = ({ address, signingKey, since }: MemberVector) => ({
+function viewOf({ base, floor, former, generation, members, owner, plainNames, time, vault }: ViewVector): VaultView {
+  const member = ({ address, endsAt, signingKey, since }: MemberVector) => ({
     address: bytesOf(address),
     signingKey: bytesOf(signingKey),
     since: BigInt(since),
-    endsAt: NO_END,
-    until: null,
+    endsAt: endsAt === null ? NO_END : BigInt(endsAt),
   });
   return {
-    ...rest,
-    ...{ vault: bytesOf(vault), generation: BigInt(generation), floor: BigInt(floor), owner: member(owner), base: 1n, time: 0n },
-    members: members.map(member),
+    ...{ vault: bytesOf(vault), plainNames, owner: member(owner) },
+    ...{ generation: BigInt(generation), floor: BigInt(floor), base: BigInt(base), time: BigInt(time) },
+    members: members.map((one) => ({ ...member(one), until: one.until === null ? null : BigInt(one.until) })),
     former: former.map((one) => ({ ...member(one), until: BigInt(one.until) })),
   };
 }
@@ -130,7 +130,8 @@ async function readVersion(known: Known, version: VersionCase): Promise<unknown>
   const place = { vault: bytesOf(version.vault), view: known.view(version.view) };
   const file = bytesOf(version.file);
   const answer = { statement: bytesOf(version.statement), start: parseFileStart(file), fileSize: file.length };
-  const question = { ...place, fileId, versionId, seen: seenOf(version.seen) };
+  const shown = version.entry === null ? {} : { entry: parseEntryStatement(bytesOf(version.entry)) };
+  const question = { ...place, fileId, versionId, seen: seenOf(version.seen), ...shown };
   const verified = await verifyVersion(known.platform, question, answer, () => known.key(version.vaultKey));
   let content = "";
   const decoder = new TextDecoder();
@@ -160,5 +161,5 @@ async function outcomeOf(read: () => Promise<unknown>): Promise<unknown> {
 function seenOf(seen: SeenVector | null) {
   return seen === null
     ? null
-    : { number: BigInt(seen.number), generation: BigInt(seen.generation), hash: bytesOf(seen.hash) };
+    : { number: BigInt(seen.number), generation: BigInt(seen.generation), after: BigInt(seen.after), hash: bytesOf(seen.hash) };
 }

@@ -1,5 +1,5 @@
 /** The vectors of file-format §6 to §12, as file-format/statements.json holds them for any implementation. */
-import type { CryptoErrorCode, CryptoStep, EntryKind, Metadata, SignedTitle, VaultView } from "@coffer/crypto";
+import type { CryptoErrorCode, CryptoStep, EntryKind, Metadata, SignedTitle } from "@coffer/crypto";
 
 /** Bytes are base64, integers of 64 bits are decimal texts. */
 export interface StatementVectors {
@@ -27,6 +27,7 @@ export interface PersonVector {
 export interface VaultKeyVector {
   readonly name: string;
   readonly generation: string;
+  readonly after: string;
   readonly key: string;
   readonly wrap: string;
   readonly metadata: string;
@@ -58,12 +59,16 @@ export interface NameIndexVector {
   readonly plainIndex: string;
 }
 
-export interface ViewVector extends Omit<VaultView, "vault" | "generation" | "floor" | "owner" | "members" | "former"> {
+export interface ViewVector {
+  readonly plainNames: boolean;
   readonly vault: string;
   readonly generation: string;
   readonly floor: string;
+  readonly base: string;
+  /** Milliseconds since 1970. */
+  readonly time: string;
   readonly owner: MemberVector;
-  readonly members: readonly MemberVector[];
+  readonly members: readonly (MemberVector & { readonly until: string | null })[];
   readonly former: readonly (MemberVector & { readonly until: string })[];
 }
 
@@ -71,6 +76,8 @@ export interface MemberVector {
   readonly address: string;
   readonly signingKey: string;
   readonly since: string;
+  /** Milliseconds since 1970; null: never. */
+  readonly endsAt: string | null;
 }
 
 export interface EntryCase {
@@ -90,6 +97,7 @@ export interface EntryCase {
 export interface SeenVector {
   readonly number: string;
   readonly generation: string;
+  readonly after: string;
   readonly hash: string;
 }
 
@@ -105,6 +113,8 @@ export interface VersionCase {
   readonly vaultKey: string;
   /** What the service answers. */
   readonly statement: string;
+  /** The entry that it shows with it; null: none. */
+  readonly entry: string | null;
   readonly file: string;
   readonly expect: { readonly dataKey: string; readonly content: string } | Refusal;
 }
@@ -117,7 +127,9 @@ export interface ExportCase {
   /** What the export holds. */
   readonly manifest: string;
   readonly statement: string;
-  readonly expect: { readonly signer: string; readonly generation: string; readonly time: number } | Refusal;
+  readonly expect:
+    | { readonly signer: string; readonly generation: string; readonly after: string; readonly time: number }
+    | Refusal;
 }
 
 /** All of them MUST be refused. */

@@ -6,8 +6,8 @@ import { base64Bytes } from "./values.ts";
 export const nameIndex = z.string().check(z.regex(/^[0-9a-f]{32}$/, "Invalid name index"));
 
 /** Of the longer form, signed together with its sibling (`VERSION_STATEMENT`, `ENTRY_STATEMENT`); one that was signed alone is shorter. */
-const VERSION_BYTES = 396;
-const ENTRY_BYTES = 313;
+const VERSION_BYTES = 404;
+const ENTRY_BYTES = 321;
 
 /** The name of an entry: a signed statement, encrypted metadata and the name's blind index; bytes in base64. */
 export const sharedEntry = z.strictObject({

@@ -3,6 +3,7 @@ import { concatBytes, decodeUuid, encodeUuid } from "./bytes.ts";
 import { SIGNATURE_BYTES } from "./ed25519.ts";
 import { damaged } from "./errors.ts";
 import { FieldReader, isZero, sized, u64, u8 } from "./fields.ts";
+import { encodePlace, takePlace, type Place } from "./place.ts";
 import { signStatement } from "./signatures.ts";
 import { requireLinked, SIBLING_BYTES, takeSafe, takeSignature } from "./statement-chain.ts";
 import type { StatementSigner } from "./statement-signer.ts";
@@ -13,7 +14,7 @@ export const ENTRY_KINDS = { file: 1, folder: 2 } as const;
 export type EntryKind = keyof typeof ENTRY_KINDS;
 
 /** The fields, in the order in which they are signed. Byte arrays have exactly the length given. */
-export interface EntryFields {
+export interface EntryFields extends Place {
   /** 32 bytes: the vault object's id. */
   readonly vault: Uint8Array;
   readonly kind: EntryKind;
@@ -23,7 +24,6 @@ export interface EntryFields {
   readonly revision: bigint;
   /** 32 bytes: SHA-256 of the whole signed statement before this one; zeros for the first. */
   readonly previous: Uint8Array;
-  readonly generation: bigint;
   /** 32 bytes: the record whose key encrypts the metadata; zeros in a vault with plain names. */
   readonly keyId: Uint8Array;
   /** UUID in lower case: the folder it lies in; null for the root, which is written as zeros. */
@@ -45,7 +45,7 @@ export interface EntryStatement extends EntryFields {
   readonly bytes: Uint8Array;
 }
 
-const BODY_BYTES = 217;
+const BODY_BYTES = 225;
 
 /** Of one that was signed alone. */
 export const ENTRY_STATEMENT_BYTES = BODY_BYTES + SIGNATURE_BYTES;
@@ -74,7 +74,7 @@ export function parseEntryStatement(bytes: Uint8Array): EntryStatement {
     id: takeId(reader),
     revision: reader.takeU64(),
     previous: reader.take(32),
-    generation: reader.takeU64(),
+    ...takePlace(reader, "entry"),
     keyId: reader.take(32),
     folderId: takeFolderId(reader),
     metadataDigest: reader.take(32),
@@ -118,7 +118,7 @@ export function encodeEntryBody(fields: EntryFields): Uint8Array {
     encodeUuid(fields.id),
     u64(fields.revision),
     sized(fields.previous, 32, "previous"),
-    u64(fields.generation),
+    encodePlace(fields),
     sized(fields.keyId, 32, "key id"),
     encodeFolderId(fields.folderId),
     sized(fields.metadataDigest, 32, "metadata digest"),

@@ -4,19 +4,18 @@ import { concatBytes, equalBytes } from "./bytes.ts";
 import { SIGNATURE_BYTES } from "./ed25519.ts";
 import { damaged } from "./errors.ts";
 import { FieldReader, sized, u64 } from "./fields.ts";
-import type { VaultView } from "./membership.ts";
+import { placeOf, type VaultView } from "./membership.ts";
 import { requireSigned, type ReadingPlace } from "./reading.ts";
+import { encodePlace, takePlace, type Place } from "./place.ts";
 import { signStatement } from "./signatures.ts";
 import { takeSafe } from "./statement-chain.ts";
 import type { Author, StatementSigner } from "./statement-signer.ts";
 import { requireOwnKey } from "./vault-keys.ts";
 
-/** The fields, in the order in which they are signed. Byte arrays have exactly the length given. */
-export interface ExportFields {
+/** The fields, in the order in which they are signed; the place is the vault's when it was exported. Byte arrays have exactly the length given. */
+export interface ExportFields extends Place {
   /** 32 bytes: the vault object's id. */
   readonly vault: Uint8Array;
-  /** Of the vault when it was exported. */
-  readonly generation: bigint;
   /** 32 bytes: SHA-256 of the manifest as stored. */
   readonly manifestDigest: Uint8Array;
   /** 32 bytes: the chain address whose key signed. */
@@ -28,22 +27,22 @@ export interface ExportFields {
 export interface ExportStatement extends ExportFields {
   /** 64 bytes. */
   readonly signature: Uint8Array;
-  /** The whole signed statement, 176 bytes. */
+  /** The whole signed statement, 184 bytes. */
   readonly bytes: Uint8Array;
 }
 
-export const EXPORT_STATEMENT_BYTES = 176;
+export const EXPORT_STATEMENT_BYTES = 184;
 
-/** Throws CryptoError `wrong_key` at step `export` when the author's key is not the one on chain now. `time`: milliseconds since 1970. */
+/** Throws CryptoError `wrong_key` at step `export` when the author's key is not the one on chain now. `time`: milliseconds since 1970; `place`: a later one, if one was seen. */
 export async function makeExportStatement(
   view: VaultView,
   author: Author,
   manifest: Uint8Array,
   time: number,
+  place: Place = placeOf(view),
 ): Promise<ExportStatement> {
-  requireOwnKey(view, author, view.generation, "export");
-  const { vault, generation } = view;
-  const fields = { vault, generation, manifestDigest: sha256(manifest), signer: author.address, time };
+  requireOwnKey(view, author, place, "export");
+  const fields = { vault: view.vault, ...place, manifestDigest: sha256(manifest), signer: author.address, time };
   return signExportStatement(fields, author.signer);
 }
 
@@ -51,7 +50,7 @@ export async function makeExportStatement(
 export async function signExportStatement(fields: ExportFields, signer: StatementSigner): Promise<ExportStatement> {
   const body = concatBytes(
     sized(fields.vault, 32, "vault"),
-    u64(fields.generation),
+    encodePlace(fields),
     sized(fields.manifestDigest, 32, "manifest digest"),
     sized(fields.signer, 32, "signer"),
     u64(fields.time),
@@ -59,14 +58,14 @@ export async function signExportStatement(fields: ExportFields, signer: Statemen
   return parseExportStatement(concatBytes(body, await signStatement("coffer/export/v1", body, signer)));
 }
 
-/** Reads 176 bytes. Throws CryptoError `damaged` at step `export`. Whether it may be trusted is for {@link verifyExportStatement}. */
+/** Reads 184 bytes. Throws CryptoError `damaged` at step `export`. Whether it may be trusted is for {@link verifyExportStatement}. */
 export function parseExportStatement(bytes: Uint8Array): ExportStatement {
   if (bytes.length !== EXPORT_STATEMENT_BYTES)
     throw damaged("export", `an export's statement has ${EXPORT_STATEMENT_BYTES} bytes, not ${bytes.length}`);
   const reader = new FieldReader(bytes);
   const fields: ExportFields = {
     vault: reader.take(32),
-    generation: reader.takeU64(),
+    ...takePlace(reader, "export"),
     manifestDigest: reader.take(32),
     signer: reader.take(32),
     time: takeSafe(reader, "export"),

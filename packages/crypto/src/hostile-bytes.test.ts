@@ -20,13 +20,16 @@ const of = (...lengths: readonly number[]): fc.Arbitrary<Uint8Array> =>
 
 /** A record whose length fits its noise. */
 const record = fc
-  .tuple(fc.uint8Array({ minLength: 104, maxLength: 104 }), fc.uint8Array({ minLength: 1, maxLength: 300 }))
-  .map(([fixed, sealedKey]) => concatBytes(fixed, encodeU16(sealedKey.length), sealedKey, new Uint8Array(64)));
+  .tuple(fc.uint8Array({ minLength: 112, maxLength: 112 }), fc.uint8Array({ minLength: 1, maxLength: 300 }))
+  // Of a time that an end can have.
+  .map(([fixed, sealedKey]) =>
+    concatBytes(fixed.fill(0, 40, 48), encodeU16(sealedKey.length), sealedKey, new Uint8Array(64)),
+  );
 
 /** A step from the highest place down, so that the parser goes on. */
 const ladderStep = fc
   .tuple(fc.uint8Array({ minLength: 32, maxLength: 32 }), fc.uint8Array({ minLength: 152, maxLength: 152 }))
-  .map(([vault, rest]) => concatBytes(vault, new Uint8Array(16).fill(255), rest));
+  .map(([vault, rest]) => concatBytes(vault, new Uint8Array(8).fill(255), new Uint8Array(8), rest.fill(0, 8, 16)));
 
 /** Metadata whose first field is right, so that the parser goes on. */
 const metadata = fc
@@ -34,9 +37,9 @@ const metadata = fc
   .map(([length, rest]) => concatBytes(Uint8Array.of(1), encodeU16(length), rest));
 
 const PARSERS: readonly (readonly [string, fc.Arbitrary<Uint8Array>, (bytes: Uint8Array) => object])[] = [
-  ["a version statement", of(364), parseVersionStatement],
-  ["an entry statement", of(281), parseEntryStatement],
-  ["a record", fc.oneof(of(171, 500), record), parseRecord],
+  ["a version statement", of(372, 404), parseVersionStatement],
+  ["an entry statement", of(289, 321), parseEntryStatement],
+  ["a record", fc.oneof(of(179, 500), record), parseRecord],
   ["a step of the ladder", fc.oneof(of(200), ladderStep), parseLadderStep],
   [
     "an envelope",

@@ -33,12 +33,14 @@ export {
 export {
   findSigner,
   isMemberIn,
+  isReached,
+  placeOf,
   type FormerEntry,
   type ListedEntry,
   type MemberEntry,
   type VaultView,
 } from "./membership.ts";
-export { comparePlaces, END_STEP_MS, NO_END, type Place } from "./place.ts";
+export { comparePlaces, encodePlace, END_STEP_MS, laterPlace, NO_END, type Place } from "./place.ts";
 export {
   encodeMetadata,
   encodePaddedMetadata,

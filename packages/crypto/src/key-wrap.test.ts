@@ -7,7 +7,7 @@ describeKeyWrap("the tests' double", async () => {
     owner: wrap,
     member: wrap,
     stranger: testKeyWrap("strangers"),
-    place: { vault: VAULT, generation: 5n, creator: OWNER.address },
+    place: { vault: VAULT, generation: 5n, after: 0n, creator: OWNER.address },
     asked: () => [wrap.requests.length],
     [Symbol.asyncDispose]: async () => {},
   };

@@ -1,11 +1,11 @@
 /** The port for vault keys: who may open one is decided outside this package, by an allowlist on a chain. */
 
-/** Which vault key: one is made for one vault and one generation. It is bound to the sealed key, so it cannot be exchanged. */
-export interface KeyPlace {
+import type { Place } from "./place.ts";
+
+/** Which vault key: one is made for one vault and one place in its history. It is bound to the sealed key, so it cannot be exchanged. */
+export interface KeyPlace extends Place {
   /** 32 bytes: the vault object's id on chain. */
   readonly vault: Uint8Array;
-  /** The vault's counter of rights taken away; a u64. */
-  readonly generation: bigint;
   /** 32 bytes: the chain address of who made the key. */
   readonly creator: Uint8Array;
 }
@@ -20,7 +20,7 @@ export interface SealedVaultKey {
  * Wraps vault keys for the members of a vault.
  *
  * Failure contract:
- * - `wrap` resolves with 1 to 3584 bytes that only a member of the vault in a generation that is not older can unwrap. It keeps
+ * - `wrap` resolves with 1 to 3584 bytes that only a member of the vault at a place that is not earlier can unwrap. It keeps
  *   neither the key nor a copy. It rejects when what it needs cannot be reached; nothing is stored anywhere by it, so it may be
  *   called again.
  * - `unwrap` answers in the order of its items, one fresh array of 32 bytes each, or rejects as a whole: no partial result, and

@@ -7,7 +7,7 @@ import { isOnLadder, makeLadderStep, openLadderStep, parseLadderStep, type Ladde
 import type { VaultView } from "./membership.ts";
 import { webPlatform as platform } from "./platform/web.ts";
 import { signRecord } from "./records.ts";
-import { MEMBER, OWNER, REMOVED, STRANGER, VAULT, VIEW, viewIn, WRAP } from "./test-vault.ts";
+import { at, MEMBER, OWNER, REMOVED, STRANGER, VAULT, VIEW, viewIn, WRAP } from "./test-vault.ts";
 import { randomVaultKey, VaultKey } from "./vault-key.ts";
 import { newVaultKeyRecord, type OpenedVaultKey } from "./vault-keys.ts";
 
@@ -83,7 +83,7 @@ describe("a step of the ladder", () => {
   });
 
   it("is not made upwards, level, or into another vault", async () => {
-    const elsewhere = randomVaultKey(new Uint8Array(32).fill(1), 2n);
+    const elsewhere = randomVaultKey(new Uint8Array(32).fill(1), at(2n));
     for (const [from, to] of [
       [third.key, newest.key],
       [third.key, third.key],
@@ -125,13 +125,13 @@ describe("a forged step", () => {
     const other = await forge(newest.key, elsewhere, third.key.reveal());
     await expect(open(newest, other, third)).rejects.toMatchObject(refused);
     await expect(open(fourth, await stepOf(newest, third), third)).rejects.toMatchObject(refused);
-    const stranger = randomVaultKey(VAULT, 5n);
+    const stranger = randomVaultKey(VAULT, at(5n));
     const step = await forge(stranger, fields, third.key.reveal());
     await expect(open(newest, step, third)).rejects.toMatchObject({ code: "wrong_key", step: "ladder" });
   });
 
   it("that holds another key, or something else, opens nothing", async () => {
-    const chosen = randomVaultKey(VAULT, 3n);
+    const chosen = randomVaultKey(VAULT, at(3n));
     const held = { code: "wrong_key", step: "ladder" };
     for (const content of [chosen.reveal(), third.key.reveal().subarray(1), new Uint8Array(0)]) {
       const named = await stepOfAnyLength(content);
@@ -144,8 +144,8 @@ describe("a forged step", () => {
   });
 
   it("to a record whose creator could not sign there opens nothing", async () => {
-    const chosen = randomVaultKey(VAULT, 5n - 1n);
-    const fields = { vault: VAULT, generation: 4n, check: chosen.subkey("check"), sealedKey: new Uint8Array(64) };
+    const chosen = randomVaultKey(VAULT, at(5n - 1n));
+    const fields = { vault: VAULT, ...at(4n), check: chosen.subkey("check"), sealedKey: new Uint8Array(64) };
     for (const by of [STRANGER, { address: OWNER.address, signer: STRANGER.signer }]) {
       const record = await signRecord({ ...fields, creator: by.address }, by.signer);
       const step = await makeLadderStep(platform, newest.key, chosen);
@@ -155,17 +155,17 @@ describe("a forged step", () => {
       });
     }
     const late = await signRecord({ ...fields, generation: 2n, creator: MEMBER.address }, MEMBER.signer);
-    const lower = new VaultKey(VAULT, 2n, chosen.reveal());
+    const lower = new VaultKey(VAULT, at(2n), chosen.reveal());
     const step = await makeLadderStep(platform, newest.key, lower);
     await expect(open(newest, step, { record: late, key: lower })).rejects.toMatchObject({ step: "record" });
   });
 
   it("from a higher key that is not its record's, or whose creator was gone by then, opens nothing", async () => {
-    const chosen = randomVaultKey(VAULT, 5n);
+    const chosen = randomVaultKey(VAULT, at(5n));
     const step = await makeLadderStep(platform, chosen, third.key);
     const posing = { record: newest.record, key: chosen };
     await expect(open(posing, step, third)).rejects.toMatchObject({ code: "wrong_key", step: "record" });
-    const fields = { vault: VAULT, generation: 5n, check: chosen.subkey("check"), sealedKey: new Uint8Array(64) };
+    const fields = { vault: VAULT, ...at(5n), check: chosen.subkey("check"), sealedKey: new Uint8Array(64) };
     const record = await signRecord({ ...fields, creator: REMOVED.address }, REMOVED.signer);
     await expect(open({ record, key: chosen }, step, third)).rejects.toMatchObject({ code: "damaged", step: "record" });
     const other = ed25519StatementSigner(new Uint8Array(32).fill(9));

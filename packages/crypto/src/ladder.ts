@@ -5,9 +5,9 @@
 import { concatBytes, equalBytes } from "./bytes.ts";
 import { decryptMessage, encryptMessage } from "./cobblestone.ts";
 import { CryptoError, damaged } from "./errors.ts";
-import { FieldReader, titleBytes, u64 } from "./fields.ts";
+import { FieldReader, titleBytes } from "./fields.ts";
 import type { VaultView } from "./membership.ts";
-import { comparePlaces, type Place } from "./place.ts";
+import { comparePlaces, encodePlace, takePlace, type Place } from "./place.ts";
 import type { CryptoPlatform } from "./platform/platform.ts";
 import { parseRecord, verifyRecord, type VaultKeyRecord } from "./records.ts";
 import { VAULT_KEY_BYTES, VaultKey } from "./vault-key.ts";
@@ -48,7 +48,7 @@ export const LADDER_STEP_BYTES = FIELDS_BYTES + LINK_BYTES;
  */
 export async function makeLadderStep(platform: CryptoPlatform, from: VaultKey, to: VaultKey): Promise<LadderStep> {
   if (!equalBytes(from.vault, to.vault)) throw wrong("the two keys are of different vaults");
-  const fields = { vault: to.vault, from: placeOf(from), to: placeOf(to), check: to.subkey("check") };
+  const fields = { vault: to.vault, from, to, check: to.subkey("check") };
   if (comparePlaces(fields.to, fields.from) >= 0) throw wrong("a step leads to a lower place");
   const head = encodeFields(fields);
   const link = await encryptMessage(platform, from.subkey("ladder"), contextOf(head), to.reveal());
@@ -61,7 +61,7 @@ export function parseLadderStep(bytes: Uint8Array): LadderStep {
     throw damaged("ladder", `a step of the ladder has ${LADDER_STEP_BYTES} bytes`);
   const reader = new FieldReader(bytes);
   const vault = reader.take(32);
-  const [from, to] = [takePlace(reader), takePlace(reader)];
+  const [from, to] = [takePlace(reader, "ladder"), takePlace(reader, "ladder")];
   if (comparePlaces(to, from) >= 0) throw damaged("ladder", "a step of the ladder leads to a lower place");
   return { vault, from, to, check: reader.take(32), link: reader.take(LINK_BYTES), bytes: Uint8Array.from(bytes) };
 }
@@ -85,16 +85,16 @@ export async function openLadderStep(
   const [above, record] = [parseRecord(higher.record.bytes), parseRecord(target.bytes)];
   await verifyRecord(view, above);
   requireKeyOf(above, higher.key);
-  const isFrom = equalBytes(vault, above.vault) && comparePlaces(from, placeOf(above)) === 0;
+  const isFrom = equalBytes(vault, above.vault) && comparePlaces(from, above) === 0;
   if (!isFrom) throw damaged("ladder", "the step begins at another key");
   if (!isOnLadder(view, to)) throw damaged("ladder", "the step leads below what the vault's last rotation left open");
   await verifyRecord(view, record);
-  const isTo = comparePlaces(to, placeOf(record)) === 0 && equalBytes(check, record.check);
+  const isTo = comparePlaces(to, record) === 0 && equalBytes(check, record.check);
   if (!isTo) throw damaged("ladder", "the step leads to another key");
   const context = contextOf(bytes.subarray(0, FIELDS_BYTES));
   const opened = await decryptMessage(platform, higher.key.subkey("ladder"), context, link).catch(refuse);
   if (opened.length !== VAULT_KEY_BYTES) throw wrong("what the step holds is not a vault key");
-  const key = new VaultKey(record.vault, record.generation, opened);
+  const key = new VaultKey(record.vault, record, opened);
   opened.fill(0);
   if (!equalBytes(key.subkey("check"), record.check)) throw wrong("the step holds another key than the record names");
   return { record, key };
@@ -105,21 +105,8 @@ export function isOnLadder({ base, floor }: VaultView, { generation }: Pick<Plac
   return generation >= base && generation >= floor;
 }
 
-/** The place that a key or a record belongs to. */
-function placeOf({ generation }: { readonly generation: bigint }): Place {
-  return { generation, after: 0n };
-}
-
 function encodeFields({ vault, from, to, check }: StepFields): Uint8Array {
   return concatBytes(vault, encodePlace(from), encodePlace(to), check);
-}
-
-function encodePlace({ generation, after }: Place): Uint8Array {
-  return concatBytes(u64(generation), u64(after));
-}
-
-function takePlace(reader: FieldReader): Place {
-  return { generation: reader.takeU64(), after: reader.takeU64() };
 }
 
 /** "coffer/ladder/v1" ‖ 00 ‖ all fields before the link */

@@ -1,3 +1,5 @@
+import { NO_END, type Place } from "./place.ts";
+
 /** Who was a member when: the part of the vault object on chain that verification needs (file-format §6). */
 export interface MemberEntry {
   /** 32 bytes. */
@@ -40,27 +42,40 @@ export interface VaultView {
   readonly former: readonly FormerEntry[];
 }
 
-/** The signing key of `address` in `generation`, or null: no member then, or one who had set none. */
-export function findSigner(view: VaultView, address: Uint8Array, generation: bigint): Uint8Array | null {
-  for (const entry of entriesIn(view, address, generation)) if (entry.signingKey.length > 0) return entry.signingKey;
+/** Where the vault is now: the latest end that the chain's time has reached, of an entry that no act has marked yet. */
+export function placeOf({ generation, members, time }: VaultView): Place {
+  let after = 0n;
+  for (const { endsAt, until } of members)
+    if (until === null && endsAt <= time && endsAt > after && endsAt !== NO_END) after = endsAt;
+  return { generation, after };
+}
+
+/** Whether the view has come so far. Of a later place it knows nobody: read the vault object again first. */
+export function isReached({ generation, time }: VaultView, place: Place): boolean {
+  return place.generation <= generation && place.after <= time;
+}
+
+/** The signing key of `address` at a place, or null: no member then, one whose time was over, or one who had set none. */
+export function findSigner(view: VaultView, address: Uint8Array, place: Place): Uint8Array | null {
+  for (const entry of entriesAt(view, address, place)) if (entry.signingKey.length > 0) return entry.signingKey;
   return null;
 }
 
-/** Whether `address` was owner or member in `generation`. */
-export function isMemberIn(view: VaultView, address: Uint8Array, generation: bigint): boolean {
-  return !entriesIn(view, address, generation).next().done;
+/** Whether `address` was owner or member at a place. */
+export function isMemberIn(view: VaultView, address: Uint8Array, place: Place): boolean {
+  return !entriesAt(view, address, place).next().done;
 }
 
-/** A generation that the view does not know yet has no members: read the vault object again first. */
-function* entriesIn(view: VaultView, address: Uint8Array, generation: bigint): Generator<MemberEntry, void> {
-  if (generation > view.generation) return;
-  if (holds(view.owner, address, generation)) yield view.owner;
-  for (const entry of view.members) if (holds(entry, address, generation)) yield entry;
-  for (const entry of view.former) if (generation <= entry.until && holds(entry, address, generation)) yield entry;
+function* entriesAt(view: VaultView, address: Uint8Array, place: Place): Generator<MemberEntry, void> {
+  if (!isReached(view, place)) return;
+  if (holds(view.owner, address, place)) yield view.owner;
+  for (const entries of [view.members, view.former])
+    for (const entry of entries)
+      if ((entry.until === null || place.generation <= entry.until) && holds(entry, address, place)) yield entry;
 }
 
 /** Addresses are public: the comparison may stop at the first difference, since a vault has up to 3,000 entries. */
-function holds(entry: MemberEntry, address: Uint8Array, generation: bigint): boolean {
-  if (entry.since > generation || entry.address.length !== address.length) return false;
+function holds(entry: MemberEntry, address: Uint8Array, { generation, after }: Place): boolean {
+  if (entry.since > generation || after >= entry.endsAt || entry.address.length !== address.length) return false;
   return entry.address.every((byte, index) => byte === address[index]);
 }

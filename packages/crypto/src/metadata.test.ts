@@ -14,7 +14,7 @@ import {
 import { nameIndex, plainNameIndex } from "./name-index.ts";
 import { nodePlatform } from "./node/platform.ts";
 import { webPlatform } from "./platform/web.ts";
-import { bitFlips, failureOf, FILE_ID, FOLDER_ID, VAULT } from "./test-vault.ts";
+import { at, bitFlips, failureOf, FILE_ID, FOLDER_ID, VAULT } from "./test-vault.ts";
 import { VaultKey } from "./vault-key.ts";
 
 const RUNS = process.env["COFFER_TEST_COUNTS"] === "full" ? 1000 : 100;
@@ -27,7 +27,7 @@ const file: fc.Arbitrary<Metadata> = fc.record({ name, contentType, size: fc.max
 
 const REPORT: Metadata = { name: "Bericht für März.pdf", contentType: "application/pdf", size: 123_456 };
 const FOLDER: Metadata = { name: "Ordner", contentType: "", size: 0 };
-const KEY = new VaultKey(VAULT, 5n, new Uint8Array(32).fill(1));
+const KEY = new VaultKey(VAULT, at(5n), new Uint8Array(32).fill(1));
 const PLACE: MetadataPlace = { kind: "file", id: FILE_ID, revision: 1n, keyId: new Uint8Array(32).fill(2) };
 
 /** Fields as nobody here would encode them. */
@@ -130,7 +130,10 @@ describe("encrypted metadata", () => {
     ];
     for (const place of places)
       expect(await failureOf(() => decryptMetadata(webPlatform, KEY, place, encrypted))).toBe("metadata wrong_key");
-    const keys = [new VaultKey(VAULT, 5n, new Uint8Array(32)), new VaultKey(new Uint8Array(32), 5n, KEY.reveal())];
+    const keys = [
+      new VaultKey(VAULT, at(5n), new Uint8Array(32)),
+      new VaultKey(new Uint8Array(32), at(5n), KEY.reveal()),
+    ];
     for (const key of keys)
       expect(await failureOf(() => decryptMetadata(webPlatform, key, PLACE, encrypted))).toBe("metadata wrong_key");
   });
@@ -155,7 +158,7 @@ describe("a name's index", () => {
       nameIndex(KEY, FOLDER_ID, "\u00c9"),
       nameIndex(KEY, FILE_ID, "\u00e9"),
       nameIndex(KEY, null, "\u00e9"),
-      nameIndex(new VaultKey(VAULT, 5n, new Uint8Array(32)), FOLDER_ID, "\u00e9"),
+      nameIndex(new VaultKey(VAULT, at(5n), new Uint8Array(32)), FOLDER_ID, "\u00e9"),
       plainNameIndex(FOLDER_ID, "\u00e9"),
       plainNameIndex(null, "\u00e9"),
     ];

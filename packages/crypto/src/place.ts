@@ -1,4 +1,7 @@
-/** Where in a vault's history a key belongs (encryption design §8). */
+/** Where in a vault's history a key belongs, and what is signed with it (file-format §6.3). */
+import { concatBytes } from "./bytes.ts";
+import { damaged, type CryptoStep } from "./errors.ts";
+import { u64, type FieldReader } from "./fields.ts";
 
 /** Ordered by generation, then by `after`: {@link comparePlaces}. */
 export interface Place {
@@ -19,4 +22,22 @@ export function comparePlaces(a: Place, b: Place): number {
   if (a.generation !== b.generation) return a.generation < b.generation ? -1 : 1;
   if (a.after === b.after) return 0;
   return a.after < b.after ? -1 : 1;
+}
+
+/** The later of the two. */
+export function laterPlace(a: Place, b: Place): Place {
+  return comparePlaces(a, b) < 0 ? b : a;
+}
+
+/** 16 bytes. RangeError for an `after` that no end of a membership can be. */
+export function encodePlace({ generation, after }: Place): Uint8Array {
+  if (after % END_STEP_MS !== 0n) throw new RangeError("a place's time is a whole quarter of an hour");
+  return concatBytes(u64(generation), u64(after));
+}
+
+/** Throws CryptoError `damaged` for an `after` that no end of a membership can be. */
+export function takePlace(reader: FieldReader, step: CryptoStep): Place {
+  const [generation, after] = [reader.takeU64(), reader.takeU64()];
+  if (after % END_STEP_MS !== 0n) throw damaged(step, "the place's time is no whole quarter of an hour");
+  return { generation, after };
 }

@@ -13,6 +13,7 @@ import { parseRecord, type VaultKeyRecord } from "./records.ts";
 import { DataKey } from "./secret-key.ts";
 import { nextNumber, statementHash } from "./statement-chain.ts";
 import {
+  at,
   bitFlips,
   failureOf,
   FILE_ID,
@@ -146,9 +147,9 @@ describe("the envelope of a version", () => {
     const { file, statement } = written;
     const { key } = written.opened;
     const others = [
-      new VaultKey(VAULT, 5n, new Uint8Array(32)),
-      new VaultKey(VAULT, 4n, key.reveal()),
-      new VaultKey(new Uint8Array(32), 5n, key.reveal()),
+      new VaultKey(VAULT, at(5n), new Uint8Array(32)),
+      new VaultKey(VAULT, at(4n), key.reveal()),
+      new VaultKey(new Uint8Array(32), at(5n), key.reveal()),
     ];
     for (const other of others) expect(await read(statement.bytes, file, {}, () => other)).toBe("record wrong_key");
   });
@@ -239,7 +240,7 @@ describe("writing", () => {
   it("puts a data key into an envelope only under the key that the record names", async () => {
     const { commitment, headerPrefix } = written.start;
     const request = { dataKey: new DataKey(new Uint8Array(32)), commitment, headerPrefix };
-    const key = new VaultKey(VAULT, 5n, new Uint8Array(32));
+    const key = new VaultKey(VAULT, at(5n), new Uint8Array(32));
     const record = parseRecord(written.opened.record.bytes);
     expect(await failureOf(() => makeEnvelope(platform, record, key, request))).toBe("record wrong_key");
   });

@@ -8,6 +8,7 @@ import { isZero } from "./fields.ts";
 import type { FileStart } from "./file-start.ts";
 import { findSigner, type VaultView } from "./membership.ts";
 import { parseMetadata, type Metadata } from "./metadata.ts";
+import { comparePlaces, type Place } from "./place.ts";
 import type { CryptoPlatform } from "./platform/platform.ts";
 import { parseRecord, verifyRecord, type VaultKeyRecord } from "./records.ts";
 import type { DataKey } from "./secret-key.ts";
@@ -22,7 +23,7 @@ import { requireKeyOf, unwrapDataKey } from "./wrapping.ts";
 export interface ReadingPlace {
   /** 32 bytes: the vault object's id that was pinned. */
   readonly vault: Uint8Array;
-  /** Read from the chain. Read it again first when a statement's generation is higher: to an old view it is nobody's. */
+  /** Read from the chain. Read it again first when a statement's place is later: to an old view it is nobody's. */
   readonly view: VaultView;
 }
 
@@ -92,7 +93,7 @@ export async function verifyVersion(
 }
 
 /**
- * The part that needs no byte of the file: the vault, the signature by a key of that generation, the floor, and what was seen before.
+ * The part that needs no byte of the file: the vault, the signature by a key of that place, the floor, and what was seen before.
  * Throws CryptoError at step `pins` (`vault_changed`) or `statement` (`damaged`, `rolled_back`), or what parsing throws.
  */
 export async function verifyVersionStatement(
@@ -164,9 +165,8 @@ export async function verifyEntryStatement(
 }
 
 /** What every statement names of where and by whom it was signed. */
-export interface SignedStatement {
+export interface SignedStatement extends Place {
   readonly vault: Uint8Array;
-  readonly generation: bigint;
   readonly signer: Uint8Array;
   readonly signature: Uint8Array;
 }
@@ -182,8 +182,8 @@ export async function requireSigned(
     if (!equalBytes(named, vault))
       throw new CryptoError("vault_changed", "pins", `the vault is ${hex(vault)}, but the answer is of ${hex(named)}`);
   const { generation, signature, signer } = statement;
-  const key = findSigner(view, signer, generation);
-  if (key === null) throw damaged(step, "who signed the statement could not sign in its generation");
+  const key = findSigner(view, signer, statement);
+  if (key === null) throw damaged(step, "who signed the statement could not sign at its place");
   if (!(await verifyStatement(title, body, key, signature)))
     throw damaged(step, "the statement's signature is not its signer's");
   if (generation < view.floor)
@@ -222,8 +222,7 @@ async function verifyNamedRecord(
 ): Promise<void> {
   await verifyRecord(view, record);
   if (!equalBytes(record.keyId, statement.keyId)) throw damaged("record", "the record is not the one that was signed");
-  if (record.generation !== statement.generation)
-    throw damaged("record", "record and statement are of different generations");
+  if (comparePlaces(record, statement) !== 0) throw damaged("record", "record and statement are of different places");
 }
 
 function hex(bytes: Uint8Array): string {

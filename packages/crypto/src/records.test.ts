@@ -6,6 +6,7 @@ import { findSigner, isMemberIn } from "./membership.ts";
 import { isRecordForWriting, MAX_RECORD_BYTES, parseRecord, signRecord, verifyRecord } from "./records.ts";
 import { DataKey, type SecretKey } from "./secret-key.ts";
 import {
+  at,
   bitFlips,
   entryOf,
   failureOf,
@@ -22,15 +23,17 @@ import {
   WRAP,
 } from "./test-vault.ts";
 import { randomVaultKey, VaultKey } from "./vault-key.ts";
+import { END_STEP_MS, NO_END } from "./place.ts";
 import { newVaultKeyRecord, openVaultKeys } from "./vault-keys.ts";
 
 const RUNS = process.env["COFFER_TEST_COUNTS"] === "full" ? 500 : 30;
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const u64 = fc.bigInt({ min: 0n, max: (1n << 64n) - 1n });
+const quarter = fc.bigInt({ min: 0n, max: NO_END / END_STEP_MS }).map((count) => count * END_STEP_MS);
 
 const FIELDS = {
   vault: VAULT,
-  generation: 5n,
+  ...at(5n),
   creator: MEMBER.address,
   check: new Uint8Array(32).fill(1),
   sealedKey: new Uint8Array(400).fill(2),
@@ -41,6 +44,7 @@ describe("a vault key's record", () => {
     const fields = fc.record({
       vault: bytes32,
       generation: u64,
+      after: quarter,
       creator: bytes32,
       check: bytes32,
       sealedKey: fc.uint8Array({ minLength: 1, maxLength: 3584, size: "max" }),
@@ -70,10 +74,10 @@ describe("a vault key's record", () => {
       expect(await failureOf(() => parseRecord(bytes.subarray(0, length)))).toBe("record damaged");
     expect(await failureOf(() => parseRecord(concatBytes(bytes, Uint8Array.of(0))))).toBe("record damaged");
     for (const length of [0, 399, 401, 3584, 65535]) {
-      const other = concatBytes(bytes.subarray(0, 104), encodeU16(length), bytes.subarray(106));
+      const other = concatBytes(bytes.subarray(0, 112), encodeU16(length), bytes.subarray(114));
       expect(await failureOf(() => parseRecord(other))).toBe("record damaged");
     }
-    const empty = concatBytes(bytes.subarray(0, 104), encodeU16(0), bytes.subarray(-64));
+    const empty = concatBytes(bytes.subarray(0, 112), encodeU16(0), bytes.subarray(-64));
     expect(await failureOf(() => parseRecord(empty))).toBe("record damaged");
     expect(await failureOf(() => parseRecord(new Uint8Array(MAX_RECORD_BYTES + 1)))).toBe("record damaged");
   });
@@ -124,22 +128,22 @@ describe("a vault key's record", () => {
 
 describe("membership", () => {
   it("holds from its first generation to its last", () => {
-    const at = (author: typeof MEMBER): boolean[] =>
-      [1n, 2n, 3n, 4n, 5n, 6n].map((g) => isMemberIn(VIEW, author.address, g));
-    expect(at(OWNER)).toEqual([true, true, true, true, true, false]);
-    expect(at(MEMBER)).toEqual([false, false, true, true, true, false]);
-    expect(at(REMOVED)).toEqual([false, true, true, true, false, false]);
-    expect(at(READER)).toEqual([false, false, true, true, true, false]);
-    expect(at(STRANGER)).toEqual([false, false, false, false, false, false]);
+    const heldBy = (author: typeof MEMBER): boolean[] =>
+      [1n, 2n, 3n, 4n, 5n, 6n].map((g) => isMemberIn(VIEW, author.address, at(g)));
+    expect(heldBy(OWNER)).toEqual([true, true, true, true, true, false]);
+    expect(heldBy(MEMBER)).toEqual([false, false, true, true, true, false]);
+    expect(heldBy(REMOVED)).toEqual([false, true, true, true, false, false]);
+    expect(heldBy(READER)).toEqual([false, false, true, true, true, false]);
+    expect(heldBy(STRANGER)).toEqual([false, false, false, false, false, false]);
   });
 
   it("gives the key that held in the generation, none for a reader", () => {
     const renewed = { address: MEMBER.address, signer: person("member's second key").signer };
     const view = { ...VIEW, members: [entryOf(renewed, 5n)], former: [{ ...entryOf(MEMBER, 3n), until: 4n }] };
-    expect(findSigner(view, MEMBER.address, 4n)).toEqual(MEMBER.signer.publicKey);
-    expect(findSigner(view, MEMBER.address, 5n)).toEqual(renewed.signer.publicKey);
-    expect(findSigner(VIEW, READER.address, 5n)).toBeNull();
-    expect(findSigner(VIEW, MEMBER.address.subarray(1), 5n)).toBeNull();
+    expect(findSigner(view, MEMBER.address, at(4n))).toEqual(MEMBER.signer.publicKey);
+    expect(findSigner(view, MEMBER.address, at(5n))).toEqual(renewed.signer.publicKey);
+    expect(findSigner(VIEW, READER.address, at(5n))).toBeNull();
+    expect(findSigner(VIEW, MEMBER.address.subarray(1), at(5n))).toBeNull();
   });
 });
 
@@ -190,7 +194,7 @@ describe("vault keys", () => {
     expect(equalBytes(again.record.keyId, record.keyId)).toBe(false);
     const [opened] = await openVaultKeys(VIEW, [again.record], other);
     expect(opened?.key.reveal()).toEqual(key.reveal());
-    const early = randomVaultKey(VAULT, 2n);
+    const early = randomVaultKey(VAULT, at(2n));
     expect(await failureOf(() => newVaultKeyRecord(VIEW, other, MEMBER, early))).toBe("record wrong_key");
   });
 
@@ -212,22 +216,22 @@ describe("vault keys", () => {
   it("are made by members with their own signing key only", async () => {
     for (const author of [STRANGER, READER, REMOVED, { ...MEMBER, signer: OWNER.signer }])
       expect(await failureOf(() => newVaultKeyRecord(VIEW, WRAP, author))).toBe("record wrong_key");
-    const foreign = randomVaultKey(new Uint8Array(32), 5n);
+    const foreign = randomVaultKey(new Uint8Array(32), at(5n));
     expect(await failureOf(() => newVaultKeyRecord(VIEW, WRAP, OWNER, foreign))).toBe("record wrong_key");
   });
 
   it("have four subkeys, none of them the key", () => {
-    const key = new VaultKey(VAULT, 5n, new Uint8Array(32).fill(9));
+    const key = new VaultKey(VAULT, at(5n), new Uint8Array(32).fill(9));
     const subkeys = (["wrap", "metadata", "name-index", "check"] as const).map((use) => key.subkey(use).join());
     expect(new Set([...subkeys, key.reveal().join()]).size).toBe(5);
-    expect(() => new VaultKey(VAULT.subarray(1), 5n, new Uint8Array(32))).toThrow(RangeError);
-    expect(() => new VaultKey(VAULT, -1n, new Uint8Array(32))).toThrow(RangeError);
-    expect(() => new VaultKey(VAULT, 5n, new Uint8Array(31))).toThrow(TypeError);
+    expect(() => new VaultKey(VAULT.subarray(1), at(5n), new Uint8Array(32))).toThrow(RangeError);
+    expect(() => new VaultKey(VAULT, at(-1n), new Uint8Array(32))).toThrow(RangeError);
+    expect(() => new VaultKey(VAULT, at(5n), new Uint8Array(31))).toThrow(TypeError);
   });
 
   it("show neither themselves nor their subkeys in any text form", () => {
     const bytes = Uint8Array.from({ length: 32 }, (_, index) => 7 * index + 3);
-    const vaultKey = new VaultKey(VAULT, 5n, bytes);
+    const vaultKey = new VaultKey(VAULT, at(5n), bytes);
     const secrets = [bytes, vaultKey.subkey("wrap"), vaultKey.subkey("metadata"), vaultKey.subkey("name-index")];
     const forms = secrets.flatMap((secret) => [
       ...(["hex", "base64", "base64url", "latin1"] as const).map((form) => Buffer.from(secret).toString(form)),

@@ -1,17 +1,17 @@
-/** The record of a vault key: the sealed key, who made it and for which generation, signed (file-format §7). */
+/** The record of a vault key: the sealed key, who made it and for which place, signed (file-format §7). */
 import { concatBytes, equalBytes } from "./bytes.ts";
 import { SIGNATURE_BYTES } from "./ed25519.ts";
 import { CryptoError, damaged } from "./errors.ts";
-import { FieldReader, sized, u16, u64 } from "./fields.ts";
-import { findSigner, type VaultView } from "./membership.ts";
+import { FieldReader, sized, u16 } from "./fields.ts";
+import { findSigner, placeOf, type VaultView } from "./membership.ts";
+import { comparePlaces, encodePlace, takePlace, type Place } from "./place.ts";
 import { sha256 } from "./sha256.ts";
 import { signStatement, verifyStatement } from "./signatures.ts";
 import type { StatementSigner } from "./statement-signer.ts";
 
-export interface RecordFields {
+export interface RecordFields extends Place {
   /** 32 bytes: the vault object's id. */
   readonly vault: Uint8Array;
-  readonly generation: bigint;
   /** 32 bytes: the chain address of who made the key and signs the record. */
   readonly creator: Uint8Array;
   /** 32 bytes: the key's subkey `check`. */
@@ -23,7 +23,7 @@ export interface RecordFields {
 export interface VaultKeyRecord extends RecordFields {
   /** 64 bytes. */
   readonly signature: Uint8Array;
-  /** The whole record, 171 to 3754 bytes. */
+  /** The whole record, 179 to 3762 bytes. */
   readonly bytes: Uint8Array;
   /** 32 bytes: SHA-256 of the whole record. */
   readonly keyId: Uint8Array;
@@ -32,7 +32,7 @@ export interface VaultKeyRecord extends RecordFields {
 export const MAX_SEALED_KEY_BYTES = 3584;
 
 /** Everything of a record but the sealed key: the fixed fields, the length, the signature. */
-const FIXED_BYTES = 32 + 8 + 32 + 32 + 2 + SIGNATURE_BYTES;
+const FIXED_BYTES = 32 + 16 + 32 + 32 + 2 + SIGNATURE_BYTES;
 
 /** In bytes. */
 export const MAX_RECORD_BYTES = FIXED_BYTES + MAX_SEALED_KEY_BYTES;
@@ -48,7 +48,7 @@ export function parseRecord(bytes: Uint8Array): VaultKeyRecord {
   if (bytes.length <= FIXED_BYTES || bytes.length > MAX_RECORD_BYTES)
     throw damaged("record", `a vault key's record has ${FIXED_BYTES + 1} to ${MAX_RECORD_BYTES} bytes`);
   const reader = new FieldReader(bytes);
-  const places = { vault: reader.take(32), generation: reader.takeU64(), creator: reader.take(32) };
+  const places = { vault: reader.take(32), ...takePlace(reader, "record"), creator: reader.take(32) };
   const check = reader.take(32);
   const sealedLength = reader.takeU16();
   if (sealedLength + SIGNATURE_BYTES !== reader.left)
@@ -59,14 +59,14 @@ export function parseRecord(bytes: Uint8Array): VaultKeyRecord {
 }
 
 /**
- * Whether the record is of this vault and signed by somebody who was a member in its generation: anyone could wrap a key of their own
+ * Whether the record is of this vault and signed by somebody who was a member at its place: anyone could wrap a key of their own
  * choosing for a vault. Throws CryptoError at step `record`: `vault_changed` for another vault's, else `damaged`.
  */
 export async function verifyRecord(view: VaultView, record: VaultKeyRecord): Promise<void> {
   if (!equalBytes(record.vault, view.vault))
     throw new CryptoError("vault_changed", "record", "the vault key's record is another vault's");
-  const key = findSigner(view, record.creator, record.generation);
-  if (key === null) throw damaged("record", "who made the vault key was not a member of its generation");
+  const key = findSigner(view, record.creator, record);
+  if (key === null) throw damaged("record", "who made the vault key was not a member at its place");
   if (!(await isSignedBy(record, key)))
     throw damaged("record", "the signature of the vault key's record is not its creator's");
 }
@@ -87,9 +87,13 @@ async function isSignedBy({ bytes, signature }: VaultKeyRecord, key: Uint8Array)
   return true;
 }
 
-/** Whether a writer may use the record: of the generation that was just read, by somebody who is a member now. */
+/**
+ * Whether a writer may use the record: of the generation that was just read, at its place or at a later one that the view has reached, by
+ * somebody who signs there.
+ */
 export function isRecordForWriting(view: VaultView, record: VaultKeyRecord): boolean {
-  return record.generation === view.generation && findSigner(view, record.creator, view.generation) !== null;
+  if (record.generation !== view.generation || comparePlaces(record, placeOf(view)) < 0) return false;
+  return findSigner(view, record.creator, record) !== null;
 }
 
 function encodeBody(fields: RecordFields): Uint8Array {
@@ -98,7 +102,7 @@ function encodeBody(fields: RecordFields): Uint8Array {
     throw new RangeError(`a sealed key has 1 to ${MAX_SEALED_KEY_BYTES} bytes`);
   return concatBytes(
     sized(fields.vault, 32, "vault"),
-    u64(fields.generation),
+    encodePlace(fields),
     sized(fields.creator, 32, "creator"),
     sized(fields.check, 32, "check"),
     u16(sealedKey.length),

@@ -3,22 +3,21 @@ import { equalBytes } from "./bytes.ts";
 import { SIGNATURE_BYTES } from "./ed25519.ts";
 import { CryptoError, damaged, type CryptoStep } from "./errors.ts";
 import { isZero, type FieldReader } from "./fields.ts";
+import { comparePlaces, type Place } from "./place.ts";
 import { sha256 } from "./sha256.ts";
 
 /** What a client remembers of the newest statement it has seen about a file or an entry. It is no secret. */
-export interface SeenStatement {
+export interface SeenStatement extends Place {
   /** The version's sequence, or the entry's revision. */
   readonly number: bigint;
-  readonly generation: bigint;
   /** 32 bytes: SHA-256 of the whole signed statement. */
   readonly hash: Uint8Array;
 }
 
 /** What two kinds of statement have in common; `number` is a version's sequence, an entry's revision. */
-export interface LinkedStatement {
+export interface LinkedStatement extends Place {
   readonly number: bigint;
   readonly previous: Uint8Array;
-  readonly generation: bigint;
   readonly bytes: Uint8Array;
 }
 
@@ -42,17 +41,21 @@ export function requireLinked(number: bigint, previous: Uint8Array, step: Crypto
  */
 export function requireNotOlder(statement: LinkedStatement, seen: SeenStatement | null, step: CryptoStep): void {
   if (seen === null) return;
-  const { number, generation, previous, bytes } = statement;
+  const { number, previous, bytes } = statement;
   const refuse = (message: string): never => {
     throw new CryptoError("rolled_back", step, message);
   };
   if (number < seen.number) refuse(`the statement is number ${number}, but number ${seen.number} was seen already`);
-  if (generation < seen.generation)
-    refuse(`the statement is of generation ${generation}, but ${seen.generation} was seen already`);
+  if (comparePlaces(statement, seen) < 0)
+    refuse(`the statement is of generation ${describe(statement)}, but ${describe(seen)} was seen already`);
   if (number === seen.number && !equalBytes(statementHash(bytes), seen.hash))
     refuse("the statement is not the one that was seen under the same number");
   if (number === seen.number + 1n && !equalBytes(previous, seen.hash))
     refuse("the statement does not follow the one that was seen");
+}
+
+function describe({ generation, after }: Place): string {
+  return after === 0n ? String(generation) : `${generation} after ${after}`;
 }
 
 const LAST_NUMBER = (1n << 64n) - 1n;

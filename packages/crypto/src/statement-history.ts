@@ -2,6 +2,7 @@
 import { equalBytes } from "./bytes.ts";
 import type { EntryStatement } from "./entry-statement.ts";
 import { CryptoError, damaged, type CryptoStep } from "./errors.ts";
+import { comparePlaces } from "./place.ts";
 import { NO_PREVIOUS, statementHash } from "./statement-chain.ts";
 import type { VersionStatement } from "./version-statement.ts";
 
@@ -23,11 +24,11 @@ export function requireNextEntry(previous: EntryStatement | null, next: EntrySta
   requireNext(previous, previous?.revision ?? 0n, next, next.revision, "entry");
 }
 
-type Link = Pick<VersionStatement, "bytes" | "generation" | "previous">;
+type Link = Pick<VersionStatement, "bytes" | "generation" | "after" | "previous">;
 
 function requireNext(previous: Link | null, before: bigint, next: Link, number: bigint, step: CryptoStep): void {
   const hash = previous === null ? NO_PREVIOUS : statementHash(previous.bytes);
   const follows = number === before + 1n && equalBytes(next.previous, hash);
-  if (!follows || next.generation < (previous?.generation ?? 0n))
+  if (!follows || (previous !== null && comparePlaces(next, previous) < 0))
     throw new CryptoError("rolled_back", step, "the statement does not follow the one before it");
 }

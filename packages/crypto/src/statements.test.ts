@@ -4,11 +4,13 @@ import { concatBytes } from "./bytes.ts";
 import { parseEntryStatement, signEntryStatement, type EntryFields } from "./entry-statement.ts";
 import { encodeHeaderPrefix } from "./header.ts";
 import { verifyEntryStatement, verifyVersionStatement } from "./reading.ts";
+import { END_STEP_MS, NO_END } from "./place.ts";
 import { signStatement, statementDigest } from "./signatures.ts";
 import { ciphertextSize } from "./sizes.ts";
 import { statementHash } from "./statement-chain.ts";
 import { requireNextEntry, requireNextVersion } from "./statement-history.ts";
 import {
+  at,
   bitFlips,
   ENTRY,
   failureOf,
@@ -30,6 +32,7 @@ const RUNS = process.env["COFFER_TEST_COUNTS"] === "full" ? 500 : 30;
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const notZeros = bytes32.filter((bytes) => bytes.some((byte) => byte !== 0));
 const u64 = fc.bigInt({ min: 0n, max: (1n << 64n) - 1n });
+const quarter = fc.bigInt({ min: 0n, max: NO_END / END_STEP_MS }).map((count) => count * END_STEP_MS);
 const uuid = fc.uuid();
 const time = fc.maxSafeNat();
 const link = fc.oneof(
@@ -44,7 +47,7 @@ const VERSION: VersionFields = {
   startDigest: new Uint8Array(32).fill(1),
   sequence: 1n,
   previous: new Uint8Array(32),
-  generation: 5n,
+  ...at(5n),
   keyId: new Uint8Array(32).fill(2),
   commitment: new Uint8Array(32).fill(3),
   messageLength: 1072,
@@ -70,6 +73,7 @@ describe("a version statement", () => {
       startDigest: bytes32,
       link,
       generation: u64,
+      after: quarter,
       keyId: bytes32,
       commitment: bytes32,
       content: fc.nat(),
@@ -83,7 +87,7 @@ describe("a version statement", () => {
         const given = { ...rest, headerPrefix, sequence: number, previous, messageLength: ciphertextSize(content) };
         const statement = await signVersionStatement(given, MEMBER.signer);
         expect(statement).toMatchObject({ ...given, fileId: header.fileId, versionId: header.versionId });
-        expect(statement.bytes.length).toBe(364);
+        expect(statement.bytes.length).toBe(372);
         expect(parseVersionStatement(statement.bytes)).toEqual(statement);
       }),
       { numRuns: RUNS },
@@ -101,7 +105,7 @@ describe("a version statement", () => {
 
   it("is refused cut, continued, and in contradiction with itself", async () => {
     const { bytes } = await signVersionStatement(VERSION, MEMBER.signer);
-    for (const wrong of [bytes.subarray(0, 363), concatBytes(bytes, Uint8Array.of(0)), new Uint8Array(0)])
+    for (const wrong of [bytes.subarray(0, 371), concatBytes(bytes, Uint8Array.of(0)), new Uint8Array(0)])
       expect(await failureOf(() => parseVersionStatement(wrong))).toBe("statement damaged");
     const contradictions: Partial<VersionFields>[] = [
       { sequence: 0n },
@@ -111,7 +115,7 @@ describe("a version statement", () => {
       { messageLength: 56 + 16_400 },
     ];
     for (const fields of contradictions) expect(await version(fields)).toBe("statement damaged");
-    const late = Uint8Array.from(bytes).fill(0xff, 292, 300);
+    const late = Uint8Array.from(bytes).fill(0xff, 300, 308);
     expect(await failureOf(() => parseVersionStatement(late))).toBe("statement damaged");
     await expect(signVersionStatement({ ...VERSION, keyId: VAULT.subarray(1) }, MEMBER.signer)).rejects.toThrow(
       RangeError,
@@ -185,6 +189,7 @@ describe("an entry statement", () => {
       id: uuid,
       link,
       generation: u64,
+      after: quarter,
       keyId: bytes32,
       folderId: fc.option(uuid),
       metadataDigest: bytes32,
@@ -196,7 +201,7 @@ describe("an entry statement", () => {
         const given = { ...rest, revision: number, previous };
         const statement = await signEntryStatement(given, MEMBER.signer);
         expect(statement).toMatchObject(given);
-        expect(statement.bytes.length).toBe(281);
+        expect(statement.bytes.length).toBe(289);
         expect(parseEntryStatement(statement.bytes)).toEqual(statement);
       }),
       { numRuns: RUNS },
@@ -215,7 +220,7 @@ describe("an entry statement", () => {
   it("is refused cut, continued, of no known kind, of the root, and inside itself", async () => {
     const { bytes } = await signEntryStatement(ENTRY, MEMBER.signer);
     const kindOf = (kind: number): Uint8Array => Uint8Array.from(bytes).fill(kind, 32, 33);
-    const wrong = [bytes.subarray(0, 280), concatBytes(bytes, Uint8Array.of(0)), kindOf(0), kindOf(3)];
+    const wrong = [bytes.subarray(0, 288), concatBytes(bytes, Uint8Array.of(0)), kindOf(0), kindOf(3)];
     wrong.push(Uint8Array.from(bytes).fill(0, 33, 49));
     for (const other of wrong) expect(await failureOf(() => parseEntryStatement(other))).toBe("entry damaged");
     expect(await entry({ folderId: FILE_ID })).toBe("entry damaged");

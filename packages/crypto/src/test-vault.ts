@@ -1,7 +1,7 @@
 /** A vault for tests: people in it and out of it, keys that are the same in every run, and a key wrap without a chain. */
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { concatBytes, encodeText, encodeU64, equalBytes } from "./bytes.ts";
+import { concatBytes, encodeText, equalBytes } from "./bytes.ts";
 import { ed25519StatementSigner } from "./ed25519.ts";
 import type { EntryFields } from "./entry-statement.ts";
 import { damaged } from "./errors.ts";
@@ -9,7 +9,7 @@ import { encodeFileStart, newFilePlan, type EnvelopeRequest, type FilePlan } fro
 import { parseFileStart, type FileStart } from "./file-start.ts";
 import type { KeyPlace, VaultKeyWrap } from "./key-wrap.ts";
 import type { FormerEntry, ListedEntry, VaultView } from "./membership.ts";
-import { NO_END } from "./place.ts";
+import { encodePlace, NO_END, type Place } from "./place.ts";
 import type { CryptoPlatform } from "./platform/platform.ts";
 import type { Author } from "./statement-signer.ts";
 import { newVaultKeyRecord, type OpenedVaultKey } from "./vault-keys.ts";
@@ -21,6 +21,11 @@ export const VAULT = new Uint8Array(32).fill(0xaa);
 export const FILE_ID = "0197b6f0-0000-7000-8000-00000000f11e";
 export const FOLDER_ID = "0197b6f0-0000-7000-8000-00000000f01d";
 export const TIME = 1_790_000_000_000;
+
+/** The place in that generation before any membership ended. */
+export function at(generation: bigint, after = 0n): Place {
+  return { generation, after };
+}
 
 /** An address and an Ed25519 key that are the same in every run. */
 export function person(name: string): Author {
@@ -56,6 +61,7 @@ export const ENTRY: EntryFields = {
   revision: 1n,
   previous: new Uint8Array(32),
   generation: 5n,
+  after: 0n,
   keyId: new Uint8Array(32).fill(2),
   folderId: FOLDER_ID,
   metadataDigest: new Uint8Array(32).fill(3),
@@ -108,8 +114,8 @@ export function testKeyWrap(secret: string): TestKeyWrap {
   };
 }
 
-function bytesOf({ creator, generation, vault }: KeyPlace): Uint8Array {
-  return concatBytes(vault, encodeU64(generation), creator);
+function bytesOf({ creator, vault, ...place }: KeyPlace): Uint8Array {
+  return concatBytes(vault, encodePlace(place), creator);
 }
 
 export interface WrittenVersion {

@@ -15,10 +15,12 @@ import { parseFileStart } from "./file-start.ts";
 import { encodeHeaderPrefix } from "./header.ts";
 import type { VaultView } from "./membership.ts";
 import { webPlatform } from "./platform/web.ts";
+import { END_STEP_MS } from "./place.ts";
 import { verifyEntryStatement, verifyVersion, verifyVersionStatement } from "./reading.ts";
 import { signStatement } from "./signatures.ts";
 import { statementHash } from "./statement-chain.ts";
 import {
+  at,
   bitFlips,
   ENTRY,
   entryOf,
@@ -52,7 +54,7 @@ const VERSION: VersionFields = {
   startDigest: new Uint8Array(32).fill(1),
   sequence: 1n,
   previous: new Uint8Array(32),
-  generation: 5n,
+  ...at(5n),
   keyId: new Uint8Array(32).fill(2),
   commitment: new Uint8Array(32).fill(3),
   messageLength: 1072,
@@ -192,6 +194,7 @@ describe("a version and an entry that name each other", () => {
     ["of a folder", {}, { kind: "folder" }],
     ["of another signer", {}, { signer: OWNER.address }],
     ["of another generation", {}, { generation: 4n }],
+    ["of another place in the generation", {}, { after: END_STEP_MS }],
   ];
 
   it.each(cases)("are refused together: an entry %s", async (_, of, beside) => {

@@ -4,6 +4,7 @@ import { SIGNATURE_BYTES } from "./ed25519.ts";
 import type { EntryStatement } from "./entry-statement.ts";
 import { damaged } from "./errors.ts";
 import { titleBytes } from "./fields.ts";
+import { comparePlaces } from "./place.ts";
 import { sha256 } from "./sha256.ts";
 import { SIBLING_BYTES } from "./statement-chain.ts";
 import type { SignedTitle } from "./signatures.ts";
@@ -53,7 +54,7 @@ export function requireSiblings(version: VersionStatement, entry: EntryStatement
     names &&
     equalBytes(version.vault, entry.vault) &&
     equalBytes(version.signer, entry.signer) &&
-    version.generation === entry.generation &&
+    comparePlaces(version, entry) === 0 &&
     entry.kind === "file" &&
     entry.id === version.fileId;
   if (!isOneAct) throw damaged("ids", "version and entry were signed together, and are not of one member and one file");

@@ -1,6 +1,7 @@
 import { encodeText } from "./bytes.ts";
-import { sized, u64 } from "./fields.ts";
+import { sized } from "./fields.ts";
 import { expandSha512 } from "./hkdf-expand.ts";
+import { encodePlace, type Place } from "./place.ts";
 import { SecretKey } from "./secret-key.ts";
 
 /** In bytes. */
@@ -9,21 +10,23 @@ export const VAULT_KEY_BYTES = 32;
 /** What a subkey is for. The vault key itself encrypts nothing. */
 export type SubkeyUse = "wrap" | "metadata" | "name-index" | "ladder" | "check";
 
-/** The key of one vault and one generation, opened. Its text forms are redacted. */
-export class VaultKey extends SecretKey {
+/** The key of one vault and one place in its history, opened. Its text forms are redacted. */
+export class VaultKey extends SecretKey implements Place {
   /** Keeps it apart from other keys for the compiler. */
   readonly use = "vault";
   /** 32 bytes: the vault object's id. */
   readonly vault: Uint8Array;
   readonly generation: bigint;
+  readonly after: bigint;
   readonly #subkeys = new Map<SubkeyUse, Uint8Array>();
 
   /** Takes a copy. TypeError unless the key has 32 bytes, RangeError for an impossible place. */
-  constructor(vault: Uint8Array, generation: bigint, bytes: Uint8Array) {
+  constructor(vault: Uint8Array, place: Place, bytes: Uint8Array) {
     super(bytes);
-    u64(generation);
+    encodePlace(place);
     this.vault = Uint8Array.from(sized(vault, 32, "vault"));
-    this.generation = generation;
+    this.generation = place.generation;
+    this.after = place.after;
   }
 
   /** HKDF-Expand-SHA-512(key, "coffer/<use>/v1", 32) (RFC 5869 §2.3; file-format §7). The 32 bytes themselves: never change them. */
@@ -37,6 +40,6 @@ export class VaultKey extends SecretKey {
 }
 
 /** A fresh key from the runtime's random source. */
-export function randomVaultKey(vault: Uint8Array, generation: bigint): VaultKey {
-  return new VaultKey(vault, generation, crypto.getRandomValues(new Uint8Array(VAULT_KEY_BYTES)));
+export function randomVaultKey(vault: Uint8Array, place: Place): VaultKey {
+  return new VaultKey(vault, place, crypto.getRandomValues(new Uint8Array(VAULT_KEY_BYTES)));
 }

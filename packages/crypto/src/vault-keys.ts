@@ -2,7 +2,8 @@
 import { equalBytes } from "./bytes.ts";
 import { CryptoError, type CryptoStep } from "./errors.ts";
 import type { KeyPlace, VaultKeyWrap } from "./key-wrap.ts";
-import { findSigner, type VaultView } from "./membership.ts";
+import { findSigner, placeOf, type VaultView } from "./membership.ts";
+import type { Place } from "./place.ts";
 import { parseRecord, signRecord, verifyRecord, type VaultKeyRecord } from "./records.ts";
 import type { Author } from "./statement-signer.ts";
 import { randomVaultKey, VAULT_KEY_BYTES, VaultKey } from "./vault-key.ts";
@@ -15,23 +16,24 @@ export interface OpenedVaultKey {
 }
 
 /**
- * A vault key for the generation of `view`, sealed and signed, to be published. `key` is for sealing an opened key again, for other
- * key servers: the new record has the key's generation and the same `check`. Throws CryptoError `wrong_key` at step `record` when the
- * author's signing key is not the one that the chain names in that generation or `key` is of another vault; rejects as the wrap does.
+ * A vault key for the place of `view`, sealed and signed, to be published. `key` is for a later place that was seen, or for sealing an
+ * opened key again, for other key servers: the new record has the key's place and the same `check`. Throws CryptoError `wrong_key` at step `record` when the
+ * author's signing key is not the one that the chain names at that place or `key` is of another vault; rejects as the wrap does.
  */
 export async function newVaultKeyRecord(
   view: VaultView,
   wrap: VaultKeyWrap,
   author: Author,
-  key: VaultKey = randomVaultKey(view.vault, view.generation),
+  key: VaultKey = randomVaultKey(view.vault, placeOf(view)),
 ): Promise<OpenedVaultKey> {
-  const { vault, generation } = key;
+  const { vault, generation, after } = key;
   if (!equalBytes(vault, view.vault)) throw new CryptoError("wrong_key", "record", "the vault key is another vault's");
-  requireOwnKey(view, author, generation, "record");
+  requireOwnKey(view, author, key, "record");
   const creator = author.address;
   // A copy: a wrap may hand it to a worker, and what is handed over is gone here.
-  const sealedKey = await wrap.wrap(Uint8Array.from(key.reveal()), { vault, generation, creator });
-  const record = await signRecord({ vault, generation, creator, check: key.subkey("check"), sealedKey }, author.signer);
+  const sealedKey = await wrap.wrap(Uint8Array.from(key.reveal()), { vault, generation, after, creator });
+  const fields = { vault, generation, after, creator, check: key.subkey("check"), sealedKey };
+  const record = await signRecord(fields, author.signer);
   return { record, key };
 }
 
@@ -48,30 +50,25 @@ export async function openVaultKeys(
   const read = records.map((record) => parseRecord(record.bytes));
   for (const record of read) await verifyRecord(view, record);
   if (read.length === 0) return [];
-  const keys = await wrap.unwrap(read.map((record) => ({ sealedKey: record.sealedKey, place: placeOf(record) })));
+  const keys = await wrap.unwrap(read.map((record) => ({ sealedKey: record.sealedKey, place: keyPlace(record) })));
   return read.map((record, index) => ({ record, key: checkedKey(record, keys[index]) }));
 }
 
-/** Throws CryptoError `wrong_key` unless the signer's key is the one that the chain names for the author in that generation. */
-export function requireOwnKey(
-  view: VaultView,
-  { address, signer }: Author,
-  generation: bigint,
-  step: CryptoStep,
-): void {
-  const key = findSigner(view, address, generation);
+/** Throws CryptoError `wrong_key` unless the signer's key is the one that the chain names for the author at that place. */
+export function requireOwnKey(view: VaultView, { address, signer }: Author, place: Place, step: CryptoStep): void {
+  const key = findSigner(view, address, place);
   if (key === null || !equalBytes(key, signer.publicKey))
     throw new CryptoError("wrong_key", step, "the signing key is not the one that the vault names for this address");
 }
 
-function placeOf({ vault, generation, creator }: VaultKeyRecord): KeyPlace {
-  return { vault, generation, creator };
+function keyPlace({ vault, generation, after, creator }: VaultKeyRecord): KeyPlace {
+  return { vault, generation, after, creator };
 }
 
 function checkedKey(record: VaultKeyRecord, bytes: Uint8Array | undefined): VaultKey {
   if (bytes?.length !== VAULT_KEY_BYTES)
     throw new CryptoError("wrong_key", "record", "what was sealed is not a vault key");
-  const key = new VaultKey(record.vault, record.generation, bytes);
+  const key = new VaultKey(record.vault, record, bytes);
   requireKeyOf(record, key);
   return key;
 }

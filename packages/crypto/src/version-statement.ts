@@ -4,13 +4,14 @@ import { SIGNATURE_BYTES } from "./ed25519.ts";
 import { damaged } from "./errors.ts";
 import { FieldReader, sized, u64 } from "./fields.ts";
 import { parseHeader } from "./header.ts";
+import { encodePlace, takePlace, type Place } from "./place.ts";
 import { signStatement } from "./signatures.ts";
 import { plaintextSize } from "./sizes.ts";
 import { requireLinked, SIBLING_BYTES, takeSafe, takeSignature } from "./statement-chain.ts";
 import type { StatementSigner } from "./statement-signer.ts";
 
 /** The fields, in the order in which they are signed. Byte arrays have exactly the length given. */
-export interface VersionFields {
+export interface VersionFields extends Place {
   /** 32 bytes: the vault object's id. */
   readonly vault: Uint8Array;
   /** The first 44 bytes of the file's header. */
@@ -21,7 +22,6 @@ export interface VersionFields {
   readonly sequence: bigint;
   /** 32 bytes: SHA-256 of the whole signed statement before this one; zeros for the first. */
   readonly previous: Uint8Array;
-  readonly generation: bigint;
   /** 32 bytes: SHA-256 of the record in the envelope. */
   readonly keyId: Uint8Array;
   /** 32 bytes: the message's key commitment. */
@@ -48,7 +48,7 @@ export interface VersionStatement extends VersionFields {
   readonly bytes: Uint8Array;
 }
 
-const BODY_BYTES = 300;
+const BODY_BYTES = 308;
 
 /** Of one that was signed alone. */
 export const VERSION_STATEMENT_BYTES = BODY_BYTES + SIGNATURE_BYTES;
@@ -80,7 +80,7 @@ export function parseVersionStatement(bytes: Uint8Array): VersionStatement {
     startDigest: reader.take(32),
     sequence: reader.takeU64(),
     previous: reader.take(32),
-    generation: reader.takeU64(),
+    ...takePlace(reader, "statement"),
     keyId: reader.take(32),
     commitment: reader.take(32),
     messageLength: takeMessageLength(reader),
@@ -111,7 +111,7 @@ export function encodeVersionBody(fields: VersionFields): Uint8Array {
     sized(fields.startDigest, 32, "start digest"),
     u64(fields.sequence),
     sized(fields.previous, 32, "previous"),
-    u64(fields.generation),
+    encodePlace(fields),
     sized(fields.keyId, 32, "key id"),
     sized(fields.commitment, 32, "commitment"),
     u64(fields.messageLength),

@@ -5,6 +5,7 @@ import { encodeEnvelope, WRAPPED_KEY_BYTES } from "./envelope.ts";
 import { CryptoError, damaged } from "./errors.ts";
 import { sized, titleBytes } from "./fields.ts";
 import type { EnvelopeRequest } from "./file-plan.ts";
+import { comparePlaces } from "./place.ts";
 import type { CryptoPlatform } from "./platform/platform.ts";
 import type { VaultKeyRecord } from "./records.ts";
 import { DataKey } from "./secret-key.ts";
@@ -58,7 +59,7 @@ function refuse(error: unknown): never {
 /** Throws CryptoError `wrong_key` at step `record` unless the key is the one that the record publishes. */
 export function requireKeyOf(record: VaultKeyRecord, vaultKey: VaultKey): void {
   const matches =
-    vaultKey.generation === record.generation &&
+    comparePlaces(vaultKey, record) === 0 &&
     equalBytes(vaultKey.vault, record.vault) &&
     equalBytes(vaultKey.subkey("check"), record.check);
   if (!matches) throw new CryptoError("wrong_key", "record", "the vault key is not the one that the record names");

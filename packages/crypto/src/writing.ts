@@ -10,7 +10,8 @@ import {
 } from "./entry-statement.ts";
 import { CryptoError } from "./errors.ts";
 import { HEADER_PREFIX_BYTES } from "./header.ts";
-import type { VaultView } from "./membership.ts";
+import { placeOf, type VaultView } from "./membership.ts";
+import { comparePlaces, type Place } from "./place.ts";
 import { isRecordForWriting, type VaultKeyRecord } from "./records.ts";
 import { sha256 } from "./sha256.ts";
 import { signStatement } from "./signatures.ts";
@@ -45,7 +46,8 @@ export interface NewVersion {
 
 /**
  * Throws CryptoError at step `statement`: `wrong_key` when the author's key is not the one on chain now, `rolled_back` when the record is
- * not of the generation of `view` or was made by somebody who is no member any more: read again, and encrypt with a new key.
+ * not of the place of `view` or a later one that it has reached, was made by somebody who is no member any more, or is of an earlier place
+ * than the statement before: read again, and encrypt with a new key.
  */
 export async function makeVersionStatement(
   view: VaultView,
@@ -65,6 +67,8 @@ export interface NewEntry {
   readonly metadata: Uint8Array;
   /** The record of the key that encrypted the metadata; null in a vault with plain names. */
   readonly record: VaultKeyRecord | null;
+  /** Where names are plain: a later place than the view's, if one was seen. */
+  readonly place?: Place;
   /** The statement of the entry before; null for a new one. It has been verified. */
   readonly previous: EntryStatement | null;
   /** Milliseconds since 1970. */
@@ -110,30 +114,37 @@ export async function signUploadStatements(
 }
 
 /** What to remember of a statement that was made or verified. */
-export function seenVersion({ bytes, generation, sequence }: VersionStatement): SeenStatement {
-  return { number: sequence, generation, hash: statementHash(bytes) };
+export function seenVersion({ bytes, generation, after, sequence }: VersionStatement): SeenStatement {
+  return { number: sequence, generation, after, hash: statementHash(bytes) };
 }
 
-export function seenEntry({ bytes, generation, revision }: EntryStatement): SeenStatement {
-  return { number: revision, generation, hash: statementHash(bytes) };
+export function seenEntry({ bytes, generation, after, revision }: EntryStatement): SeenStatement {
+  return { number: revision, generation, after, hash: statementHash(bytes) };
 }
 
 function requireForWriting(view: VaultView, record: VaultKeyRecord, step: "statement" | "entry"): void {
   if (!isRecordForWriting(view, record))
-    throw new CryptoError("rolled_back", step, "the vault key is not of the generation that the vault is in now");
+    throw new CryptoError("rolled_back", step, "the vault key is not of the place that the vault is at now");
+}
+
+/** Readers who have seen the statement before would refuse the one after it. */
+function requireNotBefore(place: Place, previous: Place | null, step: "statement" | "entry"): void {
+  if (previous !== null && comparePlaces(place, previous) < 0)
+    throw new CryptoError("rolled_back", step, "the statement before it is of a later place: write at that one");
 }
 
 function versionFields(view: VaultView, author: Author, version: NewVersion): VersionFields {
   const { record, previous } = version;
-  requireOwnKey(view, author, view.generation, "statement");
+  requireOwnKey(view, author, record, "statement");
   requireForWriting(view, record, "statement");
+  requireNotBefore(record, previous, "statement");
   return {
     vault: view.vault,
     headerPrefix: version.header.subarray(0, HEADER_PREFIX_BYTES),
     startDigest: sha256(concatBytes(version.header, version.envelope)),
     sequence: nextNumber(previous?.sequence ?? null, "statement"),
     previous: previous === null ? NO_PREVIOUS : statementHash(previous.bytes),
-    generation: view.generation,
+    ...{ generation: record.generation, after: record.after },
     keyId: record.keyId,
     commitment: version.commitment,
     messageLength: version.messageLength,
@@ -145,16 +156,18 @@ function versionFields(view: VaultView, author: Author, version: NewVersion): Ve
 
 function entryFields(view: VaultView, author: Author, entry: NewEntry): EntryFields {
   const { kind, id, folderId, metadata, record, previous, time } = entry;
-  requireOwnKey(view, author, view.generation, "entry");
+  const { generation, after } = record ?? entry.place ?? placeOf(view);
+  requireOwnKey(view, author, { generation, after }, "entry");
   if ((record === null) !== view.plainNames) throw new TypeError("exactly encrypted names have a record");
   if (record !== null) requireForWriting(view, record, "entry");
+  requireNotBefore({ generation, after }, previous, "entry");
   return {
     vault: view.vault,
     kind,
     id,
     revision: nextNumber(previous?.revision ?? null, "entry"),
     previous: previous === null ? NO_PREVIOUS : statementHash(previous.bytes),
-    generation: view.generation,
+    ...{ generation, after },
     keyId: record?.keyId ?? new Uint8Array(32),
     folderId,
     metadataDigest: sha256(metadata),

@@ -33,7 +33,7 @@ it("what is written into a file that another process has just replaced is writte
     await writeFile(draft, `coffer-seen 1 ${OBJECT} ${"0".repeat(16)}`);
     await rename(draft, path);
   };
-  memory.note("version", ID, { number: 7n, generation: 1n, hash: new Uint8Array(32) });
+  memory.note("version", ID, { number: 7n, generation: 1n, after: 0n, hash: new Uint8Array(32) });
   await memory.flush();
   expect(meanwhile).toBeNull();
   expect((await fileSeen(directory.path).open(OBJECT)).find("version", ID)?.number).toBe(7n);

@@ -12,10 +12,10 @@ const OBJECT = `0x${"ab".repeat(32)}`;
 const FILE = `${"ab".repeat(32)}.log`;
 const ONE = "0197b6f0-0000-7000-8000-000000000001";
 const TWO = "0197b6f0-0000-7000-8000-000000000002";
-const LINE = 97;
+const LINE = 109;
 
 const seen = (number: number, history = "a") => ({
-  ...{ number: BigInt(number), generation: 3n },
+  ...{ number: BigInt(number), generation: 3n, after: 0n },
   hash: Uint8Array.from(
     createHash("sha256")
       .update(`${history} ${String(number)}`)
@@ -56,7 +56,7 @@ describe("what was seen", () => {
     expect((await stat(join(place, FILE))).mode & 0o777).toBe(0o600);
     expect((await stat(place)).mode & 0o777).toBe(0o700);
     expect(await readFile(join(place, FILE), "utf8")).toMatch(
-      /^coffer-seen 1 0x(ab){32} [0-9a-f]{16}(\n[A-Za-z0-9+/]{88}[0-9a-f]{8}){2}$/,
+      /^coffer-seen 1 0x(ab){32} [0-9a-f]{16}(\n[A-Za-z0-9+/]{100}[0-9a-f]{8}){2}$/,
     );
     expect((await fileSeen(place).open(`0x${"cd".repeat(32)}`)).find("version", ONE)).toBeNull();
   });
@@ -215,7 +215,7 @@ function inProcess(directory: string, work: string, ...args: string[]): Promise<
     import { fileSeen } from ${MODULE};
     const [directory, ...args] = process.argv.slice(1);
     const memory = await fileSeen(directory).open("${OBJECT}");
-    const note = (id, number) => memory.note("version", id, { number: BigInt(number), generation: 1n, hash: new Uint8Array(32) });
+    const note = (id, number) => memory.note("version", id, { number: BigInt(number), generation: 1n, after: 0n, hash: new Uint8Array(32) });
     ${work}`;
   const options = ["--conditions=coffer-source", "--input-type=module", "-e", script, "--", directory, ...args];
   return run(process.execPath, options);

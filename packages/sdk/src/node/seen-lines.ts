@@ -3,8 +3,8 @@
  * that was changed.
  *
  * ```
- * line    fields in base64 (88) || CRC-32 of those 88 characters in hex (8)
- * fields  kind(1: version, entry) || file or folder id(16) || 00 || number(8) || generation(8) || hash(32)      file-format §8
+ * line    fields in base64 (100) || CRC-32 of those 100 characters in hex (8)
+ * fields  kind(1: version, entry) || file or folder id(16) || 00 || number(8) || place(16) || 00 || hash(32)      file-format §8
  * ```
  */
 import { Buffer } from "node:buffer";
@@ -12,8 +12,8 @@ import { crc32 } from "node:zlib";
 import type { SeenStatement } from "@coffer/crypto";
 import type { SeenKind } from "../vaults/memory/seen.ts";
 
-export const LINE_CHARACTERS = 96;
-const FIELD_CHARACTERS = 88;
+export const LINE_CHARACTERS = 108;
+const FIELD_CHARACTERS = 100;
 /** Of kind, id and zero: 18 bytes are whole characters of base64. */
 const KEY_CHARACTERS = 24;
 const KINDS = { version: 1, entry: 2 } as const;
@@ -31,11 +31,12 @@ export function keyOf(kind: SeenKind, id: string): string {
   return bytes.toString("base64");
 }
 
-export function encodeRest({ number, generation, hash }: SeenStatement): string {
-  const bytes = Buffer.alloc(48);
+export function encodeRest({ number, generation, after, hash }: SeenStatement): string {
+  const bytes = Buffer.alloc(57);
   bytes.writeBigUInt64BE(number, 0);
   bytes.writeBigUInt64BE(generation, 8);
-  bytes.set(hash.subarray(0, 32), 16);
+  bytes.writeBigUInt64BE(after, 16);
+  bytes.set(hash.subarray(0, 32), 25);
   return bytes.toString("base64");
 }
 
@@ -44,7 +45,8 @@ export function decodeRest(rest: string): SeenStatement {
   return {
     number: bytes.readBigUInt64BE(0),
     generation: bytes.readBigUInt64BE(8),
-    hash: Uint8Array.from(bytes.subarray(16)),
+    after: bytes.readBigUInt64BE(16),
+    hash: Uint8Array.from(bytes.subarray(25)),
   };
 }
 

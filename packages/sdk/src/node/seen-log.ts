@@ -86,7 +86,7 @@ export class SeenLog {
       const lines = (rest + buffer.toString("latin1", 0, bytesRead)).split("\n");
       rest = lines.pop() ?? "";
       for (const line of lines) this.#takeLine(line);
-      if (rest.length > HEADER_CHARACTERS) rest = this.#giveUp(rest);
+      if (rest.length > LINE_CHARACTERS) rest = this.#giveUp(rest);
       this.#offset = at - rest.length;
     }
     if (this.#isWhole(rest)) {
@@ -115,6 +115,11 @@ export class SeenLog {
     return line.length === LINE_CHARACTERS ? parseLine(line) !== null : HEADER.test(line);
   }
 
+  /** Not cut off: a header is shorter than a line. */
+  #isLong(line: string): boolean {
+    return line.length >= LINE_CHARACTERS || HEADER.test(line);
+  }
+
   #takeLine(line: string): void {
     if (line === "") return;
     this.#lines += 1;
@@ -132,6 +137,6 @@ export class SeenLog {
   /** A header stands twice where two processes made the file at once. A line that is too short was cut off by a crash, and is not missed. */
   #judge(line: string): void {
     if (LATER.test(line)) this.problem = "version";
-    else if (line.length >= LINE_CHARACTERS && HEADER.exec(line)?.[1] !== this.#object) this.problem ??= "damaged";
+    else if (this.#isLong(line) && HEADER.exec(line)?.[1] !== this.#object) this.problem ??= "damaged";
   }
 }

@@ -61,11 +61,12 @@ export function requireSealedAgain({ chain, member }: Writer, record: KeyRecord)
 
 function requirePlace(
   { chain, member }: Writer,
-  statement: { readonly vault: string; readonly generation: number; readonly signer: string },
+  statement: { readonly vault: string; readonly generation: number; readonly after: number; readonly signer: string },
   what: string,
 ): void {
   if (statement.vault !== chain.objectId) throw invalid(`${what}: it is for another vault`);
-  if (statement.generation !== chain.generation) throw new ServiceError("generation_moved");
+  // Nobody signs after an end yet.
+  if (statement.generation !== chain.generation || statement.after !== 0) throw new ServiceError("generation_moved");
   if (statement.signer !== member.address) throw invalid(`${what}: the signer is not the caller's chain address`);
 }
 
@@ -100,6 +101,7 @@ export function requireOneAct(version: VersionStatement, entry: EntryStatement |
     entry.vault === version.vault &&
     entry.signer === version.signer &&
     entry.generation === version.generation &&
+    entry.after === version.after &&
     entry.kind === "file" &&
     entry.id === version.fileId;
   if (!isOne) throw invalid("entry: it is not of the version's vault, signer, place and file");

@@ -53,12 +53,12 @@ describe("a version statement", () => {
     const text = signVersion(signer, { ...version, startDigest, messageDigest, messageLength: 4097, sequence: 1 });
     const { header, bytes, ...fields } = parseVersionStatement(text);
     expect(Buffer.from(header)).toEqual(Buffer.from(headerOf(version)));
-    expect(bytes).toHaveLength(364);
+    expect(bytes).toHaveLength(372);
     expect(fields).toEqual({
-      ...{ vault, fileId, versionId, startDigest, messageDigest, messageLength: 4097, generation: 3, keyId },
+      ...{ vault, fileId, versionId, startDigest, messageDigest, messageLength: 4097, generation: 3, after: 0, keyId },
       ...{ sequence: 1, previous: ZERO_DIGEST, signer: signer.chainAddress, time: 1_800_000_000_000 },
       digest: digestOfBase64(text),
-      ...{ sibling: null, fieldsDigest: digestOfFields("coffer/version/v1", bytes.subarray(0, 300)).toString("hex") },
+      ...{ sibling: null, fieldsDigest: digestOfFields("coffer/version/v1", bytes.subarray(0, 308)).toString("hex") },
     });
     expect(parseVersionStatement(signVersion(signer, version)).messageDigest).toBeNull();
     expect(check(text)).toBe("ok");
@@ -104,23 +104,23 @@ describe("a version statement", () => {
   });
 
   it("is no other statement: neither length nor title fit", () => {
-    expect(check(signEntry(signer, entry))).toBe("version: a statement has 364 or 396 bytes");
+    expect(check(signEntry(signer, entry))).toBe("version: a statement has 372 or 404 bytes");
     const { bytes } = parseVersionStatement(signVersion(signer, version));
     // The signature of another kind of statement over the same bytes.
     const crossed = Buffer.from(bytes);
-    crossed.set(Buffer.from(signEntry(signer, entry), "base64").subarray(-64), 300);
+    crossed.set(Buffer.from(signEntry(signer, entry), "base64").subarray(-64), 308);
     expect(check(crossed.toString("base64"))).toBe("version: the signature is not of the caller's signing key");
   });
 
   it.each(["", "AAAA", "not base64", `${signVersion(signer, version)}\n`, signVersion(signer, version).slice(0, -4)])(
     "is not %j",
     (text) => {
-      expect(check(text)).toMatch(/^version: (not base64|a statement has 364 or 396 bytes)$/);
+      expect(check(text)).toMatch(/^version: (not base64|a statement has 372 or 404 bytes)$/);
     },
   );
 
   it("has no number above 2^53", () => {
-    for (const at of [108, 148, 220, 292]) {
+    for (const at of [108, 148, 156, 228, 300]) {
       const bytes = Buffer.from(signVersion(signer, version), "base64");
       bytes.fill(0xff, at, at + 8);
       expect(check(bytes.toString("base64"))).toBe("A number in the statement is too large");
@@ -155,15 +155,25 @@ describe("an entry statement", () => {
   it("says where each of its parts lies", () => {
     const text = signEntry(signer, { ...entry, kind: "folder", folderId });
     const { bytes, ...fields } = parseEntryStatement(text);
-    expect(bytes).toHaveLength(281);
+    expect(bytes).toHaveLength(289);
     expect(fields).toEqual({
-      ...{ vault, kind: "folder", id: fileId, revision: 1, previous: ZERO_DIGEST, generation: 3, keyId, folderId },
+      ...{
+        vault,
+        kind: "folder",
+        id: fileId,
+        revision: 1,
+        previous: ZERO_DIGEST,
+        generation: 3,
+        after: 0,
+        keyId,
+        folderId,
+      },
       ...{
         metadataDigest: digestOfBase64("bWV0YQ=="),
         signer: signer.chainAddress,
         time: 1,
         digest: digestOfBase64(text),
-        ...{ sibling: null, fieldsDigest: digestOfFields("coffer/entry/v1", bytes.subarray(0, 217)).toString("hex") },
+        ...{ sibling: null, fieldsDigest: digestOfFields("coffer/entry/v1", bytes.subarray(0, 225)).toString("hex") },
       },
     });
     expect(parseEntryStatement(signEntry(signer, entry))).toMatchObject({ kind: "file", folderId: null });
@@ -198,20 +208,21 @@ describe("an entry statement", () => {
 it("a record ends where it says, and what it says fits", () => {
   const text = signRecord(signer, { vault, generation: 3, sealedKey: new Uint8Array(200) });
   const { bytes, ...fields } = parseKeyRecord(text);
-  expect(bytes).toHaveLength(106 + 200 + 64);
+  expect(bytes).toHaveLength(114 + 200 + 64);
   expect(fields).toEqual({
     vault,
     check: "07".repeat(32),
     generation: 3,
+    after: 0,
     creator: signer.chainAddress,
     keyId: digestOfBase64(text),
   });
   for (const length of [0, 199, 201, 65_535]) {
     const changed = Buffer.from(bytes);
-    changed.writeUInt16BE(length, 104);
+    changed.writeUInt16BE(length, 112);
     expect(said(() => parseKeyRecord(changed.toString("base64")))).toBe("record: its length is not what it says");
   }
-  expect(said(() => parseKeyRecord(Buffer.from(bytes.subarray(0, 170)).toString("base64")))).toBe("record: too short");
+  expect(said(() => parseKeyRecord(Buffer.from(bytes.subarray(0, 178)).toString("base64")))).toBe("record: too short");
 });
 
 describe("a version and an entry under one signature", () => {
@@ -279,6 +290,7 @@ describe("a version and an entry under one signature", () => {
     ["a folder", { kind: "folder" as const }],
     ["another signer", { signer: other.chainAddress }],
     ["another generation", { generation: 2 }],
+    ["another place of the generation", { after: 900_000 }],
   ])("are refused when the entry is of %s", (_, more) => {
     const beside = signTogether(signer, { ...alone, entry: signEntry(signer, { ...entry, ...more }) });
     expect(check(beside)).toBe("entry: it is not of the version's vault, signer, place and file");

@@ -18,6 +18,8 @@ import { ServiceError } from "../../service-error.ts";
 interface Statement {
   readonly vault: string;
   readonly generation: number;
+  /** The end of a membership that had been reached, in milliseconds since 1970; with the generation the place. */
+  readonly after: number;
   /** SHA-256 of the vault key's record; 64 zeros in an entry of a vault with plain names. */
   readonly keyId: string;
   /** SHA-256 of the signed statement before this one; 64 zeros for the first. */
@@ -65,6 +67,7 @@ export interface EntryStatement extends Statement {
 export interface KeyRecord {
   readonly vault: string;
   readonly generation: number;
+  readonly after: number;
   readonly creator: string;
   /** In hex: which key the record holds. */
   readonly check: string;
@@ -120,6 +123,7 @@ export function parseKeyRecord(text: string): KeyRecord {
   return {
     vault: addressAt(bytes, KEY_RECORD.vault),
     generation: countAt(bytes, KEY_RECORD.generation),
+    after: countAt(bytes, KEY_RECORD.after),
     creator: addressAt(bytes, KEY_RECORD.creator),
     check: hexAt(bytes, KEY_RECORD.check),
     keyId: hash("sha256", bytes, "hex"),
@@ -136,6 +140,7 @@ function commonOf(bytes: Uint8Array, layout: Layout): Statement {
   return {
     vault: addressAt(bytes, layout.vault),
     generation: countAt(bytes, layout.generation),
+    after: countAt(bytes, layout.after),
     keyId: hexAt(bytes, layout.keyId),
     previous: hexAt(bytes, layout.previous),
     signer: addressAt(bytes, layout.signer),

@@ -8,6 +8,8 @@ type Signer = Pick<TestSigner, "seed" | "chainAddress">;
 export interface RecordToSign {
   readonly vault: string;
   readonly generation: number;
+  /** Milliseconds since 1970. */
+  readonly after?: number;
   readonly creator?: string;
   readonly sealedKey?: Uint8Array;
   /** 32 bytes; which key it is of. */
@@ -18,9 +20,16 @@ const CHECK = Buffer.alloc(32, 7);
 
 /** Base64. Without a sealed key every record is another one. */
 export function signRecord(signer: Signer, record: RecordToSign): string {
-  const { vault, generation, creator = signer.chainAddress, sealedKey = randomBytes(300), check = CHECK } = record;
+  const {
+    vault,
+    generation,
+    after = 0,
+    creator = signer.chainAddress,
+    sealedKey = randomBytes(300),
+    check = CHECK,
+  } = record;
   return signed(signer, "coffer/vault-key/v1", [
-    ...[hex(vault), integer(generation), hex(creator), check, integer(sealedKey.length, 2), sealedKey],
+    ...[hex(vault), integer(generation), integer(after), hex(creator), check, integer(sealedKey.length, 2), sealedKey],
   ]);
 }
 
@@ -36,6 +45,8 @@ export interface VersionToSign {
   /** The signed statement before (base64). */
   readonly previous?: string;
   readonly generation: number;
+  /** Milliseconds since 1970. */
+  readonly after?: number;
   readonly keyId: string;
   readonly messageLength?: number;
   /** SHA-256 of the message in hex. */
@@ -48,7 +59,13 @@ export function signVersion(signer: Signer, version: VersionToSign): string {
   const { startDigest = ZEROS, messageDigest = ZEROS, sequence = 1, messageLength = 72, time = 1 } = version;
   return signed(signer, "coffer/version/v1", [
     ...[hex(version.vault), version.header ?? headerOf(version), hex(startDigest), integer(sequence)],
-    ...[previousOf(version), integer(version.generation), hex(version.keyId), Buffer.alloc(32, 9)],
+    ...[
+      previousOf(version),
+      integer(version.generation),
+      integer(version.after ?? 0),
+      hex(version.keyId),
+      Buffer.alloc(32, 9),
+    ],
     ...[integer(messageLength), hex(messageDigest), hex(version.signer ?? signer.chainAddress), integer(time)],
   ]);
 }
@@ -67,6 +84,8 @@ export interface EntryToSign {
   /** The signed statement before (base64). */
   readonly previous?: string;
   readonly generation: number;
+  /** Milliseconds since 1970. */
+  readonly after?: number;
   readonly keyId?: string;
   readonly folderId?: string | null;
   /** Base64. */
@@ -80,7 +99,14 @@ export function signEntry(signer: Signer, entry: EntryToSign): string {
   const metadataDigest = hash("sha256", Buffer.from(entry.metadata, "base64"), "hex");
   return signed(signer, "coffer/entry/v1", [
     ...[hex(entry.vault), Uint8Array.of(entry.kind === "file" ? 1 : 2), hex(entry.id), integer(revision)],
-    ...[previousOf(entry), integer(entry.generation), hex(keyId), hex(folderId ?? "0".repeat(32)), hex(metadataDigest)],
+    ...[
+      previousOf(entry),
+      integer(entry.generation),
+      integer(entry.after ?? 0),
+      hex(keyId),
+      hex(folderId ?? "0".repeat(32)),
+      hex(metadataDigest),
+    ],
     ...[hex(entry.signer ?? signer.chainAddress), integer(time)],
   ]);
 }

@@ -4,6 +4,7 @@ import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
 import { toVaultView, type NetworkConfiguration, type VaultObject } from "@coffer/chain";
 import {
   findSigner,
+  placeOf,
   HEADER_BYTES,
   makeExportStatement,
   parseHeader,
@@ -139,7 +140,7 @@ async function finish(
 function authorOf(view: VaultView, { chainAddress, statements }: VaultSession["signer"]): Author | null {
   if (statements === undefined) return null;
   const address = bytesOf(chainAddress);
-  const named = findSigner(view, address, view.generation);
+  const named = findSigner(view, address, placeOf(view));
   return named !== null && toHex(named) === toHex(statements.publicKey) ? { address, signer: statements } : null;
 }
 

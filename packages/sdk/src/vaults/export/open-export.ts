@@ -3,6 +3,7 @@ import { openChain, toVaultView, type Chain, type VaultObject } from "@coffer/ch
 import {
   EXPORT_STATEMENT_BYTES,
   isMemberIn,
+  placeOf,
   verifyExportStatement,
   webPlatform,
   type CryptoPlatform,
@@ -101,7 +102,7 @@ async function verifyStatement(
   if (statement.time !== createdAt || String(statement.generation) !== generation)
     throw damagedExport("its statement is of another time or generation than its manifest");
   const { signer } = statement;
-  return { address: `0x${toHex(signer)}`, isMember: isMemberIn(view, signer, view.generation) };
+  return { address: `0x${toHex(signer)}`, isMember: isMemberIn(view, signer, placeOf(view)) };
 }
 
 function requirePlace(facts: Manifest, { network, vaultObjectId }: OpenExportOptions): void {

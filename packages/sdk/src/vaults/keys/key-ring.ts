@@ -9,6 +9,7 @@ import {
   newVaultKeyRecord,
   openVaultKeys,
   parseRecord,
+  placeOf,
   verifyRecord,
   type Author,
   type VaultKey,
@@ -96,8 +97,7 @@ export class KeyRing {
     const opened = await this.#find(record);
     if ("key" in opened) return opened.key;
     // Its `check` alone may be copied from a record that is true.
-    const { creator: signer, generation } = record;
-    await verifyRecord(await viewNaming(this.#view, [{ signer, generation }]), record);
+    await verifyRecord(await viewNaming(this.#view, [{ ...record, signer: record.creator }]), record);
     for (const other of await this.#sealedAgain(record)) {
       const found = await this.#find(other);
       if (!("key" in found)) continue;
@@ -231,7 +231,7 @@ export class KeyRing {
 
   async #isNamed(): Promise<boolean> {
     const view = await this.#view();
-    return isMemberIn(view, bytesOf(this.#session.signer.chainAddress), view.generation);
+    return isMemberIn(view, bytesOf(this.#session.signer.chainAddress), placeOf(view));
   }
 
   /** A record that is not one, or not the one its id says, is passed over: who needs it learns that it is missing. */
@@ -247,7 +247,7 @@ export class KeyRing {
   }
 
   async #openAll(records: readonly VaultKeyRecord[]): Promise<readonly Opened[]> {
-    const claims = records.map(({ creator, generation }) => ({ signer: creator, generation }));
+    const claims = records.map((record) => ({ ...record, signer: record.creator }));
     const view = await viewNaming(this.#view, claims);
     return this.#openOf(view, records);
   }
@@ -260,7 +260,7 @@ export class KeyRing {
       if (!(error instanceof CryptoError)) throw error;
       const [one] = records;
       if (one !== undefined && records.length === 1)
-        return [{ refused: error, isPassing: findSigner(view, one.creator, one.generation) === null }];
+        return [{ refused: error, isPassing: findSigner(view, one.creator, one) === null }];
       const half = Math.ceil(records.length / 2);
       const first = await this.#openOf(view, records.slice(0, half));
       return [...first, ...(await this.#openOf(view, records.slice(half)))];

@@ -1,6 +1,6 @@
 /** One shared vault as its files need it: the view of the chain, and the vault keys that are open. */
 import { findMember, toVaultView, type ReadOptions, type VaultObject } from "@coffer/chain";
-import { findSigner, isMemberIn, type Author, type VaultView } from "@coffer/crypto";
+import { findSigner, isMemberIn, placeOf, type Author, type VaultView } from "@coffer/crypto";
 import { toHex } from "../../digest.ts";
 import { bytesOf } from "../addresses.ts";
 import { KeyRing } from "./key-ring.ts";
@@ -107,9 +107,9 @@ function requireAuthor({ signer }: VaultSession, { vaultId }: VaultPin, view: Va
       "The signer has no key that signs statements",
       "Give the signer one with statementSigner, and name it in the vault with vaults.setSigningKey.",
     );
-  if (!isMemberIn(view, address, view.generation))
+  if (!isMemberIn(view, address, placeOf(view)))
     throw new VaultError("not_a_member", `The vault's allowlist does not name ${signer.chainAddress}`);
-  const named = findSigner(view, address, view.generation);
+  const named = findSigner(view, address, placeOf(view));
   if (named === null)
     return refuse(
       `The vault names no signing key for ${signer.chainAddress}: it can read there, and not write`,

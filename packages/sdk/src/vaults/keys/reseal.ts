@@ -3,6 +3,7 @@ import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
 import { isSealedForWriting } from "@coffer/chain";
 import {
   CryptoError,
+  encodePlace,
   findSigner,
   newVaultKeyRecord,
   openVaultKeys,
@@ -79,7 +80,7 @@ export async function resealVault(
   });
 }
 
-/** One vault key: the records of one generation with one `check`, newest first, all of them signed by a member. */
+/** One vault key: the records of one place with one `check`, newest first, all of them signed by a member. */
 interface ListedKey {
   readonly records: readonly VaultKeyRecord[];
   /** The record that another one takes the place of. */
@@ -99,7 +100,7 @@ async function listKeys(
     for (const { record: text, current } of page.keys) {
       const record = await readRecord(view, text);
       if (record === null) continue;
-      const name = `${String(record.generation)} ${toHex(record.check)}`;
+      const name = `${toHex(encodePlace(record))} ${toHex(record.check)}`;
       const known = keys.get(name) ?? { records: [], replaced: record };
       known.records.push(record);
       keys.set(name, current ? { ...known, replaced: record } : known);
@@ -153,9 +154,9 @@ const MOST_AT_ONCE = 100;
 
 function isFor(
   network: Parameters<typeof isSealedForWriting>[1],
-  { sealedKey, vault, generation, creator }: VaultKeyRecord,
+  { sealedKey, vault, generation, after, creator }: VaultKeyRecord,
 ): boolean {
-  return isSealedForWriting({ sealedKey, place: { vault, generation, creator } }, network);
+  return isSealedForWriting({ sealedKey, place: { vault, generation, after, creator } }, network);
 }
 
 interface Resealing {
@@ -184,7 +185,7 @@ async function attempt(resealing: Resealing, key: ListedKey): Promise<Outcome> {
 
 async function seal({ connection, vault, view, author, options }: Resealing, { replaced }: ListedKey): Promise<void> {
   const { generation, keyId } = replaced;
-  const named = findSigner(view, author.address, generation);
+  const named = findSigner(view, author.address, replaced);
   if (named === null || toHex(named) !== toHex(author.signer.publicKey))
     throw new VaultError(
       "signing_key_missing",

@@ -11,7 +11,7 @@ const pinOf = (more: Partial<VaultPin>): VaultPin => ({
 });
 
 it("believes what a member signed more than what a caller took for public, in whatever order it was noted", async () => {
-  const signed = { number: 1n, generation: 1n, hash: new Uint8Array(32) };
+  const signed = { number: 1n, generation: 1n, after: 0n, hash: new Uint8Array(32) };
   for (const publicFirst of [true, false]) {
     const [pins, memoryOf] = [memoryPins(), rememberMemories()];
     const clear = pinOf({});

@@ -40,7 +40,7 @@ export function openHomes(origin: string, pins: PinStore, memoryOf: (objectId: s
 }
 
 /** In a public vault nothing is signed: that the item lies there is all that is kept. */
-const PUBLIC = { number: 0n, generation: 0n, hash: new Uint8Array(32) };
+const PUBLIC = { number: 0n, generation: 0n, after: 0n, hash: new Uint8Array(32) };
 
 /** What stands for a public vault where shared ones have their chain object. */
 async function publicObject({ origin, vaultId }: VaultPin): Promise<string> {

@@ -144,10 +144,10 @@ async function viewOf(vault: OpenVault, entry: EntryStatement) {
   const read: OpenVault["view"] = (options) => vault.view(options);
   const view = await viewNaming(read, [entry]);
   // Nobody signs in a generation that the vault has not reached: no key of it is asked for, and the statement is refused.
-  const isSignable = findSigner(view, entry.signer, entry.generation) !== null;
+  const isSignable = findSigner(view, entry.signer, entry) !== null;
   if (view.plainNames || !isSignable) return { view, record: null };
   const record = await vault.record(entry.keyId, entry.generation);
-  return { view: await viewNaming(read, [entry, { signer: record.creator, generation: record.generation }]), record };
+  return { view: await viewNaming(read, [entry, { ...record, signer: record.creator }]), record };
 }
 
 /**
@@ -158,7 +158,7 @@ export async function openKeysOf(vault: OpenVault, items: readonly SharedItem[])
   const statements = items.flatMap(parseable);
   const view = await viewNaming((options) => vault.view(options), statements);
   if (view.plainNames) return;
-  const signed = statements.filter(({ signer, generation }) => findSigner(view, signer, generation) !== null);
+  const signed = statements.filter((entry) => findSigner(view, entry.signer, entry) !== null);
   const records = await Promise.all(signed.map(({ keyId, generation }) => listed(vault, keyId, generation)));
   await vault.openKeys(records.filter((record) => record !== null));
 }

@@ -74,8 +74,8 @@ async function keyOf(
     Uint8Array.from(keyId.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16)),
     null,
   );
-  const { creator: signer, generation } = record;
-  const view = await viewNaming((wanted) => vault.view(wanted), [{ signer, generation }]);
+  const { generation } = record;
+  const view = await viewNaming((wanted) => vault.view(wanted), [{ ...record, signer: record.creator }]);
   await verifyRecord(view, record);
   if (generation < view.floor)
     throw new CryptoError("rolled_back", "record", "the folder's names are under a key of before the last rotation");
