@@ -22,6 +22,8 @@ export const OUT_OF_REACH: readonly string[] = [
   "members.remove",
   "vaultKeys.list",
   "vaultKeys.publish",
+  "vaultKeys.steps",
+  "vaultKeys.putSteps",
   "ownership.claim",
   "deletion.challenge",
   "folderNames.get",

@@ -160,6 +160,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   "deletion.challenge": { ...ofShared, ...sending({ act: "delete-vault" }) },
   "vaultKeys.list": ofShared,
   "vaultKeys.publish": { ...ofShared, ...sending({ record: "AAAA" }) },
+  "vaultKeys.steps": ofShared,
+  "vaultKeys.putSteps": { ...ofShared, ...sending({ steps: [] }) },
   "folderNames.get": ofShared,
   "folderNames.stage": { ...ofShared, ...sending({ folderId: null, keyId: "0".repeat(64), entries: [] }) },
   "folders.create": { needs: ["vaultId"], sends: ({ vaultId }) => ({ json: { name: name(), vaultId } }) },

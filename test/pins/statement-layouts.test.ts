@@ -6,6 +6,7 @@ import {
   FILE_MAGIC,
   itemName,
   KEY_RECORD,
+  LADDER_STEP,
   sharedHeaders,
   SIBLING_BYTES,
   SIGNATURE_BYTES,
@@ -19,6 +20,7 @@ import {
   encodeHeader,
   encodeMetadata,
   ENTRY_KINDS as CRYPTO_KINDS,
+  makeLadderStep,
   MAX_SEALED_KEY_BYTES,
   newFilePlan,
   signEntryStatement,
@@ -26,6 +28,7 @@ import {
   signRecord,
   signUploadStatements,
   signVersionStatement,
+  VaultKey,
   verifyStatement,
   type SignedTitle,
 } from "@coffer/crypto";
@@ -172,6 +175,15 @@ it("file-format §7: a vault key's record", async () => {
   expect(record.bytes.slice(KEY_RECORD.sealedOffset, -SIGNATURE_BYTES)).toEqual(sealedKey);
   expect(MAX_SEALED_KEY_BYTES).toBe(KEY_RECORD.maxSealedBytes);
   await expectTitle(KEY_RECORD.title, record);
+});
+
+it("file-format §7: a step of the ladder", async () => {
+  const keyAt = (generation: bigint) => new VaultKey(field("v"), { generation, after: 900_000n }, field("k"));
+  const step = await makeLadderStep(nodePlatform, keyAt(3n), keyAt(2n));
+  expect(step.bytes.length).toBe(LADDER_STEP.bytes);
+  const place = (generation: bigint) => Uint8Array.from([...u64(generation), ...u64(900_000n)]);
+  const fields = { vault: field("v"), from: place(3n), to: place(2n), check: keyAt(2n).subkey("check") };
+  expect(cut(LADDER_STEP, step.bytes)).toEqual(fields);
 });
 
 it("file-format §9: names that the service takes are names in metadata, and no others", () => {

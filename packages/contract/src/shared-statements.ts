@@ -87,6 +87,15 @@ export const KEY_RECORD = {
   maxSealedBytes: 3584,
 } as const;
 
+/** A step from one vault key down to an earlier one: nobody signs it (encryption design §7). A place is a generation and `after`. */
+export const LADDER_STEP = {
+  bytes: 200,
+  vault: [0, 32],
+  from: [32, 16],
+  to: [48, 16],
+  check: [64, 32],
+} as const;
+
 export const ENTRY_KINDS = { file: 1, folder: 2 } as const;
 
 interface StatementLayout {

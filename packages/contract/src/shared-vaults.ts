@@ -5,6 +5,7 @@
 import * as z from "zod/mini";
 import { endpoint } from "./endpoint.ts";
 import { membershipEnd } from "./ends.ts";
+import { LADDER_STEP } from "./shared-statements.ts";
 import { sharedEntry } from "./shared-entries.ts";
 import {
   base64Bytes,
@@ -60,6 +61,9 @@ export const vaultKeyRecord = z.object({
 });
 
 export type VaultKeyRecord = z.infer<typeof vaultKeyRecord>;
+
+/** How many steps of the ladder one call may put. */
+export const MAX_STEPS = 100;
 
 /** How many entries one call may stage. */
 export const MAX_STAGED = 200;
@@ -173,6 +177,45 @@ export const vaultKeysGroup = {
       "key_exists",
       "limit_reached",
     ],
+  }),
+  steps: endpoint({
+    ...use,
+    id: "vaultKeys.steps",
+    method: "GET",
+    path: "/api/vaults/{vaultId}/keys/steps",
+    scope: null,
+    effect: "read",
+    params: vaultParams,
+    query: z.strictObject(pageQuery),
+    status: 200,
+    /** From the newest key down, one for each place at most: the bytes in base64. */
+    output: pageOf("steps", base64Bytes(LADDER_STEP.bytes)),
+    errors: [...chainErrors, "not_a_member", "membership_ended"],
+  }),
+  putSteps: endpoint({
+    ...use,
+    id: "vaultKeys.putSteps",
+    method: "PUT",
+    path: "/api/vaults/{vaultId}/keys/steps",
+    scope: "files:write",
+    effect: "update",
+    params: vaultParams,
+    /** Each takes the place of the step that led down from the same place. */
+    body: z.strictObject({
+      steps: z
+        .array(
+          z.strictObject({
+            step: base64Bytes(LADDER_STEP.bytes),
+            /** The record of the key that opens it. */
+            from: sha256Hex,
+            /** The record of the key that it holds. */
+            to: sha256Hex,
+          }),
+        )
+        .check(z.maxLength(MAX_STEPS)),
+    }),
+    status: 204,
+    errors: [...chainErrors, "not_a_member", "membership_ended", "statement_invalid"],
   }),
 } as const;
 

@@ -59,6 +59,8 @@ export const SUMMARIES: Readonly<Record<EndpointId, string>> = {
     "A nonce to sign before something of a shared vault is deleted: 5 minutes, single use, for this act, object and credential",
   "vaultKeys.list": "The vault's key records, newest first; only members can open them",
   "vaultKeys.publish": "Publish the vault key record of the current generation, if none stands or the named one does",
+  "vaultKeys.steps": "Steps from each vault key down to an earlier one, from the newest down",
+  "vaultKeys.putSteps": "Put steps between vault keys in the place of those that were there",
   "folderNames.get": "The vault key that a folder's name indexes are made with",
   "folderNames.stage": "Bring a folder's entries under another key; the folder changes once all of them are there",
   "folders.create": "Create a folder at the top of a vault or in another folder",

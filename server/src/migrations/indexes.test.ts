@@ -15,6 +15,7 @@ import { listSubscribers } from "../features/webhooks/delivery/cursor-store.ts";
 import { claimsOf, findNextDue, listLanes } from "../features/webhooks/delivery/queue-store.ts";
 import { listLiveMembers } from "../features/members/store.ts";
 import { findVaultOfMember } from "../features/reach/store.ts";
+import { listSteps } from "../features/vault-keys/ladder-store.ts";
 import { countKeys, findCurrentKey, listKeys } from "../features/vault-keys/store.ts";
 import { findVaultIdByChainObject, listVaultsOfMember } from "../features/vaults/store.ts";
 import { listWebhooks } from "../features/webhooks/store.ts";
@@ -91,6 +92,12 @@ describe("shared vaults cost the same however many there are:", () => {
     expect(one).not.toContain("TEMP B-TREE");
     const count = await planOf((queries) => countKeys(queries, { vaultId: "v", generation: 1, creator: "0x1" }));
     expect(count).toContain("USING INDEX vault_keys_of_generation (vault_id=? AND generation=?)");
+  });
+
+  it.each([null, position])("a page of steps is read off the key of their table, unsorted, after %j", async (after) => {
+    const plan = await planOf((queries) => listSteps(queries, "v", { after, limit: 100 }));
+    expect(plan).toMatch(/USING INDEX sqlite_autoindex_ladder_steps_1 \(vault_id=\?/);
+    expect(plan).not.toContain("TEMP B-TREE");
   });
 
   it("a folder's entries are read off the index of names, unsorted, and whether there are others is one look", async () => {

@@ -16,6 +16,7 @@ import { leases } from "./0011-leases.ts";
 import { signInDelays } from "./0012-sign-in-delays.ts";
 import { deletedBytes } from "./0013-deleted-bytes.ts";
 import { ends } from "./0014-ends.ts";
+import { ladder } from "./0015-ladder.ts";
 import type { Migration } from "./migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -33,6 +34,7 @@ const MIGRATIONS: readonly Migration[] = [
   signInDelays,
   deletedBytes,
   ends,
+  ladder,
 ];
 
 interface MigrationRow {

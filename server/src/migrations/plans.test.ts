@@ -119,6 +119,7 @@ async function look({ handlers }: TestService, { shared, by, member, keyId }: Li
     await handlers.members.list({ params }, context);
     for (const query of [{}, { generation: "1" }, { limit: 1 }])
       await handlers.vaultKeys.list({ params, query }, context);
+    await handlers.vaultKeys.steps({ params, query: {} }, context);
     for (const query of [{}, { folderId }]) await handlers.folderNames.get({ params, query }, context);
   }
   await handlers.trash.list({ query: { vaultId } }, contextOf(by.principal));

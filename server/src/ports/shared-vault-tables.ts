@@ -28,6 +28,15 @@ export interface VaultKeyRow {
   replaced_at: number | null;
 }
 
+/** A step from the vault key of one place down to an earlier one. */
+export interface LadderStepRow {
+  vault_id: string;
+  /** Where it begins: generation and `after` as 32 hex digits. */
+  place: string;
+  /** Base64. */
+  step: string;
+}
+
 /** The vault key that a folder's name indexes are made with. */
 export interface FolderKeyRow {
   vault_id: string;

@@ -347,6 +347,7 @@ export interface Tables {
   vaults: VaultRow;
   vault_members: shared.VaultMemberRow;
   vault_keys: shared.VaultKeyRow;
+  ladder_steps: shared.LadderStepRow;
   folder_keys: shared.FolderKeyRow;
   staged_names: shared.StagedNameRow;
   file_versions: shared.FileVersionRow;

@@ -25,6 +25,9 @@ export interface SeenVault extends OwnedVault {
   readonly standing: Standing;
 }
 
+/** How old the allowlist is that says who may publish vault keys, in milliseconds (encryption design §2: one read, at most 5 s old). */
+export const PUBLISHING_AGE = 5_000;
+
 /** What asking the chain about a vault needs. */
 export type ChainDeps = Pick<Deps, "database" | "chain" | "clock">;
 

@@ -7,6 +7,7 @@ import {
   ENTRY_KINDS,
   ENTRY_STATEMENT,
   KEY_RECORD,
+  LADDER_STEP,
   SIBLING_BYTES,
   SIGNATURE_BYTES,
   VERSION_STATEMENT,
@@ -74,6 +75,22 @@ export interface KeyRecord {
   /** SHA-256 of the record. */
   readonly keyId: string;
   readonly bytes: Uint8Array;
+}
+
+/** A step from the vault key of one place down to an earlier one. What its link holds is its readers' to find out. */
+export interface LadderStep {
+  readonly vault: string;
+  readonly from: StepPlace;
+  readonly to: StepPlace;
+  /** In hex: which key the link is to hold. */
+  readonly check: string;
+}
+
+interface StepPlace {
+  readonly generation: number;
+  readonly after: number;
+  /** Both as 32 hex digits: in order as the places are. */
+  readonly name: string;
 }
 
 /** 64 zeros: no statement before, no key, no digest. */
@@ -150,6 +167,21 @@ function commonOf(bytes: Uint8Array, layout: Layout): Statement {
     sibling: bytes.length === layout.jointBytes ? hexAt(bytes, [layout.fieldBytes, SIBLING_BYTES]) : null,
     bytes,
   };
+}
+
+/** Throws `statement_invalid` for what has not the form of a step (base64), or does not lead down. */
+export function parseLadderStep(text: string): LadderStep {
+  const bytes = decodeBase64(text, "step");
+  if (bytes.length !== LADDER_STEP.bytes) throw invalid(`step: it has ${LADDER_STEP.bytes} bytes`);
+  const [from, to] = [stepPlaceAt(bytes, LADDER_STEP.from), stepPlaceAt(bytes, LADDER_STEP.to)];
+  if (to.name >= from.name) throw invalid("step: it leads to a lower place");
+  return { vault: addressAt(bytes, LADDER_STEP.vault), from, to, check: hexAt(bytes, LADDER_STEP.check) };
+}
+
+function stepPlaceAt(bytes: Uint8Array, field: Field): StepPlace {
+  const [offset] = field;
+  const [generation, after] = [countAt(bytes, [offset, 8]), countAt(bytes, [offset + 8, 8])];
+  return { generation, after, name: hexAt(bytes, field) };
 }
 
 function parseBytes(text: string, what: string, layout: Layout): Uint8Array {

@@ -5,6 +5,8 @@ import type { GroupHandlers } from "../../handler.ts";
 import { parsePage, toPage } from "../paging.ts";
 import { readVaultFor, requireMember, requireShared } from "../reach/access.ts";
 import { parseKeyRecord } from "../shared-vaults/statements.ts";
+import { listSteps } from "./ladder-store.ts";
+import { putSteps, stepPosition } from "./ladder.ts";
 import { publishKey, toVaultKey } from "./publishing.ts";
 import { listKeys, positionOf } from "./store.ts";
 
@@ -27,5 +29,21 @@ export const vaultKeysHandlers = (deps: Needs): GroupHandlers<typeof api.vaultKe
     requireShared(vault);
     const wanted = { record: parseKeyRecord(body.record), text: body.record, replaces: body.replaces ?? null };
     return publishKey(deps, context, vault, wanted);
+  },
+
+  steps: async ({ params, query }, { principal }) => {
+    const vault = await readVaultFor(deps.database, principal, params.vaultId);
+    requireShared(vault);
+    await requireMember(deps, principal, vault);
+    const page = parsePage("ladder-steps", query);
+    const found = await listSteps(deps.database, vault.id, page);
+    const { rows, nextCursor } = toPage(found.map(stepPosition), page);
+    return { steps: rows.map(({ step }) => step), nextCursor };
+  },
+
+  putSteps: async ({ params, body }, { principal }) => {
+    const vault = await readVaultFor(deps.database, principal, params.vaultId);
+    requireShared(vault);
+    await putSteps(deps, principal, vault, body.steps);
   },
 });

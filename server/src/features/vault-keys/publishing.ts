@@ -7,15 +7,12 @@ import type { VaultKeyRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actAs } from "../account/act.ts";
 import { toTimestamp } from "../timestamps.ts";
-import { readVaultFor, requireWriter, type SeenVault } from "../reach/access.ts";
+import { PUBLISHING_AGE, readVaultFor, requireWriter, type SeenVault } from "../reach/access.ts";
 import { requireRecord, requireSealedAgain } from "../shared-vaults/statement-rules.ts";
 import { type KeyRecord, parseKeyRecord } from "../shared-vaults/statements.ts";
 import { countKeys, findCurrentKey, findKey, insertKey, replaceKey } from "./store.ts";
 
 type Needs = Pick<Deps, "database" | "clock" | "random" | "chain">;
-
-/** How old the allowlist is that says who may publish, in milliseconds (encryption design §2: one read, at most 5 s old). */
-const PUBLISHING_AGE = 5_000;
 
 /**
  * Records of one generation by one creator, replaced ones too: a member that publishes without end fills no disk, and keeps nobody else

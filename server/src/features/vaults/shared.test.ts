@@ -38,7 +38,7 @@ function remove(as: Principal, vaultId: string, force = false) {
   return service.handlers.vaults.delete({ params: { vaultId }, query: { force }, headers: {} }, contextOf(as));
 }
 
-async function rowsOf(database: Database, table: "vault_members" | "vault_keys" | "file_versions") {
+async function rowsOf(database: Database, table: "vault_members" | "vault_keys" | "ladder_steps" | "file_versions") {
   return database.all(database.build.selectFrom(table).selectAll());
 }
 
@@ -218,10 +218,12 @@ test("a deletion for good takes members, keys and replaced versions along, and q
       ...{ size: 1, sha256: "", shared_json, expires_at: 1 },
     }),
   );
+  const step = { vault_id: vaultId, place: "0".repeat(32), step: "" };
+  await database.run(database.build.insertInto("ladder_steps").values(step));
   expect(await rowsOf(database, "vault_members")).toHaveLength(1);
   expect(await rowsOf(database, "vault_keys")).toHaveLength(1);
   await purgeVault(service, shared);
-  for (const table of ["vault_members", "vault_keys", "file_versions"] as const)
+  for (const table of ["vault_members", "vault_keys", "ladder_steps", "file_versions"] as const)
     expect(await rowsOf(database, table)).toEqual([]);
   const queued = await database.all(database.build.selectFrom("blob_deletions").select("blob_key"));
   expect(queued).toEqual([{ blob_key: "replaced" }]);

@@ -120,7 +120,7 @@ function createHandlers(state: State): FakeHandlers {
     members: { list: ofPublic, add: ofPublic, remove: ofPublic },
     ownership: { claim: ofPublic },
     deletion: { challenge: ofPublic },
-    vaultKeys: { list: ofPublic, publish: ofPublic },
+    vaultKeys: { list: ofPublic, publish: ofPublic, steps: ofPublic, putSteps: ofPublic },
     folderNames: { get: ofPublic, stage: ofPublic },
     folders: folderHandlers(state),
     files: fileHandlers(state),
