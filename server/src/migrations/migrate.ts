@@ -17,6 +17,7 @@ import { signInDelays } from "./0012-sign-in-delays.ts";
 import { deletedBytes } from "./0013-deleted-bytes.ts";
 import { ends } from "./0014-ends.ts";
 import { ladder } from "./0015-ladder.ts";
+import { places } from "./0016-places.ts";
 import type { Migration } from "./migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -35,6 +36,7 @@ const MIGRATIONS: readonly Migration[] = [
   deletedBytes,
   ends,
   ladder,
+  places,
 ];
 
 interface MigrationRow {

@@ -20,11 +20,13 @@ export interface VaultKeyRow {
   /** SHA-256 of the record in hex. */
   key_id: string;
   generation: number;
+  /** With the generation the place of the key. Milliseconds since 1970. */
+  after: number;
   /** Base64. */
   record: string;
   creator: string;
   created_at: number;
-  /** null: the generation's current record. */
+  /** null: the place's current record. */
   replaced_at: number | null;
 }
 

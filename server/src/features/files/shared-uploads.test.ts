@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import { END_STEP } from "@coffer/contract/shared-vaults";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { signTogether } from "../shared-vaults/test-statements.ts";
+import { signRecord, signTogether } from "../shared-vaults/test-statements.ts";
 import { agentOf } from "../shared-vaults/test-vaults.ts";
 import { answerOf, bodyOf, codeOf, contextOf, openTestService, outcomes, type TestService } from "../test-service.ts";
 import {
@@ -64,6 +65,40 @@ describe("an upload to a shared vault", () => {
     expect(await outcomes(uploads)).toEqual({ ok: 1, name_exists: 1 });
     expect(await countBlobs(service)).toBe(1);
   });
+});
+
+test("[D5-shared-ciphertext] a membership that ends makes a new place: what is of the one before is not stored any more", async () => {
+  const { chain, clock } = service;
+  const { shared, by } = writing;
+  const end = Math.ceil((clock.now() + 1) / END_STEP) * END_STEP;
+  const ending = agentOf(by);
+  chain.add(shared.objectId, { address: ending.chainAddress, signingKey: ending.publicKey, endsAt: end });
+  const early = newUpload(writing, "early");
+  const record = signRecord(by, { vault: shared.objectId, generation: 1, after: end });
+  const publish = () =>
+    service.handlers.vaultKeys.publish(
+      { params: { vaultId: shared.vaultId }, body: { record } },
+      contextOf(by.principal),
+    );
+  expect(await codeOf(Promise.resolve(publish()))).toBe("chain_unavailable");
+  clock.advance(END_STEP);
+  expect(await codeOf(send(service, writing, early))).toBe("generation_moved");
+  const { key } = answerOf(await publish());
+  const later = { ...writing, keyId: key.keyId, after: end };
+  expect(
+    await codeOf(send(service, { ...later, keyId: writing.keyId }, newUpload({ ...later, keyId: writing.keyId }, "a"))),
+  ).toBe("statement_invalid");
+  await send(service, later, newUpload(later, "late"));
+  // The key of before stays the current one of its own place.
+  const { keys } = answerOf(
+    await service.handlers.vaultKeys.list({ params: { vaultId: shared.vaultId }, query: {} }, contextOf(by.principal)),
+  );
+  expect(keys.map(({ keyId, current }) => [keyId, current]).sort()).toEqual(
+    [
+      [key.keyId, true],
+      [writing.keyId, true],
+    ].sort(),
+  );
 });
 
 interface Case {

@@ -85,7 +85,11 @@ export async function requireFittingUpload(
   { signed, wanted }: { readonly signed: SignedUpload; readonly wanted: WantedUpload },
 ): Promise<void> {
   const { version, entry } = signed;
-  const key = await findCurrentKey(queries, { vaultId: vault.id, generation: writer.chain.generation });
+  const key = await findCurrentKey(queries, {
+    vaultId: vault.id,
+    generation: version.generation,
+    after: version.after,
+  });
   requireVersion(writer, version, {
     keyId: key?.key_id ?? null,
     before: wanted.old === null ? null : predecessorOf(wanted.old),

@@ -44,7 +44,7 @@ export async function addSharedFile(
   const vault = requireSharedPlace(place);
   const made = await findMade(act, principal, signed);
   if (made !== null) return giveUp(act, deps, made, content);
-  const writer = permits.write(vault, signed.version.generation);
+  const writer = permits.write(vault, signed.version);
   await requireFittingUpload(act, vault, writer, { signed, wanted: { folderId: place.folderId, old: null } });
   const row = newRow(deps.clock.now(), vault, { file, content, folderId: place.folderId });
   await requireFreshName(act, vault, row, file);
@@ -113,7 +113,7 @@ export async function addSharedVersion(
   const current = await readFileFor(act, principal, version.fileId);
   const vault = requireSharedPlace(current);
   if (isMade(current, signed)) return giveUp(act, deps, current.row, content);
-  const writer = permits.write(vault, signed.version.generation);
+  const writer = permits.write(vault, signed.version);
   const { row: old } = await readReplaceable(act, principal, version);
   requireSameFile(old, signed);
   const wanted = { folderId: old.folder_id, old: requireShared(old) };

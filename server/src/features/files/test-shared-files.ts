@@ -26,6 +26,8 @@ export interface Writing {
   readonly by: TestPerson;
   readonly keyId: string;
   readonly generation?: number;
+  /** With the generation the place. */
+  readonly after?: number;
 }
 
 export interface EncryptedFile {
@@ -56,12 +58,12 @@ export function encryptedFile({
 }
 
 export function versionOf(
-  { shared, by, keyId, generation = 1 }: Writing,
+  { shared, by, keyId, generation = 1, after = 0 }: Writing,
   file: EncryptedFile,
   more: Partial<VersionToSign> = {},
 ): string {
   const { fileId, versionId, startDigest, messageLength } = file;
-  const fields = { vault: shared.objectId, fileId, versionId, startDigest, messageLength, generation, keyId };
+  const fields = { vault: shared.objectId, fileId, versionId, startDigest, messageLength, generation, after, keyId };
   return signVersion(by, { ...fields, ...more });
 }
 
@@ -71,12 +73,12 @@ export function indexOf(keyId: string, name: string): string {
 }
 
 export function entryOf(
-  { shared, by, keyId, generation = 1 }: Writing,
+  { shared, by, keyId, generation = 1, after = 0 }: Writing,
   name: string,
   entry: Pick<EntryToSign, "kind" | "id"> & Partial<EntryToSign>,
 ): SharedEntry {
   const metadata = randomBytes(136).toString("base64");
-  const signed = signEntry(by, { vault: shared.objectId, generation, keyId, metadata, ...entry });
+  const signed = signEntry(by, { vault: shared.objectId, generation, after, keyId, metadata, ...entry });
   return { entry: signed, metadata, nameIndex: indexOf(keyId, name) };
 }
 

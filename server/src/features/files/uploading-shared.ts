@@ -60,7 +60,7 @@ export async function uploadShared(
 }
 
 function writesOf(vault: SeenVault, signed: SignedUpload): ExpectedWrite {
-  return { vault, generation: signed.version.generation };
+  return { vault, place: signed.version };
 }
 
 function recordMade(deps: StoringDeps, context: CreationContext<Principal>, row: FileRow) {
@@ -112,7 +112,7 @@ export async function requireEarly(
   vault: SeenVault,
   checked: { readonly signed: SignedUpload; readonly wanted: WantedUpload; readonly isTrashed?: boolean },
 ): Promise<void> {
-  const writer = await requireWriter(deps, principal, vault, { generation: checked.signed.version.generation });
+  const writer = await requireWriter(deps, principal, vault, { place: checked.signed.version });
   await requireFittingUpload(deps.database, vault, writer, checked);
   const { entry } = checked.signed;
   if (entry !== null && checked.isTrashed !== true) await refuseOutdatedName(deps.database, vault, entry.statement);

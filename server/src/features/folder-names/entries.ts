@@ -65,16 +65,16 @@ export async function requireFittingEntry(
   if (statement.id !== wanted.id) throw new ServiceError("statement_invalid", "entry: it is of another id");
   if (statement.folderId !== wanted.folderId)
     throw new ServiceError("statement_invalid", "entry: it names another folder");
-  requireEntry(writer, statement, await expectedEntry(queries, vault, writer, wanted.old));
+  requireEntry(writer, statement, await expectedEntry(queries, vault, statement, wanted.old));
 }
 
 async function expectedEntry(
   queries: Queries,
   vault: SeenVault,
-  { chain }: Writer,
+  { generation, after }: EntryStatement,
   old: WantedEntry["old"],
 ): Promise<Expected> {
-  const key = await findCurrentKey(queries, { vaultId: vault.id, generation: chain.generation });
+  const key = await findCurrentKey(queries, { vaultId: vault.id, generation, after });
   if (old === null) return { keyId: key?.key_id ?? null, before: null };
   const { digest, revision } = parseEntryStatement(old.entry);
   return { keyId: key?.key_id ?? null, before: { digest, count: revision } };

@@ -10,6 +10,7 @@ import type { StagedNameRow } from "../../ports/tables.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actAs } from "../account/act.ts";
 import { untilNoneIsLeft } from "../in-pieces.ts";
+import type { Place } from "../reach/places.ts";
 import { type Permits, withPermits } from "../reach/permits.ts";
 import { readVaultFor, requireWriter, type SeenVault, type Writer } from "../reach/access.ts";
 import { parseEntryStatement } from "../shared-vaults/statements.ts";
@@ -19,7 +20,7 @@ import { countUnstaged, dropSomeStaged, dropStagedName, dropStagedUnderOthers, p
 import {
   findEntry,
   findFolderKey,
-  findKeyGeneration,
+  findKeyPlace,
   type FolderOfVault,
   type LiveEntry,
   nameEntry,
@@ -56,12 +57,12 @@ export async function stageNames(
   if (vault.plain_names === 1)
     throw new ServiceError("validation_failed", "This vault has plain names: there are no indexes to change");
   const signed = parseEntries(staging);
-  const generation = await findKeyGeneration(deps.database, { vaultId: vault.id, keyId: staging.keyId });
-  if (generation === null) throw new ServiceError("statement_invalid", "body.keyId: the vault has no such key");
-  const writer = await requireWriter(deps, principal, vault, { generation });
-  const rows = await checkEntries(deps.database, { vault, writer, staging, signed });
+  const place = await findKeyPlace(deps.database, { vaultId: vault.id, keyId: staging.keyId });
+  if (place === null) throw new ServiceError("statement_invalid", "body.keyId: the vault has no such key");
+  const writer = await requireWriter(deps, principal, vault, { place });
+  const rows = await checkEntries(deps.database, { vault, writer, place, staging, signed });
   const staged = await withPermits(deps, principal, (permits) =>
-    stageOrForget(deps, principal, { vaultId: vault.id, generation, staging, rows, permits }),
+    stageOrForget(deps, principal, { vaultId: vault.id, place, staging, rows, permits }),
   );
   if (staged.remaining === 0) await clearUsed(deps, { vaultId: vault.id, folderId: staging.folderId ?? "" }, staging);
   return staged;
@@ -84,10 +85,10 @@ const AT_ONCE = 16;
 /** The rows to write, of entries that follow what their items have now. */
 async function checkEntries(
   queries: Queries,
-  checked: { vault: SeenVault; writer: Writer; staging: Staging; signed: readonly SignedEntry[] },
+  checked: { vault: SeenVault; writer: Writer; place: Place; staging: Staging; signed: readonly SignedEntry[] },
 ): Promise<StagedNameRow[]> {
-  const { vault, writer, staging, signed } = checked;
-  await requireCurrentKey(queries, vault, writer, staging.keyId);
+  const { vault, writer, place, staging, signed } = checked;
+  await requireCurrentKey(queries, vault, { keyId: staging.keyId, place });
   const rows: StagedNameRow[] = [];
   for (const [index, entry] of signed.entries()) {
     if (index % AT_ONCE === AT_ONCE - 1) await setImmediate();
@@ -104,15 +105,19 @@ async function checkEntries(
   return rows;
 }
 
-async function requireCurrentKey(queries: Queries, vault: SeenVault, { chain }: Writer, keyId: string): Promise<void> {
-  const current = await findCurrentKey(queries, { vaultId: vault.id, generation: chain.generation });
+async function requireCurrentKey(
+  queries: Queries,
+  vault: SeenVault,
+  { keyId, place }: { readonly keyId: string; readonly place: Place },
+): Promise<void> {
+  const current = await findCurrentKey(queries, { vaultId: vault.id, ...place });
   if (current?.key_id !== keyId)
-    throw new ServiceError("statement_invalid", "body.keyId: it is not the generation's current vault key");
+    throw new ServiceError("statement_invalid", "body.keyId: it is not the current vault key of its place");
 }
 
 interface Switching {
   readonly vaultId: string;
-  readonly generation: number;
+  readonly place: Place;
   readonly staging: Staging;
   readonly rows: readonly StagedNameRow[];
   readonly permits: Permits;
@@ -132,14 +137,14 @@ async function stageOrForget(deps: FolderNamesDeps, principal: Principal, switch
 async function stageAndSwitch(
   act: AccountAct,
   principal: Principal,
-  { vaultId, generation, staging, rows, permits }: Switching,
+  { vaultId, place, staging, rows, permits }: Switching,
   outdated: readonly string[] = [],
 ): Promise<Staged> {
   const { folderId, keyId } = staging;
   const vault = await readVaultFor(act, principal, vaultId);
   act.requireAccount(vault.account_id);
-  const writer = permits.write(vault, generation);
-  await requireCurrentKey(act, vault, writer, keyId);
+  permits.write(vault, place);
+  await requireCurrentKey(act, vault, { keyId, place });
   const folder = { accountId: vault.account_id, vaultId, folderId: folderId ?? "" };
   const held = await findFolderKey(act, folder);
   if (held === keyId) return { folderId, keyId, remaining: 0 };

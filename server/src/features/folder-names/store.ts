@@ -1,6 +1,7 @@
 /** The SQL of the keys of folders' name indexes, and of the entries that have them. */
 import { sql } from "kysely";
 import { prepared, type Queries } from "../../ports/database.ts";
+import type { Place } from "../reach/places.ts";
 import type { FolderKeyRow } from "../../ports/tables.ts";
 import { eachKind, ITEM_KINDS, type ItemKind, ITEMS } from "../reach/kinds.ts";
 import { placeOrNone, tableOf } from "../reach/store.ts";
@@ -24,20 +25,17 @@ export async function findFolderKey(queries: Queries, { vaultId, folderId }: Fol
   return (await queries.first(keyOf(queries, { vaultId, folderId })))?.key_id ?? null;
 }
 
-const generationOf = prepared((build, value: { vaultId: string; keyId: string }) =>
+const placeOf = prepared((build, value: { vaultId: string; keyId: string }) =>
   build
     .selectFrom("vault_keys")
-    .select("generation")
+    .select(["generation", "after"])
     .where("vault_id", "=", value.vaultId)
     .where("key_id", "=", value.keyId),
 );
 
-/** The generation of a vault key's record, a replaced one too; null: the vault has no such key. */
-export async function findKeyGeneration(
-  queries: Queries,
-  value: { vaultId: string; keyId: string },
-): Promise<number | null> {
-  return (await queries.first(generationOf(queries, value)))?.generation ?? null;
+/** The place of a vault key's record, a replaced one too; null: the vault has no such key. */
+export async function findKeyPlace(queries: Queries, value: { vaultId: string; keyId: string }): Promise<Place | null> {
+  return queries.first(placeOf(queries, value));
 }
 
 const putKey = prepared((build, row: { [Column in keyof FolderKeyRow]: FolderKeyRow[Column] }) =>

@@ -37,7 +37,7 @@ export async function createSharedFolder(
     permits.use(made.vault);
     return { ...made.row, exists: true };
   }
-  const writer = permits.write(vault, signed.statement.generation);
+  const writer = permits.write(vault, signed.statement);
   const wanted = { kind: "folder", id: signed.statement.id, folderId: place.folderId, old: null } as const;
   await requireFittingEntry(transaction, vault, writer, { signed, wanted });
   await requireFolderKey(transaction, vault, signed.statement);

@@ -60,7 +60,7 @@ async function signedName(act: AccountAct, item: NamedItem, { comesBack = false 
   const { kind, old, vault, folderId, given, permits } = item;
   const shared = requireShared(item);
   const signed = requireEntryOf(given.shared);
-  const writer = permits.write(vault, signed.statement.generation);
+  const writer = permits.write(vault, signed.statement);
   await requireFittingEntry(act, vault, writer, { signed, wanted: { kind, id: old.id, folderId, old: shared } });
   const name = nameColumn(vault, signed.shared, { name: given.name, old: old.name });
   // In the trash a name takes no place.

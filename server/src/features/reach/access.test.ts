@@ -18,8 +18,8 @@ const shared = ofEachTest(() => openSharedVault(service));
 
 const see = ({ vaultId }: TestSharedVault, who: TestPerson) => readVaultFor(service.database, who.principal, vaultId);
 
-async function write(who: TestPerson, generation = 1) {
-  return requireWriter(service, who.principal, await see(shared, who), { generation });
+async function write(who: TestPerson, generation = 1, after = 0) {
+  return requireWriter(service, who.principal, await see(shared, who), { place: { generation, after } });
 }
 
 test("a caller acts with its key's address, else at the owner's level with the account's, else with none", async () => {

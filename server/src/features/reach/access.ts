@@ -12,6 +12,7 @@ import { toTimestamp } from "../timestamps.ts";
 import { findVault, type OwnedVault } from "./store.ts";
 import { readChainVault } from "./chain-vaults.ts";
 import { FRESHNESS } from "./freshness.ts";
+import { comparePlaces, isReached, type Place, placeOf } from "./places.ts";
 import { findAccountAddress, findVaultOfMember } from "./store.ts";
 
 /**
@@ -104,32 +105,32 @@ export interface Writer {
 }
 
 interface WantedWriter {
-  readonly generation: number;
+  readonly place: Place;
   /** In milliseconds. */
   readonly maxAge?: number;
-  /** An earlier generation than the vault's is taken too; who signed in it is for the caller to look at. */
+  /** An earlier place than the vault's is taken too; who signed there is for the caller to look at. */
   readonly orEarlier?: boolean;
 }
 
 /**
- * Who the caller signs as, for the statements of a change. `generation` is what the statements name: a read from memory that does not
+ * Who the caller signs as, for the statements of a change. `place` is what the statements name: a read from memory that does not
  * fit is repeated. Never inside a transaction: it waits for the chain.
- * @throws ServiceError `not_a_member`, `membership_ended`, `statement_invalid` for a member without a signing key, `generation_moved` for an older
- * generation, `chain_unavailable` also for one that the service's node has not seen.
+ * @throws ServiceError `not_a_member`, `membership_ended`, `statement_invalid` for a member without a signing key, `generation_moved` for an earlier
+ * place, `chain_unavailable` also for one that the service's node has not seen.
  */
 export async function requireWriter(
   deps: ChainDeps,
   principal: Principal,
   vault: SeenVault,
-  { generation, maxAge = FRESHNESS.authorising, orEarlier = false }: WantedWriter,
+  { place, maxAge = FRESHNESS.authorising, orEarlier = false }: WantedWriter,
 ): Promise<Writer> {
   const address = await findActingAddress(deps.database, principal);
   const remembered = await readChainVault(deps, vault, { maxAge });
-  const again = rereadAge(deps, remembered, address, generation);
+  const again = rereadAge(deps, remembered, address, place);
   const chain = again === null ? remembered : await readChainVault(deps, vault, { maxAge: again });
   const member = requireLive(deps, chain, address);
-  if (chain.generation > generation && !orEarlier) throw new ServiceError("generation_moved");
-  if (chain.generation < generation) {
+  if (comparePlaces(place, placeOf(chain)) < 0 && !orEarlier) throw new ServiceError("generation_moved");
+  if (!isReached(chain, place)) {
     throw new ServiceError("chain_unavailable", "The service's chain node has not seen that generation yet");
   }
   if (member.signingKey.length !== 32) {
@@ -143,12 +144,12 @@ function rereadAge(
   deps: Pick<Deps, "clock">,
   remembered: ChainVault,
   address: string | null,
-  generation: number,
+  place: Place,
 ): number | null {
   if (!isLive(deps, remembered, address)) return FRESHNESS.refusing;
-  // Generations only rise: what was signed for an older one stays refused.
-  if (remembered.generation > generation) return null;
-  const signs = remembered.generation === generation && requireLive(deps, remembered, address).signingKey.length === 32;
+  // Places only rise: what was signed for an earlier one stays refused.
+  if (comparePlaces(place, placeOf(remembered)) < 0) return null;
+  const signs = isReached(remembered, place) && requireLive(deps, remembered, address).signingKey.length === 32;
   return signs ? null : 0;
 }
 

@@ -8,6 +8,7 @@ import type { Principal } from "../../handler.ts";
 import { ServiceError } from "../../service-error.ts";
 import { requireMember, requireWriter, type SeenVault, type Writer } from "./access.ts";
 import { FRESHNESS } from "./freshness.ts";
+import type { Place } from "./places.ts";
 
 type ChainDeps = Pick<Deps, "database" | "chain" | "clock">;
 
@@ -15,14 +16,14 @@ type ChainDeps = Pick<Deps, "database" | "chain" | "clock">;
 export interface Permits {
   /** Content and unsigned changes; null: a public vault of the caller's own account, where its credential is enough. */
   use(vault: SeenVault | null): void;
-  /** Signed changes, whose statements name the generation. Throws `generation_moved` when it is known to be over. */
-  write(vault: SeenVault, generation: number): Writer;
+  /** Signed changes, whose statements name the place. Throws `generation_moved` when its generation is known to be over. */
+  write(vault: SeenVault, place: Place): Writer;
 }
 
 /** A permit to write that work is known to need: asked for first, so that nothing has to run twice. */
 export interface ExpectedWrite {
   readonly vault: SeenVault;
-  readonly generation: number;
+  readonly place: Place;
 }
 
 /**
@@ -58,11 +59,11 @@ class PermitNeeded extends Error {
   override readonly name = "PermitNeeded";
   readonly vault: SeenVault;
   /** null: to use, not to write. */
-  readonly generation: number | null;
-  constructor(vault: SeenVault, generation: number | null) {
+  readonly place: Place | null;
+  constructor(vault: SeenVault, place: Place | null) {
     super("the chain must be asked first");
     this.vault = vault;
-    this.generation = generation;
+    this.place = place;
   }
 }
 
@@ -75,23 +76,23 @@ class HeldPermits implements Permits {
     throw new PermitNeeded(vault, null);
   }
 
-  write(vault: SeenVault, generation: number): Writer {
-    if ((vault.chain_generation ?? 0) > generation) throw new ServiceError("generation_moved");
-    if (this.#writer?.vaultId !== vault.id) throw new PermitNeeded(vault, generation);
+  write(vault: SeenVault, place: Place): Writer {
+    if ((vault.chain_generation ?? 0) > place.generation) throw new ServiceError("generation_moved");
+    if (this.#writer?.vaultId !== vault.id) throw new PermitNeeded(vault, place);
     return this.#writer.writer;
   }
 
   async ask(
     deps: ChainDeps,
     principal: Principal,
-    { vault, generation }: Pick<PermitNeeded, "vault" | "generation">,
+    { vault, place }: Pick<PermitNeeded, "vault" | "place">,
   ): Promise<void> {
-    if (generation === null) {
+    if (place === null) {
       await requireMember(deps, principal, vault);
       this.#usable = vault.id;
       return;
     }
-    const writer = await requireWriter(deps, principal, vault, { generation, maxAge: FRESHNESS.committing });
+    const writer = await requireWriter(deps, principal, vault, { place, maxAge: FRESHNESS.committing });
     this.#writer = { vaultId: vault.id, writer };
     // Whoever may write may use.
     this.#usable = vault.id;

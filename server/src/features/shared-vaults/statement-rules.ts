@@ -3,20 +3,21 @@ import { hash } from "node:crypto";
 import { ENTRY_STATEMENT, KEY_RECORD, SIGNATURE_BYTES, UPLOAD_TITLE, VERSION_STATEMENT } from "@coffer/contract";
 import { ServiceError } from "../../service-error.ts";
 import type { Writer } from "../reach/access.ts";
+import { comparePlaces, isReached, type Place, placeOf } from "../reach/places.ts";
 import { isSigned } from "./signatures.ts";
 import { invalid, ZERO_DIGEST, type EntryStatement, type KeyRecord, type VersionStatement } from "./statements.ts";
 
 /** What holds beside the statement itself. */
 export interface Expected {
-  /** The current record of the vault's generation in hex; null: there is none, and so no statement fits. */
+  /** The current record of the statement's place in hex; null: there is none, and so no statement fits. */
   readonly keyId: string | null;
   /** The signed statement that this one follows; null: it is the item's first. */
   readonly before: { readonly digest: string; readonly count: number } | null;
 }
 
 /**
- * Holds a version statement to vault, generation, key, predecessor, signer and signature; `writer` is `requireWriter`'s for the
- * statement's own generation. The caller compares ids, header, lengths and digests with what was sent.
+ * Holds a version statement to vault, place, key, predecessor, signer and signature; `writer` is `requireWriter`'s for the
+ * statement's own place. The caller compares ids, header, lengths and digests with what was sent.
  * @throws ServiceError `statement_invalid`, which says what does not fit.
  */
 export function requireVersion(writer: Writer, statement: VersionStatement, { keyId, before }: Expected): void {
@@ -50,29 +51,39 @@ export function requireRecord(writer: Writer, record: KeyRecord): void {
   requireSigned(writer, lone(KEY_RECORD.title, record.bytes), "record");
 }
 
-/** The same for a key that was sealed again, also of an earlier generation: its creator signs for that with the key it has had since. */
-export function requireSealedAgain({ chain, member }: Writer, record: KeyRecord): void {
-  if (member.since > record.generation)
+/** The same for a key that was sealed again, also of an earlier place: its creator signs for that with the key it has had since. */
+export function requireSealedAgain(writer: Writer, record: KeyRecord): void {
+  requireOwn(writer, { ...record, signer: record.creator }, "record");
+  if (writer.member.since > record.generation)
     throw invalid("record: the caller's signing key is younger than its generation");
-  const { generation } = record;
-  requirePlace({ member, chain: { ...chain, generation } }, { ...record, signer: record.creator }, "record");
-  requireSigned({ chain, member }, lone(KEY_RECORD.title, record.bytes), "record");
+  if (!isReached(writer.chain, record)) throw new ServiceError("generation_moved");
+  requireSigned(writer, lone(KEY_RECORD.title, record.bytes), "record");
 }
 
-function requirePlace(
-  { chain, member }: Writer,
-  statement: { readonly vault: string; readonly generation: number; readonly after: number; readonly signer: string },
-  what: string,
-): void {
-  if (statement.vault !== chain.objectId) throw invalid(`${what}: it is for another vault`);
-  // Nobody signs after an end yet.
-  if (statement.generation !== chain.generation || statement.after !== 0) throw new ServiceError("generation_moved");
-  if (statement.signer !== member.address) throw invalid(`${what}: the signer is not the caller's chain address`);
+interface Claim extends Place {
+  readonly vault: string;
+  readonly signer: string;
+}
+
+/**
+ * At the vault's place, or at a later one that it has reached: an end that was extended a moment before it came takes back the place that
+ * somebody may have seen (decision 0036). There is no earlier one: who was a member then signs there, and may be none any more.
+ */
+function requirePlace(writer: Writer, claim: Claim, what: string): void {
+  const { chain } = writer;
+  requireOwn(writer, claim, what);
+  const isNow = claim.generation === chain.generation && isReached(chain, claim);
+  if (!isNow || comparePlaces(claim, placeOf(chain)) < 0) throw new ServiceError("generation_moved");
+}
+
+function requireOwn({ chain, member }: Writer, { vault, signer }: Claim, what: string): void {
+  if (vault !== chain.objectId) throw invalid(`${what}: it is for another vault`);
+  if (signer !== member.address) throw invalid(`${what}: the signer is not the caller's chain address`);
 }
 
 function requireKey(named: string, current: string | null, what: string): void {
-  if (current === null) throw invalid(`${what}: the generation has no vault key yet`);
-  if (named !== current) throw invalid(`${what}: it names another vault key than the generation's current one`);
+  if (current === null) throw invalid(`${what}: the place has no vault key yet`);
+  if (named !== current) throw invalid(`${what}: it names another vault key than the current one of its place`);
 }
 
 function requireSuccession(

@@ -1,11 +1,18 @@
 import { randomUUID } from "node:crypto";
+import { END_STEP } from "@coffer/contract/shared-vaults";
 import { describe, expect, it } from "vitest";
 import { newTestVault } from "../../drivers/chain/test-chain.ts";
 import { ServiceError } from "../../service-error.ts";
 import { openSigner } from "../chain-proofs/test-signer.ts";
 import type { Writer } from "../reach/access.ts";
 import { parseEntryStatement, parseKeyRecord, parseVersionStatement, ZERO_DIGEST } from "./statements.ts";
-import { requireEntry, requireOneAct, requireSignedAlone, requireVersion } from "./statement-rules.ts";
+import {
+  requireEntry,
+  requireOneAct,
+  requireSealedAgain,
+  requireSignedAlone,
+  requireVersion,
+} from "./statement-rules.ts";
 import {
   digestOfBase64,
   digestOfFields,
@@ -86,9 +93,9 @@ describe("a version statement", () => {
     for (const generation of [2, 4])
       expect(check(signVersion(signer, { ...version, generation }))).toBe("generation_moved");
     expect(check(signVersion(signer, version), { keyId: "ef".repeat(32) })).toBe(
-      "version: it names another vault key than the generation's current one",
+      "version: it names another vault key than the current one of its place",
     );
-    expect(check(signVersion(signer, version), { keyId: null })).toBe("version: the generation has no vault key yet");
+    expect(check(signVersion(signer, version), { keyId: null })).toBe("version: the place has no vault key yet");
     expect(check(signVersion(other, version))).toBe("version: the signer is not the caller's chain address");
     const inMyName = signVersion(other, { ...version, signer: signer.chainAddress });
     expect(check(inMyName)).toBe("version: the signature is not of the caller's signing key");
@@ -125,6 +132,51 @@ describe("a version statement", () => {
       bytes.fill(0xff, at, at + 8);
       expect(check(bytes.toString("base64"))).toBe("A number in the statement is too large");
     }
+  });
+});
+
+describe("the place of a statement", () => {
+  const END = 1_800_000_000_000;
+  /** Of a vault in generation 3, in which somebody else's membership ends then. */
+  const writerIn = (time: number, until: number | null = null): Writer => {
+    const { chain, member } = writerAt(3);
+    const ending = { address: other.chainAddress, signingKey: other.publicKey, since: 1, endsAt: END, until };
+    return { chain: { ...chain, members: [ending], time }, member };
+  };
+  const check = (writer: Writer, after: number) =>
+    said(() =>
+      requireVersion(writer, parseVersionStatement(signVersion(signer, { ...version, after })), {
+        keyId,
+        before: null,
+      }),
+    );
+
+  it("is the vault's: before an end that has passed, or after one that has not, nothing is taken", () => {
+    expect(check(writerIn(END - 1), 0)).toBe("ok");
+    expect(check(writerIn(END - 1), END)).toBe("generation_moved");
+    expect(check(writerIn(END), 0)).toBe("generation_moved");
+    expect(check(writerIn(END), END - END_STEP)).toBe("generation_moved");
+    expect(check(writerIn(END), END)).toBe("ok");
+    // A marked end has a generation of its own behind it.
+    expect(check(writerIn(END, 2), 0)).toBe("ok");
+  });
+
+  it("may be a later one that has been reached, which somebody saw before an end was extended", () => {
+    expect(check(writerIn(END + END_STEP), END + END_STEP)).toBe("ok");
+    expect(check(writerIn(END + END_STEP - 1), END + END_STEP)).toBe("generation_moved");
+  });
+
+  it("is no time at which no membership ends", () => {
+    expect(check(writerIn(END + 1), END + 1)).toBe("The statement's place is at a time at which no membership ends");
+  });
+
+  it("of a key sealed again may be an earlier one of the caller's, and none that is to come", () => {
+    const seal = (writer: Writer, after: number, generation = 3) =>
+      said(() => requireSealedAgain(writer, parseKeyRecord(signRecord(signer, { vault, generation, after }))));
+    expect(seal(writerIn(END), 0)).toBe("ok");
+    expect(seal(writerIn(END), END)).toBe("ok");
+    expect(seal(writerIn(END - 1), END)).toBe("generation_moved");
+    expect(seal(writerIn(END), 0, 4)).toBe("generation_moved");
   });
 });
 
@@ -184,10 +236,10 @@ describe("an entry statement", () => {
     const { keyId: _, ...plain } = entry;
     expect(check(signEntry(signer, plain), { plainNames: true })).toBe("ok");
     expect(check(signEntry(signer, plain), { plainNames: true, keyId: null })).toBe("ok");
-    const another = "entry: it names another vault key than the generation's current one";
+    const another = "entry: it names another vault key than the current one of its place";
     expect(check(signEntry(signer, entry), { plainNames: true })).toBe(another);
     expect(check(signEntry(signer, plain))).toBe(another);
-    expect(check(signEntry(signer, entry), { keyId: null })).toBe("entry: the generation has no vault key yet");
+    expect(check(signEntry(signer, entry), { keyId: null })).toBe("entry: the place has no vault key yet");
   });
 
   it("is refused with any bit changed, and for another kind than there is", () => {

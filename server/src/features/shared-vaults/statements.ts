@@ -13,6 +13,7 @@ import {
   VERSION_STATEMENT,
 } from "@coffer/contract";
 import type { Field } from "@coffer/contract/shared-statements";
+import { END_STEP } from "@coffer/contract/shared-vaults";
 import { ServiceError } from "../../service-error.ts";
 
 /** What every statement says. Ids of 32 bytes are `0x` and hex as chain addresses are, digests hex, item ids UUIDs. */
@@ -140,7 +141,7 @@ export function parseKeyRecord(text: string): KeyRecord {
   return {
     vault: addressAt(bytes, KEY_RECORD.vault),
     generation: countAt(bytes, KEY_RECORD.generation),
-    after: countAt(bytes, KEY_RECORD.after),
+    after: afterAt(bytes, KEY_RECORD.after),
     creator: addressAt(bytes, KEY_RECORD.creator),
     check: hexAt(bytes, KEY_RECORD.check),
     keyId: hash("sha256", bytes, "hex"),
@@ -157,7 +158,7 @@ function commonOf(bytes: Uint8Array, layout: Layout): Statement {
   return {
     vault: addressAt(bytes, layout.vault),
     generation: countAt(bytes, layout.generation),
-    after: countAt(bytes, layout.after),
+    after: afterAt(bytes, layout.after),
     keyId: hexAt(bytes, layout.keyId),
     previous: hexAt(bytes, layout.previous),
     signer: addressAt(bytes, layout.signer),
@@ -226,6 +227,13 @@ function countAt(bytes: Uint8Array, field: Field): number {
   const value = integerAt(bytes, field);
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw invalid("A number in the statement is too large");
   return Number(value);
+}
+
+/** A membership ends at a whole quarter of an hour, and so does no place at another time. */
+function afterAt(bytes: Uint8Array, field: Field): number {
+  const after = countAt(bytes, field);
+  if (after % END_STEP !== 0) throw invalid("The statement's place is at a time at which no membership ends");
+  return after;
 }
 
 function integerAt(bytes: Uint8Array, field: Field): bigint {

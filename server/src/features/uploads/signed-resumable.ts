@@ -93,9 +93,10 @@ export async function requireContinuable(
   upload: UploadRow,
 ): Promise<void> {
   const vault = await readVaultFor(deps.database, context.principal, upload.vault_id, "Upload");
-  const { generation, signer } = requireStatements(upload).version;
-  const { member } = await requireWriter(deps, context.principal, vault, { generation });
-  if (member.address !== signer) throw new ServiceError("statement_invalid", "version: the caller did not sign it");
+  const { version } = requireStatements(upload);
+  const { member } = await requireWriter(deps, context.principal, vault, { place: version });
+  if (member.address !== version.signer)
+    throw new ServiceError("statement_invalid", "version: the caller did not sign it");
   watchMembership(deps, context, vault);
 }
 

@@ -8,6 +8,7 @@ import type { Queries } from "../../ports/database.ts";
 import type { LadderStepRow } from "../../ports/tables.ts";
 import { type AccountAct, actAs } from "../account/act.ts";
 import { PUBLISHING_AGE, readVaultFor, requireShared, requireWriter, type SeenVault } from "../reach/access.ts";
+import { comparePlaces, type Place } from "../reach/places.ts";
 import { invalid, type LadderStep, parseKeyRecord, parseLadderStep } from "../shared-vaults/statements.ts";
 import { putStep } from "./ladder-store.ts";
 import { findKey } from "./store.ts";
@@ -32,8 +33,12 @@ export async function putSteps(
   wanted: readonly WantedStep[],
 ): Promise<void> {
   const steps = wanted.map((each) => ({ ...each, parsed: parseLadderStep(each.step) }));
-  const generation = steps.reduce((highest, { parsed }) => Math.max(highest, parsed.from.generation), 0);
-  await requireWriter(deps, principal, vault, { generation, maxAge: PUBLISHING_AGE, orEarlier: true });
+  const places = steps.map(({ parsed }): Place => parsed.from);
+  const place = places.reduce((one, other) => (comparePlaces(one, other) < 0 ? other : one), {
+    generation: 0,
+    after: 0,
+  });
+  await requireWriter(deps, principal, vault, { place, maxAge: PUBLISHING_AGE, orEarlier: true });
   await actAs(deps, principal, async (act: AccountAct) => {
     const seen = await readVaultFor(act, principal, vault.id);
     act.requireAccount(seen.account_id);

@@ -1,4 +1,4 @@
-/** Compare-and-set of a generation's current record: of several publishers one wins, and the others are told its id. */
+/** Compare-and-set of a place's current record: of several publishers one wins, and the others are told its id. */
 import { HEADERS, type VaultKeyRecord } from "@coffer/contract";
 import type { Deps } from "../../deps.ts";
 import type { CreationContext, Principal, Recorded } from "../../handler.ts";
@@ -8,6 +8,7 @@ import { ServiceError } from "../../service-error.ts";
 import { type AccountAct, actAs } from "../account/act.ts";
 import { toTimestamp } from "../timestamps.ts";
 import { PUBLISHING_AGE, readVaultFor, requireWriter, type SeenVault } from "../reach/access.ts";
+import { comparePlaces } from "../reach/places.ts";
 import { requireRecord, requireSealedAgain } from "../shared-vaults/statement-rules.ts";
 import { type KeyRecord, parseKeyRecord } from "../shared-vaults/statements.ts";
 import { countKeys, findCurrentKey, findKey, insertKey, replaceKey } from "./store.ts";
@@ -15,7 +16,7 @@ import { countKeys, findCurrentKey, findKey, insertKey, replaceKey } from "./sto
 type Needs = Pick<Deps, "database" | "clock" | "random" | "chain">;
 
 /**
- * Records of one generation by one creator, replaced ones too: a member that publishes without end fills no disk, and keeps nobody else
+ * Records of one place by one creator, replaced ones too: a member that publishes without end fills no disk, and keeps nobody else
  * from sealing a key again.
  */
 const MAX_RECORDS = 100;
@@ -30,7 +31,7 @@ export interface WantedKey {
 
 /**
  * Repeating what stands answers it again. A record of the same key as the one it names, sealed for other key servers, may be of any
- * generation so far: nobody new opens it, and nothing new is written with it.
+ * place so far: nobody new opens it, and nothing new is written with it.
  * @throws ServiceError what `requireWriter` and `requireRecord` refuse with, `key_exists` with the id of the record that stands,
  * `statement_invalid` when there is nothing to replace, `limit_reached`.
  */
@@ -41,10 +42,10 @@ export async function publishKey(
   wanted: WantedKey,
 ): Promise<Recorded<{ key: VaultKeyRecord }>> {
   const { principal } = context;
-  const { generation } = wanted.record;
+  const { generation, after } = wanted.record;
   const isAgain = await isSealedAgain(deps.database, vault.id, wanted);
   const writer = await requireWriter(deps, principal, vault, {
-    generation,
+    place: wanted.record,
     maxAge: PUBLISHING_AGE,
     orEarlier: isAgain,
   });
@@ -60,7 +61,7 @@ export async function publishKey(
   } catch (error) {
     // Where writers run side by side, the unique index has the last word.
     if (!isTaken(error)) throw error;
-    const current = await findCurrentKey(deps.database, { vaultId: vault.id, generation });
+    const current = await findCurrentKey(deps.database, { vaultId: vault.id, generation, after });
     throw current === null ? error : keyExists(current.key_id);
   }
 }
@@ -68,7 +69,7 @@ export async function publishKey(
 /** Whether the record that it names is of the same key; rows are never changed in that, so it holds in the transaction too. */
 async function isSealedAgain(queries: Queries, vaultId: string, { record, replaces }: WantedKey): Promise<boolean> {
   const named = replaces === null ? null : await findKey(queries, { vaultId, keyId: replaces });
-  return named !== null && named.generation === record.generation && checkOf(named) === record.check;
+  return named !== null && comparePlaces(named, record) === 0 && checkOf(named) === record.check;
 }
 
 function checkOf({ record }: VaultKeyRow): string {
@@ -91,7 +92,7 @@ interface Publication {
   readonly isAgain: boolean;
 }
 
-/** As the generation's current record; behind it when it seals again a key whose place another key has taken: files still name that. */
+/** As the place's current record; behind it when it seals again a key whose place another key has taken: files still name that. */
 async function store(
   deps: Needs,
   act: AccountAct,
@@ -99,23 +100,29 @@ async function store(
   { vault, wanted, isAgain }: Publication,
 ): Promise<VaultKeyRow> {
   const { record, replaces } = wanted;
-  const place = { vaultId: vault.id, generation: record.generation };
+  const place = { vaultId: vault.id, generation: record.generation, after: record.after };
   const current = await findCurrentKey(act, place);
   if (current?.key_id === record.keyId) return current;
   const isBehind = isAgain && current !== null && current.key_id !== replaces && checkOf(current) !== record.check;
   if (current !== null && current.key_id !== replaces && !isBehind) throw keyExists(current.key_id);
   if (current === null && replaces !== null) {
-    throw new ServiceError("statement_invalid", "body.replaces: the generation has no record yet");
+    throw new ServiceError("statement_invalid", "body.replaces: the place has no record yet");
   }
   const known = isBehind ? await findKey(act, { vaultId: vault.id, keyId: record.keyId }) : null;
   if (known !== null) return known;
   if ((await countKeys(act, { ...place, creator: record.creator })) >= MAX_RECORDS) {
-    throw new ServiceError("limit_reached", `A generation has at most ${MAX_RECORDS} records of one creator`);
+    throw new ServiceError("limit_reached", `A place has at most ${MAX_RECORDS} records of one creator`);
   }
   const now = deps.clock.now();
   if (current !== null && !isBehind) await act.run(replaceKey(act, { ...place, keyId: current.key_id, now }));
   const row: VaultKeyRow = {
-    ...{ vault_id: vault.id, key_id: record.keyId, generation: record.generation, record: wanted.text },
+    ...{
+      vault_id: vault.id,
+      key_id: record.keyId,
+      generation: record.generation,
+      after: record.after,
+      record: wanted.text,
+    },
     ...{ creator: record.creator, created_at: now, replaced_at: isBehind ? now : null },
   };
   await insertKey(act, row);

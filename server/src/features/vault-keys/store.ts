@@ -1,21 +1,22 @@
-/** The SQL of vault keys: records that members seal and sign, one current one for each generation. */
+/** The SQL of vault keys: records that members seal and sign, one current one for each place. */
 import { prepared, type Queries } from "../../ports/database.ts";
 import type { VaultKeyRow } from "../../ports/tables.ts";
 import type { PageRequest } from "../paging.ts";
 
-const current = prepared((build, value: { vaultId: string; generation: number }) =>
+const current = prepared((build, value: { vaultId: string; generation: number; after: number }) =>
   build
     .selectFrom("vault_keys")
     .selectAll()
     .where("vault_id", "=", value.vaultId)
     .where("generation", "=", value.generation)
+    .where("after", "=", value.after)
     .where("replaced_at", "is", null),
 );
 
-/** The record that new files of the generation use; null: nobody published one yet. */
+/** The record that new files of the place use; null: nobody published one yet. */
 export function findCurrentKey(
   queries: Queries,
-  value: { vaultId: string; generation: number },
+  value: { vaultId: string; generation: number; after: number },
 ): Promise<VaultKeyRow | null> {
   return queries.first(current(queries, value));
 }
@@ -28,19 +29,20 @@ export function findKey(queries: Queries, value: { vaultId: string; keyId: strin
   return queries.first(named(queries, value));
 }
 
-const counting = prepared((build, value: { vaultId: string; generation: number; creator: string }) =>
+const counting = prepared((build, value: { vaultId: string; generation: number; after: number; creator: string }) =>
   build
     .selectFrom("vault_keys")
     .select((row) => row.fn.countAll<number | string>().as("count"))
     .where("vault_id", "=", value.vaultId)
     .where("generation", "=", value.generation)
+    .where("after", "=", value.after)
     .where("creator", "=", value.creator),
 );
 
 /** Replaced ones too. */
 export async function countKeys(
   queries: Queries,
-  value: { vaultId: string; generation: number; creator: string },
+  value: { vaultId: string; generation: number; after: number; creator: string },
 ): Promise<number> {
   return Number((await queries.first(counting(queries, value)))?.count ?? 0);
 }
