@@ -1,5 +1,5 @@
 /** An account with vaults of every kind, a machine that has used them, and strangers beside it: all of it was served once. */
-import { openChain, sealVaultKeyWrap, toVaultView, type SealKeyWrap } from "@coffer/chain";
+import { locateVault, openChain, sealVaultKeyWrap, toVaultView, type SealKeyWrap } from "@coffer/chain";
 import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
 import { openVaultKeys, parseRecord, type SealedVaultKey, type VaultKeyRecord } from "@coffer/crypto";
 import type { Client, Vault } from "@coffer/sdk";
@@ -183,8 +183,8 @@ function openKeyWrap({ owner, network }: SharedStack): SealKeyWrap {
     ...{ client: chain.client, network },
     signer: { ...owner.signer, signTransaction: () => Promise.reject(new Error("sends nothing")) },
     vaultObjects: {
-      initialSharedVersion: async (vault) =>
-        (await chain.readVault(`0x${Buffer.from(vault).toString("hex")}`)).initialSharedVersion,
+      locate: async (vault) =>
+        locateVault(await chain.readVault(`0x${Buffer.from(vault).toString("hex")}`), owner.signer.chainAddress),
     },
   });
   const opened = new Map<string, Uint8Array>();

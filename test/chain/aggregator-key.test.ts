@@ -49,7 +49,7 @@ function networkWith(apiKey: string | undefined): NetworkConfiguration {
 function openWith(apiKey: string | undefined) {
   const network = networkWith(apiKey);
   const { client } = openChain(network, { fetch: recorded });
-  const vaultObjects = { initialSharedVersion: async () => vault.initialSharedVersion };
+  const vaultObjects = { locate: async () => ({ initialSharedVersion: vault.initialSharedVersion, at: 0n }) };
   const place = { vault: fromHex(vault.objectId), generation: 1n, after: 0n, creator: fromHex(owner.chainAddress) };
   const wrapOf = (at: NetworkConfiguration) =>
     sealVaultKeyWrap({ client, network: at, signer: owner, vaultObjects, fetch: recorded, timeout: 2_000 });

@@ -3,12 +3,14 @@ import {
   addMember,
   createVault,
   fromSuiSigner,
+  locateVault,
   openChain,
   removeMember,
   sealVaultKeyWrap,
   type Chain,
   type NetworkConfiguration,
   type SealKeyWrap,
+  type VaultObjects,
 } from "@coffer/chain";
 import { sealVaultKeyWrapInWorker } from "@coffer/chain/node";
 import type { KeyPlace } from "@coffer/crypto";
@@ -159,14 +161,14 @@ function wrapOf(user: User, at = network): SealKeyWrap {
 }
 
 function inWorker(user: User): SealKeyWrap {
-  const vaultObjects = { initialSharedVersion: async () => initialSharedVersion };
+  const vaultObjects = { locate: async () => ({ initialSharedVersion, at: 0n }) };
   const wrap = sealVaultKeyWrapInWorker({ network, signer: user, vaultObjects });
   closing.push(() => wrap.close());
   return wrap;
 }
 
-function vaultObjectsOf(from: Chain): { initialSharedVersion(vault: Uint8Array): Promise<bigint> } {
-  return { initialSharedVersion: async (vault) => (await from.readVault(`0x${toHex(vault)}`)).initialSharedVersion };
+function vaultObjectsOf(from: Chain): VaultObjects {
+  return { locate: async (vault) => locateVault(await from.readVault(`0x${toHex(vault)}`), owner.chainAddress) };
 }
 
 function placeIn(generation: bigint, creator = owner): KeyPlace {

@@ -89,7 +89,7 @@ function openWrap(
         return await signer.signPersonalMessage(message);
       },
     },
-    vaultObjects: { initialSharedVersion: async () => 1n },
+    vaultObjects: { locate: async () => ({ initialSharedVersion: 1n, at: 0n }) },
     fetch: async (input, init) => await bench.servers.handle(new Request(input, init)),
     clock: options.clock,
     sleep: options.sleep,

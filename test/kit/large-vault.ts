@@ -1,23 +1,31 @@
 /** A vault of the largest size, put on the local chain by hand: making it act by act would take thousands of transactions. */
 import type { Localnet } from "@coffer/localnet";
+import { NO_END } from "@coffer/crypto";
 import { bcs } from "@mysten/sui/bcs";
 
-const member = bcs.struct("Member", { chainAddress: bcs.Address, signingKey: bcs.byteVector(), since: bcs.u64() });
+const member = bcs.struct("Member", {
+  ...{ chainAddress: bcs.Address, signingKey: bcs.byteVector(), since: bcs.u64() },
+  ...{ endsAt: bcs.u64(), until: bcs.u64(), replacedKeys: bcs.u8() },
+});
+const OPEN = { endsAt: NO_END, until: 0, replacedKeys: 0 } as const;
 const former = bcs.struct("Former", {
   chainAddress: bcs.Address,
   signingKey: bcs.byteVector(),
   since: bcs.u64(),
   until: bcs.u64(),
+  endsAt: bcs.u64(),
 });
 const vaultBcs = bcs.struct("Vault", {
   id: bcs.Address,
   generation: bcs.u64(),
   floor: bcs.u64(),
+  base: bcs.u64(),
   plainNames: bcs.bool(),
   owner: member,
   offered: bcs.option(bcs.Address),
   members: bcs.vector(member),
   former: bcs.vector(former),
+  oldest: bcs.u64(),
 });
 
 /** Of a member or former member whom nobody is. */
@@ -28,7 +36,7 @@ export function strangerAt(kind: string, at: number): string {
 const key = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
 
 /**
- * 1,000 members, of whom `last` is the last one and is offered the ownership; 2,000 former ones; generation 3,000. Gives the object's id,
+ * 1,000 members, of whom `last` is the last one and is offered the ownership; 1,800 former ones; generation 3,000. Gives the object's id,
  * and the size of its contents in bytes.
  */
 export async function putLargestVault(
@@ -38,15 +46,16 @@ export async function putLargestVault(
   const objectId = strangerAt("da", 1);
   const contents = vaultBcs
     .serialize({
-      ...{ id: objectId, generation: 3000, floor: 1, plainNames: false, offered: people.last },
-      owner: { chainAddress: people.owner, signingKey: key(1), since: 1 },
+      ...{ id: objectId, generation: 3000, floor: 1, base: 1, plainNames: false, offered: people.last, oldest: 0 },
+      owner: { chainAddress: people.owner, signingKey: key(1), since: 1, ...OPEN },
       members: Array.from({ length: 1000 }, (_, at) => ({
         chainAddress: at === 999 ? people.last : strangerAt("bb", at),
         signingKey: key(2),
         since: 1,
+        ...OPEN,
       })),
-      former: Array.from({ length: 2000 }, (_, at) => ({
-        ...{ chainAddress: strangerAt("cc", at), signingKey: key(3), since: at, until: at + 1 },
+      former: Array.from({ length: 1800 }, (_, at) => ({
+        ...{ chainAddress: strangerAt("cc", at), signingKey: key(3), since: at, until: at + 1, endsAt: NO_END },
       })),
     })
     .toBytes();

@@ -44,7 +44,7 @@ export async function openVaultOutside(
   const wrap = sealVaultKeyWrap({
     ...{ client: chain.client, network },
     signer: { ...signer, signTransaction: () => Promise.reject(new Error("sends nothing")) },
-    vaultObjects: { initialSharedVersion: () => Promise.resolve(object.initialSharedVersion) },
+    vaultObjects: { locate: () => Promise.resolve({ initialSharedVersion: object.initialSharedVersion, at: 0n }) },
   });
   const { keys } = await client.call(vaultKeysGroup.list, { params: { vaultId } });
   const listed = keys.find((each) => keyId === undefined || each.keyId === keyId);

@@ -1,6 +1,11 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { decodeVaultObject, VAULT_OBJECT_FIELDS, VAULT_OBJECT_LIMITS } from "@coffer/contract/vault-object";
+import {
+  decodeVaultObject,
+  NO_END_ON_CHAIN,
+  VAULT_OBJECT_FIELDS,
+  VAULT_OBJECT_LIMITS,
+} from "@coffer/contract/vault-object";
 import { ABORT_CODES, abortName, FUNCTIONS, MODULE, PACKAGE_DIGEST } from "@coffer/chain/package";
 import { expect, it } from "vitest";
 import { COMPILED_FILE, compilePackage, renderCompiled, testPackage } from "../../scripts/move.ts";
@@ -70,48 +75,61 @@ it("writes the object as the contract reads it", async () => {
   const hex = (byte: string, count: number): string => byte.repeat(count);
   const u64 = (value: number): string => value.toString(16).padStart(2, "0") + hex("00", 7);
   const address = (byte: string): string => hex("00", 31) + byte;
+  const noEnd = hex("ff", 8);
+  // A quarter of an hour, little endian.
+  const end = "a0bb0d0000000000";
   const bytes = [
-    address("01") + u64(3) + u64(1) + "01",
-    address("11") + "20" + hex("aa", 32) + u64(1),
+    address("01") + u64(4) + u64(1) + u64(4) + "01",
+    address("11") + "20" + hex("aa", 32) + u64(1) + noEnd + u64(0) + "00",
     "01" + address("22"),
-    "02" + address("22") + "00" + u64(1) + address("33") + "20" + hex("bb", 32) + u64(3),
-    "02" + address("33") + "20" + hex("cc", 32) + u64(1) + u64(1) + address("44") + "00" + u64(1) + u64(2),
+    "02" + address("22") + "00" + u64(1) + noEnd + u64(0) + "00",
+    address("33") + "20" + hex("dd", 32) + u64(3) + end + u64(3) + "01",
+    "02" + address("33") + "20" + hex("cc", 32) + u64(1) + u64(1) + noEnd,
+    address("33") + "20" + hex("bb", 32) + u64(2) + u64(2) + end,
+    u64(0),
   ].join("");
   const { passed, output } = await testPackage(`
     #[test_only]
     extend module coffer::vault;
+    use sui::clock;
     use sui::tx_context::from_sender;
     #[test]
     fun layout() {
         let mut owner = from_sender(@0x11);
         let mut v = new(x"${hex("aa", 32)}", true, &mut owner);
-        add(&mut v, @0x33, x"${hex("cc", 32)}", &owner);
-        add(&mut v, @0x44, vector[], &owner);
-        add(&mut v, @0x22, vector[], &owner);
-        remove(&mut v, @0x33, &owner);
-        remove(&mut v, @0x44, &owner);
-        add(&mut v, @0x33, x"${hex("bb", 32)}", &owner);
+        let mut clock = clock::create_for_testing(&mut owner);
+        add(&mut v, @0x33, x"${hex("cc", 32)}", NO_END, &clock, &owner);
+        add(&mut v, @0x22, vector[], NO_END, &clock, &owner);
+        remove(&mut v, @0x33, &clock, &owner);
+        add(&mut v, @0x33, x"${hex("bb", 32)}", 900_000, &clock, &owner);
+        set_signing_key(&mut v, x"${hex("dd", 32)}", &clock, &from_sender(@0x33));
         offer_ownership(&mut v, @0x22, &owner);
+        clock.set_for_testing(900_000);
+        renew(&mut v, &clock, &owner);
         assert!(std::bcs::to_bytes(&v) == x"${bytes}");
         std::unit_test::destroy(v);
+        std::unit_test::destroy(clock);
     }`);
   expect(passed, output).toBe(true);
   const long = (byte: string): string => `0x${address(byte)}`;
   const key = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
+  const open = { endsAt: NO_END_ON_CHAIN, until: 0n, replacedKeys: 0 };
   expect(decodeVaultObject(Buffer.from(bytes, "hex"))).toEqual({
     id: long("01"),
-    generation: 3n,
+    generation: 4n,
     floor: 1n,
+    base: 4n,
     plainNames: true,
-    owner: { chainAddress: long("11"), signingKey: key(0xaa), since: 1n },
+    owner: { chainAddress: long("11"), signingKey: key(0xaa), since: 1n, ...open },
     offered: long("22"),
     members: [
-      { chainAddress: long("22"), signingKey: new Uint8Array(), since: 1n },
-      { chainAddress: long("33"), signingKey: key(0xbb), since: 3n },
+      { chainAddress: long("22"), signingKey: new Uint8Array(), since: 1n, ...open },
+      { chainAddress: long("33"), signingKey: key(0xdd), since: 3n, endsAt: 900_000n, until: 3n, replacedKeys: 1 },
     ],
     former: [
-      { chainAddress: long("33"), signingKey: key(0xcc), since: 1n, until: 1n },
-      { chainAddress: long("44"), signingKey: new Uint8Array(), since: 1n, until: 2n },
+      { chainAddress: long("33"), signingKey: key(0xcc), since: 1n, until: 1n, endsAt: NO_END_ON_CHAIN },
+      { chainAddress: long("33"), signingKey: key(0xbb), since: 2n, until: 2n, endsAt: 900_000n },
     ],
+    oldest: 0n,
   });
 });

@@ -78,7 +78,7 @@ async function strangerIn({ chainObjectId }: Vault) {
   const wrap = sealVaultKeyWrap({
     ...{ client: chain.client, network: lying, fetch: honestKeyServers },
     signer: { ...stranger.signer, signTransaction: () => Promise.reject(new Error("sends nothing")) },
-    vaultObjects: { initialSharedVersion: () => Promise.resolve(object.initialSharedVersion) },
+    vaultObjects: { locate: () => Promise.resolve({ initialSharedVersion: object.initialSharedVersion, at: 0n }) },
     clock: () => Date.now() + waited,
     sleep: (milliseconds) => Promise.resolve(void (waited += milliseconds)),
   });

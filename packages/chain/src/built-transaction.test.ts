@@ -1,3 +1,4 @@
+import { NO_END } from "@coffer/crypto";
 import { bcs } from "@mysten/sui/bcs";
 import { Inputs, type Transaction } from "@mysten/sui/transactions";
 import { toBase58 } from "@mysten/sui/utils";
@@ -24,7 +25,8 @@ const NEXT_EPOCH = during("3", "4");
 const vault = { objectId: VAULT, initialSharedVersion: 5n } as VaultObject;
 
 let kind: Uint8Array;
-const add = (member = ANNA): Transaction => toTransaction(vaultCalls.add(vault, member, new Uint8Array()), PACKAGE);
+const add = (member = ANNA): Transaction =>
+  toTransaction(vaultCalls.add(vault, member, new Uint8Array(), NO_END), PACKAGE);
 
 async function build(transaction: Transaction, gas: { owner?: string; budget?: bigint; coins?: (typeof COIN)[] } = {}) {
   transaction.setSenderIfNotSet(OWNER);
@@ -50,11 +52,11 @@ it("takes what was asked for, at the signer's own cost", async () => {
 it("refuses another member, vault, function or package, and an input that is read only", async () => {
   const others = [
     add(EVE),
-    toTransaction(vaultCalls.add({ ...vault, objectId: EVE }, ANNA, new Uint8Array()), PACKAGE),
-    toTransaction(vaultCalls.add({ ...vault, initialSharedVersion: 6n }, ANNA, new Uint8Array()), PACKAGE),
-    toTransaction(vaultCalls.add(vault, ANNA, new Uint8Array(32)), PACKAGE),
+    toTransaction(vaultCalls.add({ ...vault, objectId: EVE }, ANNA, new Uint8Array(), NO_END), PACKAGE),
+    toTransaction(vaultCalls.add({ ...vault, initialSharedVersion: 6n }, ANNA, new Uint8Array(), NO_END), PACKAGE),
+    toTransaction(vaultCalls.add(vault, ANNA, new Uint8Array(32), NO_END), PACKAGE),
     toTransaction(vaultCalls.remove(vault, ANNA), PACKAGE),
-    toTransaction(vaultCalls.add(vault, ANNA, new Uint8Array()), EVE),
+    toTransaction(vaultCalls.add(vault, ANNA, new Uint8Array(), NO_END), EVE),
   ];
   for (const other of others) {
     const bytes = await build(other);

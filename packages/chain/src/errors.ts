@@ -4,6 +4,7 @@
 export const CHAIN_ERRORS = {
   // What reading and writing in shared vaults meets.
   not_a_member: "This address is not on the vault's allowlist. Ask the owner to add it.",
+  membership_ended: "The membership of this address has ended. Ask the owner to add it again.",
   key_servers_unavailable: "Too few key servers answer. Try again later.",
   key_servers_behind: "The key servers have not seen the vault's latest change yet. Try again in two minutes.",
   wrong_chain_key: "The chain key does not belong to the address that is asked for. Use the key of that address.",
@@ -25,6 +26,7 @@ export const CHAIN_ERRORS = {
   members_full: "A vault holds 1,000 members. Remove one first.",
   signing_key_invalid: "A signing key is an Ed25519 public key of 32 bytes, or empty.",
   too_many_keys: "This address has replaced its signing key too often. Ask the owner to remove it and to add it again.",
+  end_invalid: "A membership ends on a whole quarter of an hour that is still to come.",
   not_offered: "The ownership was not offered to this address.",
   floor_invalid: "The floor is raised at most to the vault's generation, and never lowered.",
   transaction_refused: "What the chain node built is not what was asked for. Nothing was signed; name another node.",

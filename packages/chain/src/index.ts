@@ -10,6 +10,7 @@ export {
   sealVaultKeyWrap,
   type SealKeyWrap,
   type SealKeyWrapOptions,
+  type VaultLocation,
   type VaultObjects,
 } from "./key-wrap/index.ts";
 export {
@@ -22,7 +23,7 @@ export {
 export { KNOWN_NETWORKS, type KnownNetwork, type UnpinnedKeyServerSet } from "./known-networks.ts";
 export { type Published, publishPackage, type PublishTarget } from "./publish.ts";
 export { fromSuiSigner, type TransactionSigner } from "./signer.ts";
-export { findMember, toVaultView, type VaultObject } from "./vault-object.ts";
+export { findMember, locateVault, toVaultView, type VaultObject } from "./vault-object.ts";
 export { LAG_MS } from "./vault-at-node.ts";
 export { MEMORY_MS, type ReadOptions } from "./vault-reader.ts";
 export { type ActWarning, type ExecutionOptions, type SignedTransaction } from "./execution.ts";
@@ -36,6 +37,9 @@ export {
   offerOwnership,
   raiseFloor,
   removeMember,
+  renew,
   setSigningKey,
+  setUntil,
+  sweep,
   type VaultAct,
 } from "./vault-transactions.ts";

@@ -33,6 +33,9 @@ it("names every abort of the module", () => {
     "chain_stale",
     "not_a_member",
     "too_many_keys",
+    "end_invalid",
+    "membership_ended",
+    "chain_stale",
   ]);
 });
 

@@ -20,6 +20,9 @@ const CODE_OF: Readonly<Record<AbortName, ChainErrorCode>> = {
   ELaterGeneration: "chain_stale",
   ENoAccess: "not_a_member",
   ETooManyKeys: "too_many_keys",
+  EBadEnd: "end_invalid",
+  EEnded: "membership_ended",
+  ELaterEnd: "chain_stale",
 };
 
 export type PackageIds = Pick<NetworkConfiguration, "originalPackageId" | "latestPackageId">;

@@ -1,4 +1,5 @@
 /** A chain node for tests, whose answers each test changes. */
+import { NO_END } from "@coffer/crypto";
 import { bcs } from "@mysten/sui/bcs";
 import type { SuiGrpcClient } from "@mysten/sui/grpc";
 import { fromBase64, fromHex } from "@mysten/sui/utils";
@@ -23,16 +24,23 @@ export const network: NetworkConfiguration = {
   keyServerSets: [],
 };
 
-const member = bcs.struct("Member", { address: bcs.Address, key: bcs.byteVector(), since: bcs.u64() });
+const member = bcs.struct("Member", {
+  ...{ address: bcs.Address, key: bcs.byteVector(), since: bcs.u64() },
+  ...{ endsAt: bcs.u64(), until: bcs.u64(), replacedKeys: bcs.u8() },
+});
+/** What an open entry without an end has behind its key. */
+export const OPEN = { since: 1, endsAt: NO_END, until: 0, replacedKeys: 0 } as const;
 export const vaultBcs = bcs.struct("Vault", {
   id: bcs.Address,
   generation: bcs.u64(),
   floor: bcs.u64(),
+  base: bcs.u64(),
   plainNames: bcs.bool(),
   owner: member,
   offered: bcs.option(bcs.Address),
   members: bcs.vector(member),
-  former: bcs.vector(bcs.tuple([member, bcs.u64()])),
+  former: bcs.vector(bcs.tuple([bcs.Address, bcs.byteVector(), bcs.u64(), bcs.u64(), bcs.u64()])),
+  oldest: bcs.u64(),
 });
 
 export type NodeFake = ReturnType<typeof newState>;
@@ -122,10 +130,12 @@ function vaultContents(state: NodeFake): Uint8Array {
       generation: state.generation,
       floor: state.floor,
       plainNames: false,
-      owner: { address: OWNER, key: new Uint8Array(32).fill(9), since: 1 },
+      base: 1,
+      owner: { address: OWNER, key: new Uint8Array(32).fill(9), ...OPEN },
       offered: null,
-      members: state.members.map((address) => ({ address, key: [], since: 1 })),
+      members: state.members.map((address) => ({ address, key: [], ...OPEN })),
       former: [],
+      oldest: 0,
     })
     .toBytes();
 }

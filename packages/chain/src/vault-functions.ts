@@ -1,6 +1,7 @@
 /** The calls of the Move module, as values: what a transaction will hold, before anything is built. */
 import { bcs } from "@mysten/sui/bcs";
 import { Transaction } from "@mysten/sui/transactions";
+import { CLOCK } from "./clock.ts";
 import { ChainError } from "./errors.ts";
 import { FUNCTIONS, type FunctionName, MODULE } from "./package/index.ts";
 import type { VaultObject } from "./vault-object.ts";
@@ -8,6 +9,8 @@ import type { VaultObject } from "./vault-object.ts";
 /** One call of one entry function. */
 export interface VaultCall {
   readonly function: FunctionName;
+  /** Whether the function takes the chain's clock, behind the values. */
+  readonly clock: boolean;
   /** Comes first in every function but `create`. */
   readonly vault: VaultObject | null;
   /** The BCS bytes of each further argument. */
@@ -19,22 +22,25 @@ const SIGNING_KEY_BYTES = 32;
 export const vaultCalls = {
   create: (signingKey: Uint8Array, plainNames: boolean) =>
     call(FUNCTIONS.create, null, [keyBytes(signingKey), bcs.bool().serialize(plainNames).toBytes()]),
-  add: (vault: VaultObject, chainAddress: string, signingKey: Uint8Array) =>
-    call(FUNCTIONS.add, vault, [addressBytes(chainAddress), keyBytes(signingKey)]),
-  remove: (vault: VaultObject, chainAddress: string) => call(FUNCTIONS.remove, vault, [addressBytes(chainAddress)]),
-  leave: (vault: VaultObject) => call(FUNCTIONS.leave, vault, []),
+  add: (vault: VaultObject, chainAddress: string, signingKey: Uint8Array, endsAt: bigint) =>
+    timed(FUNCTIONS.add, vault, [addressBytes(chainAddress), keyBytes(signingKey), u64Bytes(endsAt)]),
+  setUntil: (vault: VaultObject, chainAddress: string, endsAt: bigint) =>
+    timed(FUNCTIONS.setUntil, vault, [addressBytes(chainAddress), u64Bytes(endsAt)]),
+  remove: (vault: VaultObject, chainAddress: string) => timed(FUNCTIONS.remove, vault, [addressBytes(chainAddress)]),
+  leave: (vault: VaultObject) => timed(FUNCTIONS.leave, vault, []),
   setSigningKey: (vault: VaultObject, signingKey: Uint8Array) =>
-    call(FUNCTIONS.setSigningKey, vault, [keyBytes(signingKey)]),
+    timed(FUNCTIONS.setSigningKey, vault, [keyBytes(signingKey)]),
+  renew: (vault: VaultObject) => timed(FUNCTIONS.renew, vault, []),
+  sweep: (vault: VaultObject) => call(FUNCTIONS.sweep, vault, []),
   offerOwnership: (vault: VaultObject, chainAddress: string) =>
     call(FUNCTIONS.offerOwnership, vault, [addressBytes(chainAddress)]),
   acceptOwnership: (vault: VaultObject, signingKey: Uint8Array) =>
-    call(FUNCTIONS.acceptOwnership, vault, [keyBytes(signingKey)]),
-  raiseFloor: (vault: VaultObject, floor: bigint) =>
-    call(FUNCTIONS.raiseFloor, vault, [bcs.u64().serialize(floor).toBytes()]),
+    timed(FUNCTIONS.acceptOwnership, vault, [keyBytes(signingKey)]),
+  raiseFloor: (vault: VaultObject, floor: bigint) => call(FUNCTIONS.raiseFloor, vault, [u64Bytes(floor)]),
 };
 
 /** The transaction of a call. Its inputs are complete, so that no node has a say in them. */
-export function toTransaction({ function: name, vault, values }: VaultCall, packageId: string): Transaction {
+export function toTransaction({ function: name, vault, values, clock }: VaultCall, packageId: string): Transaction {
   const transaction = new Transaction();
   const shared =
     vault === null
@@ -48,7 +54,11 @@ export function toTransaction({ function: name, vault, values }: VaultCall, pack
         ];
   transaction.moveCall({
     target: `${packageId}::${MODULE}::${name}`,
-    arguments: [...shared, ...values.map((value) => transaction.pure(value))],
+    arguments: [
+      ...shared,
+      ...values.map((value) => transaction.pure(value)),
+      ...(clock ? [transaction.sharedObjectRef(CLOCK)] : []),
+    ],
   });
   return transaction;
 }
@@ -59,7 +69,15 @@ export function isChainAddress(text: string): boolean {
 }
 
 function call(name: FunctionName, vault: VaultObject | null, values: readonly Uint8Array[]): VaultCall {
-  return { function: name, vault, values };
+  return { function: name, vault, values, clock: false };
+}
+
+function timed(name: FunctionName, vault: VaultObject, values: readonly Uint8Array[]): VaultCall {
+  return { ...call(name, vault, values), clock: true };
+}
+
+function u64Bytes(value: bigint): Uint8Array {
+  return bcs.u64().serialize(value).toBytes();
 }
 
 function addressBytes(chainAddress: string): Uint8Array {

@@ -6,10 +6,11 @@ import {
   type VaultObjectFields,
   vaultObjectType,
 } from "@coffer/contract/vault-object";
-import { NO_END, type VaultView } from "@coffer/crypto";
+import type { VaultView } from "@coffer/crypto";
 import type { SuiClientTypes } from "@mysten/sui/client";
 import { fromHex } from "@mysten/sui/utils";
 import { ChainError } from "./errors.ts";
+import type { VaultLocation } from "./key-wrap/approval.ts";
 
 /** Addresses are `0x` and 64 lower-case hex digits; a signing key has 32 bytes, or none while its member only reads. */
 export interface VaultObject extends Omit<VaultObjectFields, "id"> {
@@ -40,11 +41,11 @@ export function toVaultView(vault: VaultObject): VaultView {
     vault: fromHex(vault.objectId),
     generation: vault.generation,
     floor: vault.floor,
-    base: 1n,
+    base: vault.base,
     time: BigInt(vault.asOf),
     plainNames: vault.plainNames,
     owner: toEntry(vault.owner),
-    members: vault.members.map((member) => ({ ...toEntry(member), until: null })),
+    members: vault.members.map((member) => ({ ...toEntry(member), until: member.until === 0n ? null : member.until })),
     former: vault.former.map((former) => ({ ...toEntry(former), until: former.until })),
   };
 }
@@ -52,6 +53,12 @@ export function toVaultView(vault: VaultObject): VaultView {
 /** The entry of an address, owner included; null for one that is not on the allowlist. */
 export function findMember(vault: VaultObject, chainAddress: string): VaultObjectMember | null {
   return [vault.owner, ...vault.members].find((member) => member.chainAddress === chainAddress) ?? null;
+}
+
+/** What questions to key servers name of the vault: `chainAddress` is who asks. */
+export function locateVault(vault: VaultObject, chainAddress: string): VaultLocation {
+  const at = vault.members.findIndex((member) => member.chainAddress === chainAddress);
+  return { initialSharedVersion: vault.initialSharedVersion, at: BigInt(Math.max(at, 0)) };
 }
 
 function decodeContents(object: SuiClientTypes.Object<{ content: true }>, packageId: string): VaultObjectFields {
@@ -63,8 +70,8 @@ function decodeContents(object: SuiClientTypes.Object<{ content: true }>, packag
   }
 }
 
-function toEntry({ chainAddress, signingKey, since }: VaultObjectMember | VaultObjectFormer) {
-  return { address: fromHex(chainAddress), signingKey, since, endsAt: NO_END };
+function toEntry({ chainAddress, signingKey, since, endsAt }: VaultObjectMember | VaultObjectFormer) {
+  return { address: fromHex(chainAddress), signingKey, since, endsAt };
 }
 
 function noVault(cause?: unknown): ChainError {

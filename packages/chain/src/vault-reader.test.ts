@@ -1,7 +1,20 @@
 import { decodeVaultObject } from "@coffer/contract/vault-object";
 import { expect, it } from "vitest";
 import { KNOWN_NETWORKS } from "./known-networks.ts";
-import { changeLast, fakeNode, id, network, type NodeFake, NOW, OWNER, PACKAGE, VAULT, vaultBcs } from "./test-node.ts";
+import {
+  changeLast,
+  fakeNode,
+  id,
+  network,
+  type NodeFake,
+  NOW,
+  OPEN,
+  OWNER,
+  PACKAGE,
+  VAULT,
+  vaultBcs,
+} from "./test-node.ts";
+import { NO_END } from "@coffer/crypto";
 import { findMember, toVaultView } from "./vault-object.ts";
 
 const refusal = (code: string): unknown => expect.objectContaining({ name: "ChainError", code });
@@ -18,7 +31,9 @@ it("reads a vault, and what crypto needs of it", async () => {
     address: new Uint8Array(32).fill(3),
     signingKey: new Uint8Array(32).fill(9),
     since: 1n,
+    endsAt: NO_END,
   });
+  expect([view.base, view.time]).toEqual([1n, BigInt(NOW)]);
 });
 
 it("remembers for 5 seconds and no longer, and not for who wants it fresher", async () => {
@@ -202,11 +217,13 @@ function otherVault(): Uint8Array {
       id: id("77"),
       generation: 1,
       floor: 1,
+      base: 1,
       plainNames: false,
-      owner: { address: OWNER, key: new Uint8Array(), since: 1 },
+      owner: { address: OWNER, key: new Uint8Array(), ...OPEN },
       offered: OWNER,
       members: [],
-      former: [[{ address: OWNER, key: new Uint8Array(), since: 1 }, 1]],
+      former: [[OWNER, new Uint8Array(), 1, 1, NO_END]],
+      oldest: 0,
     })
     .toBytes();
   expect(decodeVaultObject(bytes).offered).toBe(OWNER);

@@ -1,4 +1,6 @@
 /** What the owner and the members do to a vault: one function for each entry function of the Move module. */
+import { END_STEP_MS, NO_END } from "@coffer/crypto";
+import type { VaultObjectMember } from "@coffer/contract/vault-object";
 import type { Chain } from "./chain.ts";
 import { isCreatedBy } from "./created-object.ts";
 import { ChainError } from "./errors.ts";
@@ -47,21 +49,96 @@ export async function findCreatedVault(chain: Chain, digest: string): Promise<Va
   return executed?.status.success === true ? readCreated(chain, executed) : null;
 }
 
-/** Adds a member, or gives `already` for one that is on the allowlist, whatever its signing key. @throws ChainError `is_owner`, … */
+/**
+ * Adds a member, or gives `already` for one that is on the allowlist and has not ended, whatever its signing key and its end. `endsAt`: when
+ * the membership ends, in milliseconds since 1970; never unless it is given. @throws ChainError `is_owner`, `end_invalid`, …
+ */
 export async function addMember(
   chain: Chain,
   signer: TransactionSigner,
-  act: { readonly objectId: string; readonly chainAddress: string; readonly signingKey?: Uint8Array },
+  act: {
+    readonly objectId: string;
+    readonly chainAddress: string;
+    readonly signingKey?: Uint8Array;
+    readonly endsAt?: bigint;
+  },
   options?: ExecutionOptions,
 ): Promise<VaultAct> {
+  const endsAt = act.endsAt ?? NO_END;
   return run(chain, signer, act.objectId, options, {
-    isDone: (vault) => vault.members.some((member) => member.chainAddress === act.chainAddress),
+    isDone: (vault) =>
+      vault.members.some((member) => member.chainAddress === act.chainAddress && !hasEnded(member, vault)),
     check: (vault) => {
       if (vault.owner.chainAddress !== signer.chainAddress) throw new ChainError("not_owner");
       if (vault.owner.chainAddress === act.chainAddress) throw new ChainError("is_owner");
+      requireEnd(endsAt, vault);
     },
-    call: (vault) => vaultCalls.add(vault, act.chainAddress, act.signingKey ?? NO_KEY),
+    call: (vault) => vaultCalls.add(vault, act.chainAddress, act.signingKey ?? NO_KEY, endsAt),
     already: "already_member",
+  });
+}
+
+/**
+ * Sets when a membership ends, in milliseconds since 1970; null for never. An earlier end raises the generation, a later one does not.
+ * @throws ChainError `not_a_member`, `membership_ended` for one that must be added again, `end_invalid`, …
+ */
+export async function setUntil(
+  chain: Chain,
+  signer: TransactionSigner,
+  act: { readonly objectId: string; readonly chainAddress: string; readonly endsAt: bigint | null },
+  options?: ExecutionOptions,
+): Promise<VaultAct> {
+  const endsAt = act.endsAt ?? NO_END;
+  const find = (vault: VaultObject): VaultObjectMember | undefined =>
+    vault.members.find((member) => member.chainAddress === act.chainAddress);
+  return run(chain, signer, act.objectId, options, {
+    isDone: (vault) => find(vault)?.endsAt === endsAt && find(vault)?.until === 0n,
+    check: (vault) => {
+      if (vault.owner.chainAddress !== signer.chainAddress) throw new ChainError("not_owner");
+      if (vault.owner.chainAddress === act.chainAddress) throw new ChainError("is_owner");
+      const member = find(vault);
+      if (member === undefined) throw new ChainError("not_a_member");
+      if (hasEnded(member, vault)) throw new ChainError("membership_ended");
+      requireEnd(endsAt, vault);
+    },
+    call: (vault) => vaultCalls.setUntil(vault, act.chainAddress, endsAt),
+  });
+}
+
+/** Begins a rotation: raises the generation, and no key from then on leads to one of before. Not repeatable: each call raises it again. */
+export async function renew(
+  chain: Chain,
+  signer: TransactionSigner,
+  act: { readonly objectId: string },
+  options?: ExecutionOptions,
+): Promise<VaultAct> {
+  let before: VaultObject | undefined;
+  return run(chain, signer, act.objectId, options, {
+    isDone: (vault) => before !== undefined && vault.base > before.base,
+    check: (vault) => {
+      if (vault.owner.chainAddress !== signer.chainAddress) throw new ChainError("not_owner");
+      before = vault;
+    },
+    call: (vault) => vaultCalls.renew(vault),
+  });
+}
+
+/** Takes memberships that have ended, and are marked so, off the list: at most 50. `already` when there are none. */
+export async function sweep(
+  chain: Chain,
+  signer: TransactionSigner,
+  act: { readonly objectId: string },
+  options?: ExecutionOptions,
+): Promise<VaultAct> {
+  const countMarked = (vault: VaultObject): number => vault.members.filter(({ until }) => until > 0n).length;
+  let before = Number.POSITIVE_INFINITY;
+  return run(chain, signer, act.objectId, options, {
+    isDone: (vault) => countMarked(vault) === 0 || countMarked(vault) < before,
+    check: (vault) => {
+      if (findMember(vault, signer.chainAddress) === null) throw new ChainError("not_a_member");
+      before = countMarked(vault);
+    },
+    call: (vault) => vaultCalls.sweep(vault),
   });
 }
 
@@ -116,7 +193,9 @@ export async function setSigningKey(
   return run(chain, signer, act.objectId, options, {
     isDone: (vault) => isKeyOf(vault, signer.chainAddress, act.signingKey),
     check: (vault) => {
-      if (findMember(vault, signer.chainAddress) === null) throw new ChainError("not_a_member");
+      const member = findMember(vault, signer.chainAddress);
+      if (member === null) throw new ChainError("not_a_member");
+      if (hasEnded(member, vault)) throw new ChainError("membership_ended");
     },
     call: (vault) => vaultCalls.setSigningKey(vault, act.signingKey),
   });
@@ -172,6 +251,24 @@ export async function raiseFloor(
     call: (vault) => vaultCalls.raiseFloor(vault, act.floor),
     already: "floor_invalid",
   });
+}
+
+/** By the mark, or by the chain's time when the vault was read. */
+function hasEnded({ endsAt, until }: VaultObjectMember, { asOf }: VaultObject): boolean {
+  return until > 0n || endsAt <= BigInt(asOf);
+}
+
+/** Names the two ends that are nearest to one that is none: to round it would give access that nobody asked for, or take it. */
+function requireEnd(endsAt: bigint, { asOf }: VaultObject): void {
+  if (endsAt === NO_END) return;
+  const name = (time: bigint): string => new Date(Number(time)).toISOString();
+  const before = endsAt - (endsAt % END_STEP_MS);
+  if (endsAt !== before)
+    throw new ChainError("end_invalid", {
+      message: `A membership ends on a whole quarter of an hour: ${name(before)} or ${name(before + END_STEP_MS)}, for example.`,
+    });
+  if (endsAt <= BigInt(asOf))
+    throw new ChainError("end_invalid", { message: `${name(endsAt)} has passed. Name an end that is still to come.` });
 }
 
 interface Act {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { KNOWN_NETWORKS } from "./known-networks.ts";
 import { openPins } from "./pins.ts";
-import { changeLast, fakeNode, id, type NodeFake, NOW, OWNER, VAULT, vaultBcs } from "./test-node.ts";
+import { changeLast, fakeNode, id, type NodeFake, NOW, OPEN, OWNER, VAULT, vaultBcs } from "./test-node.ts";
 import { openVaultReader } from "./vault-reader.ts";
 
 const refusal = (code: string): unknown => expect.objectContaining({ name: "ChainError", code });
@@ -128,11 +128,13 @@ function withKey(byte: number): Uint8Array {
       id: VAULT,
       generation: 1,
       floor: 1,
+      base: 1,
       plainNames: false,
-      owner: { address: OWNER, key: new Uint8Array(32).fill(byte), since: 1 },
+      owner: { address: OWNER, key: new Uint8Array(32).fill(byte), ...OPEN },
       offered: null,
       members: [],
       former: [],
+      oldest: 0,
     })
     .toBytes();
 }

@@ -10,28 +10,36 @@ interface Parts {
   readonly key: number;
 }
 
-/** A vault object by hand: id, generation 2, floor 1, no plain names, owner, no offer, members, former. */
+/** A vault object by hand: id, generation 2, floor 1, base 1, no plain names, owner, no offer, members, former, oldest. */
 function encode({ members, former, key }: Parts): Uint8Array {
   const address = (byte: number): number[] => Array.from({ length: 32 }, () => byte);
   const u64 = (value: number): number[] => [value, 0, 0, 0, 0, 0, 0, 0];
   const uleb = (value: number): number[] => (value < 128 ? [value] : [(value & 127) | 128, ...uleb(value >>> 7)]);
   const entry = [...address(7), ...uleb(key), ...Array.from({ length: key }, () => 9), ...u64(1)];
+  // An end, no mark, no key replaced.
+  const member = [...entry, ...u64(5), ...u64(0), 0];
   const list = (count: number, item: number[]): number[] => [
     ...uleb(count),
     ...Array.from({ length: count }, () => item).flat(),
   ];
-  const head = [...address(1), ...u64(2), ...u64(1), 0, ...entry, 0];
-  return Uint8Array.from([...head, ...list(members, entry), ...list(former, [...entry, ...u64(1)])]);
+  const head = [...address(1), ...u64(2), ...u64(1), ...u64(1), 0, ...member, 0];
+  return Uint8Array.from([
+    ...head,
+    ...list(members, member),
+    ...list(former, [...entry, ...u64(1), ...u64(5)]),
+    ...u64(0),
+  ]);
 }
 
 it("reads vaults up to their largest size", () => {
-  const vault = decodeVaultObject(encode({ members: 1000, former: 2000, key: 32 }));
-  expect([vault.members.length, vault.former.length]).toEqual([1000, 2000]);
-  expect(vault.former[1999]).toEqual({
+  const vault = decodeVaultObject(encode({ members: 1000, former: 1800, key: 32 }));
+  expect([vault.members.length, vault.former.length]).toEqual([1000, 1800]);
+  expect(vault.former[1799]).toEqual({
     chainAddress: `0x${"07".repeat(32)}`,
     signingKey: new Uint8Array(32).fill(9),
     since: 1n,
     until: 1n,
+    endsAt: 5n,
   });
   expect(decodeVaultObject(encode({ members: 0, former: 0, key: 0 })).offered).toBeNull();
 });
@@ -39,7 +47,7 @@ it("reads vaults up to their largest size", () => {
 it("refuses vaults beyond the limits, and keys of other lengths", () => {
   for (const parts of [
     { members: 1001, former: 0, key: 0 },
-    { members: 0, former: 2001, key: 0 },
+    { members: 0, former: 1801, key: 0 },
     { members: 1, former: 1, key: 31 },
     { members: 0, former: 0, key: 33 },
   ])

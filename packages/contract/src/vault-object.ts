@@ -7,6 +7,7 @@
 type Form =
   | "address"
   | "u64"
+  | "u8"
   | "bool"
   | { readonly bytes: { readonly most: number } }
   | { readonly option: Form }
@@ -14,28 +15,37 @@ type Form =
   | { readonly fields: Readonly<Record<string, Form>> };
 
 /** What one vault holds at most. */
-export const VAULT_OBJECT_LIMITS = { members: 1000, former: 2000, signingKeyBytes: 32 } as const;
+export const VAULT_OBJECT_LIMITS = { members: 1000, former: 1800, signingKeyBytes: 32 } as const;
 
-const MEMBER = { chainAddress: "address", signingKey: { bytes: { most: 32 } }, since: "u64" } as const;
-const FORMER = { ...MEMBER, until: "u64" } as const;
+const ENTRY = { chainAddress: "address", signingKey: { bytes: { most: 32 } }, since: "u64" } as const;
+const MEMBER = { ...ENTRY, endsAt: "u64", until: "u64", replacedKeys: "u8" } as const;
+const FORMER = { ...ENTRY, until: "u64", endsAt: "u64" } as const;
+
+/** The `endsAt` of a membership that has no end: the largest u64. */
+export const NO_END_ON_CHAIN: bigint = (1n << 64n) - 1n;
 
 /** The fields in order. The Move names are the same words with underscores. */
 export const VAULT_OBJECT_FIELDS = {
   id: "address",
   generation: "u64",
   floor: "u64",
+  base: "u64",
   plainNames: "bool",
   owner: { fields: MEMBER },
   offered: { option: "address" },
   members: { list: { fields: MEMBER }, most: VAULT_OBJECT_LIMITS.members },
   former: { list: { fields: FORMER }, most: VAULT_OBJECT_LIMITS.former },
+  oldest: "u64",
 } as const satisfies Readonly<Record<string, Form>>;
 
 /** The decoded object. Addresses are `0x` and 64 lower-case hex digits; `signingKey` has 32 bytes, or none while its member only reads. */
 export type VaultObjectFields = Decoded<{ readonly fields: typeof VAULT_OBJECT_FIELDS }>;
-/** One entry of the allowlist; it holds from generation `since`. */
+/**
+ * One entry of the allowlist; it holds from generation `since`, until `endsAt` (milliseconds since 1970, or {@link NO_END_ON_CHAIN}). `until`
+ * is the last generation in which it held, once it is marked as ended; before that 0.
+ */
 export type VaultObjectMember = VaultObjectFields["owner"];
-/** A closed entry; it held from generation `since` to `until`, both included. */
+/** A closed entry; it held from generation `since` to `until`, both included, at places before `endsAt`. */
 export type VaultObjectFormer = VaultObjectFields["former"][number];
 
 /** The object's full type, for the package's original id. */
@@ -61,21 +71,24 @@ type Decoded<F> = F extends "address"
   ? string
   : F extends "u64"
     ? bigint
-    : F extends "bool"
-      ? boolean
-      : F extends { readonly bytes: unknown }
-        ? Uint8Array
-        : F extends { readonly option: infer Inner }
-          ? Decoded<Inner> | null
-          : F extends { readonly list: infer Item }
-            ? readonly Decoded<Item>[]
-            : F extends { readonly fields: infer Fields }
-              ? { readonly [Name in keyof Fields]: Decoded<Fields[Name]> }
-              : never;
+    : F extends "u8"
+      ? number
+      : F extends "bool"
+        ? boolean
+        : F extends { readonly bytes: unknown }
+          ? Uint8Array
+          : F extends { readonly option: infer Inner }
+            ? Decoded<Inner> | null
+            : F extends { readonly list: infer Item }
+              ? readonly Decoded<Item>[]
+              : F extends { readonly fields: infer Fields }
+                ? { readonly [Name in keyof Fields]: Decoded<Fields[Name]> }
+                : never;
 
 function decode(bytes: Bytes, form: Form): unknown {
   if (form === "address") return `0x${toHex(bytes.take(32))}`;
   if (form === "u64") return bytes.takeU64();
+  if (form === "u8") return bytes.take(1)[0];
   if (form === "bool") return bytes.takeLength(1) === 1;
   if ("bytes" in form) return Uint8Array.from(bytes.take(bytes.takeLength(form.bytes.most)));
   if ("option" in form) return bytes.takeLength(1) === 1 ? decode(bytes, form.option) : null;

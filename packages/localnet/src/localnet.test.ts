@@ -12,6 +12,9 @@ import { blake2b } from "@noble/hashes/blake2.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Localnet, openLocalnet } from "./localnet.ts";
 
+/** The end of a membership that has none. */
+const NO_END = (1n << 64n) - 1n;
+
 let localnet: Localnet;
 let url: string;
 let clients: Record<"text over HTTP" | "binary over HTTP" | "in process", SuiGrpcClient>;
@@ -43,8 +46,12 @@ function call(
 
 const create = () => call("create", (tx) => [tx.pure.vector("u8", NO_KEY), tx.pure.bool(false)]);
 const add = (vault: string, member: string) =>
-  call("add", (tx) => [tx.object(vault), tx.pure.address(member), tx.pure.vector("u8", NO_KEY)]);
-const remove = (vault: string, member: string) => call("remove", (tx) => [tx.object(vault), tx.pure.address(member)]);
+  call("add", (tx) => [
+    ...[tx.object(vault), tx.pure.address(member), tx.pure.vector("u8", NO_KEY)],
+    ...[tx.pure.u64(NO_END), tx.object.clock()],
+  ]);
+const remove = (vault: string, member: string) =>
+  call("remove", (tx) => [tx.object(vault), tx.pure.address(member), tx.object.clock()]);
 
 async function createVault(signer: Ed25519Keypair, through = client()): Promise<string> {
   const result = await through.signAndExecuteTransaction({
@@ -116,7 +123,13 @@ describe("the unmodified SuiGrpcClient", () => {
       name: "seal_approve",
     });
     expect(approve).toMatchObject({ isEntry: true, visibility: "private" });
-    expect(approve.parameters.map(({ reference }) => reference)).toEqual([null, "immutable", "immutable"]);
+    expect(approve.parameters.map(({ reference }) => reference)).toEqual([
+      null,
+      "immutable",
+      null,
+      "immutable",
+      "immutable",
+    ]);
     await expect(client().core.getObject({ objectId: NOBODY })).rejects.toMatchObject({ code: "notExists" });
     const { response } = await client().movePackageService.getPackage({ packageId: packageId() });
     // As on every Sui chain: the module's own address is the package's id, and not zero as in the committed bytes.
@@ -237,6 +250,7 @@ describe("objects", () => {
     const { object } = await client().core.getObject({ objectId: vault });
     const owned = call("leave", (tx) => [
       tx.objectRef({ objectId: vault, version: object.version, digest: object.digest }),
+      tx.object.clock(),
     ]);
     owned.setGasBudget(10_000_000);
     await expect(signed(owned, eve)).rejects.toThrow(/Shared object/);
@@ -246,6 +260,8 @@ describe("objects", () => {
       tx.sharedObjectRef({ objectId: vault, initialSharedVersion, mutable: false }),
       tx.pure.address(NOBODY),
       tx.pure.vector("u8", NO_KEY),
+      tx.pure.u64(NO_END),
+      tx.object.clock(),
     ]);
     await expect(signed(reading, owner)).rejects.toThrow(/mutable reference/);
   });
@@ -263,6 +279,8 @@ describe("objects", () => {
       inner.sharedObjectRef({ objectId: vault, initialSharedVersion, mutable: true }),
       inner.pure.address(NOBODY),
       inner.pure.vector("u8", NO_KEY),
+      inner.pure.u64(NO_END),
+      inner.object.clock(),
     ]);
     tx.setGasBudget(20_000_000);
     tx.setGasPrice(1000);
@@ -304,7 +322,7 @@ describe("objects", () => {
         call("leave", () => []),
         owner,
       ),
-    ).rejects.toThrow(/takes 1 arguments/);
+    ).rejects.toThrow(/takes 2 arguments/);
     const wrong = call("raise_floor", (tx) => [tx.object(vault), tx.pure.bool(true)]);
     await expect(signed(wrong, owner)).rejects.toThrow(/cannot be read as u64/);
     const foreign = new Transaction();
@@ -315,15 +333,21 @@ describe("objects", () => {
   it("simulates as anybody, without signature and without gas", async () => {
     const owner = new Ed25519Keypair();
     const vault = await createVault(owner);
-    const id = [...Buffer.from(vault.slice(2), "hex"), ...Buffer.alloc(7), 1, ...Buffer.alloc(16)];
+    const id = [...Buffer.from(vault.slice(2), "hex"), ...Buffer.alloc(7), 1, ...Buffer.alloc(24)];
     const approve = (sender: string) => {
-      const tx = call("seal_approve", (inner) => [inner.pure.vector("u8", id), inner.object(vault)]);
+      const tx = call("seal_approve", (inner) => [
+        inner.pure.vector("u8", id),
+        ...[inner.object(vault), inner.pure.u64(0), inner.object.clock()],
+      ]);
       tx.setSender(sender);
       return client().core.simulateTransaction({ transaction: tx, include: { effects: true } });
     };
     expect((await approve(owner.toSuiAddress())).$kind).toBe("Transaction");
     expect((await approve(NOBODY)).FailedTransaction?.status.error).toMatchObject({ MoveAbort: { abortCode: "13" } });
-    const kind = call("seal_approve", (inner) => [inner.pure.vector("u8", id), inner.object(vault)]);
+    const kind = call("seal_approve", (inner) => [
+      inner.pure.vector("u8", id),
+      ...[inner.object(vault), inner.pure.u64(0), inner.object.clock()],
+    ]);
     const bytes = await kind.build({ client: client(), onlyTransactionKind: true });
     const BUDGET = 500_000_000n;
     expect(localnet.chain.simulateAs(owner.toSuiAddress(), bytes.slice(1), BUDGET)).toEqual({ outcome: "succeeded" });

@@ -101,6 +101,12 @@ const CHANGING = {
   members_full: entry(false, "The vault is full", OWNER_ACT),
   signing_key_invalid: entry(false, "The signing key cannot be used", OWNER_ACT),
   too_many_keys: entry(false, "The address has replaced its signing key too often", OWNER_ACT),
+  membership_ended: entry(
+    false,
+    "The membership of this chain address has ended",
+    "Tell the user: the vault's owner can add the address again.",
+  ),
+  end_invalid: entry(false, "A membership cannot end then", OWNER_ACT),
   not_offered: entry(false, "The vault was not offered to this address", OWNER_ACT),
   floor_invalid: entry(false, "The floor cannot be set like this", OWNER_ACT),
   address_invalid: entry(false, "The chain address is malformed", OWNER_ACT),

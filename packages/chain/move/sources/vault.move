@@ -2,22 +2,36 @@
 ///
 /// The generation counts the acts that take a right away. Each entry of a member says for which generations its signing
 /// key holds; an entry that is closed moves to `former`, so that what was signed under it can be verified for ever.
+///
+/// A membership may end by itself. A key belongs to a generation and to the latest end that had passed when it was made,
+/// and whoever has reached that end does not get it: no transaction is needed when the time comes. The next act that raises
+/// the generation marks who has ended, and `sweep` moves the marked entries to `former`.
 /// Functions are `entry` and not `public`: no other package can act on a vault in the name of who called it.
 module coffer::vault;
 
+use sui::clock::Clock;
 use sui::event;
 
 // === What a vault holds at most: 235 KB of the 250 KB that an object may have ===
 
 const MAX_MEMBERS: u64 = 1000;
-const MAX_FORMER: u64 = 2000;
-/// Closed entries of one address that it can make by replacing its key: nobody pushes others out of `former` alone.
-const MAX_REPLACED_KEYS: u64 = 16;
+const MAX_FORMER: u64 = 1800;
+/// How often one entry's key can be replaced: nobody pushes others out of `former` alone.
+const MAX_REPLACED_KEYS: u8 = 16;
+/// Entries that one call moves to `former`.
+const MAX_SWEPT: u64 = 50;
+/// How many of the oldest closed entries are looked at for one below the floor, which gives way first.
+const LOOK_AHEAD: u64 = 64;
 
 const SIGNING_KEY_BYTES: u64 = 32;
-const ID_BYTES: u64 = 32;
-/// vault(32) || generation(u64, big endian) || nonce(16).
-const IDENTITY_BYTES: u64 = 56;
+/// vault(32) || generation(u64) || after(u64) || nonce(16), integers big endian.
+const IDENTITY_BYTES: u64 = 64;
+const NONCE_BYTES: u64 = 16;
+
+/// Ends are whole quarters of an hour: each makes a place of its own, and each place a key.
+const END_STEP_MS: u64 = 900_000;
+/// The end of a membership that has none.
+const NO_END: u64 = 18_446_744_073_709_551_615;
 
 // === Abort codes: plain numbers, so that a moved line changes no byte ===
 
@@ -35,6 +49,9 @@ const EOtherVault: u64 = 11;
 const ELaterGeneration: u64 = 12;
 const ENoAccess: u64 = 13;
 const ETooManyKeys: u64 = 14;
+const EBadEnd: u64 = 15;
+const EEnded: u64 = 16;
+const ELaterEnd: u64 = 17;
 
 // === The object ===
 
@@ -44,6 +61,8 @@ public struct Vault has key {
     generation: u64,
     /// The lowest generation whose statements still hold.
     floor: u64,
+    /// The generation that the last rotation began with: a key of it, or of a later one, leads to none of an earlier one.
+    base: u64,
     /// Whether names and content types are stored unencrypted; fixed for good.
     plain_names: bool,
     owner: Member,
@@ -51,6 +70,8 @@ public struct Vault has key {
     offered: Option<address>,
     members: vector<Member>,
     former: vector<Former>,
+    /// Where the oldest closed entry is, once `former` is full.
+    oldest: u64,
 }
 
 /// `signing_key` is an Ed25519 public key, or empty for a member that only reads. It holds from generation `since`.
@@ -58,14 +79,21 @@ public struct Member has copy, drop, store {
     chain_address: address,
     signing_key: vector<u8>,
     since: u64,
+    /// Milliseconds since 1970, or `NO_END`. From then on the member has no access.
+    ends_at: u64,
+    /// The last generation in which it held, once it is marked as ended; before that 0.
+    until: u64,
+    /// How often its signing key was replaced.
+    replaced_keys: u8,
 }
 
-/// A closed entry: its key held from generation `since` to `until`, both included.
+/// A closed entry: its key held from generation `since` to `until`, both included, at places before `ends_at`.
 public struct Former has copy, drop, store {
     chain_address: address,
     signing_key: vector<u8>,
     since: u64,
     until: u64,
+    ends_at: u64,
 }
 
 // === Events ===
@@ -79,6 +107,14 @@ public struct VaultCreated has copy, drop {
 public struct MemberAdded has copy, drop {
     vault: ID,
     member: address,
+    ends_at: u64,
+    generation: u64,
+}
+
+public struct EndSet has copy, drop {
+    vault: ID,
+    member: address,
+    ends_at: u64,
     generation: u64,
 }
 
@@ -110,6 +146,17 @@ public struct OwnershipAccepted has copy, drop {
     generation: u64,
 }
 
+/// A rotation has begun.
+public struct Renewed has copy, drop {
+    vault: ID,
+    generation: u64,
+}
+
+public struct Swept has copy, drop {
+    vault: ID,
+    entries: u64,
+}
+
 public struct FloorRaised has copy, drop {
     vault: ID,
     floor: u64,
@@ -122,44 +169,116 @@ entry fun create(signing_key: vector<u8>, plain_names: bool, ctx: &mut TxContext
     transfer::share_object(new(signing_key, plain_names, ctx));
 }
 
-/// Adds a member; by the owner. Everything ever written is open to it.
-entry fun add(vault: &mut Vault, member: address, signing_key: vector<u8>, ctx: &TxContext) {
+/// Adds a member until `ends_at`, or for good with `NO_END`; by the owner. Everything ever written is open to it. One that
+/// has ended is added anew, which raises the generation. A full list is swept first.
+entry fun add(
+    vault: &mut Vault,
+    member: address,
+    signing_key: vector<u8>,
+    ends_at: u64,
+    clock: &Clock,
+    ctx: &TxContext,
+) {
     assert_owner(vault, ctx);
     assert_signing_key(&signing_key);
+    let now = clock.timestamp_ms();
+    assert_end(ends_at, now);
     assert!(member != vault.owner.chain_address, EIsOwner);
-    assert!(find(&vault.members, member) == vault.members.length(), EAlreadyMember);
-    assert!(vault.members.length() < MAX_MEMBERS, EMembersFull);
-    vault.members.push_back(Member { chain_address: member, signing_key, since: vault.generation });
-    event::emit(MemberAdded { vault: object::uid_to_inner(&vault.id), member, generation: vault.generation });
+    let at = find(&vault.members, member);
+    if (at < vault.members.length()) {
+        assert!(has_ended(&vault.members[at], now), EAlreadyMember);
+        raise(vault, now);
+        let entry = take(&mut vault.members, at);
+        close(vault, entry);
+    };
+    if (vault.members.length() == MAX_MEMBERS) {
+        assert!(count_ended(&vault.members, now) > 0, EMembersFull);
+        raise(vault, now);
+        move_marked(vault);
+    };
+    let since = vault.generation;
+    vault.members.push_back(Member {
+        chain_address: member,
+        signing_key,
+        since,
+        ends_at,
+        until: 0,
+        replaced_keys: 0,
+    });
+    event::emit(MemberAdded { vault: object::uid_to_inner(&vault.id), member, ends_at, generation: since });
+}
+
+/// Sets when a membership ends, `NO_END` for never; by the owner, and only while it has not ended. An earlier end takes a
+/// right away and raises the generation, a later one does not.
+entry fun set_until(vault: &mut Vault, member: address, ends_at: u64, clock: &Clock, ctx: &TxContext) {
+    assert_owner(vault, ctx);
+    let now = clock.timestamp_ms();
+    assert_end(ends_at, now);
+    let at = find(&vault.members, member);
+    assert!(at < vault.members.length(), ENotMember);
+    assert!(!has_ended(&vault.members[at], now), EEnded);
+    let old = vault.members[at].ends_at;
+    if (ends_at == old) return;
+    if (ends_at < old) raise(vault, now);
+    vault.members[at].ends_at = ends_at;
+    event::emit(EndSet { vault: object::uid_to_inner(&vault.id), member, ends_at, generation: vault.generation });
 }
 
 /// Removes a member; by the owner.
-entry fun remove(vault: &mut Vault, member: address, ctx: &TxContext) {
+entry fun remove(vault: &mut Vault, member: address, clock: &Clock, ctx: &TxContext) {
     assert_owner(vault, ctx);
-    take_out(vault, member, ctx);
+    take_out(vault, member, clock, ctx);
 }
 
 /// Removes the sender. The owner hands the vault on instead.
-entry fun leave(vault: &mut Vault, ctx: &TxContext) {
+entry fun leave(vault: &mut Vault, clock: &Clock, ctx: &TxContext) {
     assert!(ctx.sender() != vault.owner.chain_address, EIsOwner);
-    take_out(vault, ctx.sender(), ctx);
+    take_out(vault, ctx.sender(), clock, ctx);
 }
 
 /// Sets the sender's own signing key. The first one takes no right away; replacing one closes the entry it was in. The
 /// key that is set already changes nothing.
-entry fun set_signing_key(vault: &mut Vault, signing_key: vector<u8>, ctx: &TxContext) {
+entry fun set_signing_key(vault: &mut Vault, signing_key: vector<u8>, clock: &Clock, ctx: &TxContext) {
     assert_signing_key(&signing_key);
     let member = ctx.sender();
+    let now = clock.timestamp_ms();
     let old = *entry_of(vault, member);
+    assert!(!has_ended(&old, now), EEnded);
     if (old.signing_key == signing_key) return;
-    if (old.signing_key.length() > 0) {
-        assert!(count_former(&vault.former, member) < MAX_REPLACED_KEYS, ETooManyKeys);
+    let replaces = old.signing_key.length() > 0;
+    if (replaces) {
+        assert!(old.replaced_keys < MAX_REPLACED_KEYS, ETooManyKeys);
         close(vault, old);
-        vault.generation = vault.generation + 1;
+        raise(vault, now);
     };
-    let since = if (old.signing_key.length() > 0) vault.generation else old.since;
-    *entry_of(vault, member) = Member { chain_address: member, signing_key, since };
-    event::emit(SigningKeySet { vault: object::uid_to_inner(&vault.id), member, generation: vault.generation });
+    let generation = vault.generation;
+    let entry = entry_of(vault, member);
+    entry.signing_key = signing_key;
+    if (replaces) {
+        entry.since = generation;
+        entry.replaced_keys = entry.replaced_keys + 1;
+    };
+    event::emit(SigningKeySet { vault: object::uid_to_inner(&vault.id), member, generation });
+}
+
+/// Begins a rotation: raises the generation, and no key of it or of a later one leads to an earlier one; by the owner.
+entry fun renew(vault: &mut Vault, clock: &Clock, ctx: &TxContext) {
+    assert_owner(vault, ctx);
+    raise(vault, clock.timestamp_ms());
+    vault.base = vault.generation;
+    event::emit(Renewed { vault: object::uid_to_inner(&vault.id), generation: vault.generation });
+}
+
+/// Moves entries that are marked as ended to `former`, at most 50; by the owner or who is on the list.
+entry fun sweep(vault: &mut Vault, ctx: &TxContext) {
+    let sender = ctx.sender();
+    assert!(
+        sender == vault.owner.chain_address || find(&vault.members, sender) < vault.members.length(),
+        ENotMember,
+    );
+    let entries = move_marked(vault);
+    if (entries == 0) return;
+    event::emit(Swept { vault: object::uid_to_inner(&vault.id), entries });
 }
 
 /// Offers the ownership to an address, in place of whom it was offered to; by the owner. An offer to the owner itself
@@ -171,21 +290,23 @@ entry fun offer_ownership(vault: &mut Vault, to: address, ctx: &TxContext) {
     event::emit(OwnershipOffered { vault: object::uid_to_inner(&vault.id), owner, to });
 }
 
-/// Makes the sender the owner, if it was offered to it. The old owner has no access afterwards.
-entry fun accept_ownership(vault: &mut Vault, signing_key: vector<u8>, ctx: &TxContext) {
+/// Makes the sender the owner, if it was offered to it, without an end. The old owner has no access afterwards.
+entry fun accept_ownership(vault: &mut Vault, signing_key: vector<u8>, clock: &Clock, ctx: &TxContext) {
     assert_signing_key(&signing_key);
     let to = ctx.sender();
+    let now = clock.timestamp_ms();
     assert!(vault.offered == option::some(to), ENotOffered);
     let from = vault.owner;
     close(vault, from);
     let at = find(&vault.members, to);
     if (at < vault.members.length()) {
-        let entry = vault.members.remove(at);
+        assert!(!has_ended(&vault.members[at], now), EEnded);
+        let entry = take(&mut vault.members, at);
         close(vault, entry);
     };
-    vault.generation = vault.generation + 1;
+    raise(vault, now);
     vault.offered = option::none();
-    vault.owner = Member { chain_address: to, signing_key, since: vault.generation };
+    vault.owner = new_owner(to, signing_key, vault.generation);
     event::emit(OwnershipAccepted {
         vault: object::uid_to_inner(&vault.id),
         from: from.chain_address,
@@ -206,16 +327,25 @@ entry fun raise_floor(vault: &mut Vault, floor: u64, ctx: &TxContext) {
 
 // === What Seal key servers ask ===
 
-/// Aborts unless the sender may have the key of this identity.
-entry fun seal_approve(id: vector<u8>, vault: &Vault, ctx: &TxContext) {
+/// Aborts unless the sender may have the key of this identity. `at` is the sender's place in the list, where it is known:
+/// only a wrong one costs a search.
+entry fun seal_approve(id: vector<u8>, vault: &Vault, at: u64, clock: &Clock, ctx: &TxContext) {
     assert!(id.length() == IDENTITY_BYTES, EBadIdentity);
-    assert!(begins_with(&id, &object::uid_to_bytes(&vault.id)), EOtherVault);
-    assert!(read_u64(&id, ID_BYTES) <= vault.generation, ELaterGeneration);
+    let mut rest = id;
+    drop_last(&mut rest, NONCE_BYTES);
+    let after = take_u64(&mut rest);
+    let generation = take_u64(&mut rest);
+    assert!(rest == object::uid_to_bytes(&vault.id), EOtherVault);
+    assert!(generation <= vault.generation, ELaterGeneration);
+    assert!(after % END_STEP_MS == 0, EBadIdentity);
+    let now = clock.timestamp_ms();
+    assert!(after <= now, ELaterEnd);
     let sender = ctx.sender();
-    assert!(
-        sender == vault.owner.chain_address || find(&vault.members, sender) < vault.members.length(),
-        ENoAccess,
-    );
+    if (sender == vault.owner.chain_address) return;
+    let members = &vault.members;
+    let found = if (at < members.length() && members[at].chain_address == sender) at else find(members, sender);
+    assert!(found < members.length(), ENoAccess);
+    assert!(!has_ended(&members[found], now), EEnded);
 }
 
 // === Inside ===
@@ -227,14 +357,20 @@ fun new(signing_key: vector<u8>, plain_names: bool, ctx: &mut TxContext): Vault 
         id: object::new(ctx),
         generation: 1,
         floor: 1,
+        base: 1,
         plain_names,
-        owner: Member { chain_address: owner, signing_key, since: 1 },
+        owner: new_owner(owner, signing_key, 1),
         offered: option::none(),
         members: vector[],
         former: vector[],
+        oldest: 0,
     };
     event::emit(VaultCreated { vault: object::uid_to_inner(&vault.id), owner, plain_names });
     vault
+}
+
+fun new_owner(chain_address: address, signing_key: vector<u8>, since: u64): Member {
+    Member { chain_address, signing_key, since, ends_at: NO_END, until: 0, replaced_keys: 0 }
 }
 
 fun assert_owner(vault: &Vault, ctx: &TxContext) {
@@ -245,13 +381,63 @@ fun assert_signing_key(key: &vector<u8>) {
     assert!(key.length() == 0 || key.length() == SIGNING_KEY_BYTES, EBadSigningKey);
 }
 
-/// Ends a membership, and the offer to the member with it: an offer is a right as well.
-fun take_out(vault: &mut Vault, member: address, ctx: &TxContext) {
+fun assert_end(ends_at: u64, now: u64) {
+    assert!(ends_at == NO_END || (ends_at % END_STEP_MS == 0 && ends_at > now), EBadEnd);
+}
+
+fun has_ended(member: &Member, now: u64): bool {
+    member.until > 0 || member.ends_at <= now
+}
+
+fun count_ended(members: &vector<Member>, now: u64): u64 {
+    let mut at = 0;
+    let mut count = 0;
+    while (at < members.length()) {
+        if (has_ended(&members[at], now)) count = count + 1;
+        at = at + 1;
+    };
+    count
+}
+
+/// Raises the generation. Who has ended is marked first: it held until the generation so far, and signs for none after it.
+/// An offer is a right as well, and ends with the membership.
+fun raise(vault: &mut Vault, now: u64) {
+    let mut at = 0;
+    while (at < vault.members.length()) {
+        let member = &mut vault.members[at];
+        if (member.until == 0 && member.ends_at <= now) {
+            member.until = vault.generation;
+            if (vault.offered == option::some(member.chain_address)) vault.offered = option::none();
+        };
+        at = at + 1;
+    };
+    vault.generation = vault.generation + 1;
+}
+
+/// Moves at most `MAX_SWEPT` marked entries to `former`; answers how many. An offer that was made to one after its mark goes, too.
+fun move_marked(vault: &mut Vault): u64 {
+    let mut at = 0;
+    let mut moved = 0;
+    while (at < vault.members.length() && moved < MAX_SWEPT) {
+        if (vault.members[at].until > 0) {
+            let entry = take(&mut vault.members, at);
+            if (vault.offered == option::some(entry.chain_address)) vault.offered = option::none();
+            close(vault, entry);
+            moved = moved + 1;
+        } else {
+            at = at + 1;
+        };
+    };
+    moved
+}
+
+/// Ends a membership, and the offer to the member with it.
+fun take_out(vault: &mut Vault, member: address, clock: &Clock, ctx: &TxContext) {
     let at = find(&vault.members, member);
     assert!(at < vault.members.length(), ENotMember);
-    let entry = vault.members.remove(at);
+    let entry = take(&mut vault.members, at);
     close(vault, entry);
-    vault.generation = vault.generation + 1;
+    raise(vault, clock.timestamp_ms());
     if (vault.offered == option::some(member)) vault.offered = option::none();
     event::emit(MemberRemoved {
         vault: object::uid_to_inner(&vault.id),
@@ -261,13 +447,36 @@ fun take_out(vault: &mut Vault, member: address, ctx: &TxContext) {
     });
 }
 
-/// Keeps an entry as a former one. The oldest gives way when there are too many, so that a removal never fails.
+/// Takes an entry out of the list; the last one moves to its place.
+fun take(members: &mut vector<Member>, at: u64): Member {
+    let last = members.length() - 1;
+    members.swap(at, last);
+    members.pop_back()
+}
+
+/// Keeps an entry as a former one, unless it never had a key: nothing can be verified by it. When there are too many, one of the oldest
+/// gives way, so that a removal never fails: one below the floor, whose statements are void anyway, before any other.
 fun close(vault: &mut Vault, entry: Member) {
-    if (vault.former.length() == MAX_FORMER) {
-        vault.former.remove(0);
+    let Member { chain_address, signing_key, since, ends_at, until, replaced_keys: _ } = entry;
+    if (signing_key.length() == 0) return;
+    let until = if (until > 0) until else vault.generation;
+    let former = Former { chain_address, signing_key, since, until, ends_at };
+    if (vault.former.length() < MAX_FORMER) {
+        vault.former.push_back(former);
+        return
     };
-    let Member { chain_address, signing_key, since } = entry;
-    vault.former.push_back(Former { chain_address, signing_key, since, until: vault.generation });
+    let oldest = vault.oldest;
+    let mut ahead = 0;
+    while (ahead < LOOK_AHEAD) {
+        let at = (oldest + ahead) % MAX_FORMER;
+        if (vault.former[at].until < vault.floor) {
+            vault.former.swap(oldest, at);
+            break
+        };
+        ahead = ahead + 1;
+    };
+    *&mut vault.former[oldest] = former;
+    vault.oldest = (oldest + 1) % MAX_FORMER;
 }
 
 fun entry_of(vault: &mut Vault, member: address): &mut Member {
@@ -279,37 +488,27 @@ fun entry_of(vault: &mut Vault, member: address): &mut Member {
 
 /// The member's place, or the number of members when it is none.
 fun find(members: &vector<Member>, member: address): u64 {
+    let count = members.length();
     let mut at = 0;
-    while (at < members.length() && members[at].chain_address != member) at = at + 1;
+    while (at < count && &members[at].chain_address != &member) at = at + 1;
     at
 }
 
-fun count_former(former: &vector<Former>, member: address): u64 {
-    let mut at = 0;
-    let mut count = 0;
-    while (at < former.length()) {
-        if (former[at].chain_address == member) count = count + 1;
-        at = at + 1;
+fun drop_last(bytes: &mut vector<u8>, count: u64) {
+    let mut left = count;
+    while (left > 0) {
+        bytes.pop_back();
+        left = left - 1;
     };
-    count
 }
 
-fun begins_with(bytes: &vector<u8>, prefix: &vector<u8>): bool {
-    let mut at = 0;
-    while (at < prefix.length()) {
-        if (bytes[at] != prefix[at]) return false;
-        at = at + 1;
-    };
-    true
-}
-
-/// Big endian, like every integer of the file format.
-fun read_u64(bytes: &vector<u8>, start: u64): u64 {
+/// Takes the last eight bytes, big endian like every integer of the file format.
+fun take_u64(bytes: &mut vector<u8>): u64 {
     let mut value = 0;
-    let mut at = start;
-    while (at < start + 8) {
-        value = (value << 8) | (bytes[at] as u64);
-        at = at + 1;
+    let mut shift: u8 = 0;
+    while (shift < 64) {
+        value = value | ((bytes.pop_back() as u64) << shift);
+        shift = shift + 8;
     };
     value
 }

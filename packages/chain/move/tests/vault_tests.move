@@ -4,6 +4,7 @@
 extend module coffer::vault;
 
 use std::unit_test::destroy;
+use sui::clock;
 use sui::tx_context::from_sender;
 
 const OWNER: address = @0x0123;
@@ -24,13 +25,80 @@ fun vault_of(owner: address): Vault {
 /// Owner OWNER, members ANNA with a key and BEN without one, generation 1.
 fun vault_with_members(): Vault {
     let mut v = vault_of(OWNER);
-    add(&mut v, ANNA, key(2), &from_sender(OWNER));
-    add(&mut v, BEN, vector[], &from_sender(OWNER));
+    add_for_good(&mut v, ANNA, key(2), OWNER);
+    add_for_good(&mut v, BEN, vector[], OWNER);
     v
 }
 
 fun former_is(v: &Vault, at: u64, member: address, signing_key: vector<u8>, since: u64, until: u64): bool {
-    v.former[at] == Former { chain_address: member, signing_key, since, until }
+    v.former[at] == Former { chain_address: member, signing_key, since, until, ends_at: NO_END }
+}
+
+/// An open entry without an end.
+fun is_entry(member: &Member, chain_address: address, signing_key: vector<u8>, since: u64): bool {
+    member.chain_address == chain_address && member.signing_key == signing_key && member.since == since &&
+        member.ends_at == NO_END && member.until == 0
+}
+
+// === Acts at a time, in milliseconds ===
+
+fun clock_at(now: u64): Clock {
+    let mut clock = clock::create_for_testing(&mut from_sender(OWNER));
+    clock.set_for_testing(now);
+    clock
+}
+
+fun add_at(v: &mut Vault, member: address, signing_key: vector<u8>, ends_at: u64, now: u64, sender: address) {
+    let clock = clock_at(now);
+    add(v, member, signing_key, ends_at, &clock, &from_sender(sender));
+    destroy(clock);
+}
+
+fun add_for_good(v: &mut Vault, member: address, signing_key: vector<u8>, sender: address) {
+    add_at(v, member, signing_key, NO_END, 0, sender);
+}
+
+fun set_until_at(v: &mut Vault, member: address, ends_at: u64, now: u64, sender: address) {
+    let clock = clock_at(now);
+    set_until(v, member, ends_at, &clock, &from_sender(sender));
+    destroy(clock);
+}
+
+fun remove_at(v: &mut Vault, member: address, now: u64, sender: address) {
+    let clock = clock_at(now);
+    remove(v, member, &clock, &from_sender(sender));
+    destroy(clock);
+}
+
+fun leave_at(v: &mut Vault, now: u64, sender: address) {
+    let clock = clock_at(now);
+    leave(v, &clock, &from_sender(sender));
+    destroy(clock);
+}
+
+fun set_key_at(v: &mut Vault, signing_key: vector<u8>, now: u64, sender: address) {
+    let clock = clock_at(now);
+    set_signing_key(v, signing_key, &clock, &from_sender(sender));
+    destroy(clock);
+}
+
+fun accept_at(v: &mut Vault, signing_key: vector<u8>, now: u64, sender: address) {
+    let clock = clock_at(now);
+    accept_ownership(v, signing_key, &clock, &from_sender(sender));
+    destroy(clock);
+}
+
+fun renew_at(v: &mut Vault, now: u64, sender: address) {
+    let clock = clock_at(now);
+    renew(v, &clock, &from_sender(sender));
+    destroy(clock);
+}
+
+/// `at` is the hint, `now` the time.
+fun approve_at(id: vector<u8>, v: &Vault, at: u64, now: u64, sender: address) {
+    let clock = clock_at(now);
+    seal_approve(id, v, at, &clock, &from_sender(sender));
+    destroy(clock);
 }
 
 #[test]
@@ -40,7 +108,7 @@ fun creates() {
     create(vector[], false, &mut ctx);
     let v = new(key(1), true, &mut ctx);
     assert!(v.generation == 1 && v.floor == 1 && v.plain_names);
-    assert!(v.owner == Member { chain_address: OWNER, signing_key: key(1), since: 1 });
+    assert!(is_entry(&v.owner, OWNER, key(1), 1));
     assert!(v.offered == option::none() && v.members == vector[] && v.former == vector[]);
     destroy(v);
 }
@@ -49,19 +117,19 @@ fun creates() {
 fun adds() {
     let v = vault_with_members();
     assert!(v.generation == 1 && v.former == vector[]);
-    assert!(v.members[0] == Member { chain_address: ANNA, signing_key: key(2), since: 1 });
-    assert!(v.members[1] == Member { chain_address: BEN, signing_key: vector[], since: 1 });
+    assert!(is_entry(&v.members[0], ANNA, key(2), 1));
+    assert!(is_entry(&v.members[1], BEN, vector[], 1));
     destroy(v);
 }
 
 #[test]
 fun removes_and_adds_again() {
     let mut v = vault_with_members();
-    remove(&mut v, ANNA, &from_sender(OWNER));
+    remove_at(&mut v, ANNA, 0, OWNER);
     assert!(v.generation == 2 && v.members.length() == 1 && v.members[0].chain_address == BEN);
     assert!(v.former.length() == 1 && former_is(&v, 0, ANNA, key(2), 1, 1));
-    add(&mut v, ANNA, key(3), &from_sender(OWNER));
-    assert!(v.members[1] == Member { chain_address: ANNA, signing_key: key(3), since: 2 });
+    add_for_good(&mut v, ANNA, key(3), OWNER);
+    assert!(is_entry(&v.members[1], ANNA, key(3), 2));
     assert!(v.generation == 2 && v.former.length() == 1);
     destroy(v);
 }
@@ -69,35 +137,35 @@ fun removes_and_adds_again() {
 #[test]
 fun leaves() {
     let mut v = vault_with_members();
-    leave(&mut v, &from_sender(BEN));
+    leave_at(&mut v, 0, BEN);
     assert!(v.generation == 2 && v.members.length() == 1 && v.members[0].chain_address == ANNA);
-    assert!(former_is(&v, 0, BEN, vector[], 1, 1));
+    assert!(v.former == vector[]);
     destroy(v);
 }
 
 #[test]
 fun sets_a_first_key_in_place() {
     let mut v = vault_with_members();
-    remove(&mut v, ANNA, &from_sender(OWNER));
-    set_signing_key(&mut v, key(4), &from_sender(BEN));
+    remove_at(&mut v, ANNA, 0, OWNER);
+    set_key_at(&mut v, key(4), 0, BEN);
     assert!(v.generation == 2 && v.former.length() == 1);
-    assert!(v.members[0] == Member { chain_address: BEN, signing_key: key(4), since: 1 });
+    assert!(is_entry(&v.members[0], BEN, key(4), 1) && v.members[0].replaced_keys == 0);
     destroy(v);
 }
 
 #[test]
 fun replaces_a_key() {
     let mut v = vault_with_members();
-    set_signing_key(&mut v, key(4), &from_sender(ANNA));
+    set_key_at(&mut v, key(4), 0, ANNA);
     assert!(v.generation == 2 && v.members.length() == 2);
-    assert!(v.members[0] == Member { chain_address: ANNA, signing_key: key(4), since: 2 });
+    assert!(is_entry(&v.members[0], ANNA, key(4), 2));
     assert!(former_is(&v, 0, ANNA, key(2), 1, 1));
-    set_signing_key(&mut v, key(5), &from_sender(OWNER));
-    assert!(v.generation == 3 && v.owner == Member { chain_address: OWNER, signing_key: key(5), since: 3 });
+    set_key_at(&mut v, key(5), 0, OWNER);
+    assert!(v.generation == 3 && is_entry(&v.owner, OWNER, key(5), 3));
     assert!(former_is(&v, 1, OWNER, key(1), 1, 2));
     // Taken back: the entry is closed as well.
-    set_signing_key(&mut v, vector[], &from_sender(ANNA));
-    assert!(v.generation == 4 && v.members[0] == Member { chain_address: ANNA, signing_key: vector[], since: 4 });
+    set_key_at(&mut v, vector[], 0, ANNA);
+    assert!(v.generation == 4 && is_entry(&v.members[0], ANNA, vector[], 4));
     assert!(former_is(&v, 2, ANNA, key(4), 2, 3));
     destroy(v);
 }
@@ -105,8 +173,8 @@ fun replaces_a_key() {
 #[test]
 fun keeps_an_equal_key() {
     let mut v = vault_with_members();
-    set_signing_key(&mut v, key(2), &from_sender(ANNA));
-    set_signing_key(&mut v, vector[], &from_sender(BEN));
+    set_key_at(&mut v, key(2), 0, ANNA);
+    set_key_at(&mut v, vector[], 0, BEN);
     assert!(v.generation == 1 && v.former == vector[]);
     destroy(v);
 }
@@ -116,13 +184,13 @@ fun hands_over_to_a_member() {
     let mut v = vault_with_members();
     offer_ownership(&mut v, ANNA, &from_sender(OWNER));
     assert!(v.offered == option::some(ANNA) && v.generation == 1);
-    accept_ownership(&mut v, key(7), &from_sender(ANNA));
+    accept_at(&mut v, key(7), 0, ANNA);
     assert!(v.generation == 2 && v.offered == option::none());
-    assert!(v.owner == Member { chain_address: ANNA, signing_key: key(7), since: 2 });
+    assert!(is_entry(&v.owner, ANNA, key(7), 2));
     assert!(v.members.length() == 1 && v.members[0].chain_address == BEN);
     assert!(v.former.length() == 2 && former_is(&v, 0, OWNER, key(1), 1, 1) && former_is(&v, 1, ANNA, key(2), 1, 1));
     // The new owner acts as one.
-    add(&mut v, OWNER, vector[], &from_sender(ANNA));
+    add_for_good(&mut v, OWNER, vector[], ANNA);
     destroy(v);
 }
 
@@ -130,8 +198,8 @@ fun hands_over_to_a_member() {
 fun hands_over_to_a_stranger() {
     let mut v = vault_with_members();
     offer_ownership(&mut v, EVE, &from_sender(OWNER));
-    accept_ownership(&mut v, vector[], &from_sender(EVE));
-    assert!(v.owner == Member { chain_address: EVE, signing_key: vector[], since: 2 });
+    accept_at(&mut v, vector[], 0, EVE);
+    assert!(is_entry(&v.owner, EVE, vector[], 2));
     assert!(v.members.length() == 2 && v.former.length() == 1);
     destroy(v);
 }
@@ -151,9 +219,9 @@ fun replaces_and_withdraws_an_offer() {
 fun ends_an_offer_with_the_membership() {
     let mut v = vault_with_members();
     offer_ownership(&mut v, ANNA, &from_sender(OWNER));
-    remove(&mut v, BEN, &from_sender(OWNER));
+    remove_at(&mut v, BEN, 0, OWNER);
     assert!(v.offered == option::some(ANNA));
-    remove(&mut v, ANNA, &from_sender(OWNER));
+    remove_at(&mut v, ANNA, 0, OWNER);
     assert!(v.offered == option::none());
     destroy(v);
 }
@@ -161,8 +229,8 @@ fun ends_an_offer_with_the_membership() {
 #[test]
 fun raises_the_floor() {
     let mut v = vault_with_members();
-    remove(&mut v, ANNA, &from_sender(OWNER));
-    remove(&mut v, BEN, &from_sender(OWNER));
+    remove_at(&mut v, ANNA, 0, OWNER);
+    remove_at(&mut v, BEN, 0, OWNER);
     raise_floor(&mut v, 1, &from_sender(OWNER));
     assert!(v.floor == 1);
     raise_floor(&mut v, 3, &from_sender(OWNER));
@@ -174,7 +242,7 @@ fun raises_the_floor() {
 
 fun member_at(at: u64): Member {
     // Any address that no test names.
-    Member { chain_address: address_at(at), signing_key: vector[], since: 1 }
+    Member { chain_address: address_at(at), signing_key: vector[], since: 1, ends_at: NO_END, until: 0, replaced_keys: 0 }
 }
 
 fun address_at(at: u64): address {
@@ -191,7 +259,7 @@ fun fill_members(v: &mut Vault, count: u64) {
 fun fill_former(v: &mut Vault, count: u64) {
     while (v.former.length() < count) {
         let at = v.former.length();
-        v.former.push_back(Former { chain_address: address_at(at), signing_key: vector[], since: at, until: at });
+        v.former.push_back(Former { chain_address: address_at(at), signing_key: key(8), since: at, until: at, ends_at: NO_END });
     };
 }
 
@@ -199,9 +267,9 @@ fun fill_former(v: &mut Vault, count: u64) {
 fun holds_a_thousand_members() {
     let mut v = vault_of(OWNER);
     fill_members(&mut v, 999);
-    add(&mut v, ANNA, vector[], &from_sender(OWNER));
+    add_for_good(&mut v, ANNA, vector[], OWNER);
     assert!(v.members.length() == 1000);
-    leave(&mut v, &from_sender(address_at(998)));
+    leave_at(&mut v, 0, address_at(998));
     assert!(v.members.length() == 999 && v.members[998].chain_address == ANNA);
     destroy(v);
 }
@@ -209,15 +277,281 @@ fun holds_a_thousand_members() {
 #[test]
 fun the_oldest_former_entry_gives_way() {
     let mut v = vault_with_members();
-    fill_former(&mut v, 1999);
-    remove(&mut v, ANNA, &from_sender(OWNER));
-    assert!(v.former.length() == 2000 && v.former[0].since == 0 && former_is(&v, 1999, ANNA, key(2), 1, 1));
-    remove(&mut v, BEN, &from_sender(OWNER));
-    assert!(v.former.length() == 2000 && v.former[0].since == 1 && v.former[1998].chain_address == ANNA);
-    assert!(former_is(&v, 1999, BEN, vector[], 1, 2));
+    fill_former(&mut v, 1799);
+    remove_at(&mut v, ANNA, 0, OWNER);
+    assert!(v.former.length() == 1800 && v.former[0].since == 0 && former_is(&v, 1799, ANNA, key(2), 1, 1));
+    assert!(v.oldest == 0);
+    // One without a key is not kept.
+    remove_at(&mut v, BEN, 0, OWNER);
+    assert!(v.former[0].since == 0 && v.oldest == 0);
+    // The first one is below the floor, like those behind it.
     offer_ownership(&mut v, EVE, &from_sender(OWNER));
-    accept_ownership(&mut v, vector[], &from_sender(EVE));
-    assert!(v.former.length() == 2000 && v.former[0].since == 2 && former_is(&v, 1999, OWNER, key(1), 1, 3));
+    accept_at(&mut v, key(7), 0, EVE);
+    assert!(v.former.length() == 1800 && former_is(&v, 0, OWNER, key(1), 1, 3) && v.former[1].since == 1);
+    assert!(v.oldest == 1);
+    v.oldest = 1799;
+    set_key_at(&mut v, key(9), 0, EVE);
+    assert!(former_is(&v, 1799, EVE, key(7), 4, 4) && v.oldest == 0);
+    destroy(v);
+}
+
+#[test]
+fun an_entry_below_the_floor_gives_way_first() {
+    let mut v = vault_with_members();
+    fill_former(&mut v, 1800);
+    v.generation = 2000;
+    v.floor = 1900;
+    let mut at = 0;
+    while (at < 1800) {
+        v.former[at].until = 1950;
+        at = at + 1;
+    };
+    // The last that is looked at, and one behind it.
+    v.former[63].until = 1899;
+    v.former[64].until = 1899;
+    remove_at(&mut v, ANNA, 0, OWNER);
+    // The oldest moved to where that one was, and the new one is the newest of the ring.
+    assert!(v.former[0].chain_address == ANNA && v.former[63].since == 0 && v.former[64].since == 64);
+    assert!(v.oldest == 1);
+    destroy(v);
+}
+
+#[test]
+fun the_largest_vault_fits_into_an_object() {
+    let mut v = vault_of(OWNER);
+    fill_members(&mut v, 1000);
+    let mut at = 0;
+    while (at < 1000) {
+        v.members[at].signing_key = key(3);
+        at = at + 1;
+    };
+    fill_former(&mut v, 1800);
+    v.offered = option::some(ANNA);
+    // An object may have 256,000 bytes.
+    assert!(std::bcs::to_bytes(&v).length() < 251_000);
+    destroy(v);
+}
+
+// === Ends ===
+
+const QUARTER: u64 = 900_000;
+
+/// ANNA ends after one quarter of an hour, BEN after two; both sign.
+fun vault_with_ends(): Vault {
+    let mut v = vault_of(OWNER);
+    add_at(&mut v, ANNA, key(2), QUARTER, 0, OWNER);
+    add_at(&mut v, BEN, key(3), 2 * QUARTER, 0, OWNER);
+    v
+}
+
+#[test]
+fun adds_until() {
+    let v = vault_with_ends();
+    assert!(v.generation == 1 && v.members[0].ends_at == QUARTER && v.members[1].ends_at == 2 * QUARTER);
+    assert!(v.members[0].until == 0 && v.owner.ends_at == NO_END);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = EBadEnd)]
+fun ends_on_quarters_of_an_hour() {
+    let mut v = vault_of(OWNER);
+    add_at(&mut v, ANNA, key(2), QUARTER + 1, 0, OWNER);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = EBadEnd)]
+fun ends_later_than_now() {
+    let mut v = vault_of(OWNER);
+    add_at(&mut v, ANNA, key(2), QUARTER, QUARTER, OWNER);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = EBadEnd)]
+fun is_set_to_no_passed_end() {
+    let mut v = vault_with_ends();
+    set_until_at(&mut v, BEN, QUARTER, QUARTER, OWNER);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = EBadEnd)]
+fun is_set_to_quarters_of_an_hour() {
+    let mut v = vault_with_ends();
+    set_until_at(&mut v, BEN, QUARTER + 1, 0, OWNER);
+    destroy(v);
+}
+
+#[test]
+fun extends_without_a_new_generation() {
+    let mut v = vault_with_ends();
+    set_until_at(&mut v, ANNA, 3 * QUARTER, QUARTER - 1, OWNER);
+    set_until_at(&mut v, BEN, NO_END, QUARTER - 1, OWNER);
+    set_until_at(&mut v, BEN, NO_END, QUARTER - 1, OWNER);
+    assert!(v.generation == 1 && v.members[0].ends_at == 3 * QUARTER && v.members[1].ends_at == NO_END);
+    destroy(v);
+}
+
+#[test]
+fun shortening_takes_a_right_away() {
+    let mut v = vault_with_ends();
+    set_until_at(&mut v, BEN, QUARTER, 0, OWNER);
+    assert!(v.generation == 2 && v.members[1].ends_at == QUARTER && v.members[1].since == 1);
+    // Who has ended by then is marked with the generation before.
+    add_at(&mut v, EVE, key(4), 9 * QUARTER, QUARTER, OWNER);
+    assert!(v.generation == 2);
+    set_until_at(&mut v, EVE, 8 * QUARTER, QUARTER, OWNER);
+    assert!(v.generation == 3 && v.members[0].until == 2 && v.members[1].until == 2 && v.members[2].until == 0);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = ENotOwner)]
+fun a_member_cannot_extend() {
+    let mut v = vault_with_ends();
+    set_until_at(&mut v, ANNA, NO_END, 0, ANNA);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = EEnded)]
+fun an_ended_one_is_not_extended() {
+    let mut v = vault_with_ends();
+    set_until_at(&mut v, ANNA, NO_END, QUARTER, OWNER);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = EEnded)]
+fun a_marked_one_is_not_extended_by_a_node_with_an_old_clock() {
+    let mut v = vault_with_ends();
+    renew_at(&mut v, QUARTER, OWNER);
+    set_until_at(&mut v, ANNA, NO_END, 0, OWNER);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = ENotMember)]
+fun the_owner_has_no_end() {
+    let mut v = vault_with_ends();
+    set_until_at(&mut v, OWNER, QUARTER, 0, OWNER);
+    destroy(v);
+}
+
+#[test]
+fun each_act_that_raises_the_generation_marks() {
+    let mut v = vault_with_ends();
+    remove_at(&mut v, BEN, QUARTER, OWNER);
+    assert!(v.generation == 2 && v.members[0].until == 1);
+    destroy(v);
+    let mut v = vault_with_ends();
+    leave_at(&mut v, QUARTER, BEN);
+    assert!(v.generation == 2 && v.members[0].until == 1);
+    destroy(v);
+    let mut v = vault_with_ends();
+    set_key_at(&mut v, key(9), QUARTER, BEN);
+    assert!(v.generation == 2 && v.members[0].until == 1 && v.members[1].until == 0);
+    destroy(v);
+    let mut v = vault_with_ends();
+    offer_ownership(&mut v, EVE, &from_sender(OWNER));
+    accept_at(&mut v, key(9), QUARTER, EVE);
+    assert!(v.generation == 2 && v.members[0].until == 1 && v.owner.ends_at == NO_END);
+    destroy(v);
+    let mut v = vault_with_ends();
+    renew_at(&mut v, QUARTER, OWNER);
+    assert!(v.generation == 2 && v.base == 2 && v.members[0].until == 1 && v.members[1].until == 0);
+    // A mark stays as it is.
+    renew_at(&mut v, 2 * QUARTER, OWNER);
+    assert!(v.generation == 3 && v.base == 3 && v.members[0].until == 1 && v.members[1].until == 2);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = ENotOwner)]
+fun a_member_cannot_renew() {
+    let mut v = vault_with_ends();
+    renew_at(&mut v, 0, ANNA);
+    destroy(v);
+}
+
+#[test]
+fun an_ended_one_is_added_anew() {
+    let mut v = vault_with_ends();
+    add_at(&mut v, ANNA, key(5), 4 * QUARTER, QUARTER, OWNER);
+    assert!(v.generation == 2 && v.members.length() == 2 && v.former.length() == 1);
+    assert!(v.former[0] == Former { chain_address: ANNA, signing_key: key(2), since: 1, until: 1, ends_at: QUARTER });
+    assert!(v.members[1].chain_address == ANNA && v.members[1].since == 2 && v.members[1].ends_at == 4 * QUARTER);
+    // One that was marked before keeps its mark.
+    renew_at(&mut v, 2 * QUARTER, OWNER);
+    renew_at(&mut v, 2 * QUARTER, OWNER);
+    add_at(&mut v, BEN, key(6), NO_END, 2 * QUARTER, OWNER);
+    assert!(v.generation == 5 && v.former[1].until == 2 && v.former[1].chain_address == BEN);
+    destroy(v);
+}
+
+#[test]
+fun sweeps_what_is_marked() {
+    let mut v = vault_with_ends();
+    sweep(&mut v, &from_sender(OWNER));
+    renew_at(&mut v, QUARTER, OWNER);
+    sweep(&mut v, &from_sender(BEN));
+    assert!(v.generation == 2 && v.members.length() == 1 && v.members[0].chain_address == BEN);
+    assert!(v.former == vector[Former { chain_address: ANNA, signing_key: key(2), since: 1, until: 1, ends_at: QUARTER }]);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = ENotMember)]
+fun a_stranger_sweeps_nothing() {
+    let mut v = vault_with_ends();
+    sweep(&mut v, &from_sender(EVE));
+    destroy(v);
+}
+
+#[test]
+fun sweeps_fifty_at_once_and_a_full_list_by_itself() {
+    let mut v = vault_of(OWNER);
+    fill_members(&mut v, 1000);
+    let mut at = 0;
+    while (at < 60) {
+        v.members[at].ends_at = QUARTER;
+        at = at + 1;
+    };
+    add_at(&mut v, ANNA, key(2), NO_END, QUARTER, OWNER);
+    assert!(v.generation == 2 && v.members.length() == 951 && v.members[950].chain_address == ANNA);
+    assert!(v.members[950].since == 2);
+    sweep(&mut v, &from_sender(OWNER));
+    assert!(v.members.length() == 941);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = EEnded)]
+fun an_ended_one_sets_no_key() {
+    let mut v = vault_with_ends();
+    set_key_at(&mut v, key(9), QUARTER, ANNA);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = EEnded)]
+fun a_marked_one_sets_no_key() {
+    let mut v = vault_with_ends();
+    renew_at(&mut v, QUARTER, OWNER);
+    set_key_at(&mut v, key(9), 0, ANNA);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = EEnded)]
+fun an_ended_one_accepts_nothing() {
+    let mut v = vault_with_ends();
+    offer_ownership(&mut v, ANNA, &from_sender(OWNER));
+    accept_at(&mut v, key(9), QUARTER, ANNA);
+    destroy(v);
+}
+
+#[test]
+fun a_mark_withdraws_an_offer() {
+    let mut v = vault_with_ends();
+    offer_ownership(&mut v, BEN, &from_sender(OWNER));
+    renew_at(&mut v, QUARTER, OWNER);
+    assert!(v.offered == option::some(BEN));
+    renew_at(&mut v, 2 * QUARTER, OWNER);
+    assert!(v.offered == option::none());
+    // One that is made afterwards does not outlive the entry.
+    offer_ownership(&mut v, ANNA, &from_sender(OWNER));
+    sweep(&mut v, &from_sender(OWNER));
+    assert!(v.offered == option::none() && v.members == vector[]);
     destroy(v);
 }
 
@@ -230,13 +564,82 @@ fun identity(v: &Vault, generation: vector<u8>, nonce_length: u64): vector<u8> {
         id.push_back(generation[at]);
         at = at + 1;
     };
-    while (id.length() < 40 + nonce_length) id.push_back(0xff);
+    // No end has passed.
+    while (id.length() < 48) id.push_back(0);
+    while (id.length() < 48 + nonce_length) id.push_back(0xff);
     id
+}
+
+/// Generation 1, after an end: its last four bytes.
+fun identity_after(v: &Vault, after: vector<u8>): vector<u8> {
+    let mut id = identity(v, x"0000000000000001", 16);
+    let mut at = 0;
+    while (at < 4) {
+        *&mut id[44 + at] = after[at];
+        at = at + 1;
+    };
+    id
+}
+
+fun approve_after(after: vector<u8>, at: u64, now: u64, sender: address) {
+    let v = vault_with_ends();
+    approve_at(identity_after(&v, after), &v, at, now, sender);
+    destroy(v);
+}
+
+#[test]
+fun approves_until_the_end() {
+    approve_after(x"00000000", 0, QUARTER - 1, ANNA);
+    // 900,000: ANNA's end.
+    approve_after(x"000dbba0", 1, QUARTER, BEN);
+    approve_after(x"000dbba0", 0, 2 * QUARTER - 1, BEN);
+    approve_after(x"000dbba0", 0, QUARTER, OWNER);
+}
+
+#[test]
+fun finds_a_member_whatever_the_hint() {
+    approve_after(x"00000000", 0, 0, BEN);
+    approve_after(x"00000000", 1, 0, ANNA);
+    approve_after(x"00000000", 2, 0, BEN);
+    approve_after(x"00000000", NO_END, 0, BEN);
+}
+
+#[test, expected_failure(abort_code = ENoAccess)]
+fun a_hint_makes_nobody_a_member() {
+    approve_after(x"00000000", 0, 0, EVE);
+}
+
+#[test, expected_failure(abort_code = EEnded)]
+fun refuses_an_ended_member() {
+    approve_after(x"00000000", 0, QUARTER, ANNA);
+}
+
+#[test, expected_failure(abort_code = EEnded)]
+fun refuses_an_ended_member_the_place_after_its_end() {
+    approve_after(x"000dbba0", 0, QUARTER, ANNA);
+}
+
+#[test, expected_failure(abort_code = EEnded)]
+fun refuses_a_marked_member_by_a_clock_that_is_late() {
+    let mut v = vault_with_ends();
+    renew_at(&mut v, QUARTER, OWNER);
+    approve_at(identity(&v, x"0000000000000001", 16), &v, 0, 0, ANNA);
+    destroy(v);
+}
+
+#[test, expected_failure(abort_code = ELaterEnd)]
+fun refuses_an_end_to_come() {
+    approve_after(x"000dbba0", 1, QUARTER - 1, BEN);
+}
+
+#[test, expected_failure(abort_code = EBadIdentity)]
+fun refuses_a_place_between_two_quarters() {
+    approve_after(x"000dbba1", 1, 2 * QUARTER - 1, BEN);
 }
 
 fun approve(sender: address, generation: vector<u8>, nonce_length: u64) {
     let v = vault_with_members();
-    seal_approve(identity(&v, generation, nonce_length), &v, &from_sender(sender));
+    approve_at(identity(&v, generation, nonce_length), &v, 0, 0, sender);
     destroy(v);
 }
 
@@ -250,13 +653,12 @@ fun approves_owner_and_members() {
 #[test]
 fun approves_every_generation_so_far() {
     let mut v = vault_with_members();
-    let mut ben = from_sender(BEN);
     v.generation = 0x0102030405060708;
-    seal_approve(identity(&v, x"0102030405060708", 16), &v, &ben);
-    seal_approve(identity(&v, x"0000000000000001", 16), &v, &ben);
+    approve_at(identity(&v, x"0102030405060708", 16), &v, 0, 0, BEN);
+    approve_at(identity(&v, x"0000000000000001", 16), &v, 0, 0, BEN);
     destroy(v);
-    let v = new(vector[], false, &mut ben);
-    seal_approve(identity(&v, x"0000000000000001", 16), &v, &ben);
+    let v = vault_of(BEN);
+    approve_at(identity(&v, x"0000000000000001", 16), &v, 0, 0, BEN);
     destroy(v);
 }
 
@@ -268,8 +670,8 @@ fun refuses_a_stranger() {
 #[test, expected_failure(abort_code = ENoAccess)]
 fun refuses_a_removed_member() {
     let mut v = vault_with_members();
-    remove(&mut v, ANNA, &from_sender(OWNER));
-    seal_approve(identity(&v, x"0000000000000001", 16), &v, &from_sender(ANNA));
+    remove_at(&mut v, ANNA, 0, OWNER);
+    approve_at(identity(&v, x"0000000000000001", 16), &v, 0, 0, ANNA);
     destroy(v);
 }
 
@@ -277,8 +679,8 @@ fun refuses_a_removed_member() {
 fun refuses_the_old_owner() {
     let mut v = vault_with_members();
     offer_ownership(&mut v, ANNA, &from_sender(OWNER));
-    accept_ownership(&mut v, vector[], &from_sender(ANNA));
-    seal_approve(identity(&v, x"0000000000000001", 16), &v, &from_sender(OWNER));
+    accept_at(&mut v, vector[], 0, ANNA);
+    approve_at(identity(&v, x"0000000000000001", 16), &v, 0, 0, OWNER);
     destroy(v);
 }
 
@@ -286,7 +688,7 @@ fun refuses_the_old_owner() {
 fun refuses_whom_the_vault_was_only_offered_to() {
     let mut v = vault_with_members();
     offer_ownership(&mut v, EVE, &from_sender(OWNER));
-    seal_approve(identity(&v, x"0000000000000001", 16), &v, &from_sender(EVE));
+    approve_at(identity(&v, x"0000000000000001", 16), &v, 0, 0, EVE);
     destroy(v);
 }
 
@@ -318,7 +720,7 @@ fun refuses_a_shorter_identity() {
 #[test, expected_failure(abort_code = EBadIdentity)]
 fun refuses_an_empty_identity() {
     let v = vault_with_members();
-    seal_approve(vector[], &v, &from_sender(OWNER));
+    approve_at(vector[], &v, 0, 0, OWNER);
     destroy(v);
 }
 
@@ -326,7 +728,7 @@ fun refuses_an_empty_identity() {
 fun refuses_the_identity_of_another_vault() {
     let mut ctx = from_sender(OWNER);
     let (v, other) = (new(vector[], false, &mut ctx), new(vector[], false, &mut ctx));
-    seal_approve(identity(&other, x"0000000000000001", 16), &v, &ctx);
+    approve_at(identity(&other, x"0000000000000001", 16), &v, 0, 0, OWNER);
     destroy(v);
     destroy(other);
 }
@@ -336,14 +738,14 @@ fun refuses_the_identity_of_another_vault() {
 #[test, expected_failure(abort_code = ENotOwner)]
 fun a_member_cannot_add() {
     let mut v = vault_with_members();
-    add(&mut v, EVE, vector[], &from_sender(ANNA));
+    add_for_good(&mut v, EVE, vector[], ANNA);
     destroy(v);
 }
 
 #[test, expected_failure(abort_code = ENotOwner)]
 fun a_member_cannot_remove() {
     let mut v = vault_with_members();
-    remove(&mut v, BEN, &from_sender(ANNA));
+    remove_at(&mut v, BEN, 0, ANNA);
     destroy(v);
 }
 
@@ -365,8 +767,8 @@ fun a_member_cannot_raise_the_floor() {
 fun the_old_owner_cannot_add() {
     let mut v = vault_with_members();
     offer_ownership(&mut v, ANNA, &from_sender(OWNER));
-    accept_ownership(&mut v, vector[], &from_sender(ANNA));
-    add(&mut v, EVE, vector[], &from_sender(OWNER));
+    accept_at(&mut v, vector[], 0, ANNA);
+    add_for_good(&mut v, EVE, vector[], OWNER);
     destroy(v);
 }
 
@@ -375,14 +777,14 @@ fun the_old_owner_cannot_add() {
 #[test, expected_failure(abort_code = EAlreadyMember)]
 fun adds_nobody_twice() {
     let mut v = vault_with_members();
-    add(&mut v, ANNA, key(3), &from_sender(OWNER));
+    add_for_good(&mut v, ANNA, key(3), OWNER);
     destroy(v);
 }
 
 #[test, expected_failure(abort_code = EIsOwner)]
 fun the_owner_is_no_member() {
     let mut v = vault_with_members();
-    add(&mut v, OWNER, vector[], &from_sender(OWNER));
+    add_for_good(&mut v, OWNER, vector[], OWNER);
     destroy(v);
 }
 
@@ -390,35 +792,35 @@ fun the_owner_is_no_member() {
 fun holds_no_more_than_a_thousand() {
     let mut v = vault_of(OWNER);
     fill_members(&mut v, 1000);
-    add(&mut v, ANNA, vector[], &from_sender(OWNER));
+    add_for_good(&mut v, ANNA, vector[], OWNER);
     destroy(v);
 }
 
 #[test, expected_failure(abort_code = ENotMember)]
 fun removes_no_stranger() {
     let mut v = vault_with_members();
-    remove(&mut v, EVE, &from_sender(OWNER));
+    remove_at(&mut v, EVE, 0, OWNER);
     destroy(v);
 }
 
 #[test, expected_failure(abort_code = ENotMember)]
 fun does_not_remove_the_owner() {
     let mut v = vault_with_members();
-    remove(&mut v, OWNER, &from_sender(OWNER));
+    remove_at(&mut v, OWNER, 0, OWNER);
     destroy(v);
 }
 
 #[test, expected_failure(abort_code = ENotMember)]
 fun a_stranger_cannot_leave() {
     let mut v = vault_with_members();
-    leave(&mut v, &from_sender(EVE));
+    leave_at(&mut v, 0, EVE);
     destroy(v);
 }
 
 #[test, expected_failure(abort_code = EIsOwner)]
 fun the_owner_cannot_leave() {
     let mut v = vault_with_members();
-    leave(&mut v, &from_sender(OWNER));
+    leave_at(&mut v, 0, OWNER);
     destroy(v);
 }
 
@@ -434,14 +836,14 @@ fun adds_with_no_long_key() {
     let mut v = vault_of(OWNER);
     let mut long = key(1);
     long.push_back(1);
-    add(&mut v, ANNA, long, &from_sender(OWNER));
+    add_for_good(&mut v, ANNA, long, OWNER);
     destroy(v);
 }
 
 #[test, expected_failure(abort_code = EBadSigningKey)]
 fun sets_no_short_key() {
     let mut v = vault_of(OWNER);
-    set_signing_key(&mut v, x"0102", &from_sender(OWNER));
+    set_key_at(&mut v, x"0102", 0, OWNER);
     destroy(v);
 }
 
@@ -449,21 +851,21 @@ fun sets_no_short_key() {
 fun accepts_with_no_short_key() {
     let mut v = vault_of(OWNER);
     offer_ownership(&mut v, EVE, &from_sender(OWNER));
-    accept_ownership(&mut v, x"01", &from_sender(EVE));
+    accept_at(&mut v, x"01", 0, EVE);
     destroy(v);
 }
 
 #[test, expected_failure(abort_code = ENotMember)]
 fun a_stranger_sets_no_key() {
     let mut v = vault_with_members();
-    set_signing_key(&mut v, key(9), &from_sender(EVE));
+    set_key_at(&mut v, key(9), 0, EVE);
     destroy(v);
 }
 
 fun replace_often(v: &mut Vault, member: address, times: u8) {
     let mut at = 0;
     while (at < times) {
-        set_signing_key(v, key(100 + at), &from_sender(member));
+        set_key_at(v, key(100 + at), 0, member);
         at = at + 1;
     };
 }
@@ -475,7 +877,7 @@ fun replaces_sixteen_keys() {
     replace_often(&mut v, OWNER, 16);
     assert!(v.former.length() == 32 && v.generation == 33);
     // A removal is never held up by it.
-    remove(&mut v, ANNA, &from_sender(OWNER));
+    remove_at(&mut v, ANNA, 0, OWNER);
     destroy(v);
 }
 
@@ -491,7 +893,7 @@ fun replaces_no_seventeenth_key() {
 #[test, expected_failure(abort_code = ENotOffered)]
 fun accepts_nothing_that_was_not_offered() {
     let mut v = vault_with_members();
-    accept_ownership(&mut v, vector[], &from_sender(ANNA));
+    accept_at(&mut v, vector[], 0, ANNA);
     destroy(v);
 }
 
@@ -499,7 +901,7 @@ fun accepts_nothing_that_was_not_offered() {
 fun accepts_no_offer_to_another() {
     let mut v = vault_with_members();
     offer_ownership(&mut v, ANNA, &from_sender(OWNER));
-    accept_ownership(&mut v, vector[], &from_sender(BEN));
+    accept_at(&mut v, vector[], 0, BEN);
     destroy(v);
 }
 
@@ -508,7 +910,7 @@ fun accepts_no_withdrawn_offer() {
     let mut v = vault_with_members();
     offer_ownership(&mut v, ANNA, &from_sender(OWNER));
     offer_ownership(&mut v, OWNER, &from_sender(OWNER));
-    accept_ownership(&mut v, vector[], &from_sender(ANNA));
+    accept_at(&mut v, vector[], 0, ANNA);
     destroy(v);
 }
 
@@ -516,8 +918,8 @@ fun accepts_no_withdrawn_offer() {
 fun accepts_no_offer_twice() {
     let mut v = vault_with_members();
     offer_ownership(&mut v, ANNA, &from_sender(OWNER));
-    accept_ownership(&mut v, vector[], &from_sender(ANNA));
-    accept_ownership(&mut v, vector[], &from_sender(ANNA));
+    accept_at(&mut v, vector[], 0, ANNA);
+    accept_at(&mut v, vector[], 0, ANNA);
     destroy(v);
 }
 
@@ -531,7 +933,7 @@ fun raises_no_floor_above_the_generation() {
 #[test, expected_failure(abort_code = EFloorLowered)]
 fun lowers_no_floor() {
     let mut v = vault_with_members();
-    remove(&mut v, ANNA, &from_sender(OWNER));
+    remove_at(&mut v, ANNA, 0, OWNER);
     raise_floor(&mut v, 2, &from_sender(OWNER));
     raise_floor(&mut v, 1, &from_sender(OWNER));
     destroy(v);

@@ -3,6 +3,7 @@ import type { SuiClientTypes } from "@mysten/sui/client";
 import type { SuiGrpcClient } from "@mysten/sui/grpc";
 import { Transaction } from "@mysten/sui/transactions";
 import { toHex } from "@mysten/sui/utils";
+import { CLOCK } from "../clock.ts";
 import { ABORT_CODES, FUNCTIONS, MODULE } from "../package/names.ts";
 
 /** One identity of a vault's keys. */
@@ -11,9 +12,16 @@ export interface Approval {
   readonly identity: Uint8Array;
 }
 
+/** What a question names of a vault object besides its id. */
+export interface VaultLocation {
+  /** The version in which it was shared; it never changes, so it can be kept with the vault. */
+  readonly initialSharedVersion: bigint;
+  /** The caller's place in the list of members, as far as it is known: a wrong one costs gas, and changes no answer. */
+  readonly at: bigint;
+}
+
 export interface VaultObjects {
-  /** The version in which the vault object was shared; it never changes, so it can be kept with the vault. */
-  initialSharedVersion(vault: Uint8Array): Promise<bigint>;
+  locate(vault: Uint8Array): Promise<VaultLocation>;
 }
 
 /** Every input is named in full, so that building it asks nobody. */
@@ -24,7 +32,7 @@ export async function buildApproval(
 ): Promise<Transaction> {
   const transaction = new Transaction();
   for (const { vault, identity } of approvals) {
-    const initialSharedVersion = await vaultObjects.initialSharedVersion(vault);
+    const { initialSharedVersion, at } = await vaultObjects.locate(vault);
     const object = {
       objectId: `0x${toHex(vault)}`,
       initialSharedVersion: initialSharedVersion.toString(),
@@ -32,7 +40,12 @@ export async function buildApproval(
     };
     transaction.moveCall({
       target: `${packageId}::${MODULE}::${FUNCTIONS.sealApprove}`,
-      arguments: [transaction.pure.vector("u8", [...identity]), transaction.sharedObjectRef(object)],
+      arguments: [
+        transaction.pure.vector("u8", [...identity]),
+        transaction.sharedObjectRef(object),
+        transaction.pure.u64(at),
+        transaction.sharedObjectRef(CLOCK),
+      ],
     });
   }
   return transaction;
@@ -43,8 +56,10 @@ export type ApprovalVerdict =
   | "granted"
   /** The address is neither owner nor member. */
   | "refused"
+  /** It was a member, whose end has come. */
+  | "ended"
   /** The vault is younger here than the key. */
-  | "later_generation"
+  | "later_place"
   | "vault_missing"
   /** More than any transaction may compute, in one piece. */
   | "too_costly"
@@ -85,7 +100,8 @@ function verdictOf(status: SuiClientTypes.ExecutionStatus): ApprovalVerdict {
   if (/insufficient ?gas/i.test(status.error.message)) return "too_costly";
   const code = status.error.MoveAbort?.abortCode ?? null;
   if (code === String(ABORT_CODES.ENoAccess)) return "refused";
-  if (code === String(ABORT_CODES.ELaterGeneration)) return "later_generation";
+  if (code === String(ABORT_CODES.EEnded)) return "ended";
+  if (code === String(ABORT_CODES.ELaterGeneration) || code === String(ABORT_CODES.ELaterEnd)) return "later_place";
   return "malformed";
 }
 

@@ -37,10 +37,12 @@ function classifyByChain({ verdict, stale }: ChainOpinion, cause: unknown): Chai
       return null;
     case "refused":
       return new ChainError("not_a_member", { cause });
+    case "ended":
+      return new ChainError("membership_ended", { cause });
     case "vault_missing":
       return new ChainError("vault_not_found", { cause });
-    case "later_generation":
-      // The record is signed by a member of that generation, so the generation is there: this node has not seen it.
+    case "later_place":
+      // The record is signed by a member of that place, so the place is there: this node has not seen it.
       return new ChainError("chain_stale", { cause });
     case "malformed":
       return new ChainError("network_changed", { cause });

@@ -1,8 +1,8 @@
 /** The bytes that bind a sealed vault key to its place (encryption design §2; file-format §7). */
 import type { KeyPlace } from "@coffer/crypto";
 
-/** vault(32) ‖ generation(8) ‖ random(16). */
-export const IDENTITY_BYTES = 56;
+/** vault(32) ‖ generation(8) ‖ after(8) ‖ random(16). */
+export const IDENTITY_BYTES = 64;
 const NONCE_BYTES = 16;
 const AAD_LABEL = "coffer/vault-key/v1";
 
@@ -17,15 +17,15 @@ export function freshIdentity(place: KeyPlace): Uint8Array {
   return identity;
 }
 
-/** What every identity of the place begins with: vault ‖ generation. */
-export function identityStart({ vault, generation }: KeyPlace): Uint8Array {
-  return joinBytes(vault, encodeU64(generation));
+/** What every identity of the place begins with: vault ‖ generation ‖ after. */
+export function identityStart({ vault, generation, after }: KeyPlace): Uint8Array {
+  return joinBytes(vault, encodeU64(generation), encodeU64(after));
 }
 
-/** label ‖ 00 ‖ vault ‖ generation ‖ creator. */
+/** label ‖ 00 ‖ vault ‖ generation ‖ after ‖ creator. */
 export function associatedData(place: KeyPlace): Uint8Array {
   const label = new TextEncoder().encode(AAD_LABEL);
-  return joinBytes(label, new Uint8Array(1), place.vault, encodeU64(place.generation), place.creator);
+  return joinBytes(label, new Uint8Array(1), identityStart(place), place.creator);
 }
 
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {

@@ -1,7 +1,7 @@
 /** The worker's side: the key wrap itself. Imported by anything but a worker of this package it does nothing. */
 import { parentPort, workerData } from "node:worker_threads";
 import { openChain } from "../chain.ts";
-import { sealVaultKeyWrap, type SealKeyWrap } from "../key-wrap/index.ts";
+import { sealVaultKeyWrap, type SealKeyWrap, type VaultLocation } from "../key-wrap/index.ts";
 import { Conversation } from "./conversation.ts";
 import type { Call, Question, WorkerStart } from "./worker-messages.ts";
 
@@ -30,8 +30,7 @@ function openKeyWrap(start: WorkerStart, conversation: Conversation<Question, Ca
       signTransaction: async () => await Promise.reject(new TypeError("a key wrap signs no transaction")),
     },
     vaultObjects: {
-      initialSharedVersion: async (vault) =>
-        (await conversation.ask({ method: "initialSharedVersion", vault })) as bigint,
+      locate: async (vault) => (await conversation.ask({ method: "locate", vault })) as VaultLocation,
     },
   });
 }

@@ -90,8 +90,8 @@ async function answer({ signer, vaultObjects }: WorkerKeyWrapOptions, question: 
   switch (question.method) {
     case "signPersonalMessage":
       return await signer.signPersonalMessage(question.message);
-    case "initialSharedVersion":
-      return await vaultObjects.initialSharedVersion(question.vault);
+    case "locate":
+      return await vaultObjects.locate(question.vault);
   }
 }
 

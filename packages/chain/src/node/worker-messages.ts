@@ -18,7 +18,7 @@ export type Call =
 /** What the worker cannot do itself: sign, and look vaults up. */
 export type Question =
   | { readonly method: "signPersonalMessage"; readonly message: Uint8Array }
-  | { readonly method: "initialSharedVersion"; readonly vault: Uint8Array };
+  | { readonly method: "locate"; readonly vault: Uint8Array };
 
 /** Calls go to the worker and questions come from it; either is answered under its number. */
 export type Message<Asked> =

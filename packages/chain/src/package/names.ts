@@ -5,9 +5,12 @@ export const MODULE = "vault";
 export const FUNCTIONS = {
   create: "create",
   add: "add",
+  setUntil: "set_until",
   remove: "remove",
   leave: "leave",
   setSigningKey: "set_signing_key",
+  renew: "renew",
+  sweep: "sweep",
   offerOwnership: "offer_ownership",
   acceptOwnership: "accept_ownership",
   raiseFloor: "raise_floor",
@@ -32,6 +35,9 @@ export const ABORT_CODES = {
   ELaterGeneration: 12,
   ENoAccess: 13,
   ETooManyKeys: 14,
+  EBadEnd: 15,
+  EEnded: 16,
+  ELaterEnd: 17,
 } as const;
 
 export type AbortName = keyof typeof ABORT_CODES;

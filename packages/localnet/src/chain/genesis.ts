@@ -6,7 +6,6 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { placeModule } from "../move/bytecode.ts";
 import { readModule } from "../move/module.ts";
 import { FRAMEWORK } from "../move/types.ts";
-import { CLOCK_ID } from "./inputs.ts";
 import { coinContents, COIN_OF_SUI, deriveId, makeObject, type NewObject, type StoredObject } from "./objects.ts";
 
 const seed = (name: string) => sha256(new TextEncoder().encode(`coffer localnet ${name}`));
@@ -58,6 +57,8 @@ export function cofferPackage(): StoredObject {
   } as const;
   return makeObject({ ...system(PACKAGE_ID, { kind: "immutable" }), data });
 }
+
+export const CLOCK_ID = `0x${"6".padStart(64, "0")}`;
 
 /** The clock as of a time, in milliseconds since 1970. */
 export function clockObject(time: number, version: bigint): StoredObject {

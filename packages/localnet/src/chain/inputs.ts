@@ -2,6 +2,7 @@
 import type { StoredObject } from "./objects.ts";
 import { balanceOf, COIN_OF_SUI } from "./objects.ts";
 import { renderType } from "../move/types.ts";
+import { CLOCK_ID, clockObject } from "./genesis.ts";
 import { MissingObjectError, RefusedError } from "./failures.ts";
 import { MAX_GAS_BUDGET, minimumBudget, REFERENCE_GAS_PRICE } from "./gas.ts";
 import type { Access } from "./slots.ts";
@@ -14,19 +15,26 @@ export interface InputObject {
 
 type Objects = ReadonlyMap<string, StoredObject>;
 
-export const CLOCK_ID = `0x${"6".padStart(64, "0")}`;
+/** What a node sees when a transaction runs. */
+interface Moment {
+  readonly objects: Objects;
+  /** Milliseconds since 1970. */
+  checkpointTime(): number;
+}
+
 const MAX_GAS_OBJECTS = 256;
 
 /** The objects of the inputs, by the inputs' places; null for bytes. With `asOwner` null, anybody's objects are let through. */
-export function loadInputs(objects: Objects, form: Programmable, asOwner: string | null): (InputObject | null)[] {
-  const loaded = form.inputs.map((input) => loadInput(objects, input, asOwner));
+export function loadInputs(view: Moment, form: Programmable, asOwner: string | null): (InputObject | null)[] {
+  const loaded = form.inputs.map((input) => loadInput(view, input, asOwner));
   const ids = loaded.flatMap((input) => (input === null ? [] : [input.stored.id]));
   if (new Set(ids).size !== ids.length)
     throw new RefusedError("Mutable object cannot appear more than once in one transaction");
   return loaded;
 }
 
-function loadInput(objects: Objects, input: CallArg, asOwner: string | null): InputObject | null {
+function loadInput(view: Moment, input: CallArg, asOwner: string | null): InputObject | null {
+  const { objects } = view;
   if (input.$kind === "Pure") return null;
   if (input.$kind !== "Object") throw new RefusedError(`the local chain has no ${input.$kind}`, "UNIMPLEMENTED");
   const { Object: argument } = input;
@@ -42,7 +50,9 @@ function loadInput(objects: Objects, input: CallArg, asOwner: string | null): In
     throw new RefusedError(`Object ${objectId} was not shared at version ${initialSharedVersion}`);
   }
   if (mutable && objectId === CLOCK_ID) throw new RefusedError("the clock cannot be taken mutably");
-  return { stored, access: mutable ? "shared-mutable" : "shared-read" };
+  // Every checkpoint of a real chain sets it, also one that holds no transaction: what is stored is as old as the last one here.
+  const current = objectId === CLOCK_ID ? clockObject(view.checkpointTime(), stored.version) : stored;
+  return { stored: current, access: mutable ? "shared-mutable" : "shared-read" };
 }
 
 /** @throws RefusedError when the version or the digest is not the object's current one. */

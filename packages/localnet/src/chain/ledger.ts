@@ -2,8 +2,7 @@
 import { toBase58 } from "@mysten/bcs";
 import { type FindModule, type Layouts, layoutsOf } from "../move/layouts.ts";
 import { type MoveModule, readModule } from "../move/module.ts";
-import { clockObject, cofferPackage, genesisObjects, isCofferPackage, PACKAGE_ID } from "./genesis.ts";
-import { CLOCK_ID } from "./inputs.ts";
+import { CLOCK_ID, clockObject, cofferPackage, genesisObjects, isCofferPackage, PACKAGE_ID } from "./genesis.ts";
 import type { Packages } from "./executor.ts";
 import type { StoredObject } from "./objects.ts";
 import type { Outcome } from "./outcome.ts";

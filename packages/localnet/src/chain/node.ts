@@ -30,7 +30,7 @@ export async function checkSigned(
       throw new RefusedError("the transaction names no gas coins; the local chain has no address balances");
     }
     const gasCoins = loadGas(view.objects, form);
-    const inputs = loadInputs(view.objects, form, form.sender);
+    const inputs = loadInputs(view, form, form.sender);
     return executeTransaction(view, { form, digest: transactionDigest(bytes), inputs, gasCoins });
   };
   // Signatures are verified while other transactions run: everything about objects is checked in the same turn as it runs.
@@ -47,7 +47,7 @@ export function simulate(view: LedgerView, form: TransactionForm, { checks }: Si
   const digest = transactionDigest(encodeTransaction(form));
   if (checks) checkExpiration(form, view);
   const gasCoins: StoredObject[] = checks ? loadGas(view.objects, form) : [];
-  const inputs: (InputObject | null)[] = loadInputs(view.objects, form, checks ? form.sender : null);
+  const inputs: (InputObject | null)[] = loadInputs(view, form, checks ? form.sender : null);
   return executeTransaction(view, { form, digest, inputs, gasCoins });
 }
 

@@ -9,7 +9,7 @@ import { expect, it } from "vitest";
 import { testPackage } from "../../../../test/kit/move-vm.ts";
 import { encodeValue } from "./bcs-values.ts";
 import { MoveAbortError, MovePrimitiveError } from "./errors.ts";
-import { contextValue, frameworkFor } from "./framework.ts";
+import { contextValue, frameworkFor, uid } from "./framework.ts";
 import { INSTRUCTIONS } from "./instructions/index.ts";
 import { type Layouts, layoutsOf } from "./layouts.ts";
 import { GasMeter } from "./gas-meter.ts";
@@ -19,51 +19,61 @@ import type { MoveType } from "./types.ts";
 import { asStruct, bytesValue, copyOf, integer, type MoveValue } from "./values.ts";
 import type { Step } from "./frame.ts";
 
+/** The end of a membership that has none. */
+const NO_END = (1n << 64n) - 1n;
+
 const SEQUENCES = process.env["COFFER_TEST_COUNTS"] === "full" ? 60 : 8;
 
 /** Who acts: the owner of the moment, or one of a few. */
 type Who = number | "owner";
 
-type Act =
+/** `now` is the clock's time, in quarters of an hour; -1 as an end is none. */
+type Act = { readonly by: Who; readonly now: number } & (
   | {
-      readonly name: "add" | "remove" | "offer_ownership";
+      readonly name: "add" | "set_until" | "remove" | "offer_ownership";
       readonly whom: number;
       readonly key: number;
-      readonly by: Who;
+      readonly end: number;
     }
-  | { readonly name: "leave" | "set_signing_key" | "accept_ownership"; readonly key: number; readonly by: Who }
-  | { readonly name: "raise_floor"; readonly floor: number; readonly by: Who }
-  | { readonly name: "seal_approve"; readonly id: readonly number[]; readonly by: Who };
+  | { readonly name: "leave" | "set_signing_key" | "accept_ownership"; readonly key: number }
+  | { readonly name: "renew" | "sweep" }
+  | { readonly name: "raise_floor"; readonly floor: number }
+  | { readonly name: "seal_approve"; readonly id: readonly number[]; readonly at: number }
+);
+
+const QUARTER = 900_000;
+const TIMELESS: ReadonlySet<string> = new Set(["offer_ownership", "sweep", "raise_floor"]);
 
 const who = fc.oneof({ weight: 3, arbitrary: fc.constant("owner" as const) }, { weight: 2, arbitrary: fc.nat(4) });
 const key = fc.constantFrom(0, 0, 1, 2, 3, -1);
-/** The vault's id or another's, a generation up to 4, and whatever length comes of it. */
+const u64 = (value: number): number[] =>
+  Array.from({ length: 8 }, (_, at) => Math.floor(value / 256 ** (7 - at)) % 256);
+/** The vault's id or another's, a generation up to 4, an end, and whatever length comes of it. */
 const identity = fc
-  .tuple(fc.constantFrom(1, 1, 1, 2), fc.nat(4), fc.constantFrom(16, 16, 16, 15))
-  .map(([last, generation, nonce]) => [
-    ...new Array<number>(31).fill(0),
-    last,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    generation,
-    ...new Array<number>(nonce).fill(7),
+  .tuple(fc.constantFrom(1, 1, 1, 2), fc.nat(4), fc.constantFrom(0, 0, 1, 2, 1.5), fc.constantFrom(16, 16, 16, 15))
+  .map(([last, generation, after, nonce]) => [
+    ...[...new Array<number>(31).fill(0), last],
+    ...[...u64(generation), ...u64(after * QUARTER), ...new Array<number>(nonce).fill(7)],
   ]);
+const by = who;
+/** Time passes, and some nodes are behind. */
+const now = fc.constantFrom(0, 0, 1, 2, 3);
+const end = fc.constantFrom(-1, 1, 2, 3, 4, 1.5);
 const act: fc.Arbitrary<Act> = fc.oneof(
   {
     weight: 5,
-    arbitrary: fc.record({ name: fc.constantFrom("add", "remove", "offer_ownership"), whom: fc.nat(4), key, by: who }),
+    arbitrary: fc.record({
+      name: fc.constantFrom("add", "add", "set_until", "remove", "offer_ownership"),
+      ...{ whom: fc.nat(4), key, end, by, now },
+    }),
   },
   {
     weight: 3,
-    arbitrary: fc.record({ name: fc.constantFrom("leave", "set_signing_key", "accept_ownership"), key, by: who }),
+    arbitrary: fc.record({ name: fc.constantFrom("leave", "set_signing_key", "accept_ownership"), key, by, now }),
   },
-  { weight: 1, arbitrary: fc.record({ name: fc.constant("raise_floor"), floor: fc.nat(5), by: who }) },
-  { weight: 2, arbitrary: fc.record({ name: fc.constant("seal_approve"), id: identity, by: who }) },
+  { weight: 1, arbitrary: fc.record({ name: fc.constantFrom("renew", "sweep"), by, now }) },
+  { weight: 1, arbitrary: fc.record({ name: fc.constant("raise_floor"), floor: fc.nat(5), by, now }) },
+  { weight: 2, arbitrary: fc.record({ name: fc.constant("seal_approve"), id: identity, at: fc.nat(3), by, now }) },
 );
 const sequence = fc.record({
   acts: fc.array(act, { minLength: 12, maxLength: 24 }),
@@ -76,14 +86,20 @@ const move = (bytes: Uint8Array) => `x"${Buffer.from(bytes).toString("hex")}"`;
 
 /** Whatever chance draws, these are done, and the last one is refused. */
 const STRAIGHT: readonly Act[] = [
-  { name: "add", whom: 1, key: 2, by: "owner" },
-  { name: "set_signing_key", key: 3, by: "owner" },
-  { name: "add", whom: 2, key: 0, by: "owner" },
-  { name: "remove", whom: 2, key: 0, by: "owner" },
-  { name: "raise_floor", floor: 1, by: "owner" },
-  { name: "offer_ownership", whom: 1, key: 0, by: "owner" },
-  { name: "accept_ownership", key: 2, by: 1 },
-  { name: "raise_floor", floor: 2, by: 4 },
+  { name: "add", whom: 1, key: 2, end: -1, by: "owner", now: 0 },
+  { name: "set_signing_key", key: 3, by: "owner", now: 0 },
+  { name: "add", whom: 2, key: 0, end: 2, by: "owner", now: 0 },
+  { name: "add", whom: 3, key: 1, end: 1, by: "owner", now: 0 },
+  { name: "set_until", whom: 2, key: 0, end: 3, by: "owner", now: 1 },
+  { name: "renew", by: "owner", now: 1 },
+  { name: "sweep", by: 1, now: 1 },
+  { name: "add", whom: 3, key: 1, end: 2, by: "owner", now: 1 },
+  { name: "remove", whom: 2, key: 0, end: 0, by: "owner", now: 2 },
+  { name: "add", whom: 3, key: 1, end: -1, by: "owner", now: 2 },
+  { name: "raise_floor", floor: 1, by: "owner", now: 0 },
+  { name: "offer_ownership", whom: 1, key: 0, end: 0, by: "owner", now: 0 },
+  { name: "accept_ownership", key: 2, by: 1, now: 2 },
+  { name: "raise_floor", floor: 2, by: 4, now: 0 },
 ];
 
 it("does what the Move VM does, in state and in aborts", async () => {
@@ -102,7 +118,7 @@ it("does what the Move VM does, in state and in aborts", async () => {
 it("would notice one opcode that is wrong", async () => {
   const lessThan: Step = INSTRUCTIONS["Lt"]!;
   const broken = { ...INSTRUCTIONS, Le: lessThan };
-  const upTo: Act[] = [{ name: "raise_floor", floor: 1, by: "owner" }];
+  const upTo: Act[] = [{ name: "raise_floor", floor: 1, by: "owner", now: 0 }];
   expect((await testPackage(extensionOf([playIn(INSTRUCTIONS, { acts: upTo, stopAt: 0 }, 0)]))).passed).toBe(true);
   const wrong = await testPackage(extensionOf([playIn(broken, { acts: upTo, stopAt: 0 }, 0)]));
   expect(wrong.passed).toBe(false);
@@ -110,7 +126,7 @@ it("would notice one opcode that is wrong", async () => {
 });
 
 function extensionOf(tests: readonly string[]): string {
-  return `#[test_only]\nextend module coffer::vault;\nuse sui::tx_context::from_sender;\n${tests.join("\n")}`;
+  return `#[test_only]\nextend module coffer::vault;\nuse sui::clock;\nuse sui::tx_context::from_sender;\n${tests.join("\n")}`;
 }
 
 /** Runs the acts here and writes the test. An act that is refused ends it, once `stopAt` were left out before. */
@@ -121,6 +137,7 @@ function playIn(
 ) {
   const game = new Game(instructions);
   const lines = [`let mut v = new(${move(keyBytes(1))}, false, &mut from_sender(@${addressOf(0)}));`, game.assertion()];
+  lines.unshift(`let mut clock = clock::create_for_testing(&mut from_sender(@${addressOf(9)}));`);
   let refused = 0;
   let expected = "";
   for (const next of acts) {
@@ -136,28 +153,37 @@ function playIn(
     expected = `#[expected_failure(${outcome}, location = coffer::vault)]\n`;
     break;
   }
-  lines.push("std::unit_test::destroy(v);");
+  lines.push("std::unit_test::destroy(v);", "std::unit_test::destroy(clock);");
   return `#[test]\n${expected}fun sequence_${at}() {\n${lines.join("\n")}\n}`;
 }
 
 function callOf(next: Act, by: string): string {
-  const context = `&from_sender(@${by})`;
-  const call = (...more: string[]) => `${next.name}(${["&mut v", ...more, context].join(", ")});`;
+  const set = `clock.set_for_testing(${String(next.now * QUARTER)});`;
+  const last = [...(TIMELESS.has(next.name) ? [] : ["&clock"]), `&from_sender(@${by})`];
+  const call = (...more: string[]) => `${set} ${next.name}(${["&mut v", ...more, ...last].join(", ")});`;
   switch (next.name) {
     case "add":
-      return call(`@${addressOf(next.whom)}`, move(keyBytes(next.key)));
+      return call(`@${addressOf(next.whom)}`, move(keyBytes(next.key)), String(endOf(next.end)));
+    case "set_until":
+      return call(`@${addressOf(next.whom)}`, String(endOf(next.end)));
     case "remove":
     case "offer_ownership":
       return call(`@${addressOf(next.whom)}`);
     case "leave":
+    case "renew":
+    case "sweep":
       return call();
     case "raise_floor":
       return call(String(next.floor));
     case "seal_approve":
-      return `seal_approve(${move(Uint8Array.from(next.id))}, &v, ${context});`;
+      return `${set} seal_approve(${[move(Uint8Array.from(next.id)), "&v", next.at, ...last].join(", ")});`;
     default:
       return call(move(keyBytes(next.key)));
   }
+}
+
+function endOf(end: number): bigint {
+  return end < 0 ? NO_END : BigInt(end * QUARTER);
 }
 
 /** One vault in the interpreter. */
@@ -180,7 +206,7 @@ class Game {
 
   /** The owner's address in the vault's state. */
   owner(): string {
-    const owner = asStruct(asStruct(this.#box[0]!).fields[4]!);
+    const owner = asStruct(asStruct(this.#box[0]!).fields[5]!);
     return owner.fields[0] as string;
   }
 
@@ -192,7 +218,8 @@ class Game {
   act(next: Act, by: string): string | null {
     const before = copyOf(this.#box[0]!);
     try {
-      this.#run(next.name, [...this.#values(next), reference(contextValue(by))]);
+      const clock = TIMELESS.has(next.name) ? [] : [reference(clockValue(next.now * QUARTER))];
+      this.#run(next.name, [...this.#values(next), ...clock, reference(contextValue(by))]);
       return null;
     } catch (error) {
       this.#box[0] = before;
@@ -206,16 +233,20 @@ class Game {
     const vault: MoveValue = { kind: "reference", box: this.#box, at: 0 };
     switch (next.name) {
       case "add":
-        return [vault, addressOf(next.whom), bytesValue(keyBytes(next.key))];
+        return [vault, addressOf(next.whom), bytesValue(keyBytes(next.key)), integer(64, endOf(next.end))];
+      case "set_until":
+        return [vault, addressOf(next.whom), integer(64, endOf(next.end))];
       case "remove":
       case "offer_ownership":
         return [vault, addressOf(next.whom)];
       case "leave":
+      case "renew":
+      case "sweep":
         return [vault];
       case "raise_floor":
         return [vault, integer(64, BigInt(next.floor))];
       case "seal_approve":
-        return [bytesValue(Uint8Array.from(next.id)), vault];
+        return [bytesValue(Uint8Array.from(next.id)), vault, integer(64, BigInt(next.at))];
       default:
         return [vault, bytesValue(keyBytes(next.key))];
     }
@@ -238,6 +269,11 @@ class Game {
       values,
     );
   }
+}
+
+/** The chain's clock: a UID and the time. */
+function clockValue(time: number): MoveValue {
+  return { kind: "struct", fields: [uid(addressOf(9)), integer(64, BigInt(time))] };
 }
 
 function reference(value: MoveValue): MoveValue {

@@ -55,6 +55,10 @@ const SHIMS: Readonly<Record<string, Shim>> = {
     const [address] = asStruct(innerOf(id)).fields;
     return [bytesValue(Buffer.from(asAddress(given(address)).slice(2), "hex"))];
   },
+  [`${FRAMEWORK}::clock::timestamp_ms`]: (_effects, [clock]) => {
+    const [, time] = asStruct(referent(given(clock))).fields;
+    return [given(time)];
+  },
   [`${FRAMEWORK}::tx_context::sender`]: (_effects, [context]) => {
     const [sender] = asStruct(referent(given(context))).fields;
     return [given(sender)];
@@ -76,6 +80,7 @@ const COSTS: Readonly<Record<string, Cost>> = {
   [`${FRAMEWORK}::object::new`]: [12, 7, 110],
   [`${FRAMEWORK}::object::uid_to_inner`]: [4, 3, 50],
   [`${FRAMEWORK}::object::uid_to_bytes`]: [5, 4, 58],
+  [`${FRAMEWORK}::clock::timestamp_ms`]: [4, 3, 24],
   [`${FRAMEWORK}::tx_context::sender`]: [2, 1, 32],
   [`${FRAMEWORK}::transfer::share_object`]: [3, 1, 8],
 };

@@ -4,11 +4,14 @@ import { MODULES } from "@coffer/chain/package";
 import { expect, it } from "vitest";
 import { bytesOf } from "./costs.ts";
 import { OutOfGasError } from "./errors.ts";
-import { contextValue, frameworkFor } from "./framework.ts";
+import { contextValue, frameworkFor, uid } from "./framework.ts";
 import { GasMeter } from "./gas-meter.ts";
 import { Machine } from "./machine.ts";
 import { readModule } from "./module.ts";
 import { asStruct, asVector, bytesValue, integer, type MoveValue } from "./values.ts";
+
+/** The end of a membership that has none. */
+const NO_END = (1n << 64n) - 1n;
 
 const module = readModule(fromBase64(MODULES[0]!));
 const addressOf = (index: number): string => `0x${index.toString(16).padStart(64, "0")}`;
@@ -51,8 +54,8 @@ it("weighs values as the tables do", () => {
   expect([false, true].map((follow) => bytesOf(reference(member), follow))).toEqual([8, 84]);
 });
 
-/** By the last of so many members. */
-function identitiesWithin(units: number, members: number): number {
+/** By the last of so many members, who is at place `at` or thinks so. */
+function identitiesWithin(units: number, members: number, at: number): number {
   const run = (gas: GasMeter, name: string, values: MoveValue[]): readonly MoveValue[] => {
     const effects = { freshId: () => addressOf(1), shareObject: () => {}, emitEvent: () => {} };
     const machine = new Machine({ findModule: () => null, callFramework: frameworkFor(effects, gas), gas });
@@ -65,22 +68,34 @@ function identitiesWithin(units: number, members: number): number {
   };
   const context = (who: number): MoveValue => reference(contextValue(addressOf(who)));
   const vault = run(new GasMeter(1e9), "new", [bytesValue(new Uint8Array(32)), false, context(9)])[0]!;
-  const list = asVector(asStruct(vault).fields[6]!).items;
-  for (let at = 0; at < members; at += 1)
-    list.push({ kind: "struct", fields: [addressOf(100 + at), bytesValue(new Uint8Array(32)), integer(64, 1n)] });
-  const id = new Uint8Array(56);
+  const list = asVector(asStruct(vault).fields[7]!).items;
+  for (let place = 0; place < members; place += 1)
+    list.push({
+      kind: "struct",
+      fields: [
+        ...[addressOf(100 + place), bytesValue(new Uint8Array(32)), integer(64, 1n)],
+        ...[integer(64, NO_END), integer(64, 0n), integer(8, 0n)],
+      ],
+    });
+  const clock = reference({ kind: "struct", fields: [uid(addressOf(6)), integer(64, 1n)] });
+  const id = new Uint8Array(64);
   id[31] = id[39] = 1;
   const gas = new GasMeter(units);
   for (let count = 0; ; count += 1)
     try {
-      run(gas, "seal_approve", [bytesValue(id), reference(vault), context(99 + members)]);
+      run(gas, "seal_approve", [
+        ...[bytesValue(id), reference(vault), integer(64, BigInt(at)), clock],
+        context(99 + members),
+      ]);
     } catch (error) {
       if (error instanceof OutOfGasError) return count;
       throw error;
     }
 }
 
-it("lets a key server's budget pay for fewer identities the more members there are", () => {
-  const fitting = [1, 50, 1_000].map((members) => identitiesWithin(500_000, members));
-  expect(fitting).toEqual([50, 18, 1]);
+it("lets a key server's budget pay for fewer identities the more members are searched, and for 90 where the place is known", () => {
+  const sizes = [1, 50, 1_000];
+  const searching = sizes.map((members) => identitiesWithin(500_000, members, members));
+  const hinted = sizes.map((members) => identitiesWithin(500_000, members, members - 1));
+  expect({ searching, hinted }).toEqual({ searching: [88, 25, 1], hinted: [90, 90, 90] });
 });

@@ -68,6 +68,7 @@ const RETRYABLE: ReadonlySet<string> = new Set<VaultErrorCode>([
 
 const NEXT_STEPS: Readonly<Record<VaultErrorCode | "source_changed", string>> = {
   not_a_member: "Ask the vault's owner to add this chain address as a member.",
+  membership_ended: "Ask the vault's owner to add this chain address again.",
   key_servers_unavailable: "Wait until the key servers that the message names answer, then repeat it.",
   key_servers_behind: "Wait two minutes, then repeat it.",
   wrong_chain_key: "Use the chain key whose address is a member of the vault.",
@@ -91,6 +92,7 @@ const NEXT_STEPS: Readonly<Record<VaultErrorCode | "source_changed", string>> = 
   members_full: "Remove a member who no longer needs the vault, then repeat it.",
   signing_key_invalid: "Give an Ed25519 public key of 32 bytes.",
   too_many_keys: "Ask the vault's owner to remove this address and to add it again.",
+  end_invalid: "Name an end on a whole quarter of an hour that is still to come.",
   not_offered: "Ask the vault's owner to offer the vault to this address with vaults.offerOwnership, then repeat it.",
   floor_invalid: "Read the vault on the chain: its floor may stand as high already, or its generation not as high yet.",
   transaction_refused: "Name another chain node: this one built something else than it was asked for.",

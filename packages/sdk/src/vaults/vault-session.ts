@@ -1,6 +1,14 @@
 /** The chain, the key servers and the open vaults behind one client: made when the first shared vault is met. */
 import { clientApi as api, type Vault } from "@coffer/contract";
-import { openChain, sealVaultKeyWrap, type Chain, type SealKeyWrap, type VaultObject } from "@coffer/chain";
+import {
+  locateVault,
+  openChain,
+  sealVaultKeyWrap,
+  type Chain,
+  type SealKeyWrap,
+  type VaultLocation,
+  type VaultObject,
+} from "@coffer/chain";
 import { webPlatform } from "@coffer/crypto";
 import { callOn } from "../call.ts";
 import type { Signer } from "../chain/signer.ts";
@@ -122,19 +130,19 @@ async function openAs(session: VaultSession, shown: Promise<VaultPin>): Promise<
 }
 
 function openWrap(chain: Chain, { signer, network, fetch, clock, keyWrap }: SharedVaultOptions): SealKeyWrap {
-  // It never changes, so each vault is asked for once.
-  const known = new Map<string, bigint>();
-  const initialSharedVersion = async (vault: Uint8Array): Promise<bigint> => {
+  // Each vault is asked for once: its version never changes, and a place in the list that did costs gas alone.
+  const known = new Map<string, VaultLocation>();
+  const locate = async (vault: Uint8Array): Promise<VaultLocation> => {
     const objectId = hexOf(vault);
-    const version = known.get(objectId) ?? (await chain.readVault(objectId)).initialSharedVersion;
-    known.set(objectId, version);
-    return version;
+    const location = known.get(objectId) ?? locateVault(await chain.readVault(objectId), signer.chainAddress);
+    known.set(objectId, location);
+    return location;
   };
   const parts = {
     network,
     // Whoever only decrypts signs personal messages alone.
     signer: { ...signing(signer), signTransaction: () => Promise.reject(new TypeError("a key wrap sends nothing")) },
-    vaultObjects: { initialSharedVersion },
+    vaultObjects: { locate },
   };
   return keyWrap?.(parts) ?? sealVaultKeyWrap({ ...parts, client: chain.client, fetch, clock });
 }

@@ -62,7 +62,10 @@ function toVault(objectId: string, content: Uint8Array): Omit<ChainVault, "readA
   return {
     objectId,
     owner: toMember(fields.owner),
-    members: fields.members.map((entry) => ({ ...toMember(entry), until: null })),
+    members: fields.members.map((entry) => ({
+      ...toMember(entry),
+      until: entry.until === 0n ? null : toNumber(entry.until),
+    })),
     former: fields.former.map((entry) => ({ ...toMember(entry), until: toNumber(entry.until) })),
     generation: toNumber(fields.generation),
     floor: toNumber(fields.floor),
@@ -70,8 +73,12 @@ function toVault(objectId: string, content: Uint8Array): Omit<ChainVault, "readA
   };
 }
 
-function toMember({ chainAddress, signingKey, since }: VaultObjectMember): ChainMember {
-  return { address: chainAddress, signingKey, since: toNumber(since), endsAt: null };
+type Entry = Pick<VaultObjectMember, "chainAddress" | "signingKey" | "since" | "endsAt">;
+
+function toMember({ chainAddress, signingKey, since, endsAt }: Entry): ChainMember {
+  // No end, or one that nobody lives to see.
+  const end = endsAt > BigInt(Number.MAX_SAFE_INTEGER) ? null : Number(endsAt);
+  return { address: chainAddress, signingKey, since: toNumber(since), endsAt: end };
 }
 
 /** Generations count acts of the owner: none gets near 2^53. */

@@ -1,4 +1,5 @@
 /** TEST ONLY: what a Sui node answers over gRPC-web to who reads objects, as a `fetch`; nothing of it listens. */
+import { NO_END_ON_CHAIN } from "@coffer/contract/vault-object";
 import { bcs } from "@mysten/sui/bcs";
 import { GrpcTypes } from "@mysten/sui/grpc";
 import type { Clock } from "../../ports/clock.ts";
@@ -86,25 +87,31 @@ function frame(kind: number, bytes: Uint8Array): Uint8Array {
   return Buffer.concat([head, bytes]);
 }
 
-const member = { address: bcs.Address, signing_key: bcs.byteVector(), since: bcs.u64() };
-const Member = bcs.struct("Member", member);
-const Former = bcs.struct("Former", { ...member, until: bcs.u64() });
+const entry = { address: bcs.Address, signing_key: bcs.byteVector(), since: bcs.u64() };
+const Member = bcs.struct("Member", { ...entry, ends_at: bcs.u64(), until: bcs.u64(), replaced_keys: bcs.u8() });
+const Former = bcs.struct("Former", { ...entry, until: bcs.u64(), ends_at: bcs.u64() });
 const Vault = bcs.struct("Vault", {
   id: bcs.Address,
   generation: bcs.u64(),
   floor: bcs.u64(),
+  base: bcs.u64(),
   plain_names: bcs.bool(),
   owner: Member,
   offered: bcs.option(bcs.Address),
   members: bcs.vector(Member),
   former: bcs.vector(Former),
+  oldest: bcs.u64(),
 });
 
 function encodeVault(id: string, { plainNames, owner, members, former, ...numbers }: TestVault): Uint8Array {
-  const toMember = (entry: TestVault["owner"]) => ({ ...entry, signing_key: entry.signingKey });
+  const toEntry = (of: TestVault["owner"]) => {
+    const ends = { ends_at: of.endsAt ?? NO_END_ON_CHAIN, until: 0, replaced_keys: 0 };
+    return { ...of, signing_key: of.signingKey, ...ends };
+  };
   return Vault.serialize({
-    ...{ id, ...numbers, plain_names: plainNames, owner: toMember(owner), offered: owner.address },
-    members: members.map(toMember),
-    former: former.map((entry) => ({ ...toMember(entry), until: entry.until })),
+    ...{ id, ...numbers, plain_names: plainNames, owner: toEntry(owner), offered: owner.address },
+    ...{ base: 1, oldest: 0 },
+    members: members.map((of) => ({ ...toEntry(of), until: of.until ?? 0 })),
+    former: former.map((of) => ({ ...toEntry(of), until: of.until })),
   }).toBytes();
 }

@@ -1,5 +1,5 @@
 /** The vault keys of an export: its records, opened through the key servers. */
-import { sealVaultKeyWrap, type Chain } from "@coffer/chain";
+import { locateVault, sealVaultKeyWrap, type Chain } from "@coffer/chain";
 import {
   CryptoError,
   openVaultKeys,
@@ -38,7 +38,7 @@ export class ExportKeys {
         signTransaction: () => Promise.reject(new TypeError("a key wrap sends nothing")),
       },
       vaultObjects: {
-        initialSharedVersion: async (vault) => (await chain.readVault(`0x${toHex(vault)}`)).initialSharedVersion,
+        locate: async (vault) => locateVault(await chain.readVault(`0x${toHex(vault)}`), signer.chainAddress),
       },
     });
   }

@@ -259,7 +259,7 @@ async function runOf(store: ExportStore, path: string): Promise<string | null> {
 function renderManifest(
   facts: Pick<Manifest, "createdAt" | "origin" | "vaultId" | "items" | keyof ItemCounts>,
   configured: NetworkConfiguration,
-  { objectId, generation, floor, plainNames, owner, members, former }: VaultObject,
+  { objectId, generation, floor, base, plainNames, owner, members, former }: VaultObject,
 ): Manifest {
   const { network, chainId, originalPackageId, latestPackageId, packageDigest, keyServerSets } = configured;
   return {
@@ -276,13 +276,21 @@ function renderManifest(
       })),
     },
     vault: {
-      ...{ objectId, generation: String(generation), floor: String(floor), plainNames, owner: toMember(owner) },
+      ...{
+        objectId,
+        generation: String(generation),
+        floor: String(floor),
+        base: String(base),
+        plainNames,
+        owner: toMember(owner),
+      },
       members: members.map(toMember),
-      former: former.map((entry) => ({ ...toMember(entry), until: String(entry.until) })),
+      former: former.map(toMember),
     },
   };
 }
 
-function toMember({ chainAddress, signingKey, since }: VaultObject["owner"]) {
-  return { chainAddress, signingKey: toHex(signingKey), since: String(since) };
+function toMember({ chainAddress, signingKey, since, endsAt, until }: Omit<VaultObject["owner"], "replacedKeys">) {
+  const ends = { endsAt: String(endsAt), until: String(until) };
+  return { chainAddress, signingKey: toHex(signingKey), since: String(since), ...ends };
 }
