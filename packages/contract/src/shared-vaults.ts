@@ -53,6 +53,8 @@ export const vaultKeyRecord = z.object({
   /** SHA-256 of the record. */
   keyId: sha256Hex,
   generation: z.int(),
+  /** With the generation the place of the key: the latest end of a membership that had been reached, in milliseconds since 1970. */
+  after: z.int(),
   /** The bytes in base64. */
   record: base64Bytes(4096),
   /** New files use it; false: another took its place, and files of its time still name it. */

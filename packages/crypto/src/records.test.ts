@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { concatBytes, encodeU16, equalBytes } from "./bytes.ts";
-import { findSigner, isMemberIn } from "./membership.ts";
+import { findSigner, isMemberIn, placeOf, type VaultView } from "./membership.ts";
 import { isRecordForWriting, MAX_RECORD_BYTES, parseRecord, signRecord, verifyRecord } from "./records.ts";
 import { DataKey, type SecretKey } from "./secret-key.ts";
 import {
@@ -135,6 +135,28 @@ describe("membership", () => {
     expect(heldBy(REMOVED)).toEqual([false, true, true, true, false, false]);
     expect(heldBy(READER)).toEqual([false, false, true, true, true, false]);
     expect(heldBy(STRANGER)).toEqual([false, false, false, false, false, false]);
+  });
+
+  it("ends by itself: nobody signs at its end or after it, and whoever is left does", () => {
+    const end = END_STEP_MS * 2_000_000n;
+    const ending = { ...entryOf(REMOVED, 3n), endsAt: end };
+    const view = (time: bigint, until: bigint | null = null) => ({
+      ...{ ...VIEW, time, members: [...VIEW.members, { ...ending, until }], former: [] },
+    });
+    const signs = (from: VaultView, after: bigint, generation = 5n): boolean[] =>
+      [REMOVED, MEMBER].map(({ address }) => findSigner(from, address, at(generation, after)) !== null);
+    expect(placeOf(view(end - 1n))).toEqual(at(5n));
+    expect(placeOf(view(end))).toEqual(at(5n, end));
+    expect(signs(view(end), 0n)).toEqual([true, true]);
+    expect(signs(view(end), end)).toEqual([false, true]);
+    expect(signs(view(end), end - END_STEP_MS)).toEqual([true, true]);
+    // A place that is to come is nobody's.
+    expect(signs(view(end - 1n), end)).toEqual([false, false]);
+    // Marked: it held until that generation, and makes no place of a later one.
+    const marked = { ...view(end, 5n), generation: 6n };
+    expect(placeOf(marked)).toEqual(at(6n));
+    expect(signs(marked, 0n, 5n)).toEqual([true, true]);
+    expect(signs(marked, 0n, 6n)).toEqual([false, true]);
   });
 
   it("gives the key that held in the generation, none for a reader", () => {

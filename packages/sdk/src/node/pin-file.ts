@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as z from "zod/mini";
 import { configurationError } from "../errors.ts";
+import { laterOf } from "../vaults/memory/pin-facts.ts";
 import { isSamePin, type Candidate, type Highest, type PinStore, type VaultPin } from "../vaults/memory/pins.ts";
 import { configDirectory, type Environment } from "./config.ts";
 import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
@@ -27,9 +28,14 @@ const storedPins = z.object({
   /** Highest generation and floor seen, by chain object; decimal digits. */
   generations: z.record(z.string(), digits),
   floors: z.optional(z.record(z.string(), digits)),
+  /** The latest end of a membership that was reached in that generation, in milliseconds since 1970. */
+  ends: z.optional(z.record(z.string(), digits)),
   /** What one node has shown above them, by chain object. */
   candidates: z.optional(
-    z.record(z.string(), z.array(z.object({ generation: digits, floor: digits, since: z.number() }))),
+    z.record(
+      z.string(),
+      z.array(z.object({ generation: digits, after: z.optional(digits), floor: digits, since: z.number() })),
+    ),
   ),
   /** Whether names are plain, by chain object. */
   plainNames: z.optional(z.record(z.string(), z.boolean())),
@@ -66,6 +72,7 @@ export function filePins(path: string = pinFile()): PinStore {
       await write(path, {
         ...stored,
         generations: { ...stored.generations, [chainObjectId]: String(highest.generation) },
+        ends: { ...stored.ends, [chainObjectId]: String(highest.after ?? 0n) },
         floors: { ...stored.floors, [chainObjectId]: String(highest.floor) },
         candidates: { ...stored.candidates, [chainObjectId]: (highest.candidates ?? []).map(toStored) },
         plainNames: withKind(stored.plainNames, chainObjectId, highest.plainNames),
@@ -88,12 +95,12 @@ function withKind(
   return Object.fromEntries(plainNames === undefined ? others : [...others, [chainObjectId, plainNames]]);
 }
 
-function toStored({ generation, floor, since }: Candidate): { generation: string; floor: string; since: number } {
-  return { generation: String(generation), floor: String(floor), since };
+function toStored({ after = 0n, generation, floor, since }: Candidate) {
+  return { generation: String(generation), after: String(after), floor: String(floor), since };
 }
 
 function findHighest(
-  { generations, floors = {}, candidates = {}, plainNames = {} }: Stored,
+  { generations, floors = {}, ends = {}, candidates = {}, plainNames = {} }: Stored,
   chainObjectId: string,
 ): Highest {
   const numberOf = (numbers: Readonly<Record<string, string>>): bigint =>
@@ -101,11 +108,13 @@ function findHighest(
   const kind = Object.hasOwn(plainNames, chainObjectId) ? plainNames[chainObjectId] : undefined;
   const open = Object.hasOwn(candidates, chainObjectId) ? (candidates[chainObjectId] ?? []) : [];
   return {
-    ...{ generation: numberOf(generations), floor: numberOf(floors) },
+    ...laterOf({ generation: numberOf(generations), after: numberOf(ends) }, { generation: 0n }),
+    floor: numberOf(floors),
     ...(kind !== undefined && { plainNames: kind }),
     ...(open.length > 0 && {
-      candidates: open.map(({ generation, floor, since }) => ({
-        ...{ generation: BigInt(generation), floor: BigInt(floor), since },
+      candidates: open.map(({ generation, after = "0", floor, since }) => ({
+        ...laterOf({ generation: BigInt(generation), after: BigInt(after) }, { generation: 0n }),
+        ...{ floor: BigInt(floor), since },
       })),
     }),
   };

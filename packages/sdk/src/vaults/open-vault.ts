@@ -29,7 +29,7 @@ export interface OpenVault {
   /** Read on the chain, at most 5 s ago, never below what was seen. `hintedGeneration`: what the service claims. */
   view(options?: ReadOptions): Promise<VaultView>;
   /**
-   * The key for new files: of the current generation, verified against the view. Publishes a record when none stands, adopts the one that
+   * The key for new files: of the current place, or of a later one that was seen and whose time has come, verified against the view. Publishes a record when none stands, adopts the one that
    * won a race, and replaces one that does not open.
    */
   writingKey(view: VaultView): Promise<WritingKey>;

@@ -80,6 +80,7 @@ export function toVaultKey(row: VaultKeyRow): VaultKeyRecord {
   return {
     keyId: row.key_id,
     generation: row.generation,
+    after: row.after,
     record: row.record,
     current: row.replaced_at === null,
     createdAt: toTimestamp(row.created_at),

@@ -1,6 +1,7 @@
 /** A version in the making: its key, its two statements, and the bytes that become its stored file. */
 import {
   CHUNK_BYTES,
+  comparePlaces,
   CryptoError,
   digestMessage,
   encryptFile,
@@ -10,10 +11,12 @@ import {
   parseHeader,
   parseVersionStatement,
   requireSiblings,
+  seenVersion,
   verifyVersionStatement,
   type EntryStatement,
   type FilePlan,
   type Metadata,
+  type Place,
   type VaultView,
   type VersionStatement,
 } from "@coffer/crypto";
@@ -24,6 +27,7 @@ import { readContent, type Content } from "./content.ts";
 import { encryptedSource, PART_CHUNKS, type EncryptedSourceOptions } from "./encrypted-source.ts";
 import { openItem, placeOf, prepareEntry, toShared } from "../names/entries.ts";
 import { viewNaming } from "../names/naming-view.ts";
+import { generationMoved } from "../service-view.ts";
 import type { OpenVault, WritingKey } from "../open-vault.ts";
 import { keepVersion, partJournal, type BegunVersion } from "./upload-journal.ts";
 import { VaultError } from "../vault-error.ts";
@@ -58,7 +62,8 @@ export interface Sending {
 export interface VersionOptions extends Pick<UploadOptions, "signal" | "padded" | "partBytes"> {
   /** Keeps the version over a crash. */
   readonly journal?: UploadJournal | undefined;
-  readonly beforeEnd: () => Promise<void>;
+  /** Given the place that the version is of. */
+  readonly beforeEnd: (place: Place) => Promise<void>;
 }
 
 /**
@@ -80,7 +85,10 @@ export async function beginVersion(
   });
   const partChunks = partChunksOf(partBytes);
   const keep = journal === undefined ? undefined : partJournal(journal, []);
-  const encrypted = await encrypt(vault, plan, content, { signal, partChunks, journal: keep, beforeEnd });
+  const encrypted = await encrypt(vault, plan, content, {
+    ...{ signal, partChunks, journal: keep },
+    beforeEnd: () => beforeEnd(writing.record),
+  });
   const signed = await sign(vault, view, target, { writing, plan, digest: encrypted.digest, size: content.size });
   const begun = { ...signed, partChunks };
   if (journal !== undefined) await keepVersion(journal, begun);
@@ -137,6 +145,9 @@ async function sign(
   { writing, plan, digest, size }: ToSign,
 ): Promise<Omit<BegunVersion, "partChunks">> {
   const before = target.kind === "file" ? null : await readBefore(vault, target.file);
+  // Whoever has seen what was written there takes nothing of an earlier place: it is noted now, and the next attempt has a key of that one.
+  for (const each of before === null ? [] : [before.version, before.entry])
+    if (comparePlaces(writing.record, each) < 0) throw generationMoved();
   const name = target.kind === "file" ? target.name.normalize("NFC") : (before?.metadata.name ?? "");
   const contentType = target.contentType ?? before?.metadata.contentType ?? "application/octet-stream";
   const id = parseHeader(plan.header).fileId;
@@ -178,6 +189,7 @@ async function readBefore(vault: OpenVault, file: File): Promise<Before> {
     throw new CryptoError("damaged", "ids", "the version statement is of another file than the one to be replaced");
   const { statement, metadata } = await openItem(vault, "file", file, placeOf(file));
   requireSiblings(version, statement);
+  vault.seen.noteVersion(file.id, seenVersion(version));
   return { version, entry: statement, metadata };
 }
 

@@ -1,5 +1,6 @@
 /** What an upload into a shared vault keeps over a crash (file-format §5): no secret, and enough to make the same bytes again or none. */
 import {
+  comparePlaces,
   CryptoError,
   encodeSavedPart,
   encodeSavedPlan,
@@ -7,10 +8,12 @@ import {
   parseSavedPart,
   parseSavedPlan,
   parseVersionStatement,
+  placeOf,
   reopenFilePlan,
   unwrapDataKey,
   type FilePlan,
   type PartRecord,
+  type VaultView,
   type VersionStatement,
 } from "@coffer/crypto";
 import type { SharedFile } from "@coffer/contract";
@@ -37,13 +40,13 @@ export async function keepVersion(journal: UploadJournal, begun: BegunVersion): 
 }
 
 /**
- * The version that an earlier process began, with its data key unwrapped again; null when there is none, when its generation is over, or
+ * The version that an earlier process began, with its data key unwrapped again; null when there is none, when its place is over, or
  * when what was kept is not whole: then a new one begins.
  */
 export async function reopenVersion(
   vault: OpenVault,
   journal: UploadJournal,
-  generation: bigint,
+  view: VaultView,
 ): Promise<{ readonly begun: BegunVersion; readonly parts: readonly PartRecord[] } | null> {
   const kept = journal.kept === null ? null : parseKept(journal.kept.plan);
   if (kept === null || journal.kept === null) return null;
@@ -51,7 +54,7 @@ export async function reopenVersion(
   if (parts.some((part) => part === null)) return null;
   try {
     const statement = parseVersionStatement(fromBase64(kept.shared.version) ?? new Uint8Array(0));
-    if (statement.generation !== generation) return null;
+    if (statement.generation !== view.generation || comparePlaces(statement, placeOf(view)) < 0) return null;
     const plan = await reopenPlan(vault, kept.plan);
     return { begun: { ...kept, plan, statement }, parts: parts.filter((part) => part !== null) };
   } catch (error) {

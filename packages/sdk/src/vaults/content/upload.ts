@@ -1,6 +1,14 @@
 /** Uploads into shared vaults: encrypted and signed here, then sent as any other upload. */
 import { clientApi as api, nameProblem, type SharedFile } from "@coffer/contract";
-import { CryptoError, parseEntryStatement, seenVersion, type FilePlan, type VaultView } from "@coffer/crypto";
+import {
+  CryptoError,
+  parseEntryStatement,
+  placeOf,
+  seenVersion,
+  type FilePlan,
+  type Place,
+  type VaultView,
+} from "@coffer/crypto";
 import type { ReadOptions } from "@coffer/chain";
 import { callOn } from "../../call.ts";
 import { fromBase64, toHex } from "../../digest.ts";
@@ -125,7 +133,7 @@ async function uploadOnce(upload: Upload, target: SharedUploadTarget): Promise<U
   const sending = (await resume(upload, view)) ?? (await begin(upload, view, target));
   const { begun } = sending;
   // The service refuses an older generation; asking first spares the bytes (encryption design §2, writing).
-  await requireGeneration(vault, view, fresh);
+  await requireNow(vault, begun.statement, fresh);
   const place = targetOf(vault, target, begun.shared, view.plainNames);
   const { journal, ...plain } = { ...options, idempotencyKey: undefined };
   const { file } = await uploadSource(connection, place, sending.source, plain, journal);
@@ -149,7 +157,7 @@ async function resume(upload: Upload, view: VaultView): Promise<Sending | null> 
   const { journal, signal } = options;
   if (journal === undefined) return null;
   await vault.requireNewest(view);
-  const found = await reopenVersion(vault, journal, view.generation);
+  const found = await reopenVersion(vault, journal, view);
   // A session without its plan must go too: it holds bytes of another version.
   if (found === null && journal.kept === null && journal.uploadId === null) return null;
   if (found === null || !isWanted(found.begun.plan, upload)) {
@@ -160,7 +168,7 @@ async function resume(upload: Upload, view: VaultView): Promise<Sending | null> 
   const { digest } = begun.statement;
   const source = encryptedSource(vault.platform, begun.plan, content.source, {
     ...{ signal, partChunks: begun.partChunks, journal: partJournal(journal, parts) },
-    beforeEnd: () => requireGeneration(vault, view, { maxAge: 0 }),
+    beforeEnd: () => requireNow(vault, begun.statement, { maxAge: 0 }),
     digest: digest.some((byte) => byte !== 0) ? digest : null,
   });
   return { begun, source };
@@ -168,7 +176,7 @@ async function resume(upload: Upload, view: VaultView): Promise<Sending | null> 
 
 function begin({ vault, content, options }: Upload, view: VaultView, target: SharedUploadTarget): Promise<Sending> {
   // Again before the end: what was written for hours is not whole anywhere under a key from before a removal.
-  const beforeEnd = () => requireGeneration(vault, view, { maxAge: 0 });
+  const beforeEnd = (place: Place) => requireNow(vault, place, { maxAge: 0 });
   return beginVersion(vault, view, content, target, { ...options, beforeEnd });
 }
 
@@ -176,9 +184,10 @@ function isWanted({ contentSize, padded }: FilePlan, { content, options }: Uploa
   return contentSize === content.size && padded === (options.padded ?? false);
 }
 
-async function requireGeneration(vault: OpenVault, view: VaultView, options: ReadOptions): Promise<void> {
-  const now = await vault.view(options);
-  if (now.generation === view.generation) return;
+/** Nothing is sent of a place that the vault has left meanwhile. */
+async function requireNow(vault: OpenVault, { generation, after }: Place, options: ReadOptions): Promise<void> {
+  const now = placeOf(await vault.view(options));
+  if (now.generation === generation && now.after <= after) return;
   throw generationMoved();
 }
 

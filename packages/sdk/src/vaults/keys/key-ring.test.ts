@@ -1,4 +1,12 @@
-import { newVaultKeyRecord, NO_END, parseRecord, type VaultKeyWrap, type VaultView } from "@coffer/crypto";
+import {
+  isRecordForWriting,
+  newVaultKeyRecord,
+  NO_END,
+  parseRecord,
+  placeOf,
+  type VaultKeyWrap,
+  type VaultView,
+} from "@coffer/crypto";
 import { expect, it } from "vitest";
 import { statementSigner } from "../../chain/chain-key.ts";
 import { connectionOf, createClient } from "../../client.ts";
@@ -23,7 +31,7 @@ it("answers no key for a record that its creator did not sign, also where a true
   const made = await newVaultKeyRecord(view, wrap, author);
   const { keyId, bytes, generation } = made.record;
   const listed = {
-    ...{ keyId: toHex(keyId), record: toBase64(bytes), generation: Number(generation), current: true },
+    ...{ keyId: toHex(keyId), record: toBase64(bytes), generation: Number(generation), after: 0, current: true },
     createdAt: "2026-11-22T12:00:00.000Z",
   };
   const connection = connectionOf(
@@ -44,4 +52,60 @@ it("answers no key for a record that its creator did not sign, also where a true
   const forged = parseRecord(spoiled);
   expect(forged.check).toEqual(made.record.check);
   await expect(ring().find(forged)).rejects.toMatchObject({ code: "damaged", step: "record" });
+});
+
+const END = 1_800_000_000_000n;
+
+/** A service that keeps one current record for each place, as the real one does. */
+async function openPlaces() {
+  const signer = await statementSigner(new Uint8Array(32).fill(3));
+  const author = { address: new Uint8Array(32).fill(1), signer };
+  const owner = { address: author.address, signingKey: signer.publicKey, since: 1n, endsAt: NO_END };
+  const ending = { ...owner, address: new Uint8Array(32).fill(7), endsAt: END, until: null };
+  const viewAt = (time: bigint): VaultView => ({
+    ...{ generation: 1n, floor: 0n, base: 1n, time, plainNames: false },
+    ...{ vault: new Uint8Array(32).fill(2), owner, members: [ending], former: [] },
+  });
+  const wrap: VaultKeyWrap = {
+    wrap: (key) => Promise.resolve(Uint8Array.of(...key, 0)),
+    unwrap: (items) => Promise.resolve(items.map(({ sealedKey }) => sealedKey.slice(0, -1))),
+  };
+  const kept = new Map<string, object>();
+  const transport = async (request: Request): Promise<Response> => {
+    if (request.method === "GET") return Response.json({ keys: [...kept.values()], nextCursor: null });
+    const { record, replaces } = (await request.json()) as { record: string; replaces?: string };
+    const { after, generation, keyId } = parseRecord(Uint8Array.from(Buffer.from(record, "base64")));
+    const key = {
+      ...{ keyId: toHex(keyId), record, generation: Number(generation), after: Number(after), current: true },
+      createdAt: "2026-11-22T12:00:00.000Z",
+    };
+    expect([replaces, kept.has(`${generation} ${after}`)]).toEqual([undefined, false]);
+    kept.set(`${generation} ${after}`, key);
+    return Response.json({ key }, { status: 201 });
+  };
+  const connection = connectionOf(createClient({ baseUrl: "http://127.0.0.1:1", transport }));
+  const session = { connection, wrap: () => wrap } as unknown as VaultSession;
+  const ring = (time: bigint) =>
+    new KeyRing(
+      session,
+      { vaultId: VAULT_ID } as VaultPin,
+      () => Promise.resolve(viewAt(time)),
+      () => author,
+    );
+  return { ring, viewAt, kept };
+}
+
+it("writes with a key of exactly its place: another one after an end, which takes the place of none", async () => {
+  const { kept, ring, viewAt } = await openPlaces();
+  const [before, after] = [viewAt(END - 1n), viewAt(END)];
+  const first = await ring(END - 1n).forWriting(before, placeOf(before));
+  const one = ring(END);
+  const second = await one.forWriting(after, placeOf(after));
+  expect([first.record.after, second.record.after]).toEqual([0n, END]);
+  expect(second.key.reveal()).not.toEqual(first.key.reveal());
+  expect([...kept.keys()]).toEqual(["1 0", `1 ${END}`]);
+  // Another process uses what stands; nobody writes under the key of before.
+  expect((await ring(END).forWriting(after, placeOf(after))).record.keyId).toEqual(second.record.keyId);
+  expect(isRecordForWriting(after, first.record)).toBe(false);
+  expect(isRecordForWriting(before, second.record)).toBe(false);
 });

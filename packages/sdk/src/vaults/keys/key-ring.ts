@@ -2,7 +2,9 @@
 import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
 import type { VaultKeyRecord as ListedRecord } from "@coffer/contract";
 import {
+  comparePlaces,
   CryptoError,
+  encodePlace,
   findSigner,
   isMemberIn,
   isRecordForWriting,
@@ -10,8 +12,10 @@ import {
   openVaultKeys,
   parseRecord,
   placeOf,
+  randomVaultKey,
   verifyRecord,
   type Author,
+  type Place,
   type VaultKey,
   type VaultKeyRecord,
   type VaultView,
@@ -44,8 +48,8 @@ export class KeyRing {
   readonly #records = new Map<string, VaultKeyRecord>();
   /** By key id. A promise, so that readers who ask at once share one request; what was refused for its bytes stays so. */
   readonly #keys = new Map<string, Promise<Opened>>();
-  /** By generation: one writer publishes, the others wait for it. */
-  readonly #writing = new Map<bigint, Promise<WritingKey>>();
+  /** By place: one writer publishes, the others wait for it. */
+  readonly #writing = new Map<string, Promise<WritingKey>>();
   /** By generation, null for all of them: lists that are on their way. */
   readonly #lists = new Map<bigint | null, Promise<readonly ListedRecord[]>>();
 
@@ -116,12 +120,14 @@ export class KeyRing {
     return known;
   }
 
-  forWriting(view: VaultView): Promise<WritingKey> {
-    const known = this.#writing.get(view.generation);
+  /** `place`: of the view, or a later one that it has reached. */
+  forWriting(view: VaultView, place: Place): Promise<WritingKey> {
+    const name = toHex(encodePlace(place));
+    const known = this.#writing.get(name);
     if (known !== undefined) return known;
-    const finding = this.#findForWriting(view);
-    this.#writing.set(view.generation, finding);
-    finding.catch(() => this.#writing.delete(view.generation));
+    const finding = this.#findForWriting(view, place);
+    this.#writing.set(name, finding);
+    finding.catch(() => this.#writing.delete(name));
     return finding;
   }
 
@@ -151,30 +157,35 @@ export class KeyRing {
     }
   }
 
-  /** Records of the same generation with the same `check`; each is verified before it is opened. */
-  async #sealedAgain({ generation, check, keyId }: VaultKeyRecord): Promise<readonly VaultKeyRecord[]> {
-    await this.#list(generation);
-    const [wanted, own] = [toHex(check), toHex(keyId)];
+  /** Records of the same place with the same `check`; each is verified before it is opened. */
+  async #sealedAgain(record: VaultKeyRecord): Promise<readonly VaultKeyRecord[]> {
+    await this.#list(record.generation);
+    const [wanted, own] = [toHex(record.check), toHex(record.keyId)];
     return [...this.#records]
-      .filter(([id, other]) => id !== own && other.generation === generation && toHex(other.check) === wanted)
+      .filter(([id, other]) => id !== own && comparePlaces(other, record) === 0 && toHex(other.check) === wanted)
       .map(([, other]) => other);
   }
 
-  async #findForWriting(view: VaultView): Promise<WritingKey> {
+  async #findForWriting(view: VaultView, place: Place): Promise<WritingKey> {
     // Whoever cannot sign needs no key for writing.
     const author = this.#author(view);
-    const current = (await this.#list(view.generation)).find((listed) => listed.current);
-    if (current === undefined) return this.#publish(view, author, undefined);
-    const usable = await this.#useForWriting(view, current);
-    return usable ?? this.#publish(view, author, current.keyId);
+    const current = await this.#currentAt(place);
+    if (current === undefined) return this.#publish(view, place, author, undefined);
+    const usable = await this.#useForWriting(view, place, current);
+    return usable ?? this.#publish(view, place, author, current.keyId);
+  }
+
+  async #currentAt({ generation, after }: Place): Promise<ListedRecord | undefined> {
+    const listed = await this.#list(generation);
+    return listed.find((each) => each.current && BigInt(each.after) === after);
   }
 
   /** null: the record does not verify or open, and may be replaced (encryption design §2, records). */
-  async #useForWriting(view: VaultView, { keyId }: ListedRecord): Promise<WritingKey | null> {
+  async #useForWriting(view: VaultView, place: Place, { keyId }: ListedRecord): Promise<WritingKey | null> {
     const record = this.#records.get(keyId);
     if (record === undefined) return null;
     try {
-      if (!isRecordForWriting(view, record)) return null;
+      if (comparePlaces(record, place) !== 0 || !isRecordForWriting(view, record)) return null;
       await verifyRecord(view, record);
       return { record, key: await this.find(record) };
     } catch (error) {
@@ -183,17 +194,17 @@ export class KeyRing {
     }
   }
 
-  async #publish(view: VaultView, author: Author, replaces: string | undefined): Promise<WritingKey> {
+  async #publish(view: VaultView, place: Place, author: Author, replaces: string | undefined): Promise<WritingKey> {
     const { connection } = this.#session;
-    const made = await newVaultKeyRecord(view, this.#session.wrap(), author);
+    const made = await newVaultKeyRecord(view, this.#session.wrap(), author, randomVaultKey(view.vault, place));
     const body = { record: toBase64(made.record.bytes), ...(replaces === undefined ? {} : { replaces }) };
     const params = { vaultId: this.#pin.vaultId };
     try {
       await callOn(connection, vaultKeysGroup.publish, { params, body });
     } catch (error) {
       if (!isApiError(error) || error.code !== "key_exists") throw error;
-      const winner = (await this.#list(view.generation)).find((listed) => listed.current);
-      const adopted = winner === undefined ? null : await this.#useForWriting(view, winner);
+      const winner = await this.#currentAt(place);
+      const adopted = winner === undefined ? null : await this.#useForWriting(view, place, winner);
       if (adopted === null) throw error;
       return adopted;
     }

@@ -1,6 +1,6 @@
 /** One shared vault as its files need it: the view of the chain, and the vault keys that are open. */
 import { findMember, toVaultView, type ReadOptions, type VaultObject } from "@coffer/chain";
-import { findSigner, isMemberIn, placeOf, type Author, type VaultView } from "@coffer/crypto";
+import { findSigner, isMemberIn, placeOf, type Author, type Place, type VaultView } from "@coffer/crypto";
 import { toHex } from "../../digest.ts";
 import { bytesOf } from "../addresses.ts";
 import { KeyRing } from "./key-ring.ts";
@@ -18,16 +18,19 @@ export async function openVault(session: VaultSession, pin: VaultPin): Promise<O
   const numbers = openSeenNumbers(session, pin);
   const viewer = openViewer(session, pin, numbers, memory);
   const keys = new KeyRing(session, pin, viewer, (view) => requireAuthor(session, pin, view));
+  const noteSigned = (place: Place): void => {
+    numbers.noteSigned(place);
+  };
   const requireNewest = (view: VaultView) => numbers.requireNewest(view, () => viewer({ maxAge: 0 }));
   await viewer();
   return {
-    ...{ id: pin.vaultId, pin, objectId, platform: session.platform, seen: seenBy(memory) },
+    ...{ id: pin.vaultId, pin, objectId, platform: session.platform, seen: seenBy(memory, noteSigned) },
     author: async () => requireAuthor(session, pin, await viewer()),
     view: viewer,
     writingKey: (view) =>
       inVaultTerms(async () => {
         await requireNewest(view);
-        return keys.forWriting(view);
+        return keys.forWriting(view, await numbers.writingPlace(view));
       }),
     requireNewest,
     forgetWritingKey: () => {
@@ -60,8 +63,9 @@ function openViewer(session: VaultSession, pin: VaultPin, numbers: SeenNumbers, 
         ? remembered
         : await chain.readVault(chainObjectId, { ...wanted, maxAge: 0 });
       held = await requireHeld(session, held, vault);
-      await numbers.note(vault);
-      return viewOf(vault);
+      const view = viewOf(vault);
+      await numbers.note(vault, view);
+      return view;
     }, nextSteps);
 }
 

@@ -72,4 +72,19 @@ describe("what a chain node shows", () => {
     const confirmed = after(sight(1n, 0), sight(1n, 10));
     expect([isNoted(sight(1n, 20), confirmed), isNoted(sight(2n, 20), confirmed)]).toEqual([true, false]);
   });
+
+  it("keeps the latest end that was reached, of each generation it may be in", () => {
+    const [early, late] = [900_000n, 1_800_000n];
+    expect(after(sight(0n, 0, { after: late }), sight(0n, 1, { after: early })).after).toBe(late);
+    const open = after(sight(3n, 0, { after: late }), sight(3n, 1, { after: early }));
+    expect([open.after, open.candidates]).toEqual([
+      undefined,
+      [{ generation: 3n, after: late, floor: 0n, since: NOW }],
+    ]);
+    // What was made up of a later generation says nothing of this one.
+    const confirmed = after(sight(3n, 0), sight(LARGEST, 1, { after: late }), sight(3n, 10, { after: early }));
+    expect([confirmed.generation, confirmed.after]).toEqual([3n, early]);
+    expect(isNoted(sight(3n, 10, { after: late }), confirmed)).toBe(false);
+    expect(noteSight(sight(4n, 20, { isWitnessed: true }))(confirmed).after).toBeUndefined();
+  });
 });

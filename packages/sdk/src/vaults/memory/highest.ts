@@ -1,5 +1,5 @@
 /** How far a generation or floor is believed that one node shows (encryption design §7, pins). */
-import { raiseTo } from "./pin-facts.ts";
+import { laterOf, raiseTo } from "./pin-facts.ts";
 import type { Candidate, Highest } from "./pins.ts";
 
 /** A read so many milliseconds after a candidate was first shown, in any process, confirms it. */
@@ -11,6 +11,8 @@ type Numbers = Pick<Highest, "generation" | "floor">;
 
 /** What a read of the vault object has shown. */
 export interface Sight extends Numbers {
+  /** Of the place that it shows. */
+  readonly after?: bigint;
   readonly plainNames: boolean;
   /** Milliseconds since 1970, by this machine's clock. */
   readonly at: number;
@@ -24,16 +26,23 @@ export interface Sight extends Numbers {
  */
 export function noteSight(sight: Sight): (kept: Highest) => Highest {
   const { generation, floor, at, isWitnessed } = sight;
+  const place = laterOf(sight, { generation });
   return ({ candidates = [], ...kept }) => {
     // After the clock was set back, time begins to count anew.
-    const known = candidates.map((each) => ({ ...each, since: Math.min(each.since, at) }));
+    const known = candidates.map((each) => ({
+      ...each,
+      ...(each.generation === generation ? laterOf(each, sight) : {}),
+      since: Math.min(each.since, at),
+    }));
     const isConfirmed = (each: Candidate): boolean =>
       !isAbove(each, sight) && (isWitnessed || at - each.since >= CONFIRMED_AFTER_MS);
     const confirmed = [...known.filter(isConfirmed), ...(isWitnessed ? [sight] : [])];
-    const first = { ...kept, plainNames: kept.plainNames ?? sight.plainNames };
+    // Time that has come is no claim: it counts at once, in a generation that is known.
+    const reached = kept.generation === generation ? laterOf(kept, sight) : {};
+    const first = { ...kept, ...reached, plainNames: kept.plainNames ?? sight.plainNames };
     const highest = confirmed.reduce<Highest>((all, each) => raiseTo(each)(all), first);
     const isKnown = known.some((each) => each.generation === generation && each.floor === floor);
-    const open = [...known, ...(isKnown ? [] : [{ generation, floor, since: at }])]
+    const open = [...known, ...(isKnown ? [] : [{ ...place, floor, since: at }])]
       .filter((each) => isAbove(each, highest))
       .sort((one, other) => (isAbove(one, other) ? -1 : 1))
       .slice(0, MOST_CANDIDATES);
@@ -51,6 +60,8 @@ export function isAbove(one: Numbers, other: Numbers): boolean {
   return one.generation > other.generation || one.floor > other.floor;
 }
 
+const FIELDS = ["generation", "after", "floor", "since"] as const;
+
 /** Whether the sight is nothing new, so that nothing has to be stored. */
 export function isNoted(sight: Sight, kept: Highest): boolean {
   const noted = noteSight(sight)(kept);
@@ -58,10 +69,11 @@ export function isNoted(sight: Sight, kept: Highest): boolean {
   return (
     kept.plainNames !== undefined &&
     !isAbove(noted, kept) &&
+    noted.after === kept.after &&
     before.length === after.length &&
-    before.every(({ generation, floor, since }, at) => {
+    before.every((each, at) => {
       const other = after[at];
-      return other?.generation === generation && other.floor === floor && other.since === since;
+      return other !== undefined && FIELDS.every((field) => other[field] === each[field]);
     })
   );
 }

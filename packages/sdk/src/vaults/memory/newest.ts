@@ -1,9 +1,9 @@
 /** Holds what the chain's node shows to what any process of this machine has seen, and what is written to what was merely shown. */
 import type { VaultObject } from "@coffer/chain";
-import type { VaultView } from "@coffer/crypto";
+import { isReached, laterPlace, placeOf, type Place, type VaultView } from "@coffer/crypto";
 import { generationMoved } from "../service-view.ts";
 import { bindingOf, isAbove, isNoted, noteSight } from "./highest.ts";
-import { raiseTo } from "./pin-facts.ts";
+import { raiseTo, toPlace } from "./pin-facts.ts";
 import type { Highest, VaultPin } from "./pins.ts";
 import type { VaultSession } from "../session.ts";
 import { VaultError } from "../vault-error.ts";
@@ -19,13 +19,20 @@ export interface SeenNumbers {
   /** What is confirmed: nothing below it is read. */
   confirmed(): Promise<Highest>;
   /** Stores what a read has shown, once for each read. @throws VaultError `vault_changed` when names are plain now and were not, or the reverse. */
-  note(vault: VaultObject): Promise<void>;
+  note(vault: VaultObject, view: VaultView): Promise<void>;
   /**
    * For who writes: the view stands above all that was confirmed and not below anything that was shown to any process. `read` reads it again
    * where it is a candidate itself: a node may have made it up a moment ago.
    * @throws VaultError `rolled_back`; ApiError `generation_moved` for a view that is not the newest.
    */
   requireNewest(view: VaultView, read: () => Promise<VaultView>): Promise<void>;
+  /**
+   * Where who writes by this view writes: at its place, or at the highest that any process was shown or has seen signed, if its time has come.
+   * An end that was extended at the last moment takes the place back that somebody may have written at.
+   */
+  writingPlace(view: VaultView): Promise<Place>;
+  /** Of a statement that was verified. */
+  noteSigned(place: Place): void;
 }
 
 export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId }: VaultPin): SeenNumbers {
@@ -34,6 +41,7 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
   const isWitnessed = (chain.network.witnessUrls ?? []).length > 0;
   let kept: { readonly highest: Highest; readonly at: number } | null = null;
   let noted: VaultObject | null = null;
+  let signed: Place = { generation: 0n, after: 0n };
   const keep = (highest: Highest): Highest => {
     // What is kept goes down by its user's word alone: then what this process was shown counts no more either.
     if (kept !== null && isAbove(bindingOf(kept.highest), bindingOf(highest))) {
@@ -47,10 +55,10 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
   return {
     confirmed: () =>
       kept !== null && performance.now() - kept.at < INTERVAL_MS ? Promise.resolve(kept.highest) : load(),
-    note: async (vault) => {
+    note: async (vault, view) => {
       if (noted === vault) return;
       const { generation, floor, plainNames } = vault;
-      const sight = { generation, floor, plainNames, at: clock(), isWitnessed };
+      const sight = { ...placeOf(view), generation, floor, plainNames, at: clock(), isWitnessed };
       const seen = await load();
       const highest = isNoted(sight, seen) ? seen : keep(await pins.changeHighest(objectId, noteSight(sight)));
       if (highest.plainNames !== plainNames) throw otherNames(vaultId, plainNames);
@@ -61,6 +69,15 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
       const now = await read();
       await requireBinding(session, vaultId, objectId, now);
       if (!isSame(view, now)) throw generationMoved();
+    },
+    writingPlace: async (view) => {
+      const { candidates = [], ...highest } = await load();
+      const seen = [highest, ...candidates].map(toPlace);
+      const isNow = (place: Place) => place.generation === view.generation && isReached(view, place);
+      return [...seen, signed].filter(isNow).reduce(laterPlace, placeOf(view));
+    },
+    noteSigned: (place) => {
+      signed = laterPlace(signed, place);
     },
   };
 }

@@ -1,15 +1,28 @@
 /** What is said of pins and of what was seen highest: apart from the stores, which come with the core. */
+import { laterPlace, type Place } from "@coffer/crypto";
 import type { Highest, VaultPin } from "./pins.ts";
 
 export const NOTHING_SEEN: Highest = { generation: 0n, floor: 0n };
 
 /** For `changeHighest`: each number as high as any process has seen it. */
-export function raiseTo(seen: Pick<Highest, "generation" | "floor">): (kept: Highest) => Highest {
-  return (kept) => ({
+export function raiseTo(seen: Pick<Highest, "generation" | "after" | "floor">): (kept: Highest) => Highest {
+  return ({ after, ...kept }) => ({
     ...kept,
-    generation: kept.generation > seen.generation ? kept.generation : seen.generation,
+    ...laterOf({ ...kept, ...(after !== undefined && { after }) }, seen),
     floor: kept.floor > seen.floor ? kept.floor : seen.floor,
   });
+}
+
+type Seen = Pick<Highest, "generation" | "after">;
+
+/** The later of two places, as it is kept. */
+export function laterOf(one: Seen, other: Seen): Seen {
+  const { generation, after } = laterPlace(toPlace(one), toPlace(other));
+  return after === 0n ? { generation } : { generation, after };
+}
+
+export function toPlace({ generation, after = 0n }: Seen): Place {
+  return { generation, after };
 }
 
 /** For messages. */

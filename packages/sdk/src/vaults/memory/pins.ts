@@ -17,6 +17,8 @@ export interface VaultPin {
 /** What was seen highest of a chain object, beside its pin. Neither ever goes down by a read. */
 export interface Highest {
   readonly generation: bigint;
+  /** The latest end of a membership that was reached in that generation, in milliseconds since 1970: who writes, writes after it. Absent: 0. */
+  readonly after?: bigint;
   readonly floor: bigint;
   /** What one node has shown above them, and nobody has confirmed yet: nothing is written below it. Absent: nothing. */
   readonly candidates?: readonly Candidate[];
@@ -26,6 +28,8 @@ export interface Highest {
 
 export interface Candidate {
   readonly generation: bigint;
+  /** As in {@link Highest}. */
+  readonly after?: bigint;
   readonly floor: bigint;
   /** When it was shown first: milliseconds since 1970, by this machine's clock. */
   readonly since: number;

@@ -1,5 +1,5 @@
 /** What this client has seen, so that a service which shows something older is caught (encryption design §2, reading; file-format §8). */
-import type { SeenStatement } from "@coffer/crypto";
+import type { Place, SeenStatement } from "@coffer/crypto";
 import type { OpenVault } from "../open-vault.ts";
 
 /** What a statement is about: a file's content, or the name and place of a file or folder. */
@@ -71,15 +71,17 @@ export function rememberMemories(store?: SeenStore): (chainObjectId: string) => 
 }
 
 /** As the other rooms of a vault ask for it. */
-export function seenBy(memory: SeenMemory): OpenVault["seen"] {
+export function seenBy(memory: SeenMemory, noteSigned: (place: Place) => void = () => undefined): OpenVault["seen"] {
   return {
     version: (fileId) => memory.find("version", fileId),
     entry: (id) => memory.find("entry", id),
     noteVersion: (fileId, seen) => {
       memory.note("version", fileId, seen);
+      noteSigned(seen);
     },
     noteEntry: (id, seen) => {
       memory.note("entry", id, seen);
+      noteSigned(seen);
     },
     forget: (id) => memory.forget(id),
   };

@@ -67,7 +67,7 @@ export async function prepareEntry(
   return {
     unsigned: {
       ...{ kind, id, folderId, metadata, previous, time: Date.now() },
-      record: view.plainNames ? null : record,
+      ...{ record: view.plainNames ? null : record, place: record },
     },
     nameIndex: toHex(indexOf(view, key, folderId, wanted.metadata.name)),
   };

@@ -1,0 +1,49 @@
+import type { VaultObject } from "@coffer/chain";
+import { NO_END, placeOf, type VaultView } from "@coffer/crypto";
+import { expect, it } from "vitest";
+import type { VaultSession } from "../session.ts";
+import { openSeenNumbers } from "./newest.ts";
+import { memoryPins, type VaultPin } from "./pins.ts";
+
+const [FIRST, SECOND] = [1_800_000_000_000n, 1_800_000_900_000n];
+const OBJECT = `0x${"5a".repeat(32)}`;
+const entry = { address: new Uint8Array(32), signingKey: new Uint8Array(0), since: 1n, endsAt: NO_END };
+
+/** Generation 2, with one membership that ends. */
+const viewAt = (time: bigint, endsAt: bigint, until: bigint | null = null): VaultView => ({
+  ...{ vault: new Uint8Array(32), generation: 2n, floor: 0n, base: 0n, time, plainNames: false, owner: entry },
+  ...{ members: [{ ...entry, endsAt, until }], former: [] },
+});
+
+function open(pins = memoryPins()) {
+  const chain = { network: {}, newestShown: () => null, forgetVault: () => undefined };
+  const session = { chain, pins, clock: () => 0 } as unknown as VaultSession;
+  return openSeenNumbers(session, { vaultId: "v", chainObjectId: OBJECT } as VaultPin);
+}
+
+const object = { generation: 2n, floor: 0n, plainNames: false } as VaultObject;
+
+it("writes after the latest end that was reached, and never before one that any process was shown", async () => {
+  const pins = memoryPins();
+  const numbers = open(pins);
+  const reached = viewAt(FIRST, FIRST);
+  expect(await numbers.writingPlace(viewAt(FIRST - 1n, FIRST))).toEqual({ generation: 2n, after: 0n });
+  expect(await numbers.writingPlace(reached)).toEqual({ generation: 2n, after: FIRST });
+  await numbers.note({ ...object }, reached);
+  // The end was extended on a node that did not see it pass: the place that somebody may have written at stays.
+  const extended = viewAt(FIRST + 1n, SECOND);
+  expect(placeOf(extended).after).toBe(0n);
+  expect(await numbers.writingPlace(extended)).toEqual({ generation: 2n, after: FIRST });
+  expect(await open(pins).writingPlace(extended)).toEqual({ generation: 2n, after: FIRST });
+  // Marked: the generation after it is another place.
+  expect(await numbers.writingPlace({ ...viewAt(SECOND, FIRST, 2n), generation: 3n })).toEqual({
+    ...{ generation: 3n, after: 0n },
+  });
+});
+
+it("writes after an end that a verified statement names, once its time has come", async () => {
+  const numbers = open();
+  numbers.noteSigned({ generation: 2n, after: SECOND });
+  expect(await numbers.writingPlace(viewAt(FIRST, NO_END))).toEqual({ generation: 2n, after: 0n });
+  expect(await numbers.writingPlace(viewAt(SECOND, NO_END))).toEqual({ generation: 2n, after: SECOND });
+});
