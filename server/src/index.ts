@@ -11,7 +11,7 @@ import { openProviders } from "./providers.ts";
 import { startJobs } from "./jobs/start-jobs.ts";
 import { startWebhooks } from "./features/webhooks/delivery/start-webhooks.ts";
 import { requireMasterKey } from "./master-key.ts";
-import { systemClock } from "./ports/clock.ts";
+import { type Clock, systemClock } from "./ports/clock.ts";
 import { systemRandom } from "./ports/random.ts";
 import { openStorage } from "./storage.ts";
 
@@ -45,6 +45,8 @@ export interface RunningServer {
 export interface StartOptions {
   /** Takes the log's lines instead of standard error. */
   readonly logSink?: LineSink;
+  /** In the place of the system's, which then decides of waits and limits alone. Milliseconds since 1970. */
+  readonly clock?: () => number;
 }
 
 /** How long aborted requests may take to answer before their connections are cut. */
@@ -60,6 +62,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
   const log = openLog(config.log.level, options.logSink);
   const stack = new AsyncDisposableStack();
   const began = performance.now();
+  const clock: Clock = { ...systemClock, ...(options.clock === undefined ? {} : { now: options.clock }) };
   if (config.mode === "production" && config.mail.kind === "outbox") {
     log.events.warn(
       { event: "mail-stays-here" },
@@ -68,15 +71,15 @@ export async function startServer(config: Config, options: StartOptions = {}): P
   }
   try {
     const settings = { ...config.settings };
-    const providers = openProviders({ ...config, settings }, systemClock);
+    const providers = openProviders({ ...config, settings }, clock);
     if (providers.chain !== null) stack.use(providers.chain);
     const { database, blobs, aloneSince } = stack.use(await openStorage(config));
     const deps: Deps = {
       ...{ database, blobs },
-      mailer: stack.use(await openMailer(config.mail, { clock: systemClock, random: systemRandom })),
-      webhookSender: stack.use(openWebhookSender(config.settings.webhooks, { clock: systemClock })),
+      mailer: stack.use(await openMailer(config.mail, { clock, random: systemRandom })),
+      webhookSender: stack.use(openWebhookSender(config.settings.webhooks, { clock })),
       ...providers,
-      clock: systemClock,
+      clock,
       random: systemRandom,
     };
     await requireMasterKey(deps);

@@ -56,28 +56,29 @@ export interface SharedStackOptions {
   readonly localnet?: LocalnetOptions;
   /** The service reads the chain through another node than the clients: `serviceNode`. */
   readonly ownNode?: boolean;
+  /** Of the chain, the service and the clients, in milliseconds since 1970. */
+  readonly clock?: () => number;
 }
 
 /** Everything on loopback and free ports; gone when it is disposed of. */
 export async function openSharedStack(options: SharedStackOptions = {}): Promise<SharedStack> {
   const stack = new AsyncDisposableStack();
   try {
+    const clocked = options.clock === undefined ? {} : { clock: options.clock };
     const dataDirectory = await mkdtemp(join(tmpdir(), "coffer-shared-"));
     stack.defer(() => rm(dataDirectory, { recursive: true, force: true }));
-    const localnet = stack.use(await openLocalnet(options.localnet));
+    const localnet = stack.use(await openLocalnet({ ...options.localnet, ...clocked }));
     const { url } = await localnet.listen();
     const serviceNode = options.ownNode === true ? await localnet.openNode() : null;
     const network = parseNetworkConfiguration(localnet.network());
     const log: string[] = [];
     const server = await startServer(
       parseConfig(environmentOf(serviceNode?.url ?? url, network, dataDirectory, options)),
-      {
-        logSink: { write: (lines) => void log.push(Buffer.from(lines).toString()) },
-      },
+      { logSink: { write: (lines) => void log.push(Buffer.from(lines).toString()) }, ...clocked },
     );
     stack.defer(() => requireClean(dataDirectory, log.join("")));
     stack.defer(() => server.close());
-    const place = { baseUrl: server.baseUrl, network };
+    const place = { baseUrl: server.baseUrl, network, clock: options.clock };
     const owner = await signUp(place, "owner");
     return {
       ...{ localnet, network, serviceNode, server, baseUrl: server.baseUrl, dataDirectory, log, owner },
@@ -113,6 +114,7 @@ function environmentOf(
 interface StackPlace {
   readonly baseUrl: string;
   readonly network: NetworkConfiguration;
+  readonly clock: (() => number) | undefined;
 }
 
 async function signUp(place: StackPlace, name: string): Promise<SharedPerson> {
@@ -147,7 +149,13 @@ function toPerson(place: StackPlace, keys: Omit<SharedPerson, "client" | "anothe
     createClient({
       baseUrl: place.baseUrl,
       credentials: { apiKey: keys.apiKey },
-      sharedVaults: { signer: keys.signer, network: place.network, platform: nodePlatform, ...shared },
+      sharedVaults: {
+        signer: keys.signer,
+        network: place.network,
+        platform: nodePlatform,
+        clock: place.clock,
+        ...shared,
+      },
       ...options,
     });
   return { ...keys, client: another(), another };

@@ -9,9 +9,9 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { read, sharedStack } from "../kit/shared-scene.ts";
 import { openSharedStack, type SharedPerson, type SharedStack } from "../kit/shared-stack.ts";
 
-/** Of the chain, milliseconds ahead of this machine. */
+/** Of the chain, the service and the clients, milliseconds ahead of this machine. */
 let skew = 0;
-const stack = sharedStack({ ownNode: true, localnet: { clock: () => Date.now() + skew } });
+const stack = sharedStack({ ownNode: true, clock: () => Date.now() + skew });
 const lag = (milliseconds: number) => void Object.assign(stack.serviceNode ?? {}, { lag: milliseconds });
 
 /** Pauses of the client's are over at once, each as `pass` has it; limits of single requests do not end. */

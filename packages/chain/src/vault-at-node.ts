@@ -4,7 +4,7 @@ import { findObject, type Node, readNodeState } from "./node.ts";
 import type { Pins } from "./pins.ts";
 import { parseVaultObject, type VaultObject } from "./vault-object.ts";
 
-/** How far a node may lag, in milliseconds. */
+/** How far a node may lag, in milliseconds, and how far its time may be ahead of the machine's: ends of memberships go by it. */
 export const LAG_MS = 30_000;
 
 /** What a node said at one moment. */
@@ -17,7 +17,7 @@ export interface Sighting {
   readonly asOf: number;
 }
 
-/** @throws ChainError `vault_changed`, `chain_stale`, `network_changed`, `chain_unavailable`. */
+/** @throws ChainError `vault_changed`, `chain_stale`, `clock_skew`, `network_changed`, `chain_unavailable`. */
 export async function findVaultAt(node: Node, pins: Pins, objectId: string): Promise<Sighting> {
   const [state, object] = await Promise.all([readNodeState(node), findObject(node, objectId, "content")]);
   pins.checkChain(state.chainId);
@@ -40,5 +40,9 @@ function checkLag(timestamp: number, now: number): void {
   if (now - timestamp > LAG_MS)
     throw new ChainError("chain_stale", {
       message: `The chain node is ${behind} s behind this machine's clock. Check the clock, try again, or name another node.`,
+    });
+  if (timestamp - now > LAG_MS)
+    throw new ChainError("clock_skew", {
+      message: `The chain node's time is ${-behind} s ahead of this machine's clock. Set the clock, or name another node.`,
     });
 }

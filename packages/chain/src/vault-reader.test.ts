@@ -56,8 +56,23 @@ it("believes no memory from the future when the clock is set back", async () => 
   const { state, read } = fakeNode();
   await read(VAULT);
   state.now -= 3_600_000;
+  state.nodeTime = state.now;
   await read(VAULT);
   expect(state.reads).toBe(2);
+});
+
+it("takes the chain's time within 30 seconds of the machine's, both ways: ends of memberships go by it", async () => {
+  const { state, read } = fakeNode();
+  for (const [ahead, code] of [
+    [30_000, null],
+    [30_001, "clock_skew"],
+    [-30_000, null],
+    [-30_001, "chain_stale"],
+  ] as const) {
+    state.nodeTime = state.now + ahead;
+    const reading = read(VAULT, { maxAge: 0 });
+    await (code === null ? reading : expect(reading).rejects.toMatchObject({ code }));
+  }
 });
 
 it("keeps nothing for longer when the clock is set back a little each time", async () => {

@@ -93,7 +93,14 @@ export type { NewSharedVault } from "./vaults/create.ts";
 export type { CreationJournal } from "./journals.ts";
 export type { ExportOptions, ExportProgress, ExportResult } from "./vaults/export/export.ts";
 export type { ExportStore } from "./vaults/export/export-layout.ts";
-export type { AddedMember, AddMemberOptions, AgentOfInvite, RemovedMember } from "./vaults/members/members.ts";
+export type { Until } from "./vaults/members/ends.ts";
+export type {
+  AddedMember,
+  AddMemberOptions,
+  AgentOfInvite,
+  EndedMember,
+  RemovedMember,
+} from "./vaults/members/members.ts";
 export type { AcceptOptions, ActResult, ClosingActResult } from "./vaults/members/owner-acts.ts";
 export { memoryPins, type Candidate, type Highest, type PinStore, type VaultPin } from "./vaults/memory/pins.ts";
 export type { SeenKind, SeenMemory, SeenStore } from "./vaults/memory/seen.ts";

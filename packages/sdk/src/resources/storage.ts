@@ -8,7 +8,14 @@ import type { NewSharedVault } from "../vaults/create.ts";
 import type { ExportOptions, ExportResult } from "../vaults/export/export.ts";
 import type { ExportStore } from "../vaults/export/export-layout.ts";
 import type { ForgetSeenOptions } from "../vaults/memory/forget-seen.ts";
-import type { AddedMember, AddMemberOptions, AgentOfInvite, RemovedMember } from "../vaults/members/members.ts";
+import type { Until } from "../vaults/members/ends.ts";
+import type {
+  AddedMember,
+  AddMemberOptions,
+  AgentOfInvite,
+  EndedMember,
+  RemovedMember,
+} from "../vaults/members/members.ts";
 import type { AcceptOptions, ActResult, ClosingActResult } from "../vaults/members/owner-acts.ts";
 import type { ResealResult } from "../vaults/keys/reseal.ts";
 import type { RevokedAgent, RevokeOptions } from "../vaults/members/revoke-agent.ts";
@@ -111,9 +118,16 @@ export interface MemberResource {
    * Adds an address, on the chain and then at the service: all that was ever written in the vault opens to it. Safe to repeat. `who`: the
    * address as the agent told it over another way than the service, or `{ invite }` with the text of the invite that it redeemed: then address
    * and signing key are what the invite's secret proves, so that the service cannot put in one of its own.
-   * @throws VaultError `address_invalid` or `invite_unproven` before anything is signed, `not_owner`, `no_gas`, …
+   * With `until`, or an invite with `accessUntil`, the access ends by itself at that time.
+   * @throws VaultError `address_invalid`, `end_invalid` or `invite_unproven` before anything is signed, `not_owner`, `no_gas`, …
    */
   add(vaultId: string, who: string | AgentOfInvite, options?: AddMemberOptions): Promise<AddedMember>;
+  /**
+   * Sets when a member's access ends by itself: a whole quarter of an hour, as a date or in RFC 3339; null: never. Whose access has ended is
+   * added again instead. Safe to repeat.
+   * @throws VaultError `end_invalid` before anything is signed, with the two nearest ends; `membership_ended`, `not_a_member`, `not_owner`, …
+   */
+  setUntil(vaultId: string, chainAddress: string, until: Until, options?: CallOptions): Promise<EndedMember>;
   /**
    * Removes an address, on the chain and then at the service: what is written afterwards is closed to it. What it could read it can read
    * wherever it gets the bytes, until the vault has been rotated. Safe to repeat.
@@ -143,7 +157,7 @@ export function vaultResource(connection: Connection): VaultResource {
   const shared = sharedCalls(connection);
   const calls = async () => (await import("./plain-vault-calls.ts")).plainVaultCalls(connection);
   return {
-    members: onDemand(shared, "list", "add", "remove"),
+    members: onDemand(shared, "list", "add", "setUntil", "remove"),
     ...onDemand(
       shared,
       "checkAccess",

@@ -11,6 +11,14 @@ export const ADDED_TO_READ =
   "The address can read everything in the vault, also what was written before it came, and can trash. It has no signing key in the " +
   "vault: it writes and renames nothing until it calls vaults.setSigningKey.";
 
+/** Of an address whose access ends by itself; the time is in `endsAt`. */
+export const ENDS =
+  "Its access ends by itself at that time, without a transaction: what is written from then on is closed to the address, and the service " +
+  "stops serving it within ten seconds. What was written before stays open to whoever kept the vault keys of that time, wherever the " +
+  "stored bytes are obtained, until vaults.rotate has finished and the old bytes are gone. Only before its end can the end be put off.";
+
+export const ENDLESS = "The access of the address has no end: it stays a member until it is removed.";
+
 export const REMOVED =
   "What is written from now on is closed to the address, and the service stops serving it within ten seconds. What was written before " +
   "stays open to whoever kept the vault keys of that time, wherever the stored bytes are obtained, until vaults.rotate has finished " +

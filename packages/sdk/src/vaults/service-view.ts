@@ -31,8 +31,12 @@ export function untilSeen<Result>(
   return repeat(connection, options, call, (error) => isApiError(error) && error.code === unseen);
 }
 
+/** How the service refuses whom it does not take for a member, or not any more. */
+export const CLOSED: ReadonlySet<string> = new Set(["not_a_member", "membership_ended"]);
+
 /**
- * Runs `call` again while the service refuses as `not_a_member` whom the client's own node names (`isNamed`): it was added a moment ago.
+ * Runs `call` again while the service refuses as `not_a_member` or `membership_ended` whom the client's own node names (`isNamed`): it was
+ * added, or its end put off, a moment ago.
  * Nobody else waits.
  */
 export function untilServed<Result>(
@@ -40,7 +44,7 @@ export function untilServed<Result>(
   isNamed: () => Promise<boolean>,
   call: () => Promise<Result>,
 ): Promise<Result> {
-  const isLate = async (error: unknown) => isApiError(error) && error.code === "not_a_member" && (await isNamed());
+  const isLate = async (error: unknown) => isApiError(error) && CLOSED.has(error.code) && (await isNamed());
   return repeat(connection, undefined, call, isLate);
 }
 

@@ -9,9 +9,11 @@ import {
   addVaultMember,
   listMembers,
   removeVaultMember,
+  setMemberUntil,
   type AddMemberOptions,
   type AgentOfInvite,
 } from "./members/members.ts";
+import type { Until } from "./members/ends.ts";
 import { type AcceptOptions, acceptVault, leaveVault, offerVault, setVaultSigningKey } from "./members/owner-acts.ts";
 import { resealVault } from "./keys/reseal.ts";
 import { revokeAgent, type RevokeOptions } from "./members/revoke-agent.ts";
@@ -35,6 +37,8 @@ export function vaultCalls(connection: Connection) {
     list: (vaultId: string, options?: CallOptions) => listMembers(connection, vaultId, options),
     add: (vaultId: string, who: string | AgentOfInvite, options?: AddMemberOptions) =>
       addVaultMember(connection, vaultId, who, options),
+    setUntil: (vaultId: string, chainAddress: string, until: Until, options?: CallOptions) =>
+      setMemberUntil(connection, vaultId, chainAddress, until, options),
     remove: (vaultId: string, chainAddress: string, options?: CallOptions) =>
       removeVaultMember(connection, vaultId, chainAddress, options),
     export: (vaultId: string, store: ExportStore, options?: ExportOptions) =>

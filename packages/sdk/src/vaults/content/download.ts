@@ -6,7 +6,7 @@ import { callOn } from "../../call.ts";
 import { fromBase64 } from "../../digest.ts";
 import { openDownload, openStored, type Download, type StoredDownload } from "../../download/download.ts";
 import { openPublicDownload, requirePlain } from "../../download/public-download.ts";
-import { ApiError, ContractError } from "../../errors.ts";
+import { ContractError, isApiError } from "../../errors.ts";
 import type { File } from "../../file.ts";
 import type { Connection } from "../../options.ts";
 import { counted, describe, unlock, type Reading, type SharedDownloadOptions } from "./decrypting.ts";
@@ -14,6 +14,7 @@ import { openItem, placeOf } from "../names/entries.ts";
 import { viewNaming } from "../names/naming-view.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { findVaultOf } from "../names/places.ts";
+import { CLOSED } from "../service-view.ts";
 import { inVaultTerms, VaultError } from "../vault-error.ts";
 import { openWhole } from "./whole-download.ts";
 import type { DownloadOptions } from "../../download/content-facts.ts";
@@ -68,7 +69,7 @@ async function openCurrent(
   try {
     return await openStored(connection, fileId, { signal, retries, onProgress: progressed });
   } catch (error) {
-    if (error instanceof ApiError && error.code === "not_a_member") return null;
+    if (isApiError(error) && CLOSED.has(error.code)) return null;
     throw error;
   }
 }

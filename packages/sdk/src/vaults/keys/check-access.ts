@@ -6,6 +6,7 @@ import { callOn, send } from "../../call.ts";
 import { SdkError } from "../../errors.ts";
 import type { Connection, CallOptions } from "../../options.ts";
 import { requireBinding } from "../memory/newest.ts";
+import { describeEnd, hasEnded, renderEnd } from "../members/ends.ts";
 import { requireHeld } from "./opening.ts";
 import { toVaultError, VaultError } from "../vault-error.ts";
 import type { VaultSession } from "../session.ts";
@@ -23,6 +24,8 @@ export interface LayerCheck {
 export interface AccessCheck {
   readonly vaultId: string;
   readonly chainAddress: string;
+  /** When the address's access ends, or ended, by itself, as the chain says; null: it has no end, or nothing is known. */
+  readonly endsAt: string | null;
   /** The service takes the credential, shows the vault, and serves what is in it to this chain address. */
   readonly api: LayerCheck;
   /** The allowlist on the chain names the address. */
@@ -49,7 +52,7 @@ export async function checkVaultAccess(
   const object = await readObject(session, vaultId, service);
   const clock = checkClock(session, service.date, object);
   return {
-    ...{ vaultId, chainAddress: session.signer.chainAddress, api: service.check },
+    ...{ vaultId, chainAddress: session.signer.chainAddress, endsAt: endOf(session, object), api: service.check },
     chain:
       clock.state === "failed" && object instanceof SdkError
         ? unknown("Set the clock first.")
@@ -125,13 +128,25 @@ async function checkAllowlist(
       "Nobody told which chain object the vault is: the service did not show it, and it was not met before.",
     );
   if (object instanceof SdkError) return failed(object);
-  if (findMember(object, signer.chainAddress) !== null) {
+  const member = findMember(object, signer.chainAddress);
+  const owner = object.owner.chainAddress;
+  if (member !== null && hasEnded(member, Math.max(object.asOf, session.clock()))) {
+    const nextStep = `${describeEnd(member.endsAt)}: ask the vault's owner, ${owner}, to add ${signer.chainAddress} again.`;
+    return { state: "failed", cause: "membership_ended", nextStep };
+  }
+  if (member !== null) {
     // Who reads is not kept from it by what one node has shown once; who writes is.
     const blocked = await requireBinding(session, vaultId, object.objectId, object).then(() => null, failed);
-    return blocked ?? ok("The allowlist names this chain address.");
+    const end = renderEnd(member.endsAt);
+    return blocked ?? ok(`The allowlist names this chain address${end === null ? "" : ` until ${end}`}.`);
   }
-  const nextStep = `Ask the vault's owner, ${object.owner.chainAddress}, to add ${signer.chainAddress} as a member.`;
+  const nextStep = `Ask the vault's owner, ${owner}, to add ${signer.chainAddress} as a member.`;
   return { state: "failed", cause: "not_a_member", nextStep };
+}
+
+function endOf({ signer }: VaultSession, object: VaultObject | SdkError | null): string | null {
+  const member = object === null || object instanceof SdkError ? null : findMember(object, signer.chainAddress);
+  return member === null ? null : renderEnd(member.endsAt);
 }
 
 function checkServers({ chain }: VaultSession, statuses: readonly KeyServerStatus[]): LayerCheck {

@@ -4,6 +4,7 @@ import { findSigner, isMemberIn, placeOf, type Author, type Place, type VaultVie
 import { toHex } from "../../digest.ts";
 import { bytesOf } from "../addresses.ts";
 import { KeyRing } from "./key-ring.ts";
+import { describeEnd, hasEnded } from "../members/ends.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { healingStep, openSeenNumbers, type SeenNumbers } from "../memory/newest.ts";
 import type { VaultPin } from "../memory/pins.ts";
@@ -58,7 +59,7 @@ function openViewer(session: VaultSession, pin: VaultPin, numbers: SeenNumbers, 
       const least = options.minGeneration ?? 0n;
       const wanted = { ...options, minGeneration: least > generation ? least : generation, minFloor };
       const remembered = await chain.readVault(chainObjectId, wanted);
-      // Who was added a moment ago is not refused by what was read before.
+      // Who was added, or kept on, a moment ago is not refused by what was read before.
       const vault = isNamed(remembered, signer)
         ? remembered
         : await chain.readVault(chainObjectId, { ...wanted, maxAge: 0 });
@@ -88,7 +89,8 @@ export async function requireHeld(session: VaultSession, pin: VaultPin, vault: V
 
 function isNamed(vault: VaultObject, { chainAddress, statements }: VaultSession["signer"]): boolean {
   const member = findMember(vault, chainAddress);
-  return member !== null && (statements === undefined || toHex(member.signingKey) === toHex(statements.publicKey));
+  if (member === null || hasEnded(member, vault.asOf)) return false;
+  return statements === undefined || toHex(member.signingKey) === toHex(statements.publicKey);
 }
 
 const views = new WeakMap<VaultObject, VaultView>();
@@ -98,6 +100,13 @@ function viewOf(vault: VaultObject): VaultView {
   const known = views.get(vault) ?? toVaultView(vault);
   views.set(vault, known);
   return known;
+}
+
+/** When the access of an address came to its end; null: it has not, or the allowlist does not name it. */
+function endOf({ members, time }: VaultView, address: Uint8Array): bigint | null {
+  const named = toHex(address);
+  const entry = members.find((member) => toHex(member.address) === named);
+  return entry !== undefined && (entry.until !== null || entry.endsAt <= time) ? entry.endsAt : null;
 }
 
 /** Said before anything is encrypted: whoever cannot sign cannot write. */
@@ -111,6 +120,8 @@ function requireAuthor({ signer }: VaultSession, { vaultId }: VaultPin, view: Va
       "The signer has no key that signs statements",
       "Give the signer one with statementSigner, and name it in the vault with vaults.setSigningKey.",
     );
+  const end = endOf(view, address);
+  if (end !== null) throw new VaultError("membership_ended", describeEnd(end));
   if (!isMemberIn(view, address, placeOf(view)))
     throw new VaultError("not_a_member", `The vault's allowlist does not name ${signer.chainAddress}`);
   const named = findSigner(view, address, placeOf(view));

@@ -2,15 +2,18 @@
 import { apiKeysGroup } from "@coffer/contract/api-keys";
 import { membersGroup } from "@coffer/contract/shared-vaults";
 import type { VaultMember } from "@coffer/contract";
-import { addMember, findMember, removeMember } from "@coffer/chain";
+import { NO_END } from "@coffer/crypto";
+import { addMember, findMember, removeMember, setUntil } from "@coffer/chain";
 import { callOn } from "../../call.ts";
+import { parseInviteText } from "../../chain/invite-text.ts";
 import { fromBase64 } from "../../digest.ts";
 import { isApiError } from "../../errors.ts";
 import type { Connection, CallOptions } from "../../options.ts";
 import { sending } from "../create.ts";
-import { ADDED, ADDED_TO_READ, REMOVED } from "../effects.ts";
-import { inVaultTerms } from "../vault-error.ts";
+import { ADDED, ADDED_TO_READ, ENDLESS, ENDS, REMOVED } from "../effects.ts";
+import { inVaultTerms, VaultError } from "../vault-error.ts";
 import { bytesOf } from "../addresses.ts";
+import { parseEnd, renderEnd, type Until } from "./ends.ts";
 import { findInvited, findInvitedKey, type InvitedAgent } from "./invited-key.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { untilSeen } from "../service-view.ts";
@@ -29,6 +32,11 @@ export interface AddMemberOptions extends CallOptions {
    * wallet's or zkLogin's signer; without it nothing that the service says of such a key is believed.
    */
   readonly invite?: string | undefined;
+  /**
+   * When the membership ends by itself: a whole quarter of an hour, as a date or in RFC 3339; null: never. Absent: when the invite says, else
+   * never.
+   */
+  readonly until?: Until | undefined;
 }
 
 /** A member, and what adding it has done. */
@@ -42,6 +50,12 @@ export interface RemovedMember {
   readonly generation: bigint;
   /** In words, for people: what is closed to the address now, and what is not. */
   readonly effect: string;
+}
+
+/** A member whose end was set. */
+export interface EndedMember extends AddedMember {
+  /** Of the vault: an earlier end raises it. */
+  readonly generation: bigint;
 }
 
 /** As the service and the chain see them, the owner first. */
@@ -62,26 +76,86 @@ export interface AgentOfInvite {
 /**
  * Adds an address: everything that was ever written in the vault opens to it. Safe to repeat after a failure at any point: what is done
  * already is not done again.
- * @throws VaultError `address_invalid` or `invite_unproven` before anything is signed, `not_owner`, `no_gas`, `members_full`, …
+ * @throws VaultError `address_invalid`, `end_invalid` or `invite_unproven` before anything is signed, `already_member` for one whose access
+ * ends at another time, `not_owner`, `no_gas`, `members_full`, …
  */
 export async function addVaultMember(
   connection: Connection,
   vaultId: string,
   who: string | AgentOfInvite,
-  { label, signingKey, invite, ...options }: AddMemberOptions = {},
+  { label, signingKey, invite, until, ...options }: AddMemberOptions = {},
 ): Promise<AddedMember> {
   if (typeof who === "string") bytesOf(who);
+  const endsAt = wantedEnd(typeof who === "string" ? invite : who.invite, until);
   const session = vaultSession(connection);
   const vault = await requireOpenVault(connection, vaultId, options);
   const { chainAddress, signingKey: proven } = await findAgent(connection, who, invite, options);
   const key = signingKey ?? proven ?? (await findPublicKey(connection, chainAddress, options));
+  const end = endsAt === null || endsAt === undefined ? {} : { endsAt };
   const act = { objectId: vault.pin.chainObjectId ?? "", chainAddress, ...(key === null ? {} : { signingKey: key }) };
-  const { vault: changed } = await inVaultTerms(() => addMember(session.chain, sending(session.signer), act));
-  const writes = findMember(changed, chainAddress)?.signingKey.length === 32;
-  const body = { chainAddress, ...(label === undefined ? {} : { label }) };
+  const { vault: changed } = await inVaultTerms(() =>
+    addMember(session.chain, sending(session.signer), { ...act, ...end }),
+  );
+  const entry = findMember(changed, chainAddress);
+  const shown = renderEnd(entry?.endsAt ?? NO_END);
+  if (endsAt !== undefined && (endsAt ?? NO_END) !== entry?.endsAt) throw endsOtherwise(vaultId, chainAddress, shown);
+  const writes = entry?.signingKey.length === 32;
+  const body = { chainAddress, ...(label === undefined ? {} : { label }), until: shown };
+  const member = await recordAt(connection, vaultId, body, options);
+  const added = writes ? ADDED : ADDED_TO_READ;
+  return { ...member, effect: shown === null ? added : `${added} ${ENDS}` };
+}
+
+/** undefined: nobody said; null: no end. */
+function wantedEnd(invite: string | undefined, until: Until | undefined): bigint | null | undefined {
+  if (until !== undefined) return parseEnd(until);
+  const told = invite === undefined ? null : parseInviteText(invite).told.accessUntil;
+  return told === null ? undefined : parseEnd(told);
+}
+
+function endsOtherwise(vaultId: string, chainAddress: string, endsAt: string | null): VaultError {
+  const end = endsAt === null ? "has no end" : `ends at ${endsAt}`;
+  return new VaultError("already_member", `The address is a member already, and its access ${end}`, {
+    nextStep: `To change that, call vaults.members.setUntil("${vaultId}", "${chainAddress}", …).`,
+  });
+}
+
+/** The service is told what stands on the chain, and answers when its node shows it. */
+async function recordAt(
+  connection: Connection,
+  vaultId: string,
+  body: { readonly chainAddress: string; readonly label?: string; readonly until: string | null },
+  options?: CallOptions,
+): Promise<VaultMember> {
   const record = () => callOn(connection, membersGroup.add, { params: { vaultId }, body }, options);
-  const { member } = await untilSeen(connection, "not_on_allowlist", options, record);
-  return { ...member, effect: writes ? ADDED : ADDED_TO_READ };
+  return (await untilSeen(connection, "not_on_allowlist", options, record)).member;
+}
+
+/**
+ * Sets when a member's access ends by itself; null: never. A later end is no more than that; an earlier one closes what is written from its
+ * own time on, and raises the generation. Safe to repeat.
+ * @throws VaultError `end_invalid` before anything is signed, `not_a_member`, `membership_ended` for one to be added again, `not_owner`, …
+ */
+export async function setMemberUntil(
+  connection: Connection,
+  vaultId: string,
+  chainAddress: string,
+  until: Until,
+  options?: CallOptions,
+): Promise<EndedMember> {
+  bytesOf(chainAddress);
+  const endsAt = parseEnd(until);
+  const session = vaultSession(connection);
+  const { pin } = await requireOpenVault(connection, vaultId, options);
+  const act = { objectId: pin.chainObjectId ?? "", chainAddress, endsAt };
+  const nextSteps = {
+    not_a_member: "Add the address with vaults.members.add.",
+    membership_ended: "Add the address again with vaults.members.add.",
+  };
+  const { vault } = await inVaultTerms(() => setUntil(session.chain, sending(session.signer), act), nextSteps);
+  const body = { chainAddress, until: renderEnd(endsAt ?? NO_END) };
+  const member = await recordAt(connection, vaultId, body, options);
+  return { ...member, generation: vault.generation, effect: endsAt === null ? ENDLESS : ENDS };
 }
 
 async function findAgent(

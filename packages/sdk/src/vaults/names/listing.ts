@@ -10,7 +10,9 @@ import { toVaultError, VaultError } from "../vault-error.ts";
 import { vaultSession } from "../vault-session.ts";
 
 /** What non-members see: ids, stored sizes, dates (decisions §0). */
-const CLOSED: ReadonlySet<string> = new Set(["not_a_member", "key_servers_unavailable", "key_servers_behind"]);
+const CLOSED: ReadonlySet<string> = new Set([
+  ...["not_a_member", "membership_ended", "key_servers_unavailable", "key_servers_behind"],
+]);
 /** What is wrong with one entry, and says nothing about the others. */
 const UNTRUSTED: ReadonlySet<string> = new Set([
   ...["damaged", "wrong_key", "rolled_back", "not_encrypted", "unsupported_version", "unsupported_suite"],

@@ -1,0 +1,32 @@
+/** When memberships end by themselves (encryption design §8): a whole quarter of an hour, by the chain's clock. */
+import { endProblem } from "@coffer/contract/shared-vaults";
+import type { VaultObjectMember } from "@coffer/contract/vault-object";
+import { NO_END } from "@coffer/crypto";
+import { VaultError } from "../vault-error.ts";
+
+/** A time, or its text in RFC 3339; null: no end. */
+export type Until = Date | string | null;
+
+/** @throws VaultError `end_invalid`, with the two nearest ends that a membership can have, before anything is signed. */
+export function parseEnd(until: Until): bigint | null {
+  if (until === null) return null;
+  const at = until instanceof Date ? until.getTime() : Date.parse(until);
+  const problem = endProblem(at);
+  if (problem === null) return BigInt(at);
+  throw new VaultError("end_invalid", `The end of the access ${problem}`, { nextStep: "Give one of those, or null." });
+}
+
+/** As the service and people read it; null: no end. */
+export function renderEnd(endsAt: bigint): string | null {
+  return endsAt === NO_END ? null : new Date(Number(endsAt)).toISOString();
+}
+
+/** Whether the entry's access is over, by the chain's mark or at that time (milliseconds since 1970). */
+export function hasEnded({ endsAt, until }: Pick<VaultObjectMember, "endsAt" | "until">, now: number): boolean {
+  return until > 0n || endsAt <= BigInt(now);
+}
+
+/** What whoever meets its own end is told, on the chain and at the service alike. */
+export function describeEnd(endsAt: bigint): string {
+  return `Your access ended at ${renderEnd(endsAt) ?? "no time"}`;
+}
