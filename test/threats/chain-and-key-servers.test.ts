@@ -246,7 +246,7 @@ describe("the package", () => {
 function offering({ record }: OpenedVaultKey): Middleware {
   const hex = (raw: Uint8Array): string => Buffer.from(raw).toString("hex");
   const listed = {
-    ...{ keyId: hex(record.keyId), generation: Number(record.generation), current: true },
+    ...{ keyId: hex(record.keyId), generation: Number(record.generation), after: Number(record.after), current: true },
     ...{ record: Buffer.from(record.bytes).toString("base64"), creator: stranger.signer.chainAddress },
     createdAt: new Date().toISOString(),
   };
