@@ -46,10 +46,10 @@ function lyingNode(lie: Lie): typeof fetch {
     // Frames are encoded one by one.
     const frames = (await answer.text()).match(/[^=]+=*/g) ?? [];
     const body = Buffer.concat(frames.map((frame) => Buffer.from(frame, "base64")));
-    for (let at = body.indexOf(id); at >= 0 && at + 49 <= body.length; at = body.indexOf(id, at + 1)) {
+    for (let at = body.indexOf(id); at >= 0 && at + 57 <= body.length; at = body.indexOf(id, at + 1)) {
       if (said.generation !== undefined) body.writeBigUInt64LE(said.generation, at + 32);
       if (said.floor !== undefined) body.writeBigUInt64LE(said.floor, at + 40);
-      if (said.plainNames !== undefined) body.writeUInt8(said.plainNames ? 1 : 0, at + 48);
+      if (said.plainNames !== undefined) body.writeUInt8(said.plainNames ? 1 : 0, at + 56);
     }
     return new Response(body.toString("base64"), { status: answer.status, headers: answer.headers });
   };
