@@ -10,6 +10,7 @@ import { renderOutcome, type Benchmark, type Outcome } from "./outcome.ts";
 import { sdkCall } from "./sdk-call.ts";
 import { sdkUpload } from "./sdk-upload.ts";
 import { sharedMemory } from "./shared-memory.ts";
+import { sharedOpen } from "./shared-open.ts";
 import { sharedSecondFile } from "./shared-second-file.ts";
 import { sharedSmallFiles } from "./shared-small-files.ts";
 import { forgotPasswordTiming, loginTiming } from "./sign-in.ts";
@@ -41,6 +42,8 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   "crypto-memory": cryptoMemory,
   "shared-small-files": sharedSmallFiles,
   "shared-second-file": sharedSecondFile,
+
+  "shared-open": sharedOpen,
   "shared-memory": sharedMemory,
   commits: () => commits(values.base),
 };

@@ -6,6 +6,7 @@ import {
   placeOf,
   type VaultKeyWrap,
   type VaultView,
+  webPlatform,
 } from "@coffer/crypto";
 import { expect, it } from "vitest";
 import { statementSigner } from "../../chain/chain-key.ts";
@@ -15,6 +16,8 @@ import type { VaultPin } from "../memory/pins.ts";
 import type { VaultSession } from "../session.ts";
 import { KeyRing } from "./key-ring.ts";
 
+const flip = (key: Uint8Array): Uint8Array => key.map((byte) => byte ^ 0xff);
+
 const VAULT_ID = "0197b6f0-0000-7000-8000-000000000001";
 
 it("answers no key for a record that its creator did not sign, also where a true one has the same check", async () => {
@@ -23,10 +26,10 @@ it("answers no key for a record that its creator did not sign, also where a true
   const owner = { address: author.address, signingKey: signer.publicKey, since: 1n, endsAt: NO_END };
   const numbers = { generation: 1n, floor: 0n, base: 1n, time: 0n, plainNames: false };
   const view: VaultView = { ...numbers, vault: new Uint8Array(32).fill(2), owner, members: [], former: [] };
-  // "Sealed" is the key itself, with one byte more.
+  // "Sealed" is the key with its bits turned over, and one byte more.
   const wrap: VaultKeyWrap = {
-    wrap: (key) => Promise.resolve(Uint8Array.of(...key, 0)),
-    unwrap: (items) => Promise.resolve(items.map(({ sealedKey }) => sealedKey.slice(0, -1))),
+    wrap: (key) => Promise.resolve(Uint8Array.of(...flip(key), 0)),
+    unwrap: (items) => Promise.resolve(items.map(({ sealedKey }) => flip(sealedKey.slice(0, -1)))),
   };
   const made = await newVaultKeyRecord(view, wrap, author);
   const { keyId, bytes, generation } = made.record;
@@ -67,12 +70,19 @@ async function openPlaces() {
     ...{ vault: new Uint8Array(32).fill(2), owner, members: [ending], former: [] },
   });
   const wrap: VaultKeyWrap = {
-    wrap: (key) => Promise.resolve(Uint8Array.of(...key, 0)),
-    unwrap: (items) => Promise.resolve(items.map(({ sealedKey }) => sealedKey.slice(0, -1))),
+    wrap: (key) => Promise.resolve(Uint8Array.of(...flip(key), 0)),
+    unwrap: (items) => Promise.resolve(items.map(({ sealedKey }) => flip(sealedKey.slice(0, -1)))),
   };
   const kept = new Map<string, object>();
+  const laid: unknown[] = [];
   const transport = async (request: Request): Promise<Response> => {
+    if (request.url.includes("/keys/steps") && request.method === "GET")
+      return Response.json({ steps: [], nextCursor: null });
     if (request.method === "GET") return Response.json({ keys: [...kept.values()], nextCursor: null });
+    if (request.method === "PUT") {
+      laid.push(await request.json());
+      return new Response(null, { status: 204 });
+    }
     const { record, replaces } = (await request.json()) as { record: string; replaces?: string };
     const { after, generation, keyId } = parseRecord(Uint8Array.from(Buffer.from(record, "base64")));
     const key = {
@@ -84,7 +94,8 @@ async function openPlaces() {
     return Response.json({ key }, { status: 201 });
   };
   const connection = connectionOf(createClient({ baseUrl: "http://127.0.0.1:1", transport }));
-  const session = { connection, wrap: () => wrap } as unknown as VaultSession;
+  const more = { platform: webPlatform, signer: { statements: signer }, clock: () => 0 };
+  const session = { connection, wrap: () => wrap, ...more } as unknown as VaultSession;
   const ring = (time: bigint) =>
     new KeyRing(
       session,
@@ -92,11 +103,11 @@ async function openPlaces() {
       () => Promise.resolve(viewAt(time)),
       () => author,
     );
-  return { ring, viewAt, kept };
+  return { ring, viewAt, kept, laid };
 }
 
 it("writes with a key of exactly its place: another one after an end, which takes the place of none", async () => {
-  const { kept, ring, viewAt } = await openPlaces();
+  const { kept, laid, ring, viewAt } = await openPlaces();
   const [before, after] = [viewAt(END - 1n), viewAt(END)];
   const first = await ring(END - 1n).forWriting(before, placeOf(before));
   const one = ring(END);
@@ -104,6 +115,9 @@ it("writes with a key of exactly its place: another one after an end, which take
   expect([first.record.after, second.record.after]).toEqual([0n, END]);
   expect(second.key.reveal()).not.toEqual(first.key.reveal());
   expect([...kept.keys()]).toEqual(["1 0", `1 ${END}`]);
+  // The step from the new key to the one before it, also within a generation.
+  const joined = { from: toHex(second.record.keyId), to: toHex(first.record.keyId) };
+  expect(laid).toEqual([{ steps: [{ ...joined, step: expect.any(String) as string }] }]);
   // Another process uses what stands; nobody writes under the key of before.
   expect((await ring(END).forWriting(after, placeOf(after))).record.keyId).toEqual(second.record.keyId);
   expect(isRecordForWriting(after, first.record)).toBe(false);

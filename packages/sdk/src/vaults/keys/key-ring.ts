@@ -5,16 +5,12 @@ import {
   comparePlaces,
   CryptoError,
   encodePlace,
-  findSigner,
-  isMemberIn,
   isRecordForWriting,
   newVaultKeyRecord,
-  openVaultKeys,
-  parseRecord,
-  placeOf,
   randomVaultKey,
   verifyRecord,
   type Author,
+  type OpenedVaultKey,
   type Place,
   type VaultKey,
   type VaultKeyRecord,
@@ -22,20 +18,16 @@ import {
 } from "@coffer/crypto";
 import { ChainError, type ReadOptions } from "@coffer/chain";
 import { callOn } from "../../call.ts";
-import { fromBase64, toBase64, toHex } from "../../digest.ts";
+import { toBase64, toHex } from "../../digest.ts";
 import { isApiError } from "../../errors.ts";
 import { viewNaming } from "../names/naming-view.ts";
 import type { WritingKey } from "../open-vault.ts";
-import { bytesOf } from "../addresses.ts";
 import type { VaultPin } from "../memory/pins.ts";
-import { untilServed } from "../service-view.ts";
 import type { VaultSession } from "../session.ts";
+import { KeyServers, openedAt, type Opened } from "./asking.ts";
+import { Ladder } from "./climbing.ts";
+import { ListedRecords } from "./listed-records.ts";
 
-/** How many keys one request to a key server may ask for. */
-const MOST_AT_ONCE = 100;
-
-/** `isPassing`: the chain's node did not name who made the record, which a later read may do. */
-type Opened = { readonly key: VaultKey } | { readonly refused: CryptoError; readonly isPassing: boolean };
 interface Away {
   readonly refused: ChainError;
 }
@@ -45,13 +37,13 @@ export class KeyRing {
   readonly #pin: VaultPin;
   readonly #view: (options?: ReadOptions) => Promise<VaultView>;
   readonly #author: (view: VaultView) => Author;
-  readonly #records = new Map<string, VaultKeyRecord>();
+  readonly #records: ListedRecords;
+  readonly #ladder: Ladder;
   /** By key id. A promise, so that readers who ask at once share one request; what was refused for its bytes stays so. */
   readonly #keys = new Map<string, Promise<Opened>>();
   /** By place: one writer publishes, the others wait for it. */
   readonly #writing = new Map<string, Promise<WritingKey>>();
-  /** By generation, null for all of them: lists that are on their way. */
-  readonly #lists = new Map<bigint | null, Promise<readonly ListedRecord[]>>();
+  readonly #servers: KeyServers;
 
   constructor(
     session: VaultSession,
@@ -63,6 +55,9 @@ export class KeyRing {
     this.#pin = pin;
     this.#view = view;
     this.#author = author;
+    this.#servers = new KeyServers(() => session.wrap());
+    this.#records = new ListedRecords(session, pin.vaultId, view);
+    this.#ladder = new Ladder(session, pin.vaultId, this.#records, (at, record) => this.#openHead(at, record));
   }
 
   /**
@@ -83,15 +78,13 @@ export class KeyRing {
   async #openOnce(records: readonly VaultKeyRecord[]): Promise<Opened[]> {
     const unique = new Map(records.map((record) => [toHex(record.keyId), record]));
     const missing = [...unique].filter(([keyId]) => !this.#keys.has(keyId));
-    for (let from = 0; from < missing.length; from += MOST_AT_ONCE) {
-      const batch = missing.slice(from, from + MOST_AT_ONCE);
-      const opening = this.#openAll(batch.map(([, record]) => record));
-      for (const [at, [keyId]] of batch.entries())
+    const opening = missing.length === 0 ? null : this.#openAll(missing.map(([, record]) => record));
+    for (const [at, [keyId]] of missing.entries())
+      if (opening !== null)
         this.#remember(
           keyId,
           opening.then((opened) => openedAt(opened, at)),
         );
-    }
     // All at once: what is not remembered goes as soon as it is there.
     return Promise.all([...unique.keys()].flatMap((keyId) => this.#keys.get(keyId) ?? []));
   }
@@ -113,8 +106,7 @@ export class KeyRing {
 
   /** A record by its id: from memory, or from the service's list. What it lists is verified when it is used. */
   async record(keyId: Uint8Array, generation: bigint | null): Promise<VaultKeyRecord> {
-    const id = toHex(keyId);
-    const known = this.#records.get(id) ?? (await this.#list(generation), this.#records.get(id));
+    const known = await this.#records.find(toHex(keyId), generation);
     if (known === undefined)
       throw new CryptoError("damaged", "record", "the service does not list the vault key that was signed");
     return known;
@@ -159,9 +151,9 @@ export class KeyRing {
 
   /** Records of the same place with the same `check`; each is verified before it is opened. */
   async #sealedAgain(record: VaultKeyRecord): Promise<readonly VaultKeyRecord[]> {
-    await this.#list(record.generation);
+    await this.#records.list(record.generation);
     const [wanted, own] = [toHex(record.check), toHex(record.keyId)];
-    return [...this.#records]
+    return [...this.#records.known]
       .filter(([id, other]) => id !== own && comparePlaces(other, record) === 0 && toHex(other.check) === wanted)
       .map(([, other]) => other);
   }
@@ -176,13 +168,13 @@ export class KeyRing {
   }
 
   async #currentAt({ generation, after }: Place): Promise<ListedRecord | undefined> {
-    const listed = await this.#list(generation);
+    const listed = await this.#records.list(generation);
     return listed.find((each) => each.current && BigInt(each.after) === after);
   }
 
   /** null: the record does not verify or open, and may be replaced (encryption design §2, records). */
   async #useForWriting(view: VaultView, place: Place, { keyId }: ListedRecord): Promise<WritingKey | null> {
-    const record = this.#records.get(keyId);
+    const record = this.#records.known.get(keyId);
     if (record === undefined) return null;
     try {
       if (comparePlaces(record, place) !== 0 || !isRecordForWriting(view, record)) return null;
@@ -208,73 +200,46 @@ export class KeyRing {
       if (adopted === null) throw error;
       return adopted;
     }
-    const keyId = toHex(made.record.keyId);
-    this.#records.set(keyId, made.record);
-    this.#remember(keyId, Promise.resolve({ key: made.key }));
+    this.#records.note(made.record);
+    this.#remember(toHex(made.record.keyId), Promise.resolve({ key: made.key }));
+    await this.#lay(view, made);
     return made;
   }
 
-  /** Those who ask at once share one call. */
-  #list(generation: bigint | null): Promise<readonly ListedRecord[]> {
-    const running = this.#lists.get(generation);
-    if (running !== undefined) return running;
-    const listing = this.#listAll(generation).finally(() => this.#lists.delete(generation));
-    this.#lists.set(generation, listing);
-    return listing;
-  }
-
-  async #listAll(generation: bigint | null): Promise<readonly ListedRecord[]> {
-    const { connection } = this.#session;
-    const params = { vaultId: this.#pin.vaultId };
-    const filter = generation === null ? {} : { generation: String(generation) };
-    const listed: ListedRecord[] = [];
-    for (let cursor: string | null | undefined; cursor !== null;) {
-      const query = { ...filter, limit: 100, ...(cursor === undefined ? {} : { cursor }) };
-      // What a member does in the vault begins here: whom the service's node does not know yet is waited for.
-      const list = () => callOn(connection, vaultKeysGroup.list, { params, query });
-      const page = await untilServed(connection, () => this.#isNamed(), list);
-      listed.push(...page.keys);
-      cursor = page.nextCursor;
-    }
-    for (const each of listed) this.#note(each);
-    return listed;
-  }
-
-  async #isNamed(): Promise<boolean> {
-    const view = await this.#view();
-    return isMemberIn(view, bytesOf(this.#session.signer.chainAddress), placeOf(view));
-  }
-
-  /** A record that is not one, or not the one its id says, is passed over: who needs it learns that it is missing. */
-  #note({ keyId, record }: ListedRecord): void {
-    const bytes = fromBase64(record);
-    if (bytes === null || this.#records.has(keyId)) return;
-    try {
-      const parsed = parseRecord(bytes);
-      if (toHex(parsed.keyId) === keyId) this.#records.set(keyId, parsed);
-    } catch (error) {
-      if (!(error instanceof CryptoError)) throw error;
-    }
-  }
-
+  /** By the ladder, and what it does not reach at the key servers. */
   async #openAll(records: readonly VaultKeyRecord[]): Promise<readonly Opened[]> {
     const claims = records.map((record) => ({ ...record, signer: record.creator }));
     const view = await viewNaming(this.#view, claims);
-    return this.#openOf(view, records);
+    const climbed = await this.#ladder.open(view, records);
+    const left = records.filter(({ keyId }) => !climbed.has(toHex(keyId)));
+    const asked = await this.#servers.ask(view, left);
+    const opened = left.flatMap((record, at) => openedWith(record, openedAt(asked, at)) ?? []);
+    for (const each of opened) this.#ladder.note(each);
+    await this.#ladder.mend(view, opened);
+    return records.map((record) => climbed.get(toHex(record.keyId)) ?? openedAt(asked, left.indexOf(record)));
   }
 
-  /** All at once; when one of them is refused, in halves, until the refused ones are alone. */
-  async #openOf(view: VaultView, records: readonly VaultKeyRecord[]): Promise<readonly Opened[]> {
+  /** The newest key, to climb from. One that does not open keeps nobody from asking for what is needed by itself. */
+  async #openHead(view: VaultView, record: VaultKeyRecord): Promise<OpenedVaultKey | null> {
     try {
-      return (await openVaultKeys(view, records, this.#session.wrap())).map(({ key }) => ({ key }));
+      return openedWith(record, openedAt(await this.#servers.ask(view, [record]), 0));
     } catch (error) {
-      if (!(error instanceof CryptoError)) throw error;
-      const [one] = records;
-      if (one !== undefined && records.length === 1)
-        return [{ refused: error, isPassing: findSigner(view, one.creator, one) === null }];
-      const half = Math.ceil(records.length / 2);
-      const first = await this.#openOf(view, records.slice(0, half));
-      return [...first, ...(await this.#openOf(view, records.slice(half)))];
+      if (error instanceof ChainError) return null;
+      throw error;
+    }
+  }
+
+  /** One step from a key that was just made to the one before it: so that every reader climbs. Never a reason to fail. */
+  async #lay(view: VaultView, made: OpenedVaultKey): Promise<void> {
+    this.#ladder.note(made);
+    if (view.generation <= view.base && made.record.after === 0n) return;
+    const before = await this.#ladder.newest(view, made.record);
+    if (before === null) return;
+    try {
+      await this.#openOnce([before]);
+      await this.#ladder.mend(view, [made]);
+    } catch (error) {
+      if (!(error instanceof ChainError || error instanceof CryptoError)) throw error;
     }
   }
 
@@ -289,12 +254,10 @@ function areAway(error: unknown): error is ChainError {
   return error instanceof ChainError && error.code === "key_servers_unavailable";
 }
 
-function isRefusal(error: unknown): boolean {
-  return error instanceof CryptoError && (error.code === "damaged" || error.code === "wrong_key");
+function openedWith(record: VaultKeyRecord, opened: Opened): OpenedVaultKey | null {
+  return "key" in opened ? { record, key: opened.key } : null;
 }
 
-function openedAt(opened: readonly Opened[], at: number): Opened {
-  const one = opened[at];
-  if (one === undefined) throw new TypeError("fewer keys were opened than asked for");
-  return one;
+function isRefusal(error: unknown): boolean {
+  return error instanceof CryptoError && (error.code === "damaged" || error.code === "wrong_key");
 }

@@ -1,0 +1,138 @@
+/** The ladder of vault keys (encryption design §7): one identity for a vault of any age, whatever the service makes of the steps. */
+import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
+import { beforeAll, describe, expect, test } from "vitest";
+import { countKeys } from "../kit/counted-keys.ts";
+import { lyingAt } from "../kit/lying-service.ts";
+import { raiseGeneration, read, sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
+import type { SharedPerson } from "../kit/shared-stack.ts";
+import type { Client, Middleware } from "@coffer/sdk";
+
+const GENERATIONS = 8;
+
+const stack = sharedStack(UNLIMITED);
+let owner: SharedPerson;
+let member: SharedPerson;
+let vaultId: string;
+/** A file of each generation, the oldest first. */
+let files: string[];
+
+beforeAll(async () => {
+  owner = stack.owner;
+  member = await stack.invite("member");
+  ({ vaultId, files } = await grow(GENERATIONS));
+}, 120_000);
+
+async function grow(generations: number): Promise<{ vaultId: string; files: string[] }> {
+  const name = `old-${String(generations)}-${crypto.randomUUID()}`;
+  const { id } = await owner.client.vaults.create({ name, type: "shared" });
+  await owner.client.vaults.members.add(id, member.signer.chainAddress);
+  const made = [await put(owner.client, id, "content 1")];
+  for (let generation = 2; generation <= generations; generation += 1) {
+    await raiseGeneration(owner.client, id);
+    made.push(await put(owner.client, id, `content ${String(generation)}`));
+  }
+  return { vaultId: id, files: made };
+}
+
+async function put(client: Client, id: string, content: string): Promise<string> {
+  return (await client.files.upload({ vaultId: id, name: content, body: content })).file.id;
+}
+
+/** What a fresh process of somebody is given by each key server while it does this. */
+async function given(
+  person: SharedPerson,
+  work: (client: Client) => Promise<unknown>,
+  middleware: readonly Middleware[] = [],
+): Promise<readonly number[]> {
+  const counted = countKeys();
+  await work(person.another({ shared: { fetch: counted.fetch }, middleware: [...middleware] }));
+  return counted.given();
+}
+
+/** The key servers that are asked: two of three are enough, and the third may be asked too. */
+const ofEach = (keys: readonly number[]): number => Math.max(...keys);
+
+async function readAll(client: Client, ids = files): Promise<void> {
+  for (const [index, id] of ids.entries()) expect(await read(client, id)).toBe(`content ${String(index + 1)}`);
+}
+
+const steps = async (id = vaultId): Promise<readonly string[]> =>
+  (await owner.client.call(vaultKeysGroup.steps, { params: { vaultId: id } })).steps;
+
+test("a fresh process lists and reads a vault of many generations with one identity at each key server", async () => {
+  const listed = async (client: Client) => {
+    const { files: all } = await client.files.list({ vaultId });
+    expect(all.map(({ name }) => name).sort()).toEqual(files.map((_, index) => `content ${String(index + 1)}`));
+  };
+  expect(ofEach(await given(member, listed))).toBe(1);
+  expect(ofEach(await given(member, (client) => readAll(client)))).toBe(1);
+  expect(ofEach(await given(member, (client) => read(client, files[0] ?? "")))).toBe(1);
+  expect(ofEach(await given(member, (client) => Promise.all(files.map((id) => read(client, id)))))).toBe(1);
+  expect(await steps()).toHaveLength(GENERATIONS - 1);
+});
+
+describe("what the service makes of the steps opens no wrong key, and costs what a missing one costs", () => {
+  type Said = { steps: string[] };
+  const bytesOf = (step: string): Buffer => Buffer.from(step, "base64");
+  const spoilt = (step: string, at: number): string => {
+    const bytes = bytesOf(step);
+    bytes[at] = (bytes[at] ?? 0) ^ 1;
+    return bytes.toString("base64");
+  };
+  test.each<[string, number, (said: Said) => Said]>([
+    [
+      "one link altered",
+      2,
+      ({ steps: all }) => ({ steps: all.map((step, at) => (at === 3 ? spoilt(step, 150) : step)) }),
+    ],
+    [
+      "one check altered",
+      2,
+      ({ steps: all }) => ({ steps: all.map((step, at) => (at === 3 ? spoilt(step, 70) : step)) }),
+    ],
+    [
+      "one of another vault",
+      2,
+      ({ steps: all }) => ({ steps: all.map((step, at) => (at === 3 ? spoilt(step, 0) : step)) }),
+    ],
+    ["one cut", 2, ({ steps: all }) => ({ steps: all.map((step, at) => (at === 3 ? step.slice(0, 100) : step)) })],
+    ["one missing", 2, ({ steps: all }) => ({ steps: all.filter((_, at) => at !== 3) })],
+    ["all of them gone", 2, () => ({ steps: [] })],
+    ["another order", 1, ({ steps: all }) => ({ steps: [...all].reverse() })],
+    ["each of them three times", 1, ({ steps: all }) => ({ steps: [...all, ...all, ...all] })],
+    [
+      "the link of another step",
+      2,
+      ({ steps: all }) => ({
+        steps: all.map((step, at) =>
+          at === 3
+            ? Buffer.concat([bytesOf(step).subarray(0, 96), bytesOf(all[0] ?? "").subarray(96)]).toString("base64")
+            : step,
+        ),
+      }),
+    ],
+  ])("%s", async (_, most, change) => {
+    const lying = lyingAt("vaultKeys.steps", (said: Said) => ({ ...said, ...change(said) }));
+    expect(ofEach(await given(member, (client) => read(client, files[0] ?? ""), [lying]))).toBe(most);
+    await given(member, (client) => readAll(client), [lying]);
+  });
+
+  test("a service that has no steps at all, or refuses to take them, keeps nobody from reading", async () => {
+    const refusing: Middleware = (request, next, context) =>
+      context.endpointId === "vaultKeys.steps" || context.endpointId === "vaultKeys.putSteps"
+        ? Promise.resolve(Response.json({ error: { code: "internal", message: "x" } }, { status: 500 }))
+        : next(request);
+    await given(member, (client) => readAll(client), [refusing]);
+  });
+});
+
+test("a missing step is mended by the next reader who holds both keys, and by two at once", async () => {
+  const vault = await grow(4);
+  const gone = lyingAt("vaultKeys.steps", () => ({ steps: [], nextCursor: null }));
+  const before = await steps(vault.vaultId);
+  expect(before).toHaveLength(3);
+  const mending = [member, owner].map((person) => given(person, (client) => readAll(client, vault.files), [gone]));
+  await Promise.all(mending);
+  expect(await steps(vault.vaultId)).not.toEqual(before);
+  expect(ofEach(await given(member, (client) => readAll(client, vault.files)))).toBe(1);
+});
