@@ -21,6 +21,7 @@ import { memberRemoved } from "./shared-j10.ts";
 import { accessExplained } from "./shared-j15.ts";
 import { writersTogether } from "./shared-j16.ts";
 import { exit } from "./shared-j17.ts";
+import { accessUntil } from "./shared-j22.ts";
 import { onNetwork, onStack, type Openers, type Program, type SharedProgram } from "./run.ts";
 import type { SharedService } from "../kit/shared-service.ts";
 
@@ -50,6 +51,7 @@ export const SHARED_PROGRAMS: Readonly<Record<string, SharedProgram>> = {
   J15: accessExplained,
   J16: writersTogether,
   J17: exit,
+  J22: accessUntil,
 };
 
 /** Runs what is observed on a stack. */

@@ -1,0 +1,190 @@
+/** J22: access that ends by itself. The chain, the service and the clients have one clock of this journey's own, which it moves. */
+import { END_STEP } from "@coffer/contract/shared-vaults";
+import { chainKeySigner, createClient, generateChainKey, type Client } from "@coffer/sdk";
+import { nodePlatform } from "@coffer/crypto/node";
+import assert from "node:assert/strict";
+import { setTimeout as pause } from "node:timers/promises";
+import { openSharedStack, type SharedPerson, type SharedStack } from "../../kit/shared-stack.ts";
+import { objectAt } from "../kit/account.ts";
+import { failureCode } from "../kit/failures.ts";
+import { send } from "../kit/http.ts";
+import { openWebhookSink, type Receiver } from "../kit/webhook-sink.ts";
+import { openWebhooks } from "../kit/webhooks.ts";
+import type { Checks, SharedWorld } from "./run.ts";
+
+class MovedClock {
+  #ahead = 0;
+  readonly now = (): number => Date.now() + this.#ahead;
+
+  passTo(time: number): void {
+    this.#ahead += Math.max(0, time - this.now());
+  }
+}
+
+interface Scene {
+  readonly stack: SharedStack;
+  readonly clock: MovedClock;
+  readonly vaultId: string;
+  readonly fileId: string;
+  /** Of the agent and the first colleague. */
+  readonly end: number;
+  readonly agent: { readonly client: Client; readonly apiKey: string; readonly address: string };
+  readonly colleague: SharedPerson;
+  /** Its end is moved. */
+  readonly kept: SharedPerson;
+  readonly receiver: Receiver;
+}
+
+const textOf = (time: number): string => new Date(time).toISOString();
+const PIECE = 1024 * 1024;
+
+export async function accessUntil({ cleanup }: SharedWorld): Promise<Checks> {
+  const clock = new MovedClock();
+  const stack = cleanup.use(await openSharedStack({ clock: clock.now }));
+  const { client: owner, apiKey } = stack.owner;
+  const [colleague, kept] = [await stack.signUp("colleague"), await stack.signUp("kept")];
+  const { id: vaultId } = await owner.vaults.create({ name: "Books", type: "shared" });
+  const body = Buffer.alloc(24 * PIECE, 7);
+  const { file } = await owner.files.upload({ vaultId, name: "large.bin", body });
+  const receiver = cleanup.use(await openWebhookSink()).receiver();
+  await openWebhooks(stack.baseUrl, apiKey).create(receiver.url, ["vault.member_ended"]);
+  const end = Math.ceil((clock.now() + 60_000) / END_STEP) * END_STEP;
+  const { agent, checks } = await invited({ stack, clock, vaultId, end });
+  const scene: Scene = { stack, clock, vaultId, fileId: file.id, end, agent, colleague, kept, receiver };
+  return { ...checks, ...before(scene), ...underWay(scene), ...afterwards(scene), ...moved(scene) };
+}
+
+async function invited({ stack, clock, vaultId, end }: Pick<Scene, "stack" | "clock" | "vaultId" | "end">) {
+  const owner = stack.owner.client;
+  const invite = await owner.invites.create({ name: "Books", vaultIds: [vaultId], accessUntil: textOf(end) });
+  const signer = await chainKeySigner((await generateChainKey()).privateKey);
+  const redeemed = await createClient({ baseUrl: stack.baseUrl }).invites.redeem(invite.text, signer);
+  const sharedVaults = { signer, network: stack.network, platform: nodePlatform, clock: clock.now };
+  const client = createClient({ baseUrl: stack.baseUrl, credentials: { apiKey: redeemed.key }, sharedVaults });
+  const checks: Checks = {
+    "J22-invite": async () => {
+      assert.equal(redeemed.expiresAt, textOf(end));
+      const member = await owner.vaults.members.add(vaultId, { invite: invite.text });
+      assert.deepEqual([member.chainAddress, member.endsAt], [signer.chainAddress, textOf(end)]);
+    },
+  };
+  return { agent: { client, apiKey: redeemed.key, address: signer.chainAddress }, checks };
+}
+
+function before({ stack, vaultId, fileId, end, agent, colleague, kept }: Scene): Checks {
+  return {
+    "J22-before": async () => {
+      const { members } = stack.owner.client.vaults;
+      const signingKey = colleague.signer.statements.publicKey;
+      await members.add(vaultId, colleague.signer.chainAddress, { until: textOf(end), signingKey });
+      await members.add(vaultId, kept.signer.chainAddress, { until: textOf(end) });
+      for (const client of [agent.client, colleague.client, kept.client]) {
+        assert.equal((await (await client.files.download(fileId)).bytes()).length, 24 * PIECE);
+        assert.equal((await client.vaults.checkAccess(vaultId)).endsAt, textOf(end));
+      }
+      await agent.client.files.upload({ vaultId, name: "from the agent", body: "a" });
+      const ends = (await members.list(vaultId)).map(({ endsAt }) => endsAt);
+      assert.deepEqual(ends, [null, textOf(end), textOf(end), textOf(end)]);
+    },
+  };
+}
+
+/** What the colleague does while its end comes. The end of the one that is kept is put off five seconds before. */
+function underWay({ stack, clock, vaultId, fileId, end, colleague, kept }: Scene): Checks {
+  const reached = Promise.withResolvers<undefined>();
+  let uploading: Promise<string> | undefined;
+  return {
+    "J22-stream": async () => {
+      uploading = failureCode(colleague.client.files.upload({ vaultId, name: "late", body: waiting(reached.promise) }));
+      const headers = { authorization: `Bearer ${colleague.apiKey}` };
+      const { body } = await fetch(`${stack.baseUrl}/api/files/${fileId}/content`, { headers });
+      const reader = body?.getReader();
+      assert.ok(reader !== undefined && (await reader.read()).value !== undefined);
+      clock.passTo(end - 5_000);
+      await stack.owner.client.vaults.members.setUntil(vaultId, kept.signer.chainAddress, textOf(end + 4 * END_STEP));
+      clock.passTo(end);
+      reached.resolve(undefined);
+      await pause(10_000);
+      const rest = async (): Promise<void> => {
+        while (!(await reader.read()).done);
+      };
+      await assert.rejects(rest(), TypeError);
+    },
+    "J22-upload": async () => {
+      const code = (await uploading) ?? "";
+      assert.ok(["membership_ended", "generation_moved"].includes(code), code);
+      const { files } = await stack.owner.client.files.list({ vaultId });
+      assert.ok(!files.some(({ name }) => name === "late"));
+    },
+  };
+}
+
+async function* waiting(until: Promise<undefined>): AsyncGenerator<Uint8Array> {
+  yield new Uint8Array(PIECE);
+  await until;
+  yield new Uint8Array(PIECE);
+}
+
+function afterwards({ stack, vaultId, fileId, end, agent, colleague, receiver }: Scene): Checks {
+  const { baseUrl, owner } = stack;
+  const accomplice = { credentials: { apiKey: owner.apiKey } };
+  return {
+    "J22-key": async () => {
+      assert.equal((await send(baseUrl, "/api/account", { key: agent.apiKey })).status, 401);
+    },
+    "J22-service": async () => {
+      for (const path of [
+        `/api/files/${fileId}/content`,
+        `/api/vaults/${vaultId}/keys`,
+        `/api/files?vaultId=${vaultId}`,
+      ]) {
+        const answer = await send(baseUrl, path, { key: colleague.apiKey });
+        assert.deepEqual([path, answer.status, JSON.stringify(answer.json()).includes(textOf(end))], [path, 403, true]);
+      }
+      const { chain } = await colleague.another().vaults.checkAccess(vaultId);
+      assert.equal(chain.cause, "membership_ended");
+      assert.ok(chain.nextStep.startsWith(`Your access ended at ${textOf(end)}: ask the vault's owner`));
+    },
+    "J22-key-servers": async () => {
+      assert.equal(await failureCode(colleague.another(accomplice).files.download(fileId)), "membership_ended");
+    },
+    "J22-owner": async () => {
+      const { file } = await owner.client.files.upload({ vaultId, name: "afterwards", body: "new" });
+      assert.equal(await (await owner.another().files.download(file.id)).bytes().then(String), "110,101,119");
+      assert.equal(await failureCode(colleague.another(accomplice).files.download(file.id)), "membership_ended");
+    },
+    "J22-event": async () => {
+      for (const address of [agent.address, colleague.signer.chainAddress]) {
+        const arrived = await receiver.waitFor(({ body }) => body.includes(address));
+        const { object } = objectAt(JSON.parse(arrived.body) as Record<string, unknown>, "data");
+        assert.deepEqual(object, { type: "vault_member", id: address, vaultId, endsAt: textOf(end) });
+      }
+      assert.equal(receiver.arrived.length, 2);
+    },
+  };
+}
+
+function moved({ stack, clock, vaultId, fileId, end, colleague, kept }: Scene): Checks {
+  const { members } = stack.owner.client.vaults;
+  const reads = async ({ client }: SharedPerson): Promise<number> =>
+    (await (await client.files.download(fileId)).bytes()).length;
+  return {
+    "J22-extended": async () => {
+      assert.equal(await reads(kept), 24 * PIECE);
+      const late = members.setUntil(vaultId, colleague.signer.chainAddress, textOf(end + END_STEP));
+      assert.equal(await failureCode(late), "membership_ended");
+    },
+    "J22-shortened": async () => {
+      const { generation } = await members.setUntil(vaultId, kept.signer.chainAddress, textOf(end + END_STEP));
+      assert.equal(generation, 2n);
+      assert.equal(await reads(kept), 24 * PIECE);
+      clock.passTo(end + END_STEP);
+      assert.equal(await failureCode(reads(kept)), "membership_ended");
+    },
+    "J22-again": async () => {
+      const { endsAt } = await members.add(vaultId, colleague.signer.chainAddress);
+      assert.equal(endsAt, null);
+      assert.equal(await reads(colleague), 24 * PIECE);
+    },
+  };
+}
