@@ -1,0 +1,56 @@
+/** A membership that ends by itself makes a new place: what comes after it is under another key, with no act of anybody. */
+import { END_STEP, vaultKeysGroup } from "@coffer/contract/shared-vaults";
+import { parseEntryStatement, parseVersionStatement } from "@coffer/crypto";
+import type { File } from "@coffer/sdk";
+import { expect, test } from "vitest";
+import { read, sharedStack } from "../kit/shared-scene.ts";
+
+let skew = 0;
+const clock = (): number => Date.now() + skew;
+const stack = sharedStack({ clock });
+
+const placesOf = ({ shared }: File) =>
+  [
+    parseVersionStatement(Buffer.from(shared?.version ?? "", "base64")),
+    parseEntryStatement(Buffer.from(shared?.entry ?? "", "base64")),
+  ].map(({ generation, after }) => [generation, after]);
+
+test("after the end of a member, all is written under a key of that end; the rest of the members read both", async () => {
+  const { client: owner } = stack.owner;
+  const staying = await stack.invite("staying");
+  const ending = await stack.invite("ending");
+  const { id: vaultId } = await owner.vaults.create({ name: "Places", type: "shared" });
+  const end = Math.ceil((clock() + 10_000) / END_STEP) * END_STEP;
+  await owner.vaults.members.add(vaultId, staying.signer.chainAddress);
+  await owner.vaults.members.add(vaultId, ending.signer.chainAddress, { until: new Date(end) });
+  const { file: before } = await ending.client.files.upload({ vaultId, name: "before.txt", body: "before" });
+  expect(placesOf(await owner.files.get(before.id))).toEqual([
+    [1n, 0n],
+    [1n, 0n],
+  ]);
+
+  skew += Math.max(0, end - clock());
+  const { file: after } = await owner.files.upload({ vaultId, name: "after.txt", body: "after" });
+  expect(placesOf(await owner.files.get(after.id))).toEqual([
+    [1n, BigInt(end)],
+    [1n, BigInt(end)],
+  ]);
+  for (const reader of [staying.client, staying.another(), stack.owner.another()])
+    expect([await read(reader, before.id), await read(reader, after.id)]).toEqual(["before", "after"]);
+  // What it wrote before its end stays true, and what follows it is of the place that the vault is at now.
+  await staying.client.files.replace(before.id, { body: "changed", vaultId });
+  expect(placesOf(await owner.files.get(before.id))).toEqual([
+    [1n, BigInt(end)],
+    [1n, BigInt(end)],
+  ]);
+  const { keys } = await owner.call(vaultKeysGroup.list, { params: { vaultId } });
+  expect(keys.map((key) => [key.generation, key.after, key.current]).sort()).toEqual(
+    [
+      [1, 0, true],
+      [1, end, true],
+    ].sort(),
+  );
+  await expect(ending.client.files.upload({ vaultId, name: "late.txt", body: "late" })).rejects.toMatchObject({
+    code: "membership_ended",
+  });
+});
