@@ -29,7 +29,7 @@ export interface SqliteOptions {
   readonly path: string;
   /** How much is kept free for deleting on a full disk; 0 for none. Default 8 MiB. */
   readonly reserveBytes?: number;
-  /** How long to wait for another process's transaction, in attempts of 50 ms each. Default 100. */
+  /** How long to wait for other processes' transactions, in attempts of 50 ms each. Default 200: a disk that stands still for seconds. */
   readonly busyAttempts?: number;
 }
 
@@ -39,7 +39,7 @@ export interface SqliteOptions {
  */
 export async function openSqlite(options: SqliteOptions): Promise<Database> {
   makePrivate(options.path);
-  const busyAttempts = options.busyAttempts ?? 100;
+  const busyAttempts = options.busyAttempts ?? 200;
   // Who makes the database holds it alone for a moment.
   const writer = await patiently(() => openConnection(options.path, { readOnly: false }), busyAttempts);
   try {
