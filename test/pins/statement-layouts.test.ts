@@ -6,13 +6,13 @@ import {
   FILE_MAGIC,
   itemName,
   KEY_RECORD,
-  LADDER_STEP,
   sharedHeaders,
   SIBLING_BYTES,
   SIGNATURE_BYTES,
   UPLOAD_TITLE,
   VERSION_STATEMENT,
 } from "@coffer/contract";
+import { LADDER_STEP } from "@coffer/contract/shared-statements";
 import {
   ed25519StatementSigner,
   ENCRYPTED_METADATA_SIZES,

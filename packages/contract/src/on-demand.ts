@@ -53,7 +53,6 @@ export const ENTRY_STATEMENT = sharedStatements.ENTRY_STATEMENT;
 export const EXPORT_STATEMENT = sharedStatements.EXPORT_STATEMENT;
 export const FILE_MAGIC = sharedStatements.FILE_MAGIC;
 export const KEY_RECORD = sharedStatements.KEY_RECORD;
-export const LADDER_STEP = sharedStatements.LADDER_STEP;
 export const SIGNATURE_BYTES = sharedStatements.SIGNATURE_BYTES;
 export const SIBLING_BYTES = sharedStatements.SIBLING_BYTES;
 export const UPLOAD_TITLE = sharedStatements.UPLOAD_TITLE;

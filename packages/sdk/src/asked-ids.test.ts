@@ -37,7 +37,14 @@ const FREE = [
     "members.list",
     "vaultKeys.list",
   ],
-  ...["vaultKeys.publish", "webhooks.deliveries", "webhooks.recover", "webhooks.redeliver", "webhooks.rotateSecret"],
+  ...[
+    "vaultKeys.publish",
+    "vaultKeys.steps",
+    "webhooks.deliveries",
+    "webhooks.recover",
+    "webhooks.redeliver",
+    "webhooks.rotateSecret",
+  ],
   "webhooks.test",
 ];
 

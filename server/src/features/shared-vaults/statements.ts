@@ -7,12 +7,11 @@ import {
   ENTRY_KINDS,
   ENTRY_STATEMENT,
   KEY_RECORD,
-  LADDER_STEP,
   SIBLING_BYTES,
   SIGNATURE_BYTES,
   VERSION_STATEMENT,
 } from "@coffer/contract";
-import type { Field } from "@coffer/contract/shared-statements";
+import { LADDER_STEP, type Field } from "@coffer/contract/shared-statements";
 import { END_STEP } from "@coffer/contract/shared-vaults";
 import { ServiceError } from "../../service-error.ts";
 
