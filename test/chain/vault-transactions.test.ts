@@ -16,10 +16,14 @@ import {
   type TransactionSigner,
   type VaultObject,
 } from "@coffer/chain";
+import { NO_END } from "@coffer/crypto";
 import { type Localnet, openLocalnet } from "@coffer/localnet";
 import type { SuiClientTypes } from "@mysten/sui/client";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { afterAll, beforeAll, expect, it } from "vitest";
+
+/** What an open entry without an end has besides. */
+const OPEN = { endsAt: NO_END, until: 0n, replacedKeys: 0 } as const;
 
 let localnet: Localnet;
 /** Each test has people of its own: what one of them does is nobody else's gas or vault. */
@@ -82,7 +86,7 @@ it("creates a vault that belongs to its signer, and finds it by the digest that 
     members: [],
     former: [],
   });
-  expect(created.vault.owner).toEqual({ chainAddress: owner.chainAddress, signingKey: key(1), since: 1n });
+  expect(created.vault.owner).toEqual({ chainAddress: owner.chainAddress, signingKey: key(1), since: 1n, ...OPEN });
   expect(await findCreatedVault(open(), digests[0]!)).toMatchObject({ objectId: created.vault.objectId });
   expect(await findCreatedVault(open(), "11111111111111111111111111111111")).toBeNull();
 });
@@ -125,8 +129,8 @@ it("adds members once, with and without a signing key", async () => {
   const { owner, anna, ben, eve } = everybody;
   const { chain, objectId, vault } = await vaultOf(everybody);
   expect(vault.members).toEqual([
-    { chainAddress: anna.chainAddress, signingKey: key(2), since: 1n },
-    { chainAddress: ben.chainAddress, signingKey: NO_KEY, since: 1n },
+    { chainAddress: anna.chainAddress, signingKey: key(2), since: 1n, ...OPEN },
+    { chainAddress: ben.chainAddress, signingKey: NO_KEY, since: 1n, ...OPEN },
   ]);
   const again = await addMember(chain, owner, { objectId, chainAddress: anna.chainAddress });
   expect(again).toMatchObject({ outcome: "already", digest: null });
@@ -144,7 +148,9 @@ it("removes members, raises the generation, and says who was a member when", asy
   const { chain, objectId } = await vaultOf(everybody);
   const removed = await removeMember(chain, owner, { objectId, chainAddress: anna.chainAddress });
   expect(removed).toMatchObject({ outcome: "done", vault: { generation: 2n } });
-  expect(removed.vault.former).toEqual([{ chainAddress: anna.chainAddress, signingKey: key(2), since: 1n, until: 1n }]);
+  expect(removed.vault.former).toEqual([
+    { chainAddress: anna.chainAddress, signingKey: key(2), since: 1n, until: 1n, endsAt: NO_END },
+  ]);
   const again = await removeMember(chain, owner, { objectId, chainAddress: anna.chainAddress });
   expect(again).toMatchObject({ outcome: "already", vault: { generation: 2n } });
   await expect(removeMember(chain, eve, { objectId, chainAddress: anna.chainAddress })).resolves.toMatchObject({
@@ -163,7 +169,9 @@ it("lets members leave and set their keys", async () => {
   expect(await setSigningKey(chain, ben, { objectId, signingKey: key(3) })).toMatchObject({ outcome: "already" });
   const second = await setSigningKey(chain, anna, { objectId, signingKey: key(4) });
   expect(second.vault.generation).toBe(2n);
-  expect(second.vault.former).toEqual([{ chainAddress: anna.chainAddress, signingKey: key(2), since: 1n, until: 1n }]);
+  expect(second.vault.former).toEqual([
+    { chainAddress: anna.chainAddress, signingKey: key(2), since: 1n, until: 1n, endsAt: NO_END },
+  ]);
   await expect(setSigningKey(chain, eve, { objectId, signingKey: key(9) })).rejects.toEqual(refusal("not_a_member"));
   await expect(setSigningKey(chain, ben, { objectId, signingKey: key(9).subarray(1) })).rejects.toEqual(
     refusal("signing_key_invalid"),
@@ -185,7 +193,7 @@ it("hands a vault over, or takes the offer back", async () => {
   await offerOwnership(chain, owner, { objectId, chainAddress: anna.chainAddress });
   const accepted = await acceptOwnership(chain, anna, { objectId, signingKey: key(7) });
   expect(accepted.vault).toMatchObject({ generation: 2n, offered: null });
-  expect(accepted.vault.owner).toEqual({ chainAddress: anna.chainAddress, signingKey: key(7), since: 2n });
+  expect(accepted.vault.owner).toEqual({ chainAddress: anna.chainAddress, signingKey: key(7), since: 2n, ...OPEN });
   expect(accepted.vault.former.map((former) => former.chainAddress)).toEqual([owner.chainAddress, anna.chainAddress]);
   expect(await acceptOwnership(chain, anna, { objectId })).toMatchObject({ outcome: "already" });
   await expect(removeMember(chain, owner, { objectId, chainAddress: ben.chainAddress })).rejects.toEqual(

@@ -9,6 +9,6 @@ export function requireNetwork(network: unknown): void {
   const { grpcUrl, keyServerSets } = (network ?? {}) as Record<string, unknown>;
   if (typeof grpcUrl !== "string" || !Array.isArray(keyServerSets))
     throw configurationError(
-      "The network of shared vaults must be what parseNetworkConfiguration of @coffer/chain gives for the JSON of its file, or come with openSharedVaults of @coffer/sdk/node",
+      "The network must be what parseNetworkConfiguration of @coffer/chain gives, or come with openSharedVaults of @coffer/sdk/node",
     );
 }

@@ -89,6 +89,7 @@ const ADDRESS = `0x${"2a".repeat(32)}`;
 const ANYTHING = {
   ...{ id: ID, vaultId: ID, folderId: null, versionId: ID, size: 5_242_880, encrypted: false, parentId: null },
   ...{ vaultType: "public", chainAddress: ADDRESS, keyId: ID, plan: "pro" },
+  endsAt: "2026-11-20T17:00:00.000Z",
 };
 const TYPES = ["file", "folder", "vault", "vault_member", "api_key", "invite", "account", "webhook"];
 
