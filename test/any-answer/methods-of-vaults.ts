@@ -37,6 +37,9 @@ export const VAULTS: Readonly<Record<string, Method>> = {
   "vaults.members.add": onSpare(({ client, world }, vaultId) =>
     client.vaults.members.add(vaultId, world.memberAddress),
   ),
+  "vaults.members.setUntil": onSpare(({ client, world }, vaultId) =>
+    client.vaults.members.setUntil(vaultId, world.memberAddress, null),
+  ),
   "vaults.members.remove": onSpare(({ client, world }, vaultId) =>
     client.vaults.members.remove(vaultId, world.memberAddress),
   ),

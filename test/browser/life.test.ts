@@ -206,8 +206,8 @@ describe("the browser", () => {
       ...{ "encrypt AES-GCM": expect.any(Number), "decrypt AES-GCM": expect.any(Number) },
       ...{ "sign Ed25519": expect.any(Number), "verify Ed25519": expect.any(Number) },
     });
-    // One tells whether the browser has it; the others are statements that Node signed.
-    expect(facts.calls["verify Ed25519"]).toBeGreaterThan(2);
+    // One tells whether the browser has it; the others are what Node signed: a file's statements have one signature together.
+    expect(facts.calls["verify Ed25519"]).toBeGreaterThan(1);
     const { complaints, relay } = page;
     expect(complaints.filter((text) => !BY_ITSELF.test(text))).toEqual([]);
     expect(relay.refused.filter((at) => !/\.(google|googleapis|gstatic)\.com:\d+$/.test(at))).toEqual([]);

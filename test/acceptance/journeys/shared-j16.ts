@@ -1,5 +1,6 @@
 /** J16: many writers, one vault. */
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { parseVersionStatement, verifyStatement } from "@coffer/crypto";
 import { sha256Of } from "../../kit/bytes.ts";
 import { fieldsOf, objectAt } from "../kit/account.ts";
@@ -72,9 +73,13 @@ export async function writersTogether({ service }: SharedWorld): Promise<Checks>
         const bytes = await statementOf(fileId);
         const publicKey = writer.signer.statements?.publicKey;
         assert.ok(publicKey !== undefined);
-        const [fields, signature] = [bytes.subarray(0, -64), bytes.subarray(-64)];
-        const verify = (signed: Uint8Array): Promise<boolean> =>
-          verifyStatement("coffer/version/v1", signed, publicKey, signature);
+        // Signed together with its entry (file-format §8.1): fields, the entry's digest, signature.
+        const [fields, entry, signature] = [bytes.subarray(0, -96), bytes.subarray(-96, -64), bytes.subarray(-64)];
+        const title = Buffer.from("coffer/version/v1\0");
+        const verify = (signed: Uint8Array): Promise<boolean> => {
+          const digest = createHash("sha256").update(title).update(signed).digest();
+          return verifyStatement("coffer/upload/v1", Buffer.concat([digest, entry]), publicKey, signature);
+        };
         assert.equal(await verify(fields), true);
         const other = fields.slice();
         other[40] = (other[40] ?? 0) ^ 1;
