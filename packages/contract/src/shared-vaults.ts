@@ -21,7 +21,7 @@ import {
 } from "./values.ts";
 import { vault } from "./vaults.ts";
 
-export { END_STEP, endProblem } from "./ends.ts";
+export { END_STEP, endProblem, membershipEnd } from "./ends.ts";
 
 /** The most a vault's allowlist holds besides its owner. */
 export const MAX_MEMBERS = 1000;
