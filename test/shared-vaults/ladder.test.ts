@@ -1,5 +1,6 @@
 /** The ladder of vault keys (encryption design §7): one identity for a vault of any age, whatever the service makes of the steps. */
 import { vaultKeysGroup } from "@coffer/contract/shared-vaults";
+import { parseLadderStep } from "@coffer/crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { countKeys } from "../kit/counted-keys.ts";
 import { lyingAt } from "../kit/lying-service.ts";
@@ -135,4 +136,17 @@ test("a missing step is mended by the next reader who holds both keys, and by tw
   await Promise.all(mending);
   expect(await steps(vault.vaultId)).not.toEqual(before);
   expect(ofEach(await given(member, (client) => readAll(client, vault.files)))).toBe(1);
+});
+
+test("no step leads back across a rotation: a key that leaks afterwards opens no copy of before", async () => {
+  const vault = await grow(3);
+  expect(await owner.client.vaults.rotate(vault.vaultId)).toMatchObject({ generation: 4n, floor: 4n, failed: [] });
+  await raiseGeneration(owner.client, vault.vaultId);
+  await put(owner.client, vault.vaultId, "content 4");
+  for (const person of [member, owner]) await given(person, (client) => readAll(client, vault.files));
+  const ways = (await steps(vault.vaultId)).map((step) =>
+    parseLadderStep(Uint8Array.from(Buffer.from(step, "base64"))),
+  );
+  expect(ways.map(({ from, to }) => [from.generation, to.generation])).toContainEqual([5n, 4n]);
+  expect(ways.filter(({ from, to }) => from.generation >= 4n && to.generation < 4n)).toEqual([]);
 });

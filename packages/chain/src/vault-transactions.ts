@@ -105,19 +105,20 @@ export async function setUntil(
   });
 }
 
-/** Begins a rotation: raises the generation, and no key from then on leads to one of before. Not repeatable: each call raises it again. */
+/**
+ * Begins a rotation: raises the generation, and no key from then on leads to one of before. `already` where the vault's base is above `base`,
+ * the one that the caller has seen.
+ */
 export async function renew(
   chain: Chain,
   signer: TransactionSigner,
-  act: { readonly objectId: string },
+  act: { readonly objectId: string; readonly base: bigint },
   options?: ExecutionOptions,
 ): Promise<VaultAct> {
-  let before: VaultObject | undefined;
   return run(chain, signer, act.objectId, options, {
-    isDone: (vault) => before !== undefined && vault.base > before.base,
+    isDone: (vault) => vault.base > act.base,
     check: (vault) => {
       if (vault.owner.chainAddress !== signer.chainAddress) throw new ChainError("not_owner");
-      before = vault;
     },
     call: (vault) => vaultCalls.renew(vault),
   });

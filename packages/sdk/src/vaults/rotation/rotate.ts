@@ -1,5 +1,5 @@
 /** Encrypting everything of a shared vault again, under keys that those who were removed never had (encryption design §2, rotate). */
-import { raiseFloor } from "@coffer/chain";
+import { raiseFloor, renew } from "@coffer/chain";
 import type { VaultView } from "@coffer/crypto";
 import { SdkError } from "../../errors.ts";
 import type { File } from "../../file.ts";
@@ -69,17 +69,18 @@ const SMALL_BYTES = 1024 * 1024;
 const ROUNDS = 4;
 
 /**
- * Reads every version and every name that is below the vault's current generation, in the trash too, verifies it, and stores it again under
- * new keys, each on the condition that it is still current. Readers and writers go on meanwhile; what was replaced stays readable by its
+ * Begins a new generation, whose keys lead to none of before. Reads every version and every name that is below it, in the trash too,
+ * verifies it, and stores it again under new keys, each on the condition that it is still current. Readers and writers go on meanwhile; what was replaced stays readable by its
  * version id for an hour, except beyond eight versions of a file, and beyond as many bytes as the account's plan stores (decision 0017).
- * After a crash at any point everything is readable, and the next call does what is left; a file of several parts goes on with the parts that the service has, where the client keeps unfinished uploads, and else begins again. At the end the owner
+ * After a crash at any point everything is readable, and the next call does what is left, without another generation; a file of several parts goes on with the parts that the service has, where the client keeps unfinished uploads, and else begins again. At the end the owner
  * raises the vault's floor, so that no reader takes anything older.
  *
- * What it does: whoever was removed, and kept the vault keys of their time, cannot open what the service serves from then on, and nothing
- * that was signed in those generations is accepted any more. What it does not do: take back what they copied; the blobs that were replaced
+ * What it does: whoever was removed, or whose access ended, and kept the vault keys of their time, cannot open what the service serves from
+ * then on, and nothing that was signed in those generations is accepted any more. A key of a later time that leaks opens no copy of before. What it does not do: take back what they copied; the blobs that were replaced
  * are gone after their hour only if the service deletes them. It costs one download and one upload of everything that is old.
  *
- * Any member may do it; `failed` then holds what only the owner reaches (the trash), and the floor stays.
+ * A member who is not the owner encrypts under the generation that there is; `failed` then holds what only the owner reaches (the trash),
+ * and the floor stays.
  * @throws VaultError, ApiError for what repeating may cure; what cannot be read at all is in `failed`.
  */
 export async function rotateVault(
@@ -88,12 +89,23 @@ export async function rotateVault(
   options: RotationOptions = {},
 ): Promise<RotationResult> {
   const vault = await requireOpenVault(connection, vaultId, { signal: options.signal });
+  await inVaultTerms(() => begin(connection, vault));
   const rotation = new Rotation(connection, vault, options);
   const generation = await rotation.run();
   const { files, folders } = rotation.progress;
   const failed = [...rotation.failed.values()];
   const floor = await inVaultTerms(() => settleFloor(connection, vault, failed.length === 0 ? generation : null));
   return { files, folders, generation, floor, failed, effect: floor >= generation ? ROTATED : NOT_ROTATED };
+}
+
+/** Raises the generation, so that no key of it leads to one of before. A rotation that is under way goes on in the generation that it began. */
+async function begin(connection: Connection, vault: OpenVault): Promise<void> {
+  const { chain, signer } = vaultSession(connection);
+  const objectId = vault.pin.chainObjectId ?? "";
+  const { owner, generation, base, floor } = await chain.readVault(objectId, { maxAge: 0 });
+  const isUnderWay = generation === base && floor < base;
+  if (owner.chainAddress === signer.chainAddress && !isUnderWay)
+    await renew(chain, sending(signer), { objectId, base });
 }
 
 /** Raises the floor where that may be done, and answers it. */
