@@ -176,7 +176,7 @@ export class TimeoutError extends SdkError {
 export class AbortError extends SdkError {
   override readonly name = "AbortError";
   constructor(message = "The call was aborted") {
-    super(message, { code: "aborted", retryable: false, nextStep: "Call again when it is wanted." });
+    super(message, { code: "aborted", retryable: false, nextStep: "Call again." });
   }
 }
 
