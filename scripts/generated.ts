@@ -1,13 +1,16 @@
-/** The documents that are made from the contract: `npm run generate` writes them, test/pins/generated.test.ts compares. */
+/** The documents that are made from the contract and the tests: `npm run generate` writes them, test/pins/generated.test.ts compares. */
 import { api, endpointsOf, type ErrorCode, ERRORS, errorsOf } from "@coffer/contract";
 import { renderOpenApi } from "@coffer/contract/openapi";
 import { format } from "prettier";
+import { CLAIM_TESTS, renderClaimTests } from "../test/pins/claims.ts";
 
 /** Path below the repository's root → text. */
 export async function renderGenerated(): Promise<Readonly<Record<string, string>>> {
+  const markdown = (text: string) => format(text, { parser: "markdown", proseWrap: "preserve" });
   return {
     "docs/generated/openapi.json": `${JSON.stringify(renderOpenApi(api), null, 2)}\n`,
-    "docs/generated/errors.md": await format(renderErrors(), { parser: "markdown", proseWrap: "preserve" }),
+    "docs/generated/errors.md": await markdown(renderErrors()),
+    "docs/generated/threat-model-tests.md": await markdown(renderClaimTests(CLAIM_TESTS)),
   };
 }
 

@@ -1,11 +1,12 @@
 /** Reads the claims of a page of documentation, the table over them, and the tests that they name. */
+import { readFileSync } from "node:fs";
 import ts from "typescript";
 
 /** A test by file and title, or an observable of a journey. */
 export type NamedTest = { readonly file: string; readonly title: string } | { readonly observable: string };
 
 export interface Claim {
-  /** `S1`, by which the table refers to it; null outside the sections of parties. */
+  /** `S1`, by which the table and the index of tests refer to it; null for what has none, and so no test. */
   readonly id: string | null;
   readonly text: string;
   readonly tests: readonly NamedTest[];
@@ -18,12 +19,18 @@ export interface TableRow {
   readonly cells: readonly { readonly text: string; readonly claims: readonly string[] }[];
 }
 
-const NAMED_TEST = /`([^`]+\.test\.ts)` › "([^"]+)"|`(J\d+-[\w-]+)`/g;
+/** By the id of each claim, the tests that show it: `file › title`, or an observable of a journey. */
+export type ClaimTests = Readonly<Record<string, readonly string[]>>;
+
+/** Of docs/threat-model.md. `npm run generate` writes the index that people read. */
+export const CLAIM_TESTS = JSON.parse(readFileSync(new URL("claim-tests.json", import.meta.url), "utf8")) as ClaimTests;
+
 const CLAIM_ID = /^([A-Z]\d+) (.*)$/s;
 
-/** Every item and paragraph of the page: nothing but headings and tables says something without naming a test. */
-export function claimsIn(page: string): Claim[] {
-  return blocksOf(page.split("\n").filter((line) => !/^#|^\|/.test(line))).map(toClaim);
+/** Every item and paragraph below the first heading of a section: nothing there but tables says something without naming a test. */
+export function claimsIn(page: string, tests: ClaimTests): Claim[] {
+  const sections = page.slice(Math.max(0, page.search(/^## /m)));
+  return blocksOf(sections.split("\n").filter((line) => !/^#|^\|/.test(line))).map((block) => toClaim(block, tests));
 }
 
 /** A line that begins an item or follows an empty line begins a block. */
@@ -39,13 +46,39 @@ function blocksOf(lines: readonly string[]): string[] {
   return blocks;
 }
 
-function toClaim(block: string): Claim {
-  const [said = "", named = ""] = block.split(/ Test: (.*)/s);
-  const tests = [...named.matchAll(NAMED_TEST)].map(([, file, title, observable]): NamedTest =>
-    file === undefined || title === undefined ? { observable: observable ?? "" } : { file, title },
+function toClaim(block: string, tests: ClaimTests): Claim {
+  const [, id, text] = CLAIM_ID.exec(block) ?? [];
+  if (id === undefined || text === undefined) return { id: null, text: block, tests: [] };
+  return { id, text, tests: (tests[id] ?? []).map(toNamedTest) };
+}
+
+function toNamedTest(name: string): NamedTest {
+  const [file = "", title] = name.split(/ › (.*)/s);
+  return title === undefined ? { observable: file } : { file, title };
+}
+
+/** The index of tests by claim, as Markdown. */
+export function renderClaimTests(tests: ClaimTests): string {
+  const rows = Object.entries(tests).map(([id, names]) =>
+    names.map((name, at) => `| ${at === 0 ? id : ""} | ${linkTo(name)} |`).join("\n"),
   );
-  const [, id, text] = CLAIM_ID.exec(said) ?? [];
-  return id === undefined || text === undefined ? { id: null, text: said, tests } : { id, text, tests };
+  return [
+    "# Tests of the threat model",
+    "",
+    "The tests that show each claim of [the threat model](../threat-model.md). A name such as `J7-ciphertext` is an",
+    "observable of a journey: `npm run journey -- J7` shows it.",
+    "",
+    "| claim | shown by |",
+    "| --- | --- |",
+    ...rows,
+    "",
+  ].join("\n");
+}
+
+function linkTo(name: string): string {
+  const named = toNamedTest(name);
+  if ("observable" in named) return `\`${named.observable}\``;
+  return `[${named.file}](../../${named.file}): ${named.title.replaceAll("|", "\\|")}`;
 }
 
 /** How many sentences a claim has: a full stop or colon within one does not end it. */

@@ -3,7 +3,7 @@ import { join, matchesGlob } from "node:path";
 import { describe, expect, it } from "vitest";
 import configuration from "../../vitest.config.ts";
 import { OBSERVABLES } from "../acceptance/journeys/observable-requirements.ts";
-import { claimsIn, sentencesIn, tableRowsIn, testsIn, type NamedTest } from "./claims.ts";
+import { CLAIM_TESTS, type ClaimTests, claimsIn, sentencesIn, tableRowsIn, testsIn, type NamedTest } from "./claims.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const page = readFileSync(join(ROOT, "docs/threat-model.md"), "utf8");
@@ -15,12 +15,17 @@ const built = new Set(OBSERVABLES.filter(({ status }) => status === "built").map
 
 describe("docs/threat-model.md", () => {
   it("claims nothing without naming a test", () => {
-    expect(claimsIn(page).length).toBeGreaterThan(100);
-    expect(problemsOf(page).filter((problem) => problem.startsWith("no test"))).toEqual([]);
+    expect(claimsIn(page, CLAIM_TESTS).length).toBeGreaterThan(100);
+    expect(problemsOf(page, CLAIM_TESTS).filter((problem) => problem.startsWith("no test"))).toEqual([]);
+  });
+
+  it("has every claim that tests are named for", () => {
+    const ids = new Set(claimsIn(page, CLAIM_TESTS).map(({ id }) => id));
+    expect(Object.keys(CLAIM_TESTS).filter((id) => !ids.has(id))).toEqual([]);
   });
 
   it("names tests that exist, and that run whenever the tests run", () => {
-    expect(problemsOf(page).filter((problem) => !problem.startsWith("no test"))).toEqual([]);
+    expect(problemsOf(page, CLAIM_TESTS).filter((problem) => !problem.startsWith("no test"))).toEqual([]);
     for (const file of JOURNEY_TESTS) expect(runsByDefault(file)).toBe(true);
   });
 
@@ -31,26 +36,27 @@ describe("docs/threat-model.md", () => {
 });
 
 describe("the rules bite", () => {
-  const good = 'Test: `test/pins/threat-model.test.ts` › "claims nothing without naming a test"';
+  const good = "test/pins/threat-model.test.ts › claims nothing without naming a test";
 
-  it("on an item, a paragraph and an introduction without a test, also of what is not protected", () => {
-    const bad = ["# T", "Intro.", "", "## What is not protected", "- **Sizes.** Seen.", "", `One. ${good}`, "", "Two."];
-    expect(problemsOf(bad.join("\n"))).toEqual(["no test: Intro.", "no test: **Sizes.** Seen.", "no test: Two."]);
+  it("on an item, a paragraph and a claim without a test, also of what is not protected", () => {
+    const bad = ["# T", "Intro.", "", "## What is not protected", "- **Sizes.** Seen.", "", "A1 One.", "", "A2 Two."];
+    const problems = problemsOf(bad.join("\n"), { A1: [good] });
+    expect(problems).toEqual(["no test: **Sizes.** Seen.", "no test: Two."]);
   });
 
   it("on many sentences with one test", () => {
-    expect(problemsOf(`One. Two, e.g. \`a. B\`. ${good}`)).toEqual([]);
-    expect(problemsOf(`One. Two. Three. Four. ${good}`)).toEqual(["too long for its tests: One. Two. Three. Four."]);
+    const problems = (text: string) => problemsOf(`## T\n- A1 ${text}`, { A1: [good] });
+    expect(problems("One. Two, e.g. `a. B`.")).toEqual([]);
+    expect(problems("One. Two. Three. Four.")).toEqual(["too long for its tests: One. Two. Three. Four."]);
   });
 
   it("on a test that is not there, that is a group, that is skipped, or that the default run leaves out", () => {
-    const cite = (file: string, title: string) => `A. Test: \`${file}\` › "${title}"`;
-    const of = (line: string) => problemsOf(line).join();
-    expect(of(cite("test/pins/threat-model.test.ts", "no such test"))).toMatch(/^not there/);
-    expect(of(cite("test/pins/nowhere.test.ts", "x"))).toMatch(/^not there/);
-    expect(of(cite("test/pins/threat-model.test.ts", "the rules bite"))).toMatch(/^not there/);
-    expect(of(cite("test/acceptance/no-such.test.ts", "x"))).toMatch(/^not there/);
-    expect(of("A. Test: `J99-made-up`")).toMatch(/^not built/);
+    const of = (name: string) => problemsOf("## T\n- A1 One.", { A1: [name] }).join();
+    expect(of("test/pins/threat-model.test.ts › no such test")).toMatch(/^not there/);
+    expect(of("test/pins/nowhere.test.ts › x")).toMatch(/^not there/);
+    expect(of("test/pins/threat-model.test.ts › the rules bite")).toMatch(/^not there/);
+    expect(of("test/acceptance/no-such.test.ts › x")).toMatch(/^not there/);
+    expect(of("J99-made-up")).toMatch(/^not built/);
     expect(runsByDefault("scripts/made-up.test.ts")).toBe(false);
     expect(runsByDefault("packages/sdk/dist/made-up.test.ts")).toBe(false);
   });
@@ -71,7 +77,7 @@ describe("the rules bite", () => {
 
   it("on a cell that names no claim, one that is not there, or one of another party, and on ids that are there twice", () => {
     const table = "| who | a | b |\n| - | - | - |\n| a thief | no: T1 | yes |\n| a ghost | no: T1, X9 | no: T1 |\n";
-    const sections = `## A thief\n- T1 One. ${good}\n- T1 Two. ${good}\n## A ghost\n- G1 Three. ${good}\n`;
+    const sections = "## A thief\n- T1 One.\n- T1 Two.\n## A ghost\n- G1 Three.\n";
     expect(tableProblemsOf(`${table}\n${sections}`)).toEqual([
       "T1 is there twice",
       "a thief: yes names no claim",
@@ -82,16 +88,16 @@ describe("the rules bite", () => {
   });
 
   it("takes each item with all the tests it names, over several lines", () => {
-    expect(claimsIn('- A1 One. Test: `a.test.ts` › "b: c",\n  `J1-signup`\n- Two.')).toEqual([
-      { id: "A1", text: "One.", tests: [{ file: "a.test.ts", title: "b: c" }, { observable: "J1-signup" }] },
+    expect(claimsIn("## T\n- A1 One\n  and.\n- Two.", { A1: ["a.test.ts › b: c › d", "J1-signup"] })).toEqual([
+      { id: "A1", text: "One and.", tests: [{ file: "a.test.ts", title: "b: c › d" }, { observable: "J1-signup" }] },
       { id: null, text: "Two.", tests: [] },
     ]);
   });
 });
 
 /** Of claims and of the tests that they name. */
-function problemsOf(text: string): string[] {
-  return claimsIn(text).flatMap((claim) => {
+function problemsOf(text: string, tests: ClaimTests): string[] {
+  return claimsIn(text, tests).flatMap((claim) => {
     if (claim.tests.length === 0) return [`no test: ${claim.text}`];
     const long = sentencesIn(claim.text) > claim.tests.length + 1 ? [`too long for its tests: ${claim.text}`] : [];
     return [...long, ...claim.tests.flatMap(problemsOfTest)];
@@ -124,7 +130,7 @@ function runsByDefault(file: string): boolean {
 
 /** A party's section is the one whose heading begins with its name, whatever comes after it. */
 function tableProblemsOf(text: string): string[] {
-  const ids = claimsIn(text).flatMap(({ id }) => (id === null ? [] : [id]));
+  const ids = claimsIn(text, {}).flatMap(({ id }) => (id === null ? [] : [id]));
   const twice = [...new Set(ids.filter((id, at) => ids.indexOf(id) !== at))].map((id) => `${id} is there twice`);
   const sections = text.split(/^## /m).slice(1);
   return [
@@ -132,7 +138,7 @@ function tableProblemsOf(text: string): string[] {
     ...tableRowsIn(text).flatMap(({ party, cells }) => {
       const own = sections.filter((section) => section.toLowerCase().startsWith(party.toLowerCase()));
       if (own.length === 0) return [`${party} has no section`];
-      const known = new Set(own.flatMap((section) => claimsIn(section).map(({ id }) => id)));
+      const known = new Set(own.flatMap((section) => claimsIn(`## ${section}`, {}).map(({ id }) => id)));
       return cells.flatMap(({ text: said, claims }) => {
         if (claims.length === 0) return [`${party}: ${said} names no claim`];
         const others = claims.filter((id) => !known.has(id));
