@@ -35,7 +35,7 @@ test("the new owner has the vault, its files and its management, and the old own
   const { outcome, generation, effect } = await heir.client.vaults.acceptOwnership(vault.id);
   expect([outcome, generation]).toEqual(["done", 2n]);
   const page = await readFile(join(import.meta.dirname, "../../docs/threat-model.md"), "utf8");
-  expect(effect).toContain("closed to the owner before");
+  expect(effect).toContain("The owner before cannot open what is written from now on");
   expect(page.replaceAll(/\s+/g, " ")).toContain(effect);
   expect(await heir.client.vaults.get(vault.id)).toMatchObject({ role: "owner", name: "handed on" });
   expect(await read(heir.client, file.id)).toBe("handed on: before");
