@@ -27,6 +27,7 @@ const DEEP = [
   "test/pins/guards-bite.test.ts",
   "test/shared-files/crash.test.ts",
   "test/shared-vaults/*crash*.test.ts",
+  "test/shared-vaults/scale.test.ts",
   "test/signers/life.test.ts",
   "test/start*.test.ts",
 ];

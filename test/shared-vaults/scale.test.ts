@@ -1,0 +1,84 @@
+/** A vault of 1,000 members and 200 generations: what §7 of the encryption design promises at that size, at real gas. */
+import { randomBytes } from "node:crypto";
+import { beforeAll, expect, test } from "vitest";
+import { readObject } from "../kit/crash-points.ts";
+import { countKeys } from "../kit/counted-keys.ts";
+import { lyingAt } from "../kit/lying-service.ts";
+import { raiseGeneration, read, sharedStack, UNLIMITED } from "../kit/shared-scene.ts";
+import type { SharedPerson } from "../kit/shared-stack.ts";
+import type { Client, Middleware } from "@coffer/sdk";
+
+const GENERATIONS = 200;
+const MEMBERS = 1_000;
+/** Setting up takes some three minutes. */
+const PATIENCE = 900_000;
+
+const stack = sharedStack(UNLIMITED);
+let member: SharedPerson;
+let vaultId: string;
+/** A file of each generation, the oldest first. */
+const files: string[] = [];
+
+beforeAll(async () => {
+  const { client } = stack.owner;
+  member = await stack.invite("member");
+  ({ id: vaultId } = await client.vaults.create({ name: "large", type: "shared" }));
+  await client.vaults.members.add(vaultId, member.signer.chainAddress);
+  for (let generation = 1; generation <= GENERATIONS; generation += 1) {
+    if (generation > 1) await raiseGeneration(client, vaultId);
+    const content = `content ${String(generation)}`;
+    files.push((await client.files.upload({ vaultId, name: content, body: content })).file.id);
+  }
+  for (let added = 1; added < MEMBERS; added += 1)
+    await client.vaults.members.add(vaultId, `0x${randomBytes(32).toString("hex")}`);
+}, PATIENCE);
+
+/** What each key server gives to a fresh client of the member while it does this. */
+async function given(work: (client: Client) => Promise<unknown>, middleware: Middleware[] = []): Promise<number> {
+  const counted = countKeys();
+  await work(member.another({ shared: { fetch: counted.fetch }, middleware }));
+  return Math.max(...counted.given());
+}
+
+async function listed(client: Client): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { name } of client.files.list({ vaultId })) names.push(name);
+  return names;
+}
+
+test("has 1,000 members beside its owner, and 200 generations", async () => {
+  expect(await stack.owner.client.vaults.members.list(vaultId)).toHaveLength(MEMBERS + 1);
+  const { chainObjectId } = await stack.owner.client.vaults.get(vaultId);
+  expect(await readObject(stack, chainObjectId)).toMatchObject({
+    generation: BigInt(GENERATIONS),
+    floor: 1n,
+    base: 1n,
+  });
+});
+
+test(
+  "lists, and reads its oldest and its newest content, for one identity at each key server",
+  { timeout: PATIENCE },
+  async () => {
+    expect(await given(async (client) => expect(await listed(client)).toHaveLength(GENERATIONS))).toBe(1);
+    const first = files[0] ?? "";
+    expect(await given(async (client) => expect(await read(client, first)).toBe("content 1"))).toBe(1);
+    const readAll = (client: Client) =>
+      Promise.all(files.map(async (id, at) => expect(await read(client, id)).toBe(`content ${String(at + 1)}`)));
+    expect(await given(readAll)).toBe(1);
+  },
+);
+
+test("costs one identity more for a forged step, and loses nothing", { timeout: PATIENCE }, async () => {
+  const forged = lyingAt("vaultKeys.steps", (said: { steps: string[] }) => ({
+    ...said,
+    steps: said.steps.map((step, at) => {
+      if (at !== 100) return step;
+      const bytes = Buffer.from(step, "base64");
+      bytes[150] = (bytes[150] ?? 0) ^ 1;
+      return bytes.toString("base64");
+    }),
+  }));
+  const first = files[0] ?? "";
+  expect(await given(async (client) => expect(await read(client, first)).toBe("content 1"), [forged])).toBe(2);
+});
