@@ -1,0 +1,37 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { hardSentences, sentencesOf } from "./prose.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+/** All that people read. Decision records are not edited once they have landed, and the file format's sentences are what a decoder is held to. */
+const PAGES = globSync(["*.md", "packages/*/README.md", "docs/*.md", "docs/{spec,guides}/*.md"], {
+  cwd: ROOT,
+  exclude: ["docs/spec/file-format.md", "docs/spec/http.md", "README.md", "packages/sdk/README.md", "CHANGELOG.md"],
+});
+
+describe("a page that people read", () => {
+  it.each(PAGES)("has short, plain sentences: %s", (page) => {
+    expect(hardSentences(readFileSync(join(ROOT, page), "utf8"))).toEqual([]);
+  });
+});
+
+describe("the rules bite", () => {
+  it("on a sentence of 26 words, in a paragraph, an item and a cell", () => {
+    const long = `${"word ".repeat(25)}word.`;
+    for (const page of [`Short. ${long}`, `- Short.\n- ${long}`, `| a | b |\n| - | - |\n| x | ${long} |`])
+      expect(hardSentences(page)).toEqual([`26 words: ${long}`]);
+    expect(hardSentences("word ".repeat(25))).toEqual([]);
+  });
+
+  it("on turns that people had to read twice", () => {
+    expect(hardSentences("Who is no member is answered `not_a_member`.")).toHaveLength(2);
+    expect(hardSentences("`--help` tells all. No secret stands here.")).toHaveLength(2);
+    expect(hardSentences("Non-members get `not_a_member`. USDC stands for a coin.")).toEqual([]);
+  });
+
+  it("on sentences alone, and not on code, headings and addresses", () => {
+    const page = "# A heading\nOne `a b c`\ngoes on. Two.\n\n```sh\nrun it. now\n```\n- [Three](x.md. y)\n  more.";
+    expect(sentencesOf(page)).toEqual(["One code goes on.", "Two.", "Three more."]);
+  });
+});
