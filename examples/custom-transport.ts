@@ -1,23 +1,18 @@
 /**
- * A transport of your own: anything from Request to Response. This one goes through `fetch`, counts, and loses the first
- * answer to every creation, as a bad network does; the client copes.
- * Run it: `node --conditions=coffer-source examples/custom-transport.ts`. It uses the service of SERVICE_BASE_URL and
- * SERVICE_API_KEY when both are set, else one of its own. Every claim is checked; the first that does not hold ends the
- * program with 1.
+ * A transport of your own: anything from Request to Response. This one goes through `fetch`, counts, and loses the
+ * first answer to every creation, as a bad network does; the client copes.
+ * Run it: `npm run example -- custom-transport`, or copy it into a project of yours. The program checks each claim
+ * and ends with 1 at the first that does not hold.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { startStack } from "@coffer/devstack";
 import { createClient, type Middleware, type Transport } from "@coffer/sdk";
+import { resolveSettings } from "@coffer/sdk/node";
 
-const { SERVICE_BASE_URL, SERVICE_API_KEY } = process.env;
-const given =
-  SERVICE_BASE_URL === undefined || SERVICE_API_KEY === undefined
-    ? null
-    : { baseUrl: SERVICE_BASE_URL, apiKey: SERVICE_API_KEY };
-await using stack = given === null ? await startStack() : null;
-const service = stack ?? given;
-assert.ok(service !== null);
+// The address and the key come from SERVICE_BASE_URL and SERVICE_API_KEY, or from the file that SERVICE_CONFIG_FILE names.
+const { baseUrl, apiKey } = await resolveSettings();
+if (baseUrl === null || apiKey === null)
+  throw new Error("Set SERVICE_CONFIG_FILE, or SERVICE_BASE_URL and SERVICE_API_KEY.");
 
 const sent: { readonly line: string; readonly key: string | null }[] = [];
 const lost = new Set<string>();
@@ -40,8 +35,8 @@ const tracing: Middleware = (request, next, { endpointId, attempt }) => {
 };
 
 const client = createClient({
-  baseUrl: service.baseUrl,
-  credentials: { apiKey: service.apiKey },
+  baseUrl,
+  credentials: apiKey,
   transport: badNetwork,
   middleware: [tracing],
   retry: { baseDelayMs: 10 },

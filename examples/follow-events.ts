@@ -1,26 +1,21 @@
 /**
- * Follow an account's event feed with nothing but fetch, as a listener in any language can: read server-sent events, keep
- * the last sequence number, and come back with it. The SDK's `client.events.follow` does the same in one line.
- * Run it: `node --conditions=coffer-source examples/follow-events.ts`. It uses the service of SERVICE_BASE_URL and
- * SERVICE_API_KEY when both are set, else one of its own. Every claim is checked; the first that does not hold ends the
- * program with 1.
+ * Follow an account's event feed with nothing but fetch, as a listener in any language can: read server-sent events,
+ * keep the last sequence number, and come back with it. The SDK's `client.events.follow` does the same in one line.
+ * Run it: `npm run example -- follow-events`, or copy it into a project of yours. The program checks each claim and
+ * ends with 1 at the first that does not hold.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { startStack } from "@coffer/devstack";
 import { createClient } from "@coffer/sdk";
+import { resolveSettings } from "@coffer/sdk/node";
 import { isEvent, type ReceivedEvent } from "@coffer/sdk/webhooks";
 
-const { SERVICE_BASE_URL, SERVICE_API_KEY } = process.env;
-const given =
-  SERVICE_BASE_URL === undefined || SERVICE_API_KEY === undefined
-    ? null
-    : { baseUrl: SERVICE_BASE_URL, apiKey: SERVICE_API_KEY };
-await using stack = given === null ? await startStack() : null;
-const service = stack ?? given;
-assert.ok(service !== null);
-const { baseUrl, apiKey } = service;
-const client = createClient({ baseUrl, credentials: { apiKey } });
+// The address and the key come from SERVICE_BASE_URL and SERVICE_API_KEY, or from the file that SERVICE_CONFIG_FILE names.
+const { baseUrl, apiKey } = await resolveSettings();
+if (baseUrl === null || apiKey === null)
+  throw new Error("Set SERVICE_CONFIG_FILE, or SERVICE_BASE_URL and SERVICE_API_KEY.");
+const client = createClient({ baseUrl, credentials: apiKey });
+const feed = { address: `${baseUrl}/api/events`, authorization: `Bearer ${apiKey.reveal()}` };
 
 /** What a block of the feed says; the rest of it (`event`, comments) is not needed here. */
 interface Block {
@@ -35,9 +30,9 @@ interface Block {
  * back after the time in `retry` with the last id. Leaving the loop closes the connection.
  */
 async function* follow(after: number | null): AsyncGenerator<Block, void, undefined> {
-  const headers: Record<string, string> = { authorization: `Bearer ${apiKey}`, accept: "text/event-stream" };
+  const headers: Record<string, string> = { authorization: feed.authorization, accept: "text/event-stream" };
   if (after !== null) headers["last-event-id"] = String(after);
-  const answer = await fetch(`${baseUrl}/api/events`, { headers });
+  const answer = await fetch(feed.address, { headers });
   assert.equal(answer.status, 200);
   let rest = "";
   for await (const text of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {

@@ -1,18 +1,30 @@
 /**
- * An owner invites an agent into a shared vault; the agent redeems the invite with a chain key of its own, is let in, and works there.
- * Run it: `node --conditions=coffer-source examples/invite-an-agent.ts`. It starts a service of its own. Every claim is
- * checked; the first that does not hold ends the program with 1.
+ * An owner invites an agent into a shared vault; the agent redeems the invite with a chain key of its own, is let in,
+ * and works there.
+ * Run it: `npm run example -- invite-an-agent`, or copy it into a project of yours. The program checks each claim and
+ * ends with 1 at the first that does not hold.
  */
 import assert from "node:assert/strict";
-import { startStack } from "@coffer/devstack";
+import { randomUUID } from "node:crypto";
+import { rmSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { chainKeySigner, createClient, generateChainKey, memoryPins, SdkError } from "@coffer/sdk";
+import { openSharedVaults, resolveSettings } from "@coffer/sdk/node";
 
-await using stack = await startStack();
-const { baseUrl, apiKey, sharedVaults } = stack;
-const owner = createClient({ baseUrl, credentials: { apiKey }, sharedVaults });
+// SERVICE_CONFIG_FILE names a file with the address, the key, the chain key and the network, as `npm start` writes it.
+const settings = await resolveSettings();
+const { baseUrl, apiKey } = settings;
+// What this machine learns about vaults is kept in a folder of the example's own. Yours keep it in your configuration.
+const folder = await mkdtemp(join(tmpdir(), "coffer-example-"));
+process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+const sharedVaults = await openSharedVaults(settings, join(folder, "vault-pins.json"));
+if (baseUrl === null || apiKey === null || sharedVaults === null) throw new Error("Set SERVICE_CONFIG_FILE.");
+const owner = createClient({ baseUrl, credentials: apiKey, sharedVaults });
 
 // The owner: a vault to work in, and an invite that is good for it alone. The text is handed over, once, out of band.
-const vault = await owner.vaults.create({ name: "For the agent", type: "shared" });
+const vault = await owner.vaults.create({ name: `For the agent ${randomUUID()}`, type: "shared" });
 const invite = await owner.invites.create({
   name: "build agent",
   scopes: ["files:read", "files:write"],
@@ -64,6 +76,8 @@ claim("all of it is in the audit log, whose chain is whole", fault === null && e
 const { memberships } = await owner.agents.revoke(redeemed.keyId);
 claim("a revoked agent is out of the vault", memberships[0]?.outcome === "removed");
 claim("and of the service at once", (await failureOf(agent.account.get())) === "invalid_credential");
+
+await owner.vaults.delete(vault.id, { force: true });
 console.log("every claim holds");
 
 /** The code of a call's failure; null when it succeeds. */

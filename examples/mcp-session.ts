@@ -1,29 +1,31 @@
 /**
  * A session of an MCP client with the Coffer tool server, from the first list of tools to a verified download.
- * Run it: `node --conditions=coffer-source examples/mcp-session.ts`. Every claim is checked; the first that does not hold
- * ends the program with 1.
+ * Run it: `npm run example -- mcp-session`, or copy it into a project of yours. The program checks each claim and
+ * ends with 1 at the first that does not hold.
  */
 import assert from "node:assert/strict";
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { launcherCommand, startStack } from "@coffer/devstack";
+import { fileURLToPath } from "node:url";
+import { configFile } from "@coffer/sdk/node";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 
-// A service of our own on a free port; what you have instead is a config file with your key.
-await using stack = await startStack();
 // The only folder the tools may touch.
 const folder = await realpath(await mkdtemp(join(tmpdir(), "coffer-example-")));
+const settings = await mkdtemp(join(tmpdir(), "coffer-settings-"));
 
-const { command, args } = launcherCommand();
+// The program of the package: what `npx coffer-mcp` runs.
+const program = fileURLToPath(new URL("../dist/main.js", import.meta.resolve("@coffer/mcp")));
 const client = new Client({ name: "example", version: "1.0.0" });
 await client.connect(
   new StdioClientTransport({
-    command,
-    args: [...args, "--allow", folder],
-    env: { ...getDefaultEnvironment(), SERVICE_CONFIG_FILE: stack.credentialsFile },
+    command: process.execPath,
+    args: [program, "--allow", folder],
+    // The file with your key; pins and journals go to a folder of the example's own.
+    env: { ...getDefaultEnvironment(), SERVICE_CONFIG_FILE: configFile(), SERVICE_CONFIG_DIR: settings },
   }),
 );
 
@@ -32,7 +34,7 @@ try {
   console.log("every claim holds");
 } finally {
   await client.close();
-  await rm(folder, { recursive: true, force: true });
+  for (const each of [folder, settings]) await rm(each, { recursive: true, force: true });
 }
 
 async function session(): Promise<void> {
@@ -43,7 +45,7 @@ async function session(): Promise<void> {
     tools.every((tool) => tool.annotations?.readOnlyHint !== undefined),
   );
 
-  const vault = await succeed("vault_create", { name: "Reports" });
+  const vault = await succeed("vault_create", { name: `Reports ${randomUUID()}` });
   const vaultId = text(vault["vaultId"]);
 
   const content = randomBytes(3 * 1024 * 1024);

@@ -1,30 +1,21 @@
 /**
  * Upload a file with the SDK, watch its progress, and get it back: whole, as a range, and verified.
- * Run it: `node --conditions=coffer-source examples/sdk-transfer.ts`. It uses the service of SERVICE_BASE_URL and
- * SERVICE_API_KEY when both are set, else one of its own. Every claim is checked; the first that does not hold ends the
- * program with 1.
+ * Run it: `npm run example -- sdk-transfer`, or copy it into a project of yours. The program checks each claim and
+ * ends with 1 at the first that does not hold.
  */
 import assert from "node:assert/strict";
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startStack } from "@coffer/devstack";
 import { createClient, SdkError, type Client, type Progress } from "@coffer/sdk";
-import { downloadFile, uploadFile } from "@coffer/sdk/node";
+import { downloadFile, resolveSettings, uploadFile } from "@coffer/sdk/node";
 
-const { SERVICE_BASE_URL, SERVICE_API_KEY } = process.env;
-const given =
-  SERVICE_BASE_URL === undefined || SERVICE_API_KEY === undefined
-    ? null
-    : { baseUrl: SERVICE_BASE_URL, apiKey: SERVICE_API_KEY };
-await using stack = given === null ? await startStack() : null;
-const service = stack ?? given;
-assert.ok(service !== null);
-const client = createClient({
-  baseUrl: service.baseUrl,
-  credentials: { apiKey: service.apiKey },
-});
+// The address and the key come from SERVICE_BASE_URL and SERVICE_API_KEY, or from the file that SERVICE_CONFIG_FILE names.
+const { baseUrl, apiKey } = await resolveSettings();
+if (baseUrl === null || apiKey === null)
+  throw new Error("Set SERVICE_CONFIG_FILE, or SERVICE_BASE_URL and SERVICE_API_KEY.");
+const client = createClient({ baseUrl, credentials: apiKey });
 const folder = await mkdtemp(join(tmpdir(), "coffer-example-"));
 const vault = await client.vaults.create({ name: `Example ${randomUUID()}`, type: "public" });
 

@@ -1,20 +1,25 @@
 /**
  * A shared vault: what the service sees of it, who opens it, and what removal does.
- * Run it: `node --conditions=coffer-source examples/shared-vault.ts`. It starts a service and a local chain of its own, or uses those of
- * a running `npm start` with `SERVICE_CONFIG_FILE=.coffer/credentials.json`. Every claim is checked; the first that does not hold ends
- * the program with 1.
+ * Run it: `npm run example -- shared-vault`, or copy it into a project of yours. The program checks each claim and
+ * ends with 1 at the first that does not hold.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { startStack } from "@coffer/devstack";
+import { rmSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { chainKeySigner, createClient, generateChainKey, memoryPins, SdkError } from "@coffer/sdk";
 import { openSharedVaults, resolveSettings } from "@coffer/sdk/node";
 
-await using stack = process.env["SERVICE_CONFIG_FILE"] === undefined ? await startStack() : null;
-const settings = await resolveSettings(process.env, { configFile: stack?.credentialsFile });
+// SERVICE_CONFIG_FILE names a file with the address, the key, the chain key and the network, as `npm start` writes it.
+const settings = await resolveSettings();
 const { baseUrl, apiKey } = settings;
-const sharedVaults = stack?.sharedVaults ?? (await openSharedVaults(settings));
-assert.ok(baseUrl !== null && apiKey !== null && sharedVaults !== null, "a base URL, a key, a chain key and a network");
+// What this machine learns about vaults is kept in a folder of the example's own. Yours keep it in your configuration.
+const folder = await mkdtemp(join(tmpdir(), "coffer-example-"));
+process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+const sharedVaults = await openSharedVaults(settings, join(folder, "vault-pins.json"));
+if (baseUrl === null || apiKey === null || sharedVaults === null) throw new Error("Set SERVICE_CONFIG_FILE.");
 const owner = createClient({ baseUrl, credentials: apiKey, sharedVaults });
 
 // The vault is an object on the chain, owned by this address, and a vault of the account at the service.
@@ -22,10 +27,10 @@ const vault = await owner.vaults.create({ name: `Research ${randomUUID()}`, type
 claim("the vault names its object on the chain", vault.chainObjectId?.startsWith("0x") === true);
 
 const text = "The launch is on the ninth of May.";
-const folder = await owner.folders.create({ vaultId: vault.id, name: "plans" });
+const plans = await owner.folders.create({ vaultId: vault.id, name: "plans" });
 const { file } = await owner.files.upload({
   vaultId: vault.id,
-  folderId: folder.id,
+  folderId: plans.id,
   name: "launch.md",
   contentType: "text/markdown",
   body: new TextEncoder().encode(text),

@@ -1,19 +1,22 @@
 /**
- * A shared vault owned by a wallet: a signer of `@mysten/sui` that is no Ed25519 key, here secp256k1. A zkLogin signer, a multisig or a
- * browser's wallet goes the same way. What has to be kept beside it is one key, which signs what is written; who loses it reads on, and names
- * a new one. Run it: `node --conditions=coffer-source examples/wallet-signer.ts`. It starts a service and a local chain of its own. Every
- * claim is checked; the first that does not hold ends the program with 1.
+ * A shared vault owned by a wallet: a signer of `@mysten/sui` that is no Ed25519 key, here secp256k1. A zkLogin
+ * signer, a multisig or a browser's wallet goes the same way. What has to be kept beside it is one key, which signs
+ * what is written; who loses it reads on, and names a new one.
+ * Run it: `npm run example -- wallet-signer`, or copy it into a project of yours. The program checks each claim and
+ * ends with 1 at the first that does not hold.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { fromSuiSigner } from "@coffer/chain";
-import { startStack } from "@coffer/devstack";
+import { readFile } from "node:fs/promises";
+import { fromSuiSigner, parseNetworkConfiguration } from "@coffer/chain";
 import { createClient, generateChainKey, SdkError, statementSigner, type Signer } from "@coffer/sdk";
+import { resolveSettings } from "@coffer/sdk/node";
 import { Secp256k1Keypair } from "@mysten/sui/keypairs/secp256k1";
 
-await using stack = await startStack();
-const { baseUrl } = stack;
-const { network } = stack.sharedVaults;
+// SERVICE_CONFIG_FILE names a file with the address and the network, as `npm start` writes it.
+const { baseUrl, networkFile } = await resolveSettings();
+if (baseUrl === null || networkFile === null) throw new Error("Set SERVICE_CONFIG_FILE.");
+const network = parseNetworkConfiguration(JSON.parse(await readFile(networkFile, "utf8")));
 
 // The wallet signs transactions and personal messages, and shows its key to nobody.
 const wallet = fromSuiSigner(new Secp256k1Keypair());

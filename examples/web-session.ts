@@ -1,14 +1,11 @@
 /**
- * A person signs up with an access code and works in a web session that renews itself, shared by two pages, until they
- * sign out. Run it: `node --conditions=coffer-source examples/web-session.ts`. It starts a service of its own. Every claim
- * is checked; the first that does not hold ends the program with 1.
+ * A person signs up with an access code and works in a web session that renews itself, shared by two pages, until
+ * they sign out.
+ * Run it: `npm run example -- web-session`, or copy it into a project of yours. The program checks each claim and
+ * ends with 1 at the first that does not hold.
  */
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
-import { promisify } from "node:util";
-import { startStack } from "@coffer/devstack";
 import {
   createClient,
   SdkError,
@@ -18,12 +15,13 @@ import {
   type Middleware,
   type StoredSession,
 } from "@coffer/sdk";
+import { resolveSettings } from "@coffer/sdk/node";
 
-await using stack = await startStack();
-const { baseUrl } = stack;
-
-// The operator hands out access codes with a command of the server.
-const accessCode = await makeAccessCode();
+// The operator makes the access code: `npm run server -- access-codes create`.
+const { ACCESS_CODE: accessCode } = process.env;
+const { baseUrl: address } = await resolveSettings();
+if (address === null || accessCode === undefined) throw new Error("Set SERVICE_BASE_URL and ACCESS_CODE.");
+const baseUrl: string = address;
 const email = `${randomUUID()}@example.com`;
 const password = `${randomUUID()} ${randomUUID()}`;
 
@@ -86,15 +84,6 @@ function lock<Value>(work: () => Promise<Value>): Promise<Value> {
   const mine = turns.then(work);
   turns = mine.catch(() => undefined);
   return mine;
-}
-
-async function makeAccessCode(): Promise<string> {
-  const main = join(import.meta.dirname, "..", "server", "src", "main.ts");
-  const words = ["--conditions=coffer-source", main, "access-codes", "create", "--json"];
-  const env = { ...process.env, SERVICE_ENV: "development", SERVICE_DATA_DIR: stack.dataDirectory };
-  const { stdout } = await promisify(execFile)(process.execPath, words, { env });
-  const { code } = JSON.parse(stdout) as { code: string };
-  return code;
 }
 
 /** What the person is told when the session has ended; null when it has not. */

@@ -1,11 +1,11 @@
 /**
  * Receive webhooks with Fastify: take the raw body, verify it, handle each message once, answer soon.
- * Run it: `node --conditions=coffer-source examples/webhook-receiver-fastify.ts`. It starts a service of its own. Every
- * claim is checked; the first that does not hold ends the program with 1.
+ * Run it: `npm run example -- webhook-receiver-fastify`, or copy it into a project of yours. The program checks each
+ * claim and ends with 1 at the first that does not hold.
  */
 import assert from "node:assert/strict";
-import { startStack } from "@coffer/devstack";
 import { createClient } from "@coffer/sdk";
+import { resolveSettings } from "@coffer/sdk/node";
 import { isEvent, verifyWebhook, WebhookVerificationError, type ReceivedEvent } from "@coffer/sdk/webhooks";
 import fastify from "fastify";
 
@@ -37,8 +37,11 @@ app.post<{ Body: Buffer }>("/webhooks", async (request, reply) => {
 });
 const address = await app.listen({ host: "127.0.0.1", port: 0 });
 
-await using stack = await startStack();
-const client = createClient({ baseUrl: stack.baseUrl, credentials: { apiKey: stack.apiKey } });
+// The address and the key come from SERVICE_BASE_URL and SERVICE_API_KEY, or from the file that SERVICE_CONFIG_FILE names.
+const { baseUrl, apiKey } = await resolveSettings();
+if (baseUrl === null || apiKey === null)
+  throw new Error("Set SERVICE_CONFIG_FILE, or SERVICE_BASE_URL and SERVICE_API_KEY.");
+const client = createClient({ baseUrl, credentials: apiKey });
 try {
   await receiveEvents();
   console.log("every claim holds");

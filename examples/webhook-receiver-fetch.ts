@@ -1,13 +1,15 @@
 /**
- * Receive webhooks with a fetch handler, as workers, edge functions, Deno and Bun run them: WebCrypto alone, nothing of Node.
- * Run it: `node --conditions=coffer-source examples/webhook-receiver-fetch.ts`. It starts a service of its own and serves the
- * handler on this machine. Every claim is checked; the first that does not hold ends the program with 1.
+ * Receive webhooks with a fetch handler, as workers, edge functions, Deno and Bun run them: WebCrypto alone, nothing
+ * of Node.
+ * Run it: `npm run example -- webhook-receiver-fetch`, or copy it into a project of yours. The program checks each
+ * claim and ends with 1 at the first that does not hold.
  */
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { startStack } from "@coffer/devstack";
 import { createClient } from "@coffer/sdk";
+import { resolveSettings } from "@coffer/sdk/node";
 import { isKnownEvent, verifyWebhook, WebhookVerificationError } from "@coffer/sdk/webhooks";
 
 interface Settings {
@@ -56,8 +58,11 @@ const server = createServer((incoming, outgoing) => {
 });
 await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 
-await using stack = await startStack();
-const client = createClient({ baseUrl: stack.baseUrl, credentials: { apiKey: stack.apiKey } });
+// The address and the key come from SERVICE_BASE_URL and SERVICE_API_KEY, or from the file that SERVICE_CONFIG_FILE names.
+const { baseUrl, apiKey } = await resolveSettings();
+if (baseUrl === null || apiKey === null)
+  throw new Error("Set SERVICE_CONFIG_FILE, or SERVICE_BASE_URL and SERVICE_API_KEY.");
+const client = createClient({ baseUrl, credentials: apiKey });
 try {
   await receiveEvents(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}/`);
   console.log("every claim holds");
@@ -69,7 +74,7 @@ try {
 async function receiveEvents(url: string): Promise<void> {
   const { webhook, secret } = await client.webhooks.create({ url, events: ["*"], description: "every kind" });
   secrets.push(secret);
-  const vault = await client.vaults.create({ name: "Short-lived", type: "public" });
+  const vault = await client.vaults.create({ name: `Short-lived ${randomUUID()}`, type: "public" });
   const folder = await client.folders.create({ vaultId: vault.id, name: "inbox" });
   await client.vaults.delete(vault.id, { force: true });
   await arrivalOf(`vault ${vault.id} is in the trash`);

@@ -120,7 +120,7 @@ function examples(suite: Suite): Stage[][] {
     return [[{ name: "examples", run: () => Promise.reject(new Error("there are no examples")) }]];
   const stages = files.sort().map((file) => ({
     name: `examples/${file}`,
-    run: () => runScanned(path.join("examples", file), suite),
+    run: () => runScanned(path.basename(file, ".ts"), suite),
   }));
   return [0, 1].map((lane) => stages.filter((_, index) => index % 2 === lane));
 }
@@ -131,14 +131,15 @@ async function runOne(args: readonly string[]): Promise<Outcome> {
 }
 
 /** Everything that the program sends and stores is searched for what only its own users may know. */
-async function runScanned(program: string, suite: Suite): Promise<Outcome> {
+async function runScanned(example: string, suite: Suite): Promise<Outcome> {
   const unit = mkdtempSync(path.join(tmpdir(), "coffer-scan-"));
   try {
     suite.scanned += 1;
     const preload = `--import=${new URL("../test/kit/scan/preload.mjs", import.meta.url).href}`;
-    const { code, output } = await runNode(["--conditions=coffer-source", preload, program], { [UNIT_VARIABLE]: unit });
+    const args = ["--conditions=coffer-source", preload, path.join("scripts", "example.ts"), example];
+    const { code, output } = await runNode(args, { [UNIT_VARIABLE]: unit });
     const outcome = scanUnit(unit);
-    writeOutcome(suite.tallies, program, outcome);
+    writeOutcome(suite.tallies, `examples/${example}`, outcome);
     const failed = code !== 0 || outcome.problems.length > 0;
     const found = outcome.problems.map((problem) => `the scan found ${problem}\n`).join("");
     return { passed: failed ? 0 : 1, failed: failed ? 1 : 0, skipped: [], output: output + found };

@@ -1,8 +1,10 @@
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { createClient, type SharedVaultOptions } from "@coffer/sdk";
 import { openSharedVaults, readConfig, resolveSettings } from "@coffer/sdk/node";
 import { openToolClient } from "@coffer/devstack";
@@ -196,16 +198,54 @@ describe("ports", () => {
   });
 });
 
+/** What stands under each number of "What next": a block to paste. */
+function blocksOf(stdout: string): string[] {
+  const [, next = ""] = stdout.split("\nWhat next\n");
+  return next
+    .split(/^\d\. .+:$/m)
+    .slice(1)
+    .map((block) => block.trim());
+}
+
+describe("what npm start prints to paste", () => {
+  it("works as printed, from a data directory with a quote and a space: configuration, curl line, example", async () => {
+    const folder = await makeFolder(base, { "a.txt": "a" });
+    const run = npmStart(["--port", "0", "--data", join(base, "it's data"), "--folder", folder], { cwd: base });
+    await until(run, "up until Ctrl-C");
+    const [configuration = "", curl = "", example = ""] = blocksOf(run.stdout);
+    const { command, args, env } = (JSON.parse(configuration) as Document["mcp"]).mcpServers.coffer;
+    const credentialsFile = env["SERVICE_CONFIG_FILE"] ?? "";
+    await using tools = await openToolClient({ credentialsFile, folders: [], launcher: { command, args } });
+    expect((await tools.call("status_check")).facts).toMatchObject({ signedIn: true, sharedVaults: "ready" });
+    const { account } = JSON.parse(await pasted(curl, base)) as { account: { email: string } };
+    expect(account.email).toMatch(/@example\.com$/);
+    expect(await pasted(example, base)).toMatch(/every claim holds\s*$/);
+    const key = (await readConfig(credentialsFile))?.profiles["default"]?.apiKey?.reveal();
+    expect(run.stdout).not.toContain(key);
+  });
+
+  /** What a shell prints of it, in the folder where the user stands; nothing goes to the home directory. */
+  async function pasted(line: string, cwd: string): Promise<string> {
+    const home = join(base, "home");
+    const { SERVICE_CONFIG_FILE: _file, SERVICE_CONFIG_DIR: _directory, ...rest } = process.env;
+    const env = { ...rest, HOME: home, XDG_CONFIG_HOME: join(home, ".config"), npm_config_cache: join(base, "npm") };
+    const { stdout } = await promisify(execFile)("sh", ["-c", line], { cwd, env });
+    expect(await readdir(home).catch(() => [])).toEqual([]);
+    return stdout;
+  }
+});
+
 describe("npm start --once", () => {
-  it("prints the table and the configuration, and ends with 0", async () => {
+  it("tells the story once, prints the table and what to do next, and ends with 0", async () => {
     const folder = await makeFolder(base, { "a.txt": "a" });
     const run = npmStart(["--port", "0", "--data", join(base, "data"), "--folder", folder, "--once"]);
     expect(await run.ended).toBe(0);
     expect(run.stdout).toMatch(/verified +1 of 1 files, every byte/);
-    for (const step of STEPS) expect(run.stdout).toMatch(new RegExp(`^  ${step} +\\w`, "m"));
+    expect(run.stderr.match(/^coffer: ok {2}/gm)).toHaveLength(STEPS.length);
+    for (const [, told = ""] of run.stderr.matchAll(/^coffer: ok {2}(.+)$/gm)) expect(run.stdout).not.toContain(told);
     expect(run.stdout).toMatch(/webhooks +1 of 1 uploads delivered, each verified/);
     expect(run.stdout).toMatch(/page +http:\/\/127\.0\.0\.1:\d+\/ /);
-    expect(run.stdout).toContain('"mcpServers"');
+    expect(blocksOf(run.stdout)).toHaveLength(3);
   });
 
   it("ends with 1 when deliveries do not arrive", async () => {
@@ -307,6 +347,12 @@ describe("what cannot be understood", () => {
       expect(run.stderr).not.toContain("    at ");
     },
   );
+
+  it("a forgotten -- is refused with the line to write", async () => {
+    const run = npmStart([], { env: { npm_config_port: "true" } });
+    expect(await run.ended).toBe(2);
+    expect(run.stderr).toContain("npm start -- --port");
+  });
 
   it("--help explains and ends with 0", async () => {
     const run = npmStart(["--help"]);

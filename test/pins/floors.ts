@@ -76,6 +76,12 @@ export const FILE_RULES: readonly FileRule[] = [
     allowedIn: /^server\/src\/drivers\//,
   },
   {
+    name: "examples use published packages alone, so that they can be copied",
+    imports: /^(@coffer\/(devstack|localnet|server)(\/|$)|\.)/,
+    within: /^examples\//,
+    allowedIn: /^$/,
+  },
+  {
     // Our own access tokens are no provider's: they are read where sessions are.
     name: "jose only in drivers/ and where access tokens are read",
     imports: /^jose(\/|$)/,

@@ -1,5 +1,5 @@
-import { expect, it } from "vitest";
-import { limitsIn } from "./options.ts";
+import { describe, expect, it } from "vitest";
+import { limitsIn, parseStart } from "./options.ts";
 
 it("takes limits and log level from the shell, and nothing of another service's address, mail, provider or secrets", () => {
   const taken = {
@@ -17,4 +17,19 @@ it("takes limits and log level from the shell, and nothing of another service's 
     },
   };
   expect(limitsIn({ ...others, ...taken })).toEqual(taken);
+});
+
+describe("an option that npm took for itself, for want of --", () => {
+  const places = { workingDirectory: "/home/me", repository: "/coffer" };
+
+  it.each([["port"], ["data"], ["folder"], ["once"], ["json"]])("is refused with what to write: --%s", (name) => {
+    // `npm start --port 0` gives the program the word 0, and itself the setting.
+    const parsed = parseStart(["0"], { ...places, environment: { [`npm_config_${name}`]: "true" } });
+    expect(parsed).toMatchObject({ kind: "refuse", sentence: expect.stringContaining(`npm start -- --${name}`) });
+  });
+
+  it("npm's own settings are none", () => {
+    const environment = { npm_config_loglevel: "silent", npm_config_prefix: "/usr" };
+    expect(parseStart(["--port", "0"], { ...places, environment })).toMatchObject({ options: { port: 0 } });
+  });
 });

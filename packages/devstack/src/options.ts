@@ -20,6 +20,7 @@ export interface StartSurroundings {
   /** Where the user stood when npm was called: relative paths count from there (npm sets INIT_CWD). */
   readonly workingDirectory: string;
   readonly repository: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 const OPTIONS = {
@@ -31,7 +32,16 @@ const OPTIONS = {
   help: { type: "boolean" },
 } as const;
 
-export function parseStart(args: readonly string[], { workingDirectory, repository }: StartSurroundings): ParsedStart {
+export function parseStart(
+  args: readonly string[],
+  { workingDirectory, repository, environment }: StartSurroundings,
+): ParsedStart {
+  const swallowed = Object.keys(OPTIONS).find((name) => environment[`npm_config_${name}`] !== undefined);
+  if (swallowed !== undefined)
+    return {
+      kind: "refuse",
+      sentence: `npm took --${swallowed} for itself. Put -- before the options: npm start -- --${swallowed} …`,
+    };
   let values;
   try {
     values = parseArgs({ args: [...args], options: OPTIONS, strict: true, allowPositionals: false }).values;

@@ -1,6 +1,7 @@
 /** What `npm start` prints when the stack is ready. */
 import { clientConfiguration } from "./launcher.ts";
 import type { JobReport } from "./main-job.ts";
+import { nextSteps } from "./next-steps.ts";
 import type { Stack } from "./stack.ts";
 import type { ArrivalReport } from "./webhook-sink/arrivals.ts";
 
@@ -25,7 +26,11 @@ export function renderDocument({ stack, job, webhooks }: StartReport): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-export function renderTable({ stack, job, webhooks }: StartReport): string {
+/** For people, who have read the story as it happened. `places`: of the repository and of the user. */
+export function renderTable(
+  { stack, job, webhooks }: StartReport,
+  places: { readonly repository: string; readonly workingDirectory: string },
+): string {
   const lines = [
     "",
     ...table([
@@ -41,8 +46,6 @@ export function renderTable({ stack, job, webhooks }: StartReport): string {
       ["webhooks", `${String(webhooks.arrived)} of ${String(webhooks.expected)} uploads delivered, each verified`],
     ]),
     "",
-    ...job.steps.map(({ name, ok, said }) => `  ${(ok ? name : "FAILED").padEnd(10)}${shown(said)}`),
-    "",
     ...job.skipped.map(({ path, reason }) => `  left out  ${shown(path)}: ${reason}`),
     ...(webhooks.failed === 0 ? [] : [`  FAILED    ${String(webhooks.failed)} deliveries: see the page`]),
     ...job.failed.map(({ path, reason }) => `  FAILED    ${shown(path)}: ${reason}`),
@@ -54,9 +57,7 @@ export function renderTable({ stack, job, webhooks }: StartReport): string {
       ["keys", `${stack.credentialsFile} (${stack.newAccount ? "a new account" : "the account of an earlier run"})`],
     ]),
     "",
-    "For your MCP client:",
-    JSON.stringify(clientConfiguration(stack.credentialsFile, job.folder), null, 2),
-    "",
+    ...nextSteps({ ...stack, ...places, folder: job.folder }),
   ];
   return `${lines.join("\n")}\n`;
 }

@@ -13,6 +13,8 @@ import { registerSink, type Registration } from "./webhook-sink/registration.ts"
 import { startWebhookSink, type WebhookSink } from "./webhook-sink/sink.ts";
 
 const REPOSITORY = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
+/** npm says where the user stood. */
+const PLACES = { repository: REPOSITORY, workingDirectory: process.env["INIT_CWD"] ?? process.cwd() };
 const DEFAULT_PORT = 8787;
 const PORTS_TO_TRY = 50;
 /** 128 + SIGINT: what shells expect of an interrupted program. */
@@ -24,10 +26,7 @@ const stop = new AbortController();
 await main();
 
 async function main(): Promise<void> {
-  const parsed = parseStart(process.argv.slice(2), {
-    workingDirectory: process.env["INIT_CWD"] ?? process.cwd(),
-    repository: REPOSITORY,
-  });
+  const parsed = parseStart(process.argv.slice(2), { ...PLACES, environment: process.env });
   if (parsed.kind === "help") {
     process.stdout.write(`${HELP}\n`);
     return;
@@ -63,7 +62,7 @@ async function run(options: StartOptions): Promise<number> {
   const arrived = await arrivals.of(stored, stop.signal);
   const { hookUrl, pageUrl } = sink;
   const report: StartReport = { stack, job, webhooks: { pageUrl, hookUrl, webhookId: endpoint.webhookId, ...arrived } };
-  process.stdout.write(options.json ? renderDocument(report) : renderTable(report));
+  process.stdout.write(options.json ? renderDocument(report) : renderTable(report, PLACES));
   say(verdict(job));
   say(deliveryVerdict(arrived));
   if (!options.once) await untilStopped();

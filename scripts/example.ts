@@ -1,0 +1,110 @@
+// `npm run example -- NAME` runs a program of examples/ against the stack of `npm start`, or against one of its own when none runs.
+// Without a name it lists them. It writes nothing to the home directory: what clients keep goes to a folder that goes with it.
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { startStack } from "@coffer/devstack";
+import { createClient } from "@coffer/sdk";
+import { resolveSettings } from "@coffer/sdk/node";
+
+const ROOT = path.dirname(import.meta.dirname);
+const EXAMPLES = path.join(ROOT, "examples");
+const USUAL = path.join(ROOT, ".coffer", "credentials.json");
+const EXIT_USAGE = 2;
+
+const [name, ...more] = process.argv.slice(2);
+const known = (await readdir(EXAMPLES))
+  .filter((file) => file.endsWith(".ts"))
+  .map((file) => path.basename(file, ".ts"));
+if (name === undefined || more.length > 0 || !known.includes(name)) await list();
+else await run(name);
+
+async function list(): Promise<void> {
+  if (name !== undefined) console.error(`There is no example "${[name, ...more].join(" ")}".\n`);
+  console.log("npm run example -- NAME\n");
+  for (const each of known.toSorted()) console.log(`  ${each.padEnd(26)}${await firstSentence(each)}`);
+  process.exitCode = name === undefined ? 0 : EXIT_USAGE;
+}
+
+/** What the program's own comment says first. */
+async function firstSentence(example: string): Promise<string> {
+  const [comment = ""] = /\/\*\*[\s\S]*?\*\//.exec(await readFile(fileOf(example), "utf8")) ?? [];
+  const text = comment.replaceAll(/^\s*\/?\*+\/?/gm, "").replaceAll(/\s+/g, " ");
+  return (/^.*?[.](?= )/.exec(text)?.[0] ?? text).trim();
+}
+
+async function run(example: string): Promise<void> {
+  const kept = await mkdtemp(path.join(tmpdir(), "coffer-example-"));
+  try {
+    await using service = await findService();
+    console.error(`example: ${example} on ${service.what}`);
+    process.env["SERVICE_CONFIG_DIR"] = kept;
+    const needsCode = (await readFile(fileOf(example), "utf8")).includes("ACCESS_CODE");
+    if (needsCode && service.dataDirectory !== null)
+      process.env["ACCESS_CODE"] ??= await accessCode(service.dataDirectory);
+    await import(pathToFileURL(fileOf(example)).href);
+  } finally {
+    await rm(kept, { recursive: true, force: true });
+  }
+}
+
+function fileOf(example: string): string {
+  return path.join(EXAMPLES, `${example}.ts`);
+}
+
+interface Service extends AsyncDisposable {
+  /** For people. */
+  readonly what: string;
+  /** null: it is not known to be a stack of this machine. */
+  readonly dataDirectory: string | null;
+}
+
+/** The service that the environment names, else the stack of `npm start`, else one that ends with this program. */
+async function findService(): Promise<Service> {
+  const { SERVICE_BASE_URL, SERVICE_API_KEY, SERVICE_CONFIG_FILE } = process.env;
+  const named = SERVICE_CONFIG_FILE !== undefined || (SERVICE_BASE_URL !== undefined && SERVICE_API_KEY !== undefined);
+  const close = (): Promise<void> => Promise.resolve();
+  if (!named && (await isRunning())) {
+    process.env["SERVICE_CONFIG_FILE"] = USUAL;
+  } else if (!named) {
+    const stack = await startStack();
+    process.env["SERVICE_CONFIG_FILE"] = stack.credentialsFile;
+    const { baseUrl, dataDirectory } = stack;
+    return { what: `a stack of its own at ${baseUrl}`, dataDirectory, [Symbol.asyncDispose]: () => stack.close() };
+  }
+  const { baseUrl, configFile } = await resolveSettings();
+  const directory = path.dirname(configFile);
+  const isStack =
+    existsSync(path.join(directory, "network.json")) && existsSync(path.join(directory, "credentials.json"));
+  return {
+    what: `the service at ${baseUrl ?? "no address"}`,
+    dataDirectory: isStack ? directory : null,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Whether the stack of `npm start` answers, and still takes its key. */
+async function isRunning(): Promise<boolean> {
+  if (!existsSync(USUAL)) return false;
+  try {
+    const { baseUrl, apiKey } = await resolveSettings({ SERVICE_CONFIG_FILE: USUAL });
+    if (baseUrl === null || apiKey === null) return false;
+    await createClient({ baseUrl, credentials: apiKey, retry: { limit: 0 } }).account.get();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** An operator's command: it works on the data directory, whether the server runs or not. */
+async function accessCode(dataDirectory: string): Promise<string> {
+  const main = path.join(ROOT, "server", "src", "main.ts");
+  const words = ["--conditions=coffer-source", main, "access-codes", "create", "--json"];
+  const env = { ...process.env, SERVICE_ENV: "development", SERVICE_DATA_DIR: dataDirectory };
+  const { stdout } = await promisify(execFile)(process.execPath, words, { env });
+  return (JSON.parse(stdout) as { readonly code: string }).code;
+}
