@@ -7,7 +7,7 @@ import { openTestApp, type TestApp } from "../../test-app.ts";
 import { openSigner, type TestSigner } from "../chain-proofs/test-signer.ts";
 import { signRecord } from "../shared-vaults/test-statements.ts";
 import type { TestSharedVault, TestPerson } from "../shared-vaults/test-vaults.ts";
-import { type EncryptedFile, encryptedFile, entryOf, headersOf, versionOf } from "./test-shared-files.ts";
+import { type EncryptedFile, encryptedFile, entryOf, headersOf, tied, versionOf } from "./test-shared-files.ts";
 
 interface Person extends TestSigner {
   readonly key: string;
@@ -43,7 +43,8 @@ async function openShared(app: TestApp) {
 function headersFor(vault: Awaited<ReturnType<typeof openShared>>, by: Person, file: EncryptedFile) {
   const writing = { ...vault, by: by as unknown as TestPerson };
   const entry = entryOf(writing, randomUUID(), { kind: "file", id: file.fileId });
-  return { ...headersOf(versionOf(writing, file), entry), authorization: `Bearer ${by.key}` };
+  const upload = tied(writing, { file, version: versionOf(writing, file), entry });
+  return { ...headersOf(upload.version, upload.entry), authorization: `Bearer ${by.key}` };
 }
 
 const openQuick = () =>

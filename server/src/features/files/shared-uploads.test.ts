@@ -15,6 +15,7 @@ import {
   openWriting,
   put,
   send,
+  tied,
   type Upload,
   usageOf,
   versionOf,
@@ -103,6 +104,8 @@ test("[D5-shared-ciphertext] a membership that ends makes a new place: what is o
 
 interface Case {
   readonly code: string;
+  /** The statements are sent as they are given, and not signed together after the change. */
+  readonly isApart?: true;
   /** What is sent instead of a good upload. */
   change(writing: Writing, upload: Upload): { upload?: Partial<Upload>; bytes?: Buffer };
 }
@@ -173,6 +176,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "another's signature": {
     code: "statement_invalid",
+    isApart: true,
     change: (writing, { file }) => ({
       upload: {
         version: versionOf({ ...writing, by: agentOf(writing.by) }, file, { signer: writing.by.chainAddress }),
@@ -181,11 +185,16 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "another's statement": {
     code: "statement_invalid",
+    isApart: true,
     change: (writing, { file }) => ({ upload: { version: versionOf({ ...writing, by: agentOf(writing.by) }, file) } }),
   },
   "a generation that is to come": {
     code: "chain_unavailable",
-    change: (writing, { file }) => ({ upload: { version: versionOf({ ...writing, generation: 2 }, file) } }),
+    change: (writing, { file }) => {
+      const ahead = { ...writing, generation: 2 };
+      const entry = entryOf(ahead, "name", { kind: "file", id: file.fileId });
+      return { upload: { version: versionOf(ahead, file), entry } };
+    },
   },
   "an entry of another file": {
     code: "statement_invalid",
@@ -207,12 +216,19 @@ const CASES: Readonly<Record<string, Case>> = {
     code: "statement_invalid",
     change: (_w, { entry }) => ({ upload: { entry: { ...entry, metadata: randomBytes(136).toString("base64") } } }),
   },
+  "a version and an entry that were each signed alone": {
+    code: "statement_invalid",
+    isApart: true,
+    change: () => ({}),
+  },
   "half of another upload": {
     code: "statement_invalid",
+    isApart: true,
     change: (writing, upload) => ({ upload: { ...newUpload(writing, "name"), file: upload.file } }),
   },
   "a version without the entry that it was signed with": {
     code: "statement_invalid",
+    isApart: true,
     change: (writing, { file, entry }) => {
       const { version } = signTogether(writing.by, { version: versionOf(writing, file), entry: entry.entry });
       return { upload: { version } };
@@ -220,6 +236,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "an entry without the version that it was signed with": {
     code: "statement_invalid",
+    isApart: true,
     change: (writing, { version, entry }) => {
       const both = signTogether(writing.by, { version, entry: entry.entry });
       return { upload: { entry: { ...entry, entry: both.entry } } };
@@ -227,13 +244,14 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "both under one signature, of somebody else": {
     code: "statement_invalid",
-    change: (writing, { version, entry }) => {
-      const both = signTogether(agentOf(writing.by), { version, entry: entry.entry });
-      return { upload: { version: both.version, entry: { ...entry, entry: both.entry } } };
+    isApart: true,
+    change: (writing, upload) => {
+      return { upload: tied(writing, upload, agentOf(writing.by)) };
     },
   },
   "a statement cut short": {
     code: "statement_invalid",
+    isApart: true,
     change: (_w, { version }) => ({ upload: { version: version.slice(0, -4) } }),
   },
 };
@@ -252,7 +270,8 @@ describe("an upload that is not what its statements say", () => {
     async (_name, refused) => {
       const upload = loneUpload(writing, "name");
       const { upload: changed, bytes } = refused.change(writing, upload);
-      const sent = send(service, writing, { ...upload, ...changed }, bytes ?? upload.file.bytes);
+      const given = { ...upload, ...changed };
+      const sent = send(service, writing, refused.isApart ? given : tied(writing, given), bytes ?? upload.file.bytes);
       expect(await codeOf(sent)).toBe(refused.code);
       expect(await countBlobs(service)).toBe(0);
       expect(await usageOf(service, writing.shared.owner.principal.accountId)).toEqual({ bytes: 0, files: 0 });
@@ -306,7 +325,8 @@ describe("what an upload to a shared vault must not bring, or must", () => {
       const file = encryptedFile();
       const own = entryOf(writing, name, { kind: "file", id: file.fileId, keyId: "0".repeat(64) });
       const entry = nameIndex === undefined ? own : { ...own, nameIndex };
-      const headers = headersOf(versionOf(writing, file), entry);
+      const upload = tied(writing, { file, version: versionOf(writing, file), entry });
+      const headers = headersOf(upload.version, upload.entry);
       const body = bodyOf(file.bytes, { contentType: "text/plain" });
       const query = { vaultId: writing.shared.vaultId, ...(name === "" ? {} : { name }) };
       return service.handlers.files.upload({ query, headers, body }, contextOf(writing.by.principal));
@@ -331,8 +351,7 @@ describe("what an upload to a shared vault must not bring, or must", () => {
     const again = async (fileId: string) => {
       const file = encryptedFile({ fileId });
       const entry = entryOf(mine, randomUUID(), { kind: "file", id: fileId });
-      const failure = await send(service, mine, { file, version: versionOf(mine, file), entry }).catch(String);
-      return failure;
+      return send(service, mine, tied(mine, { file, version: versionOf(mine, file), entry })).catch(String);
     };
     const refused = await again(taken.id);
     expect(refused).toContain("choose another");

@@ -19,6 +19,7 @@ import {
   openWriting,
   put,
   replace,
+  tied,
   usageOf,
   versionOf,
 } from "./test-shared-files.ts";
@@ -94,9 +95,8 @@ describe("a new version", () => {
 
   test("may bring the name's next entry along, in the trash too for the owner, who reads there by the version's id", async () => {
     const first = await put(service, writing, "name");
-    const renamed = await replace(service, writing, nextVersion(writing, first), {
-      entry: nextEntry(writing, "renamed", first),
-    });
+    const second = tied(writing, { ...nextVersion(writing, first), entry: nextEntry(writing, "renamed", first) });
+    const renamed = await replace(service, writing, second, second);
     expect(renamed.shared?.nameIndex).not.toBe(first.shared?.nameIndex);
     await service.handlers.files.delete(
       { params: { fileId: first.id }, query: {}, headers: {} },
@@ -108,10 +108,15 @@ describe("a new version", () => {
     const rotating = { ...writing, keyId, generation: 2 };
     expect(await codeOf(contentOf(service, writing.by, first.id))).toBe("trashed");
     await contentOf(service, writing.by, first.id, renamed.versionId);
-    const third = nextVersion(rotating, renamed, 3);
-    const entry = nextEntry(rotating, "renamed", renamed, { revision: 3 });
-    const rotated = await replace(service, rotating, third, { entry });
-    expect(rotated).toMatchObject({ trashedAt: expect.any(String), shared: { version: third.version, ...entry } });
+    const third = tied(rotating, {
+      ...nextVersion(rotating, renamed, 3),
+      entry: nextEntry(rotating, "renamed", renamed, { revision: 3 }),
+    });
+    const rotated = await replace(service, rotating, third, third);
+    expect(rotated).toMatchObject({
+      trashedAt: expect.any(String),
+      shared: { version: third.version, ...third.entry },
+    });
     expect((await contentOf(service, writing.by, first.id, renamed.versionId)).bytes).toHaveLength(renamed.size);
   });
 

@@ -102,12 +102,16 @@ export interface Upload {
 
 /** A new file of that name, ready to be sent. */
 export function newUpload(writing: Writing, name: string, more: { readonly folderId?: string } = {}): Upload {
-  const { version, entry, ...upload } = loneUpload(writing, name, more);
-  const both = signTogether(writing.by, { version, entry: entry.entry });
-  return { ...upload, version: both.version, entry: { ...entry, entry: both.entry } };
+  return tied(writing, loneUpload(writing, name, more));
 }
 
-/** The same with a signature for each statement: either can be exchanged for another one. */
+/** The same upload with one signature over its version and its entry, by whoever writes unless another signer is given. */
+export function tied({ by }: Writing, upload: Upload, signer: Parameters<typeof signTogether>[0] = by): Upload {
+  const both = signTogether(signer, { version: upload.version, entry: upload.entry.entry });
+  return { ...upload, version: both.version, entry: { ...upload.entry, entry: both.entry } };
+}
+
+/** The same with a signature for each statement: either can be exchanged for another one, and `tied` again. */
 export function loneUpload(writing: Writing, name: string, more: { readonly folderId?: string } = {}): Upload {
   const file = encryptedFile();
   const entry = entryOf(writing, name, { kind: "file", id: file.fileId, folderId: more.folderId ?? null });

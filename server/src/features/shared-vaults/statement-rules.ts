@@ -97,12 +97,11 @@ function requireSuccession(
 }
 
 /**
- * A version and an entry that are of one signature come together, and are of one member and one file. Two that were signed alone need
- * nothing of each other.
+ * A version and the entry that comes with it are of one signature, one member and one file: what one upload makes is one act. A version
+ * that comes alone was signed alone.
  * @throws ServiceError `statement_invalid`.
  */
 export function requireOneAct(version: VersionStatement, entry: EntryStatement | null): void {
-  if (version.sibling === null && (entry?.sibling ?? null) === null) return;
   if (version.sibling !== (entry?.fieldsDigest ?? null))
     throw invalid("version: it was not signed together with the entry that comes with it");
   if (entry === null) return;

@@ -111,12 +111,12 @@ export function signEntry(signer: Signer, entry: EntryToSign): string {
   ]);
 }
 
-/** The same two statements under one signature, from two that were signed alone. */
+/** The same two statements under one signature, whoever signed them before. */
 export function signTogether(
   signer: Signer,
   alone: { readonly version: string; readonly entry: string },
 ): { readonly version: string; readonly entry: string } {
-  const [version, entry] = [fieldsOf(alone.version), fieldsOf(alone.entry)];
+  const [version, entry] = [fieldsOf(alone.version, 308), fieldsOf(alone.entry, 225)];
   const [dv, de] = [digestOfFields("coffer/version/v1", version), digestOfFields("coffer/entry/v1", entry)];
   const signature = Buffer.from(signed(signer, "coffer/upload/v1", [dv, de]), "base64").subarray(64);
   return {
@@ -125,8 +125,8 @@ export function signTogether(
   };
 }
 
-function fieldsOf(statement: string): Buffer {
-  return Buffer.from(statement, "base64").subarray(0, -64);
+function fieldsOf(statement: string, length: number): Buffer {
+  return Buffer.from(statement, "base64").subarray(0, length);
 }
 
 /** What stands in the sibling: SHA-256 of title, a zero byte, and the fields. */

@@ -8,6 +8,7 @@ import {
   nextVersion,
   openWriting,
   put,
+  tied,
   type Upload,
   type Writing,
 } from "../files/test-shared-files.ts";
@@ -100,8 +101,8 @@ describe("a resumable upload to a shared vault", () => {
     await using service = await openTestService();
     const { member: _member, ...writing } = await openWriting(service);
     const file = await put(service, writing, "name");
-    const next = nextVersion(writing, file);
-    const entry = nextEntry(writing, "renamed", file);
+    const next = tied(writing, { ...nextVersion(writing, file), entry: nextEntry(writing, "renamed", file) });
+    const { entry } = next;
     const metadata = { fileId: file.id, version: next.version, ...entry };
     const id = await create(service, writing.by, metadata, next.file.bytes.length);
     await append(service, writing.by, id, 0, next.file.bytes);
