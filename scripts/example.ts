@@ -1,15 +1,14 @@
 // `npm run example -- NAME` runs a program of examples/ against the stack of `npm start`, or against one of its own when none runs.
 // Without a name it lists them. It writes nothing to the home directory: what clients keep goes to a folder that goes with it.
-import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { promisify } from "node:util";
 import { startStack } from "@coffer/devstack";
 import { createClient } from "@coffer/sdk";
 import { resolveSettings } from "@coffer/sdk/node";
+import { accessCode } from "./access-code.ts";
 
 const ROOT = path.dirname(import.meta.dirname);
 const EXAMPLES = path.join(ROOT, "examples");
@@ -98,13 +97,4 @@ async function isRunning(): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/** An operator's command: it works on the data directory, whether the server runs or not. */
-async function accessCode(dataDirectory: string): Promise<string> {
-  const main = path.join(ROOT, "server", "src", "main.ts");
-  const words = ["--conditions=coffer-source", main, "access-codes", "create", "--json"];
-  const env = { ...process.env, SERVICE_ENV: "development", SERVICE_DATA_DIR: dataDirectory };
-  const { stdout } = await promisify(execFile)(process.execPath, words, { env });
-  return (JSON.parse(stdout) as { readonly code: string }).code;
 }

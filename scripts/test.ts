@@ -48,7 +48,10 @@ let beside: Promise<void> = Promise.resolve();
 const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   checks: () => {
     beside = inLanes([script("lint")]);
-    return inLanes([script("typecheck"), script("format:check")], [script("check:floors"), script("size")]);
+    return inLanes(
+      [script("typecheck"), script("format:check")],
+      [script("check:floors"), script("size"), script("docs:check")],
+    );
   },
   tests: () => runSuite("tests"),
   deep: async () => {
