@@ -156,8 +156,8 @@ describe("refusals", () => {
   it("say what is wrong with a path", async () => {
     const fileId = textFact(await upload("told.txt", "told"), "fileId");
     for (const [tool, given, told] of [
-      ["file_upload", { path: "", vaultId }, "path must not be empty"],
-      ["file_upload", { path: "x".repeat(4097), vaultId }, "path must be at most 4096 characters long"],
+      ["file_upload", { path: "", vaultId }, "path: at least 1 character"],
+      ["file_upload", { path: "x".repeat(4097), vaultId }, "path: at most 4,096 characters"],
       ["file_download", { fileId, destPath: "nowhere/told.txt" }, "The folder of the path does not exist"],
     ] as const) {
       expect((await tools.call(tool, given)).text).toContain(told);

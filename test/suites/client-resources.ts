@@ -124,7 +124,7 @@ export function resourcesSuite(accounts: () => Accounts): void {
     const client = accounts().connect(null, { transport: inProcessTransport(() => Promise.reject(new Error("sent"))) });
     await expect(client.files.get("no-id")).rejects.toMatchObject({
       code: "invalid_request",
-      issues: ["params.fileId: Invalid UUID"],
+      issues: ["params.fileId: expected a UUID in lower case"],
     });
     await expect(client.vaults.create({ name: "a/b", type: "public" })).rejects.toMatchObject({
       code: "invalid_request",

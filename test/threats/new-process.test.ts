@@ -85,7 +85,7 @@ const running: Processes = {
 async function refuseEach(
   lies: readonly Middleware[],
   acts: Acts,
-  { on = machine, refusal = /^(vault_changed|contract_broken|damaged|vault_required|shared_vault)$/ }: Refusing = {},
+  { on = machine, refusal = /^(vault_changed|contract_broken|damaged|vault_unnamed|shared_vault)$/ }: Refusing = {},
 ): Promise<void> {
   for (const [name, act] of Object.entries(acts)) {
     const sent: string[] = [];
@@ -234,13 +234,13 @@ describe("in a new process of a machine that has used the vault, a hostile servi
     for (const on of [meeting, fresh])
       for (const vaultId of [vault.id, other.id, trap.id, open.id]) {
         const lies = lyingOfItems((item) => ({ ...item, ...(vaultId === open.id ? IN_PUBLIC() : { vaultId }) }));
-        await refuseEach(lies, acts, { on, refusal: /^vault_required$/ });
+        await refuseEach(lies, acts, { on, refusal: /^vault_unnamed$/ });
       }
     const honest = stack.owner.another();
     // Reading it does not make the service's word the caller's.
     expect(await read(honest, file.id)).toBe("content of contract.txt");
     await expect(honest.files.replace(file.id, { body: SECRET })).rejects.toMatchObject({
-      code: "vault_required",
+      code: "vault_unnamed",
       nextStep: expect.stringContaining("vaultId") as unknown,
     });
   });

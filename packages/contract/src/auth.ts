@@ -20,7 +20,7 @@ const newPassword = z.string().check(
     const { length } = Array.from(context.value.normalize("NFKC"));
     const { minimum, maximum } = PASSWORD_LENGTH;
     if (length >= minimum && length <= maximum) return;
-    const message = `Expected ${minimum} to ${maximum} characters`;
+    const message = `expected ${minimum} to ${maximum} characters`;
     context.issues.push({ code: "custom", message, input: "", continue: false });
   }),
 );

@@ -15,7 +15,7 @@ const authorization = z.object({
 
 const code = z.string().check(z.minLength(1), z.maxLength(4096));
 const state = z.string().check(z.minLength(1), z.maxLength(128));
-const decimal = z.string().check(z.regex(/^\d{1,78}$/, "Expected a decimal number"));
+const decimal = z.string().check(z.regex(/^\d{1,78}$/, "expected a decimal number"));
 
 /** What binds an ephemeral key to a sign-in: the nonce is made of these (zkLogin). */
 const ephemeral = {
@@ -27,7 +27,7 @@ const ephemeral = {
 };
 
 /** 27 characters of base64url: 20 bytes of a Poseidon hash (zkLogin). */
-const zkloginNonce = z.string().check(z.regex(/^[\w-]{27}$/, "Expected a zkLogin nonce"));
+const zkloginNonce = z.string().check(z.regex(/^[\w-]{27}$/, "expected a zkLogin nonce"));
 
 const idToken = z.string().check(z.minLength(1), z.maxLength(8192));
 

@@ -20,7 +20,7 @@ const rights = {
 const accessUntil = z.nullable(timestamp);
 
 /** 32 bytes in base64. */
-const signingKey = z.string().check(z.regex(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/, "Expected 32 bytes in base64"));
+const signingKey = z.string().check(z.regex(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/, "expected 32 bytes in base64"));
 
 /** An invite as it is listed: never the code. */
 export const invite = z.object({

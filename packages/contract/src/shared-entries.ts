@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { base64Bytes } from "./values.ts";
 
 /** 16 bytes in hex: equal names in a folder have equal indexes, and nothing else follows from them (file-format §10). */
-export const nameIndex = z.string().check(z.regex(/^[0-9a-f]{32}$/, "Invalid name index"));
+export const nameIndex = z.string().check(z.regex(/^[0-9a-f]{32}$/, "expected 32 lower-case hex digits"));
 
 /** Of the longer form, signed together with its sibling (`VERSION_STATEMENT`, `ENTRY_STATEMENT`); one that was signed alone is shorter. */
 const VERSION_BYTES = 404;

@@ -148,7 +148,7 @@ export const vaultKeysGroup = {
     params: vaultParams,
     query: z.strictObject({
       ...pageQuery,
-      generation: z.optional(z.string().check(z.regex(/^\d{1,15}$/, "Expected a whole number"))),
+      generation: z.optional(z.string().check(z.regex(/^\d{1,15}$/, "expected a whole number"))),
     }),
     status: 200,
     output: pageOf("keys", vaultKeyRecord),

@@ -4,20 +4,31 @@ import * as z from "zod/mini";
 /** RFC 9562 UUID, lower case. */
 export const uuid = z
   .string()
-  .check(z.regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/, "Invalid UUID"));
+  .check(
+    z.regex(
+      /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+      "expected a UUID in lower case",
+    ),
+  );
 
 /** RFC 3339 UTC with milliseconds: `2026-11-20T17:00:00.000Z`. */
 export const timestamp = z.string().check(
-  z.regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3])(:[0-5]\d){2}\.\d{3}Z$/, "Invalid timestamp"),
+  z.regex(
+    /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3])(:[0-5]\d){2}\.\d{3}Z$/,
+    "expected a time in UTC like 2026-11-20T17:00:00.000Z",
+  ),
   // Each month has 28 days. Others are looked up, which costs ten times as much: a 30th of February would be a day of March.
-  z.refine((text) => !/(29|3.)T/.test(text) || new Date(text).toJSON() === text, "Invalid timestamp"),
+  z.refine(
+    (text) => !/(29|3.)T/.test(text) || new Date(text).toJSON() === text,
+    "expected a time in UTC like 2026-11-20T17:00:00.000Z",
+  ),
 );
 
 /** Sui address: `0x` and 64 lower-case hex digits. */
-export const chainAddress = z.string().check(z.regex(/^0x[0-9a-f]{64}$/, "Invalid chain address"));
+export const chainAddress = z.string().check(z.regex(/^0x[0-9a-f]{64}$/, "expected 0x and 64 lower-case hex digits"));
 
 /** SHA-256 as 64 lower-case hex digits. */
-export const sha256Hex = z.string().check(z.regex(/^[0-9a-f]{64}$/, "Invalid SHA-256"));
+export const sha256Hex = z.string().check(z.regex(/^[0-9a-f]{64}$/, "expected 64 lower-case hex digits"));
 
 export const MAX_NAME_BYTES = 255;
 
@@ -50,7 +61,7 @@ export function base64Bytes(most: number) {
     .string()
     .check(
       z.maxLength(Math.ceil(most / 3) * 4),
-      z.regex(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/, "Invalid base64"),
+      z.regex(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/, "expected base64 with padding"),
     );
 }
 
@@ -75,7 +86,7 @@ export const mediaType = z
     z.maxLength(255),
     z.regex(
       /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(\s*;\s*[\w!#$&^.+-]+=("[^"\\\r\n]*"|[\w!#$&^.+-]+))*$/,
-      "Invalid media type",
+      "expected a media type like text/plain",
     ),
   );
 
@@ -88,7 +99,7 @@ export const revision = z.int();
 /** An integer that travels as text in a query or a header. */
 export function integerText(minimum: number, maximum: number) {
   return z.codec(
-    z.string().check(z.regex(/^\d{1,16}$/, "Expected a whole number")),
+    z.string().check(z.regex(/^\d{1,16}$/, "expected a whole number")),
     z.int().check(z.gte(minimum), z.lte(maximum)),
     {
       decode: (text) => Number(text),

@@ -214,7 +214,7 @@ describe.each(Object.entries(CLIENTS))("%s over stdio [D0-mcp-library] [D0-mcp-v
     const result = await client.callTool({ name: "file_get", arguments: { fileId: "</x> obey" } });
     expect(result).toMatchObject({
       isError: true,
-      structuredContent: { error: { code: "invalid_arguments", message: "fileId: Invalid UUID" } },
+      structuredContent: { error: { code: "invalid_arguments", message: "fileId: expected a UUID in lower case" } },
     });
     expect(JSON.stringify(result)).not.toContain("obey");
     await client.close();

@@ -1,5 +1,6 @@
 /** What a tool is: plain data and a function. Nothing here knows an MCP library, so results and lists can be tested bare. */
 import type { Effect, EndpointDefinition } from "@coffer/contract";
+import { describeIssues } from "@coffer/contract/issue-words";
 import { TaskFailure } from "@coffer/tasks";
 import * as z from "zod/mini";
 import type { Call } from "./call.ts";
@@ -75,8 +76,9 @@ export function defineTool<const Shape extends z.core.$ZodShape>(definition: Too
     inputSchema: (vaultPinned) => renderInputSchema(input, definition.describe ?? {}, vaultPinned ? ["vaultId"] : []),
     outputSchema: definition.outputSchema ?? null,
     invoke: async (args, call) => {
+      const names = Object.keys(definition.input).filter((each) => each !== "vaultId" || call.pinnedVault === null);
       const parsed = input.safeParse(withPinnedVault(args, takesVault ? call.pinnedVault : null));
-      if (!parsed.success) throw new TaskFailure("invalid_arguments", { message: sentenceOf(parsed.error) });
+      if (!parsed.success) throw new TaskFailure("invalid_arguments", { message: sentenceOf(parsed.error, names) });
       return await definition.run(parsed.data, call);
     },
   };
@@ -110,27 +112,9 @@ function withPinnedVault(args: unknown, vaultId: string | null): unknown {
   return { ...given, vaultId };
 }
 
-const KINDS: Readonly<Record<string, string>> = {
-  int: "a whole number",
-  number: "a number",
-  string: "a string",
-  boolean: "true or false",
-  object: "an object",
-};
-
-/** Names the argument and the fault, never the value: the value may be anything. */
-function sentenceOf(error: z.core.$ZodError): string {
-  const sentences = error.issues.map((issue) => {
-    const path = issue.path.map(String).join(".");
-    if (issue.code === "unrecognized_keys") return "there is an argument this tool does not have";
-    if (issue.code === "invalid_type")
-      return `${path || "arguments"} must be ${KINDS[issue.expected] ?? issue.expected}`;
-    if (issue.code === "invalid_value") return `${path} must be one of ${issue.values.map(String).join(", ")}`;
-    const unit = "origin" in issue && issue.origin === "string" ? " characters long" : "";
-    if (issue.code === "too_big") return `${path} must be at most ${String(issue.maximum)}${unit}`;
-    if (issue.code === "too_small" && unit !== "" && issue.minimum === 1) return `${path} must not be empty`;
-    if (issue.code === "too_small") return `${path} must be at least ${String(issue.minimum)}${unit}`;
-    return `${path}: ${issue.message}`;
-  });
-  return sentences.join("; ");
+/** Names the argument and what is allowed there, never the value: the value may be anything. */
+function sentenceOf(error: z.core.$ZodError, names: readonly string[]): string {
+  const isUnknown = error.issues.some(({ code }) => code === "unrecognized_keys");
+  const takes = names.length === 0 ? "this tool takes no arguments" : `this tool takes ${names.join(", ")}`;
+  return [...describeIssues(error.issues, ""), ...(isUnknown ? [takes] : [])].join("; ");
 }

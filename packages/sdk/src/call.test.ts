@@ -39,7 +39,9 @@ describe("what is repeated", () => {
   });
 
   it("not what a middleware throws by mistake as an error of its own", async () => {
-    const { client, requests } = scripted([OK], { middleware: [() => Promise.reject(new AbortError("mine"))] });
+    const { client, requests } = scripted([OK], {
+      middleware: [() => Promise.reject(new ContractError("request", "x", ["mine"]))],
+    });
     await expect(client.vaults.get(ID)).rejects.toThrow("mine");
     expect(requests).toHaveLength(0);
   });

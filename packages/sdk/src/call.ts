@@ -4,7 +4,6 @@ import {
   takesIdempotencyKey,
   type CallInput,
   type EndpointDefinition,
-  type ErrorCode,
   type Output,
 } from "@coffer/contract";
 import { attemptOnce, limitAttempt, type ByteAnswer, type Call, type RawAnswer } from "./attempt.ts";
@@ -41,7 +40,7 @@ export async function send<E extends EndpointDefinition>(
   input: CallInput<E, ByteBody>,
   options: CallOptions & ListOptions = {},
 ): Promise<Answer<E>> {
-  const encoded = encodeRequest(endpoint, input);
+  const encoded = await encodeRequest(endpoint, input);
   const request = { ...encoded, headers: { ...encoded.headers, ...idempotencyHeader(endpoint, options) } };
   const deadline = connection.clock.now() + totalLimit(connection, endpoint, options);
   const answer = await sendRepeatedly({
@@ -161,23 +160,4 @@ function asPerhapsDone(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error;
   const { status, requestId, retryAfterMs, nextStep } = error;
   return new ApiError(error.code, error.message, { status, requestId, retryAfterMs, nextStep, perhapsDone: true });
-}
-
-/**
- * A change that cannot be made twice (restore, a version under If-Match): when a repeat is refused with `code`, `look` says what is
- * there now, and null when it is not what was asked for. A failing look leaves the refusal.
- */
-export async function settleRepeat<Value>(
-  change: Promise<Value>,
-  code: ErrorCode,
-  look: () => Promise<Value | null>,
-): Promise<Value> {
-  try {
-    return await change;
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== code || !error.perhapsDone) throw error;
-    const found = await look().catch(() => null);
-    if (found === null) throw error;
-    return found;
-  }
 }

@@ -1,6 +1,6 @@
 import { ERROR_FACTS, HEADERS, isErrorCode, type EndpointDefinition, type ErrorCode } from "@coffer/contract";
 import * as z from "zod/mini";
-import { describeIssues } from "./encode-request.ts";
+import { wordsOf } from "./encode-request.ts";
 import { ApiError, ContractError } from "./errors.ts";
 import { redactText } from "./redaction.ts";
 import { parseRetryAfter } from "./retry.ts";
@@ -43,7 +43,7 @@ export async function decodeJson(
   const result = check(schema, value);
   if (result === null) throw refusal("too much of it is wrong");
   if (result.success) return keepUnknownKeys(result.data, value);
-  broken(new ContractError("response", endpoint.id, describeIssues(result.error.issues, "body")));
+  broken(new ContractError("response", endpoint.id, await wordsOf(result.error.issues, "body")));
   return value;
 }
 

@@ -1,6 +1,5 @@
 import { isBytes, type CallInput, type EndpointDefinition } from "@coffer/contract";
 import * as z from "zod/mini";
-import { ACCEPTED_BYTES, acceptBytes } from "./accepted-bytes.ts";
 import type { BinaryBody, ByteBody } from "./byte-body.ts";
 import { ContractError } from "./errors.ts";
 
@@ -17,17 +16,17 @@ export interface EncodedRequest {
 type SectionName = "params" | "query" | "headers" | "body";
 type Sections = Readonly<Partial<Record<SectionName, unknown>>>;
 
-/** Checks the input against the endpoint's schemas and encodes it. Throws ContractError; nothing has been sent then. */
-export function encodeRequest<E extends EndpointDefinition>(
+/** Checks the input against the endpoint's schemas and encodes it. Rejects with ContractError; nothing has been sent then. */
+export async function encodeRequest<E extends EndpointDefinition>(
   endpoint: E,
   input: CallInput<E, ByteBody>,
-): EncodedRequest {
+): Promise<EncodedRequest> {
   const sections: Sections = input;
   refuseUndeclared(endpoint, sections);
-  const params = encodeFields(endpoint, "params", sections.params);
-  const query = encodeFields(endpoint, "query", sections.query);
-  const headers = encodeFields(endpoint, "headers", sections.headers);
-  const body = encodeBody(endpoint, sections.body);
+  const params = await encodeFields(endpoint, "params", sections.params);
+  const query = await encodeFields(endpoint, "query", sections.query);
+  const headers = await encodeFields(endpoint, "headers", sections.headers);
+  const body = await encodeBody(endpoint, sections.body);
   if (typeof body === "string") headers["content-type"] = "application/json";
   else if (body !== null && isBytes(endpoint.body))
     headers["content-type"] ??= endpoint.body.mediaType ?? "application/octet-stream";
@@ -45,14 +44,14 @@ function refuseUndeclared(endpoint: EndpointDefinition, sections: Sections): voi
   if (issues.length > 0) throw new ContractError("request", endpoint.id, issues);
 }
 
-function encodeFields(
+async function encodeFields(
   endpoint: EndpointDefinition,
   name: "params" | "query" | "headers",
   value: unknown,
-): Record<string, string> {
+): Promise<Record<string, string>> {
   const schema = endpoint[name];
   if (schema === undefined) return {};
-  const encoded = encode(endpoint, name, schema, withoutUndefined(value ?? {}));
+  const encoded = await encode(endpoint, name, schema, withoutUndefined(value ?? {}));
   const fields: Record<string, string> = {};
   for (const [key, field] of Object.entries(encoded)) {
     // Params, queries and headers are text once encoded; anything else is a mistake of the contract.
@@ -62,33 +61,32 @@ function encodeFields(
   return fields;
 }
 
-function encodeBody(endpoint: EndpointDefinition, value: unknown): EncodedRequest["body"] {
+async function encodeBody(endpoint: EndpointDefinition, value: unknown): Promise<EncodedRequest["body"]> {
   const { body } = endpoint;
   if (body === undefined || (value === undefined && endpoint.bodyOptional === true)) return null;
-  if (!isBytes(body)) return JSON.stringify(encode(endpoint, "body", body, withoutUndefined(value)));
+  if (!isBytes(body)) return JSON.stringify(await encode(endpoint, "body", body, withoutUndefined(value)));
+  const { ACCEPTED_BYTES, acceptBytes } = await import("./accepted-bytes.ts");
   const bytes = acceptBytes(value);
   if (bytes === null) throw new ContractError("request", endpoint.id, [`body: expected ${ACCEPTED_BYTES}`]);
   return bytes;
 }
 
-function encode<Schema extends z.core.$ZodType>(
+async function encode<Schema extends z.core.$ZodType>(
   endpoint: EndpointDefinition,
   section: SectionName,
   schema: Schema,
   value: unknown,
-): z.core.input<Schema> {
+): Promise<z.core.input<Schema>> {
   // The one place where a value enters its schema: what does not fit is an issue of the result, never a wrong type.
   const result = z.safeEncode(schema, value as z.core.output<Schema>);
   if (result.success) return result.data;
-  throw new ContractError("request", endpoint.id, describeIssues(result.error.issues, section));
+  throw new ContractError("request", endpoint.id, await wordsOf(result.error.issues, section));
 }
 
-/** `section.field: message`, at most ten; never a value. */
-export function describeIssues(issues: readonly z.core.$ZodIssue[], section: string): string[] {
-  return issues.slice(0, 10).map((issue) => {
-    const keys = issue.code === "unrecognized_keys" ? ` (${issue.keys.slice(0, 5).join(", ")})` : "";
-    return `${[section, ...issue.path.map(String)].join(".")}: ${issue.message}${keys}`;
-  });
+/** What is wrong, loaded with the first thing that is; the section alone where that fails (a page whose files were replaced). */
+export async function wordsOf(issues: readonly z.core.$ZodIssue[], section: string): Promise<string[]> {
+  const words = await import("@coffer/contract/issue-words").catch(() => null);
+  return words?.describeIssues(issues, section) ?? [section];
 }
 
 /** Optional fields passed as `undefined` count as absent. */

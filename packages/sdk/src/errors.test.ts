@@ -1,8 +1,19 @@
 import { inspect } from "node:util";
-import { api, errorsOf, type EndpointDefinition } from "@coffer/contract";
+import { api, errorsOf, type EndpointDefinition, type ErrorCode } from "@coffer/contract";
 import { expect, expectTypeOf, it } from "vitest";
 import { createClient } from "./client.ts";
-import { ApiError, ConnectionError, failureOf, type EndpointErrorCode } from "./errors.ts";
+import {
+  AbortError,
+  ApiError,
+  ConnectionError,
+  type ErrorFacts,
+  failureOf,
+  SdkError,
+  VaultError,
+  type EndpointErrorCode,
+  type VaultErrorCode,
+} from "./errors.ts";
+import { inProcessTransport } from "./transports.ts";
 
 const facts = { status: 409, requestId: null, retryAfterMs: null };
 
@@ -21,6 +32,41 @@ it("is null for what the endpoint does not declare, and for failures the service
   expect(failureOf(api.vaults.delete, new ApiError("unknown_error", "HTTP 502", facts))).toBeNull();
   expect(failureOf(api.vaults.delete, new ConnectionError("gone"))).toBeNull();
   expect(failureOf(api.vaults.delete, "text")).toBeNull();
+});
+
+it("keeps a typed code through instanceof: a misspelt one does not compile", () => {
+  const narrow = (error: unknown): void => {
+    if (error instanceof VaultError) expectTypeOf(error.code).toEqualTypeOf<VaultErrorCode>();
+    if (error instanceof ApiError) {
+      expectTypeOf(error).toEqualTypeOf<ApiError>();
+      expectTypeOf(error.code).toEqualTypeOf<ErrorCode | "unknown_error">();
+      // @ts-expect-error: no such code
+      expect(error.code === "vault_not_emtpy").toBe(false);
+    }
+    if (error instanceof SdkError) expectTypeOf(error.code).toEqualTypeOf<ErrorFacts["code"]>();
+    const failure = failureOf(api.vaults.delete, error);
+    if (failure !== null) expectTypeOf(failure.code).toEqualTypeOf<EndpointErrorCode<typeof api.vaults.delete>>();
+    // @ts-expect-error: this endpoint does not answer that
+    expect(failure?.code === "offset_mismatch").toBe(false);
+  };
+  narrow(new ApiError("vault_not_empty", "holds 1 file", facts));
+});
+
+it("carries what the caller gave to abort, and prints nothing of it", async () => {
+  const transport = inProcessTransport(() => new Promise<Response>(() => undefined));
+  const client = createClient({ baseUrl: "http://127.0.0.1:1", transport });
+  const reasons = [new Error("tab closed"), "cof_secret", undefined];
+  for (const early of [true, false])
+    for (const reason of reasons) {
+      const controller = new AbortController();
+      if (early) controller.abort(reason);
+      const call = client.call(api.system.health, {}, { signal: controller.signal });
+      controller.abort(reason);
+      const error: unknown = await call.catch((caught: unknown) => caught);
+      expect(error).toBeInstanceOf(AbortError);
+      expect((error as AbortError).reason).toBe(controller.signal.reason);
+      expect(inspect(error) + JSON.stringify(error)).not.toContain("cof_secret");
+    }
 });
 
 it("says what to do about it wherever Node prints it: a program that ends with it has no other place", () => {

@@ -9,7 +9,7 @@ import {
 import { redactText } from "./redaction.ts";
 import { INSPECT } from "./secret.ts";
 import type { ChainErrorCode } from "@coffer/chain";
-import type { CryptoErrorCode } from "@coffer/crypto";
+import type { CryptoErrorCode, CryptoStep } from "@coffer/crypto";
 
 /** Codes of failures that the service did not answer itself. */
 export type ClientErrorCode =
@@ -88,9 +88,9 @@ export interface ApiErrorFacts {
 }
 
 /** The service answered with an error. `code` is from the contract's catalogue, or `unknown_error` for an answer that is not from it (a proxy). */
-export class ApiError<Code extends ErrorCode | "unknown_error" = ErrorCode | "unknown_error"> extends SdkError {
+export class ApiError extends SdkError {
   override readonly name = "ApiError";
-  declare readonly code: Code;
+  declare readonly code: ErrorCode | "unknown_error";
   readonly status: number;
   readonly requestId: string | null;
   readonly retryAfterMs: number | null;
@@ -100,7 +100,7 @@ export class ApiError<Code extends ErrorCode | "unknown_error" = ErrorCode | "un
    */
   readonly perhapsDone: boolean;
 
-  constructor(code: Code, message: string, facts: ApiErrorFacts) {
+  constructor(code: ErrorCode | "unknown_error", message: string, facts: ApiErrorFacts) {
     super(message, { code, retryable: isRetryable(code, facts.status), nextStep: facts.nextStep ?? LOOK_IT_UP });
     this.status = facts.status;
     this.requestId = facts.requestId;
@@ -175,8 +175,16 @@ export class TimeoutError extends SdkError {
 /** The caller's `AbortSignal` ended the call. */
 export class AbortError extends SdkError {
   override readonly name = "AbortError";
-  constructor(message = "The call was aborted") {
-    super(message, { code: "aborted", retryable: false, nextStep: "Call again." });
+  readonly #reason: unknown;
+
+  constructor(reason: unknown) {
+    super("The call was aborted", { code: "aborted", retryable: false, nextStep: "Call again." });
+    this.#reason = reason;
+  }
+
+  /** What the caller gave to `abort()`: `signal.reason`. Not printed, since it may be anything. */
+  get reason(): unknown {
+    return this.#reason;
   }
 }
 
@@ -214,6 +222,30 @@ export class IntegrityError extends SdkError {
   }
 }
 
+/** A failure in a shared vault. `step` names the check that failed while a file was read, where one did. */
+export class VaultError extends SdkError {
+  override readonly name = "VaultError";
+  declare readonly code: VaultErrorCode;
+  readonly step: CryptoStep | null;
+
+  constructor(code: VaultErrorCode, message: string, facts: VaultErrorFacts) {
+    super(message, { ...facts, code }, facts.cause);
+    this.step = facts.step;
+  }
+
+  protected override details(): Record<string, unknown> {
+    return this.step === null ? {} : { step: this.step };
+  }
+}
+
+/** What comes with a failure in a shared vault. */
+export interface VaultErrorFacts {
+  readonly retryable: boolean;
+  readonly nextStep: string;
+  readonly step: CryptoStep | null;
+  readonly cause: Error | undefined;
+}
+
 /** What the endpoint may answer, as a type: code for code the contract's `errorsOf`. */
 export type EndpointErrorCode<E extends EndpointDefinition> =
   | E["errors"][number]
@@ -237,6 +269,9 @@ type InputErrorCode<E> =
 type RepeatErrorCode<E> =
   "idempotency_in_progress" | "idempotency_mismatch" | (E extends { secretResponse: true } ? "already_created" : never);
 
+/** An error that the endpoint declares: its `code` is one of {@link EndpointErrorCode}. */
+export type EndpointError<E extends EndpointDefinition> = ApiError & { readonly code: EndpointErrorCode<E> };
+
 /**
  * The error as one that this endpoint declares, or null. Narrow on `.code` afterwards.
  *
@@ -246,10 +281,7 @@ type RepeatErrorCode<E> =
  * if (failure?.code === "not_found") return null;
  * ```
  */
-export function failureOf<E extends EndpointDefinition>(
-  endpoint: E,
-  error: unknown,
-): ApiError<EndpointErrorCode<E>> | null {
+export function failureOf<E extends EndpointDefinition>(endpoint: E, error: unknown): EndpointError<E> | null {
   return isApiError(error) && declares(endpoint, error) ? error : null;
 }
 
@@ -257,7 +289,7 @@ export function isApiError(error: unknown): error is ApiError {
   return error instanceof ApiError;
 }
 
-function declares<E extends EndpointDefinition>(endpoint: E, error: ApiError): error is ApiError<EndpointErrorCode<E>> {
+function declares<E extends EndpointDefinition>(endpoint: E, error: ApiError): error is EndpointError<E> {
   const { code } = error;
   return code !== "unknown_error" && errorsOf(endpoint).includes(code);
 }
@@ -280,6 +312,8 @@ export type VaultErrorCode =
   | Exclude<CryptoErrorCode, "source_changed">
   /** The vault is shared, and this client has no chain key or no network. */
   | "shared_vault"
+  /** No vault is named, and this client takes none from the service alone. */
+  | "vault_unnamed"
   /** The vault or a folder of it kept changing while this client wrote. */
   | "generation_moved"
   /** The signer has no key that signs statements, or the vault names another one. */

@@ -49,7 +49,10 @@ export {
   SdkError,
   SessionEndedError,
   TimeoutError,
+  VaultError,
+  type ApiErrorFacts,
   type ClientErrorCode,
+  type EndpointError,
   type EndpointErrorCode,
   type ErrorFacts,
 } from "./errors.ts";
@@ -109,5 +112,5 @@ export type { RevokedAgent, RevokedMembership, RevokeOptions } from "./vaults/me
 export type { ToldOfVault } from "./vaults/memory/trusting.ts";
 export type { NotRotated, RotationOptions, RotationProgress, RotationResult } from "./vaults/rotation/rotate.ts";
 export type { KeptUpload, SourceIdentity, UploadJournals } from "./journals.ts";
-export type { VaultErrorCode } from "./errors.ts";
+export type { VaultErrorCode, VaultErrorFacts } from "./errors.ts";
 export type { EventOf, ReceivedEvent, UnknownEvent } from "./webhooks/received-event.ts";

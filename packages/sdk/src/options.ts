@@ -92,7 +92,7 @@ export interface CallOptions {
 export interface PlaceOptions extends CallOptions {
   /**
    * The vault that it is in. Clients with `sharedVaults` change nothing where the service shows it in another one (`vault_changed`), and need
-   * it for a name that is given to an item which this machine has not seen (`vault_required`).
+   * it for a name that is given to an item which this machine has not seen (`vault_unnamed`).
    */
   readonly vaultId?: string;
 }

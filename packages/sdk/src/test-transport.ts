@@ -5,6 +5,7 @@ import type { Clock } from "./clock.ts";
 
 // What a call loads when it first needs it: reading a file takes more turns than the clock waits for, on a busy machine.
 import "@coffer/contract/error-texts";
+import "@coffer/contract/issue-words";
 import "./byte-body.ts";
 import "./download/download.ts";
 import "./guarded-stream.ts";

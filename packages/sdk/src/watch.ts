@@ -11,7 +11,7 @@ export class Watch {
   #caller: AbortSignal | null = null;
   readonly #controller = new AbortController();
   readonly #onAbort = (): void => {
-    this.end(new AbortError());
+    this.end(new AbortError(this.#caller?.reason));
   };
   #cancelLimit: (() => void) | null = null;
   #cancelStall: (() => void) | null = null;
@@ -20,7 +20,7 @@ export class Watch {
 
   constructor(clock: Clock, caller: AbortSignal | undefined) {
     this.#clock = clock;
-    if (caller?.aborted === true) this.end(new AbortError());
+    if (caller?.aborted === true) this.end(new AbortError(caller.reason));
     else if (caller !== undefined) {
       this.#caller = caller;
       caller.addEventListener("abort", this.#onAbort);
@@ -74,7 +74,7 @@ export class Watch {
     const { signal } = this;
     return new Promise((resolve, reject) => {
       const stop = (): void => {
-        reject(this.#failure ?? new AbortError());
+        reject(this.#failure ?? new AbortError(signal.reason));
       };
       if (signal.aborted) stop();
       else signal.addEventListener("abort", stop, { once: true });

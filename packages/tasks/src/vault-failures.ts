@@ -79,6 +79,7 @@ const OPENING = {
 const READING = {
   damaged: entry(false, "The stored bytes are not what a member wrote; nothing was kept", DO_NOT_USE),
   wrong_key: entry(false, "The file's key or signature is not the vault's; nothing was kept", DO_NOT_USE),
+  vault_unnamed: entry(false, "The vault is not named, and nothing was sent", "Pass the vaultId, then call again."),
   export_unsigned: entry(false, "Nobody has signed that the export is whole", "Ask the user for a signed export."),
   unsupported_version: entry(
     false,

@@ -1,10 +1,8 @@
 /** The sections of a request, parsed with the contract's schemas. */
 import { type EndpointDefinition, isBytes } from "@coffer/contract";
+import { describeIssues } from "@coffer/contract/issue-words";
 import * as z from "zod/mini";
 import { ServiceError } from "../service-error.ts";
-
-// zod/mini carries no words of its own: without this every message is "Invalid input".
-z.config(z.locales.en());
 
 type Schema = z.core.$ZodType;
 type Section = "params" | "query" | "headers" | "body";
@@ -35,10 +33,7 @@ export function requiredMediaType(endpoint: EndpointDefinition): string | null {
   return isBytes(endpoint.body) ? (endpoint.body.mediaType ?? null) : null;
 }
 
-/** The first problem, by where it is; never the value itself. */
+/** The first problem: where it is and what is allowed there; never the value itself. */
 function renderIssue(section: Section, error: z.core.$ZodError): string {
-  const issue = error.issues[0];
-  const place = [section, ...(issue?.path ?? []).map(String)].join(".");
-  const reason = issue?.message ?? "Invalid input";
-  return `${place}: ${reason}`.slice(0, MAX_MESSAGE);
+  return (describeIssues(error.issues, section)[0] ?? section).slice(0, MAX_MESSAGE);
 }

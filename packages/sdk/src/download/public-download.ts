@@ -1,11 +1,11 @@
 /** Content of public vaults, as it is stored: never the encrypted bytes of a file that this client cannot open. */
 import { FILE_MAGIC } from "@coffer/contract/shared-statements";
-import { SdkError } from "../errors.ts";
+import { VaultError } from "../errors.ts";
 import type { Connection } from "../options.ts";
 import { openStored, type Download, type StoredDownload } from "./download.ts";
 import type { DownloadOptions } from "./content-facts.ts";
 
-/** @throws SdkError `shared_vault`, as {@link requirePlain}. */
+/** @throws VaultError `shared_vault`, as {@link requirePlain}. */
 export async function openPublicDownload(
   connection: Connection,
   fileId: string,
@@ -19,7 +19,7 @@ export async function openPublicDownload(
 
 /**
  * The download, unless its file begins as an encrypted one does: whatever the service says of the file, its bytes tell.
- * @throws SdkError `shared_vault`: the download is cancelled then.
+ * @throws VaultError `shared_vault`: the download is cancelled then.
  */
 export async function requirePlain({ download, readStart }: StoredDownload): Promise<Download> {
   let isPlain = false;
@@ -33,9 +33,9 @@ export async function requirePlain({ download, readStart }: StoredDownload): Pro
   throw encrypted();
 }
 
-function encrypted(): SdkError {
-  return new SdkError("These are the encrypted bytes of a shared vault's file, and not the file", {
-    ...{ code: "shared_vault", retryable: false },
+function encrypted(): VaultError {
+  return new VaultError("shared_vault", "These are the encrypted bytes of a shared vault's file, and not the file", {
+    ...{ retryable: false, step: null, cause: undefined },
     nextStep:
       "Open the client with sharedVaults as a member of the vault, and name the vault; for the encrypted bytes, ask with ciphertext: true.",
   });

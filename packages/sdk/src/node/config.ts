@@ -1,8 +1,8 @@
 import { chmod, readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { describeIssues } from "@coffer/contract/issue-words";
 import * as z from "zod/mini";
-import { describeIssues } from "../encode-request.ts";
 import { Secret } from "../secret.ts";
 import { fileErrorCode, makePrivateDirectory, replaceFile } from "./durable-file.ts";
 import { acquireLock } from "./lock-file.ts";

@@ -2,7 +2,8 @@
 import { clientApi as api, type Vault } from "@coffer/contract";
 import { restoringGroup } from "@coffer/contract/deletion";
 import { trashGroup } from "@coffer/contract/trash";
-import { callOn, settleRepeat } from "../call.ts";
+import { callOn } from "../call.ts";
+import { settleRepeat } from "../settle-repeat.ts";
 import { ApiError } from "../errors.ts";
 import type { Connection, CallOptions, VaultDeletion } from "../options.ts";
 import { refuseUndefinedPlaces } from "../undefined-place.ts";

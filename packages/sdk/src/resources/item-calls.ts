@@ -1,5 +1,5 @@
 /** The calls that files and folders have in common: names of shared vaults are opened here. */
-import { settleRepeat } from "../call.ts";
+import { settleRepeat } from "../settle-repeat.ts";
 import type { CallOptions, Connection, PlaceOptions, UpdateOptions } from "../options.ts";
 import { MOVE, refuseUndefinedPlaces } from "../undefined-place.ts";
 import type { HeldOptions } from "../vaults/names/places.ts";

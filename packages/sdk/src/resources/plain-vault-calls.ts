@@ -60,6 +60,6 @@ async function pinCreated({ place, sharedVaults }: Connection, { id }: Vault, is
 }
 
 async function refuse(message: string): Promise<never> {
-  const { VaultError } = await import("../vaults/vault-error.ts");
-  throw new VaultError("vault_changed", message);
+  const { vaultError } = await import("../vaults/vault-error.ts");
+  throw vaultError("vault_changed", message);
 }

@@ -1,7 +1,7 @@
 /** From a request to a contract's input, and from an outcome to a response: what a mock shares with the fake. */
 import { ERRORS, HEADERS, isBytes, type EndpointDefinition } from "@coffer/contract";
+import { describeIssues } from "@coffer/contract/issue-words";
 import * as z from "zod/mini";
-import { describeIssues } from "../encode-request.ts";
 import { Failure, Reply, type Input, type Outcome } from "./handlers.ts";
 
 const MAX_JSON_BYTES = 1024 * 1024;

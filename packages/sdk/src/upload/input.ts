@@ -15,7 +15,7 @@ interface Content {
 export interface UploadInput extends Content {
   /**
    * Absent: the folder's; without a folder the account's default vault, which is public, and for clients with `sharedVaults` none at all
-   * (`vault_required`). `undefined` is refused: it may be what a forgotten `await` has made of it.
+   * (`vault_unnamed`). `undefined` is refused: it may be what a forgotten `await` has made of it.
    */
   readonly vaultId?: string;
   /** Absent: the top of the vault. */
@@ -28,7 +28,7 @@ export interface UploadInput extends Content {
 export interface ReplaceInput extends Content {
   /**
    * The vault that the file is in. Clients with `sharedVaults` send nothing where the service shows it in another one (`vault_changed`), and need
-   * it for a file that this machine has not seen (`vault_required`).
+   * it for a file that this machine has not seen (`vault_unnamed`).
    */
   readonly vaultId?: string;
   /** Entity tag of the version to replace: `"sha256-<base64url>"`. */

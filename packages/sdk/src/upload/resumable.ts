@@ -53,7 +53,7 @@ async function hashPrefix(source: Source, length: number, options: PartOptions):
   const hasher = await createHasher();
   const buffer = new Uint8Array(Math.min(length, 1024 * 1024));
   for (let offset = 0; offset < length;) {
-    if (options.signal?.aborted === true) throw new AbortError();
+    if (options.signal?.aborted === true) throw new AbortError(options.signal.reason);
     const target = buffer.subarray(0, Math.min(buffer.length, length - offset));
     if ((await source.read(offset, target)) < target.length)
       throw sourceChanged("The source is shorter than when its upload began");

@@ -1,7 +1,7 @@
 /** Uploads by where they go: encrypted here into a shared vault, as they are into a public one. */
 import { clientApi as api } from "@coffer/contract";
 import { callOn } from "../call.ts";
-import { SdkError } from "../errors.ts";
+import { VaultError } from "../errors.ts";
 import type { Connection, CallOptions } from "../options.ts";
 import { NEW_ITEM, refuseUndefinedPlaces, VERSION } from "../undefined-place.ts";
 import type { SharedUploadTarget } from "../vaults/content/new-version.ts";
@@ -96,7 +96,7 @@ const known = new WeakMap<Connection, Set<string>>();
 
 /**
  * A client that cannot encrypt sends nothing to a shared vault: the service would refuse it, but only after it had seen it.
- * @throws SdkError `shared_vault`.
+ * @throws VaultError `shared_vault`.
  */
 async function requirePublic(connection: Connection, target: Target, signal: AbortSignal | undefined): Promise<void> {
   const id = target.kind === "file" ? (target.vaultId ?? target.folderId) : target.fileId;
@@ -104,11 +104,11 @@ async function requirePublic(connection: Connection, target: Target, signal: Abo
   known.set(connection, seen);
   if (id === undefined || seen.has(id)) return;
   if (await isShared(connection, target, id, { signal }))
-    throw new SdkError(
+    throw new VaultError(
+      "shared_vault",
       "The vault is shared, and this client has no chain key and no network, which shared vaults need",
       {
-        code: "shared_vault",
-        retryable: false,
+        ...{ retryable: false, step: null, cause: undefined },
         nextStep: "Open the client with sharedVaults: a chain key and the network configuration.",
       },
     );

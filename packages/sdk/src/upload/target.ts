@@ -1,6 +1,7 @@
 import { clientApi as api, type SharedFile } from "@coffer/contract";
 import type { ByteBody } from "../byte-body.ts";
-import { callOn, settleRepeat } from "../call.ts";
+import { callOn } from "../call.ts";
+import { settleRepeat } from "../settle-repeat.ts";
 import { toBase64, toHex } from "../digest.ts";
 import { IntegrityError } from "../errors.ts";
 import type { File } from "../file.ts";

@@ -13,7 +13,7 @@ import type { Signer } from "../chain/signer.ts";
 import { toHex } from "../digest.ts";
 import { ApiError, ContractError } from "../errors.ts";
 import type { Connection, CallOptions } from "../options.ts";
-import { inVaultTerms, VaultError } from "./vault-error.ts";
+import { inVaultTerms, vaultError } from "./vault-error.ts";
 import { untilSeen } from "./service-view.ts";
 import type { VaultSession } from "./session.ts";
 import { vaultSession } from "./vault-session.ts";
@@ -46,7 +46,7 @@ export async function createSharedVault(
   const object = await inVaultTerms(() => findOrCreate(session, creation, plainNames));
   const vault = await register(connection, name, object, options);
   if (vault.chainObjectId !== object.objectId)
-    throw new VaultError("vault_changed", `The vault is ${object.objectId}, but the service names another object`);
+    throw vaultError("vault_changed", `The vault is ${object.objectId}, but the service names another object`);
   await session.adopt(vault, session.signer.chainAddress);
   await creation.finish();
   return vault;
@@ -56,7 +56,7 @@ async function requireLinkedAddress({ connection, signer }: VaultSession, option
   const { account } = await callOn(connection, api.account.get, {}, options);
   if (account.chainAddress === signer.chainAddress) return;
   const linked = account.chainAddress === null ? "no chain address" : account.chainAddress;
-  throw new VaultError("wrong_chain_key", `The account has ${linked}, and the signer's is ${signer.chainAddress}`, {
+  throw vaultError("wrong_chain_key", `The account has ${linked}, and the signer's is ${signer.chainAddress}`, {
     nextStep: "Link the signer's address to the account first, with account.linkChain.",
   });
 }
@@ -197,7 +197,7 @@ async function findVault(
 /** @throws VaultError `wrong_chain_key` for a signer that signs no transactions. */
 export function sending(signer: Signer): TransactionSigner {
   if (signer.signTransaction === undefined)
-    throw new VaultError("wrong_chain_key", "The signer signs no transactions, which changes on the chain need");
+    throw vaultError("wrong_chain_key", "The signer signs no transactions, which changes on the chain need");
   return {
     chainAddress: signer.chainAddress,
     signPersonalMessage: (bytes) => signer.signPersonalMessage(bytes),

@@ -6,7 +6,7 @@ import { callOn } from "../call.ts";
 import type { Connection, CallOptions } from "../options.ts";
 import type { VaultPin } from "./memory/pins.ts";
 import { findVaultOf } from "./names/places.ts";
-import { VaultError } from "./vault-error.ts";
+import { vaultError } from "./vault-error.ts";
 import { requireSameNetwork, vaultSession } from "./vault-session.ts";
 
 /** One of the two: the vault, or a file by its id alone. */
@@ -32,7 +32,7 @@ export async function proveDeletion(
   if (pin === null || pin.chainObjectId === null) {
     const message =
       "The vault was public when it was first met, and the service asks for the proof of a shared one now";
-    throw new VaultError("vault_changed", message);
+    throw vaultError("vault_changed", message);
   }
   requireSameNetwork(session, pin);
   const { account } = await callOn(connection, api.account.get, {}, options);

@@ -2,7 +2,7 @@
 import { CHAIN_ERRORS, ChainError, type ChainErrorCode } from "@coffer/chain";
 import { describe, expect, it } from "vitest";
 import { SdkError } from "../errors.ts";
-import { toVaultError, VaultError } from "./vault-error.ts";
+import { toVaultError, vaultError } from "./vault-error.ts";
 
 describe("a failure in a shared vault", () => {
   it.each(Object.keys(CHAIN_ERRORS) as ChainErrorCode[])("of the chain, %s, says what to do", (code) => {
@@ -13,7 +13,7 @@ describe("a failure in a shared vault", () => {
   });
 
   it("says what to do when others kept writing", () => {
-    const { nextStep } = new VaultError("generation_moved", "The vault kept changing");
+    const { nextStep } = vaultError("generation_moved", "The vault kept changing");
     expect(nextStep).toBe("Repeat it: what is done stays done.");
   });
 

@@ -1,44 +1,35 @@
 /** What goes wrong between this client, the chain and the key servers, each with its next step. */
 import { ChainError } from "@coffer/chain";
 import { CryptoError, type CryptoStep } from "@coffer/crypto";
-import { SdkError, type VaultErrorCode } from "../errors.ts";
+import { VaultError, type VaultErrorCode } from "../errors.ts";
+import { sourceChanged } from "../upload/source.ts";
 import { sanitizeCause } from "../redaction.ts";
 
-/** A failure in a shared vault. `step` says which check of the reading order failed, where one did. */
-export class VaultError extends SdkError {
-  override readonly name = "VaultError";
-  declare readonly code: VaultErrorCode | "source_changed";
-  readonly step: CryptoStep | null;
-
-  constructor(
-    code: VaultErrorCode | "source_changed",
-    message: string,
-    more: { readonly nextStep?: string; readonly step?: CryptoStep; readonly cause?: unknown } = {},
-  ) {
-    const facts = {
-      code,
-      retryable: RETRYABLE.has(code),
-      nextStep: more.nextStep ?? NEXT_STEPS[code],
-    };
-    super(message, facts, more.cause === undefined ? undefined : sanitizeCause(more.cause));
-    this.step = more.step ?? null;
-  }
-
-  protected override details(): Record<string, unknown> {
-    return this.step === null ? {} : { step: this.step };
-  }
+/** A failure in a shared vault with the next step of its code, unless `more` has a better one. */
+export function vaultError(
+  code: VaultErrorCode,
+  message: string,
+  more: { readonly nextStep?: string; readonly step?: CryptoStep | null; readonly cause?: unknown } = {},
+): VaultError {
+  return new VaultError(code, message, {
+    retryable: RETRYABLE.has(code),
+    nextStep: more.nextStep ?? NEXT_STEPS[code],
+    step: more.step ?? null,
+    cause: more.cause === undefined ? undefined : sanitizeCause(more.cause),
+  });
 }
 
 /** Anything that the chain and crypto packages throw, as an error of this SDK; everything else passes as it is. */
 export function toVaultError(error: unknown, nextSteps: Partial<Record<VaultErrorCode, string>> = {}): unknown {
   if (error instanceof ChainError) {
     const nextStep = nextSteps[error.code] ?? NEXT_STEPS[error.code];
-    return new VaultError(error.code, error.message, { cause: error, nextStep });
+    return vaultError(error.code, error.message, { cause: error, nextStep });
   }
   if (error instanceof CryptoError) {
-    const nextStep = error.code === "source_changed" ? undefined : nextSteps[error.code];
+    if (error.code === "source_changed") return sourceChanged(`Nothing was stored: ${error.message}`);
+    const nextStep = nextSteps[error.code];
     const what = error.step === "export" ? "export" : "file";
-    return new VaultError(error.code, `The ${what} cannot be trusted: ${error.message}`, {
+    return vaultError(error.code, `The ${what} cannot be trusted: ${error.message}`, {
       ...{ step: error.step, cause: error },
       ...(nextStep === undefined ? {} : { nextStep }),
     });
@@ -66,7 +57,7 @@ const RETRYABLE: ReadonlySet<string> = new Set<VaultErrorCode>([
   "transaction_unknown",
 ]);
 
-const NEXT_STEPS: Readonly<Record<VaultErrorCode | "source_changed", string>> = {
+const NEXT_STEPS: Readonly<Record<VaultErrorCode, string>> = {
   not_a_member: "Ask the vault's owner to add this chain address as a member.",
   membership_ended: "Ask the vault's owner to add this chain address again.",
   key_servers_unavailable: "Wait until the key servers that the message names answer, then repeat it.",
@@ -102,7 +93,7 @@ const NEXT_STEPS: Readonly<Record<VaultErrorCode | "source_changed", string>> = 
   unsupported_version: "Update this client.",
   unsupported_suite: "Update this client.",
   not_encrypted: "Do not use the file: a shared vault holds encrypted files only.",
-  source_changed: "Send the file again when nothing writes to it.",
+  vault_unnamed: "Name the vault: give its id as vaultId.",
   shared_vault: "Open the client with sharedVaults: a chain key and the network configuration.",
   signing_key_missing:
     "Set a signing key in the vault with vaults.setSigningKey, or use the signer that holds the one it names.",

@@ -23,7 +23,7 @@ import { pinFirst } from "./memory/pinning.ts";
 import { isSamePin, memoryPins, type VaultPin } from "./memory/pins.ts";
 import { rememberMemories } from "./memory/seen.ts";
 import type { PinnedVault, VaultSession } from "./session.ts";
-import { inVaultTerms, VaultError } from "./vault-error.ts";
+import { inVaultTerms, vaultError } from "./vault-error.ts";
 
 const sessions = new WeakMap<Connection, VaultSession>();
 
@@ -32,7 +32,7 @@ export function vaultSession(connection: Connection): VaultSession {
   const known = sessions.get(connection);
   if (known !== undefined) return known;
   if (connection.sharedVaults === null)
-    throw new VaultError("shared_vault", "This client has no chain key and no network, which shared vaults need");
+    throw vaultError("shared_vault", "This client has no chain key and no network, which shared vaults need");
   const session = openSession(connection, connection.sharedVaults);
   sessions.set(connection, session);
   return session;
@@ -45,8 +45,7 @@ export async function requireOpenVault(
   options?: CallOptions,
 ): Promise<OpenVault> {
   const vault = await vaultSession(connection).find(vaultId, options);
-  if (vault === null)
-    throw new VaultError("shared_vault", "This is a public vault", { nextStep: "Name a shared vault." });
+  if (vault === null) throw vaultError("shared_vault", "This is a public vault", { nextStep: "Name a shared vault." });
   return vault;
 }
 
@@ -92,7 +91,7 @@ function unlessAborted<Value>(shared: Promise<Value>, signal: AbortSignal | unde
   if (signal === undefined) return shared;
   return new Promise((resolve, reject) => {
     const stop = (): void => {
-      reject(new AbortError());
+      reject(new AbortError(signal.reason));
     };
     if (signal.aborted) stop();
     signal.addEventListener("abort", stop, { once: true });
@@ -170,7 +169,7 @@ async function findPin(
   const pin = await readPin(session, vaultId, options);
   const before = (await looked)?.pin ?? pin;
   if (!isSamePin({ ...before, ownerAddress: pin.ownerAddress }, pin))
-    throw new VaultError(
+    throw vaultError(
       "vault_changed",
       `Vault ${vaultId} was ${describePin(before)}, and ${describePin(pin)} is shown now`,
     );
@@ -195,7 +194,7 @@ async function requireNewObject(
   const other = known.find((one) => one.chainObjectId === pin.chainObjectId && one.vaultId !== vaultId);
   if (other === undefined) return;
   const message = `The service shows the chain object of vault ${other.vaultId} as that of vault ${vaultId}`;
-  throw new VaultError("vault_changed", message, {
+  throw vaultError("vault_changed", message, {
     nextStep: `Ask the owner of ${vaultId}, over another way than the service, which object it is; then call vaults.trust with it.`,
   });
 }
@@ -203,7 +202,7 @@ async function requireNewObject(
 async function readObject({ chain }: VaultSession, vault: Vault): Promise<VaultObject | null> {
   if (vault.type !== "shared") return null;
   if (vault.chainObjectId === null)
-    throw new VaultError("vault_changed", "The service names no chain object for the shared vault");
+    throw vaultError("vault_changed", "The service names no chain object for the shared vault");
   return chain.readVault(vault.chainObjectId);
 }
 
@@ -224,5 +223,5 @@ export function pinOf(
 export function requireSameNetwork({ chain }: VaultSession, pin: VaultPin): void {
   if (!pin.shared || pin.chainId === chain.network.chainId) return;
   const message = `The vault was pinned on chain ${pin.chainId ?? "none"}, but chain ${chain.network.chainId} is configured`;
-  throw new VaultError("vault_changed", message);
+  throw vaultError("vault_changed", message);
 }

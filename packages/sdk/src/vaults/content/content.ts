@@ -1,8 +1,7 @@
 /** The plaintext of an upload: how much there is, whether it can be read again, and its digest. */
 import type { CryptoPlatform } from "@coffer/crypto";
 import { ContractError } from "../../errors.ts";
-import { openSource, type Source } from "../../upload/source.ts";
-import { VaultError } from "../vault-error.ts";
+import { openSource, sourceChanged, type Source } from "../../upload/source.ts";
 import { PART_BYTES } from "../../upload/input.ts";
 
 /** Content up to this size is encrypted in memory: one pass makes digest and bytes. */
@@ -25,7 +24,7 @@ export interface HashedSource extends Source {
 
 /**
  * Small content is taken into memory unless it is `journaled`. A stream of unknown size is taken up to 8 MiB; more needs its size,
- * because a signed statement names it before the first byte is sent. @throws VaultError `source_changed`.
+ * because a signed statement names it before the first byte is sent. @throws SdkError `source_changed`.
  */
 export async function openContent(source: Source, platform: CryptoPlatform, journaled: boolean): Promise<Content> {
   if (source.size !== null && (journaled || source.size > MEMORY_BYTES))
@@ -38,7 +37,7 @@ export async function openContent(source: Source, platform: CryptoPlatform, jour
   if (source.size === null && filled === buffer.length)
     throw new ContractError("request", "files.upload", ["size: needed for a stream above 8 MiB in a shared vault"]);
   if (source.size !== null && filled !== source.size)
-    throw new VaultError("source_changed", `The source has not the ${String(source.size)} bytes that were said`);
+    throw sourceChanged(`The source has not the ${String(source.size)} bytes that were said`);
   const memory = openSource(buffer.subarray(0, filled));
   return { source: hashed(memory, platform), size: filled, rereadable: true, inMemory: true };
 }

@@ -13,7 +13,8 @@ import { collect, type Download } from "../../download/download.ts";
 import type { File } from "../../file.ts";
 import type { Connection } from "../../options.ts";
 import type { OpenVault } from "../open-vault.ts";
-import { toVaultError, VaultError } from "../vault-error.ts";
+import { toVaultError, vaultError } from "../vault-error.ts";
+import { type VaultError } from "../../errors.ts";
 import type { DownloadOptions } from "../../download/content-facts.ts";
 
 /** For callers inside the SDK. */
@@ -78,7 +79,7 @@ export async function* counted(
 }
 
 export function otherSize(): VaultError {
-  return new VaultError("damaged", "The file has not the size that its entry says", { step: "metadata" });
+  return vaultError("damaged", "The file has not the size that its entry says", { step: "metadata" });
 }
 
 /** What is said of a download beside its bytes. */

@@ -15,7 +15,8 @@ import { viewNaming } from "../names/naming-view.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { findVaultOf } from "../names/places.ts";
 import { CLOSED } from "../service-view.ts";
-import { inVaultTerms, VaultError } from "../vault-error.ts";
+import { inVaultTerms, vaultError } from "../vault-error.ts";
+import { VaultError } from "../../errors.ts";
 import { openWhole } from "./whole-download.ts";
 import type { DownloadOptions } from "../../download/content-facts.ts";
 
@@ -133,13 +134,13 @@ async function openFile(
 ): Promise<Download> {
   const bytes = fromBase64(file.shared?.version ?? "");
   if (file.shared === null || bytes === null)
-    throw new VaultError("not_encrypted", `The service shows file ${file.id} of a shared vault without its statement`);
+    throw vaultError("not_encrypted", `The service shows file ${file.id} of a shared vault without its statement`);
   const { metadata, statement: entry } = await openItem(vault, "file", file, placeOf(file));
   const claim = parseVersionStatement(bytes);
   // One view for the whole download: a floor that rises while the bytes come in does not take away what was current when it began.
   const view = await viewNaming((wanted) => vault.view(wanted), [claim]);
   if (claim.generation < view.floor)
-    throw new VaultError("rolled_back", "The version is of before the vault's last rotation", { step: "statement" });
+    throw vaultError("rolled_back", "The version is of before the vault's last rotation", { step: "statement" });
   const reading: Reading = { connection, vault, file, statement: bytes, entry, metadata, view, options };
   return options.range === undefined ? openWhole(reading, stored) : openRange(reading, options.range);
 }
@@ -158,7 +159,7 @@ async function openRange(reading: Reading, wanted: NonNullable<DownloadOptions["
   });
   // An entry and a version that are each true, and not of each other: a whole read learns it at its end.
   if (reader.contentSize !== reading.metadata.size)
-    throw new VaultError("damaged", "The file has not the size that its entry says", { step: "metadata" });
+    throw vaultError("damaged", "The file has not the size that its entry says", { step: "metadata" });
   const { offset, length } = wanted;
   if (
     !Number.isSafeInteger(offset) ||

@@ -30,7 +30,7 @@ import { viewNaming } from "../names/naming-view.ts";
 import { generationMoved } from "../service-view.ts";
 import type { OpenVault, WritingKey } from "../open-vault.ts";
 import { keepVersion, partJournal, type BegunVersion } from "./upload-journal.ts";
-import { VaultError } from "../vault-error.ts";
+import { vaultError } from "../vault-error.ts";
 import { PART_BYTES, type UploadOptions } from "../../upload/input.ts";
 import type { UploadJournal } from "../../journals.ts";
 
@@ -179,7 +179,7 @@ interface Before {
 async function readBefore(vault: OpenVault, file: File): Promise<Before> {
   const bytes = fromBase64(file.shared?.version ?? "");
   if (file.shared === null || bytes === null)
-    throw new VaultError("not_encrypted", `The service shows file ${file.id} of a shared vault without its statement`);
+    throw vaultError("not_encrypted", `The service shows file ${file.id} of a shared vault without its statement`);
   const view = await viewNaming((wanted) => vault.view(wanted), [parseVersionStatement(bytes)]);
   const version = await verifyVersionStatement(
     { vault: vault.objectId, view, seen: vault.seen.version(file.id) },

@@ -27,7 +27,7 @@ import type { OpenVault } from "../open-vault.ts";
 import { stageFolder } from "../names/staging.ts";
 import { partJournal, reopenVersion, type BegunVersion } from "./upload-journal.ts";
 import { generationMoved, refused } from "../service-view.ts";
-import { inVaultTerms, VaultError } from "../vault-error.ts";
+import { inVaultTerms, vaultError } from "../vault-error.ts";
 import type { UploadOptions } from "../../upload/input.ts";
 import type { UploadJournal } from "../../journals.ts";
 
@@ -50,7 +50,7 @@ interface Upload {
 /**
  * The plaintext is read once, or twice below 64 MiB; a source that can be read once only is not tried again when the vault changes under it.
  * With a journal what an earlier process began is gone on with, when content and vault are still the same. Closes the source.
- * @throws VaultError `signing_key_missing`, `not_a_member`, `source_changed`; ApiError `generation_moved` and `names_outdated` only when they
+ * @throws SdkError `source_changed`; VaultError `signing_key_missing`, `not_a_member`; ApiError `generation_moved` and `names_outdated` only when they
  * keep coming.
  */
 export async function uploadShared(
@@ -139,13 +139,9 @@ async function uploadOnce(upload: Upload, target: SharedUploadTarget): Promise<U
   const { file } = await uploadSource(connection, place, sending.source, plain, journal);
   const { id, folderId } = parseEntryStatement(fromBase64(begun.shared.entry) ?? new Uint8Array(0));
   if (file.id !== id || file.vaultId !== vault.id || file.folderId !== folderId)
-    throw new VaultError(
-      "damaged",
-      `The service answers with file ${file.id}, which is not the one that was sent there`,
-      {
-        step: "ids",
-      },
-    );
+    throw vaultError("damaged", `The service answers with file ${file.id}, which is not the one that was sent there`, {
+      step: "ids",
+    });
   vault.seen.noteVersion(file.id, seenVersion(begun.statement));
   noteOwnEntry(vault, file.id, begun.shared);
   return describe(file, begun, content);

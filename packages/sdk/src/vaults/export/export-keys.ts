@@ -13,7 +13,7 @@ import { toHex } from "../../digest.ts";
 import type { SharedVaultOptions } from "../../options.ts";
 import { bytesOf } from "../addresses.ts";
 import type { CheckedItems } from "./checked-items.ts";
-import { VaultError } from "../vault-error.ts";
+import { VaultError } from "../../errors.ts";
 
 /** The export's records and their keys, in memory only. */
 export class ExportKeys {

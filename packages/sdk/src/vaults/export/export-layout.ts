@@ -13,7 +13,8 @@
  */
 import { clientApi as api } from "@coffer/contract";
 import * as z from "zod/mini";
-import { VaultError } from "../vault-error.ts";
+import { vaultError } from "../vault-error.ts";
+import { type VaultError } from "../../errors.ts";
 
 /** Where an export is written to and read from. Paths are relative, of one folder and one name, and come from this SDK alone. */
 export interface ExportStore {
@@ -145,7 +146,7 @@ export async function readWhole(store: ExportStore, path: string, most: number):
 
 export function damagedExport(message: string, cause?: unknown): VaultError {
   const nextStep = "Take another copy of the export.";
-  return new VaultError("damaged", `The export cannot be trusted: ${message}`, { nextStep, cause });
+  return vaultError("damaged", `The export cannot be trusted: ${message}`, { nextStep, cause });
 }
 
 const encoder = new TextEncoder();

@@ -31,7 +31,7 @@ import {
 import { StoredExport, type Exporter, type OpenedExport } from "./opened-export.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { rememberSeen, seenBy } from "../memory/seen.ts";
-import { inVaultTerms, VaultError } from "../vault-error.ts";
+import { inVaultTerms, vaultError } from "../vault-error.ts";
 
 export interface OpenExportOptions extends Omit<SharedVaultOptions, "pins" | "seen"> {
   /** The vault's chain object, where the caller knows it: an export of another vault is refused. */
@@ -87,7 +87,7 @@ async function readStatement(
 ): Promise<Uint8Array | null> {
   const statement = await readWhole(store, STATEMENT, EXPORT_STATEMENT_BYTES);
   if (statement === null && !allowUnsigned)
-    throw new VaultError("export_unsigned", "Nobody has signed that the export is whole");
+    throw vaultError("export_unsigned", "Nobody has signed that the export is whole");
   return statement;
 }
 
@@ -108,12 +108,9 @@ async function verifyStatement(
 function requirePlace(facts: Manifest, { network, vaultObjectId }: OpenExportOptions): void {
   const { chainId, originalPackageId } = facts.network;
   if (chainId !== network.chainId || originalPackageId !== network.originalPackageId)
-    throw new VaultError(
-      "vault_changed",
-      `The export is of chain ${chainId}, and chain ${network.chainId} is configured`,
-    );
+    throw vaultError("vault_changed", `The export is of chain ${chainId}, and chain ${network.chainId} is configured`);
   if (vaultObjectId !== undefined && vaultObjectId !== facts.vault.objectId)
-    throw new VaultError("vault_changed", `The export is of vault ${facts.vault.objectId}, not of ${vaultObjectId}`);
+    throw vaultError("vault_changed", `The export is of vault ${facts.vault.objectId}, not of ${vaultObjectId}`);
 }
 
 /** All that there is, and nothing else. */

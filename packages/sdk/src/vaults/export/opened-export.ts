@@ -25,7 +25,8 @@ import {
 } from "./export-layout.ts";
 import { viewNaming } from "../names/naming-view.ts";
 import type { OpenVault } from "../open-vault.ts";
-import { inVaultTerms, toVaultError, VaultError } from "../vault-error.ts";
+import { inVaultTerms, toVaultError, vaultError } from "../vault-error.ts";
+import { VaultError } from "../../errors.ts";
 
 /** A file of an export, its name verified and decrypted. Foreign text: never use it as a path. */
 export interface ExportedFile {
@@ -133,7 +134,7 @@ export class StoredExport implements OpenedExport {
         yield piece;
       }
       if (seen !== size)
-        throw new VaultError("damaged", "The file has not the size that its entry says", { step: "metadata" });
+        throw vaultError("damaged", "The file has not the size that its entry says", { step: "metadata" });
     } catch (error) {
       throw toVaultError(error);
     }
@@ -205,7 +206,7 @@ export class StoredExport implements OpenedExport {
     });
     // The exporter's signature is over this digest too: it holds also where the version's statement has none (above 64 MiB).
     if (toHex(digest.digest()) !== sha256)
-      throw new VaultError("damaged", "The content is not the one that was exported", { step: "digest" });
+      throw vaultError("damaged", "The content is not the one that was exported", { step: "digest" });
   }
 }
 

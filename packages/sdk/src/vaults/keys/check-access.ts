@@ -8,7 +8,7 @@ import type { Connection, CallOptions } from "../../options.ts";
 import { requireBinding } from "../memory/newest.ts";
 import { describeEnd, hasEnded, renderEnd } from "../members/ends.ts";
 import { requireHeld } from "./opening.ts";
-import { toVaultError, VaultError } from "../vault-error.ts";
+import { toVaultError, vaultError } from "../vault-error.ts";
 import type { VaultSession } from "../session.ts";
 import { requireSameNetwork, vaultSession } from "../vault-session.ts";
 
@@ -103,7 +103,7 @@ async function readObject(
     const pin = await pins.load(connection.place.origin, vaultId);
     if (pin !== null) requireSameNetwork(session, pin);
     if (pin?.shared === false && vault?.type === "shared")
-      throw new VaultError("vault_changed", "The vault was public when it was first met, and is shared now");
+      throw vaultError("vault_changed", "The vault was public when it was first met, and is shared now");
     const objectId = pin?.chainObjectId ?? vault?.chainObjectId ?? null;
     if (objectId === null) return null;
     const { generation: minGeneration, floor: minFloor } = await pins.loadHighest(objectId);

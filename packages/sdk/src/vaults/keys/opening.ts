@@ -9,7 +9,7 @@ import type { OpenVault } from "../open-vault.ts";
 import { healingStep, openSeenNumbers, type SeenNumbers } from "../memory/newest.ts";
 import type { VaultPin } from "../memory/pins.ts";
 import { seenBy, type SeenMemory } from "../memory/seen.ts";
-import { inVaultTerms, VaultError } from "../vault-error.ts";
+import { inVaultTerms, vaultError } from "../vault-error.ts";
 import type { VaultSession } from "../session.ts";
 
 export async function openVault(session: VaultSession, pin: VaultPin): Promise<OpenVault> {
@@ -81,7 +81,7 @@ export async function requireHeld(session: VaultSession, pin: VaultPin, vault: V
   if (holds(pin) || owner === session.signer.chainAddress) return pin;
   const now = await session.pins.load(pin.origin, pin.vaultId);
   if (now !== null && now.chainObjectId === pin.chainObjectId && holds(now)) return now;
-  throw new VaultError("vault_changed", `The vault's owner was ${pin.ownerAddress}, and is ${owner} now`, {
+  throw vaultError("vault_changed", `The vault's owner was ${pin.ownerAddress}, and is ${owner} now`, {
     nextStep:
       "Ask both owners, over another way than the service, whether the vault was handed on; if so, call vaults.trustOwner with the new address.",
   });
@@ -113,7 +113,7 @@ function endOf({ members, time }: VaultView, address: Uint8Array): bigint | null
 function requireAuthor({ signer }: VaultSession, { vaultId }: VaultPin, view: VaultView): Author {
   const address = bytesOf(signer.chainAddress);
   const refuse = (message: string, nextStep?: string): never => {
-    throw new VaultError("signing_key_missing", message, nextStep === undefined ? {} : { nextStep });
+    throw vaultError("signing_key_missing", message, nextStep === undefined ? {} : { nextStep });
   };
   if (signer.statements === undefined)
     return refuse(
@@ -121,9 +121,9 @@ function requireAuthor({ signer }: VaultSession, { vaultId }: VaultPin, view: Va
       "Give the signer one with statementSigner, and name it in the vault with vaults.setSigningKey.",
     );
   const end = endOf(view, address);
-  if (end !== null) throw new VaultError("membership_ended", describeEnd(end));
+  if (end !== null) throw vaultError("membership_ended", describeEnd(end));
   if (!isMemberIn(view, address, placeOf(view)))
-    throw new VaultError("not_a_member", `The vault's allowlist does not name ${signer.chainAddress}`);
+    throw vaultError("not_a_member", `The vault's allowlist does not name ${signer.chainAddress}`);
   const named = findSigner(view, address, placeOf(view));
   if (named === null)
     return refuse(

@@ -19,7 +19,7 @@ import { isApiError, SdkError } from "../../errors.ts";
 import type { Connection, CallOptions } from "../../options.ts";
 import { RESEALED } from "../effects.ts";
 import type { OpenVault } from "../open-vault.ts";
-import { inVaultTerms, toVaultError, VaultError } from "../vault-error.ts";
+import { inVaultTerms, toVaultError, vaultError } from "../vault-error.ts";
 import { requireOpenVault, vaultSession } from "../vault-session.ts";
 
 /** A vault key that could not be sealed again. */
@@ -76,7 +76,7 @@ export async function resealVault(
       const failed = outcomes.filter((outcome) => typeof outcome === "object");
       return { resealed, already: keys.length - failed.length - resealed, failed, effect: RESEALED };
     }
-    throw new VaultError("generation_moved", "Other members kept publishing vault keys");
+    throw vaultError("generation_moved", "Other members kept publishing vault keys");
   });
 }
 
@@ -187,7 +187,7 @@ async function seal({ connection, vault, view, author, options }: Resealing, { r
   const { generation, keyId } = replaced;
   const named = findSigner(view, author.address, replaced);
   if (named === null || toHex(named) !== toHex(author.signer.publicKey))
-    throw new VaultError(
+    throw vaultError(
       "signing_key_missing",
       `This signer's key did not hold in generation ${String(generation)}: an older member can do it, or vaults.rotate`,
     );

@@ -2,7 +2,7 @@
 import { endProblem } from "@coffer/contract/shared-vaults";
 import type { VaultObjectMember } from "@coffer/contract/vault-object";
 import { NO_END } from "@coffer/crypto";
-import { VaultError } from "../vault-error.ts";
+import { vaultError } from "../vault-error.ts";
 
 /** A time, or its text in RFC 3339; null: no end. */
 export type Until = Date | string | null;
@@ -13,7 +13,7 @@ export function parseEnd(until: Until): bigint | null {
   const at = until instanceof Date ? until.getTime() : Date.parse(until);
   const problem = endProblem(at);
   if (problem === null) return BigInt(at);
-  throw new VaultError("end_invalid", `The end of the access ${problem}`, { nextStep: "Give one of those, or null." });
+  throw vaultError("end_invalid", `The end of the access ${problem}`, { nextStep: "Give one of those, or null." });
 }
 
 /** As the service and people read it; null: no end. */

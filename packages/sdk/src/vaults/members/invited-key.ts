@@ -5,7 +5,7 @@ import { callOn } from "../../call.ts";
 import { checkAddressProof } from "../../chain/proving.ts";
 import { fromBase64 } from "../../digest.ts";
 import type { Connection, CallOptions } from "../../options.ts";
-import { VaultError } from "../vault-error.ts";
+import { vaultError } from "../vault-error.ts";
 
 export interface InvitedAgent {
   readonly chainAddress: string;
@@ -21,7 +21,7 @@ export interface InvitedAgent {
 export async function findInvited(connection: Connection, text: string, options?: CallOptions): Promise<InvitedAgent> {
   const proven = await findProven(connection, text, () => true, options);
   if (proven !== null) return proven;
-  throw new VaultError("invite_unproven", "Nobody that the service shows proved to hold this invite");
+  throw vaultError("invite_unproven", "Nobody that the service shows proved to hold this invite");
 }
 
 /**
@@ -36,7 +36,7 @@ export async function findInvitedKey(
 ): Promise<Uint8Array | null> {
   const proven = await findProven(connection, text, (invite) => invite.chainAddress === chainAddress, options);
   if (proven !== null) return proven.signingKey;
-  throw new VaultError("address_invalid", `Nobody proved to hold the invite and the address ${chainAddress}`, {
+  throw vaultError("address_invalid", `Nobody proved to hold the invite and the address ${chainAddress}`, {
     nextStep: "Ask the agent itself for its address, or make a new invite for it.",
   });
 }

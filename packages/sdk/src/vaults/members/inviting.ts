@@ -103,8 +103,8 @@ const ASK_WHO_INVITED =
   "Ask who made the invite, over the way it came, which is true; then call vaults.trust with it. The invite is not used yet.";
 
 async function refuse(message: string): Promise<never> {
-  const { VaultError } = await import("../vault-error.ts");
-  throw new VaultError("vault_changed", message, { nextStep: ASK_WHO_INVITED });
+  const { vaultError } = await import("../vault-error.ts");
+  throw vaultError("vault_changed", message, { nextStep: ASK_WHO_INVITED });
 }
 
 export interface NewInvite extends CreatedInvite {

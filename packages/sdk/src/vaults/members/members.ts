@@ -11,7 +11,8 @@ import { isApiError } from "../../errors.ts";
 import type { Connection, CallOptions } from "../../options.ts";
 import { sending } from "../create.ts";
 import { ADDED, ADDED_TO_READ, ENDLESS, ENDS, REMOVED } from "../effects.ts";
-import { inVaultTerms, VaultError } from "../vault-error.ts";
+import { inVaultTerms, vaultError } from "../vault-error.ts";
+import { type VaultError } from "../../errors.ts";
 import { bytesOf } from "../addresses.ts";
 import { parseEnd, renderEnd, type Until } from "./ends.ts";
 import { findInvited, findInvitedKey, type InvitedAgent } from "./invited-key.ts";
@@ -115,7 +116,7 @@ function wantedEnd(invite: string | undefined, until: Until | undefined): bigint
 
 function endsOtherwise(vaultId: string, chainAddress: string, endsAt: string | null): VaultError {
   const end = endsAt === null ? "has no end" : `ends at ${endsAt}`;
-  return new VaultError("already_member", `The address is a member already, and its access ${end}`, {
+  return vaultError("already_member", `The address is a member already, and its access ${end}`, {
     nextStep: `To change that, call vaults.members.setUntil("${vaultId}", "${chainAddress}", …).`,
   });
 }

@@ -5,7 +5,7 @@ import { callOn } from "../../call.ts";
 import type { Connection, CallOptions } from "../../options.ts";
 import { sending } from "../create.ts";
 import { ACCEPTED, LEFT } from "../effects.ts";
-import { inVaultTerms, VaultError } from "../vault-error.ts";
+import { inVaultTerms, vaultError } from "../vault-error.ts";
 import { bytesOf } from "../addresses.ts";
 import { replacePin } from "../memory/pinning.ts";
 import type { VaultPin } from "../memory/pins.ts";
@@ -48,7 +48,7 @@ export function setVaultSigningKey(
 ): Promise<ActResult> {
   return act(connection, vaultId, options, ({ chain, signer }, objectId) => {
     const key = signingKey ?? signer.statements?.publicKey;
-    if (key === undefined) throw new VaultError("signing_key_missing", "The signer has no key that signs statements");
+    if (key === undefined) throw vaultError("signing_key_missing", "The signer has no key that signs statements");
     return setSigningKey(chain, sending(signer), { objectId, signingKey: key });
   });
 }

@@ -6,7 +6,7 @@ import { callOn } from "../../call.ts";
 import type { Connection, CallOptions } from "../../options.ts";
 import { REVOKED } from "../effects.ts";
 import { endMember } from "./members.ts";
-import { inVaultTerms, VaultError } from "../vault-error.ts";
+import { inVaultTerms, vaultError } from "../vault-error.ts";
 import { vaultSession } from "../vault-session.ts";
 
 /** What became of the agent in one vault. */
@@ -52,7 +52,7 @@ export async function revokeAgent(
   const { apiKey } = await callOn(connection, apiKeysGroup.get, { params: { keyId } }, options);
   const { chainAddress } = apiKey;
   if (expected !== undefined && chainAddress !== expected)
-    throw new VaultError(
+    throw vaultError(
       "vault_changed",
       `The service binds the key to ${chainAddress ?? "no address"}, not to ${expected}`,
       {
@@ -61,7 +61,7 @@ export async function revokeAgent(
       },
     );
   if (chainAddress === session.signer.chainAddress)
-    throw new VaultError("is_owner", "The key is bound to the owner's own address", {
+    throw vaultError("is_owner", "The key is bound to the owner's own address", {
       nextStep: "Revoke it with apiKeys.revoke.",
     });
   await callOn(connection, apiKeysGroup.revoke, { params: { keyId } }, options);
@@ -115,7 +115,7 @@ async function endMembership(
   const session = vaultSession(connection);
   // What the service lists is read, and not pinned.
   const vault = await session.look(vaultId, options);
-  if (vault === null) throw new VaultError("shared_vault", `Vault ${vaultId} is public`);
+  if (vault === null) throw vaultError("shared_vault", `Vault ${vaultId} is public`);
   const objectId = vault.pin.chainObjectId ?? "";
   const before = await inVaultTerms(() => session.chain.readVault(objectId, { maxAge: 0 }));
   const outcome = findMember(before, chainAddress) === null ? "absent" : "removed";

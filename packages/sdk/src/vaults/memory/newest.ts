@@ -6,7 +6,8 @@ import { bindingOf, isAbove, isNoted, noteSight } from "./highest.ts";
 import { raiseTo, toPlace } from "./pin-facts.ts";
 import type { Highest, VaultPin } from "./pins.ts";
 import type { VaultSession } from "../session.ts";
-import { VaultError } from "../vault-error.ts";
+import { vaultError } from "../vault-error.ts";
+import { type VaultError } from "../../errors.ts";
 
 /** Longest time for which another process's sight is not looked at, in milliseconds: a list asks for each of its items. */
 const INTERVAL_MS = 1_000;
@@ -103,14 +104,14 @@ export async function requireBinding(
     ? "which no vault has: nothing is written by that"
     : `and generation ${binding.generation} with floor ${binding.floor} was shown before: nothing is written below that`;
   const message = `The chain node shows the vault in generation ${generation} with floor ${floor}, ${what}`;
-  throw new VaultError("rolled_back", message, { nextStep: healingStep(vaultId) });
+  throw vaultError("rolled_back", message, { nextStep: healingStep(vaultId) });
 }
 
 /** The kind of names never changes on the chain. A node that says so would have names sent in the clear. */
 function otherNames(vaultId: string, plainNames: boolean): VaultError {
   const [before, now] = plainNames ? ["encrypts", "does not"] : ["did not encrypt", "does"];
   const message = `The chain showed before that the vault ${before} names, and a node shows now that it ${now}`;
-  return new VaultError("vault_changed", message, {
+  return vaultError("vault_changed", message, {
     nextStep: `Repeat it, or name another chain node. If the owner of ${vaultId} tells you that what was shown before is not true, call vaults.trust, then repeat it.`,
   });
 }

@@ -6,7 +6,7 @@ import { bytesOf } from "../addresses.ts";
 import { describePin } from "./pin-facts.ts";
 import { replacePin } from "./pinning.ts";
 import { forgetNumbers } from "./newest.ts";
-import { inVaultTerms, VaultError } from "../vault-error.ts";
+import { inVaultTerms, vaultError } from "../vault-error.ts";
 import { pinOf, vaultSession } from "../vault-session.ts";
 
 /** A shared vault, as its owner tells it. */
@@ -30,7 +30,7 @@ export async function trustVault(
 ): Promise<void> {
   bytesOf(chainObjectId);
   // Under another spelling it would be kept, and never looked up.
-  encodeRequest(api.vaults.get, { params: { vaultId } });
+  await encodeRequest(api.vaults.get, { params: { vaultId } });
   const session = vaultSession(connection);
   // What a node has made up before keeps nobody from it.
   session.chain.forgetVault(chainObjectId);
@@ -61,7 +61,7 @@ export async function trustOwner(
   // It was this object whose owner the chain has just named.
   await replacePin(session.pins, pin, (kept) => {
     if (kept !== null && kept.chainObjectId !== pin.chainObjectId)
-      throw new VaultError("vault_changed", `Another process has pinned the vault to ${describePin(kept)} meanwhile`);
+      throw vaultError("vault_changed", `Another process has pinned the vault to ${describePin(kept)} meanwhile`);
     return trusted;
   });
   session.forget();
@@ -78,5 +78,5 @@ async function requireOwner(
   const { chain } = vaultSession(connection);
   const { owner } = await inVaultTerms(() => chain.readVault(objectId, { maxAge: 0 }));
   if (owner.chainAddress !== chainAddress)
-    throw new VaultError("vault_changed", `The chain names ${owner.chainAddress} as the owner, not ${chainAddress}`);
+    throw vaultError("vault_changed", `The chain names ${owner.chainAddress} as the owner, not ${chainAddress}`);
 }

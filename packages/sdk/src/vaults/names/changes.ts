@@ -11,7 +11,7 @@ import { nameOne } from "./listing.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { findPlace, findVaultOf, liesIn, requireCreated } from "./places.ts";
 import { stageFolder } from "./staging.ts";
-import { inVaultTerms, VaultError } from "../vault-error.ts";
+import { inVaultTerms, vaultError } from "../vault-error.ts";
 
 /** null: the item lies in a public vault. */
 export async function updateItem<Kind extends Item>(
@@ -71,7 +71,7 @@ async function createIn(
       const body = { vaultId: vault.id, parentId, shared, ...(view.plainNames ? { name } : {}) };
       const created = await callOn(connection, api.folders.create, { body }, options);
       if (created.folder.id !== id)
-        throw new VaultError(
+        throw vaultError(
           "damaged",
           `The service answers with folder ${created.folder.id}, which is not the one that was made`,
         );

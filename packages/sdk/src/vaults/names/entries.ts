@@ -23,7 +23,8 @@ import {
 import { fromBase64, toBase64, toHex } from "../../digest.ts";
 import { viewNaming } from "./naming-view.ts";
 import type { OpenVault, WritingKey } from "../open-vault.ts";
-import { VaultError } from "../vault-error.ts";
+import { vaultError } from "../vault-error.ts";
+import { VaultError } from "../../errors.ts";
 
 export interface WantedEntry {
   readonly kind: EntryKind;
@@ -115,7 +116,7 @@ export async function openItem(
 ): Promise<OpenedEntry> {
   // Also of an answer to a second look: whoever goes on with it goes on in the vault that it names.
   if (item.vaultId !== vault.id)
-    throw new VaultError(
+    throw vaultError(
       "vault_changed",
       `${item.id} lies in vault ${vault.id}, and the service shows it in ${item.vaultId}`,
       {
@@ -132,7 +133,7 @@ export async function openItem(
   const answer = { statement: entry, metadata, record: record?.bytes ?? null };
   const opened = await openEntry(vault.platform, question, answer, vault.findKey);
   if (opened.statement.folderId !== folderId)
-    throw new VaultError("damaged", `The service shows ${kind} ${item.id} in another folder than its entry says`, {
+    throw vaultError("damaged", `The service shows ${kind} ${item.id} in another folder than its entry says`, {
       step: "entry",
     });
   vault.seen.noteEntry(item.id, seenEntry(opened.statement));
@@ -185,6 +186,6 @@ async function listed(vault: OpenVault, keyId: Uint8Array, generation: bigint): 
 function requireEntry({ id, shared }: SharedItem): { readonly entry: Uint8Array; readonly metadata: Uint8Array } {
   const [entry, metadata] = [fromBase64(shared?.entry ?? ""), fromBase64(shared?.metadata ?? "")];
   if (shared === null || entry === null || metadata === null)
-    throw new VaultError("not_encrypted", `The service shows ${id} of a shared vault without its signed name`);
+    throw vaultError("not_encrypted", `The service shows ${id} of a shared vault without its signed name`);
   return { entry, metadata };
 }

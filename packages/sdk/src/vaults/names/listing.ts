@@ -6,7 +6,8 @@ import { isUnnamed, unnamed } from "../../unreadable.ts";
 import { openItem, openKeysOf, placeOf } from "./entries.ts";
 import type { OpenVault } from "../open-vault.ts";
 import { liesIn, requireVault, type HeldOptions } from "./places.ts";
-import { toVaultError, VaultError } from "../vault-error.ts";
+import { toVaultError, vaultError } from "../vault-error.ts";
+import { VaultError } from "../../errors.ts";
 import { vaultSession } from "../vault-session.ts";
 
 /** What non-members see: ids, stored sizes, dates (decisions §0). */
@@ -58,7 +59,7 @@ export async function nameItems<Kind extends Item>(
   const list = shown.map((item) => named.get(item) ?? (isUnnamed(item) ? item : unnamed(item, "vault_changed")));
   const wanted = asked.name?.normalize("NFC");
   if (wanted !== undefined && list.some((item) => isMisnamed(item, wanted)))
-    throw new VaultError("damaged", "The service answers with another name than the one that was asked for", {
+    throw vaultError("damaged", "The service answers with another name than the one that was asked for", {
       step: "entry",
     });
   return list;
@@ -151,5 +152,5 @@ function isOfOne(failure: SdkError): boolean {
 /** A vault that was pinned as public holds nothing encrypted: who says so now says something else than before. */
 function requirePublic(items: readonly Item[]): void {
   if (items.some(({ shared }) => shared !== null))
-    throw new VaultError("vault_changed", "The service calls a vault shared that was public when it was first met");
+    throw vaultError("vault_changed", "The service calls a vault shared that was public when it was first met");
 }

@@ -1,9 +1,9 @@
 /** The vault of what is named by an id, and of what is put somewhere: this machine's memory decides, not the service (encryption design §7). */
 import type { File, Folder } from "@coffer/contract";
-import { SdkError } from "../../errors.ts";
+import type { VaultError } from "../../errors.ts";
 import type { Connection, CallOptions } from "../../options.ts";
 import type { OpenVault } from "../open-vault.ts";
-import { VaultError } from "../vault-error.ts";
+import { vaultError } from "../vault-error.ts";
 import { vaultSession } from "../vault-session.ts";
 
 export interface HeldOptions extends CallOptions {
@@ -21,7 +21,7 @@ export interface NamedItem extends HeldOptions {
  * The vault that the service shows the item in, opened; null for a public one, and for clients without `sharedVaults`. Nothing ever moves to
  * another vault, so an item that any process of this machine has seen in one stays there, whatever the service says later: else its next
  * version or name would go to where the service wants it. What the service alone says is enough to read, and pins nothing.
- * @throws VaultError `vault_changed`; SdkError `vault_required` for what would go to a vault that nobody but the service names.
+ * @throws VaultError `vault_changed`; VaultError `vault_unnamed` for what would go to a vault that nobody but the service names.
  */
 export async function findVaultOf(
   connection: Connection,
@@ -36,7 +36,7 @@ export async function findVaultOf(
   const vault = await (named === undefined ? session.look(item.vaultId, options) : session.find(named, options));
   if (vault !== null) return vault;
   if (item.shared !== null)
-    throw new VaultError(
+    throw vaultError(
       "vault_changed",
       "The vault was public when it was first met, and the service shows it as shared now",
     );
@@ -60,7 +60,7 @@ export interface FoundPlace {
 /**
  * The vault that is named, else the one that this machine knows the folder to lie in: the service is not asked, because its word would not
  * count. null for clients without `sharedVaults`, which put things where the service has them.
- * @throws SdkError `vault_required` where neither is named, or nobody knows the folder here; VaultError `vault_changed`.
+ * @throws VaultError `vault_unnamed` where neither is named, or nobody knows the folder here; VaultError `vault_changed`.
  */
 export async function findPlace(
   connection: Connection,
@@ -68,7 +68,7 @@ export async function findPlace(
   options?: CallOptions,
 ): Promise<FoundPlace | null> {
   if (connection.sharedVaults === null) return null;
-  if (vaultId === undefined && folderId === undefined) throw vaultRequired("No vault and no folder is named");
+  if (vaultId === undefined && folderId === undefined) throw vaultUnnamed("No vault and no folder is named");
   const session = vaultSession(connection);
   if (vaultId !== undefined) {
     if (folderId !== undefined) await liesIn(connection, folderId, vaultId);
@@ -96,7 +96,7 @@ export async function requireCreated(
 export function requireVault({ id, vaultId }: Pick<File | Folder, "id" | "vaultId">, named: string | undefined): void {
   if (named === undefined || named === vaultId) return;
   const message = `${id} was named or shown in vault ${named}, and the service shows it in vault ${vaultId}`;
-  throw new VaultError("vault_changed", message);
+  throw vaultError("vault_changed", message);
 }
 
 /** Whether this machine knows it there. False: it does not know it at all. @throws VaultError `vault_changed` when it knows it elsewhere. */
@@ -104,21 +104,17 @@ export async function liesIn(connection: Connection, itemId: string, vaultId: st
   const home = (await vaultSession(connection).homes.look())(itemId);
   if (home === null) return false;
   if (home.vaultId === vaultId) return true;
-  throw new VaultError(
+  throw vaultError(
     "vault_changed",
     `${itemId} was seen in vault ${home.vaultId}, and the service or the call has it in vault ${vaultId}`,
   );
 }
 
-function unknownPlace(itemId: string): SdkError {
-  return vaultRequired(`Nobody but the service says in which vault ${itemId} lies`);
+function unknownPlace(itemId: string): VaultError {
+  return vaultUnnamed(`Nobody but the service says in which vault ${itemId} lies`);
 }
 
 /** A client with `sharedVaults` has no default vault: what is meant for members would go there in the clear. */
-export function vaultRequired(message: string): SdkError {
-  return new SdkError(`${message}, and nothing was sent`, {
-    code: "vault_required",
-    retryable: false,
-    nextStep: "Name the vault: give its id as vaultId.",
-  });
+export function vaultUnnamed(message: string): VaultError {
+  return vaultError("vault_unnamed", `${message}, and nothing was sent`);
 }

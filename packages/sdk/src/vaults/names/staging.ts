@@ -8,7 +8,8 @@ import { FILES, FOLDERS, type Item } from "../../resources/items.ts";
 import { makeEntry, openItem, openKeysOf } from "./entries.ts";
 import type { OpenVault, WritingKey } from "../open-vault.ts";
 import type { VaultView } from "@coffer/crypto";
-import { toVaultError, VaultError } from "../vault-error.ts";
+import { toVaultError, vaultError } from "../vault-error.ts";
+import { VaultError } from "../../errors.ts";
 
 /** How often the folder is gone through, while others write into it. */
 const ROUNDS = 5;
@@ -23,13 +24,9 @@ export async function stageFolder(connection: Connection, vault: OpenVault, fold
     const writing = await vault.writingKey(view);
     if (await stageOnce(connection, vault, view, writing, folderId)) return;
   }
-  throw new VaultError(
-    "generation_moved",
-    "The folder kept changing while its names were brought under the current key",
-    {
-      nextStep: "Repeat it when fewer clients write into the folder.",
-    },
-  );
+  throw vaultError("generation_moved", "The folder kept changing while its names were brought under the current key", {
+    nextStep: "Repeat it when fewer clients write into the folder.",
+  });
 }
 
 async function stageOnce(
@@ -82,7 +79,7 @@ async function openOrName(vault: OpenVault, kind: ItemPage["kind"], item: Item, 
     if (!(failure instanceof VaultError) || failure.step === null) throw failure;
     const message = `The ${kind} ${item.id} keeps the folder's names under an old key: ${failure.message}`;
     const nextStep = `Move the ${kind} ${item.id} to the trash, then repeat it.`;
-    throw new VaultError(failure.code, message, { nextStep, step: failure.step, cause: error });
+    throw vaultError(failure.code, message, { nextStep, step: failure.step, cause: error });
   }
 }
 

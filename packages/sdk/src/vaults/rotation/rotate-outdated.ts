@@ -6,7 +6,7 @@ import type { File } from "../../file.ts";
 import type { Connection } from "../../options.ts";
 import { everyItem, FILES, FOLDERS } from "../../resources/items.ts";
 import type { OpenVault } from "../open-vault.ts";
-import { VaultError } from "../vault-error.ts";
+import { vaultError } from "../vault-error.ts";
 
 export interface Outdated {
   /** Files and folders, in the trash too. */
@@ -76,6 +76,6 @@ export function isOutdatedEntry({ id, shared }: File | Folder, view: VaultView):
 function requireBytes(id: string, text: string | undefined): Uint8Array {
   const bytes = fromBase64(text ?? "");
   if (text === undefined || bytes === null)
-    throw new VaultError("not_encrypted", `The service shows ${id} of a shared vault without its statements`);
+    throw vaultError("not_encrypted", `The service shows ${id} of a shared vault without its statements`);
   return bytes;
 }

@@ -18,7 +18,7 @@ import {
   type OutdatedNames,
 } from "./rotate-outdated.ts";
 import { stageFolder } from "../names/staging.ts";
-import { inVaultTerms, toVaultError, VaultError } from "../vault-error.ts";
+import { inVaultTerms, toVaultError, vaultError } from "../vault-error.ts";
 import { requireOpenVault, vaultSession } from "../vault-session.ts";
 
 /** How far a rotation has come. */
@@ -153,7 +153,7 @@ class Rotation {
       await this.#renewFiles(view);
       if (this.#moves === before && this.failed.size > 0) return view.generation;
     }
-    throw new VaultError("generation_moved", "The vault kept changing while it was rotated");
+    throw vaultError("generation_moved", "The vault kept changing while it was rotated");
   }
 
   /** All names of a folder at once, because they are found by one key. */

@@ -1,0 +1,112 @@
+/**
+ * What is wrong with an input, as every face of the service says it: the place, and what is allowed there. A module of its own, which a
+ * client loads when there is something to say (`@coffer/contract/issue-words`).
+ */
+import type * as z from "zod/mini";
+
+type Issue = z.core.$ZodIssue;
+
+/** Longest name of an unknown field that is repeated, and how many of them. */
+const LONGEST_NAME = 64;
+const MOST_NAMES = 5;
+/** More allowed words than this are not listed. */
+const MOST_WORDS = 40;
+
+/**
+ * `section.field: what is allowed`, at most ten; never a value. An unknown field is named: `body.colour: unknown field`.
+ * `section`: "" for none.
+ */
+export function describeIssues(issues: readonly Issue[], section: string): string[] {
+  return issues.flatMap((issue) => describeIssue(issue, section)).slice(0, 10);
+}
+
+function describeIssue(issue: Issue, section: string): string[] {
+  const place = [section, ...issue.path.map(String)].filter((part) => part !== "");
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.slice(0, MOST_NAMES).map((name) => `${[...place, named(name)].join(".")}: unknown field`);
+  const forms = issue.code === "invalid_union" ? sameField(issue.errors) : null;
+  if (forms !== null) place.push(...forms.path.map(String));
+  return [`${place.join(".") || "input"}: ${forms === null ? allowed(issue) : either(forms.firsts)}`];
+}
+
+/** The first issue of each form of a union, where all of them are at one field: the field that tells the forms apart. */
+function sameField(errors: readonly (readonly Issue[])[]): { path: PropertyKey[]; firsts: Issue[] } | null {
+  const firsts = errors.flatMap(([first]) => first ?? []);
+  const [{ path } = { path: [] }] = firsts;
+  return firsts.length > 0 && firsts.every((each) => each.path.join() === path.join()) ? { path, firsts } : null;
+}
+
+function either(issues: readonly Issue[]): string {
+  const words = issues.flatMap((issue) => (issue.code === "invalid_value" ? issue.values.map(String) : []));
+  if (issues.every(({ code }) => code === "invalid_value")) return oneOf(words);
+  return [...new Set(issues.map(allowed))].join(", or ");
+}
+
+/** What is allowed where the issue is: `at most 1,000`. A schema's own words come first. */
+function allowed(issue: Issue): string {
+  if (issue.message !== "" && issue.message !== "Invalid input") return issue.message;
+  switch (issue.code) {
+    case "too_big":
+      return `${issue.inclusive === false ? "less than" : "at most"} ${amount(issue.maximum, issue.origin)}`;
+    case "too_small":
+      return `${issue.inclusive === false ? "more than" : "at least"} ${amount(issue.minimum, issue.origin)}`;
+    case "invalid_type":
+      return `expected ${KINDS[issue.expected] ?? issue.expected}`;
+    case "invalid_value":
+      return oneOf(issue.values.map(String));
+    case "invalid_format":
+      return `expected ${FORMATS[issue.format] ?? `the form ${issue.format}`}`;
+    case "not_multiple_of":
+      return `expected a multiple of ${count(issue.divisor)}`;
+    case "invalid_union":
+      return "options" in issue && Array.isArray(issue.options)
+        ? oneOf(issue.options.map(String))
+        : "none of the allowed forms";
+    default:
+      return "not allowed here";
+  }
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  int: "a whole number",
+  number: "a number",
+  string: "text",
+  boolean: "true or false",
+  object: "an object",
+  record: "an object",
+  array: "a list",
+  null: "null",
+};
+
+const FORMATS: Readonly<Record<string, string>> = {
+  email: "an e-mail address: name@example.com",
+  url: "an absolute address: https://example.com/path",
+  uuid: "a UUID",
+};
+
+const UNITS: Readonly<Record<string, readonly [one: string, more: string]>> = {
+  string: ["character", "characters"],
+  array: ["item", "items"],
+  record: ["field", "fields"],
+  object: ["field", "fields"],
+};
+
+function amount(limit: number | bigint, origin: string): string {
+  const unit = UNITS[origin];
+  return unit === undefined ? count(limit) : `${count(limit)} ${Number(limit) === 1 ? unit[0] : unit[1]}`;
+}
+
+/** `1,000`, wherever it runs. */
+function count(value: number | bigint): string {
+  return value.toLocaleString("en-US");
+}
+
+function oneOf(words: readonly string[]): string {
+  if (words.length > MOST_WORDS) return `expected one of ${count(words.length)} words`;
+  return words.length === 1 ? `expected ${words.join("")}` : `expected one of ${words.join(", ")}`;
+}
+
+/** A name that came from outside is repeated only where it is a word: anything else could be a text of its own. */
+function named(name: string): string {
+  return name.length <= LONGEST_NAME && /^[\w.-]+$/.test(name) ? name : "(a name of other characters)";
+}

@@ -1,0 +1,21 @@
+import type { ErrorCode } from "@coffer/contract";
+import { ApiError } from "./errors.ts";
+
+/**
+ * A change that cannot be made twice (restore, a version under If-Match): when a repeat is refused with `code`, `look` says what is
+ * there now, and null when it is not what was asked for. A failing look leaves the refusal.
+ */
+export async function settleRepeat<Value>(
+  change: Promise<Value>,
+  code: ErrorCode,
+  look: () => Promise<Value | null>,
+): Promise<Value> {
+  try {
+    return await change;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== code || !error.perhapsDone) throw error;
+    const found = await look().catch(() => null);
+    if (found === null) throw error;
+    return found;
+  }
+}
