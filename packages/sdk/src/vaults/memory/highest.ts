@@ -1,5 +1,6 @@
 /** How far a generation or floor is believed that one node shows (encryption design §7, pins). */
-import { laterOf, raiseTo } from "./pin-facts.ts";
+import type { Place } from "@coffer/crypto";
+import { laterOf, raiseTo, toPlace } from "./pin-facts.ts";
 import type { Candidate, Highest } from "./pins.ts";
 
 /** A read so many milliseconds after a candidate was first shown, in any process, confirms it. */
@@ -47,6 +48,21 @@ export function noteSight(sight: Sight): (kept: Highest) => Highest {
       .sort((one, other) => (isAbove(one, other) ? -1 : 1))
       .slice(0, MOST_CANDIDATES);
     return open.length === 0 ? highest : { ...highest, candidates: open };
+  };
+}
+
+/**
+ * For `changeHighest`: a statement was verified at this place. It says nothing of generations that the chain has not shown. Returns what it was
+ * given where that is nothing new.
+ */
+export function noteReached(place: Place): (kept: Highest) => Highest {
+  const isNews = (seen: Pick<Highest, "generation" | "after">): boolean =>
+    seen.generation === place.generation && toPlace(seen).after < place.after;
+  return (kept) => {
+    const { candidates = [] } = kept;
+    if (![kept, ...candidates].some(isNews)) return kept;
+    const raise = <Seen extends Candidate | Highest>(seen: Seen): Seen => (isNews(seen) ? { ...seen, ...place } : seen);
+    return { ...raise(kept), ...(candidates.length > 0 && { candidates: candidates.map(raise) }) };
   };
 }
 

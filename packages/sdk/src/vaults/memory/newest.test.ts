@@ -3,7 +3,7 @@ import { NO_END, placeOf, type VaultView } from "@coffer/crypto";
 import { expect, it } from "vitest";
 import type { VaultSession } from "../session.ts";
 import { openSeenNumbers } from "./newest.ts";
-import { memoryPins, type VaultPin } from "./pins.ts";
+import { memoryPins, type PinStore, type VaultPin } from "./pins.ts";
 
 const [FIRST, SECOND] = [1_800_000_000_000n, 1_800_000_900_000n];
 const OBJECT = `0x${"5a".repeat(32)}`;
@@ -41,9 +41,35 @@ it("writes after the latest end that was reached, and never before one that any 
   });
 });
 
-it("writes after an end that a verified statement names, once its time has come", async () => {
-  const numbers = open();
-  numbers.noteSigned({ generation: 2n, after: SECOND });
-  expect(await numbers.writingPlace(viewAt(FIRST, NO_END))).toEqual({ generation: 2n, after: 0n });
-  expect(await numbers.writingPlace(viewAt(SECOND, NO_END))).toEqual({ generation: 2n, after: SECOND });
+it("writes after an end that a verified statement names, in every process, once its time has come", async () => {
+  const pins = memoryPins();
+  const [reader, other] = [open(pins), open(pins)];
+  await reader.note({ ...object }, viewAt(FIRST, NO_END));
+  reader.noteSigned({ generation: 2n, after: SECOND });
+  for (const numbers of [reader, other, open(pins)]) {
+    expect(await numbers.writingPlace(viewAt(FIRST, NO_END))).toEqual({ generation: 2n, after: 0n });
+    expect(await numbers.writingPlace(viewAt(SECOND, NO_END))).toEqual({ generation: 2n, after: SECOND });
+  }
+  // A statement makes no generation known: only the chain does.
+  reader.noteSigned({ generation: 9n, after: SECOND });
+  await reader.writingPlace(viewAt(SECOND, NO_END));
+  expect(await pins.loadHighest(OBJECT)).toMatchObject({
+    ...{ generation: 0n, candidates: [{ generation: 2n, after: SECOND }] },
+  });
+});
+
+it("keeps a place that could not be stored until who writes has stored it", async () => {
+  const kept = memoryPins();
+  let isFull = false;
+  const changeHighest: PinStore["changeHighest"] = (id, change) =>
+    isFull ? Promise.reject(new Error("no space is left")) : kept.changeHighest(id, change);
+  const pins = { ...kept, changeHighest };
+  const numbers = open(pins);
+  await numbers.note({ ...object }, viewAt(FIRST, NO_END));
+  isFull = true;
+  numbers.noteSigned({ generation: 2n, after: FIRST });
+  await expect(numbers.writingPlace(viewAt(SECOND, NO_END))).rejects.toThrow("no space is left");
+  isFull = false;
+  expect(await numbers.writingPlace(viewAt(SECOND, NO_END))).toEqual({ generation: 2n, after: FIRST });
+  expect(await open(pins).writingPlace(viewAt(SECOND, NO_END))).toEqual({ generation: 2n, after: FIRST });
 });

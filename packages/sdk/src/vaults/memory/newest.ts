@@ -2,7 +2,7 @@
 import type { VaultObject } from "@coffer/chain";
 import { isReached, laterPlace, placeOf, type Place, type VaultView } from "@coffer/crypto";
 import { generationMoved } from "../service-view.ts";
-import { bindingOf, isAbove, isNoted, noteSight } from "./highest.ts";
+import { bindingOf, isAbove, isNoted, noteReached, noteSight } from "./highest.ts";
 import { raiseTo, toPlace } from "./pin-facts.ts";
 import type { Highest, VaultPin } from "./pins.ts";
 import type { VaultSession } from "../session.ts";
@@ -15,6 +15,8 @@ const INTERVAL_MS = 1_000;
 const MOST_GENERATIONS = 10n ** 15n - 1n;
 
 type Numbers = Pick<Highest, "generation" | "floor">;
+
+const NOWHERE: Place = { generation: 0n, after: 0n };
 
 export interface SeenNumbers {
   /** What is confirmed: nothing below it is read. */
@@ -32,7 +34,7 @@ export interface SeenNumbers {
    * An end that was extended at the last moment takes the place back that somebody may have written at.
    */
   writingPlace(view: VaultView): Promise<Place>;
-  /** Of a statement that was verified. */
+  /** Of a statement that was verified: all processes of this machine write no lower from then on. Does not fail; who writes repeats it. */
   noteSigned(place: Place): void;
 }
 
@@ -42,17 +44,22 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
   const isWitnessed = (chain.network.witnessUrls ?? []).length > 0;
   let kept: { readonly highest: Highest; readonly at: number } | null = null;
   let noted: VaultObject | null = null;
-  let signed: Place = { generation: 0n, after: 0n };
+  let signed = NOWHERE;
   const keep = (highest: Highest): Highest => {
     // What is kept goes down by its user's word alone: then what this process was shown counts no more either.
     if (kept !== null && isAbove(bindingOf(kept.highest), bindingOf(highest))) {
       chain.forgetVault(objectId);
       noted = null;
+      signed = NOWHERE;
     }
     kept = { highest, at: performance.now() };
     return highest;
   };
   const load = async (): Promise<Highest> => keep(await pins.loadHighest(objectId));
+  const isKept = ({ highest }: { readonly highest: Highest }): boolean => noteReached(signed)(highest) === highest;
+  const keepSigned = async (): Promise<void> => {
+    if (kept === null || !isKept(kept)) keep(await pins.changeHighest(objectId, noteReached(signed)));
+  };
   return {
     confirmed: () =>
       kept !== null && performance.now() - kept.at < INTERVAL_MS ? Promise.resolve(kept.highest) : load(),
@@ -72,13 +79,16 @@ export function openSeenNumbers(session: VaultSession, { vaultId, chainObjectId 
       if (!isSame(view, now)) throw generationMoved();
     },
     writingPlace: async (view) => {
+      await keepSigned();
       const { candidates = [], ...highest } = await load();
       const seen = [highest, ...candidates].map(toPlace);
       const isNow = (place: Place) => place.generation === view.generation && isReached(view, place);
-      return [...seen, signed].filter(isNow).reduce(laterPlace, placeOf(view));
+      return seen.filter(isNow).reduce(laterPlace, placeOf(view));
     },
     noteSigned: (place) => {
-      signed = laterPlace(signed, place);
+      if (laterPlace(signed, place) === signed) return;
+      signed = place;
+      keepSigned().catch(() => undefined);
     },
   };
 }
