@@ -3,11 +3,12 @@
  * (ok, FAIL or pending, with the reason). Exits 1 when one fails, 2 when a name is unknown.
  *
  * `npm run journey -- chain --network FILE [--generations 1,20,50] [--members 1,100]`: a shared vault's life on the network of that
- * configuration, with the gas of each act. SERVICE_CHAIN_PRIVATE_KEY holds the `suiprivkey1…` text of the address that pays; a local network
+ * configuration, with the gas of each act. It waits for the end of a membership, which is at most 16 minutes away. SERVICE_CHAIN_PRIVATE_KEY holds the `suiprivkey1…` text of the address that pays; a local network
  * gives a new one what it needs.
  */
 import { parseArgs } from "node:util";
 import { readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
 import { parseNetworkConfiguration } from "@coffer/chain";
 import { generateChainKey } from "@coffer/sdk";
 import { runChainJourney } from "../test/acceptance/journeys/chain.ts";
@@ -61,7 +62,11 @@ async function runOnChain(args: string[]): Promise<void> {
   const [ofGenerations = [], ofMembers = []] = counts;
   try {
     const print = (row: string): void => console.log(row);
-    await runChainJourney({ network, privateKey, generations: ofGenerations, members: ofMembers, print });
+    const clock = Date.now;
+    // The chain's time may be some seconds behind.
+    const waitUntil = (time: number): Promise<void> => pause(Math.max(0, time + 20_000 - clock()));
+    const journey = { network, privateKey, generations: ofGenerations, members: ofMembers };
+    await runChainJourney({ ...journey, print, clock, waitUntil });
   } catch (error) {
     console.error(`FAIL  ${error instanceof Error ? error.message : "the journey broke off"}`);
     process.exitCode = 1;

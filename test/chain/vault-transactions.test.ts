@@ -12,7 +12,9 @@ import {
   publishPackage,
   raiseFloor,
   removeMember,
+  renew,
   setSigningKey,
+  sweep,
   type TransactionSigner,
   type VaultObject,
 } from "@coffer/chain";
@@ -65,6 +67,23 @@ it("acts within one epoch, and says so, where the network's protocol knows no lo
   const { objectId } = created.vault;
   expect(await addMember(chain, owner, { objectId, chainAddress: anna.chainAddress })).toMatchObject({ warnings });
   expect((await createVault(open(), owner, {})).warnings).toEqual([]);
+});
+
+it("sweeps who has ended once an act has marked them, and has nothing to do before and after", async () => {
+  let ahead = 0;
+  const clock = (): number => Date.now() + ahead;
+  await using net = await openLocalnet({ clock });
+  const [owner, anna] = [person(), person()];
+  const chain = openChain(net.network(), { fetch: net.fetch, clock });
+  const { objectId, base } = (await createVault(chain, owner, {})).vault;
+  const endsAt = BigInt(Math.ceil((clock() + 1000) / 900_000) * 900_000);
+  await addMember(chain, owner, { objectId, chainAddress: anna.chainAddress, signingKey: key(2), endsAt });
+  ahead = Number(endsAt) - Date.now();
+  expect(await sweep(chain, owner, { objectId })).toMatchObject({ outcome: "already", digest: null });
+  await renew(chain, owner, { objectId, base });
+  const swept = await sweep(chain, owner, { objectId });
+  expect(swept).toMatchObject({ outcome: "done", vault: { members: [], former: [{ endsAt }] } });
+  expect(await sweep(chain, owner, { objectId })).toMatchObject({ outcome: "already", digest: null });
 });
 
 it("creates a vault that belongs to its signer, and finds it by the digest that was stored before", async () => {

@@ -132,7 +132,7 @@ export async function sweep(
   options?: ExecutionOptions,
 ): Promise<VaultAct> {
   const countMarked = (vault: VaultObject): number => vault.members.filter(({ until }) => until > 0n).length;
-  let before = Number.POSITIVE_INFINITY;
+  let before = 0;
   return run(chain, signer, act.objectId, options, {
     isDone: (vault) => countMarked(vault) === 0 || countMarked(vault) < before,
     check: (vault) => {

@@ -7,10 +7,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { openChain, type Chain, type NetworkConfiguration } from "@coffer/chain";
+import { openChain, renew, sweep, type Chain, type NetworkConfiguration } from "@coffer/chain";
+import { END_STEP } from "@coffer/contract/shared-vaults";
 import { nodePlatform } from "@coffer/crypto/node";
 import { chainKeySigner, createClient, generateChainKey, type Client, type Signer } from "@coffer/sdk";
 import { exportVault } from "@coffer/sdk/node";
+import { bcs } from "@mysten/sui/bcs";
 import { TransactionDataBuilder } from "@mysten/sui/transactions";
 import { signUp } from "../kit/account.ts";
 import { startServerProcess } from "../kit/server-process.ts";
@@ -23,6 +25,10 @@ export interface ChainJourney {
   readonly generations: readonly number[];
   readonly members: readonly number[];
   readonly print: (row: string) => void;
+  /** Milliseconds since 1970. The memberships that end go by it. */
+  readonly clock: () => number;
+  /** Resolves when the clock has passed that time: at most a quarter of an hour and a minute after the beginning. */
+  readonly waitUntil: (time: number) => Promise<void>;
 }
 
 /** What the transactions of one act cost, in MIST. */
@@ -45,7 +51,13 @@ interface World {
   readonly directory: string;
   readonly owner: Client;
   readonly run: <Result>(name: string, act: () => Promise<Result>) => Promise<Result>;
+  /** What acts that the client has no method for are sent through, and who pays for them. */
+  readonly chain: Chain;
+  readonly payer: Payer;
 }
+
+/** As both the client and the chain take it. */
+type Payer = Signer & Required<Pick<Signer, "signTransaction">>;
 
 /** Rejects at the first act that fails. Gives the rows that it printed. */
 export async function runChainJourney(journey: ChainJourney): Promise<readonly Act[]> {
@@ -61,12 +73,16 @@ export async function runChainJourney(journey: ChainJourney): Promise<readonly A
     }),
   );
   const digests: string[] = [];
-  const payer = noteTransactions(await chainKeySigner(journey.privateKey), digests);
+  let inOneEpoch = 0;
+  const payer = noteTransactions(await chainKeySigner(journey.privateKey), (bytes) => {
+    digests.push(TransactionDataBuilder.getDigestFromBytes(bytes));
+    if (isOfOneEpoch(bytes)) inOneEpoch += 1;
+  });
   const { apiKey } = await signUp(baseUrl);
   const owner = openClient({ baseUrl, network }, apiKey, payer);
   await owner.account.linkChain(payer);
   const acts: Act[] = [];
-  const chain = openChain(network);
+  const chain = openChain(network, { clock: journey.clock });
   const run: World["run"] = async (name, act) => {
     const [began, before] = [performance.now(), digests.length];
     const result = await act();
@@ -76,10 +92,16 @@ export async function runChainJourney(journey: ChainJourney): Promise<readonly A
     journey.print(render(done));
     return result;
   };
-  const world: World = { baseUrl, network, directory, owner, run };
+  const world: World = { baseUrl, network, directory, owner, run, chain, payer };
   await live(world);
+  const ending = await limit(world);
   for (const members of journey.members)
     for (const generations of journey.generations) await grow(world, { members, generations });
+  journey.print(`...  waits for the end of a membership, ${new Date(ending.end).toISOString()}`);
+  await journey.waitUntil(ending.end);
+  await clear(world, ending);
+  if (inOneEpoch > 0)
+    journey.print(`warning  valid_one_epoch: ${String(inOneEpoch)} transactions were valid in one epoch only`);
   return acts;
 }
 
@@ -90,16 +112,22 @@ function openClient({ baseUrl, network }: Place, apiKey: string, signer: Signer)
   return createClient({ baseUrl, credentials: { apiKey }, sharedVaults, network: network.network });
 }
 
-function noteTransactions(signer: Signer, digests: string[]): Signer {
+function noteTransactions(signer: Signer, note: (bytes: Uint8Array) => void): Payer {
   const sign = signer.signTransaction?.bind(signer);
   if (sign === undefined) throw new TypeError("the signer signs no transactions");
   return {
     ...signer,
     signTransaction: (bytes) => {
-      digests.push(TransactionDataBuilder.getDigestFromBytes(bytes));
+      note(bytes);
       return sign(bytes);
     },
   };
+}
+
+/** Where the network's protocol takes no two epochs, transactions fall back to one. */
+function isOfOneEpoch(bytes: Uint8Array): boolean {
+  const { ValidDuring: window } = bcs.TransactionData.parse(bytes).V1.expiration;
+  return window?.minEpoch === window?.maxEpoch;
 }
 
 /** Somebody of the owner's account with a chain key of their own, who pays for nothing. */
@@ -125,6 +153,39 @@ async function live(world: World): Promise<void> {
   await run("rotate", () => owner.vaults.rotate(vault.id));
   await run("export", () => exportVault(owner, vault.id, join(world.directory, "export")));
   assert.deepEqual(await read(owner, file.id), TEXT);
+}
+
+interface Ending {
+  readonly objectId: string;
+  /** Milliseconds since 1970. */
+  readonly end: number;
+}
+
+/** A member with an end, the acts that move it, and the act that a rotation begins with. */
+async function limit({ owner, run, chain, payer }: World): Promise<Ending> {
+  const { id, chainObjectId: objectId } = await owner.vaults.create({ name: "ends", type: "shared" });
+  const { chainAddress, statements } = await chainKeySigner((await generateChainKey()).privateKey);
+  assert.ok(objectId !== null && statements !== undefined);
+  const end = Math.ceil((chain.clock() + 60_000) / END_STEP) * END_STEP;
+  const at = (time: number): string => new Date(time).toISOString();
+  const signingKey = statements.publicKey;
+  const setUntil = (time: number) => () => owner.vaults.members.setUntil(id, chainAddress, at(time));
+  await run("add a member with an end", () =>
+    owner.vaults.members.add(id, chainAddress, { until: at(end), signingKey }),
+  );
+  await run("set a later end", setUntil(end + END_STEP));
+  await run("set an earlier end", setUntil(end));
+  const { base } = await chain.readVault(objectId, { maxAge: 0 });
+  await run("renew", () => renew(chain, payer, { objectId, base }));
+  return { objectId, end };
+}
+
+/** Once the end has come: the next act that raises the generation marks it, and a sweep takes it off the list. */
+async function clear({ run, chain, payer }: World, { objectId }: Ending): Promise<void> {
+  const { base } = await chain.readVault(objectId, { maxAge: 0 });
+  await run("renew, and mark who has ended", () => renew(chain, payer, { objectId, base }));
+  const { outcome, vault } = await run("sweep", () => sweep(chain, payer, { objectId }));
+  assert.deepEqual([outcome, vault.members.length, vault.former.length], ["done", 0, 1]);
 }
 
 /** A vault of so many members, with a file of each of so many generations, opened by a program that has opened nothing yet. */
