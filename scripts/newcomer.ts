@@ -1,0 +1,189 @@
+// A newcomer's first hour as a program: `npm run newcomer` installs the packed packages in an empty folder, type-checks the guide under
+// strict with three compilers, runs the guide's first program, bundles a page and reads its size. Prints each step and its seconds, and
+// exits 1 at the first that fails, and 3 when the packages cannot be had. `--built` takes the packages as the last `npm run build` left them; `--keep` leaves the folder.
+import { execFile } from "node:child_process";
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { parseArgs, promisify } from "node:util";
+import { gzipSync } from "node:zlib";
+import { startStack, type Stack } from "@coffer/devstack";
+import { createClient } from "@coffer/sdk";
+import { blocksOf, ROOT } from "./docs/documents.ts";
+import { moduleOf } from "./docs/program-blocks.ts";
+
+const GUIDE = "packages/sdk/README.md";
+const PUBLISHED = ["contract", "crypto", "chain", "sdk"];
+/** The last of each line that people use. */
+const COMPILERS = ["5.9.3", "6.0.3", "7.0.2"];
+/** What npm says when it reaches no registry. */
+const UNREACHABLE = /ENOTCACHED|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH/;
+/** `npm run test:deep` counts it as skipped, with the reason. */
+const EXIT_SKIPPED = 3;
+/** A page that lists the files of an account: the smallest thing that one builds with the SDK. */
+const PAGE = `import { createClient } from "@coffer/sdk";
+
+export async function names(baseUrl: string, apiKey: string): Promise<string[]> {
+  const client = createClient({ baseUrl, credentials: { apiKey } });
+  const found: string[] = [];
+  for await (const file of client.files.list()) found.push(file.name);
+  return found;
+}
+Object.assign(globalThis, { names });
+`;
+
+interface Manifest {
+  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+}
+
+const { values } = parseArgs({ options: { built: { type: "boolean" }, keep: { type: "boolean" } } });
+const execute = promisify(execFile);
+const folder = mkdtempSync(path.join(tmpdir(), "coffer-newcomer-"));
+const began = performance.now();
+try {
+  if (values.built !== true) await step("build", () => npm(["run", "--silent", "build"], ROOT));
+  await step("pack", pack);
+  await step("install", install);
+  await step("write the guide's programs", writePrograms);
+  for (const version of COMPILERS)
+    await step(`type-check, TypeScript ${version}`, () =>
+      run("node", [`node_modules/typescript-${version}/bin/tsc`, "--noEmit", "-p", "."]),
+    );
+  await using stack = await step("start a service", () => startStack());
+  await step("run the guide's program", () => runGuide(stack));
+  await step("bundle with esbuild", () => bundle(stack));
+  await step("bundle with vite", buildWithVite);
+  console.log(`the newcomer is done after ${seconds(began)} s`);
+} catch (error) {
+  const { message, stdout, stderr } = error as Error & { readonly stdout?: string; readonly stderr?: string };
+  const said = [message, stdout, stderr].filter(Boolean).join("\n");
+  const away = UNREACHABLE.exec(said)?.[0];
+  console.log(
+    away === undefined
+      ? `FAILED ${said}`
+      : `skipped: ${away}: a package is not in npm's cache, and no registry answers`,
+  );
+  process.exitCode = away === undefined ? 1 : EXIT_SKIPPED;
+} finally {
+  if (values.keep === true) console.log(`the folder is ${folder}`);
+  else rmSync(folder, { recursive: true, force: true });
+}
+
+async function step<Value>(name: string, work: () => Value | Promise<Value>): Promise<Value> {
+  const start = performance.now();
+  const value = await work();
+  console.log(`${name.padEnd(30)}${seconds(start).padStart(6)} s`);
+  return value;
+}
+
+/** As the guide says it, so that a newcomer's folder holds what a registry would. */
+async function pack(): Promise<void> {
+  await npm(["pack", ...PUBLISHED.flatMap((name) => ["-w", `packages/${name}`]), "--pack-destination", folder], ROOT);
+}
+
+/** From npm's cache where it has the packages, else from the registry. */
+async function install(): Promise<void> {
+  const { devDependencies } = manifestOf("package.json");
+  const tarballs = globSync("*.tgz", { cwd: folder }).map((file) => `./${file}`);
+  if (tarballs.length !== PUBLISHED.length)
+    throw new Error(`packed ${String(tarballs.length)} files, not ${String(PUBLISHED.length)}`);
+  const tools = [
+    ...COMPILERS.map((version) => `typescript-${version}@npm:typescript@${version}`),
+    ...["esbuild", "@types/node"].map((name) => `${name}@${devDependencies[name] ?? ""}`),
+    `vite@${manifestOf("node_modules/vite/package.json").version}`,
+  ];
+  writeFileSync(path.join(folder, "package.json"), JSON.stringify({ name: "newcomer", private: true, type: "module" }));
+  await npm(
+    ["install", "--prefer-offline", "--fetch-retries=1", "--no-audit", "--no-fund", ...tarballs, ...peers(), ...tools],
+    folder,
+  );
+}
+
+/** What the guide has a reader install beside the SDK, to open shared vaults. */
+function peers(): string[] {
+  const { peerDependencies = {} } = manifestOf("packages/sdk/package.json");
+  return Object.entries(peerDependencies).flatMap(([name, range]) => (name === "msw" ? [] : [`${name}@${range}`]));
+}
+
+async function writePrograms(): Promise<void> {
+  await mkdir(path.join(folder, "src"));
+  const programs = blocksOf(GUIDE).filter(({ language }) => language === "ts");
+  if (programs.length < 5) throw new Error(`${GUIDE} has ${String(programs.length)} programs: too few`);
+  programs.forEach((block, index) => {
+    // The first is a whole program; the others take some names for granted.
+    write(`src/guide-${String(index)}.ts`, index === 0 ? block.code : moduleOf(block));
+  });
+  write("src/page.ts", PAGE);
+  write("index.html", '<!doctype html><script type="module" src="/src/page.ts"></script>');
+  const compilerOptions = {
+    ...{ strict: true, module: "nodenext", moduleResolution: "nodenext", target: "es2022", types: ["node"] },
+    ...{ lib: ["es2024", "dom", "dom.iterable", "dom.asynciterable", "esnext.disposable"], skipLibCheck: false },
+  };
+  write("tsconfig.json", JSON.stringify({ compilerOptions, include: ["src"] }));
+}
+
+/** The first block of the guide, as it is printed there, against a service that runs. */
+async function runGuide(stack: Stack): Promise<void> {
+  write("report.pdf", "%PDF-1.7 a newcomer's report\n");
+  const environment = { SERVICE_CONFIG_FILE: stack.credentialsFile, SERVICE_CONFIG_DIR: path.join(folder, "settings") };
+  await run(process.execPath, [path.join("src", "guide-0.ts")], environment);
+  if (readFileSync(path.join(folder, "copy.pdf"), "utf8") !== readFileSync(path.join(folder, "report.pdf"), "utf8"))
+    throw new Error("copy.pdf is not what report.pdf is");
+}
+
+/** One file, and in chunks; the one file is run, so that a bundle that lost something does not pass. */
+async function bundle(stack: Stack): Promise<void> {
+  const common = ["src/page.ts", "--bundle", "--minify", "--format=esm", "--target=es2022"];
+  await run("node_modules/.bin/esbuild", [...common, "--outfile=whole/page.js"]);
+  await run("node_modules/.bin/esbuild", [...common, "--splitting", "--outdir=split"]);
+  const { names } = await loadPage(path.join(folder, "whole", "page.js"));
+  const client = createClient({ baseUrl: stack.baseUrl, credentials: { apiKey: stack.apiKey } });
+  await client.files.upload({ name: "from-the-page.txt", body: "words" });
+  const listed = await names(stack.baseUrl, stack.apiKey);
+  if (!listed.includes("from-the-page.txt")) throw new Error(`the bundled page lists ${listed.join(", ")}`);
+  console.log(`  one file: ${kibibytes("whole/page.js")}; first chunk with splitting: ${kibibytes("split/page.js")}`);
+}
+
+async function loadPage(file: string): Promise<{ names: (baseUrl: string, apiKey: string) => Promise<string[]> }> {
+  await import(file);
+  return globalThis as unknown as Awaited<ReturnType<typeof loadPage>>;
+}
+
+async function buildWithVite(): Promise<void> {
+  await run("node_modules/.bin/vite", ["build", "--logLevel", "error"]);
+  const html = readFileSync(path.join(folder, "dist", "index.html"), "utf8");
+  const [, entry = ""] = /src="\/(assets\/[^"]+\.js)"/.exec(html) ?? [];
+  console.log(
+    `  entry: ${kibibytes(`dist/${entry}`)} in ${String(globSync("dist/assets/*.js", { cwd: folder }).length)} files`,
+  );
+}
+
+function kibibytes(file: string): string {
+  return `${(gzipSync(readFileSync(path.join(folder, file)), { level: 9 }).byteLength / 1024).toFixed(1)} KiB gzipped`;
+}
+
+function manifestOf(file: string): Manifest & { readonly version: string } {
+  return JSON.parse(readFileSync(path.join(ROOT, file), "utf8")) as Manifest & { readonly version: string };
+}
+
+function write(file: string, text: string): void {
+  writeFileSync(path.join(folder, file), text);
+}
+
+async function run(program: string, args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  // Programs that name their interpreter find this Node first.
+  const found = `${path.dirname(process.execPath)}${path.delimiter}${process.env["PATH"] ?? ""}`;
+  const file = program.includes("/") ? path.resolve(folder, program) : program;
+  await execute(file, args, { cwd: folder, env: { ...process.env, PATH: found, ...environment } });
+}
+
+async function npm(args: readonly string[], cwd: string): Promise<void> {
+  const { npm_config_local_prefix: _prefix, INIT_CWD: _cwd, ...env } = process.env;
+  await execute("npm", [...args, "--loglevel=error"], { cwd, env, maxBuffer: 1 << 26 });
+}
+
+function seconds(since: number): string {
+  return ((performance.now() - since) / 1000).toFixed(1);
+}
