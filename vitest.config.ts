@@ -15,6 +15,7 @@ const NOWHERE = ["**/node_modules/**", "**/dist/**"];
  */
 const DEEP = [
   "packages/mcp/src/interop.test.ts",
+  "server/src/drivers/database/races.test.ts",
   "test/acceptance/journeys-*.test.ts",
   "test/any-answer/*.test.ts",
   "test/attack/*.test.ts",
@@ -27,6 +28,8 @@ const DEEP = [
   "test/pins/guards-bite.test.ts",
   "test/shared-files/crash.test.ts",
   "test/shared-vaults/*crash*.test.ts",
+  "test/shared-vaults/made-up-generation.test.ts",
+  "test/shared-vaults/rotation.test.ts",
   "test/shared-vaults/scale.test.ts",
   "test/signers/life.test.ts",
   "test/start*.test.ts",
