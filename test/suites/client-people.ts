@@ -1,4 +1,4 @@
-import { Secret, sessionCredentials } from "@coffer/sdk";
+import { developmentCredentials, Secret, sessionCredentials } from "@coffer/sdk";
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import { recorder, type Accounts, type Payment } from "./client-subject.ts";
@@ -29,6 +29,35 @@ export function peopleSuite(accounts: () => Accounts): void {
     expect((await auth.login({ email, password: PASSWORD })).user.emailVerified).toBe(true);
     const wrong = auth.login({ email, password: OTHER_PASSWORD });
     await expect(wrong).rejects.toMatchObject({ code: "wrong_credentials", nextStep: expect.any(String) as string });
+  });
+
+  it("sends nothing that needs a credential without one, and takes the development rule from who says so [D7-order]", async () => {
+    const { middleware, sent } = recorder();
+    for (const credentials of [null, undefined, () => null]) {
+      const nobody = accounts().connect(null, { credentials, middleware: [middleware] });
+      for (const refused of [
+        nobody.account.get(),
+        nobody.files.list(),
+        nobody.vaults.create({ name: "a", type: "public" }),
+      ])
+        await expect(refused).rejects.toMatchObject({ code: "credential_missing", retryable: false });
+    }
+    expect(sent).toEqual([]);
+    const { client } = await accounts().signup();
+    const { account } = await client.account.get();
+    const acting = (userId: string) =>
+      accounts()
+        .connect(null, { credentials: developmentCredentials({ userId }) })
+        .account.get();
+    const mine = await acting(account.id);
+    expect(mine.account).toEqual(account);
+    const unlimited = { scopes: null, vaultIds: null, chainAddress: null, expiresAt: null };
+    expect(mine.credential).toEqual({ kind: "development", id: null, name: null, ...unlimited });
+    await expect(acting(randomUUID())).rejects.toMatchObject({ code: "invalid_credential", status: 401 });
+    const first = accounts().connect(null, { credentials: developmentCredentials() });
+    expect((await first.account.get()).credential.kind).toBe("development");
+    const unset = { userId: undefined } as unknown as { userId: string };
+    expect(() => developmentCredentials(unset)).toThrow(expect.objectContaining({ code: "configuration" }));
   });
 
   it("sets a new password with a mailed token, which ends every session [D3-reset-password]", async () => {

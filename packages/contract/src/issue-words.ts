@@ -42,9 +42,8 @@ function either(issues: readonly Issue[]): string {
   return [...new Set(issues.map(allowed))].join(", or ");
 }
 
-/** What is allowed where the issue is: `at most 1,000`. A schema's own words come first. */
+/** What is allowed where the issue is: `at most 1,000`. Of messages only a schema's own count: others depend on the process's locale. */
 function allowed(issue: Issue): string {
-  if (issue.message !== "" && issue.message !== "Invalid input") return issue.message;
   switch (issue.code) {
     case "too_big":
       return `${issue.inclusive === false ? "less than" : "at most"} ${amount(issue.maximum, issue.origin)}`;
@@ -55,7 +54,7 @@ function allowed(issue: Issue): string {
     case "invalid_value":
       return oneOf(issue.values.map(String));
     case "invalid_format":
-      return `expected ${FORMATS[issue.format] ?? `the form ${issue.format}`}`;
+      return FORMATS[issue.format] ?? ownWords(issue);
     case "not_multiple_of":
       return `expected a multiple of ${count(issue.divisor)}`;
     case "invalid_union":
@@ -63,8 +62,12 @@ function allowed(issue: Issue): string {
         ? oneOf(issue.options.map(String))
         : "none of the allowed forms";
     default:
-      return "not allowed here";
+      return ownWords(issue);
   }
+}
+
+function ownWords({ message }: Issue): string {
+  return message.startsWith("Invalid ") ? "not in the form that is expected" : message;
 }
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -79,9 +82,8 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 const FORMATS: Readonly<Record<string, string>> = {
-  email: "an e-mail address: name@example.com",
-  url: "an absolute address: https://example.com/path",
-  uuid: "a UUID",
+  email: "expected an e-mail address: name@example.com",
+  url: "expected an absolute address: https://example.com/path",
 };
 
 const UNITS: Readonly<Record<string, readonly [one: string, more: string]>> = {

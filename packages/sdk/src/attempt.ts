@@ -3,9 +3,10 @@ import { HEADERS, isBytes, type EndpointDefinition } from "@coffer/contract";
 import type { BinaryBody, WireBody } from "./byte-body.ts";
 import { decodeError, decodeJson, isSuccess, requestIdOf } from "./decode-response.ts";
 import type { EncodedRequest } from "./encode-request.ts";
-import { ConnectionError, ContractError, SdkError } from "./errors.ts";
+import { ConnectionError, ContractError, credentialMissing, SdkError } from "./errors.ts";
 import type { Bearer, Connection, CallOptions } from "./options.ts";
 import { errorCode, sanitizeCause } from "./redaction.ts";
+import { canStreamRequests } from "./runtime.ts";
 import { throughMiddleware } from "./transports.ts";
 import { Watch } from "./watch.ts";
 
@@ -62,6 +63,7 @@ export async function attemptOnce(call: Call, attempt: number): Promise<RawAnswe
 async function exchange(call: Call, watch: Watch, attempt: number): Promise<Response> {
   const { connection, endpoint } = call;
   call.bearer = endpoint.auth === "credential" ? await watch.race(connection.credential()) : null;
+  if (endpoint.auth === "credential" && call.bearer === null) throw credentialMissing(endpoint.id);
   const context = { endpointId: endpoint.id, attempt };
   const transport = throughMiddleware(connection.transport, connection.middleware, context);
   const { body } = call.request;
@@ -80,7 +82,8 @@ function buildRequest(call: Call, watch: Watch, attempt: number, wire: WireBody)
   try {
     const headers = new Headers({ accept: "application/json", ...connection.identification, ...request.headers });
     if (attempt > 1) headers.set(HEADERS.retryCount, String(attempt - 1));
-    if (bearer !== null) headers.set("authorization", `Bearer ${bearer.secret.reveal()}`);
+    if (bearer?.secret != null) headers.set("authorization", `Bearer ${bearer.secret.reveal()}`);
+    if (bearer?.userId != null) headers.set(HEADERS.devUserId, bearer.userId);
     if (wire.length !== null) headers.set("content-length", String(wire.length));
     if (wire.streamed) init.duplex = "half";
     return new Request(`${connection.baseUrl}${request.target}`, { ...init, headers, body: wire.body });
@@ -95,7 +98,7 @@ async function renderBody({ connection, endpoint, options }: Call, body: BinaryB
   let sent = 0;
   options.onSent?.(0);
   const wire = renderBytes(body, {
-    endpointId: endpoint.id,
+    ...{ endpointId: endpoint.id, streams: canStreamRequests() },
     moved: (bytes) => {
       watch.moved();
       options.onSent?.((sent += bytes));

@@ -5,7 +5,7 @@ import { createClient } from "./client.ts";
 import { BASE_URL, openService } from "./test-service.ts";
 import { VirtualClock } from "./test-transport.ts";
 
-vi.mock("./runtime.ts", () => ({ nodeVersion: () => null }));
+vi.mock("./runtime.ts", () => ({ nodeVersion: () => null, canStreamRequests: () => false }));
 vi.mock("./native-crypto.ts", () => ({ nativeCrypto: () => null }));
 
 const PART = 16 * 1024;
@@ -49,7 +49,7 @@ describe("in a browser", () => {
       await new Promise<void>((resolve) => void clock.after(3_600_000, resolve));
       return new Response(null, { status: 403, headers: { "x-error-code": "storage_quota" } });
     };
-    const client = createClient({ baseUrl: BASE_URL, transport: slow, clock });
+    const client = createClient({ baseUrl: BASE_URL, transport: slow, clock, credentials: { apiKey: "any" } });
     await expect(client.files.upload({ name: "a", body: BYTES })).rejects.toMatchObject({ code: "storage_quota" });
     expect(clock.now()).toBe(3_600_000);
   });

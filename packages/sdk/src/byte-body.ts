@@ -1,5 +1,4 @@
 import { ContractError, SdkError } from "./errors.ts";
-import { nodeVersion } from "./runtime.ts";
 
 /**
  * What the SDK accepts where the contract says bytes. A string stands for its UTF-8, in which half a surrogate pair becomes U+FFFD, as with
@@ -31,6 +30,8 @@ export interface WireBody {
 export interface Sending {
   /** For errors: who asked for the bytes. */
   readonly endpointId: string;
+  /** The runtime can send streams: see `canStreamRequests`. */
+  readonly streams: boolean;
   readonly moved: (bytes: number) => void;
   /** Why the rest of the bytes cannot be had; the transport only sees that its stream broke. */
   readonly failed: (error: SdkError) => void;
@@ -41,7 +42,7 @@ export interface Sending {
  * bytes move and keeps memory flat; in browsers, which refuse or mangle streams over HTTP/1.1, as one Blob.
  */
 export function renderBytes(source: BinaryBody, sending: Sending): WireBody {
-  const streams = canStreamRequests();
+  const { streams } = sending;
   if (source instanceof Uint8Array) {
     if (!streams || source.length === 0) return { body: new Blob([copyable(source)]), length: null, streamed: false };
     return { body: sliceStream(source, sending.moved), length: source.length, streamed: true };
@@ -56,11 +57,6 @@ export function renderBytes(source: BinaryBody, sending: Sending): WireBody {
     throw new ContractError("request", sending.endpointId, [issue]);
   }
   return { body: countingStream(source, sending), length: null, streamed: true };
-}
-
-/** Whether request bodies may be streams: Node, Bun and Deno; not browsers. */
-export function canStreamRequests(): boolean {
-  return nodeVersion() !== null;
 }
 
 /**

@@ -21,6 +21,8 @@ export type ClientErrorCode =
   | "integrity_failed"
   | "invalid_request"
   | "configuration"
+  /** The endpoint needs a credential, and the client has none. Nothing was sent. */
+  | "credential_missing"
   | "source_changed"
   | "destination_exists"
   | "not_resumable"
@@ -74,6 +76,15 @@ export class SdkError extends Error implements ErrorFacts {
 export function configurationError(message: string, cause?: Error): SdkError {
   const nextStep = "Correct the client's settings.";
   return new SdkError(message, { code: "configuration", retryable: false, nextStep }, cause);
+}
+
+/** Nothing was sent: on a service in development it would have acted as the first account's owner. */
+export function credentialMissing(endpointId: string): SdkError {
+  return new SdkError(`${endpointId} needs a credential, and this client has none`, {
+    code: "credential_missing",
+    retryable: false,
+    nextStep: "Give createClient credentials: an API key or a session.",
+  });
 }
 
 /** What came with an error answer. */

@@ -62,7 +62,13 @@ export type { FileResource } from "./files.ts";
 export type { FileChanges } from "./file.ts";
 export type { PlaceOptions, UpdateOptions } from "./options.ts";
 export { type SharedVaultOptions, type TimeLimits } from "./options.ts";
-export { SDK_VERSION, type ClientOptions, type Credentials } from "./open-connection.ts";
+export {
+  developmentCredentials,
+  SDK_VERSION,
+  type ClientOptions,
+  type Credentials,
+  type DevelopmentCredentials,
+} from "./open-connection.ts";
 export { PagePromise, type Page } from "./pages.ts";
 export { redactText } from "./redaction.ts";
 export type {

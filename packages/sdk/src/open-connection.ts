@@ -13,8 +13,34 @@ import { SessionCredentials } from "./session/credentials.ts";
 import { kyTransport, type Middleware, type Transport } from "./transports.ts";
 import { memoryPins } from "./vaults/memory/pins.ts";
 
-/** An API key, as text or wrapped, or a web session. null: call without a credential. */
-export type Credentials = { readonly apiKey: string | Secret } | Secret | SessionCredentials | null;
+/** The development rule of a service, made by {@link developmentCredentials}. */
+export interface DevelopmentCredentials {
+  readonly development: { readonly userId: string | null };
+}
+
+/**
+ * An API key, as text or wrapped, a web session, or the development rule. null: the client calls only what needs no credential (sign-up,
+ * sign-in, redeeming an invite); other calls fail with `credential_missing`, and nothing is sent.
+ */
+export type Credentials =
+  { readonly apiKey: string | Secret } | Secret | SessionCredentials | DevelopmentCredentials | null;
+
+/**
+ * Acts as the owner of an account without any secret, on a service in development (`SERVICE_ENV=development`) on this machine. Another
+ * service answers `invalid_credential`.
+ * @param options.userId the account's id; by default the first account of the service.
+ *
+ * @example
+ * ```ts
+ * const client = createClient({ baseUrl: "http://127.0.0.1:8787", credentials: developmentCredentials() });
+ * ```
+ */
+export function developmentCredentials(options: { readonly userId?: string } = {}): DevelopmentCredentials {
+  const { userId = null } = options;
+  // An unset variable must not turn one account into another.
+  if (userId === null && "userId" in options) throw configurationError("userId is undefined");
+  return { development: { userId } };
+}
 
 export interface ClientOptions {
   /** `http:` or `https:` address of the service; a path is kept as a prefix. */
@@ -73,9 +99,10 @@ export function openConnection(options: ClientOptions): Connection {
   return connection;
 }
 
-async function bearerOf(connection: Connection, held: Secret | SessionCredentials | null): Promise<Bearer | null> {
+async function bearerOf(connection: Connection, held: Held): Promise<Bearer | null> {
   if (held instanceof SessionCredentials) return held.bearer(connection);
-  return held === null ? null : { secret: held, renew: null };
+  if (held instanceof Secret) return { secret: held, userId: null, renew: null };
+  return held === null ? null : { secret: null, ...held.development, renew: null };
 }
 
 function parseBaseUrl(text: string | URL): string {
@@ -86,7 +113,7 @@ function parseBaseUrl(text: string | URL): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }
 
-type Held = Secret | SessionCredentials | null;
+type Held = Secret | SessionCredentials | DevelopmentCredentials | null;
 
 function credentialSource(credentials: NonNullable<ClientOptions["credentials"]> | null): () => Promise<Held> {
   if (typeof credentials === "function") return () => askForCredential(credentials);
@@ -106,6 +133,7 @@ async function askForCredential(ask: () => Credentials | Promise<Credentials>): 
 function wrapCredential(credentials: Credentials): Held {
   if (credentials === null || credentials instanceof Secret || credentials instanceof SessionCredentials)
     return credentials;
+  if (typeof credentials === "object" && "development" in credentials) return credentials;
   // An environment variable that is not set, and the key itself in the place of the object, come in spite of the type.
   const { apiKey }: { readonly apiKey: unknown } = credentials;
   const secret = typeof apiKey === "string" ? new Secret(apiKey) : apiKey;

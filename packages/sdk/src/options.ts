@@ -12,7 +12,10 @@ import type { CreationJournal, UploadJournals } from "./journals.ts";
 
 /** What goes into the Authorization header, and how to get another when the service no longer takes it. */
 export interface Bearer {
-  readonly secret: Secret;
+  /** null: the service's development rule decides who calls. */
+  readonly secret: Secret | null;
+  /** With that rule: the account to act as; null for the first one. */
+  readonly userId: string | null;
   readonly renew: (() => Promise<void>) | null;
 }
 

@@ -5,3 +5,8 @@ const scope: { readonly process?: Partial<NodeJS.Process> } = globalThis;
 export function nodeVersion(): string | null {
   return scope.process?.versions?.node ?? null;
 }
+
+/** Whether request bodies may be streams: Node, Bun and Deno; not browsers. */
+export function canStreamRequests(): boolean {
+  return nodeVersion() !== null;
+}

@@ -124,6 +124,7 @@ const SDK_CODES: Readonly<Record<string, FailureCode>> = {
   destination_exists: "destination_exists",
   source_changed: "source_changed",
   configuration: "not_configured",
+  credential_missing: "signed_out",
   invalid_request: "invalid_arguments",
   contract_broken: "unexpected_answer",
   unknown_error: "unexpected_answer",

@@ -113,13 +113,7 @@ export function auditResource(connection: Connection): AuditResource {
     new PagePromise("events", async (cursor) => (await calls()).list(withCursor(query, cursor), options), query.cursor);
   return {
     list,
-    verify: async ({ expect, accountId, ...options } = {}) => {
-      const id = accountId ?? (await callOn(connection, api.account.get, {}, options)).account.id;
-      const { verifyAudit } = await import("../audit/verify.ts");
-      const page = { limit: 1000 };
-      const newestFirst = () => list(page, options).pages();
-      return verifyAudit(id, { newestFirst, at: (cursor) => list({ ...page, cursor }, options) }, expect);
-    },
+    verify: async (options) => (await calls()).verify(api.account, list, options),
   };
 }
 

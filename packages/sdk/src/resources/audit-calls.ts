@@ -1,12 +1,26 @@
 /** The calls behind {@link AuditResource}. */
+import type { AuditEvent, clientApi } from "@coffer/contract";
 import { auditGroup } from "@coffer/contract/audit";
+import { verifyAudit, type AuditVerifyOptions } from "../audit/verify.ts";
 import type { Calling } from "../call.ts";
 import type { Query } from "./calling.ts";
 import type { CallOptions } from "../options.ts";
+import type { PagePromise } from "../pages.ts";
 
 export function auditCalls(call: Calling) {
   const { list } = auditGroup;
   return {
     list: (query: Query<typeof list>, options?: CallOptions) => call(list, { query }, options),
+    /** `listed`: the log as the client lists it. */
+    verify: async (
+      account: (typeof clientApi)["account"],
+      listed: (query: Query<typeof list>, options?: CallOptions) => PagePromise<"events", AuditEvent>,
+      { expect, accountId, ...options }: AuditVerifyOptions = {},
+    ) => {
+      const id = accountId ?? (await call(account.get, {}, options)).account.id;
+      const page = { limit: 1000 };
+      const newestFirst = () => listed(page, options).pages();
+      return verifyAudit(id, { newestFirst, at: (cursor) => listed({ ...page, cursor }, options) }, expect);
+    },
   };
 }

@@ -1,5 +1,4 @@
 /** A web session as a client's credential: refreshed silently. Renewal itself is loaded when the first one is due. */
-import { callOn } from "../call.ts";
 import { SessionEndedError } from "../errors.ts";
 import type { Bearer, Connection } from "../options.ts";
 import { INSPECT, REDACTED, Secret } from "../secret.ts";
@@ -35,7 +34,7 @@ export class SessionCredentials {
     if (!isFresh(connection, state)) await this.#renew(connection, state.accessToken);
     const secret = state.accessToken;
     if (secret === null) throw new SessionEndedError("answer_lost");
-    return { secret, renew: () => this.#renew(connection, secret) };
+    return { secret, userId: null, renew: () => this.#renew(connection, secret) };
   }
 
   /** For signing out: the refresh token, after a renewal that is under way. Calls are refused from then on. */
@@ -50,14 +49,9 @@ export class SessionCredentials {
     const state = this.#state;
     if (state.accessToken !== rejected && isFresh(connection, state)) return Promise.resolve();
     const renewal: Renewal = {
-      ...{ state, rejected, origin: connection.place.origin },
+      ...{ state, rejected, connection },
       isFresh: () => isFresh(connection, state),
       freshUntil: (lifeMs) => freshUntil(connection, lifeMs),
-      // Never twice: what is not repeated by itself cannot present a token again.
-      exchange: async (refreshToken) => {
-        const { authGroup } = await import("@coffer/contract/auth");
-        return callOn(connection, authGroup.refresh, { body: { refreshToken } }, { retries: 0 });
-      },
     };
     return (state.renewing ??= import("./renewal.ts")
       .then(({ renew }) => renew(renewal))

@@ -1,6 +1,7 @@
 /** The exchange of a refresh token for a new pair: at most once per token, whatever happens to the answer. */
 import type { SessionTokens } from "@coffer/contract";
-import { ACCESS_TOKEN_SECONDS } from "@coffer/contract/auth";
+import { ACCESS_TOKEN_SECONDS, authGroup } from "@coffer/contract/auth";
+import { callOn } from "../call.ts";
 import { configurationError, ConnectionError, isApiError, SdkError, SessionEndedError } from "../errors.ts";
 import { errorCode, sanitizeCause } from "../redaction.ts";
 import { Secret } from "../secret.ts";
@@ -9,7 +10,7 @@ import type { Renewal, SessionLock, SessionState, StoredSession } from "./state.
 /** Gets a pair that is not the rejected one. Rejects with SessionEndedError when the person has to sign in again. */
 export async function renew(renewal: Renewal): Promise<void> {
   const { lock, store } = renewal.state.options;
-  await (lock ?? (store === undefined ? alone : webLock(renewal.origin)))(() => renewLocked(renewal));
+  await (lock ?? (store === undefined ? alone : webLock(renewal.connection.place.origin)))(() => renewLocked(renewal));
 }
 
 const alone: SessionLock = (work) => work();
@@ -25,7 +26,7 @@ function webLock(origin: string): SessionLock {
 const scope: { readonly navigator?: { readonly locks?: LockManager; readonly onLine?: boolean } } = globalThis;
 
 async function renewLocked(renewal: Renewal): Promise<void> {
-  const { state, rejected, origin } = renewal;
+  const { state, rejected, connection } = renewal;
   if (state.unsaved !== null) return save(state, state.unsaved);
   const adopted = await adopt(renewal);
   if (state.ended !== null) throw state.ended;
@@ -33,11 +34,14 @@ async function renewLocked(renewal: Renewal): Promise<void> {
   if (adopted && renewal.isFresh() && state.accessToken?.reveal() !== rejected?.reveal()) return;
   if (state.presented) throw end(state, "answer_lost");
   // Without a network nothing is sent, and the token keeps its one use.
-  if (scope.navigator?.onLine === false) throw new ConnectionError(`No answer from ${origin} (offline)`);
+  if (scope.navigator?.onLine === false)
+    throw new ConnectionError(`No answer from ${connection.place.origin} (offline)`);
   await note(state, true);
   let tokens: SessionTokens;
   try {
-    tokens = await renewal.exchange(state.refreshToken.reveal());
+    const body = { refreshToken: state.refreshToken.reveal() };
+    // Never twice: what is not repeated by itself cannot present a token again.
+    tokens = await callOn(connection, authGroup.refresh, { body }, { retries: 0 });
   } catch (error) {
     throw await settle(state, error);
   }

@@ -1,7 +1,7 @@
 /** What a session knows, and where it is kept. */
 import { type Secret } from "../secret.ts";
 import { type SessionEndedError } from "../errors.ts";
-import type { SessionTokens } from "@coffer/contract";
+import type { Connection } from "../options.ts";
 
 /** A session's tokens as they are kept between pages and processes. */
 export interface StoredSession {
@@ -56,10 +56,9 @@ export interface SessionState {
 /** What a renewal needs of the connection. */
 export interface Renewal {
   readonly state: SessionState;
-  readonly origin: string;
+  readonly connection: Connection;
   readonly rejected: Secret | null;
   isFresh(): boolean;
   /** Until when a token that lives so long from now counts as fresh, in milliseconds. */
   freshUntil(lifeMs: number): number;
-  exchange(refreshToken: string): Promise<SessionTokens>;
 }

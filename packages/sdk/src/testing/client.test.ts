@@ -3,7 +3,8 @@ import { describeClient } from "../../../../test/suites/client.ts";
 import { backstageOf } from "../../../../test/suites/fake-backstage.ts";
 import { createFake, handlers } from "./index.ts";
 
-const ORIGIN = "http://coffer.test";
+/** Of this machine: elsewhere nobody acts as an account without a credential. */
+const ORIGIN = "http://127.0.0.1:8787";
 
 describeClient("the fake through MSW", () => {
   const fake = createFake();

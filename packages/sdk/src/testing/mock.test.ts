@@ -22,7 +22,7 @@ const FILE = {
 
 describe("mock", () => {
   const server = setupServer();
-  const client = createClient({ baseUrl: "http://mock.test", credentials: null, retry: { limit: 0 } });
+  const client = createClient({ baseUrl: "http://mock.test", credentials: { apiKey: "any" }, retry: { limit: 0 } });
   beforeAll(() => {
     server.listen({ onUnhandledFrame: "error" });
   });

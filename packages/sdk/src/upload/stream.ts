@@ -1,4 +1,4 @@
-import { canStreamRequests } from "../byte-body.ts";
+import { canStreamRequests } from "../runtime.ts";
 import { createHasher, toHex } from "../digest.ts";
 import { ContractError } from "../errors.ts";
 import type { Connection } from "../options.ts";

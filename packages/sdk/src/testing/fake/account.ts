@@ -15,9 +15,10 @@ export function accountHandlers(state: State): GroupHandlers<typeof api.account,
     get: (_input, { kind, accountId, key }) => {
       const { id, name, scopes, vaultIds, expiresAt, accessLevel } = key.value;
       const account = readAccount(state, accountId);
-      const isSession = kind === "session";
-      const chainAddress = isSession ? account.chainAddress : key.value.chainAddress;
-      const credential = { kind, id, name: isSession ? null : name, scopes, vaultIds, chainAddress, expiresAt };
+      const isKey = kind === "api-key";
+      const chainAddress = isKey ? key.value.chainAddress : account.chainAddress;
+      const shown = { id: kind === "development" ? null : id, name: isKey ? name : null };
+      const credential = { kind, ...shown, scopes, vaultIds, chainAddress, expiresAt };
       return { account: { ...account, accessLevel }, credential };
     },
     update: ({ body }, caller) => {

@@ -162,7 +162,8 @@ export function sessionOfToken(
   };
 }
 
-const UNLIMITED = {
+/** What an account's owner may do without a key: everything. */
+export const UNLIMITED = {
   ...{ name: "", prefix: "", last4: "", scopes: null, vaultIds: null, chainAddress: null, chainPublicKey: null },
   ...{ accessLevel: "owner", lastUsedAt: null, revokedAt: null },
 } as const;

@@ -99,7 +99,7 @@ export function refuseTooMany(state: State, accountId: string): void {
 
 /** When a caller's own rights end: a key's expiry. A session's token ends, its rights do not. */
 export function lifeOf({ kind, key }: Caller): string | null {
-  return kind === "session" ? null : key.value.expiresAt;
+  return kind !== "api-key" ? null : key.value.expiresAt;
 }
 
 /** Nobody gives more than it holds. Throws `scope_too_wide`. */

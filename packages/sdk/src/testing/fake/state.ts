@@ -1,7 +1,7 @@
 /** What the fake service holds, all in memory, and the reads that several groups need. */
-import type { Account, ApiKey, File, Folder, Scope, Vault } from "@coffer/contract";
+import { HEADERS, type Account, type ApiKey, type File, type Folder, type Scope, type Vault } from "@coffer/contract";
 import { Failure } from "../handlers.ts";
-import { createIdentityState, sessionOfToken, type IdentityState } from "./identity-state.ts";
+import { createIdentityState, sessionOfToken, UNLIMITED, type IdentityState } from "./identity-state.ts";
 import { createWebhookState, type Receive, type WebhookState } from "./webhook-state.ts";
 import type { Row, Ticking } from "./row.ts";
 
@@ -37,9 +37,9 @@ export interface Visitor {
   readonly userAgent: string | null;
 }
 
-/** Who calls. A session has the rights of a key without limits. */
+/** Who calls. A session, and the development rule, have the rights of a key without limits. */
 export interface Caller extends Visitor {
-  readonly kind: "api-key" | "session";
+  readonly kind: "api-key" | "session" | "development";
   readonly accountId: string;
   readonly sessionId: string | null;
   readonly key: { value: ApiKey };
@@ -173,13 +173,29 @@ function parseCursor(text: string): number {
 
 /** The caller of a request; a credential that is unknown, revoked or expired is 401. */
 export function authenticate(state: State, request: Request, visitor: Visitor): Caller {
-  const text = /^Bearer (\S+)$/.exec(request.headers.get("authorization") ?? "")?.[1] ?? "";
+  const authorization = request.headers.get("authorization");
+  if (authorization === null) return authenticateDevelopment(state, request, visitor);
+  const text = /^Bearer (\S+)$/.exec(authorization)?.[1] ?? "";
   const session = sessionOfToken(state, text);
   if (session !== null) return { ...visitor, kind: "session", ...session };
   const key = [...state.keys.values()].find((row) => row.text === text);
   if (key === undefined || !isLive(state, key)) throw new Failure("invalid_credential");
   key.value = { ...key.value, lastUsedAt: timestamp(state) };
   return { ...visitor, kind: "api-key", accountId: key.accountId, sessionId: null, key };
+}
+
+/** Specification §5.6: the account of a header, else the first one. Like the service, only for calls within this machine. */
+function authenticateDevelopment(state: State, { url, headers }: Request, visitor: Visitor): Caller {
+  if (!/^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)) throw new Failure("development_origin");
+  const userId = headers.get(HEADERS.devUserId);
+  const idpId = headers.get(HEADERS.devIdpId);
+  const [first] = state.accounts.keys();
+  const accountId = userId ?? (idpId === null ? first : state.identities.get(idpId));
+  const account = state.accounts.get(accountId ?? "");
+  if (account === undefined) throw new Failure("invalid_credential");
+  const { id, createdAt, chainAddress } = account;
+  const key = { value: { ...UNLIMITED, id, expiresAt: null, createdAt, chainAddress } };
+  return { ...visitor, kind: "development", accountId: id, sessionId: null, key };
 }
 
 export function isLive(state: Pick<State, "now">, key: Pick<KeyRow, "value">): boolean {

@@ -93,7 +93,9 @@ async function openPlaces() {
     kept.set(`${generation} ${after}`, key);
     return Response.json({ key }, { status: 201 });
   };
-  const connection = connectionOf(createClient({ baseUrl: "http://127.0.0.1:1", transport }));
+  const connection = connectionOf(
+    createClient({ baseUrl: "http://127.0.0.1:1", transport, credentials: { apiKey: "any" } }),
+  );
   const more = { platform: webPlatform, signer: { statements: signer }, clock: () => 0 };
   const session = { connection, wrap: () => wrap, ...more } as unknown as VaultSession;
   const ring = (time: bigint) =>
