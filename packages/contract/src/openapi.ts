@@ -3,10 +3,13 @@
  * @packageDocumentation
  */
 import * as z from "zod/mini";
+import { describeField, describeSchema } from "./describe.ts";
 import { type Api, type EndpointDefinition, endpointsOf, errorsOf, isBytes, takesIdempotencyKey } from "./endpoint.ts";
 import type { ErrorCode } from "./error-codes.ts";
 import { ERRORS } from "./errors.ts";
+import { FIELD_TEXTS } from "./field-texts.ts";
 import { HEADERS, MAX_IDEMPOTENCY_KEY } from "./headers.ts";
+import { INPUT_TEXTS } from "./input-texts.ts";
 import { type EndpointId, SUMMARIES } from "./summaries.ts";
 import { KNOWN_VALUES } from "./values.ts";
 
@@ -52,7 +55,7 @@ export function renderOpenApi(api: Api): Json {
 
 const ERROR_SCHEMA = {
   type: "object",
-  properties: { error: { type: "string" } },
+  properties: { error: { description: FIELD_TEXTS["error"], type: "string" } },
   required: ["error"],
   additionalProperties: false,
 };
@@ -73,7 +76,7 @@ function renderOperation(endpoint: EndpointDefinition): Json {
   if (endpoint.body !== undefined) {
     operation["requestBody"] = {
       required: endpoint.bodyOptional !== true,
-      content: renderContent(endpoint.body, "input"),
+      content: renderContent(endpoint.body, "input", endpoint.id),
     };
   }
   return operation;
@@ -94,6 +97,7 @@ function renderParameters(endpoint: EndpointDefinition): Json[] {
       .map(([name, property]) => ({
         name,
         in: PLACES[section],
+        description: describeField("input", endpoint.id, [name]),
         required: section === "params" || required.includes(name),
         schema: property,
       }));
@@ -104,6 +108,7 @@ function renderParameters(endpoint: EndpointDefinition): Json[] {
 const IDEMPOTENCY_KEY = {
   name: HEADERS.idempotencyKey,
   in: "header",
+  description: INPUT_TEXTS[HEADERS.idempotencyKey],
   required: false,
   schema: { type: "string", minLength: 1, maxLength: MAX_IDEMPOTENCY_KEY },
 };
@@ -114,11 +119,12 @@ function renderSuccesses(endpoint: EndpointDefinition): Json {
     [endpoint.status]:
       output === undefined
         ? { description: "Done" }
-        : { description: "Done", content: renderContent(output, "output") },
+        : { description: "Done", content: renderContent(output, "output", endpoint.id) },
   };
   for (const status of endpoint.otherStatuses ?? []) {
     // A part (206) is bytes like the whole; the others have no body.
-    const content = status === 206 && output !== undefined ? { content: renderContent(output, "output") } : {};
+    const content =
+      status === 206 && output !== undefined ? { content: renderContent(output, "output", endpoint.id) } : {};
     responses[status] = { description: "Done", ...content };
   }
   return responses;
@@ -142,9 +148,9 @@ function renderFailures(codes: readonly ErrorCode[]): Json {
   return responses;
 }
 
-function renderContent(body: NonNullable<EndpointDefinition["body"]>, io: "input" | "output"): Json {
+function renderContent(body: NonNullable<EndpointDefinition["body"]>, io: "input" | "output", id: string): Json {
   if (isBytes(body)) return { [body.mediaType ?? "*/*"]: {} };
-  return { "application/json": { schema: renderSchema(body, io) } };
+  return { "application/json": { schema: describeSchema(renderSchema(body, io), io, id) } };
 }
 
 function renderSchema(schema: z.core.$ZodType, io: "input" | "output"): Json {
